@@ -1,0 +1,207 @@
+// Package contract reads and writes session contracts: what became of each
+// block of a session, as statements of the Liminate language.
+//
+// # Statements
+//
+// A contract is a program, one statement a line, to which passes append. These
+// are all the statements that this package writes:
+//
+//	remember a list called retained-blocks
+//	add "block-0x04" to paged-blocks
+//	remove "block-0x04" from paged-blocks
+//	remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
+//
+// They are the few forms that the language has had nearly from its start and
+// has not changed since: all but remove run in its first release, of 35 words,
+// and all of them in the present one. So each list is declared once,
+// before its first use, as a second declaration would empty it; reasons and
+// scores, for which the first release has no words, are kept elsewhere.
+//
+// A block is in at most one list. One that moves is removed from its old list
+// before it is added to the new one, and one that stays needs no statement.
+//
+// # Other statements
+//
+// A contract may hold statements of other people's, such as guards that count
+// the lists. They are left alone and not judged, provided that they do not
+// change a list or the marker: then nobody could tell any more what is in it,
+// and [Replay] says so.
+//
+// The statements of the original context pager, which no release of the
+// language can run, are written by [Legacy] and not read.
+//
+// # Determinism
+//
+// The package does no I/O and reads no clock. Equal decisions give equal bytes.
+// A [State] must not be used concurrently.
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Bucket is the name of one of the lists that blocks are in.
+type Bucket string
+
+// The buckets.
+const (
+	Retained Bucket = "retained-blocks" // in the window as they are
+	Paged    Bucket = "paged-blocks"    // a stub stands in their place
+	Evicted  Bucket = "evicted-blocks"  // out of the window
+)
+
+// Marker is the name of the string that holds the time of the last pass.
+const Marker = "last-pager-pass"
+
+// buckets has the buckets in the order of their declarations.
+var buckets = [...]Bucket{Retained, Paged, Evicted}
+
+// index returns the place of b in buckets, or -1.
+func (b Bucket) index() int { return slices.Index(buckets[:], b) }
+
+// timeLayout is how times are written: UTC, to the second.
+const timeLayout = "2006-01-02T15:04:05+00:00"
+
+// A Decision says where a block belongs.
+type Decision struct {
+	Block  string
+	Bucket Bucket
+}
+
+// An IDError says why a block's id cannot stand in a contract.
+type IDError struct {
+	ID   string
+	Text string // such as "is empty"
+}
+
+func (e *IDError) Error() string { return fmt.Sprintf("block id %q %s", e.ID, e.Text) }
+
+// Quote returns an id as a contract has it, between quotation marks. The
+// language knows no escapes, so an id that is empty, holds a quotation mark or
+// a control or line-breaking character, or is not UTF-8 gets an [*IDError]. So
+// does "none": a list with this one text counts as empty.
+func Quote(id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	return `"` + id + `"`, nil
+}
+
+// checkID returns an [*IDError] if an id cannot be quoted.
+func checkID(id string) error {
+	for i := range len(id) {
+		if c := id[i]; c < ' ' || c == '"' || c >= 0x7f {
+			return checkRunes(id)
+		}
+	}
+	switch id {
+	case "":
+		return &IDError{ID: id, Text: "is empty"}
+	case "none":
+		return &IDError{ID: id, Text: "is the language's word for an empty list"}
+	}
+	return nil
+}
+
+// checkRunes is checkID for ids that are not plain ASCII.
+func checkRunes(id string) error {
+	for i, r := range id {
+		var text string
+		switch {
+		case r == '"':
+			text = "has a quotation mark"
+		case breaksLine(r):
+			text = fmt.Sprintf("has the line-breaking character %U", r)
+		case unicode.IsControl(r):
+			text = fmt.Sprintf("has the control character %U", r)
+		case r == utf8.RuneError && !strings.HasPrefix(id[i:], "\uFFFD"):
+			text = "is not UTF-8"
+		default:
+			continue
+		}
+		return &IDError{ID: id, Text: fmt.Sprintf("%s at byte %d", text, i)}
+	}
+	return nil
+}
+
+// breaksLine reports whether the language ends a line at r.
+func breaksLine(r rune) bool {
+	switch r {
+	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
+		return true
+	}
+	return false
+}
+
+// Legacy returns the bytes that the original context pager appends in a pass:
+// an add for each block in the given order, then its marker, which is no
+// statement of the language. Nothing is declared and nothing removed. The
+// original refuses a word that does not begin with "block-", and so does
+// Legacy, with an [*IDError] and before anything is written.
+func Legacy(decisions []Decision, at time.Time) ([]byte, error) {
+	if err := check(decisions); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, 48*len(decisions)+64)
+	for _, d := range decisions {
+		if err := CheckLegacy(d.Block); err != nil {
+			return nil, err
+		}
+		out = appendMove(out, "add", d.Block, "to", d.Bucket)
+	}
+	out = append(out, "set "+Marker+" to "...)
+	out = at.UTC().AppendFormat(out, timeLayout)
+	return append(out, '\n'), nil
+}
+
+// CheckLegacy returns an [*IDError] if [Legacy] cannot write an id.
+func CheckLegacy(id string) error {
+	switch err := checkID(id); {
+	case err != nil:
+		return err
+	case !strings.HasPrefix(id, "block-"):
+		return &IDError{ID: id, Text: `does not begin with "block-"`}
+	case strings.ContainsFunc(id, unicode.IsSpace):
+		return &IDError{ID: id, Text: "has a space"}
+	}
+	return nil
+}
+
+// appendMove appends an add or remove.
+func appendMove(dst []byte, verb, id, preposition string, b Bucket) []byte {
+	dst = append(append(dst, verb...), ` "`...)
+	dst = append(append(dst, id...), `" `...)
+	dst = append(append(dst, preposition...), ' ')
+	return append(append(dst, b...), '\n')
+}
+
+// check returns an error if a decision cannot be written or if two are about
+// the same block.
+func check(decisions []Decision) error {
+	ascending := true // then none is twice
+	for i, d := range decisions {
+		if err := checkID(d.Block); err != nil {
+			return err
+		}
+		if d.Bucket.index() < 0 {
+			return &IDError{ID: d.Block, Text: fmt.Sprintf("belongs into %q, which is no list of a contract", d.Bucket)}
+		}
+		ascending = ascending && (i == 0 || decisions[i-1].Block < d.Block)
+	}
+	if ascending {
+		return nil
+	}
+	seen := make(map[string]bool, len(decisions))
+	for _, d := range decisions {
+		if seen[d.Block] {
+			return &IDError{ID: d.Block, Text: "is decided twice in one pass"}
+		}
+		seen[d.Block] = true
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package pager
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// corrects reports whether a person corrects the assistant in a block or gives
+// an order that stands from then on. The test is for English words, in the
+// beginning of a message, and errs on the side of keeping.
+func corrects(msgs []transcript.Message, b *transcript.Block) bool {
+	for _, i := range b.Messages {
+		m := &msgs[i]
+		// A person may also speak while a tool runs, behind its result.
+		if m.Role != transcript.RoleUser && m.Role != transcript.RoleTool || m.Summary {
+			continue
+		}
+		if text := m.Text(); text != "" && Correction(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Correction reports whether a user's message corrects what was done or sets a
+// standing order: it begins with a word of refusal, or has a phrase of
+// correction within its first 600 bytes.
+func Correction(text string) bool {
+	text = strings.TrimSpace(text)
+	if machine(text) {
+		return false
+	}
+	text = strings.ToLower(text[:min(len(text), correctionReach)])
+	text = strings.ReplaceAll(text, "’", "'")
+	for _, head := range correctionHeads {
+		if rest, ok := strings.CutPrefix(text, head); ok && (rest == "" || !termByte(rest[0])) {
+			return true
+		}
+	}
+	for _, phrase := range correctionPhrases {
+		if i := strings.Index(text, phrase); i >= 0 && (i == 0 || !termByte(text[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// correctionReach is how many bytes of a message are looked at: who pastes a
+// document does not correct with its every sentence.
+const correctionReach = 600
+
+var correctionHeads = []string{
+	"no", "nope", "wrong", "stop", "wait", "actually", "undo", "revert", "incorrect", "not quite", "hmm, no", "that's wrong",
+}
+
+var correctionPhrases = []string{
+	"don't ", "do not ", "must not", "should not", "shouldn't", "never ", "instead of", "rather than", "not what i",
+	"i meant", "i said", "i asked you", "i told you", "you forgot", "you missed", "from now on", "in the future",
+	"that's not", "that is not", "this is wrong", "is incorrect", "always ", "why did you",
+}

@@ -1,0 +1,266 @@
+package pager
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Form says how much of a block is in the window. It is stored as its text.
+type Form string
+
+// The forms, from all to nothing.
+const (
+	Whole Form = "whole" // bytes untouched
+	Bare  Form = "bare"  // without thinking; the rest is untouched
+	Calls Form = "calls" // calls as they are, each result in one line
+	Lines Form = "lines" // the lines most likely to be needed
+	Line  Form = "line"  // one line
+	Gone  Form = "gone"  // nothing
+)
+
+// rank orders the forms: no step goes to a lower rank.
+func (f Form) rank() int {
+	return slices.Index([]Form{Whole, Bare, Calls, Lines, Line, Gone}, f)
+}
+
+// A Candidate is a block as a pass sees it.
+type Candidate struct {
+	ID       transcript.BlockID
+	Turn     int
+	Rule     Rule
+	Signals  Signals
+	Form     Form // how much of it is in the window now
+	Thinking bool // it has thinking
+	Results  bool // it has tool results
+}
+
+// A Request is all that a plan depends on.
+type Request struct {
+	Blocks []Candidate // by turn
+
+	// Size returns the tokens of a block in a form. It must be a function of
+	// its arguments. It is asked for each block's present form, and for others
+	// only when a step needs them.
+	Size func(block int, f Form) token.Count
+
+	Fixed   token.Count // in every window: framing, tools
+	Budget  token.Count // for the whole window
+	Weights Weights     // the default is DefaultWeights
+	Cuts    Cuts        // the default is DefaultCuts
+}
+
+// A Decision says what a pass does with a block, and why.
+type Decision struct {
+	Block     transcript.BlockID `json:"block"`
+	Turn      int                `json:"turn"`
+	Rule      Rule               `json:"rule,omitempty"`
+	Signals   Signals            `json:"signals"`
+	Score     ratio.Ratio        `json:"score"`
+	Directive Directive          `json:"directive"` // by score alone
+	From      Form               `json:"from"`
+	To        Form               `json:"to"`
+	Before    token.Count        `json:"before"` // tokens in the window
+	After     token.Count        `json:"after"`  // tokens in the window
+	Step      Stage              `json:"step,omitempty"`
+}
+
+// Changed reports whether the decision changes the window.
+func (d *Decision) Changed() bool { return d.From != d.To }
+
+// A Plan is what a pass would do. Making it changes nothing.
+type Plan struct {
+	Budget    token.Count
+	Before    token.Count // of the window
+	After     token.Count // of the window, at most Budget
+	Decisions []Decision  // one for each block, by turn
+}
+
+// Changes returns how many blocks the plan changes.
+func (p *Plan) Changes() int {
+	n := 0
+	for i := range p.Decisions {
+		if p.Decisions[i].Changed() {
+			n++
+		}
+	}
+	return n
+}
+
+// ErrFloor means that what rules hold in the window does not fit the budget.
+var ErrFloor = errors.New("budget is below what rules hold in the window")
+
+// A FloorError is an [ErrFloor] with the figures.
+type FloorError struct {
+	Budget token.Count
+	Need   token.Count // the least that the window can be cut to
+	Fixed  token.Count // of that, framing and tools
+	Held   []Holding   // of that, blocks, largest first
+}
+
+// A Holding is a block that a rule holds in the window.
+type Holding struct {
+	Block  transcript.BlockID `json:"block"`
+	Rule   Rule               `json:"rule"`
+	Tokens token.Count        `json:"tokens"` // the least that it can be cut to
+}
+
+func (e *FloorError) Error() string {
+	sums := make(map[Rule]token.Count)
+	for _, h := range e.Held {
+		sums[h.Rule] += h.Tokens
+	}
+	rules := make([]Rule, 0, len(sums))
+	for r := range sums {
+		rules = append(rules, r)
+	}
+	slices.SortFunc(rules, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, r := range rules {
+		parts = append(parts, fmt.Sprintf("%s %d", r, sums[r]))
+	}
+	if e.Fixed > 0 {
+		parts = append(parts, fmt.Sprintf("fixed %d", e.Fixed))
+	}
+	return fmt.Sprintf("budget of %d tokens is below the floor of %d (%s)", e.Budget, e.Need, strings.Join(parts, ", "))
+}
+
+// Is makes errors.Is(e, ErrFloor) true.
+func (e *FloorError) Is(target error) bool { return target == ErrFloor }
+
+// A Stage names the part of the sequence that a step belongs to. It is stored
+// as its text.
+type Stage string
+
+// The stages, in the order in which they are taken.
+const (
+	StageThinking    Stage = "thinking"     // thinking goes, of all blocks at once
+	StageEvict       Stage = "evict"        // blocks below the evict cut leave
+	StagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
+	StagePage        Stage = "page"         // blocks below the retain cut: one line
+	StageForcedCalls Stage = "forced-calls" // all others without a rule: results
+	StageForced      Stage = "forced"       // all others without a rule: one line
+	StagePageOut     Stage = "page-out"     // stubs of blocks below the retain cut leave
+	StageForcedOut   Stage = "forced-out"   // stubs of all others without a rule leave
+	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
+	StageSoft        Stage = "soft"         // blocks under soft rules: one line
+)
+
+// stages says who takes which step in which stage.
+// A stage that is taken whole does not end when the budget is met: signed
+// thinking behind a changed byte is invalid, so either all of it stays or none.
+var stages = []struct {
+	stage Stage
+	whole bool
+	to    Form
+	takes func(c *Candidate, d Directive) bool
+}{
+	{StageThinking, true, Bare, func(c *Candidate, _ Directive) bool { return c.Thinking && !c.Rule.Hard() }},
+	{StageEvict, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Evict }},
+	{StagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page && c.Results }},
+	{StagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},
+	{StageForcedCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain && c.Results }},
+	{StageForced, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
+	{StagePageOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},
+	{StageForcedOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
+	{StageSoftLines, false, Lines, func(c *Candidate, _ Directive) bool { return c.Rule.Soft() }},
+	{StageSoft, false, Line, func(c *Candidate, _ Directive) bool { return c.Rule.Soft() }},
+}
+
+// Make returns the plan for a request. It fails with a [*FloorError] if no
+// step is left and the window is still above the budget.
+func Make(r *Request) (*Plan, error) {
+	p := newPlan(r)
+	order := byScore(p.Decisions)
+	for _, st := range stages {
+		for _, i := range order {
+			if p.After <= r.Budget && (!st.whole || p.Before <= r.Budget) {
+				return p, nil
+			}
+			c, d := &r.Blocks[i], &p.Decisions[i]
+			if st.to.rank() <= d.To.rank() || !st.takes(c, d.Directive) {
+				continue
+			}
+			size := token.Count(0)
+			if st.to != Gone {
+				size = r.Size(i, st.to)
+			}
+			if size >= d.After && !st.whole {
+				continue // no shorter
+			}
+			p.After += size - d.After
+			d.To, d.After, d.Step = st.to, size, st.stage
+		}
+	}
+	if p.After > r.Budget {
+		return nil, floor(r, p)
+	}
+	return p, nil
+}
+
+// newPlan returns a plan that changes nothing, with the scores.
+func newPlan(r *Request) *Plan {
+	w, cuts := r.Weights, r.Cuts
+	if w == (Weights{}) {
+		w = DefaultWeights
+	}
+	if cuts == (Cuts{}) {
+		cuts = DefaultCuts
+	}
+	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]Decision, len(r.Blocks))}
+	for i := range r.Blocks {
+		c := &r.Blocks[i]
+		score := Score(w, c.Signals)
+		size := token.Count(0)
+		if c.Form != Gone {
+			size = r.Size(i, c.Form)
+		}
+		p.Before += size
+		p.Decisions[i] = Decision{
+			Block: c.ID, Turn: c.Turn, Rule: c.Rule, Signals: c.Signals, Score: score,
+			Directive: cuts.Decide(score, c.Signals), From: c.Form, To: c.Form, Before: size, After: size,
+		}
+	}
+	p.After = p.Before
+	return p
+}
+
+// byScore returns the indexes of decisions, lowest score first, older first,
+// lower id first.
+func byScore(ds []Decision) []int {
+	order := make([]int, len(ds))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &ds[a], &ds[b]
+		return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Turn, y.Turn), cmp.Compare(x.Block, y.Block))
+	})
+	return order
+}
+
+// floor says what holds a plan above its budget.
+func floor(r *Request, p *Plan) error {
+	e := &FloorError{Budget: r.Budget, Need: p.After, Fixed: r.Fixed}
+	for i := range p.Decisions {
+		if d := &p.Decisions[i]; d.After > 0 {
+			e.Held = append(e.Held, Holding{d.Block, d.Rule, d.After})
+		}
+	}
+	slices.SortFunc(e.Held, func(a, b Holding) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Block, b.Block))
+	})
+	return e
+}
+
+// Floor is the size of a window below which no automatic pass and no discard
+// goes: the smaller of 30 000 tokens and three tenths of the window.
+func Floor(window token.Count) token.Count { return min(30_000, window*3/10) }

@@ -1,0 +1,94 @@
+package pager
+
+import (
+	"math"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// Weights says how much each signal counts.
+type Weights struct {
+	Relevance ratio.Ratio // alpha of the formula
+	Recency   ratio.Ratio // beta of the formula
+}
+
+// DefaultWeights are those of the formula's source: 0.7 and 0.3.
+var DefaultWeights = Weights{Relevance: 700_000, Recency: 300_000}
+
+// Signals are the measurements that a score is made from.
+type Signals struct {
+	Hits  int `json:"hits"`  // terms of the intent found in the block
+	Terms int `json:"terms"` // terms of the intent
+	Age   int `json:"age"`   // turns since the block was written, at least 0
+}
+
+// Relevance is the share of the intent's terms found in the block, or 0 if the
+// intent has none.
+func (s Signals) Relevance() ratio.Ratio { return ratio.Of(s.Hits, s.Terms) }
+
+// Recency is 1/(1+ln(1+age)): 1 in the current turn, 0.29 ten turns later,
+// 0.18 after a hundred.
+func (s Signals) Recency() ratio.Ratio { return recency(s.Age) }
+
+// Score returns the retention score of a block (formula of the context pager,
+// prosecode, README):
+//
+//	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
+//
+// It rises with relevance and falls with age.
+func Score(w Weights, s Signals) ratio.Ratio {
+	return w.Relevance.Mul(s.Relevance()) + w.Recency.Mul(s.Recency())
+}
+
+// recency rounds to the nearest millionth, which drops the bits in which the
+// logarithm differs between processors.
+func recency(age int) ratio.Ratio {
+	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(age, 0))))))
+}
+
+// A Directive is what a pass would do with a block by its score alone. It is
+// stored as its text.
+type Directive string
+
+// The directives.
+const (
+	Retain Directive = "retain" // stays in the window
+	Page   Directive = "page"   // leaves a stub behind
+	Evict  Directive = "evict"  // leaves the window
+)
+
+// Cuts are the scores at which directives change.
+type Cuts struct {
+	Retain ratio.Ratio // retained from here on
+	Evict  ratio.Ratio // evicted below
+}
+
+// DefaultCuts are those of the formula's source: 0.55 and 0.20.
+var DefaultCuts = Cuts{Retain: 550_000, Evict: 200_000}
+
+// Directive returns what a score means. A cut belongs to the gentler side.
+func (c Cuts) Directive(score ratio.Ratio) Directive {
+	switch {
+	case score >= c.Retain:
+		return Retain
+	case score < c.Evict:
+		return Evict
+	default:
+		return Page
+	}
+}
+
+// young is the age in turns below which no block is evicted by its score.
+const young = 5
+
+// Decide returns the directive for a block: that of its score, but a block
+// that is younger than 5 turns or shares no term with the intent is paged at
+// most. Without that, the formula would evict whatever has no hit as soon as
+// it is one turn old.
+func (c Cuts) Decide(score ratio.Ratio, s Signals) Directive {
+	d := c.Directive(score)
+	if d == Evict && (s.Age < young || s.Hits == 0) {
+		return Page
+	}
+	return d
+}

@@ -1,0 +1,274 @@
+package pager
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A View is a block with what a stub of it is made from.
+type View struct {
+	Block    *transcript.Block
+	Messages []transcript.Message // of the session
+	Tokens   token.Count          // of the whole block
+
+	// Names returns at most n identifiers of a text that the rest of the
+	// conversation may need, best first.
+	Names func(text string, n int) []string
+}
+
+// A Stub is what stands in the window for what was cut from a block.
+type Stub struct {
+	Text    string            `json:"text,omitempty"`    // in place of the block
+	Results map[string]string `json:"results,omitempty"` // in place of results, by call id
+}
+
+// Sizes of stubs.
+const (
+	excerptRunes = 100 // of a call's arguments or a message's beginning
+	lineNames    = 8   // identifiers in the line of a block
+	resultNames  = 6   // identifiers in the line of a result
+	linesShare   = 4   // a block cut to lines keeps a fourth of its bytes at most
+)
+
+// Stub returns what stands for the block in a form. Forms whole, bare and gone
+// have none.
+func (v *View) Stub(f Form) Stub {
+	switch f {
+	case Calls:
+		return Stub{Results: v.results()}
+	case Lines:
+		return Stub{Text: v.line() + v.lines()}
+	case Line:
+		return Stub{Text: v.line()}
+	case Whole, Bare, Gone:
+	}
+	return Stub{}
+}
+
+// Entries returns what is in the window of a block in a form, given its stub.
+// The messages are those of the session.
+func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) []transcript.Entry {
+	switch f {
+	case Gone:
+		return nil
+	case Line, Lines:
+		return []transcript.Entry{transcript.Stub(b.ID, stub.Text)}
+	case Whole, Bare, Calls:
+	}
+	entries := make([]transcript.Entry, 0, len(b.Messages))
+	for _, i := range b.Messages {
+		e := transcript.Keep(&msgs[i], b.ID)
+		if f != Whole {
+			e = e.WithoutThinking()
+		}
+		for _, r := range msgs[i].Results() {
+			if text, ok := stub.Results[r.CallID]; ok {
+				e = e.WithResult(r.CallID, text)
+			}
+		}
+		if len(e.Parts) > 0 || f == Whole {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// results returns the lines for the results that are longer than their lines.
+func (v *View) results() map[string]string {
+	lines := make(map[string]string)
+	for _, i := range v.Block.Messages {
+		for _, r := range v.Messages[i].Results() {
+			text := r.Text()
+			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
+			if r.Error {
+				head += " error"
+			}
+			line := join(head, "", v.Names(text, resultNames))
+			if len(line) < size(r) {
+				lines[r.CallID] = line
+			}
+		}
+	}
+	return lines
+}
+
+// size returns the bytes of what a result holds.
+func size(r transcript.ToolResult) int {
+	n := 0
+	for _, p := range r.Content {
+		switch p := p.(type) {
+		case transcript.Text:
+			n += len(p)
+		case transcript.Media:
+			n += len(p.Raw)
+		case transcript.Opaque:
+			n += len(p.Raw)
+		case transcript.Thinking, transcript.ToolCall, transcript.ToolResult:
+		}
+	}
+	return n
+}
+
+// line returns the block in one line: the marker with the id at its head, what
+// it was, its tokens, its beginning, and identifiers.
+func (v *View) line() string {
+	what, excerpt := v.describe()
+	head := fmt.Sprintf("[carrel %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
+	return join(head, excerpt, v.Names(v.text(), lineNames))
+}
+
+// join writes a stub in one line, without names that the excerpt has.
+func join(head, excerpt string, names []string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	if excerpt != "" {
+		b.WriteString(" " + excerpt)
+	}
+	sep := " · "
+	if excerpt == "" {
+		sep = " "
+	}
+	for _, n := range names {
+		if !strings.Contains(excerpt, n) {
+			b.WriteString(sep + n)
+			sep = ", "
+		}
+	}
+	return b.String()
+}
+
+// describe returns what the block is and how it begins.
+func (v *View) describe() (what, excerpt string) {
+	m := &v.Messages[v.Block.Messages[0]]
+	switch v.Block.Kind {
+	case transcript.KindTool:
+		var names, args []string
+		for _, c := range m.Calls() {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+			if a := argument(c); a != "" {
+				args = append(args, a)
+			}
+		}
+		if len(names) > 3 {
+			names = append(names[:3:3], "…")
+		}
+		excerpt = strings.Join(args, "; ")
+		if excerpt == "" {
+			excerpt = m.Text()
+		}
+		return oneLine(strings.Join(names, "+"), excerptRunes), oneLine(excerpt, excerptRunes)
+	case transcript.KindUser:
+		return "user message", oneLine(m.Text(), excerptRunes)
+	case transcript.KindAssistant:
+		return "reply", oneLine(m.Text(), excerptRunes)
+	case transcript.KindSummary:
+		return "summary", oneLine(m.Text(), excerptRunes)
+	case transcript.KindOrphan:
+		return "tool result", ""
+	case transcript.KindSystem:
+		return "system text", oneLine(m.Text(), excerptRunes)
+	}
+	return string(v.Block.Kind), ""
+}
+
+// argument returns the argument of a call that tells most about it.
+func argument(c transcript.ToolCall) string {
+	for _, key := range [...]string{"command", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "subject"} {
+		if a := gjson.GetBytes(c.Input, key); a.Type == gjson.String && a.String() != "" {
+			return a.String()
+		}
+	}
+	return oneLine(string(c.Input), excerptRunes)
+}
+
+// text returns all that the block says: texts, calls with their arguments, and
+// results.
+func (v *View) text() string {
+	var b strings.Builder
+	for _, i := range v.Block.Messages {
+		for _, p := range v.Messages[i].Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				b.WriteString(string(p))
+			case transcript.ToolCall:
+				b.WriteString(p.Name + " " + string(p.Input))
+			case transcript.ToolResult:
+				b.WriteString(p.Text())
+			case transcript.Thinking, transcript.Media, transcript.Opaque:
+				continue
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// lines returns the lines of the block that have the most identifiers which
+// may be needed, each behind a line feed, a fourth of its bytes at most.
+func (v *View) lines() string {
+	text := v.text()
+	names := v.Names(text, 4*lineNames)
+	type line struct {
+		at, hits int
+		text     string
+	}
+	var found []line
+	for i, l := range strings.Split(text, "\n") {
+		l = strings.TrimRightFunc(l, unicode.IsSpace)
+		hits := 0
+		for _, n := range names {
+			if strings.Contains(l, n) {
+				hits++
+			}
+		}
+		if hits > 0 && len(l) <= 400 {
+			found = append(found, line{i, hits, l})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b line) int { return b.hits - a.hits })
+	room, n := len(text)/linesShare, 0
+	for n < len(found) && room >= len(found[n].text)+1 {
+		room -= len(found[n].text) + 1
+		n++
+	}
+	found = found[:n]
+	slices.SortFunc(found, func(a, b line) int { return a.at - b.at })
+	var b strings.Builder
+	for _, l := range found {
+		b.WriteString("\n" + l.text)
+	}
+	return b.String()
+}
+
+// oneLine returns s with control characters and runs of white space turned to
+// single spaces, cut to n runes.
+func oneLine(s string, n int) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s[:min(len(s), 8*n)] {
+		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError {
+			space = b.Len() > 0
+			continue
+		}
+		if n--; n < 0 {
+			b.WriteString("…")
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package pager
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// An Intent is a set of terms to look for, without duplicates.
+type Intent []string
+
+// NewIntent returns the terms of some texts: runs of ASCII letters, digits and
+// underscores in lower case, without stop words and single letters.
+func NewIntent(texts ...string) Intent {
+	var in Intent
+	seen := make(map[string]bool)
+	for _, text := range texts {
+		eachTerm(text, func(term string) {
+			if len(term) > 1 && !stop[term] && !seen[term] {
+				seen[term] = true
+				in = append(in, strings.Clone(term))
+			}
+		})
+	}
+	return in
+}
+
+// Focus returns at most n of the terms: those that the fewest of the texts
+// have, but at least one; ties in the order of in. A term that every text has
+// says nothing, and one that none has cannot hit.
+func (in Intent) Focus(texts []string, n int) Intent {
+	count := make(map[string]int, len(in))
+	for _, term := range in {
+		count[term] = 0
+	}
+	last := make(map[string]int, len(in))
+	for i, text := range texts {
+		eachTerm(text, func(term string) {
+			if _, ok := count[term]; ok && last[term] != i+1 {
+				last[term] = i + 1
+				count[term]++
+			}
+		})
+	}
+	var kept Intent
+	for _, term := range in {
+		if count[term] > 0 {
+			kept = append(kept, term)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
+	return kept[:min(n, len(kept))]
+}
+
+// Hits returns how many terms a text has.
+func (in Intent) Hits(text string) int {
+	if len(in) == 0 {
+		return 0
+	}
+	at := make(map[string]int, len(in))
+	for i, term := range in {
+		at[term] = i
+	}
+	found := make([]bool, len(in))
+	hits := 0
+	eachTerm(text, func(term string) {
+		if i, ok := at[term]; ok && !found[i] {
+			found[i] = true
+			hits++
+		}
+	})
+	return hits
+}
+
+// eachTerm calls f for each run of ASCII letters, digits and underscores in
+// text, in lower case. Other letters separate.
+func eachTerm(text string, f func(term string)) {
+	var buf [64]byte
+	for i := 0; i < len(text); {
+		if !termByte(text[i]) {
+			i++
+			continue
+		}
+		start, upper := i, false
+		for i < len(text) && termByte(text[i]) {
+			upper = upper || 'A' <= text[i] && text[i] <= 'Z'
+			i++
+		}
+		switch word := text[start:i]; {
+		case !upper:
+			f(word)
+		case len(word) <= len(buf):
+			for k := range len(word) {
+				c := word[k]
+				if 'A' <= c && c <= 'Z' {
+					c += 'a' - 'A'
+				}
+				buf[k] = c
+			}
+			f(string(buf[:len(word)]))
+		default:
+			f(strings.ToLower(word))
+		}
+	}
+}
+
+func termByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// stop has words that say nothing of what a text is about.
+var stop = func() map[string]bool {
+	words := strings.Fields(`a about after all also am an and any are as at be because been before being but by
+		can could did do does doing done don each else for from get go got had has have having he her here his how
+		i if in into is it its just let like ll make may me might more most must my need no not now of off ok okay on
+		once one only or other our out over own please re run s same see she should so some such sure t than that the
+		their them then there these they this those through to too under up us use ve very want was we were what when
+		where which while who why will with would yes you your`)
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}()

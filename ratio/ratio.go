@@ -1,0 +1,98 @@
+// Package ratio has numbers without unit in whole millionths.
+//
+// Scores, weights, thresholds and shares are compared, and a decision can turn
+// on the last bit. Floating point differs between processors, because a
+// compiler may fuse a multiplication and an addition on one and not on the
+// other. Integers do not, so every number on which a decision depends is a
+// [Ratio].
+package ratio
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Ratio is a number without unit, in millionths.
+type Ratio int64
+
+// One is the ratio 1.
+const One Ratio = 1_000_000
+
+// Of returns n/d to the nearest millionth, halves away from zero. Of(n, 0) is
+// 0: a share of nothing is nothing. n and d must lie within ±9·10¹², which
+// holds for every count of tokens, bytes or turns.
+func Of[N, D ~int | ~int64](n N, d D) Ratio {
+	if d == 0 {
+		return 0
+	}
+	a, b := int64(n)*int64(One), int64(d)
+	if (a < 0) != (b < 0) {
+		return Ratio((a - b/2) / b)
+	}
+	return Ratio((a + b/2) / b)
+}
+
+// Mul returns the product of r and s to the nearest millionth, halves away
+// from zero.
+func (r Ratio) Mul(s Ratio) Ratio {
+	p := int64(r) * int64(s)
+	if p < 0 {
+		return Ratio((p - int64(One)/2) / int64(One))
+	}
+	return Ratio((p + int64(One)/2) / int64(One))
+}
+
+// Scale returns r·n, rounded down for positive values: a share of a budget
+// never exceeds it.
+func (r Ratio) Scale(n int64) int64 { return int64(r) * n / int64(One) }
+
+// String returns r with six decimals, such as "0.550000".
+func (r Ratio) String() string {
+	sign, n := "", int64(r)
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	return fmt.Sprintf("%s%d.%06d", sign, n/int64(One), n%int64(One))
+}
+
+// Short returns r with two decimals, for people to read.
+func (r Ratio) Short() string {
+	return fmt.Sprintf("%.2f", float64(r)/float64(One))
+}
+
+// Percent returns r as a percentage with one decimal, such as "55.0%".
+func (r Ratio) Percent() string {
+	return fmt.Sprintf("%.1f%%", float64(r)*100/float64(One))
+}
+
+// Parse reads a decimal number, such as "0.55", ".5" or "-1e-3", or a
+// percentage, such as "50%". It rounds to the nearest millionth.
+func Parse(s string) (Ratio, error) {
+	text, scale := strings.TrimSpace(s), int64(One)
+	if t, ok := strings.CutSuffix(text, "%"); ok {
+		text, scale = t, int64(One)/100
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || strings.ContainsAny(text, "_xX") {
+		return 0, fmt.Errorf("%q is not a number such as 0.55 or 55%%", s)
+	}
+	if math.Abs(f) > 1e8 {
+		return 0, fmt.Errorf("%q is too large", s)
+	}
+	return Ratio(math.Round(f * float64(scale))), nil
+}
+
+// MarshalJSON writes r as a decimal number.
+func (r Ratio) MarshalJSON() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalJSON reads a decimal number.
+func (r *Ratio) UnmarshalJSON(b []byte) error {
+	p, err := Parse(string(b))
+	if err != nil {
+		return err
+	}
+	*r = p
+	return nil
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Validate reports what is wrong with a change on its own, whatever the store
+// holds. Every driver asks before it writes.
+func (c *Change) Validate() error {
+	cells := make(map[CellID]bool, len(c.Cells))
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		switch {
+		case cell.ID == "":
+			return fmt.Errorf("cell %d of the change has no id", i+1)
+		case cells[cell.ID]:
+			return fmt.Errorf("cell %s is twice in the change", cell.ID)
+		case !cell.Holds():
+			return fmt.Errorf("cell %s: its commitment is not to its body", cell.ID)
+		}
+		cells[cell.ID] = true
+	}
+	blocks := make(map[transcript.BlockID]bool, len(c.Blocks))
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		switch {
+		case b.ID == "":
+			return fmt.Errorf("block %d of the change has no id", i+1)
+		case blocks[b.ID]:
+			return fmt.Errorf("block %s is twice in the change", b.ID)
+		case !b.State.valid():
+			return fmt.Errorf("block %s: no such state: %q", b.ID, b.State)
+		}
+		blocks[b.ID] = true
+	}
+	if c.Items != nil && c.ItemsFrom < 0 {
+		return fmt.Errorf("items from %d on", c.ItemsFrom)
+	}
+	if c.Entry.ID == "" {
+		return errors.New("the journal entry has no id")
+	}
+	return nil
+}
+
+// Holds reports whether the commitment of a cell is to its body.
+func (c *Cell) Holds() bool {
+	return c.Commit.Equal(digest.Commit(c.Salt, string(c.Kind), c.Body))
+}
+
+func (s State) valid() bool {
+	switch s {
+	case StateLive, StateStub, StateCold, StatePurged:
+		return true
+	default:
+		return false
+	}
+}

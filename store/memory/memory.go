@@ -1,0 +1,511 @@
+// Package memory is a [store.Store] in memory: the reference against which
+// other drivers are held, and a store for tests.
+//
+// It says what the contract of package store means in the plainest way: one
+// lock, ordinary maps, everything copied on its way in and on its way out.
+// Nothing outlives the process, so durable means no more here than applied,
+// and a [Store] has no backup. Results depend on what was applied and never
+// on the order of a map.
+//
+// Errors are those of package store. A Store is safe for concurrent use.
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Store keeps everything in memory. Make one with [New].
+type Store struct {
+	mu     sync.RWMutex
+	scopes map[governance.Scope]*space
+}
+
+// New returns an empty store.
+func New() *Store { return &Store{scopes: make(map[governance.Scope]*space)} }
+
+// A space is all that is in a scope.
+type space struct {
+	sessions map[transcript.SessionID]*session
+	cells    map[store.CellID]*store.Cell
+	edges    map[store.Edge]bool
+	entries  map[string]bool // ids of journal entries
+}
+
+type session struct {
+	head       store.Head
+	items      []store.CellID
+	blocks     map[transcript.BlockID]*store.Block
+	words      map[transcript.BlockID]map[string]bool // what each is findable by
+	journal    []store.Entry
+	statements []string
+}
+
+var _ store.Store = (*Store)(nil)
+
+// space returns what is in a scope. An empty one stands for all that are not
+// there. It is called with the lock held.
+func (s *Store) space(scope governance.Scope) *space {
+	if sp := s.scopes[scope]; sp != nil {
+		return sp
+	}
+	return &space{
+		sessions: make(map[transcript.SessionID]*session),
+		cells:    make(map[store.CellID]*store.Cell),
+		edges:    make(map[store.Edge]bool),
+		entries:  make(map[string]bool),
+	}
+}
+
+// Apply implements [store.Sessions].
+func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.space(scope)
+	old := sp.sessions[id]
+	if old == nil {
+		old = new(session)
+	}
+	if old.head.Revision != at {
+		return 0, fmt.Errorf("session %s: not at revision %d: %w", id, at, store.ErrConflict)
+	}
+	if err := sp.admit(old, c); err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, err)
+	}
+	sp.write(old, id, c)
+	s.scopes[scope] = sp
+	return at + 1, nil
+}
+
+// admit reports why a change cannot be made. It changes nothing.
+func (sp *space) admit(old *session, c *store.Change) error {
+	if sp.entries[c.Entry.ID] {
+		return fmt.Errorf("journal entry %s is there already", c.Entry.ID)
+	}
+	added := make(map[store.CellID]bool, len(c.Cells))
+	for i := range c.Cells {
+		if id := c.Cells[i].ID; sp.cells[id] != nil {
+			return fmt.Errorf("cell %s is there already", id)
+		} else {
+			added[id] = true
+		}
+	}
+	known := func(what string, ids ...store.CellID) error {
+		for _, id := range ids {
+			if !added[id] && sp.cells[id] == nil {
+				return fmt.Errorf("%s: cell %s: %w", what, id, store.ErrNotFound)
+			}
+		}
+		return nil
+	}
+	edges := make(map[store.Edge]bool, len(c.Edges))
+	for _, e := range c.Edges {
+		if err := known("edge", e.Derived, e.Source); err != nil {
+			return err
+		}
+		if sp.edges[e] || edges[e] {
+			return fmt.Errorf("edge from %s to %s is there already", e.Derived, e.Source)
+		}
+		edges[e] = true
+	}
+	if c.Head.About != "" {
+		if err := known("head", c.Head.About); err != nil {
+			return err
+		}
+	}
+	if c.ItemsFrom > len(old.items) && c.Items != nil {
+		return fmt.Errorf("items from %d on: there are %d", c.ItemsFrom, len(old.items))
+	}
+	if err := known("items", c.Items...); err != nil {
+		return err
+	}
+	blocks := maps.Clone(old.blocks)
+	if blocks == nil {
+		blocks = make(map[transcript.BlockID]*store.Block, len(c.Blocks))
+	}
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		if err := known("block "+string(b.ID), b.Cells...); err != nil {
+			return err
+		}
+		if b.Stub != "" {
+			if err := known("block "+string(b.ID), b.Stub); err != nil {
+				return err
+			}
+		}
+		blocks[b.ID] = b
+	}
+	for _, e := range c.Index {
+		if blocks[e.Block] == nil {
+			return fmt.Errorf("index: block %s: %w", e.Block, store.ErrNotFound)
+		}
+	}
+	return uniqueTurns(blocks)
+}
+
+// uniqueTurns reports whether two visible blocks have the same turn.
+func uniqueTurns(blocks map[transcript.BlockID]*store.Block) error {
+	owner := make(map[int]transcript.BlockID, len(blocks))
+	for _, b := range slices.SortedFunc(maps.Values(blocks), byTurn) {
+		if b.Off {
+			continue
+		}
+		if other, ok := owner[b.Turn]; ok {
+			return fmt.Errorf("blocks %s and %s are both at turn %d", other, b.ID, b.Turn)
+		}
+		owner[b.Turn] = b.ID
+	}
+	return nil
+}
+
+// write makes a change that was admitted.
+func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
+	revision := old.head.Revision + 1
+	for i := range c.Cells {
+		sp.cells[c.Cells[i].ID] = copyCell(&c.Cells[i])
+	}
+	for _, e := range c.Edges {
+		sp.edges[e] = true
+	}
+	if old.blocks == nil {
+		old.blocks = make(map[transcript.BlockID]*store.Block)
+		old.words = make(map[transcript.BlockID]map[string]bool)
+	}
+	for i := range c.Blocks {
+		old.blocks[c.Blocks[i].ID] = copyBlock(&c.Blocks[i])
+	}
+	for _, e := range c.Index {
+		words := make(map[string]bool)
+		for w := range store.Words(e.Text) {
+			words[w] = true
+		}
+		old.words[e.Block] = words
+	}
+	if c.Items != nil {
+		old.items = append(slices.Clone(old.items[:c.ItemsFrom]), c.Items...)
+	}
+	entry := copyEntry(&c.Entry)
+	entry.Revision = revision
+	old.journal = append(old.journal, *entry)
+	sp.entries[entry.ID] = true
+	old.statements = append(old.statements, c.Statements...)
+
+	old.head = c.Head
+	old.head.ID, old.head.Revision = id, revision
+	old.head.Created, old.head.Updated = wholeMillis(c.Head.Created), wholeMillis(c.Head.Updated)
+	sp.sessions[id] = old
+}
+
+// Head implements [store.Sessions].
+func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	var head store.Head
+	err := s.read(ctx, scope, id, func(se *session) { head = se.head })
+	if err != nil {
+		return nil, err
+	}
+	return &head, nil
+}
+
+// Heads implements [store.Sessions].
+func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
+	return func(yield func(*store.Head, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return
+		}
+		s.mu.RLock()
+		var heads []*store.Head
+		for _, se := range s.space(scope).sessions {
+			head := se.head
+			heads = append(heads, &head)
+		}
+		s.mu.RUnlock()
+		slices.SortFunc(heads, func(a, b *store.Head) int {
+			return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
+		})
+		yieldAll(heads, yield)
+	}
+}
+
+// Blocks implements [store.Sessions].
+func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
+	return snapshot(s, ctx, scope, id, func(se *session) []*store.Block {
+		var blocks []*store.Block
+		for _, b := range se.blocks {
+			blocks = append(blocks, copyBlock(b))
+		}
+		slices.SortFunc(blocks, byTurn)
+		return blocks
+	})
+}
+
+// Items implements [store.Sessions].
+func (s *Store) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+	var items []store.CellID
+	err := s.read(ctx, scope, id, func(se *session) { items = slices.Clone(se.items) })
+	return items, err
+}
+
+// Cells implements [store.Cells].
+func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	return func(yield func(*store.Cell, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return
+		}
+		s.mu.RLock()
+		cells := make([]*store.Cell, len(ids))
+		for i, id := range ids {
+			cells[i] = s.space(scope).cells[id] // a cell never changes: to copy it can wait
+		}
+		s.mu.RUnlock()
+		for i, c := range cells {
+			switch {
+			case c == nil:
+				yield(nil, fmt.Errorf("cell %s: %w", ids[i], store.ErrNotFound))
+				return
+			case !c.Holds():
+				yield(nil, fmt.Errorf("cell %s: its commitment does not hold: %w", ids[i], store.ErrCorrupt))
+				return
+			case !yield(copyCell(c), nil):
+				return
+			}
+		}
+	}
+}
+
+// Sources implements [store.Cells].
+func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var edges []store.Edge
+	for e := range s.space(scope).edges {
+		if e.Derived == id {
+			edges = append(edges, e)
+		}
+	}
+	slices.SortFunc(edges, func(a, b store.Edge) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Rel, b.Rel))
+	})
+	return edges, nil
+}
+
+// Entries implements [store.Journal].
+func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
+	return snapshot(s, ctx, scope, id, func(se *session) []*store.Entry {
+		var entries []*store.Entry
+		for i := range se.journal {
+			if se.journal[i].Revision > after {
+				entries = append(entries, copyEntry(&se.journal[i]))
+			}
+		}
+		return entries
+	})
+}
+
+// Statements implements [store.Journal].
+func (s *Store) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
+	return snapshot(s, ctx, scope, id, func(se *session) []string { return slices.Clone(se.statements) })
+}
+
+// Find implements [store.Finder].
+func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var refs []store.Ref
+	for id, se := range s.space(scope).sessions {
+		for block := range se.blocks {
+			if strings.HasPrefix(string(block), prefix) {
+				refs = append(refs, store.Ref{Session: id, Block: block})
+			}
+		}
+	}
+	slices.SortFunc(refs, byRef)
+	return refs[:max(0, min(limit, len(refs)))], nil
+}
+
+// Candidates implements [store.Finder]. Of more than limit blocks it takes
+// those whose words are rarest in sum, a word that n blocks have counting 1/n.
+func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	words := slices.Sorted(store.Words(strings.Join(terms, " ")))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	const unit = 1 << 40
+	weights := make(map[store.Ref]int64)
+	for _, word := range slices.Compact(words) {
+		var found []store.Ref
+		for id, se := range s.space(scope).sessions {
+			for block, has := range se.words {
+				if has[word] {
+					found = append(found, store.Ref{Session: id, Block: block})
+				}
+			}
+		}
+		for _, ref := range found {
+			weights[ref] += unit / int64(len(found))
+		}
+	}
+	refs := slices.SortedFunc(maps.Keys(weights), func(a, b store.Ref) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), byRef(a, b))
+	})
+	return refs[:max(0, min(limit, len(refs)))], nil
+}
+
+// Info implements [store.Admin].
+func (s *Store) Info(ctx context.Context) (*store.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	info := &store.Info{Driver: "memory", Version: "1", Schema: 1}
+	for _, sp := range s.scopes {
+		info.Sessions += int64(len(sp.sessions))
+		info.Cells += int64(len(sp.cells))
+		for _, se := range sp.sessions {
+			info.Blocks += int64(len(se.blocks))
+		}
+		for _, c := range sp.cells {
+			info.Bytes += int64(len(c.Body))
+		}
+	}
+	return info, nil
+}
+
+// Check implements [store.Admin].
+func (s *Store) Check(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var problems []string
+	for _, scope := range slices.Sorted(maps.Keys(s.scopes)) {
+		sp := s.scopes[scope]
+		for _, id := range slices.Sorted(maps.Keys(sp.cells)) {
+			if !sp.cells[id].Holds() {
+				problems = append(problems, fmt.Sprintf("scope %s: cell %s: its commitment does not hold", scope, id))
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(sp.sessions)) {
+			se := sp.sessions[id]
+			sum, visible := se.head.Tokens*0, 0
+			for _, b := range se.blocks {
+				if !b.Off {
+					sum += b.Tokens
+					visible++
+				}
+			}
+			if sum != se.head.Tokens {
+				problems = append(problems, fmt.Sprintf("scope %s: session %s: its head has %d tokens, its blocks %d", scope, id, se.head.Tokens, sum))
+			}
+			if visible != se.head.Blocks {
+				problems = append(problems, fmt.Sprintf("scope %s: session %s: its head has %d blocks, there are %d", scope, id, se.head.Blocks, visible))
+			}
+		}
+	}
+	return problems, nil
+}
+
+// Backup implements [store.Admin]. It fails with [errors.ErrUnsupported].
+func (s *Store) Backup(context.Context, string) error {
+	return fmt.Errorf("backup of a store in memory: %w", errors.ErrUnsupported)
+}
+
+// Close implements [store.Store]. It does nothing.
+func (s *Store) Close() error { return nil }
+
+// read calls f with a session and the lock held.
+func (s *Store) read(ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	se := s.space(scope).sessions[id]
+	if se == nil {
+		return fmt.Errorf("session %s: %w", id, store.ErrNotFound)
+	}
+	f(se)
+	return nil
+}
+
+// snapshot yields what of a session f returns when the iteration begins.
+func snapshot[T any](s *Store, ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] { //nolint:revive // a method cannot have a type parameter, and the receiver comes first
+	return func(yield func(T, error) bool) {
+		var all []T
+		if err := s.read(ctx, scope, id, func(se *session) { all = f(se) }); err != nil {
+			yield(*new(T), err)
+			return
+		}
+		yieldAll(all, yield)
+	}
+}
+
+func yieldAll[T any](all []T, yield func(T, error) bool) {
+	for _, v := range all {
+		if !yield(v, nil) {
+			return
+		}
+	}
+}
+
+func byTurn(a, b *store.Block) int {
+	if a.Off != b.Off {
+		if a.Off {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID))
+}
+
+func byRef(a, b store.Ref) int {
+	return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Block, b.Block))
+}
+
+func copyCell(c *store.Cell) *store.Cell {
+	d := *c
+	d.Body = bytes.Clone(c.Body)
+	return &d
+}
+
+func copyBlock(b *store.Block) *store.Block {
+	d := *b
+	d.Tools, d.Cells = slices.Clone(b.Tools), slices.Clone(b.Cells)
+	return &d
+}
+
+func copyEntry(e *store.Entry) *store.Entry {
+	d := *e
+	d.Time, d.Data = wholeMillis(e.Time), bytes.Clone(e.Data)
+	return &d
+}
+
+// wholeMillis returns a time as stores keep it.
+func wholeMillis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

@@ -1,0 +1,39 @@
+package token
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Bound returns a Counter that gives the count of c times a factor in percent,
+// rounded up. Its encoding is that of c with the factor behind it: with 135
+// percent, "o200k_base" becomes "o200k_base*1.35". A bound is never below the
+// count that it is made from, so a percent under 100 is taken as 100.
+func Bound(c Counter, percent int) Counter {
+	return bound{c, max(percent, 100)}
+}
+
+type bound struct {
+	base    Counter
+	percent int
+}
+
+func (b bound) Count(text string) Count {
+	return Count((int64(b.base.Count(text))*int64(b.percent) + 99) / 100)
+}
+
+func (b bound) Encoding() string {
+	return fmt.Sprintf("%s*%d.%02d", b.base.Encoding(), b.percent/100, b.percent%100)
+}
+
+// parseFactor returns the percent that a factor such as "1.35" stands for, and
+// whether it is written as [bound.Encoding] writes it.
+func parseFactor(s string) (percent int, ok bool) {
+	whole, cents, _ := strings.Cut(s, ".")
+	if len(cents) != 2 || whole == "" || whole[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+cents, 10, 31)
+	return int(n), err == nil
+}

@@ -1,0 +1,122 @@
+package token
+
+import "strings"
+
+// The factors of [ForModel], in percent of an o200k_base count.
+//
+// o200k_base sees 15 to 20 percent fewer tokens than the first public Claude
+// tokenizers do, and more than that in places; the tokenizer since Claude Opus
+// 4.7 and Sonnet 5 sees up to 1.35 times as many as those: 1.20·1.35 = 1.62.
+const (
+	factorCommon = 135 // Claude before the change, Gemini, unknown models
+	factorClaude = 165 // Claude since the change, and what is not known to be older
+)
+
+// DefaultWindow is the context window taken for a model that is not known, in
+// tokens.
+const DefaultWindow Count = 200_000
+
+// A family is a group of models that share a tokenizer and a window.
+type family struct {
+	prefix  string // of the bare, lower-case model name
+	counter Counter
+	window  Count
+}
+
+// families holds the known families. The first whose prefix fits is the one.
+var families = func() []family {
+	older, newer := Bound(o200k, factorCommon), Bound(o200k, factorClaude)
+	return []family{
+		{"gpt-5", o200k, 400_000},
+		{"gpt-4.1", o200k, 1_047_576},
+		{"gpt-4.5", o200k, 128_000},
+		{"gpt-4o", o200k, 128_000},
+		{"chatgpt-4o", o200k, 128_000},
+		{"gpt-oss", o200k, 131_072},
+		{"o1-mini", o200k, 128_000},
+		{"o1-preview", o200k, 128_000},
+		{"o1", o200k, 200_000},
+		{"o3", o200k, 200_000},
+		{"o4-mini", o200k, 200_000},
+		{"codex-mini", o200k, 200_000},
+
+		{"gpt-4-turbo", cl100k, 128_000},
+		{"gpt-4-1106", cl100k, 128_000},
+		{"gpt-4-0125", cl100k, 128_000},
+		{"gpt-4-32k", cl100k, 32_768},
+		{"gpt-4", cl100k, 8_192},
+		{"gpt-3.5-turbo-instruct", cl100k, 4_096},
+		{"gpt-3.5", cl100k, 16_385},
+		{"gpt-35", cl100k, 16_385},
+		{"text-embedding-3", cl100k, 8_191},
+		{"text-embedding-ada-002", cl100k, 8_191},
+		{"davinci-002", cl100k, 16_384},
+		{"babbage-002", cl100k, 16_384},
+
+		{"claude-2", older, 100_000},
+		{"claude-instant", older, 100_000},
+		{"claude-3", older, 200_000},
+		{"claude-opus-4-7", newer, 200_000},
+		{"claude-opus-4-8", newer, 200_000},
+		{"claude-opus-4.7", newer, 200_000},
+		{"claude-opus-4.8", newer, 200_000},
+		{"claude-opus-4", older, 200_000},
+		{"claude-sonnet-4", older, 200_000},
+		{"claude-haiku-4", older, 200_000},
+		{"claude", newer, 200_000},
+
+		{"gemini-1.5-pro", older, 2_097_152},
+		{"gemini", older, 1_048_576},
+
+		{"", older, DefaultWindow},
+	}
+}()
+
+// ForModel returns the Counter for a model, by the name that its provider
+// gives it: exact for OpenAI models whose encoding is public, an upper bound
+// for Claude, Gemini and models that are not known. The name may have the
+// dress that gateways put around it, as in "openai/gpt-4o", "ft:gpt-4o:acme",
+// "us.anthropic.claude-3-haiku" or "claude-opus-4-1[1m]".
+func ForModel(model string) Counter { return familyOf(model).counter }
+
+// ContextWindow returns the context window of a model, in tokens, the reply
+// included. Where a provider sells more than one window under one name, it is
+// the smaller; a name that ends in "[1m]" asks for a million. For a model that
+// is not known it is [DefaultWindow].
+func ContextWindow(model string) Count {
+	if strings.HasSuffix(strings.ToLower(model), "[1m]") {
+		return 1_000_000
+	}
+	return familyOf(model).window
+}
+
+// familyOf returns the family of a model. The last family has all the rest.
+func familyOf(model string) family {
+	name := bare(model)
+	for _, f := range families {
+		if rest, ok := strings.CutPrefix(name, f.prefix); ok && (f.prefix == "" || endsWord(rest)) {
+			return f
+		}
+	}
+	return families[len(families)-1] // unreachable: the empty prefix fits
+}
+
+// bare returns the name of a model without the dress of gateways.
+func bare(model string) string {
+	name := strings.ToLower(strings.TrimSpace(model))
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = strings.TrimPrefix(name, "ft:")
+	if i := strings.Index(name, "claude"); i > 0 {
+		name = name[i:]
+	}
+	return name
+}
+
+// endsWord reports whether a name may end before rest: o1 is not o11.
+func endsWord(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	c := rest[0]
+	return (c < '0' || c > '9') && (c < 'a' || c > 'z')
+}

@@ -1,0 +1,107 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// A BlockID names one block of one session. It is made of the session's id,
+// the block's position and the provider's ids, never of the text, so that it
+// says nothing about a text that was erased.
+type BlockID string
+
+// Short returns the form of the id that people and stubs use: its first 8
+// characters.
+func (id BlockID) Short() string { return string(id[:min(8, len(id))]) }
+
+// A Block is the smallest part of a session that is kept, paged or evicted as
+// a whole.
+type Block struct {
+	ID       BlockID
+	Turn     int   // position in the session; the first is 1
+	Kind     Kind  // what it is
+	Messages []int // indexes in Session.Messages, ascending
+}
+
+// A Kind says what a block is. It is stored as its text.
+type Kind string
+
+// The kinds of blocks.
+const (
+	KindSystem    Kind = "system"
+	KindUser      Kind = "user"
+	KindAssistant Kind = "assistant" // a reply without tool calls
+	KindTool      Kind = "tool"      // a reply with tool calls, and their results
+	KindSummary   Kind = "summary"   // what a compaction left in place of older messages
+	KindOrphan    Kind = "orphan"    // results whose call is not there
+)
+
+// Group puts messages into blocks, in the order of their first messages. A
+// result joins the block of its call even if other messages stand between. IDs
+// are those of [NewBlockID] at the given generation.
+func Group(session SessionID, generation int, messages []Message) []Block {
+	blocks := make([]Block, 0, len(messages))
+	owner := make(map[string]int) // call id → block
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == RoleTool {
+			if b, ok := ownerOf(owner, m); ok {
+				blocks[b].Messages = append(blocks[b].Messages, i)
+				continue
+			}
+		}
+		for _, c := range m.Calls() {
+			owner[c.ID] = len(blocks)
+		}
+		blocks = append(blocks, Block{Turn: len(blocks) + 1, Kind: kindOf(m), Messages: []int{i}})
+	}
+	taken := make(map[string]bool, len(blocks))
+	for i := range blocks {
+		b := &blocks[i]
+		for try := 0; ; try++ {
+			b.ID = NewBlockID(session, generation, b.Turn, messages[b.Messages[0]].ID, try)
+			if short := b.ID.Short(); !taken[short] {
+				taken[short] = true
+				break
+			}
+		}
+	}
+	return blocks
+}
+
+// ownerOf returns the block of the first call that m answers.
+func ownerOf(owner map[string]int, m *Message) (int, bool) {
+	for _, r := range m.Results() {
+		if b, ok := owner[r.CallID]; ok {
+			return b, true
+		}
+	}
+	return 0, false
+}
+
+func kindOf(m *Message) Kind {
+	switch {
+	case m.Summary:
+		return KindSummary
+	case m.Role == RoleSystem:
+		return KindSystem
+	case m.Role == RoleTool:
+		return KindOrphan
+	case m.Role == RoleAssistant && len(m.Calls()) > 0:
+		return KindTool
+	case m.Role == RoleAssistant:
+		return KindAssistant
+	default:
+		return KindUser
+	}
+}
+
+// NewBlockID returns the id of the block at a turn: the first 16 hexadecimal
+// digits of a SHA-256 over the arguments. The generation grows when a session
+// is imported again with other content at the same place. The last argument
+// tells apart ids that would otherwise begin alike.
+func NewBlockID(session SessionID, generation, turn int, providerID string, try int) BlockID {
+	h := sha256.Sum256(fmt.Appendf(nil, "block/v1\x00%s\x00%d\x00%d\x00%s\x00%d", session, generation, turn, providerID, try))
+	return BlockID(hex.EncodeToString(h[:8]))
+}

@@ -1,0 +1,517 @@
+// Package claudecode reads and writes the session files of Claude Code: JSON
+// objects, one a line, that form a tree.
+//
+// The format is internal to its vendor and changes without notice. A row that
+// is not understood is therefore kept and never refused, and a line that is
+// not JSON is kept with a warning: a torn last line is normal while the agent
+// is running.
+//
+// # What is visible
+//
+// Rows with a uuid form a tree by parentUuid. The conversation is the path
+// from the root to the leaf that the agent would resume: of all terminal rows'
+// nearest user or assistant ancestors, the last in the file that is neither a
+// sub-agent's nor a note of the program's. Rows marked isMeta, isSidechain or
+// with a team are not part of it; summaries of a compaction are. One assistant
+// reply is spread over a row for each block, and rows with the same message.id
+// are joined.
+//
+// Replies with several tool calls fork the tree: each result is the child of
+// its own call, so the path holds only one of them. Rows of a reply on the
+// path and results of its calls belong to the conversation even where the path
+// does not pass through them.
+//
+// What is left is listed as branches: what was rewound, what stands before a
+// compaction, what sub-agents did.
+//
+// # What is written
+//
+// An intact session is written as it was read. A changed one becomes a new
+// session: new uuids in one chain, its own session id, a row for each block of
+// a reply. Every other byte of a row stays. Ids are hashes of what is written,
+// so the same window always gives the same file.
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Format is the format of Claude Code's session files.
+type Format struct{}
+
+var _ transcript.Format = Format{}
+
+// Name implements [transcript.Format].
+func (Format) Name() string { return "claudecode" }
+
+// Sniff implements [transcript.Format]: one of the first rows has a type and
+// either a uuid, a sessionId or a leafUuid.
+func (Format) Sniff(data []byte) bool {
+	for range 20 {
+		line, rest, more := bytes.Cut(data, []byte("\n"))
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 {
+			if line[0] != '{' {
+				return false
+			}
+			if gjson.GetBytes(line, "type").Type == gjson.String {
+				for _, key := range [...]string{"uuid", "sessionId", "leafUuid", "snapshot"} {
+					if gjson.GetBytes(line, key).Exists() {
+						return true
+					}
+				}
+			}
+		}
+		if !more {
+			return false
+		}
+		data = rest
+	}
+	return false
+}
+
+// A row is a line that is an object.
+type row struct {
+	item      int
+	kind      string // type
+	uuid      string
+	parent    string // parentUuid, or empty
+	hidden    bool   // meta, sub-agent's or a team's
+	sidechain bool
+	message   string // message.id
+	block     int    // apiBlockIndex, or -1
+}
+
+// chat reports whether r is somebody's words.
+func (r *row) chat() bool { return r.kind == "user" || r.kind == "assistant" }
+
+// Decode implements [transcript.Format].
+func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+	s := &transcript.Session{Format: f.Name()}
+	rows := split(s, data)
+	t := grow(rows)
+	leaf := t.leaf()
+	if leaf < 0 {
+		text := "no row has a uuid and somebody's words"
+		if len(s.Warnings) > 0 {
+			text = fmt.Sprintf("%s; line %d: %s", text, s.Warnings[0].Line, s.Warnings[0].Text)
+		}
+		return nil, &transcript.SyntaxError{Name: name, Text: text, Hint: "a session file of Claude Code has one JSON object on each line"}
+	}
+	visible := t.visible(leaf, s)
+	s.Messages = t.messages(visible, s)
+	if len(s.Messages) == 0 {
+		return nil, &transcript.SyntaxError{Name: name, Text: "the conversation has no messages"}
+	}
+	s.Branches = t.branches(visible)
+	t.describe(s, name, leaf)
+	return s, nil
+}
+
+// split cuts data into lines, and reads the rows among them.
+func split(s *transcript.Session, data []byte) []row {
+	var rows []row
+	seen := make(map[string]bool)
+	for line := 1; len(data) > 0; line++ {
+		end := bytes.IndexByte(data, '\n') + 1
+		if end == 0 {
+			end = len(data)
+		}
+		raw := data[:end:end]
+		torn := raw[len(raw)-1] != '\n'
+		data = data[end:]
+		item := len(s.Items)
+		s.Items = append(s.Items, transcript.Item{Raw: raw})
+		text := bytes.TrimSpace(raw)
+		if len(text) == 0 {
+			continue
+		}
+		if text[0] != '{' || !gjson.ValidBytes(text) {
+			what := "not a JSON object"
+			if torn && len(data) == 0 {
+				what = "torn last line"
+			}
+			s.Warnings = append(s.Warnings, transcript.Warning{Line: line, Text: what + " (kept, not read)"})
+			continue
+		}
+		r := readRow(item, text)
+		if r.uuid == "" {
+			if r.kind == "summary" && s.Title == "" {
+				s.Title = gjson.GetBytes(text, "summary").String()
+			}
+			continue
+		}
+		if seen[r.uuid] {
+			s.Warnings = append(s.Warnings, transcript.Warning{Line: line, Text: "uuid " + r.uuid + " was used before (kept, not read)"})
+			continue
+		}
+		seen[r.uuid] = true
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func readRow(item int, text []byte) row {
+	r := row{item: item, block: -1}
+	gjson.ParseBytes(text).ForEach(func(key, value gjson.Result) bool {
+		switch key.String() {
+		case "type":
+			r.kind = value.String()
+		case "uuid":
+			r.uuid = value.String()
+		case "parentUuid":
+			r.parent = value.String()
+		case "isSidechain":
+			r.sidechain = value.Bool()
+			r.hidden = r.hidden || value.Bool()
+		case "isMeta":
+			r.hidden = r.hidden || value.Bool()
+		case "teamName":
+			r.hidden = r.hidden || value.String() != ""
+		case "apiBlockIndex":
+			r.block = int(value.Int())
+		case "message":
+			r.message = value.Get("id").String()
+		}
+		return true
+	})
+	return r
+}
+
+// A tree is the rows of a session by their uuids.
+type tree struct {
+	rows   []row // in the order of the file
+	at     map[string]int
+	parent []int // index in rows, or -1
+	inner  []bool
+}
+
+func grow(rows []row) *tree {
+	t := &tree{rows: rows, at: make(map[string]int, len(rows)), parent: make([]int, len(rows)), inner: make([]bool, len(rows))}
+	for i := range rows {
+		t.at[rows[i].uuid] = i
+	}
+	for i := range rows {
+		p, ok := t.at[rows[i].parent]
+		if !ok {
+			p = -1
+		} else {
+			t.inner[p] = true
+		}
+		t.parent[i] = p
+	}
+	return t
+}
+
+// leaf returns the row at which the conversation ends, or -1.
+func (t *tree) leaf() int {
+	best, bestHidden := -1, true
+	for i := range t.rows {
+		if t.inner[i] {
+			continue
+		}
+		at := t.spoken(i)
+		if at < 0 {
+			continue
+		}
+		hidden := t.rows[at].hidden
+		if best < 0 || bestHidden && !hidden || hidden == bestHidden && at > best {
+			best, bestHidden = at, hidden
+		}
+	}
+	return best
+}
+
+// spoken returns the nearest row at or above i that is somebody's words.
+func (t *tree) spoken(i int) int {
+	for range t.rows { // no path is longer: a cycle ends here
+		if i < 0 || t.rows[i].chat() {
+			return i
+		}
+		i = t.parent[i]
+	}
+	return -1
+}
+
+// visible marks the rows of the conversation that ends at leaf.
+func (t *tree) visible(leaf int, s *transcript.Session) []bool {
+	marked := make([]bool, len(t.rows))
+	replies := make(map[string]bool) // message ids on the path
+	for i := leaf; i >= 0 && !marked[i]; i = t.parent[i] {
+		marked[i] = true
+		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" {
+			replies[r.message] = true
+		}
+	}
+	calls := make(map[string]bool)
+	for i := range t.rows {
+		r := &t.rows[i]
+		if r.kind == "assistant" && replies[r.message] {
+			marked[i] = true
+			for _, id := range callIDs(s.Items[r.item].Raw) {
+				calls[id] = true
+			}
+		}
+	}
+	for i := range t.rows {
+		if r := &t.rows[i]; r.kind == "user" && !marked[i] {
+			for _, id := range answered(s.Items[r.item].Raw) {
+				marked[i] = marked[i] || calls[id]
+			}
+		}
+	}
+	for i := range t.rows {
+		r := &t.rows[i]
+		if !r.chat() || r.hidden && !t.rows[leaf].hidden {
+			marked[i] = false
+		}
+	}
+	return marked
+}
+
+// callIDs returns the ids of the tool calls in a row.
+func callIDs(raw []byte) []string { return ids(raw, "tool_use", "id") }
+
+// answered returns the ids of the calls that a row has results for.
+func answered(raw []byte) []string { return ids(raw, "tool_result", "tool_use_id") }
+
+func ids(raw []byte, kind, key string) []string {
+	if !bytes.Contains(raw, []byte(kind)) {
+		return nil
+	}
+	var found []string
+	gjson.GetBytes(raw, "message.content").ForEach(func(_, part gjson.Result) bool {
+		if part.Get("type").String() == kind {
+			found = append(found, part.Get(key).String())
+		}
+		return true
+	})
+	return found
+}
+
+// messages joins the visible rows to messages: rows of one reply to one, each
+// result behind the reply that called it, and otherwise in the order of the
+// file, in which a parent stands before its children.
+func (t *tree) messages(visible []bool, s *transcript.Session) []transcript.Message {
+	var msgs []transcript.Message
+	var results [][]transcript.Message // behind each of msgs
+	reply := make(map[string]int)      // message id → index in msgs
+	owner := make(map[string]int)      // call id → index in msgs
+	for _, i := range t.order(visible) {
+		r := &t.rows[i]
+		m := readMessage(s.Items[r.item].Raw, r)
+		m.Items = []int{r.item}
+		at, joins := reply[r.message]
+		joins = joins && r.kind == "assistant"
+		switch {
+		case joins:
+			msgs[at].Parts = append(msgs[at].Parts, m.Parts...)
+			msgs[at].Items = append(msgs[at].Items, r.item)
+		case m.Role == transcript.RoleTool && len(msgs) > 0:
+			at = len(msgs) - 1
+			if o, ok := owner[m.Results()[0].CallID]; ok {
+				at = o
+			}
+			results[at] = append(results[at], m)
+			continue
+		default:
+			at = len(msgs)
+			msgs, results = append(msgs, m), append(results, nil)
+			if r.kind == "assistant" && r.message != "" {
+				reply[r.message] = at
+			}
+		}
+		for _, c := range m.Calls() {
+			owner[c.ID] = at
+		}
+	}
+	out := make([]transcript.Message, 0, len(t.rows))
+	for i := range msgs {
+		out = append(append(out, msgs[i]), results[i]...)
+	}
+	return out
+}
+
+// order returns the visible rows in the order of the file, but the rows of a
+// reply that number their blocks in the order of those, at the reply's places.
+func (t *tree) order(visible []bool) []int {
+	var order []int
+	places := make(map[string][]int) // message id → places in order
+	for i := range t.rows {
+		if !visible[i] {
+			continue
+		}
+		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" && r.block >= 0 {
+			places[r.message] = append(places[r.message], len(order))
+		}
+		order = append(order, i)
+	}
+	for _, at := range places { // disjoint sets of places: their order is indifferent
+		rows := make([]int, len(at))
+		for k, p := range at {
+			rows[k] = order[p]
+		}
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.rows[a].block, t.rows[b].block) })
+		for k, p := range at {
+			order[p] = rows[k]
+		}
+	}
+	return order
+}
+
+// branches lists what of the conversation's rows is not visible.
+func (t *tree) branches(visible []bool) []transcript.Branch {
+	top := make(map[int]int) // top row of a branch → index in found
+	var found []transcript.Branch
+	for i := range t.rows {
+		r := &t.rows[i]
+		if visible[i] || !r.chat() || r.hidden && !r.sidechain {
+			continue
+		}
+		root := i
+		for j, n := t.parent[i], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+			if visible[j] {
+				break
+			}
+			if t.rows[j].chat() && t.rows[j].sidechain == r.sidechain {
+				root = j
+			}
+		}
+		at, ok := top[root]
+		if !ok {
+			at = len(found)
+			top[root] = at
+			found = append(found, t.branch(root, visible))
+		}
+		found[at].Leaf = r.uuid
+		found[at].Messages++
+	}
+	return found
+}
+
+func (t *tree) branch(root int, visible []bool) transcript.Branch {
+	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
+	for j, n := t.parent[root], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+		if visible[j] {
+			b.Kind, b.Parent = transcript.BranchFork, t.rows[j].uuid
+			break
+		}
+	}
+	if t.rows[root].sidechain {
+		b.Kind = transcript.BranchSidechain
+	}
+	return b
+}
+
+// describe fills in what is known of the session as a whole.
+func (t *tree) describe(s *transcript.Session, name string, leaf int) {
+	last := s.Items[t.rows[leaf].item].Raw
+	s.ID = transcript.SessionID(gjson.GetBytes(last, "sessionId").String())
+	if s.ID == "" {
+		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	}
+	s.Project = gjson.GetBytes(last, "cwd").String()
+	for i := len(t.rows) - 1; i >= 0 && s.Model == ""; i-- {
+		if r := &t.rows[i]; r.kind == "assistant" && !r.hidden {
+			if m := gjson.GetBytes(s.Items[r.item].Raw, "message.model").String(); m != "<synthetic>" {
+				s.Model = m
+			}
+		}
+	}
+	if s.Title == "" {
+		s.Title = title(s.Messages)
+	}
+}
+
+// title returns the first line of the first words that a person wrote.
+func title(msgs []transcript.Message) string {
+	for i := range msgs {
+		if m := &msgs[i]; m.Role == transcript.RoleUser && !m.Summary {
+			line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
+			if line == "" || strings.HasPrefix(line, "<") {
+				continue
+			}
+			if r := []rune(line); len(r) > 80 {
+				line = string(r[:79]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}
+
+// readMessage reads what a row says. The role of a user's row that has tool
+// results is tool.
+func readMessage(raw []byte, r *row) transcript.Message {
+	msg := gjson.GetBytes(raw, "message")
+	m := transcript.Message{ID: r.uuid, Role: transcript.Role(r.kind)}
+	if r.kind == "assistant" && r.message != "" {
+		m.ID = r.message
+	}
+	if r.kind == "user" {
+		m.Summary = gjson.GetBytes(raw, "isCompactSummary").Bool()
+	}
+	content := msg.Get("content")
+	if !content.IsArray() {
+		m.Parts = []transcript.Part{transcript.Text(content.String())}
+		return m
+	}
+	content.ForEach(func(_, part gjson.Result) bool {
+		p := readPart(part)
+		if _, ok := p.(transcript.ToolResult); ok && r.kind == "user" {
+			m.Role = transcript.RoleTool
+		}
+		m.Parts = append(m.Parts, p)
+		return true
+	})
+	return m
+}
+
+func readPart(part gjson.Result) transcript.Part {
+	switch kind := part.Get("type").String(); kind {
+	case "text":
+		return transcript.Text(part.Get("text").String())
+	case "thinking":
+		return transcript.Thinking{Text: part.Get("thinking").String(), Signature: part.Get("signature").String()}
+	case "redacted_thinking":
+		return transcript.Thinking{Signature: part.Get("data").String(), Redacted: true}
+	case "tool_use":
+		return transcript.ToolCall{
+			ID:    part.Get("id").String(),
+			Name:  part.Get("name").String(),
+			Input: json.RawMessage(part.Get("input").Raw),
+		}
+	case "tool_result":
+		res := transcript.ToolResult{CallID: part.Get("tool_use_id").String(), Error: part.Get("is_error").Bool()}
+		if content := part.Get("content"); content.IsArray() {
+			content.ForEach(func(_, p gjson.Result) bool {
+				res.Content = append(res.Content, readPart(p))
+				return true
+			})
+		} else if content.Exists() {
+			res.Content = []transcript.Part{transcript.Text(content.String())}
+		}
+		return res
+	case "image", "document":
+		src := part.Get("source")
+		return transcript.Media{
+			Kind: kind,
+			MIME: src.Get("media_type").String(),
+			Data: src.Get("data").String(),
+			URL:  src.Get("url").String(),
+			Raw:  json.RawMessage(part.Raw),
+		}
+	default:
+		return transcript.Opaque{Type: kind, Raw: json.RawMessage(part.Raw)}
+	}
+}

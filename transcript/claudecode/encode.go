@@ -1,0 +1,413 @@
+package claudecode
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Encode implements [transcript.Format].
+func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+	if w.Session.Format == f.Name() && w.Intact() {
+		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
+	}
+	entries, fixes := transcript.Repair(open(w.Entries))
+	e := newEncoder(w.Session, entries, w.Session.Format == f.Name())
+	for i := range entries {
+		e.entry(i, &entries[i])
+	}
+	e.flush()
+	return &transcript.Encoded{Data: e.out.Bytes(), Session: transcript.SessionID(e.session), Losses: e.losses, Repairs: fixes}, nil
+}
+
+// Opening is the text of the message that stands first when the window would
+// otherwise begin with an assistant's.
+const Opening = "[carrel: earlier messages left the window]"
+
+// open makes the first message a user's.
+func open(entries []transcript.Entry) []transcript.Entry {
+	i := slices.IndexFunc(entries, func(e transcript.Entry) bool { return e.Role != transcript.RoleSystem })
+	if i < 0 || entries[i].Role == transcript.RoleUser {
+		return entries
+	}
+	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", Opening))
+}
+
+// An encoder writes rows in one chain.
+type encoder struct {
+	from    *transcript.Session
+	own     bool // the session is in this format, so rows can be kept
+	session string
+	parent  string
+	stamp   string            // timestamp of the last row
+	frame   map[string]string // fields that made rows copy from the session's
+	renamed map[string]string // old uuid → new
+	rows    int
+	out     bytes.Buffer
+	losses  []transcript.Loss
+
+	reply []pending // rows of the reply that is being written
+	model string
+}
+
+// A pending row waits for its place in its reply.
+type pending struct {
+	item int // of the session, or -1 for a made row
+	raw  []byte
+}
+
+func newEncoder(s *transcript.Session, entries []transcript.Entry, own bool) *encoder {
+	e := &encoder{
+		from: s, own: own, session: sessionUUID(s, entries), model: s.Model,
+		stamp:   "2000-01-01T00:00:00.000Z",
+		frame:   map[string]string{"cwd": s.Project, "version": "2.0.0", "gitBranch": ""},
+		renamed: make(map[string]string),
+	}
+	if e.frame["cwd"] == "" {
+		e.frame["cwd"] = "/"
+	}
+	if e.model == "" {
+		e.model = "unknown"
+	}
+	if own && len(s.Messages) > 0 {
+		first := s.Items[s.Messages[0].Items[0]].Raw
+		e.stamp = gjson.GetBytes(first, "timestamp").String()
+		for key := range e.frame {
+			if v := gjson.GetBytes(first, key); v.Exists() {
+				e.frame[key] = v.String()
+			}
+		}
+	}
+	return e
+}
+
+// sessionUUID names the new session after what is in it.
+func sessionUUID(s *transcript.Session, entries []transcript.Entry) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "claudecode/v1\x00%s\x00%d", s.ID, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		fmt.Fprintf(h, "\x00%s\x00%s\x00%t", e.Role, e.ID, e.Bare)
+		for _, p := range e.Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				fmt.Fprintf(h, "\x00t%s", p)
+			case transcript.ToolResult:
+				fmt.Fprintf(h, "\x00r%s\x00%s", p.CallID, p.Text())
+			}
+		}
+	}
+	return uuid(h.Sum(nil))
+}
+
+// uuid writes the first 16 bytes of a hash as a uuid of version 8 (RFC 9562,
+// section 5.8).
+func uuid(sum []byte) string {
+	b := slices.Clone(sum[:16])
+	b[6] = b[6]&0x0f | 0x80
+	b[8] = b[8]&0x3f | 0x80
+	x := hex.EncodeToString(b)
+	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+}
+
+// entry queues the rows of an entry. Rows of a reply and of its results are
+// written together, so that each result stands where it stood.
+func (e *encoder) entry(i int, en *transcript.Entry) {
+	if en.Role != transcript.RoleTool {
+		e.flush()
+	}
+	switch {
+	case e.own && en.Source != nil:
+		e.keep(en)
+	case en.Role == transcript.RoleAssistant:
+		e.makeReply(i, en)
+	default:
+		e.makeUser(i, en)
+	}
+}
+
+// keep queues the rows of an entry as they are, but for what was taken out.
+func (e *encoder) keep(en *transcript.Entry) {
+	for _, item := range en.Source.Items {
+		raw := e.from.Items[item].Raw
+		if en.Changed() {
+			raw = reduce(raw, en)
+			if raw == nil {
+				continue
+			}
+		}
+		e.reply = append(e.reply, pending{item, raw})
+	}
+}
+
+// reduce returns a row without its thinking and with the new texts of its
+// results, or nil if nothing is left of it.
+func reduce(raw []byte, en *transcript.Entry) []byte {
+	content := gjson.GetBytes(raw, "message.content")
+	if !content.IsArray() {
+		return raw
+	}
+	var cuts []transcript.Cut
+	parts, dropped := content.Array(), 0
+	replaced := false
+	for k, part := range parts {
+		switch part.Get("type").String() {
+		case "thinking", "redacted_thinking":
+			if en.Bare {
+				cuts = append(cuts, dropElement(parts, k))
+				dropped++
+			}
+		case "tool_result":
+			if text, ok := en.Replaced[part.Get("tool_use_id").String()]; ok {
+				replaced = true
+				old := part.Get("content")
+				at := old.Index
+				if !old.Exists() {
+					at = part.Index + 1
+					cuts = append(cuts, transcript.Cut{From: at, To: at, With: slices.Concat([]byte(`"content":`), quote(text), []byte(","))})
+					continue
+				}
+				cuts = append(cuts, transcript.Cut{From: at, To: at + len(old.Raw), With: quote(text)})
+			}
+		}
+	}
+	if dropped == len(parts) && dropped > 0 {
+		return nil
+	}
+	if replaced { // the row carries the whole result a second time
+		if extra := gjson.GetBytes(raw, "toolUseResult"); extra.Exists() {
+			cuts = append(cuts, transcript.Cut{From: extra.Index, To: extra.Index + len(extra.Raw), With: []byte("null")})
+		}
+	}
+	return transcript.Splice(raw, cuts...)
+}
+
+// dropElement cuts element k of an array, with the comma that parted it.
+func dropElement(parts []gjson.Result, k int) transcript.Cut {
+	from, to := parts[k].Index, parts[k].Index+len(parts[k].Raw)
+	if k+1 < len(parts) {
+		to = parts[k+1].Index
+	} else if k > 0 {
+		from = parts[k-1].Index + len(parts[k-1].Raw)
+	}
+	return transcript.Cut{From: from, To: to}
+}
+
+// flush writes the queued rows: kept rows in the order of the file, made rows
+// behind them.
+func (e *encoder) flush() {
+	slices.SortStableFunc(e.reply, func(a, b pending) int {
+		if a.item < 0 || b.item < 0 {
+			return 0
+		}
+		return a.item - b.item
+	})
+	for _, p := range e.reply {
+		e.write(p.raw)
+	}
+	e.reply = e.reply[:0]
+}
+
+// write writes a row with new ids in the chain.
+func (e *encoder) write(raw []byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "row/v1\x00%s\x00%d", e.session, e.rows))
+	id := uuid(sum[:])
+	old := gjson.GetBytes(raw, "uuid").String()
+	parent := []byte("null")
+	if e.parent != "" {
+		parent = quote(e.parent)
+	}
+	stamp := gjson.GetBytes(raw, "timestamp").String()
+	if stamp < e.stamp {
+		stamp = e.stamp
+	}
+	values := []struct {
+		key  string
+		with []byte
+	}{
+		{"uuid", quote(id)},
+		{"parentUuid", parent},
+		{"sessionId", quote(e.session)},
+		{"timestamp", quote(stamp)},
+	}
+	var cuts []transcript.Cut
+	for _, v := range values {
+		if r := gjson.GetBytes(raw, v.key); r.Exists() && r.Raw != string(v.with) {
+			cuts = append(cuts, transcript.Cut{From: r.Index, To: r.Index + len(r.Raw), With: v.with})
+		}
+	}
+	if r := gjson.GetBytes(raw, "sourceToolAssistantUUID"); r.Exists() {
+		if to, ok := e.renamed[r.String()]; ok {
+			cuts = append(cuts, transcript.Cut{From: r.Index, To: r.Index + len(r.Raw), With: quote(to)})
+		}
+	}
+	line := bytes.TrimRight(transcript.Splice(raw, cuts...), "\r\n")
+	e.out.Write(line)
+	e.out.WriteByte('\n')
+	if old != "" {
+		e.renamed[old] = id
+	}
+	e.parent, e.stamp = id, stamp
+	e.rows++
+}
+
+// A madeRow is a row that was not in the session.
+type madeRow struct {
+	Parent    any    `json:"parentUuid"`
+	Sidechain bool   `json:"isSidechain"`
+	UserType  string `json:"userType"`
+	Cwd       string `json:"cwd"`
+	Session   string `json:"sessionId"`
+	Version   string `json:"version"`
+	Branch    string `json:"gitBranch"`
+	Type      string `json:"type"`
+	Message   any    `json:"message"`
+	UUID      string `json:"uuid"`
+	Timestamp string `json:"timestamp"`
+}
+
+func (e *encoder) make(kind string, message any) {
+	row := madeRow{
+		UserType: "external", Cwd: e.frame["cwd"], Version: e.frame["version"], Branch: e.frame["gitBranch"],
+		Type: kind, Message: message, Timestamp: e.nextStamp(),
+	}
+	e.reply = append(e.reply, pending{-1, marshal(row)})
+}
+
+// nextStamp returns the time of a made row: that of the row before it, or, in
+// a session without times, a second later.
+func (e *encoder) nextStamp() string {
+	if e.own {
+		return e.stamp
+	}
+	const layout = "2006-01-02T15:04:05.000Z"
+	t, err := time.Parse(layout, e.stamp)
+	if err != nil {
+		return e.stamp
+	}
+	e.stamp = t.Add(time.Second).Format(layout)
+	return e.stamp
+}
+
+type userMessage struct {
+	Role    string `json:"role"`
+	Content any    `json:"content"`
+}
+
+// makeUser queues a row for a user's message, a stub, a system text or results.
+func (e *encoder) makeUser(i int, en *transcript.Entry) {
+	if en.Role == transcript.RoleSystem {
+		e.lose(i, "system text (the agent has its own)", 1, len(en.Text()))
+		return
+	}
+	if len(en.Parts) == 1 {
+		if t, ok := en.Parts[0].(transcript.Text); ok && t != "" {
+			e.make("user", userMessage{"user", string(t)})
+			return
+		}
+	}
+	if blocks := e.blocks(i, en.Parts); len(blocks) > 0 {
+		e.make("user", userMessage{"user", blocks})
+	}
+}
+
+type replyMessage struct {
+	ID      string           `json:"id"`
+	Type    string           `json:"type"`
+	Role    string           `json:"role"`
+	Model   string           `json:"model"`
+	Content []map[string]any `json:"content"`
+	Stop    any              `json:"stop_reason"`
+	StopSeq any              `json:"stop_sequence"`
+	Usage   map[string]int   `json:"usage"`
+}
+
+// makeReply queues a row for each block of an assistant's reply.
+func (e *encoder) makeReply(i int, en *transcript.Entry) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "reply/v1\x00%s\x00%d", e.session, i))
+	id := "msg_carrel_" + hex.EncodeToString(sum[:8])
+	for _, block := range e.blocks(i, en.Parts) {
+		e.make("assistant", replyMessage{
+			ID: id, Type: "message", Role: "assistant", Model: e.model, Content: []map[string]any{block},
+			Usage: map[string]int{"input_tokens": 0, "output_tokens": 0},
+		})
+	}
+}
+
+// blocks returns parts as content blocks, and notes what has none.
+func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
+	var blocks []map[string]any
+	for _, p := range parts {
+		switch p := p.(type) {
+		case transcript.Text:
+			if p != "" {
+				blocks = append(blocks, map[string]any{"type": "text", "text": string(p)})
+			}
+		case transcript.ToolCall:
+			blocks = append(blocks, map[string]any{"type": "tool_use", "id": p.ID, "name": p.Name, "input": e.input(i, p.Input)})
+		case transcript.ToolResult:
+			b := map[string]any{"type": "tool_result", "tool_use_id": p.CallID}
+			if content := e.blocks(i, p.Content); len(content) > 0 {
+				b["content"] = content
+			}
+			if p.Error {
+				b["is_error"] = true
+			}
+			blocks = append(blocks, b)
+		case transcript.Thinking:
+			if !e.own && e.from.Format != "anthropic" {
+				e.lose(i, "thinking", 1, len(p.Text))
+			} else if p.Redacted {
+				blocks = append(blocks, map[string]any{"type": "redacted_thinking", "data": p.Signature})
+			} else {
+				blocks = append(blocks, map[string]any{"type": "thinking", "thinking": p.Text, "signature": p.Signature})
+			}
+		case transcript.Media:
+			switch {
+			case p.Data != "":
+				blocks = append(blocks, map[string]any{"type": p.Kind, "source": map[string]any{"type": "base64", "media_type": p.MIME, "data": p.Data}})
+			case p.URL != "":
+				blocks = append(blocks, map[string]any{"type": p.Kind, "source": map[string]any{"type": "url", "url": p.URL}})
+			default:
+				e.lose(i, p.Kind, 1, len(p.Raw))
+			}
+		case transcript.Opaque:
+			e.lose(i, p.Type, 1, len(p.Raw))
+		}
+	}
+	return blocks
+}
+
+// input returns the arguments of a call as an object.
+func (e *encoder) input(i int, raw json.RawMessage) any {
+	if gjson.ValidBytes(raw) && gjson.ParseBytes(raw).IsObject() {
+		return raw
+	}
+	e.lose(i, "arguments that are not an object (wrapped)", 1, len(raw))
+	return map[string]any{"_raw": string(raw)}
+}
+
+func (e *encoder) lose(i int, what string, count, size int) {
+	e.losses = append(e.losses, transcript.Loss{Message: i, What: what, Count: count, Bytes: size})
+}
+
+// marshal writes v without escaping <, > and &.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("claudecode: " + err.Error()) // rows are made of strings and valid JSON
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+func quote(s string) []byte { return marshal(s) }

@@ -1,0 +1,71 @@
+package claudecode
+
+import (
+	"fmt"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Validate implements [transcript.Format]. It checks the conversation that the
+// agent would send when it resumes: rules X1 (every call has exactly one
+// result, and it follows), X7 (a user speaks first, no text is empty) and A16
+// (no call id twice). Calls of the last reply may be open.
+func (f Format) Validate(data []byte) ([]transcript.Violation, error) {
+	s, err := f.Decode("", data)
+	if err != nil {
+		return nil, err
+	}
+	return check(s.Messages), nil
+}
+
+// check validates a conversation in Anthropic's terms.
+func check(msgs []transcript.Message) []transcript.Violation {
+	var found []transcript.Violation
+	report := func(rule string, i int, format string, args ...any) {
+		found = append(found, transcript.Violation{Rule: rule, Message: i, Text: fmt.Sprintf(format, args...)})
+	}
+	called := make(map[string]bool)
+	var open []string // calls that wait for their results
+	for i := range msgs {
+		m := &msgs[i]
+		if i == 0 && m.Role != transcript.RoleUser {
+			report("X7", i, "the first message is of role %s, not user", m.Role)
+		}
+		if m.Role != transcript.RoleTool {
+			for _, id := range open {
+				report("X1", i, "tool call %s has no result before the next message", id)
+			}
+			open = nil
+		}
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				if p == "" {
+					report("X7", i, "text is empty")
+				}
+			case transcript.ToolCall:
+				if called[p.ID] {
+					report("A16", i, "tool call id %s is used twice", p.ID)
+				}
+				called[p.ID] = true
+				open = append(open, p.ID)
+			case transcript.ToolResult:
+				rest := without(open, p.CallID)
+				if len(rest) == len(open) {
+					report("X1", i, "tool result %s has no open call before it", p.CallID)
+				}
+				open = rest
+			}
+		}
+	}
+	return found
+}
+
+func without(ids []string, id string) []string {
+	for i := range ids {
+		if ids[i] == id {
+			return append(ids[:i:i], ids[i+1:]...)
+		}
+	}
+	return ids
+}

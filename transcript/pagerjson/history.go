@@ -1,0 +1,98 @@
+// Package pagerjson reads and writes the history files of the original context
+// pager.
+//
+// # The file
+//
+//	{
+//	  "intent_ir": ["pager", "score"],
+//	  "current_turn": 15,
+//	  "blocks": [
+//	    {"id": "block-0x01", "turn": 15, "role": "user", "kind": "active", "text": "..."}
+//	  ]
+//	}
+//
+// It is one JSON object in UTF-8. An intent_ir and blocks it must have, and
+// each block an id, a turn and a text. Turns are numbers, whole or not; blocks
+// need not be in the order of their turns. Unknown keys are skipped, and kept
+// in the bytes of a session.
+//
+// Reading is stricter than the original's: an intent_ir that is one text, a
+// turn that is no finite number, or a key that occurs twice is an error with
+// line and field, not a guess. Whether a history makes sense, such as whether
+// ids differ, is for [Format.Validate] and for the pager to say.
+//
+// # Two views
+//
+// [Parse] returns a [History], which is what the pager decides on. [Format]
+// reads the same file as a session of one message for each block. In other
+// formats a block may be several messages; they are written as one text here,
+// and what a text cannot carry is listed as lost.
+package pagerjson
+
+import (
+	"math"
+	"strconv"
+)
+
+// A History is what a file says.
+type History struct {
+	Intent  []string // keywords of what the agent is doing
+	Current *Number  // turn that ages count from; nil for the greatest of the blocks
+	Blocks  []Block
+}
+
+// A Block is a piece of a history.
+type Block struct {
+	ID   string
+	Turn Number
+	Text string
+	Role string  // or empty
+	Kind *string // nil if absent
+}
+
+// A Number is a JSON number that remembers whether it was written as a whole
+// number. Whole numbers lie within ±2⁵³, so that a float64 has them exactly.
+type Number struct {
+	Value float64
+	Whole bool
+}
+
+// maxWhole is the greatest whole number that is read as such.
+const maxWhole = 1 << 53
+
+// Int returns a whole number.
+func Int(n int) Number { return Number{Value: float64(n), Whole: true} }
+
+// Sub returns n - m, which is whole if both are.
+func (n Number) Sub(m Number) Number {
+	return Number{Value: n.Value - m.Value, Whole: n.Whole && m.Whole}
+}
+
+// String returns n as [Number.Append] writes it.
+func (n Number) String() string { return string(n.Append(nil)) }
+
+// Append appends n as the original writes it: a whole number without a point,
+// any other with at least one decimal, or with an exponent if its magnitude is
+// below 10⁻⁴ or not below 10¹⁶.
+func (n Number) Append(dst []byte) []byte {
+	if n.Whole {
+		return strconv.AppendInt(dst, int64(n.Value), 10)
+	}
+	return AppendFloat(dst, n.Value)
+}
+
+// AppendFloat appends the shortest decimal that reads back as f, in the form
+// that the original uses for numbers that are not whole.
+func AppendFloat(dst []byte, f float64) []byte {
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	start := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	for _, c := range dst[start:] {
+		if c == '.' {
+			return dst
+		}
+	}
+	return append(dst, ".0"...)
+}

@@ -1,0 +1,203 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A SessionID names one conversation: the provider's own id if it has one.
+type SessionID string
+
+// A Session is one conversation as a [Format] decoded it.
+type Session struct {
+	ID       SessionID
+	Format   string          // name of the Format that decoded it
+	Title    string          // what the agent called it, or empty
+	Model    string          // last model that answered, or empty
+	Project  string          // working directory, or empty
+	Tools    json.RawMessage // tool definitions in the provider's form, or nil
+	Messages []Message       // the visible conversation, in order
+	Items    []Item          // all of the input, in order
+	Branches []Branch        // what of the session is not in Messages
+	Warnings []Warning       // what was odd in the input and kept nevertheless
+}
+
+// An Item is a piece of the input. The items of a session are the input.
+type Item struct {
+	Raw []byte
+}
+
+// A Branch is a part of a session outside its visible conversation: what a
+// rewind left behind, what stands before a compaction, what a sub-agent did.
+type Branch struct {
+	Kind     BranchKind
+	Root     string // provider's id of its first message
+	Leaf     string // provider's id of its last message
+	Parent   string // provider's id of the message it parts from, or empty
+	Messages int    // messages in it
+}
+
+// A BranchKind says why a part of a session is outside the conversation.
+type BranchKind string
+
+// The kinds of branches.
+const (
+	BranchFork      BranchKind = "fork"      // another continuation of the same message
+	BranchCompacted BranchKind = "compacted" // a tree of its own, cut off by a compaction
+	BranchSidechain BranchKind = "sidechain" // a sub-agent's
+)
+
+// A Warning tells of input that a decoder kept without understanding it.
+type Warning struct {
+	Line int    `json:"line,omitempty"` // first is 1; 0 if the format has no lines
+	Text string `json:"text"`
+}
+
+// A Message is one speaker's contribution. For an assistant it is a whole
+// reply, however many rows the format spreads it over.
+type Message struct {
+	ID      string // provider's id, or empty
+	Role    Role
+	Parts   []Part
+	Summary bool  // made by a compaction, not by a person
+	Items   []int // indexes in Session.Items, ascending; nil for a made message
+}
+
+// A Role says who is speaking. Roles are stored as their text.
+type Role string
+
+// The roles. A message of role tool carries tool results and nothing else;
+// formats in which a user message carries them are read so, too, as long as
+// nothing else is in it.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// A Part is a piece of a message: [Text], [Thinking], [ToolCall],
+// [ToolResult], [Media] or [Opaque]. No other type implements it.
+type Part interface{ part() }
+
+// Text is prose in UTF-8.
+type Text string
+
+// Thinking is reasoning that the provider may have signed. It is never edited:
+// it stays as it is, or all of a message's thinking goes.
+type Thinking struct {
+	Text      string
+	Signature string // provider's, or empty
+	Redacted  bool   // the text is not readable; Signature holds its data
+}
+
+// A ToolCall is a model's request to run a tool.
+type ToolCall struct {
+	ID    string          // pairs the call with its ToolResult
+	Name  string          // tool name, as the model wrote it
+	Input json.RawMessage // arguments as the provider carries them, unparsed; not always valid JSON
+}
+
+// A ToolResult is what a tool returned.
+type ToolResult struct {
+	CallID  string
+	Content []Part // Text, Media and Opaque
+	Error   bool   // the tool reported a failure
+}
+
+// Media is an image, a document or a sound.
+type Media struct {
+	Kind string          // "image", "document", "audio"
+	MIME string          // such as "image/png", or empty
+	Data string          // base64, or empty
+	URL  string          // or empty
+	Raw  json.RawMessage // as the provider carries it
+}
+
+// Opaque is a part that only its provider understands. It is copied, never
+// changed.
+type Opaque struct {
+	Type string
+	Raw  json.RawMessage
+}
+
+func (Text) part()       {}
+func (Thinking) part()   {}
+func (ToolCall) part()   {}
+func (ToolResult) part() {}
+func (Media) part()      {}
+func (Opaque) part()     {}
+
+// Text returns the text parts of m, joined by line feeds. Calls, results and
+// thinking are not part of it.
+func (m *Message) Text() string { return joinText(m.Parts) }
+
+// Text returns the text of a result, joined by line feeds.
+func (r ToolResult) Text() string { return joinText(r.Content) }
+
+func joinText(parts []Part) string {
+	var texts []string
+	for _, p := range parts {
+		if t, ok := p.(Text); ok {
+			texts = append(texts, string(t))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Calls returns the tool calls of m, in order.
+func (m *Message) Calls() []ToolCall {
+	var calls []ToolCall
+	for _, p := range m.Parts {
+		if c, ok := p.(ToolCall); ok {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// Results returns the tool results of m, in order.
+func (m *Message) Results() []ToolResult {
+	var results []ToolResult
+	for _, p := range m.Parts {
+		if r, ok := p.(ToolResult); ok {
+			results = append(results, r)
+		}
+	}
+	return results
+}
+
+// HasThinking reports whether m has a [Thinking] part.
+func (m *Message) HasThinking() bool {
+	for _, p := range m.Parts {
+		if _, ok := p.(Thinking); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Raw returns the bytes that m was read from.
+func (s *Session) Raw(m *Message) []byte {
+	if len(m.Items) == 1 {
+		return s.Items[m.Items[0]].Raw
+	}
+	var b []byte
+	for _, i := range m.Items {
+		b = append(b, s.Items[i].Raw...)
+	}
+	return b
+}
+
+// Bytes returns the input that s was decoded from.
+func (s *Session) Bytes() []byte {
+	n := 0
+	for _, it := range s.Items {
+		n += len(it.Raw)
+	}
+	b := make([]byte, 0, n)
+	for _, it := range s.Items {
+		b = append(b, it.Raw...)
+	}
+	return b
+}
