@@ -86,14 +86,14 @@ func (e *IDError) Error() string { return fmt.Sprintf("block id %q %s", e.ID, e.
 // a control or line-breaking character, or is not UTF-8 gets an [*IDError]. So
 // does "none": a list with this one text counts as empty.
 func Quote(id string) (string, error) {
-	if err := checkID(id); err != nil {
+	if err := CheckID(id); err != nil {
 		return "", err
 	}
 	return `"` + id + `"`, nil
 }
 
-// checkID returns an [*IDError] if an id cannot be quoted.
-func checkID(id string) error {
+// CheckID returns the error of [Quote] for an id.
+func CheckID(id string) error {
 	for i := range len(id) {
 		if c := id[i]; c < ' ' || c == '"' || c >= 0x7f {
 			return checkRunes(id)
@@ -108,7 +108,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// checkRunes is checkID for ids that are not plain ASCII.
+// checkRunes is CheckID for ids that are not plain ASCII.
 func checkRunes(id string) error {
 	for i, r := range id {
 		var text string
@@ -149,7 +149,7 @@ func Legacy(decisions []Decision, at time.Time) ([]byte, error) {
 	}
 	out := make([]byte, 0, 48*len(decisions)+64)
 	for _, d := range decisions {
-		if err := CheckLegacy(d.Block); err != nil {
+		if err := CheckLegacyID(d.Block); err != nil {
 			return nil, err
 		}
 		out = appendMove(out, "add", d.Block, "to", d.Bucket)
@@ -159,9 +159,9 @@ func Legacy(decisions []Decision, at time.Time) ([]byte, error) {
 	return append(out, '\n'), nil
 }
 
-// CheckLegacy returns an [*IDError] if [Legacy] cannot write an id.
-func CheckLegacy(id string) error {
-	switch err := checkID(id); {
+// CheckLegacyID returns the error of [Legacy] for an id.
+func CheckLegacyID(id string) error {
+	switch err := CheckID(id); {
 	case err != nil:
 		return err
 	case !strings.HasPrefix(id, "block-"):
@@ -185,13 +185,13 @@ func appendMove(dst []byte, verb, id, preposition string, b Bucket) []byte {
 func check(decisions []Decision) error {
 	ascending := true // then none is twice
 	for i, d := range decisions {
-		if err := checkID(d.Block); err != nil {
+		if err := CheckID(d.Block); err != nil {
 			return err
 		}
 		if d.Bucket.index() < 0 {
 			return &IDError{ID: d.Block, Text: fmt.Sprintf("belongs into %q, which is no list of a contract", d.Bucket)}
 		}
-		ascending = ascending && (i == 0 || decisions[i-1].Block < d.Block)
+		ascending = ascending && (i == 0 || Before(decisions[i-1].Block, d.Block))
 	}
 	if ascending {
 		return nil
@@ -204,4 +204,13 @@ func check(decisions []Decision) error {
 		seen[d.Block] = true
 	}
 	return nil
+}
+
+// Before orders ids: shorter ones first, then byte by byte, which is how counted
+// ids come. Where each id is before the next, none occurs twice.
+func Before(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
 }

@@ -58,7 +58,7 @@ func parseMove(line string) (statement, bool) {
 		st.verb, preposition = "remove", ` from `
 	}
 	end := strings.IndexByte(rest, '"')
-	if end < 0 || checkID(rest[:end]) != nil {
+	if end < 0 || CheckID(rest[:end]) != nil {
 		return statement{}, false
 	}
 	st.block = rest[:end]
@@ -143,7 +143,7 @@ func match(words []word) (statement, *SyntaxError) {
 		}
 		return statement{verb: "mark", at: at, column: w[0].column}, nil
 	case like(w, "add", "QUOTED", "to", "LIST"), like(w, "remove", "QUOTED", "from", "LIST"):
-		if err := checkID(w[1].text); err != nil {
+		if err := CheckID(w[1].text); err != nil {
 			return statement{}, fault(w[1].column, "", "%v", err)
 		}
 		return statement{verb: w[0].text, block: w[1].text, bucket: Bucket(w[3].text), column: w[3].column}, nil

@@ -120,9 +120,9 @@ func size(r transcript.ToolResult) int {
 // line returns the block in one line: the marker with the id at its head, what
 // it was, its tokens, its beginning, and identifiers.
 func (v *View) line() string {
-	what, excerpt := v.describe()
+	what, excerpt := Describe(v.Messages, v.Block)
 	head := fmt.Sprintf("[carrel %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
-	return join(head, excerpt, v.Names(v.text(), lineNames))
+	return join(head, excerpt, v.Names(v.Block.Text(v.Messages), lineNames))
 }
 
 // join writes a stub in one line, without names that the excerpt has.
@@ -145,10 +145,11 @@ func join(head, excerpt string, names []string) string {
 	return b.String()
 }
 
-// describe returns what the block is and how it begins.
-func (v *View) describe() (what, excerpt string) {
-	m := &v.Messages[v.Block.Messages[0]]
-	switch v.Block.Kind {
+// Describe returns what a block is and how it begins, each in one line of
+// bounded length. For calls that is the argument that tells most about each.
+func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt string) {
+	m := &msgs[b.Messages[0]]
+	switch b.Kind {
 	case transcript.KindTool:
 		var names, args []string
 		for _, c := range m.Calls() {
@@ -178,7 +179,7 @@ func (v *View) describe() (what, excerpt string) {
 	case transcript.KindSystem:
 		return "system text", oneLine(m.Text(), excerptRunes)
 	}
-	return string(v.Block.Kind), ""
+	return string(b.Kind), ""
 }
 
 // argument returns the argument of a call that tells most about it.
@@ -191,32 +192,10 @@ func argument(c transcript.ToolCall) string {
 	return oneLine(string(c.Input), excerptRunes)
 }
 
-// text returns all that the block says: texts, calls with their arguments, and
-// results.
-func (v *View) text() string {
-	var b strings.Builder
-	for _, i := range v.Block.Messages {
-		for _, p := range v.Messages[i].Parts {
-			switch p := p.(type) {
-			case transcript.Text:
-				b.WriteString(string(p))
-			case transcript.ToolCall:
-				b.WriteString(p.Name + " " + string(p.Input))
-			case transcript.ToolResult:
-				b.WriteString(p.Text())
-			case transcript.Thinking, transcript.Media, transcript.Opaque:
-				continue
-			}
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
 // lines returns the lines of the block that have the most identifiers which
 // may be needed, each behind a line feed, a fourth of its bytes at most.
 func (v *View) lines() string {
-	text := v.text()
+	text := v.Block.Text(v.Messages)
 	names := v.Names(text, 4*lineNames)
 	type line struct {
 		at, hits int

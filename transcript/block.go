@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // A BlockID names one block of one session. It is made of the session's id,
@@ -36,6 +37,29 @@ const (
 	KindSummary   Kind = "summary"   // what a compaction left in place of older messages
 	KindOrphan    Kind = "orphan"    // results whose call is not there
 )
+
+// Text returns all that the block says: texts, calls with their arguments, and
+// results, each on lines of its own. Thinking is not part of it. The messages
+// are those of the session.
+func (b *Block) Text(messages []Message) string {
+	var text strings.Builder
+	for _, i := range b.Messages {
+		for _, p := range messages[i].Parts {
+			switch p := p.(type) {
+			case Text:
+				text.WriteString(string(p))
+			case ToolCall:
+				text.WriteString(p.Name + " " + string(p.Input))
+			case ToolResult:
+				text.WriteString(p.Text())
+			default:
+				continue
+			}
+			text.WriteByte('\n')
+		}
+	}
+	return text.String()
+}
 
 // Group puts messages into blocks, in the order of their first messages. A
 // result joins the block of its call even if other messages stand between. IDs

@@ -1,6 +1,9 @@
 package transcript
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Fix is one thing that [Repair] changed.
 type Fix struct {
@@ -41,15 +44,14 @@ func wellFormed(entries []Entry) bool {
 	open := make(map[string]bool)
 	for i := range entries {
 		e := &entries[i]
-		if e.Role != RoleTool && len(open) > 0 {
-			return false
-		}
+		answers := false
 		for _, p := range e.Parts {
 			switch p := p.(type) {
 			case ToolResult:
-				if !open[p.CallID] {
+				if !open[p.CallID] || e.Role == RoleAssistant {
 					return false
 				}
+				answers = true
 				delete(open, p.CallID)
 			case ToolCall:
 				if seen[p.ID] {
@@ -58,43 +60,62 @@ func wellFormed(entries []Entry) bool {
 				seen[p.ID], open[p.ID] = true, true
 			}
 		}
+		waiting := len(open) - len(e.Calls()) // for calls before e
+		if waiting > 0 && (!answers || i == len(entries)-1) {
+			return false
+		}
 	}
 	return true // what is open now is pending
 }
 
 type resultAt struct {
-	entry int
-	part  ToolResult
+	entry, index int // in r.entries, in its Parts
+	part         ToolResult
 }
 
 type repair struct {
 	entries []Entry
 	seen    map[string]int        // how often an id was called
 	results map[string][]resultAt // results by call id, in order
+	used    map[[2]int]bool       // results that were placed, by entry and part
+	placed  map[int]bool          // entries that were placed early
+	out     []Entry
 	fixes   []Fix
 }
 
 // rename gives calls with a used id one of their own, and copies the entries.
+// A result goes to the latest entry that called its id, and to the first such
+// call in it that has none.
 func (r *repair) rename(entries []Entry) {
-	alias := make(map[string]string) // latest name of an id
-	for _, e := range entries {
+	taken := make(map[string]bool) // every id that is called
+	for i := range entries {
+		for _, c := range entries[i].Calls() {
+			taken[c.ID] = true
+		}
+	}
+	names := make(map[string][]string) // new names of an id in the latest entry
+	for at, e := range entries {
+		latest := make(map[string]bool) // ids called in e so far
 		var parts []Part
 		for i, p := range e.Parts {
 			switch q := p.(type) {
 			case ToolCall:
-				r.seen[q.ID]++
-				alias[q.ID] = q.ID
-				if n := r.seen[q.ID]; n > 1 {
-					fresh := fmt.Sprintf("%s_%d", q.ID, n)
-					alias[q.ID] = fresh
-					q.ID, p = fresh, nil
+				if !latest[q.ID] {
+					latest[q.ID], names[q.ID] = true, nil
 				}
-				if p == nil {
-					p = q
+				id := r.unused(q.ID, taken)
+				if id != q.ID {
+					r.fix(at, "call id "+q.ID+" was used before")
 				}
+				names[q.ID] = append(names[q.ID], id)
+				q.ID = id
+				p = q
 			case ToolResult:
-				if a, ok := alias[q.CallID]; ok && a != q.CallID {
-					q.CallID = a
+				if n := names[q.CallID]; len(n) > 0 {
+					if len(n) > 1 {
+						names[q.CallID] = n[1:]
+					}
+					q.CallID = n[0]
 					p = q
 				}
 			}
@@ -112,6 +133,23 @@ func (r *repair) rename(entries []Entry) {
 	}
 }
 
+// unused returns id where it is called for the first time, and otherwise a
+// name that no call has.
+func (r *repair) unused(id string, taken map[string]bool) string {
+	r.seen[id]++
+	if r.seen[id] == 1 {
+		return id
+	}
+	for {
+		fresh := fmt.Sprintf("%s_%d", id, r.seen[id])
+		if !taken[fresh] {
+			taken[fresh] = true
+			return fresh
+		}
+		r.seen[id]++
+	}
+}
+
 // samePart reports whether a call or result kept its id.
 func samePart(a, b Part) bool {
 	switch a := a.(type) {
@@ -125,63 +163,70 @@ func samePart(a, b Part) bool {
 
 func (r *repair) collect() {
 	for i := range r.entries {
-		for _, res := range r.entries[i].Results() {
-			r.results[res.CallID] = append(r.results[res.CallID], resultAt{i, res})
+		for k, p := range r.entries[i].Parts {
+			if res, ok := p.(ToolResult); ok {
+				r.results[res.CallID] = append(r.results[res.CallID], resultAt{i, k, res})
+			}
 		}
 	}
 }
 
 // assemble writes the entries in order, results behind their calls.
 func (r *repair) assemble() ([]Entry, []Fix) {
-	var out []Entry
-	used := make(map[string]bool) // call ids whose result is placed
-	placed := make(map[int]bool)  // entries that were placed early
+	r.used = make(map[[2]int]bool)
+	r.placed = make(map[int]bool)
 	for i, e := range r.entries {
-		switch {
-		case placed[i]:
-		case e.Role == RoleTool || len(e.Results()) > 0:
-			out = r.loose(out, e, used)
-		default:
-			out = append(out, e)
-			if calls := e.Calls(); len(calls) > 0 {
-				out = r.answer(out, i, calls, used, placed)
-			}
+		if r.placed[i] {
+			continue
+		}
+		if len(e.Results()) > 0 {
+			e = r.loose(i, e)
+		} else if e.Role == RoleTool {
+			e.Role = RoleUser
+		}
+		if len(e.Parts) == 0 && len(r.entries[i].Parts) > 0 {
+			continue
+		}
+		r.out = append(r.out, e)
+		if calls := e.Calls(); len(calls) > 0 {
+			r.answer(i, calls)
 		}
 	}
-	return out, r.fixes
+	return r.out, r.fixes
 }
 
 // answer places the results of the calls of entry i behind it.
-func (r *repair) answer(out []Entry, i int, calls []ToolCall, used map[string]bool, placed map[int]bool) []Entry {
+func (r *repair) answer(i int, calls []ToolCall) {
 	for _, c := range calls {
 		at, ok := r.firstResult(c.ID, i)
 		switch {
-		case used[c.ID]:
-		case ok && r.onlyAnswers(at.entry, calls, used):
-			if !placed[at.entry] {
-				if at.entry != i+1 && !r.adjacent(i, at.entry) {
-					r.fix(len(out), "result moved behind its call")
-				}
-				out = append(out, r.entries[at.entry])
-				placed[at.entry] = true
-				for _, res := range r.entries[at.entry].Results() {
-					used[res.CallID] = true
-				}
+		case ok && r.used[[2]int{at.entry, at.index}]:
+			// placed with the result of another call
+		case ok && r.onlyAnswers(i, at.entry, calls):
+			if !r.adjacent(i, at.entry) {
+				r.fix(len(r.out), "result moved behind its call")
+			}
+			r.out = append(r.out, r.entries[at.entry])
+			r.placed[at.entry] = true
+			for k := range r.entries[at.entry].Parts {
+				r.used[[2]int{at.entry, k}] = true
 			}
 		case ok:
-			r.fix(len(out), "result moved behind its call")
-			out = append(out, Entry{Message: Message{Role: RoleTool, Parts: []Part{at.part}}, Block: r.entries[i].Block})
-			used[c.ID] = true
+			r.fix(len(r.out), "result moved behind its call")
+			r.make(i, at.part)
+			r.used[[2]int{at.entry, at.index}] = true
 		case i == len(r.entries)-1:
 			// pending
 		default:
-			r.fix(len(out), "made up a result for an unanswered call")
-			res := ToolResult{CallID: c.ID, Content: []Part{Text(Interrupted)}, Error: true}
-			out = append(out, Entry{Message: Message{Role: RoleTool, Parts: []Part{res}}, Block: r.entries[i].Block})
-			used[c.ID] = true
+			r.fix(len(r.out), "made up a result for an unanswered call")
+			r.make(i, ToolResult{CallID: c.ID, Content: []Part{Text(Interrupted)}, Error: true})
 		}
 	}
-	return out
+}
+
+// make places a made result for a call of entry i.
+func (r *repair) make(i int, res ToolResult) {
+	r.out = append(r.out, Entry{Message: Message{Role: RoleTool, Parts: []Part{res}}, Block: r.entries[i].Block})
 }
 
 // firstResult returns the first result for a call of entry i that follows it.
@@ -195,19 +240,25 @@ func (r *repair) firstResult(id string, i int) (resultAt, bool) {
 }
 
 // onlyAnswers reports whether entry j consists of one open result for each of
-// some of the calls, so that it can be placed as it is.
-func (r *repair) onlyAnswers(j int, calls []ToolCall, used map[string]bool) bool {
+// some of the calls of entry i, so that it can be placed as it is. Where it
+// stands in its place already, there may be something else in it.
+func (r *repair) onlyAnswers(i, j int, calls []ToolCall) bool {
 	e := &r.entries[j]
-	if len(e.Results()) != len(e.Parts) {
+	if e.Role == RoleAssistant || len(e.Calls()) > 0 {
 		return false
 	}
 	once := make(map[string]bool)
-	for _, res := range e.Results() {
-		known := false
-		for _, c := range calls {
-			known = known || c.ID == res.CallID
+	for k, p := range e.Parts {
+		res, ok := p.(ToolResult)
+		if !ok {
+			if !r.adjacent(i, j) {
+				return false
+			}
+			continue
 		}
-		if !known || once[res.CallID] || used[res.CallID] {
+		first, _ := r.firstResult(res.CallID, i)
+		if once[res.CallID] || first.entry != j || first.index != k ||
+			!slices.ContainsFunc(calls, func(c ToolCall) bool { return c.ID == res.CallID }) {
 			return false
 		}
 		once[res.CallID] = true
@@ -218,41 +269,38 @@ func (r *repair) onlyAnswers(j int, calls []ToolCall, used map[string]bool) bool
 // adjacent reports whether only results stand between entries i and j.
 func (r *repair) adjacent(i, j int) bool {
 	for k := i + 1; k < j; k++ {
-		if r.entries[k].Role != RoleTool {
+		if len(r.entries[k].Results()) == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// loose places an entry whose results are not where they belong: results that
+// loose returns entry i, whose results are not where they belong: results that
 // were placed with their call are left out, the others become text.
-func (r *repair) loose(out []Entry, e Entry, used map[string]bool) []Entry {
-	var parts []Part
-	for _, p := range e.Parts {
-		res, ok := p.(ToolResult)
-		switch {
-		case !ok:
-			parts = append(parts, p)
-		case used[res.CallID] && r.results[res.CallID][0].part.Text() == res.Text():
-			// the same result stands behind its call
-		default:
-			what := "result without a call became user text"
-			if used[res.CallID] {
-				what = "second result for a call became user text"
-			}
-			r.fix(len(out), what)
-			parts = append(parts, Text("[carrel: tool result "+res.CallID+" without its call]\n"+res.Text()))
-		}
-	}
-	if len(parts) == 0 {
-		return out
-	}
+func (r *repair) loose(i int, e Entry) Entry {
 	role := e.Role
 	if role == RoleTool {
 		role = RoleUser
 	}
-	return append(out, Entry{Message: Message{Role: role, Parts: parts}, Block: e.Block})
+	loose := Entry{Message: Message{Role: role}, Block: e.Block}
+	for k, p := range e.Parts {
+		res, ok := p.(ToolResult)
+		switch {
+		case !ok:
+			loose.Parts = append(loose.Parts, p)
+		case r.used[[2]int{i, k}]:
+			// it stands behind its call
+		default:
+			what := "result without a call became user text"
+			if first := r.results[res.CallID][0]; first.entry != i || first.index != k {
+				what = "second result for a call became user text"
+			}
+			r.fix(len(r.out), what)
+			loose.Parts = append(loose.Parts, Text("[carrel: tool result "+res.CallID+" without its call]\n"+res.Text()))
+		}
+	}
+	return loose
 }
 
 func (r *repair) fix(message int, what string) {

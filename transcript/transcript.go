@@ -66,9 +66,9 @@ type Message struct {
 // A Role says who is speaking. Roles are stored as their text.
 type Role string
 
-// The roles. A message of role tool carries tool results and nothing else;
-// formats in which a user message carries them are read so, too, as long as
-// nothing else is in it.
+// The roles. A message of role tool carries tool results, so that it stays with
+// its calls. Formats in which a user message carries them are read so, too, and
+// then the user's words may stand beside the results.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -187,6 +187,22 @@ func (s *Session) Raw(m *Message) []byte {
 		b = append(b, s.Items[i].Raw...)
 	}
 	return b
+}
+
+// RawBlock returns the bytes that a block was read from. An item that several
+// of its messages share is there once.
+func (s *Session) RawBlock(b *Block) []byte {
+	var raw []byte
+	last := -1
+	for _, i := range b.Messages {
+		for _, item := range s.Messages[i].Items {
+			if item != last {
+				raw = append(raw, s.Items[item].Raw...)
+			}
+			last = item
+		}
+	}
+	return raw
 }
 
 // Bytes returns the input that s was decoded from.

@@ -2,9 +2,9 @@
 //
 // A [Reader] walks over a text once, checks all of it and hands out values or
 // the spans that they occupy, so that a program can look at a few fields and
-// leave every byte of the others alone. An [Edit] replaces one span. Nothing
-// is ever decoded and encoded again: numbers, the order of keys, spacing and
-// escapes that nobody asked for survive.
+// leave every byte of the others alone. Whoever changes a text replaces spans
+// of it; [Remove] finds those that take elements out. So nothing is decoded and
+// encoded again: numbers, the order of keys, spacing and escapes survive.
 //
 // The reader takes the JSON of RFC 8259 and is stricter than encoding/json in
 // one point: an object that it is asked to look into may not have the same key

@@ -87,6 +87,13 @@ func (r *Reader) Offset() int {
 	return r.pos
 }
 
+// Position returns where the reader stands: behind what was read last.
+func (r *Reader) Position() int { return r.pos }
+
+// KeyOffset returns where the latest key begins. A member function of
+// [Reader.Object] asks for it before it reads anything.
+func (r *Reader) KeyOffset() int { return r.keyAt }
+
 // Kind returns the kind of the next value, without reading it.
 func (r *Reader) Kind() Kind {
 	r.space()

@@ -25,6 +25,7 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -100,11 +101,11 @@ func (sp *space) admit(old *session, c *store.Change) error {
 	}
 	added := make(map[store.CellID]bool, len(c.Cells))
 	for i := range c.Cells {
-		if id := c.Cells[i].ID; sp.cells[id] != nil {
+		id := c.Cells[i].ID
+		if sp.cells[id] != nil {
 			return fmt.Errorf("cell %s is there already", id)
-		} else {
-			added[id] = true
 		}
+		added[id] = true
 	}
 	known := func(what string, ids ...store.CellID) error {
 		for _, id := range ids {
@@ -245,7 +246,7 @@ func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*st
 
 // Blocks implements [store.Sessions].
 func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
-	return snapshot(s, ctx, scope, id, func(se *session) []*store.Block {
+	return snapshot(ctx, s, scope, id, func(se *session) []*store.Block {
 		var blocks []*store.Block
 		for _, b := range se.blocks {
 			blocks = append(blocks, copyBlock(b))
@@ -311,7 +312,7 @@ func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.Ce
 
 // Entries implements [store.Journal].
 func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
-	return snapshot(s, ctx, scope, id, func(se *session) []*store.Entry {
+	return snapshot(ctx, s, scope, id, func(se *session) []*store.Entry {
 		var entries []*store.Entry
 		for i := range se.journal {
 			if se.journal[i].Revision > after {
@@ -324,7 +325,7 @@ func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcri
 
 // Statements implements [store.Journal].
 func (s *Store) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
-	return snapshot(s, ctx, scope, id, func(se *session) []string { return slices.Clone(se.statements) })
+	return snapshot(ctx, s, scope, id, func(se *session) []string { return slices.Clone(se.statements) })
 }
 
 // Find implements [store.Finder].
@@ -414,7 +415,8 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		}
 		for _, id := range slices.Sorted(maps.Keys(sp.sessions)) {
 			se := sp.sessions[id]
-			sum, visible := se.head.Tokens*0, 0
+			var sum token.Count
+			visible := 0
 			for _, b := range se.blocks {
 				if !b.Off {
 					sum += b.Tokens
@@ -456,7 +458,7 @@ func (s *Store) read(ctx context.Context, scope governance.Scope, id transcript.
 }
 
 // snapshot yields what of a session f returns when the iteration begins.
-func snapshot[T any](s *Store, ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] { //nolint:revive // a method cannot have a type parameter, and the receiver comes first
+func snapshot[T any](ctx context.Context, s *Store, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
 		if err := s.read(ctx, scope, id, func(se *session) { all = f(se) }); err != nil {

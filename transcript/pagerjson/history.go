@@ -45,20 +45,21 @@ type History struct {
 type Block struct {
 	ID   string
 	Turn Number
-	Text string
+	Text []byte
 	Role string  // or empty
 	Kind *string // nil if absent
 }
 
 // A Number is a JSON number that remembers whether it was written as a whole
-// number. Whole numbers lie within ±2⁵³, so that a float64 has them exactly.
+// number. Whole numbers lie within ±2⁵², so that a float64 has them and their
+// differences exactly.
 type Number struct {
 	Value float64
 	Whole bool
 }
 
 // maxWhole is the greatest whole number that is read as such.
-const maxWhole = 1 << 53
+const maxWhole = 1 << 52
 
 // Int returns a whole number.
 func Int(n int) Number { return Number{Value: float64(n), Whole: true} }

@@ -1,6 +1,7 @@
 package pagerjson
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -15,12 +16,12 @@ import (
 // maxDepth is how deeply values that are skipped may be nested.
 const maxDepth = 1000
 
-// A scanner reads JSON. Texts without escapes are parts of src, not copies. Its
-// methods panic with a *transcript.SyntaxError, which [scanner.catch] returns.
+// A scanner reads JSON. Texts without escapes are parts of the data, not
+// copies. Its methods panic with a *transcript.SyntaxError, which [catch]
+// returns.
 type scanner struct {
 	name string
 	data []byte
-	src  string // the same as data
 	at   int
 }
 
@@ -63,14 +64,6 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// expect skips space and the byte c.
-func (s *scanner) expect(c byte, where string) {
-	if got := s.peek(); got != c {
-		s.fail(s.at, "", "%s: want %q, got %s", where, c, s.here())
-	}
-	s.at++
-}
-
 // here describes what stands at the cursor.
 func (s *scanner) here() string {
 	if s.at >= len(s.data) {
@@ -101,23 +94,26 @@ func (s *scanner) more(first bool, end byte) bool {
 }
 
 // key reads a key and its colon.
-func (s *scanner) key() string {
+func (s *scanner) key() []byte {
 	if s.peek() != '"' {
 		s.fail(s.at, "", "want a key, got %s", s.here())
 	}
 	k, _ := s.text()
-	s.expect(':', "after key "+k)
+	if s.peek() != ':' {
+		s.fail(s.at, "", "want ':' after the key %q, got %s", k, s.here())
+	}
+	s.at++
 	return k
 }
 
 // text reads a string. It reports whether it had the half of a surrogate pair,
 // which becomes U+FFFD.
-func (s *scanner) text() (text string, lone bool) {
+func (s *scanner) text() (text []byte, lone bool) {
 	start := s.at + 1
 	end, plain := s.plain(start)
 	if plain {
 		s.at = end + 1
-		return s.src[start:end], false
+		return s.data[start:end:end], false
 	}
 	return s.escaped(start, end)
 }
@@ -144,8 +140,7 @@ func (s *scanner) plain(i int) (int, bool) {
 			i += 8
 		}
 		if i >= len(data) {
-			s.at = len(data)
-			s.fail(s.at, "", "the string that begins here has no end")
+			s.fail(start, "", "the text that begins here has no end")
 		}
 		c := data[i]
 		if c == '"' || c == '\\' {
@@ -163,14 +158,12 @@ func (s *scanner) plain(i int) (int, bool) {
 }
 
 // escaped reads a string that has its first escape at i.
-func (s *scanner) escaped(start, i int) (string, bool) {
-	var b strings.Builder
-	lone := false
+func (s *scanner) escaped(start, i int) (text []byte, lone bool) {
 	for {
-		b.WriteString(s.src[start:i])
+		text = append(text, s.data[start:i]...)
 		if s.data[i] == '"' {
 			s.at = i + 1
-			return b.String(), lone
+			return text, lone
 		}
 		r := s.escape(i)
 		i += 2
@@ -183,7 +176,7 @@ func (s *scanner) escaped(start, i int) (string, bool) {
 				r, lone = utf8.RuneError, true
 			}
 		}
-		b.WriteRune(r)
+		text = utf8.AppendRune(text, r)
 		start = i
 		i, _ = s.plain(i)
 	}
@@ -218,7 +211,7 @@ func (s *scanner) escape(i int) rune {
 // pair returns the character of the surrogate pair that begins with high and
 // ends with the escape at i, or 0.
 func (s *scanner) pair(high rune, i int) rune {
-	if high < 0xd800 || high >= 0xdc00 || !strings.HasPrefix(s.src[i:], `\u`) {
+	if high < 0xd800 || high >= 0xdc00 || !bytes.HasPrefix(s.data[i:], []byte(`\u`)) {
 		return 0
 	}
 	low, ok := s.hex(i + 2)
@@ -248,7 +241,7 @@ func (s *scanner) hex(i int) (rune, bool) {
 }
 
 // number returns the text of a number.
-func (s *scanner) number() string {
+func (s *scanner) number() []byte {
 	start := s.at
 	digits := func() {
 		from := s.at
@@ -277,19 +270,19 @@ func (s *scanner) number() string {
 		is("+-")
 		digits()
 	}
-	return s.src[start:s.at]
+	return s.data[start:s.at]
 }
 
 // toNumber returns the number that a text is, or what is wrong with it.
-func toNumber(text string) (n Number, problem string) {
-	if !strings.ContainsAny(text, ".eE") {
-		i, err := strconv.ParseInt(text, 10, 64)
+func toNumber(text []byte) (n Number, problem string) {
+	if !bytes.ContainsAny(text, ".eE") {
+		i, err := strconv.ParseInt(string(text), 10, 64)
 		if err != nil || i > maxWhole || i < -maxWhole {
-			return n, "is beyond ±2⁵³"
+			return n, "is beyond ±2⁵²"
 		}
 		return Number{Value: float64(i), Whole: true}, ""
 	}
-	f, err := strconv.ParseFloat(text, 64)
+	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return n, "is too large"
 	}
@@ -323,7 +316,7 @@ func (s *scanner) skip(depth int) string {
 		return "a number"
 	}
 	for _, literal := range [...]string{"null", "true", "false"} {
-		if strings.HasPrefix(s.src[s.at:], literal) {
+		if bytes.HasPrefix(s.data[s.at:], []byte(literal)) {
 			s.at += len(literal)
 			return literal
 		}

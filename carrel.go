@@ -1,0 +1,250 @@
+// Package carrel is the context engine for agents of language models: it
+// decides what stays in the context window, what becomes a stub that can be
+// recalled, and what leaves. It never breaks a request, never loses a byte,
+// never drops anything silently, and can say afterwards why.
+//
+// # Jobs
+//
+// An [Engine] works on a [store.Store]. [Engine.Import] takes a conversation
+// in, [Engine.Compress] makes it fit a budget, [Engine.Export] writes what is
+// in the window in a provider's format, valid and otherwise byte for byte what
+// came in. [Engine.Recall] returns the original bytes of any block,
+// [Engine.Search] finds blocks, [Engine.Why] says why a block is where it is,
+// and [Engine.Undo] restores the window that was there before.
+//
+// Each job reads what it needs at a revision, asks the pure packages below
+// (transcript, pager, facts, retrieval, contract), and writes one
+// [store.Change]. If somebody else wrote in between, it reads again, three
+// times at most. A job that fails has changed nothing.
+//
+// # Without a model
+//
+// Nothing here needs a model or a network. Equal conversations, requests and
+// options give equal plans, stubs and exports; the clock and the random source
+// are used for what is recorded, never for what is decided.
+package carrel
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Engine does jobs on a store. It is safe for concurrent use.
+type Engine struct {
+	store store.Store
+	opts  Options
+}
+
+// Options adjusts an [Engine]. The zero value of every field is a sensible
+// default, so a nil *Options is too.
+type Options struct {
+	// Weights are the weights of the retention score. The default is
+	// [pager.DefaultWeights].
+	Weights pager.Weights
+
+	// Cuts are the scores at which directives change. The default is
+	// [pager.DefaultCuts].
+	Cuts pager.Cuts
+
+	// KeepLast is how many of the newest blocks never leave the window. The
+	// default is 5; a negative number means none.
+	KeepLast int
+
+	// Counter counts tokens. The default is that of the session's model, see
+	// [token.ForModel].
+	Counter token.Counter
+
+	// Actor is who does the jobs, for the journal. The default is
+	// [governance.ActorUser].
+	Actor governance.Actor
+
+	// Now tells the time, for what is recorded and never for what is decided.
+	// The default is time.Now.
+	Now func() time.Time
+
+	// Rand is where ids of cells and salts of commitments come from, never
+	// anything that is decided or exported. The default is crypto/rand.
+	Rand io.Reader
+
+	// Progress is told how far a long job is, in steps of its own, now and
+	// then. It must be safe for concurrent use. The default tells nobody.
+	Progress func(job string, done, total int)
+
+	// Logger receives a line for each job that wrote. The default discards
+	// them.
+	Logger *slog.Logger
+}
+
+// New returns an engine over s. The engine does not own s: close the store
+// after the last job has returned.
+func New(s store.Store, opts *Options) (*Engine, error) {
+	if s == nil {
+		return nil, errors.New("carrel: no store")
+	}
+	o, err := opts.complete()
+	if err != nil {
+		return nil, fmt.Errorf("carrel: options: %w", err)
+	}
+	return &Engine{store: s, opts: o}, nil
+}
+
+// complete returns o with its defaults filled in, or why it makes no sense.
+func (o *Options) complete() (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Weights == (pager.Weights{}) {
+		c.Weights = pager.DefaultWeights
+	}
+	if c.Cuts == (pager.Cuts{}) {
+		c.Cuts = pager.DefaultCuts
+	}
+	if c.Actor == "" {
+		c.Actor = governance.ActorUser
+	}
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Progress == nil {
+		c.Progress = func(string, int, int) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	for name, r := range map[string]ratio.Ratio{"relevance": c.Weights.Relevance, "recency": c.Weights.Recency} {
+		if r < 0 {
+			return Options{}, fmt.Errorf("weight of %s is %v, below 0", name, r)
+		}
+	}
+	if c.Cuts.Evict > c.Cuts.Retain {
+		return Options{}, fmt.Errorf("evict cut %v is above retain cut %v", c.Cuts.Evict, c.Cuts.Retain)
+	}
+	return c, nil
+}
+
+// The reasons for which the engine refuses a job. Test for them with errors.Is.
+// What does not exist is [store.ErrNotFound].
+var (
+	// ErrBudget means that what rules hold in the window does not fit. The error
+	// is a [*pager.FloorError] with the figures.
+	ErrBudget = pager.ErrFloor
+
+	// ErrInvalid means that a provider would refuse the result, so that nothing
+	// was changed. The error is an [*InvalidError] with the reasons.
+	ErrInvalid = errors.New("result would be refused by the provider")
+
+	// ErrPolicy means that a rule or a setting forbids the job.
+	ErrPolicy = errors.New("refused by policy")
+
+	// ErrAmbiguous means that an abbreviation fits several things.
+	ErrAmbiguous = errors.New("ambiguous")
+
+	// ErrFormat means that no format reads the input. Input that a format
+	// recognizes but cannot read is a [*transcript.SyntaxError].
+	ErrFormat = errors.New("unknown format")
+
+	// ErrGone means that the bytes were erased.
+	ErrGone = errors.New("erased")
+)
+
+// An InvalidError is an [ErrInvalid] with the reasons.
+type InvalidError struct {
+	Format     string
+	Violations []transcript.Violation
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("%v: %s, %d reasons, the first: %v", ErrInvalid, e.Format, len(e.Violations), e.Violations[0])
+}
+
+// Is makes errors.Is(e, ErrInvalid) true.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// An opError says what the engine was doing when it failed.
+type opError struct {
+	op  string
+	err error
+}
+
+func (e *opError) Error() string { return e.op + ": " + e.err.Error() }
+func (e *opError) Unwrap() error { return e.err }
+
+// during adds op to an error. Each exported method defers it once.
+func during(op string, errp *error) {
+	if *errp != nil {
+		*errp = &opError{op, *errp}
+	}
+}
+
+// attempts is how often a job reads again when somebody else wrote.
+const attempts = 3
+
+// retry runs a job until it does not conflict with another writer.
+func retry(ctx context.Context, job func() error) error {
+	var err error
+	for range attempts {
+		if err = job(); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// now returns the time in the precision that every store keeps.
+func (e *Engine) now() time.Time { return e.opts.Now().UTC().Truncate(time.Millisecond) }
+
+// entry returns a journal entry for the change after revision at.
+func (e *Engine) entry(scope governance.Scope, id transcript.SessionID, at store.Revision, op string, data any) (store.Entry, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "op/v1\x00%s\x00%s\x00%d", scope, id, at+1))
+	return store.Entry{
+		ID: "op_" + hex.EncodeToString(sum[:4]), Op: op, Actor: e.opts.Actor, Time: e.now(), Data: raw,
+	}, nil
+}
+
+// cell returns a new cell. Its id begins with the time, so that ids made one
+// after the other lie side by side in an index.
+func (e *Engine) cell(kind store.CellKind, body []byte) (store.Cell, error) {
+	var id [16]byte
+	var salt digest.Salt
+	if _, err := io.ReadFull(e.opts.Rand, id[6:]); err != nil {
+		return store.Cell{}, err
+	}
+	if _, err := io.ReadFull(e.opts.Rand, salt[:]); err != nil {
+		return store.Cell{}, err
+	}
+	ms := e.now().UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return store.Cell{
+		ID: store.CellID(hex.EncodeToString(id[:])), Kind: kind, Salt: salt,
+		Commit: digest.Commit(salt, string(kind), body), Body: body,
+	}, nil
+}

@@ -1,0 +1,126 @@
+package carrel
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An ExportRequest says which session is wanted in which format.
+type ExportRequest struct {
+	Session transcript.SessionID `json:"session"`
+	To      string               `json:"to,omitempty"`    // format; the session's own by default
+	Whole   bool                 `json:"whole,omitempty"` // as it was imported, whatever is in the window
+}
+
+// An ExportResult is a window in a format.
+type ExportResult struct {
+	Session    transcript.SessionID   `json:"session"` // the new one's id, if the format made one
+	Format     string                 `json:"format"`
+	Data       []byte                 `json:"-"`
+	Bytes      int                    `json:"bytes"`
+	Tokens     token.Count            `json:"tokens"` // of the window, by the session's counter
+	Intact     bool                   `json:"intact"` // byte for byte what was imported
+	Losses     []transcript.Loss      `json:"losses"`
+	Repairs    []transcript.Fix       `json:"repairs"`
+	Violations []transcript.Violation `json:"violations"` // only of an intact export: what was wrong before
+}
+
+// Export writes what is in the window of a session in a format. An untouched
+// session in its own format is what was imported, byte for byte. Every other
+// result passes the format's validator; if it does not, the error is an
+// [ErrInvalid] and there is no result.
+//
+// Where a provider ties reasoning to the exact prefix, thinking behind the
+// first change is left out and listed among the losses.
+func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *ExportRequest) (_ *ExportResult, err error) {
+	defer during("export session "+string(req.Session), &err)
+
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	to := req.To
+	if to == "" {
+		to = h.head.Format
+	}
+	f, err := FormatNamed(to)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	w := transcript.Whole(h.session)
+	if !req.Whole {
+		stubs, err := e.stubs(ctx, scope, h.rows)
+		if err != nil {
+			return nil, err
+		}
+		w = h.window(h.rows, stubs)
+	}
+	dropped := unbind(w, f.Name())
+	out, err := f.Encode(w)
+	if err != nil {
+		return nil, err
+	}
+	res := &ExportResult{
+		Session: out.Session, Format: f.Name(), Data: out.Data, Bytes: len(out.Data),
+		Tokens: m.fixed(h.session) + m.entries(w.Entries),
+		Intact: f.Name() == h.head.Format && w.Intact(), Losses: append(dropped, out.Losses...), Repairs: out.Repairs,
+	}
+	if res.Session == "" {
+		res.Session = req.Session
+	}
+	if res.Violations, err = f.Validate(out.Data); err != nil {
+		return nil, err
+	}
+	if len(res.Violations) > 0 && !res.Intact {
+		return nil, &InvalidError{Format: f.Name(), Violations: res.Violations}
+	}
+	return res, nil
+}
+
+// unbind takes thinking out of a window behind its first change, if the model
+// binds thinking to the exact prefix (formats.md, rule X6), and says what went.
+func unbind(w *transcript.Window, format string) []transcript.Loss {
+	if format == "openai" || !bound(w.Session.Model) {
+		return nil
+	}
+	first := 0
+	for first < len(w.Entries) && !w.Entries[first].Changed() && w.Entries[first].Source == &w.Session.Messages[first] {
+		first++
+	}
+	var losses []transcript.Loss
+	for i := first; i < len(w.Entries); i++ {
+		e := &w.Entries[i]
+		count, size := 0, 0
+		for _, p := range e.Parts {
+			if t, ok := p.(transcript.Thinking); ok {
+				count++
+				size += len(t.Text)
+			}
+		}
+		if count > 0 {
+			losses = append(losses, transcript.Loss{Message: i, What: "thinking bound to the unchanged prefix", Count: count, Bytes: size})
+			*e = e.WithoutThinking()
+		}
+	}
+	w.Entries = slices.DeleteFunc(w.Entries, func(e transcript.Entry) bool { return e.Bare && len(e.Parts) == 0 })
+	return losses
+}
+
+// bound reports whether a model binds its thinking to the exact prefix.
+func bound(model string) bool {
+	for _, family := range [...]string{"fable-5", "mythos-5", "opus-5-5", "sonnet-5-5", "haiku-5-5"} {
+		if strings.Contains(model, family) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,261 @@
+package carrel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A SessionInfo is what is known of a session without reading it.
+type SessionInfo struct {
+	Session  transcript.SessionID `json:"session"`
+	Title    string               `json:"title,omitempty"`
+	Project  string               `json:"project,omitempty"`
+	File     string               `json:"file,omitempty"` // that it was imported from
+	Format   string               `json:"format"`
+	Model    string               `json:"model,omitempty"`
+	Encoding string               `json:"encoding"`
+	Messages int                  `json:"messages"`
+	Blocks   int                  `json:"blocks"`
+	Tokens   token.Count          `json:"tokens"` // as imported
+	Window   token.Count          `json:"window"` // in the window now
+	Bytes    int64                `json:"bytes"`
+	Revision store.Revision       `json:"revision"`
+	Created  time.Time            `json:"created"`
+	Updated  time.Time            `json:"updated"`
+}
+
+// Sessions returns the sessions of a scope, last updated first, limit at most;
+// 0 means all.
+func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int) (_ []SessionInfo, err error) {
+	defer during("list sessions", &err)
+
+	var heads []*store.Head
+	for h, err := range e.store.Heads(ctx, scope) {
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, h)
+		if len(heads) == limit {
+			break
+		}
+	}
+	ids := make([]store.CellID, len(heads))
+	for i, h := range heads {
+		ids[i] = h.About
+	}
+	bodies, err := e.bodies(ctx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]SessionInfo, len(heads))
+	for i, h := range heads {
+		if infos[i], err = describeHead(h, bodies[i]); err != nil {
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+func describeHead(h *store.Head, body []byte) (SessionInfo, error) {
+	var a about
+	if err := json.Unmarshal(body, &a); err != nil {
+		return SessionInfo{}, fmt.Errorf("%w: about cell of session %s: %w", store.ErrCorrupt, h.ID, err)
+	}
+	return SessionInfo{
+		Session: h.ID, Title: a.Title, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
+		Encoding: h.Encoding, Messages: h.Messages, Blocks: h.Blocks, Tokens: h.Tokens, Window: h.Window,
+		Bytes: h.Bytes, Revision: h.Revision, Created: h.Created, Updated: h.Updated,
+	}, nil
+}
+
+// A BlockInfo is one block of a session in a list.
+type BlockInfo struct {
+	ID      transcript.BlockID `json:"id"`
+	ShortID string             `json:"short_id"`
+	Turn    int                `json:"turn"`
+	Kind    transcript.Kind    `json:"kind"`
+	Tools   []string           `json:"tools,omitempty"`
+	Rule    pager.Rule         `json:"rule,omitempty"`
+	State   store.State        `json:"state"`
+	Form    pager.Form         `json:"form"`
+	Pinned  bool               `json:"pinned,omitempty"`
+	Tokens  token.Count        `json:"est_tokens"` // as imported
+	Window  token.Count        `json:"window"`     // in the window now
+	Preview string             `json:"preview"`
+}
+
+// A MessagesResult lists the blocks of a session, in order, with what an agent
+// needs to tidy its window.
+type MessagesResult struct {
+	SessionInfo
+	Floor    token.Count         `json:"floor_tokens"`
+	Target   token.Count         `json:"target_tokens"` // half of the model's window
+	Total    token.Count         `json:"total_est_tokens"`
+	Blocks   []BlockInfo         `json:"messages"`
+	Branches []transcript.Branch `json:"branches,omitempty"`
+}
+
+// Messages returns the blocks of a session.
+func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *MessagesResult, err error) {
+	defer during("list messages of session "+string(id), &err)
+
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.info(ctx, scope, h.head)
+	if err != nil {
+		return nil, err
+	}
+	window := token.ContextWindow(h.session.Model)
+	res := &MessagesResult{
+		SessionInfo: info, Floor: pager.Floor(window), Target: window / 2, Total: h.head.Window, Branches: h.session.Branches,
+	}
+	rules := e.rules(h, 0)
+	for i := range h.rows {
+		r := &h.rows[i]
+		res.Blocks = append(res.Blocks, BlockInfo{
+			ID: r.ID, ShortID: r.ID.Short(), Turn: r.Turn, Kind: r.Kind, Tools: r.Tools, Rule: rules[i], State: r.State,
+			Form: pager.Form(r.Form), Pinned: r.Pinned, Tokens: r.Tokens, Window: r.Window,
+			Preview: preview(h.session.Messages, &h.blocks[i]),
+		})
+	}
+	return res, nil
+}
+
+func (e *Engine) info(ctx context.Context, scope governance.Scope, head *store.Head) (SessionInfo, error) {
+	bodies, err := e.bodies(ctx, scope, []store.CellID{head.About})
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	return describeHead(head, bodies[0])
+}
+
+// A ContextResult says what fills the window of a session. The figures are in
+// tokens and sum to Used.
+type ContextResult struct {
+	SessionInfo
+	Capacity token.Count  `json:"capacity"` // of the model's context window
+	Used     token.Count  `json:"used"`
+	Fixed    ContextShare `json:"fixed"`    // framing and tool definitions
+	System   ContextShare `json:"system"`   // system text
+	Pinned   ContextShare `json:"pinned"`   // other blocks under hard rules
+	Live     ContextShare `json:"live"`     // other blocks as they came in
+	Stubs    ContextShare `json:"stubs"`    // what stands for others
+	Cold     ContextShare `json:"cold"`     // out of the window; Tokens is 0
+	Free     token.Count  `json:"free"`     // capacity less used and reserve, at least 0
+	Reserved token.Count  `json:"reserved"` // for the reply
+	Level    string       `json:"level"`    // "ok", "warn" from 60 %, "compress" from 70 %, "critical" from 90 %
+	Ops      int          `json:"ops"`      // entries in the journal
+}
+
+// A ContextShare is what one kind of content takes.
+type ContextShare struct {
+	Blocks int         `json:"blocks"`
+	Tokens token.Count `json:"tokens"`    // in the window
+	Stands token.Count `json:"stand_for"` // as they were imported
+}
+
+// reserve is held back of a context window for the reply.
+const reserve = 20_000
+
+// Context says what fills the window of a session. A capacity of 0 is that of
+// the session's model.
+func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcript.SessionID, capacity token.Count) (_ *ContextResult, err error) {
+	defer during("context of session "+string(id), &err)
+
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.info(ctx, scope, h.head)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	if capacity == 0 {
+		capacity = token.ContextWindow(h.session.Model)
+	}
+	res := &ContextResult{SessionInfo: info, Capacity: capacity, Used: h.head.Window}
+	res.Reserved = min(reserve, capacity/10)
+	res.Fixed.Tokens = m.fixed(h.session)
+	rules := e.rules(h, 0)
+	for i := range h.rows {
+		share := res.share(&h.rows[i], rules[i])
+		share.Blocks++
+		share.Tokens += h.rows[i].Window
+		share.Stands += h.rows[i].Tokens
+	}
+	res.Free = max(capacity-res.Used-res.Reserved, 0)
+	res.Level = Level(res.Used, capacity)
+	for _, err := range e.store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		res.Ops++
+	}
+	return res, nil
+}
+
+// share returns the part of the window that a block belongs to.
+func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
+	switch {
+	case b.State == store.StateCold || b.State == store.StatePurged:
+		return &r.Cold
+	case b.State == store.StateStub:
+		return &r.Stubs
+	case rule == pager.RuleSystem:
+		return &r.System
+	case rule.Hard():
+		return &r.Pinned
+	}
+	return &r.Live
+}
+
+// Level says how full a window is: "ok", "warn" from 60 percent, "compress"
+// from 70, "critical" from 90.
+func Level(used, capacity token.Count) string {
+	switch share := used * 100; {
+	case capacity <= 0 || share >= 90*capacity:
+		return "critical"
+	case share >= 70*capacity:
+		return "compress"
+	case share >= 60*capacity:
+		return "warn"
+	}
+	return "ok"
+}
+
+// Contract returns the contract of a session: one Liminate statement a line.
+func (e *Engine) Contract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ []string, err error) {
+	defer during("contract of session "+string(id), &err)
+
+	var lines []string
+	for line, err := range e.store.Statements(ctx, scope, id) {
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// preview says what a block is and how it begins, in one line.
+func preview(msgs []transcript.Message, b *transcript.Block) string {
+	what, excerpt := pager.Describe(msgs, b)
+	if b.Kind != transcript.KindTool {
+		return excerpt
+	}
+	return what + ": " + excerpt
+}

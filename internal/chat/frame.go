@@ -1,0 +1,178 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Frame says where the messages of a body are.
+type Frame struct {
+	Data     []byte
+	List     rawjson.Span   // the list of messages, without its brackets
+	Messages []rawjson.Span // in order
+	Key      int            // where the key of the list begins; -1 if the body is the list
+}
+
+// Read walks over a body. It calls message for each message and field for each
+// other field of the body; both must read what comes next. The name of the
+// file goes into errors.
+func Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
+	r := rawjson.NewReader(data)
+	f := &Frame{Data: data, Key: -1}
+	err := f.read(r, field, message)
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, syntaxError(name, data, err)
+	}
+	return f, nil
+}
+
+func (f *Frame) read(r *rawjson.Reader, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) error {
+	if r.Kind() == rawjson.Array {
+		return f.list(r, message)
+	}
+	if at := r.Offset(); r.Kind() != rawjson.Object {
+		e := r.Fail(at, "no request body: neither an object nor a list of messages")
+		e.Hint = hint
+		return e
+	}
+	found := false
+	err := r.Object(func(key string) error {
+		if key != "messages" {
+			return field(r, key)
+		}
+		found = true
+		f.Key = r.KeyOffset()
+		return f.list(r, message)
+	})
+	if err == nil && !found {
+		e := r.Fail(0, "no list of messages")
+		e.Hint = hint
+		return e
+	}
+	return err
+}
+
+const hint = `expected {"messages": […]} or a list of messages`
+
+func (f *Frame) list(r *rawjson.Reader, message func(r *rawjson.Reader, i int) error) error {
+	f.List.Start = r.Offset() + 1
+	err := r.Array(func(i int) error {
+		start := r.Offset()
+		if r.Kind() != rawjson.Object {
+			e := r.Fail(start, "a message must be an object")
+			if r.Kind() == rawjson.None {
+				_, err := r.Skip() // says what is there instead
+				return err
+			}
+			return e
+		}
+		err := message(r, i)
+		f.Messages = append(f.Messages, rawjson.Span{Start: start, End: r.Position()})
+		return err
+	})
+	f.List.End = r.Position() - 1
+	return err
+}
+
+// syntaxError says the same as err in the words of package transcript.
+func syntaxError(name string, data []byte, err error) error {
+	e, ok := errors.AsType[*rawjson.Error](err)
+	if !ok {
+		return err // a callback's own
+	}
+	return &transcript.SyntaxError{
+		Name:  name,
+		Line:  transcript.LineOf(data, e.Offset),
+		Field: e.Path,
+		Text:  e.Text,
+		Hint:  e.Hint,
+	}
+}
+
+// Cut returns the body as items: one for each message, one for each of the
+// other spans, and what stands between them. At has the index of the item of
+// each span, those of the messages first.
+func (f *Frame) Cut(other ...rawjson.Span) (items []transcript.Item, at []int) {
+	spans := slices.Concat(f.Messages, other)
+	order := make([]int, len(spans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(spans[a].Start, spans[b].Start) })
+	items = make([]transcript.Item, 0, 2*len(spans)+1)
+	at = make([]int, len(spans))
+	from := 0
+	keep := func(s rawjson.Span) {
+		if s.Start < s.End {
+			items = append(items, transcript.Item{Raw: s.Of(f.Data)})
+		}
+	}
+	for _, i := range order {
+		keep(rawjson.Span{Start: from, End: spans[i].Start})
+		at[i] = len(items)
+		keep(spans[i])
+		from = spans[i].End
+	}
+	keep(rawjson.Span{Start: from, End: len(f.Data)})
+	return items, at
+}
+
+// A Piece is a message to be written.
+type Piece struct {
+	Raw   []byte
+	Index int // index of the message in the frame that it stands for, or -1
+}
+
+// Join returns the body with other messages, and with cuts outside of the
+// list. Messages are parted as they are in the frame.
+func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) []byte {
+	list := transcript.Cut{From: f.List.Start, To: f.List.End}
+	if len(pieces) == 0 {
+		return transcript.Splice(f.Data, append(cuts, list)...)
+	}
+	before, between, after := f.gaps()
+	n := len(before) + len(after)
+	for _, p := range pieces {
+		n += len(p.Raw) + len(between)
+	}
+	list.With = append(make([]byte, 0, n), before...)
+	for i, p := range pieces {
+		switch {
+		case i == 0:
+		case p.Index > 0 && p.Index == pieces[i-1].Index+1:
+			list.With = append(list.With, f.Data[f.Messages[p.Index-1].End:f.Messages[p.Index].Start]...)
+		default:
+			list.With = append(list.With, between...)
+		}
+		list.With = append(list.With, p.Raw...)
+	}
+	list.With = append(list.With, after...)
+	return transcript.Splice(f.Data, append(cuts, list)...)
+}
+
+// gaps returns what stands before, between and after messages.
+func (f *Frame) gaps() (before, between, after []byte) {
+	n := len(f.Messages)
+	if n == 0 {
+		return nil, []byte(", "), nil
+	}
+	before = f.Data[f.List.Start:f.Messages[0].Start]
+	after = f.Data[f.Messages[n-1].End:f.List.End]
+	switch {
+	case n > 1:
+		between = f.Data[f.Messages[0].End:f.Messages[1].Start]
+	case bytes.ContainsAny(before, "\r\n"):
+		between = append([]byte(","), before...)
+	default:
+		between = []byte(", ")
+	}
+	return before, between, after
+}

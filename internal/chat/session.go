@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Describe gives s an id and a title. Bodies have no id of their own: it is
+// made of the name of the file, without its folder and extension, the first
+// system message and the first other message, so that a conversation that
+// grows keeps it.
+func Describe(s *transcript.Session, prefix, name string) {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	h := sha256.New()
+	fmt.Fprintf(h, "body/v1\x00%s", strings.TrimSuffix(name, path.Ext(name)))
+	for _, system := range []bool{true, false} {
+		h.Write([]byte{0})
+		for i := range s.Messages {
+			if m := &s.Messages[i]; (m.Role == transcript.RoleSystem) == system {
+				h.Write(s.Raw(m))
+				break
+			}
+		}
+	}
+	s.ID = transcript.SessionID(prefix + hex.EncodeToString(h.Sum(nil)[:8]))
+	s.Title = title(s.Messages)
+}
+
+// title returns the first line of the first user's text, cut to 80 runes.
+func title(messages []transcript.Message) string {
+	const longest = 80
+	for i := range messages {
+		m := &messages[i]
+		if m.Role != transcript.RoleUser {
+			continue
+		}
+		line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		n := 0
+		for at := range line {
+			if n == longest {
+				return line[:at]
+			}
+			n++
+		}
+		return line
+	}
+	return ""
+}
+
+// Indexes returns the place of each message in s, by address.
+func Indexes(s *transcript.Session) map[*transcript.Message]int {
+	at := make(map[*transcript.Message]int, len(s.Messages))
+	for i := range s.Messages {
+		at[&s.Messages[i]] = i
+	}
+	return at
+}
+
+// Losses counts what of a window could not be carried: one loss for each kind
+// of thing in each message.
+type Losses struct{ List []transcript.Loss }
+
+// Add notes the loss of one thing of some bytes.
+func (l *Losses) Add(message int, what string, size int) {
+	for i := len(l.List) - 1; i >= 0 && l.List[i].Message == message; i-- {
+		if l.List[i].What == what {
+			l.List[i].Count++
+			l.List[i].Bytes += size
+			return
+		}
+	}
+	l.List = append(l.List, transcript.Loss{Message: message, What: what, Count: 1, Bytes: size})
+}

@@ -1,0 +1,135 @@
+package chat
+
+import (
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// A Dialect is a provider's way of writing a request body.
+type Dialect string
+
+// The dialects. Neither is for what is no request body at all.
+const (
+	Neither   Dialect = ""
+	Anthropic Dialect = "anthropic"
+	OpenAI    Dialect = "openai"
+)
+
+// Sniff returns the dialect of a body, of which data may be only the
+// beginning. Messages that could be either are taken for OpenAI's.
+func Sniff(data []byte) Dialect {
+	s := sniffer{r: rawjson.NewReader(data)}
+	var err error
+	switch s.r.Kind() {
+	case rawjson.Object:
+		err = s.r.Object(s.field)
+	case rawjson.Array:
+		err = s.messages()
+	default:
+		return Neither
+	}
+	if err == nil && s.r.End() != nil {
+		return Neither // more than one value: a log
+	}
+	switch {
+	case s.roles == 0 && !s.empty:
+		return Neither
+	case s.anthropic && !s.openai:
+		return Anthropic
+	}
+	return OpenAI
+}
+
+// A sniffer collects signs. An error only means that there is no more to see.
+type sniffer struct {
+	r         *rawjson.Reader
+	empty     bool // there is a list of messages with nothing in it
+	elements  int  // elements of the list of messages
+	roles     int  // messages with a role
+	anthropic bool
+	openai    bool
+}
+
+func (s *sniffer) field(key string) error {
+	switch key {
+	case "messages":
+		list := s.r.Kind() == rawjson.Array
+		err := s.messages()
+		s.empty = list && err == nil && s.elements == 0
+		return err
+	case "system", "anthropic_version", "stop_sequences":
+		s.anthropic = true
+	case "max_completion_tokens", "response_format", "frequency_penalty", "presence_penalty", "logprobs":
+		s.openai = true
+	case "tools":
+		if s.r.Kind() == rawjson.Array {
+			return s.r.Array(func(int) error { return s.tool() })
+		}
+	}
+	_, err := s.r.Skip()
+	return err
+}
+
+func (s *sniffer) tool() error {
+	return s.object(func(key string) error {
+		s.anthropic = s.anthropic || key == "input_schema"
+		s.openai = s.openai || key == "function"
+		_, err := s.r.Skip()
+		return err
+	})
+}
+
+func (s *sniffer) messages() error {
+	if s.r.Kind() != rawjson.Array {
+		_, err := s.r.Skip()
+		return err
+	}
+	return s.r.Array(func(int) error {
+		s.elements++
+		return s.object(s.member)
+	})
+}
+
+// object looks into an object and passes over anything else.
+func (s *sniffer) object(member func(key string) error) error {
+	if s.r.Kind() != rawjson.Object {
+		_, err := s.r.Skip()
+		return err
+	}
+	return s.r.Object(member)
+}
+
+func (s *sniffer) member(key string) error {
+	switch kind := s.r.Kind(); {
+	case key == "role" && kind == rawjson.String:
+		role, err := s.r.String()
+		switch role {
+		case "tool", "function", "developer":
+			s.openai = true
+			s.roles++
+		case "system", "user", "assistant":
+			s.roles++
+		}
+		return err
+	case key == "tool_calls", key == "function_call", key == "tool_call_id":
+		s.openai = true
+	case key == "content" && kind == rawjson.Array:
+		return s.r.Array(func(int) error { return s.object(s.block) })
+	}
+	_, err := s.r.Skip()
+	return err
+}
+
+func (s *sniffer) block(key string) error {
+	if key != "type" || s.r.Kind() != rawjson.String {
+		_, err := s.r.Skip()
+		return err
+	}
+	kind, err := s.r.String()
+	switch kind {
+	case "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document":
+		s.anthropic = true
+	case "image_url", "input_audio", "file", "refusal":
+		s.openai = true
+	}
+	return err
+}

@@ -1,0 +1,27 @@
+package rawjson
+
+// Remove returns the spans to cut in order to take some of the elements of an
+// array, or some of the members of an object, out of it together with their
+// commas. List has the spans of all of them in order.
+func Remove(list []Span, drop func(i int) bool) []Span {
+	var cuts []Span
+	for i := 0; i < len(list); i++ {
+		if !drop(i) {
+			continue
+		}
+		last := i
+		for last+1 < len(list) && drop(last+1) {
+			last++
+		}
+		cut := Span{list[i].Start, list[last].End}
+		switch {
+		case last+1 < len(list):
+			cut.End = list[last+1].Start
+		case i > 0:
+			cut.Start = list[i-1].End
+		}
+		cuts = append(cuts, cut)
+		i = last
+	}
+	return cuts
+}

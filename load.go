@@ -1,0 +1,156 @@
+package carrel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A held session is a session as a job works on it: what the store knows, and
+// what its bytes say. All slices of blocks run in parallel.
+type held struct {
+	head    *store.Head
+	session *transcript.Session
+	blocks  []transcript.Block // with the ids of rows
+	rows    []store.Block      // in the visible conversation
+	off     []store.Block      // no longer in it
+	items   []store.CellID     // whose bodies are the input
+	bodies  [][]byte           // of items
+}
+
+// about is what the about cell of a session holds.
+type about struct {
+	Title   string `json:"title,omitempty"`
+	Project string `json:"project,omitempty"`
+	Name    string `json:"name,omitempty"` // of the file it was imported from
+}
+
+// load reads a session and decodes it.
+func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, error) {
+	head, err := e.store.Head(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	h := &held{head: head}
+	if h.items, err = e.store.Items(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	if h.bodies, err = e.bodies(ctx, scope, h.items); err != nil {
+		return nil, err
+	}
+	for b, err := range e.store.Blocks(ctx, scope, id) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Off {
+			h.off = append(h.off, *b)
+		} else {
+			h.rows = append(h.rows, *b)
+		}
+	}
+	f, err := FormatNamed(head.Format)
+	if err != nil {
+		return nil, err
+	}
+	if h.session, err = f.Decode(string(id), bytes.Join(h.bodies, nil)); err != nil {
+		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+	}
+	h.session.ID = id
+	h.blocks = transcript.Group(id, 0, h.session.Messages)
+	if len(h.blocks) != len(h.rows) {
+		return nil, fmt.Errorf("%w: session has %d blocks, %d are recorded (import the file again)", store.ErrCorrupt, len(h.blocks), len(h.rows))
+	}
+	for i := range h.blocks {
+		h.blocks[i].ID = h.rows[i].ID
+	}
+	return h, nil
+}
+
+// bodies returns the bodies of cells, in order.
+func (e *Engine) bodies(ctx context.Context, scope governance.Scope, ids []store.CellID) ([][]byte, error) {
+	bodies := make([][]byte, 0, len(ids))
+	for c, err := range e.store.Cells(ctx, scope, ids) {
+		if err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, c.Body)
+	}
+	return bodies, nil
+}
+
+// index returns the index of a block by its id, or -1.
+func (h *held) index(id transcript.BlockID) int {
+	return slices.IndexFunc(h.rows, func(b store.Block) bool { return b.ID == id })
+}
+
+// stubs returns the stubs of the rows that have one.
+func (e *Engine) stubs(ctx context.Context, scope governance.Scope, rows []store.Block) (map[transcript.BlockID]pager.Stub, error) {
+	var ids []store.CellID
+	var owners []transcript.BlockID
+	for i := range rows {
+		if rows[i].Stub != "" {
+			ids, owners = append(ids, rows[i].Stub), append(owners, rows[i].ID)
+		}
+	}
+	bodies, err := e.bodies(ctx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	stubs := make(map[transcript.BlockID]pager.Stub, len(ids))
+	for i, body := range bodies {
+		var s pager.Stub
+		if err := json.Unmarshal(body, &s); err != nil {
+			return nil, fmt.Errorf("%w: stub of block %s: %w", store.ErrCorrupt, owners[i], err)
+		}
+		stubs[owners[i]] = s
+	}
+	return stubs, nil
+}
+
+// window returns what is in the window of a session, given its rows and stubs.
+func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) *transcript.Window {
+	type placed struct {
+		at    int // index of the message
+		entry transcript.Entry
+	}
+	msgs := h.session.Messages
+	var all []placed
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		at := b.Messages[0]
+		for _, e := range pager.Entries(msgs, b, pager.Form(rows[i].Form), stubs[b.ID]) {
+			for _, k := range b.Messages {
+				if e.Source == &msgs[k] {
+					at = k
+				}
+			}
+			all = append(all, placed{at, e})
+		}
+	}
+	sort.SliceStable(all, func(a, b int) bool { return all[a].at < all[b].at })
+	w := &transcript.Window{Session: h.session, Entries: make([]transcript.Entry, len(all))}
+	for i := range all {
+		w.Entries[i] = all[i].entry
+	}
+	return w
+}
+
+// state returns the state that a form leads to.
+func state(f pager.Form) store.State {
+	switch f {
+	case pager.Whole, pager.Bare:
+		return store.StateLive
+	case pager.Gone:
+		return store.StateCold
+	case pager.Calls, pager.Lines, pager.Line:
+	}
+	return store.StateStub
+}

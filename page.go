@@ -1,0 +1,450 @@
+package carrel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A CompressRequest says how small a session's window is to become. Target and
+// Share are two ways to say it; with neither, it is half of the context window
+// of the session's model.
+type CompressRequest struct {
+	Session transcript.SessionID `json:"session"`
+	Target  token.Count          `json:"target,omitempty"` // tokens of the whole window
+	Share   ratio.Ratio          `json:"share,omitempty"`  // of the tokens that were imported
+
+	// Window is the context window, in tokens. The default is that of the
+	// session's model, see [token.ContextWindow].
+	Window token.Count `json:"window,omitempty"`
+
+	// Auto marks a pass that nobody asked for: it goes no lower than the floor,
+	// see [pager.Floor].
+	Auto bool `json:"auto,omitempty"`
+
+	// Intent has words for what the agent is about to do. The default is those
+	// of the newest words of a person that the session has fewest of.
+	Intent []string `json:"intent,omitempty"`
+
+	KeepLast int  `json:"keep_last,omitempty"` // as in [Options]
+	DryRun   bool `json:"dry_run,omitempty"`   // plan and check, write nothing
+}
+
+// A CompressResult says what a pass did, or would do.
+type CompressResult struct {
+	Session   transcript.SessionID `json:"session"`
+	Op        string               `json:"op,omitempty"` // empty if nothing was written
+	Budget    token.Count          `json:"budget"`
+	Imported  token.Count          `json:"imported"` // tokens of all blocks, as they came in
+	Before    token.Count          `json:"before"`   // tokens of the window
+	After     token.Count          `json:"after"`    // tokens of the window
+	Intent    []string             `json:"intent"`
+	Blocks    Tally                `json:"blocks"` // by state, after the pass
+	Tokens    Tally                `json:"tokens"` // as imported, by state after the pass; they sum to Imported
+	Changed   int                  `json:"changed"`
+	Provider  string               `json:"provider"` // whose rules the result was checked by
+	Decisions []pager.Decision     `json:"decisions"`
+}
+
+// A Tally is a figure for each state of a block.
+type Tally struct {
+	Live int64 `json:"live"`
+	Stub int64 `json:"stub"`
+	Cold int64 `json:"cold"`
+}
+
+func (t *Tally) add(s store.State, n int64) {
+	switch s {
+	case store.StateLive:
+		t.Live += n
+	case store.StateStub:
+		t.Stub += n
+	case store.StateCold, store.StatePurged:
+		t.Cold += n
+	}
+}
+
+// Sum returns the sum over all states.
+func (t Tally) Sum() int64 { return t.Live + t.Stub + t.Cold }
+
+// A move is a change of one block, as the journal keeps it: enough to explain
+// it and to take it back.
+type move struct {
+	pager.Decision
+	FromStub store.CellID `json:"from_stub,omitempty"`
+	ToStub   store.CellID `json:"to_stub,omitempty"`
+}
+
+// paged is what the journal keeps of a pass: the move of every block, also of
+// those that stayed.
+type paged struct {
+	Budget  token.Count   `json:"budget"`
+	Before  token.Count   `json:"before"`
+	After   token.Count   `json:"after"`
+	Weights pager.Weights `json:"weights"`
+	Cuts    pager.Cuts    `json:"cuts"`
+	Intent  int           `json:"intent"` // how many terms it had
+	Moves   []move        `json:"moves"`
+}
+
+// Compress cuts what is in the window of a session until it fits a budget:
+// rules first, then by the retention score, along the sequence that package
+// pager describes. The result is checked by the rules of the session's provider
+// before anything is written, and written whole: the new places of the blocks,
+// their stubs, the journal and the contract. A window that fits is left alone.
+//
+// It fails with [ErrBudget] if what rules hold does not fit, and with
+// [ErrInvalid] if the provider would refuse the result. Then nothing has
+// changed.
+func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (_ *CompressResult, err error) {
+	defer during("compress session "+string(req.Session), &err)
+
+	var res *CompressResult
+	err = retry(ctx, func() error {
+		res, err = e.compress(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (*CompressResult, error) {
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.newPass(ctx, scope, h, req)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := pager.Make(p.request(req))
+	if err != nil {
+		return nil, err
+	}
+	rows, stubs := p.apply(plan)
+	res := p.result(plan, rows)
+	if plan.Changes() == 0 {
+		return res, nil
+	}
+	if err := p.check(rows, stubs); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return res, nil
+	}
+	c, err := e.passChange(ctx, scope, p, plan, rows, stubs)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	e.opts.Logger.InfoContext(ctx, "compressed", "session", req.Session, "before", plan.Before, "after", plan.After)
+	return res, nil
+}
+
+// A pass is what one pass over a session knows.
+type pass struct {
+	engine *Engine
+	held   *held
+	meter  meter
+	stubs  map[transcript.BlockID]pager.Stub // now in the window
+	made   map[pageKey]pager.Stub            // made for the plan
+	names  *names
+	intent pager.Intent
+	rules  []pager.Rule
+}
+
+type pageKey struct {
+	block int
+	form  pager.Form
+}
+
+func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, req *CompressRequest) (*pass, error) {
+	p := &pass{engine: e, held: h, made: make(map[pageKey]pager.Stub)}
+	var err error
+	if p.meter, err = e.meterFor(h.session, h.head.Encoding); err != nil {
+		return nil, err
+	}
+	if p.stubs, err = e.stubs(ctx, scope, h.rows); err != nil {
+		return nil, err
+	}
+	p.rules = e.rules(h, req.KeepLast)
+	p.intent = intent(h, req.Intent)
+	p.names = newNames(h)
+	return p, nil
+}
+
+// rules returns the rule of each block.
+func (e *Engine) rules(h *held, keepLast int) []pager.Rule {
+	pinned := make(map[transcript.BlockID]bool)
+	for i := range h.rows {
+		if h.rows[i].Pinned {
+			pinned[h.rows[i].ID] = true
+		}
+	}
+	if keepLast == 0 {
+		keepLast = e.opts.KeepLast
+	}
+	return pager.Rules(h.session.Messages, h.blocks, &pager.RuleOptions{Last: keepLast, Pinned: pinned})
+}
+
+// focus is how many terms an intent has that was not given.
+const focus = 12
+
+// intent returns the given words as terms, or those of what a person wrote
+// last.
+func intent(h *held, given []string) pager.Intent {
+	if len(given) > 0 {
+		return pager.NewIntent(given...)
+	}
+	var recent, all []string
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		all = append(all, b.Text(h.session.Messages))
+		if b.Kind == transcript.KindUser {
+			recent = append(recent, all[i])
+		}
+	}
+	slices.Reverse(recent)
+	var in pager.Intent
+	for n := 1; n <= len(recent) && len(in) < focus; n++ {
+		in = pager.NewIntent(recent[:n]...).Focus(all, focus)
+		if len(in) >= focus/4 {
+			break
+		}
+	}
+	return in
+}
+
+// request returns what the plan depends on.
+func (p *pass) request(req *CompressRequest) *pager.Request {
+	h := p.held
+	r := &pager.Request{
+		Blocks: p.candidates(), Fixed: p.meter.fixed(h.session), Size: p.size,
+		Weights: p.engine.opts.Weights, Cuts: p.engine.opts.Cuts,
+	}
+	window := req.Window
+	if window == 0 {
+		window = token.ContextWindow(h.session.Model)
+	}
+	switch {
+	case req.Target > 0:
+		r.Budget = req.Target
+	case req.Share > 0:
+		r.Budget = token.Count(req.Share.Scale(int64(h.head.Tokens)))
+	default:
+		r.Budget = window / 2
+	}
+	if req.Auto {
+		r.Budget = max(r.Budget, pager.Floor(window))
+	}
+	return r
+}
+
+func (p *pass) candidates() []pager.Candidate {
+	h := p.held
+	cs := make([]pager.Candidate, len(h.blocks))
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		c := &cs[i]
+		*c = pager.Candidate{
+			ID: b.ID, Turn: b.Turn, Rule: p.rules[i], Form: pager.Form(h.rows[i].Form),
+			Signals: pager.Signals{
+				Hits:  p.intent.Hits(b.Text(h.session.Messages)),
+				Terms: len(p.intent),
+				Age:   len(h.blocks) - b.Turn,
+			},
+		}
+		for _, k := range b.Messages {
+			m := &h.session.Messages[k]
+			c.Thinking = c.Thinking || m.HasThinking()
+			c.Results = c.Results || len(m.Results()) > 0
+		}
+	}
+	return cs
+}
+
+// size returns the tokens of a block in a form.
+func (p *pass) size(i int, f pager.Form) token.Count {
+	h := p.held
+	row := &h.rows[i]
+	switch f {
+	case pager.Form(row.Form):
+		return row.Window
+	case pager.Whole:
+		return row.Tokens
+	case pager.Bare:
+		return row.Tokens - p.meter.thinking(h.session.Messages, &h.blocks[i])
+	case pager.Gone:
+		return 0
+	case pager.Calls, pager.Lines, pager.Line:
+	}
+	return p.meter.entries(pager.Entries(h.session.Messages, &h.blocks[i], f, p.stub(i, f)))
+}
+
+// stub returns the stub of a block in a form, made once.
+func (p *pass) stub(i int, f pager.Form) pager.Stub {
+	key := pageKey{i, f}
+	s, ok := p.made[key]
+	if !ok {
+		b := &p.held.blocks[i]
+		v := pager.View{
+			Block: b, Messages: p.held.session.Messages, Tokens: p.held.rows[i].Tokens,
+			Names: func(text string, n int) []string { return p.names.of(i, text, n) },
+		}
+		s = v.Stub(f)
+		p.made[key] = s
+	}
+	return s
+}
+
+// apply returns the rows and stubs as they are after a plan. Stubs that are new
+// have no cells yet.
+func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pager.Stub) {
+	rows := slices.Clone(p.held.rows)
+	stubs := make(map[transcript.BlockID]pager.Stub)
+	for i := range rows {
+		d := &plan.Decisions[i]
+		if !d.Changed() {
+			stubs[d.Block] = p.stubs[d.Block]
+			continue
+		}
+		rows[i].Form, rows[i].State, rows[i].Window, rows[i].Stub = string(d.To), state(d.To), d.After, ""
+		if state(d.To) == store.StateStub {
+			stubs[d.Block] = p.stub(i, d.To)
+		}
+	}
+	return rows, stubs
+}
+
+func (p *pass) result(plan *pager.Plan, rows []store.Block) *CompressResult {
+	res := &CompressResult{
+		Session: p.held.head.ID, Budget: plan.Budget, Imported: p.held.head.Tokens, Before: plan.Before, After: plan.After,
+		Intent: p.intent, Changed: plan.Changes(), Provider: p.held.head.Format, Decisions: plan.Decisions,
+	}
+	for i := range rows {
+		res.Blocks.add(rows[i].State, 1)
+		res.Tokens.add(rows[i].State, int64(rows[i].Tokens))
+	}
+	return res
+}
+
+// check encodes the window as it would be and asks the provider's rules.
+func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) error {
+	f, err := FormatNamed(p.held.head.Format)
+	if err != nil {
+		return err
+	}
+	out, err := f.Encode(p.held.window(rows, stubs))
+	if err != nil {
+		return err
+	}
+	violations, err := f.Validate(out.Data)
+	if err != nil {
+		return err
+	}
+	if len(violations) > 0 {
+		return &InvalidError{Format: f.Name(), Violations: violations}
+	}
+	return nil
+}
+
+// passChange returns the change that a plan makes.
+func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass, plan *pager.Plan, rows []store.Block, stubs map[transcript.BlockID]pager.Stub) (*store.Change, error) {
+	h := p.held
+	c := &store.Change{Head: *h.head}
+	data := paged{
+		Budget: plan.Budget, Before: plan.Before, After: plan.After,
+		Weights: e.opts.Weights, Cuts: e.opts.Cuts, Intent: len(p.intent),
+	}
+	for i := range rows {
+		d := plan.Decisions[i]
+		m := move{Decision: d, FromStub: h.rows[i].Stub, ToStub: rows[i].Stub}
+		if d.Changed() {
+			if rows[i].State == store.StateStub {
+				cell, err := e.stubCell(c, stubs[d.Block], rows[i].Cells)
+				if err != nil {
+					return nil, err
+				}
+				rows[i].Stub, m.ToStub = cell, cell
+			}
+			c.Blocks = append(c.Blocks, rows[i])
+		}
+		data.Moves = append(data.Moves, m)
+	}
+	c.Head.Window, c.Head.Updated = plan.After, e.now()
+	return c, e.record(ctx, scope, h, c, "page", data, rows)
+}
+
+// stubCell adds a cell with a stub to a change, and edges to what it was made
+// from.
+func (e *Engine) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (store.CellID, error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return "", err
+	}
+	cell, err := e.cell(store.CellStub, body)
+	if err != nil {
+		return "", err
+	}
+	c.Cells = append(c.Cells, cell)
+	for _, id := range slices.Compact(slices.Clone(from)) {
+		c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: id, Rel: "stub"})
+	}
+	return cell.ID, nil
+}
+
+// record adds the journal entry and the statements of the contract to a change
+// after which the blocks are in the given rows.
+func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c *store.Change, op string, data any, rows []store.Block) error {
+	var err error
+	if c.Entry, err = e.entry(scope, h.head.ID, h.head.Revision, op, data); err != nil {
+		return err
+	}
+	var lines []string
+	for line, err := range e.store.Statements(ctx, scope, h.head.ID) {
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+	}
+	before, err := contract.Replay(slices.Values(lines))
+	if err != nil {
+		return fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
+	}
+	decisions := make([]contract.Decision, len(rows))
+	for i := range rows {
+		decisions[i] = contract.Decision{Block: "block-" + string(rows[i].ID), Bucket: bucket(rows[i].State)}
+	}
+	if c.Statements, err = before.Pass(decisions, c.Entry.Time); err != nil {
+		return fmt.Errorf("contract: %w", err)
+	}
+	return nil
+}
+
+// bucket returns the list of the contract for a state.
+func bucket(s store.State) contract.Bucket {
+	switch s {
+	case store.StateLive:
+		return contract.Retained
+	case store.StateStub:
+		return contract.Paged
+	case store.StateCold, store.StatePurged:
+	}
+	return contract.Evicted
+}
+
+// Floor says by how much a budget is too small and what holds it up, if err is
+// an [ErrBudget].
+func Floor(err error) (*pager.FloorError, bool) { return errors.AsType[*pager.FloorError](err) }

@@ -1,0 +1,159 @@
+package pager
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// say returns a message with a text.
+func say(role transcript.Role, text string) transcript.Message {
+	return transcript.Message{Role: role, Parts: []transcript.Part{transcript.Text(text)}}
+}
+
+// call returns a reply with one call, and answer its result.
+func call(id, name, input string) transcript.Message {
+	return transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+		transcript.ToolCall{ID: id, Name: name, Input: []byte(input)},
+	}}
+}
+
+func answer(id, text string, failed bool) transcript.Message {
+	return transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{
+		transcript.ToolResult{CallID: id, Content: []transcript.Part{transcript.Text(text)}, Error: failed},
+	}}
+}
+
+func TestRules(t *testing.T) {
+	user, assistant := transcript.RoleUser, transcript.RoleAssistant
+	for _, tt := range []struct {
+		name string
+		msgs []transcript.Message
+		opts *RuleOptions
+		want []Rule
+	}{
+		{
+			"the frame of a conversation",
+			[]transcript.Message{
+				say(transcript.RoleSystem, "be brief"), say(user, "build it"), say(assistant, "looking"),
+				say(assistant, "built"), say(user, "thanks, now test"), say(assistant, "running"), say(assistant, "tested"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleSystem, RuleFirstTask, "", "", RuleNewestUser, "", RuleNewest},
+		},
+		{
+			"the last five are soft, weaker rules last",
+			[]transcript.Message{
+				say(user, "build it"), say(assistant, "a"), say(assistant, "b"), say(assistant, "c"), say(assistant, "d"),
+				say(assistant, "e"), say(assistant, "f"),
+			},
+			nil,
+			[]Rule{RuleNewestUser, "", RuleRecent, RuleRecent, RuleRecent, RuleRecent, RuleNewest},
+		},
+		{
+			"a correction stays, what a program says is none",
+			[]transcript.Message{
+				say(user, "build it"), say(assistant, "a"), say(user, "No, use the other port."), say(assistant, "b"),
+				say(user, "<command-name>/clear</command-name> don't"), say(user, "go on"), say(assistant, "c"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, "", RuleCorrection, "", "", RuleNewestUser, RuleNewest},
+		},
+		{
+			"an edit is superseded by a later one of the same file, not by one that failed",
+			[]transcript.Message{
+				say(user, "build it"),
+				call("1", "Edit", `{"file_path":"a.go"}`), answer("1", "ok", false),
+				call("2", "Write", `{"file_path":"b.go"}`), answer("2", "ok", false),
+				call("3", "Edit", `{"file_path":"a.go"}`), answer("3", "ok", false),
+				call("4", "Edit", `{"file_path":"b.go"}`), answer("4", "no match", true),
+				say(user, "go on"), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, "", RuleEdit, RuleEdit, "", RuleNewestUser, RuleNewest},
+		},
+		{
+			"only the newest plan is an anchor",
+			[]transcript.Message{
+				say(user, "build it"),
+				call("1", "TodoWrite", `{"todos":[]}`), answer("1", "ok", false),
+				call("2", "mcp__plan__write_todo", `{"todos":[1]}`), answer("2", "ok", false),
+				call("3", "TodoWrite", `{"todos":[1]}`), answer("3", "ok", false),
+				say(user, "go on"), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, "", RulePlan, RulePlan, RuleNewestUser, RuleNewest},
+		},
+		{
+			"a pending call is hard",
+			[]transcript.Message{say(user, "build it"), call("1", "Bash", `{}`)},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleNewestUser, RulePending},
+		},
+		{
+			"words behind a tool's result correct, too",
+			[]transcript.Message{
+				say(user, "build it"), call("1", "Bash", `{}`),
+				{Role: transcript.RoleTool, Parts: []transcript.Part{
+					transcript.ToolResult{CallID: "1"}, transcript.Text("stop, that is the wrong branch"),
+				}},
+				say(assistant, "sorry"), say(user, "go on"), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, RuleCorrection, "", RuleNewestUser, RuleNewest},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			blocks := transcript.Group("s", 0, tt.msgs)
+			if diff := cmp.Diff(tt.want, Rules(tt.msgs, blocks, tt.opts)); diff != "" {
+				t.Errorf("rules (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPinsAreHard(t *testing.T) {
+	msgs := []transcript.Message{say(transcript.RoleUser, "a"), say(transcript.RoleAssistant, "b"), say(transcript.RoleUser, "c")}
+	blocks := transcript.Group("s", 0, msgs)
+	rules := Rules(msgs, blocks, &RuleOptions{Last: -1, Pinned: map[transcript.BlockID]bool{blocks[1].ID: true}})
+	if rules[1] != RulePin || !rules[1].Hard() {
+		t.Errorf("rule of a pinned block is %q", rules[1])
+	}
+}
+
+func TestCorrection(t *testing.T) {
+	for text, want := range map[string]bool{
+		"No, the other one":                       true,
+		"no":                                      true,
+		"Wrong file.":                             true,
+		"Please don't push yet":                   true,
+		"From now on use tabs":                    true,
+		"That’s not what I asked for":             true,
+		"nothing to add":                          false, // begins with "no", but is another word
+		"Now run the tests":                       false,
+		"stopwatch class, please":                 false,
+		"[Request interrupted by user]":           false,
+		"<local-command-stdout>don't</local-com>": false,
+		"": false,
+	} {
+		if got := Correction(text); got != want {
+			t.Errorf("Correction(%q) = %t, want %t", text, got, want)
+		}
+	}
+}
+
+func TestIntent(t *testing.T) {
+	in := NewIntent("Fix the pager's score, and the SCORE of block_7")
+	if diff := cmp.Diff(Intent{"fix", "pager", "score", "block_7"}, in); diff != "" {
+		t.Errorf("NewIntent (-want +got):\n%s", diff)
+	}
+	if got := in.Hits("PAGER: block_7 has pager, block_7; scoreboard"); got != 2 {
+		t.Errorf("Hits = %d, want 2", got)
+	}
+	texts := []string{"fix pager", "fix score", "fix pager score", "fix"}
+	if diff := cmp.Diff(Intent{"pager", "score"}, in.Focus(texts, 2)); diff != "" {
+		t.Errorf("Focus (-want +got):\n%s", diff)
+	}
+}

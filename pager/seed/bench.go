@@ -1,0 +1,143 @@
+package seed
+
+import (
+	_ "embed" // for the sample
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/transcript/pagerjson"
+)
+
+//go:embed sample.json
+var sample []byte
+
+// Sample returns a history of twelve blocks: four of noise, five about what is
+// resolved and three about what is active. Ids, turns and the keywords in each
+// block are those of the original's sample.
+func Sample() []byte { return slices.Clone(sample) }
+
+// Weights returns the pairs of weights that [Matrix] tries, from the one that
+// looks at the intent most to the one that looks at age most.
+func Weights() []Options {
+	var all []Options
+	for _, w := range [...]struct{ alpha, beta float64 }{{0.9, 0.1}, {0.7, 0.3}, {0.5, 0.5}, {0.3, 0.7}} {
+		o := Defaults()
+		o.Alpha, o.Beta = w.alpha, w.beta
+		all = append(all, *o)
+	}
+	return all
+}
+
+// Matrix decides on the sample under each of the [Weights].
+func Matrix() ([]*Result, error) {
+	h, err := pagerjson.Parse("sample.json", sample)
+	if err != nil {
+		return nil, err
+	}
+	var results []*Result
+	for _, o := range Weights() {
+		r, err := Decide(h, &o)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// CheckInvariants returns what is wrong with the results of a [Matrix], and
+// nothing if all is well:
+//
+//   - no block is decided twice in a pass;
+//   - every active block is retained, whatever the weights;
+//   - noise is evicted where similarity weighs more than recency;
+//   - all passes, one after the other, make a contract that can be replayed,
+//     in which each block is in the one list that the last pass decided on.
+func CheckInvariants(results []*Result) []string {
+	var faults []string
+	report := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var text []byte
+	for n, r := range results {
+		seen := make(map[string]bool)
+		for i := range r.Records {
+			rec := &r.Records[i]
+			kind := ""
+			if rec.Kind != nil {
+				kind = *rec.Kind
+			}
+			if seen[rec.Block] {
+				report("%s: %s is decided twice", r.Summary(), rec.Block)
+			}
+			seen[rec.Block] = true
+			if kind == "active" && rec.Directive != Retain {
+				report("%s: %s is active, got %s, want retain", r.Summary(), rec.Block, rec.Directive)
+			}
+			if kind == "noise" && r.Options.Alpha > r.Options.Beta && rec.Directive != Evict {
+				report("%s: %s is noise, got %s, want evict", r.Summary(), rec.Block, rec.Directive)
+			}
+		}
+		more, err := r.Continue(text, time.Unix(int64(n), 0))
+		if err != nil {
+			report("%s: %v", r.Summary(), err)
+			continue
+		}
+		text = append(text, more...)
+		state, err := contract.Replay(contract.Lines(string(text)))
+		if err != nil {
+			report("%s: %v", r.Summary(), err)
+			continue
+		}
+		for _, d := range r.Decisions() {
+			if b, _ := state.Bucket(d.Block); b != d.Bucket {
+				report("%s: %s is in %q, want %q", r.Summary(), d.Block, b, d.Bucket)
+			}
+		}
+	}
+	return faults
+}
+
+// synthetic are the words of synthetic histories. Some are keywords.
+var synthetic = [...]string{
+	"window", "answer", "compile", "branch", "release", "pager", "module", "request", "history", "context",
+	"result", "channel", "package", "retention", "message", "decision", "budget", "token", "archive", "score",
+	"summary", "lexer", "writer", "intent", "cluster", "pointer", "network", "session", "block", "contract",
+	"latency", "scanner", "keyword", "storage", "program", "notes", "review", "handler", "schema", "journal",
+}
+
+// Synthetic returns a history of n blocks of 30 words each, about 282 bytes a
+// block. Equal n give equal bytes.
+func Synthetic(n int) []byte {
+	out := make([]byte, 0, 300*n+128)
+	out = append(out, `{"intent_ir": ["pager", "retention", "score", "intent", "block", "keyword"], "blocks": [`...)
+	state := uint64(1)
+	for i := range n {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = strconv.AppendInt(append(out, `{"id": "block-`...), int64(i), 16)
+		out = strconv.AppendInt(append(out, `", "turn": `...), int64(i+1), 10)
+		out = append(out, `, "role": "user", "text": "`...)
+		for w := range 30 {
+			if w > 0 {
+				out = append(out, ' ')
+			}
+			state = state*6364136223846793005 + 1442695040888963407
+			// The words with the keywords are every third, so that most blocks
+			// have some keywords and few have all.
+			pick := int(state >> 33)
+			if w%3 == 0 {
+				out = append(out, synthetic[pick%len(synthetic)]...)
+			} else {
+				out = append(out, filler[pick%len(filler)]...)
+			}
+		}
+		out = append(out, `"}`...)
+	}
+	return append(out, "]}\n"...)
+}
+
+// filler are the words that most of a synthetic block is made of.
+var filler = [...]string{"those", "reader", "keeps", "inside", "fewer", "books", "opened", "which", "today", "needed", "shelves", "holding", "everything", "elsewhere", "nearby"}

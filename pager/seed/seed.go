@@ -1,0 +1,277 @@
+// Package seed is the original context pager, as an engine of its own: a
+// retention score for each block of a history, and what follows from it.
+//
+// # The score
+//
+// A block is scored by how much of the intent it shares, and by its age:
+//
+//	R = alpha·similarity + beta/(1+ln(1+age))
+//
+// Similarity is the share of the keywords that occur in the block as words.
+// Age counts the turns since the block. At R ≥ the retain cut a block is
+// retained, at R < the evict cut it is evicted, and between them it is paged. A
+// tie goes to the gentler side. With the default weights and cuts a block of
+// the current turn without any keyword is paged, and evicted one turn later.
+//
+// Words are the longest runs of a–z, 0–9 and _ in the lower-cased text. A
+// keyword is lower-cased, too, but never cut up: one with a space, a hyphen or
+// another letter never occurs, and still counts in the denominator.
+//
+// # Floating point
+//
+// Everywhere else in this module numbers that decide are whole, see package
+// ratio. Here they are IEEE doubles, in exactly the original's order of
+// operations and without fused multiplications, because the package has one
+// purpose: to decide what the original decides and to print what it prints,
+// byte for byte. Millionths would turn ties over. The logarithm may differ in
+// the last bit between processors and libraries. A decision can turn on that
+// only where R lies within some 10⁻¹⁶ of a cut.
+//
+// # What is mended
+//
+// What the original accepts and then fails at, or writes wrongly, is an
+// [*InputError] or [*OptionError] here before anything is written: blocks newer
+// than the current turn, no blocks, an id twice, ids that cannot be written to
+// a contract, and weights and cuts without sense. Contracts follow the language,
+// see package contract; [Options.Legacy] gives the original's bytes instead.
+//
+// The package does no I/O and reads no clock. Its functions are safe for
+// concurrent use.
+package seed
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/transcript/pagerjson"
+)
+
+// Options are weights and cuts. As zero is a value like any other, the defaults
+// come from [Defaults].
+type Options struct {
+	Alpha     float64 // weight of similarity, at least 0
+	Beta      float64 // weight of recency, at least 0
+	RetainCut float64 // from this score on a block is retained
+	EvictCut  float64 // below this score it is evicted; not above RetainCut
+	Legacy    bool    // write contracts as the original does
+}
+
+// Defaults returns the options of the original.
+func Defaults() *Options {
+	return &Options{Alpha: 0.7, Beta: 0.3, RetainCut: 0.55, EvictCut: 0.20}
+}
+
+// A Directive says what becomes of a block.
+type Directive string
+
+// The directives.
+const (
+	Retain Directive = "retain" // stays as it is
+	Page   Directive = "page"   // a stub takes its place
+	Evict  Directive = "evict"  // leaves the window
+)
+
+// Bucket returns the list of a contract that a directive puts a block into.
+func (d Directive) Bucket() contract.Bucket {
+	switch d {
+	case Retain:
+		return contract.Retained
+	case Page:
+		return contract.Paged
+	case Evict:
+		return contract.Evicted
+	}
+	return ""
+}
+
+// A Record tells how one block was decided.
+type Record struct {
+	Block      string
+	Kind       *string // as in the history; nil if absent
+	Similarity float64 // share of the keywords, from 0 to 1
+	Age        pagerjson.Number
+	Score      float64
+	Directive  Directive
+}
+
+// A Result is what a pass decides.
+type Result struct {
+	Options                  Options
+	Records                  []Record // in the order of the blocks
+	Retained, Paged, Evicted int      // blocks
+}
+
+// An InputError says why a history cannot be decided on.
+type InputError struct {
+	Block int    // index of the block; -1 if it is not about one
+	ID    string // of the block
+	Field string // such as "turn"
+	Text  string // what is wrong
+	Hint  string // what to do
+}
+
+func (e *InputError) Error() string {
+	if e.Block < 0 {
+		return fmt.Sprintf("%s: %s", e.Field, e.Text)
+	}
+	return fmt.Sprintf("blocks.%d.%s: block %q %s", e.Block, e.Field, e.ID, e.Text)
+}
+
+// An OptionError says why options make no sense.
+type OptionError struct {
+	Option string // such as "alpha"
+	Value  float64
+	Text   string // such as "is negative"
+}
+
+func (e *OptionError) Error() string { return fmt.Sprintf("%s %v %s", e.Option, e.Value, e.Text) }
+
+// check returns an [*OptionError] if options make no sense.
+func (o *Options) check() error {
+	for _, w := range [...]struct {
+		name  string
+		value float64
+	}{{"alpha", o.Alpha}, {"beta", o.Beta}} {
+		switch {
+		case math.IsNaN(w.value) || math.IsInf(w.value, 0):
+			return &OptionError{w.name, w.value, "is not a finite number"}
+		case w.value < 0:
+			return &OptionError{w.name, w.value, "is negative"}
+		case w.value > math.MaxFloat64/4:
+			return &OptionError{w.name, w.value, "is too large"}
+		}
+	}
+	switch {
+	case math.IsNaN(o.RetainCut):
+		return &OptionError{"retain-cut", o.RetainCut, "is not a number"}
+	case math.IsNaN(o.EvictCut):
+		return &OptionError{"evict-cut", o.EvictCut, "is not a number"}
+	case o.EvictCut > o.RetainCut:
+		return &OptionError{"evict-cut", o.EvictCut, fmt.Sprintf("is above the retain-cut %v", o.RetainCut)}
+	}
+	return nil
+}
+
+// Decide scores the blocks of a history. Options that are nil are [Defaults].
+// The error is an [*InputError] or an [*OptionError].
+func Decide(h *pagerjson.History, o *Options) (*Result, error) {
+	if o == nil {
+		o = Defaults()
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	head, err := examine(h, o.Legacy)
+	if err != nil {
+		return nil, err
+	}
+	words := newMatcher(h.Intent)
+	res := &Result{Options: *o, Records: make([]Record, len(h.Blocks))}
+	for i := range h.Blocks {
+		b, r := &h.Blocks[i], &res.Records[i]
+		r.Block, r.Kind = b.ID, b.Kind
+		r.Similarity = words.share(b.Text)
+		r.Age = head.Sub(b.Turn)
+		r.Score = o.score(r.Similarity, r.Age.Value)
+		r.Directive = o.directive(r.Score)
+		switch r.Directive {
+		case Retain:
+			res.Retained++
+		case Page:
+			res.Paged++
+		case Evict:
+			res.Evicted++
+		}
+	}
+	return res, nil
+}
+
+// score returns the retention score. The conversions forbid the compiler to
+// fuse a multiplication with the addition.
+func (o *Options) score(similarity, age float64) float64 {
+	recency := 1 / (1 + math.Log(1+age))
+	return float64(o.Alpha*similarity) + float64(o.Beta*recency)
+}
+
+// directive classifies a score.
+func (o *Options) directive(score float64) Directive {
+	switch {
+	case score >= o.RetainCut:
+		return Retain
+	case score < o.EvictCut:
+		return Evict
+	default:
+		return Page
+	}
+}
+
+// examine returns the turn that ages count from, or why there are none.
+func examine(h *pagerjson.History, legacy bool) (head pagerjson.Number, err error) {
+	if len(h.Blocks) == 0 {
+		return head, &InputError{Block: -1, Field: "blocks", Text: "there are no blocks", Hint: "give the history at least one block"}
+	}
+	head = h.Blocks[0].Turn
+	for i := range h.Blocks {
+		if turn := h.Blocks[i].Turn; turn.Value > head.Value {
+			head = turn
+		}
+	}
+	if h.Current != nil {
+		head = *h.Current
+	}
+	ascending := true // then no id is twice
+	for i := range h.Blocks {
+		b := &h.Blocks[i]
+		if err := examineBlock(b, head, legacy); err != nil {
+			err.Block, err.ID = i, b.ID
+			return head, err
+		}
+		ascending = ascending && (i == 0 || contract.Before(h.Blocks[i-1].ID, b.ID))
+	}
+	if ascending {
+		return head, nil
+	}
+	return head, unique(h.Blocks)
+}
+
+// examineBlock returns why one block cannot be decided on.
+func examineBlock(b *pagerjson.Block, head pagerjson.Number, legacy bool) *InputError {
+	check := contract.CheckID
+	if legacy {
+		check = contract.CheckLegacyID
+	}
+	if err := check(b.ID); err != nil {
+		text := err.Error()
+		if e, ok := err.(*contract.IDError); ok { //nolint:errorlint // never wrapped
+			text = e.Text
+		}
+		return &InputError{Field: "id", Text: text, Hint: `give it an id such as "block-0x04"`}
+	}
+	switch age := head.Sub(b.Turn).Value; {
+	case age < 0:
+		return &InputError{
+			Field: "turn", Text: fmt.Sprintf("is of turn %v, after the current turn %v", b.Turn, head),
+			Hint: "raise current_turn, or leave it out to take the greatest turn",
+		}
+	case math.IsInf(age, 0) || math.IsNaN(age):
+		return &InputError{Field: "turn", Text: fmt.Sprintf("is of turn %v, too far from the current turn %v", b.Turn, head), Hint: "count turns from 1"}
+	}
+	return nil
+}
+
+// unique returns an error if two blocks have the same id.
+func unique(blocks []pagerjson.Block) error {
+	first := make(map[string]int, len(blocks))
+	for i := range blocks {
+		id := blocks[i].ID
+		if j, ok := first[id]; ok {
+			return &InputError{
+				Block: i, ID: id, Field: "id", Text: fmt.Sprintf("has the id of block %d", j),
+				Hint: "give each block an id of its own",
+			}
+		}
+		first[id] = i
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package pager
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// view returns a view of the first block, whose names are the words of a text
+// that have a dot.
+func view(msgs []transcript.Message) *View {
+	blocks := transcript.Group("s", 0, msgs)
+	return &View{
+		Block: &blocks[0], Messages: msgs, Tokens: 1234,
+		Names: func(text string, n int) []string {
+			var names []string
+			for _, w := range strings.Fields(text) {
+				if strings.Contains(w, ".") && len(names) < n {
+					names = append(names, w)
+				}
+			}
+			return names
+		},
+	}
+}
+
+func TestStub(t *testing.T) {
+	long := strings.Repeat("ok  pkg/one 0.1s\n", 20) + "FAIL pkg/two.go\n"
+	tool := []transcript.Message{call("1", "Bash", `{"command":"go test ./...\n"}`), answer("1", long, true)}
+	user := []transcript.Message{say(transcript.RoleUser, "look at\x1b[31m a.go\nand b.go, please")}
+	id := view(tool).Block.ID.Short()
+	for _, tt := range []struct {
+		name string
+		view *View
+		form Form
+		want Stub
+	}{
+		{"a call in one line", view(tool), Line, Stub{Text: "[carrel " + id + ": paged Bash, 1234 tokens; recall by id] go test ./... · ./...\\n\"}, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s"}},
+		{"a result in one line", view(tool), Calls, Stub{Results: map[string]string{
+			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] error 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s",
+		}}},
+		{"words without control characters", view(user), Line, Stub{Text: "[carrel " + id + ": paged user message, 1234 tokens; recall by id] look at [31m a.go and b.go, please"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tt.view.Stub(tt.form)); diff != "" {
+				t.Errorf("stub (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A result that is shorter than its line stays.
+func TestShortResultsStay(t *testing.T) {
+	v := view([]transcript.Message{call("1", "Bash", `{}`), answer("1", "ok", false)})
+	if got := v.Stub(Calls); len(got.Results) != 0 {
+		t.Errorf("stub is %+v, want none", got)
+	}
+}
+
+// A block cut to lines has its marker, then some of its own lines in order, a
+// fourth of its bytes at most.
+func TestLinesAreTheBlocksOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.StringMatching(`[a-z.]{0,12}( [a-z.]{1,9}){0,4}`), 1, 40).Draw(t, "lines")
+		text := strings.Join(lines, "\n")
+		v := view([]transcript.Message{say(transcript.RoleUser, text)})
+		head, kept, _ := strings.Cut(v.Stub(Lines).Text, "\n")
+		if !strings.HasPrefix(head, "[carrel "+v.Block.ID.Short()+": paged ") {
+			t.Fatalf("head is %q", head)
+		}
+		if len(kept) > len(text)/linesShare+1 {
+			t.Fatalf("%d bytes of %d are kept", len(kept), len(text))
+		}
+		at := 0
+		for _, l := range strings.Split(kept, "\n") {
+			if l == "" {
+				continue
+			}
+			i := strings.Index(text[at:], l)
+			if i < 0 {
+				t.Fatalf("line %q is not in the block, or out of order", l)
+			}
+			at += i
+		}
+	})
+}
+
+// A stub that stands for a block is one line, whatever is in the block.
+func TestLineIsOneLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := view([]transcript.Message{say(transcript.RoleUser, rapid.String().Draw(t, "text"))})
+		v.Names = func(string, int) []string { return nil }
+		s := v.Stub(Line).Text
+		if strings.ContainsAny(s, "\n\r\v\f\u0085\u2028\u2029\x00\x1b") {
+			t.Fatalf("stub is %q", s)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package carrel
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A RecallRequest names a block by its id or the beginning of it.
+type RecallRequest struct {
+	Block string `json:"block"`
+	Text  bool   `json:"text,omitempty"` // what it says, not the bytes it came in
+	From  int    `json:"from,omitempty"` // first byte of the range
+	To    int    `json:"to,omitempty"`   // byte after the range; 0 is the end
+}
+
+// A RecallResult is a block as it was imported.
+type RecallResult struct {
+	Session transcript.SessionID `json:"session"`
+	Block   transcript.BlockID   `json:"block"`
+	Kind    transcript.Kind      `json:"kind"`
+	Turn    int                  `json:"turn"`
+	State   store.State          `json:"state"`
+	Tokens  token.Count          `json:"tokens"`
+	Size    int                  `json:"size"`   // bytes of the whole
+	Digest  digest.Digest        `json:"digest"` // of the whole
+	Data    []byte               `json:"data"`   // the range
+}
+
+// Recall returns the bytes that a block was imported in, or what it says. It
+// does so whatever the state of the block, until the bytes are erased, and
+// changes nothing. It fails with [store.ErrNotFound], [ErrAmbiguous] or
+// [ErrGone].
+func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *RecallRequest) (_ *RecallResult, err error) {
+	defer during("recall "+req.Block, &err)
+
+	ref, row, err := e.findBlock(ctx, scope, req.Block)
+	if err != nil {
+		return nil, err
+	}
+	if row.State == store.StatePurged {
+		return nil, ErrGone
+	}
+	res := &RecallResult{Session: ref.Session, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens}
+	bodies, err := e.bodies(ctx, scope, row.Cells)
+	if err != nil {
+		return nil, err
+	}
+	data := bytes.Join(bodies, nil)
+	if req.Text {
+		if data, err = e.blockText(ctx, scope, ref, data); err != nil {
+			return nil, err
+		}
+	}
+	res.Size, res.Digest = len(data), digest.Of(data)
+	to := req.To
+	if to == 0 {
+		to = len(data)
+	}
+	if req.From < 0 || req.From > to || to > len(data) {
+		return nil, fmt.Errorf("%w: range %d:%d of %d bytes", ErrPolicy, req.From, to, len(data))
+	}
+	res.Data = data[req.From:to]
+	return res, nil
+}
+
+// blockText returns what a block says. A block that left the conversation has
+// only its bytes.
+func (e *Engine) blockText(ctx context.Context, scope governance.Scope, ref store.Ref, raw []byte) ([]byte, error) {
+	h, err := e.load(ctx, scope, ref.Session)
+	if err != nil {
+		return nil, err
+	}
+	if i := h.index(ref.Block); i >= 0 {
+		return []byte(h.blocks[i].Text(h.session.Messages)), nil
+	}
+	return raw, nil
+}
+
+// findBlock returns the block whose id begins with a prefix. A "block-" or "#"
+// before it, as contracts and stubs have it, is ignored.
+func (e *Engine) findBlock(ctx context.Context, scope governance.Scope, prefix string) (store.Ref, *store.Block, error) {
+	id := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(prefix, "#"), "block-"))
+	if id == "" {
+		return store.Ref{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
+	}
+	refs, err := e.store.Find(ctx, scope, id, 6)
+	switch {
+	case err != nil:
+		return store.Ref{}, nil, err
+	case len(refs) == 0:
+		return store.Ref{}, nil, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound)
+	case len(refs) > 1:
+		var ids []string
+		for _, r := range refs {
+			ids = append(ids, string(r.Block))
+		}
+		return store.Ref{}, nil, fmt.Errorf("%w: block %s could be %s", ErrAmbiguous, prefix, strings.Join(ids, ", "))
+	}
+	for b, err := range e.store.Blocks(ctx, scope, refs[0].Session) {
+		if err != nil {
+			return store.Ref{}, nil, err
+		}
+		if b.ID == refs[0].Block {
+			return refs[0], b, nil
+		}
+	}
+	return store.Ref{}, nil, fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
+}
+
+// FindSession returns the session that a word names: an id or the beginning of
+// one, or "@last", "@prev" or "-2" for the one updated last, before that, or
+// two before that.
+func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, word string) (_ transcript.SessionID, err error) {
+	defer during("find session "+word, &err)
+
+	back := map[string]int{"": 0, "@last": 0, "-0": 0, "@prev": 1, "-1": 1, "-2": 2, "-3": 3, "-4": 4, "-5": 5, "-6": 6, "-7": 7, "-8": 8, "-9": 9}
+	nth, byAge := back[word]
+	var found []string
+	i := 0
+	for h, err := range e.store.Heads(ctx, scope) {
+		switch {
+		case err != nil:
+			return "", err
+		case byAge && i == nth, string(h.ID) == word:
+			return h.ID, nil
+		case !byAge && strings.HasPrefix(string(h.ID), word):
+			found = append(found, string(h.ID))
+		}
+		i++
+	}
+	switch {
+	case len(found) == 1:
+		return transcript.SessionID(found[0]), nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%w: could be %s", ErrAmbiguous, strings.Join(found[:min(len(found), 6)], ", "))
+	case i == 0:
+		return "", fmt.Errorf("%w: no session is stored", store.ErrNotFound)
+	}
+	return "", store.ErrNotFound
+}

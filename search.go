@@ -1,0 +1,140 @@
+package carrel
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A SearchRequest looks for blocks by words.
+type SearchRequest struct {
+	Query   string               `json:"query"`
+	Session transcript.SessionID `json:"session,omitempty"` // only in this one
+	Kind    transcript.Kind      `json:"kind,omitempty"`    // only of this kind
+	Limit   int                  `json:"limit,omitempty"`   // 10 by default
+}
+
+// A Found block is one that shares words with a query.
+type Found struct {
+	Session transcript.SessionID `json:"session"`
+	Block   transcript.BlockID   `json:"block"`
+	Kind    transcript.Kind      `json:"kind"`
+	Turn    int                  `json:"turn"`
+	State   store.State          `json:"state"`
+	Tokens  token.Count          `json:"tokens"`
+	Score   ratio.Ratio          `json:"score"`
+	Terms   []string             `json:"terms"`   // words of the query that it has
+	Excerpt string               `json:"excerpt"` // around the first of them
+}
+
+// candidates is how many blocks the store may offer to be ranked.
+const candidates = 400
+
+// Search returns blocks that share words with a query, best first. The store
+// finds candidates; they are ranked by [retrieval.Rank]. Blocks are found
+// whatever their state, until they are erased.
+func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (_ []Found, err error) {
+	defer during("search", &err)
+
+	terms := retrieval.Terms(req.Query)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	refs, err := e.store.Candidates(ctx, scope, terms, candidates)
+	if err != nil {
+		return nil, err
+	}
+	found, docs, err := e.describe(ctx, scope, refs, req)
+	if err != nil {
+		return nil, err
+	}
+	limit := req.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	hits := retrieval.Rank(req.Query, docs)
+	out := make([]Found, 0, limit)
+	for _, h := range hits[:min(limit, len(hits))] {
+		f := found[h.Index]
+		f.Score, f.Terms = h.Score, h.Terms
+		f.Excerpt = excerpt(docs[h.Index].Text, h.Terms)
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// describe reads the candidates that fit a request, session by session.
+func (e *Engine) describe(ctx context.Context, scope governance.Scope, refs []store.Ref, req *SearchRequest) ([]Found, []retrieval.Document, error) {
+	bySession := make(map[transcript.SessionID]map[transcript.BlockID]bool)
+	var sessions []transcript.SessionID
+	for _, r := range refs {
+		if req.Session != "" && r.Session != req.Session {
+			continue
+		}
+		if bySession[r.Session] == nil {
+			bySession[r.Session] = make(map[transcript.BlockID]bool)
+			sessions = append(sessions, r.Session)
+		}
+		bySession[r.Session][r.Block] = true
+	}
+	slices.Sort(sessions)
+	var found []Found
+	var docs []retrieval.Document
+	for _, id := range sessions {
+		h, err := e.load(ctx, scope, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range h.rows {
+			row := &h.rows[i]
+			if !bySession[id][row.ID] || req.Kind != "" && row.Kind != req.Kind {
+				continue
+			}
+			found = append(found, Found{
+				Session: id, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens,
+			})
+			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: h.blocks[i].Text(h.session.Messages)})
+		}
+	}
+	return found, docs, nil
+}
+
+// excerpt returns some of a text around the first of the words in it.
+func excerpt(text string, words []string) string {
+	const before, length = 40, 160
+	low := strings.ToLower(text)
+	if len(low) != len(text) {
+		low = text // lower case is longer somewhere: positions would not fit
+	}
+	at := -1
+	for _, w := range words {
+		if i := strings.Index(low, w); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	from := max(at-before, 0)
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	to := min(from+length, len(text))
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	s := strings.Join(strings.FieldsFunc(text[from:to], func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if from > 0 {
+		s = "…" + s
+	}
+	if to < len(text) {
+		s += "…"
+	}
+	return s
+}

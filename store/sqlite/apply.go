@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	engine "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/carrel-dev/carrel/store"
+)
+
+// apply writes a change. What it has written when it fails is rolled back by
+// its caller.
+func (w *writer) apply(j *job) error {
+	at, err := w.number(selectRevision, j.scope, j.id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if store.Revision(at) != j.at {
+		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
+	}
+	for _, part := range []func(*job) error{
+		w.applyCells, w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal,
+	} {
+		if err := part(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyCells(j *job) error {
+	for i := range j.c.Cells {
+		if err := j.ctx.Err(); err != nil {
+			return err
+		}
+		c := &j.c.Cells[i]
+		err := w.exec(insertCell, j.scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body))
+		if err != nil {
+			return during(err, "cell %s", c.ID)
+		}
+	}
+	for _, e := range j.c.Edges {
+		if err := w.exec(insertEdge, j.scope, e.Derived, e.Source, e.Rel); err != nil {
+			return during(err, "edge from %s to %s", e.Derived, e.Source)
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyHead(j *job) error {
+	h := &j.c.Head
+	err := w.exec(upsertSession, j.scope, j.id, j.at+1, h.Format, h.Model, h.Encoding, optional(h.About),
+		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli())
+	return during(err, "head with cell %s", h.About)
+}
+
+func (w *writer) applyItems(j *job) error {
+	if j.c.Items == nil {
+		return nil
+	}
+	n, err := w.number(countItems, j.scope, j.id)
+	if err != nil {
+		return err
+	}
+	if int64(j.c.ItemsFrom) > n {
+		return fmt.Errorf("items from %d on: there are %d", j.c.ItemsFrom, n)
+	}
+	if err := w.exec(deleteItems, j.scope, j.id, j.c.ItemsFrom); err != nil {
+		return err
+	}
+	for i, cell := range j.c.Items {
+		if err := w.exec(insertItem, j.scope, j.id, j.c.ItemsFrom+i, cell); err != nil {
+			return during(err, "item with cell %s", cell)
+		}
+	}
+	return j.ctx.Err()
+}
+
+func (w *writer) applyBlocks(j *job) error {
+	if j.at > 0 {
+		for i := range j.c.Blocks {
+			if err := w.exec(yieldTurn, j.scope, j.id, j.c.Blocks[i].ID); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range j.c.Blocks {
+		if err := w.applyBlock(j, &j.c.Blocks[i]); err != nil {
+			return err
+		}
+	}
+	return j.ctx.Err()
+}
+
+func (w *writer) applyBlock(j *job, b *store.Block) error {
+	tools, err := json.Marshal(b.Tools)
+	if err != nil {
+		return err
+	}
+	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
+		b.Window, optional(b.Stub), b.Pinned, b.Off)
+	if err != nil {
+		return during(err, "block %s at turn %d", b.ID, b.Turn)
+	}
+	if j.at > 0 {
+		if err := w.exec(deleteBlockCells, j.scope, j.id, b.ID); err != nil {
+			return err
+		}
+	}
+	for i, cell := range b.Cells {
+		if err := w.exec(insertBlockCell, j.scope, j.id, b.ID, i, cell); err != nil {
+			return during(err, "block %s with cell %s", b.ID, cell)
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyIndex(j *job) error {
+	for _, e := range j.c.Index {
+		doc, err := w.number(upsertDoc, j.scope, j.id, e.Block)
+		if err != nil {
+			return during(err, "index of block %s", e.Block)
+		}
+		if err := w.exec(replaceWords, doc, indexText(j.scope, e.Text)); err != nil {
+			return err
+		}
+	}
+	return j.ctx.Err()
+}
+
+func (w *writer) applyJournal(j *job) error {
+	e := &j.c.Entry
+	var data any // NULL, if there is none
+	if e.Data != nil {
+		data = blob(e.Data)
+	}
+	err := w.exec(insertEntry, j.scope, j.id, j.at+1, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), data)
+	if err != nil {
+		return during(err, "journal entry %s", e.ID)
+	}
+	if len(j.c.Statements) == 0 {
+		return nil
+	}
+	n, err := w.number(countStatements, j.scope, j.id)
+	if err != nil {
+		return err
+	}
+	for i, text := range j.c.Statements {
+		if err := w.exec(insertStatement, j.scope, j.id, n+int64(i), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// during says what was being written, and what a constraint that does not
+// hold means.
+func during(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	what := fmt.Sprintf(format, args...)
+	if e, ok := errors.AsType[*engine.Error](err); ok {
+		switch e.Code() {
+		case codes.SQLITE_CONSTRAINT_FOREIGNKEY:
+			return fmt.Errorf("%s: %w", what, store.ErrNotFound)
+		case codes.SQLITE_CONSTRAINT_PRIMARYKEY, codes.SQLITE_CONSTRAINT_UNIQUE:
+			return fmt.Errorf("%s: it is there already", what)
+		}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// blob returns b as a value that is not NULL.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// optional returns the id of a cell, or NULL if there is none.
+func optional(id store.CellID) any {
+	if id == "" {
+		return nil
+	}
+	return string(id)
+}

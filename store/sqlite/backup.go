@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Backup implements [store.Admin]. The copy is one file of mode 0600, compact
+// and on the disk when Backup returns. It was opened by then and is known to
+// be a store; whether all in it is sound, [Restore] checks.
+func (s *Store) Backup(ctx context.Context, path string) (err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	// The engine writes into a file that is empty, and this one has its mode
+	// from the start.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(path)) // it was made here, and is no backup
+		}
+	}()
+	err = s.copyTo(ctx, path)
+	if err := errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+		return err
+	}
+	return s.probe(ctx, path)
+}
+
+// copyTo copies the database into an empty file. The engine takes that for
+// writing, so that none of the readers will do.
+func (s *Store) copyTo(ctx context.Context, path string) error {
+	db, err := connect(s.path, s.busy)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, vacuumInto, path)
+	return errors.Join(s.explain(err), db.Close())
+}
+
+// probe reports whether a file can be opened and has the schema of this store.
+func (s *Store) probe(ctx context.Context, path string) (err error) {
+	db, err := connect(path, 0, "query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	schema, err := identify(ctx, conn, path, s.schema)
+	if err == nil && schema != s.schema {
+		err = fmt.Errorf("%s has schema %d, not %d: %w", path, schema, s.schema, store.ErrCorrupt)
+	}
+	return err
+}
+
+// A DamageError says that a backup was not restored because of what is wrong
+// with it. It is a [store.ErrCorrupt].
+type DamageError struct {
+	Path     string
+	Problems []string // as of Check
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s: %v: %d problems, first: %s", e.Path, store.ErrCorrupt, len(e.Problems), e.Problems[0])
+}
+
+// Is makes errors.Is(e, store.ErrCorrupt) true.
+func (e *DamageError) Is(target error) bool { return target == store.ErrCorrupt }
+
+// Restore puts a backup where the store at path is, or will be. It checks a
+// copy of the backup, as [Store.Check] does, and only if nothing is wrong does
+// the copy take the place, in one step; the backup stays as it is.
+//
+// If there is a store, Restore fails with [fs.ErrExist] unless force is set,
+// and with [store.ErrBusy] if somebody has it open. Nobody may open it in the
+// meantime.
+func Restore(ctx context.Context, backup, path string, force bool) (err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && !force {
+		return fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	if fi, err := os.Stat(backup + "-wal"); err == nil && fi.Size() > 0 {
+		return fmt.Errorf("%s is a store in use, or left behind by a crash, and part of it is in %s: make a backup of it and restore that",
+			backup, filepath.Base(backup)+"-wal")
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, ".restore-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	sound := filepath.Join(temp, "store")
+	if err := copyFile(sound, backup); err != nil {
+		return err
+	}
+	if err := verify(ctx, sound, backup); err != nil {
+		return err
+	}
+	if err := retire(ctx, path); err != nil {
+		return err
+	}
+	if err := os.Rename(sound, path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// copyFile copies a file to a new one of mode 0600, and to the disk.
+func copyFile(to, from string) (err error) {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Sync(), dst.Close())
+}
+
+// verify checks the copy of a backup and brings its schema up to date.
+func verify(ctx context.Context, path, backup string) error {
+	if fi, err := os.Stat(path); err != nil {
+		return err
+	} else if fi.Size() == 0 {
+		return fmt.Errorf("%s is empty: %w", backup, store.ErrCorrupt)
+	}
+	s, err := Open(ctx, path, nil)
+	if err != nil {
+		return fmt.Errorf("backup %s: %w", backup, err)
+	}
+	problems, err := s.Check(ctx)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return fmt.Errorf("backup %s: %w", backup, err)
+	}
+	if len(problems) > 0 {
+		return &DamageError{backup, problems}
+	}
+	return nil
+}
+
+// retire makes sure that nobody uses the store at path and that no log is left
+// beside it, which the engine would take for the log of its successor.
+func retire(ctx context.Context, path string) (err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return removeLogs(path)
+	}
+	db, err := connect(path, 0)
+	if err != nil {
+		return err
+	}
+	// Only who has the file alone can turn off the log.
+	var mode string
+	err = (&Store{path: path}).explain(db.QueryRowContext(ctx, setDelete).Scan(&mode))
+	err = errors.Join(err, db.Close())
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
+		return err
+	}
+	return removeLogs(path)
+}
+
+func removeLogs(path string) error {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Find implements [store.Finder].
+func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
+	err = s.view(ctx, func(v view) error {
+		return v.each(func(rows *sql.Rows) error {
+			var ref store.Ref
+			err := rows.Scan(&ref.Session, &ref.Block)
+			refs = append(refs, ref)
+			return err
+		}, selectPrefix, scope, prefix, after(prefix), max(0, limit))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return refs, nil
+}
+
+// after returns the first string that is greater than all with the prefix, or
+// "" if there is none.
+func after(prefix string) string {
+	b := []byte(strings.TrimRight(prefix, "\xff"))
+	if len(b) == 0 {
+		return ""
+	}
+	b[len(b)-1]++
+	return string(b)
+}
+
+// Candidates implements [store.Finder]. Of more than limit blocks it takes
+// those whose words are rarest in sum, a word that n blocks of the scope have
+// counting 1/n. Other scopes have no part in it.
+func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
+	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
+	err = s.view(ctx, func(v view) error {
+		weights, err := v.weigh(mark(scope), words)
+		if err != nil {
+			return err
+		}
+		docs := slices.SortedFunc(maps.Keys(weights), func(a, b int64) int {
+			return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+		})
+		for _, doc := range docs {
+			if len(refs) >= limit {
+				break
+			}
+			var ref store.Ref
+			err := v.tx.QueryRowContext(ctx, selectDoc, scope, doc).Scan(&ref.Session, &ref.Block)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue // of another scope, whose mark is the same
+			}
+			if err != nil {
+				return err
+			}
+			refs = append(refs, ref)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return refs, nil
+}
+
+// weigh returns how much the words of each row count that has any of them.
+func (v view) weigh(mark string, words []string) (map[int64]int64, error) {
+	const unit = 1 << 40
+	weights := make(map[int64]int64)
+	for _, word := range words {
+		var docs []int64
+		err := v.each(func(rows *sql.Rows) error {
+			var doc int64
+			err := rows.Scan(&doc)
+			docs = append(docs, doc)
+			return err
+		}, selectDocs, `"`+mark+word+`"`)
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range docs {
+			weights[doc] += unit / int64(len(docs))
+		}
+	}
+	return weights, nil
+}
+
+// indexText returns the words of a text as the index takes them: each once,
+// with the mark of its scope.
+func indexText(scope governance.Scope, text string) string {
+	mark := mark(scope)
+	seen := make(map[string]bool)
+	var b strings.Builder
+	for word := range store.Words(text) {
+		if !seen[word] {
+			seen[word] = true
+			b.WriteString(mark)
+			b.WriteString(word)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// mark returns what stands before each word of a scope in the index, so that
+// a search reads the postings of its own scope only.
+func mark(scope governance.Scope) string { return digest.Of([]byte(scope)).Short() }

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// applicationID marks a file as a store of Carrel, in the header of the file.
+const applicationID = 0x43617272 // "Carr"
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// A migration takes the schema from the version before to its own.
+type migration struct {
+	name string
+	sql  string
+}
+
+// migrations returns those of a directory; the first makes version 1.
+func migrations(dir fs.FS) ([]migration, error) {
+	names, err := fs.Glob(dir, "migrations/*.sql") // in the order of their numbers
+	if err != nil {
+		return nil, err
+	}
+	var all []migration
+	for _, name := range names {
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, migration{path.Base(name), string(text)})
+	}
+	return all, nil
+}
+
+// A SchemaError says that a store was made by a newer Carrel. Nothing was
+// written to it.
+type SchemaError struct {
+	Path string
+	Have int // version of the store
+	Know int // newest version that this program knows
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("%s has schema %d and this version of carrel knows schemas up to %d: use a newer carrel, or restore a backup from before the upgrade",
+		e.Path, e.Have, e.Know)
+}
+
+// identify returns the version of a store's schema, which is 0 for a new file.
+// It writes nothing.
+func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, error) {
+	var id, tables, version int
+	if err := conn.QueryRowContext(ctx, selectIdentity).Scan(&id, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case id == 0 && tables == 0:
+		return 0, nil
+	case id != applicationID:
+		return 0, fmt.Errorf("%s: %w", path, ErrForeign)
+	}
+	if err := conn.QueryRowContext(ctx, selectSchema).Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > know {
+		return 0, &SchemaError{Path: path, Have: version, Know: know}
+	}
+	return version, nil
+}
+
+// migrate brings a store to the newest schema, each step in a transaction.
+func migrate(ctx context.Context, conn *sql.Conn, path string, all []migration) error {
+	for {
+		done, err := migrateOnce(ctx, conn, path, all)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// migrateOnce takes one step and reports whether none was left. The version is
+// read within the transaction: another process may have been here first.
+func migrateOnce(ctx context.Context, conn *sql.Conn, path string, all []migration) (done bool, err error) {
+	if _, err := conn.ExecContext(ctx, begin); err != nil {
+		return false, err
+	}
+	defer func() {
+		if done || err != nil {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), rollback) // the error above tells more
+		}
+	}()
+	version, err := identify(ctx, conn, path, len(all))
+	if err != nil || version == len(all) {
+		return true, err
+	}
+	m := all[version]
+	if version == 0 {
+		if _, err := conn.ExecContext(ctx, createIdentity); err != nil {
+			return false, err
+		}
+	}
+	if _, err := conn.ExecContext(ctx, m.sql); err != nil {
+		return false, fmt.Errorf("migration %s: %w", m.name, err)
+	}
+	if _, err := conn.ExecContext(ctx, insertMigration, version+1, m.name); err != nil {
+		return false, err
+	}
+	_, err = conn.ExecContext(ctx, commit)
+	return false, err
+}

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+)
+
+// All statements of the driver, but for those of the migrations. Values are
+// bound, without exception.
+
+// Transactions.
+const (
+	begin      = `BEGIN IMMEDIATE`
+	commit     = `COMMIT`
+	rollback   = `ROLLBACK`
+	savepoint  = `SAVEPOINT change`
+	release    = `RELEASE change`
+	rollbackTo = `ROLLBACK TO change`
+)
+
+// The file.
+const (
+	selectVersion  = `SELECT sqlite_version()`
+	selectIdentity = `SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`
+	selectSchema   = `SELECT coalesce(max(version), 0) FROM migration`
+	setWAL         = `PRAGMA journal_mode = WAL`
+	setDelete      = `PRAGMA journal_mode = DELETE`
+	vacuumInto     = `VACUUM INTO ?1`
+
+	createIdentity = `
+		PRAGMA application_id = 0x43617272;
+		CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT`
+	insertMigration = `INSERT INTO migration (version, name) VALUES (?1, ?2)`
+)
+
+// Writing. The columns of a session are bound in the order of headValues.
+const (
+	selectRevision = `SELECT revision FROM session WHERE scope = ?1 AND session_id = ?2`
+
+	upsertSession = `
+		INSERT INTO session (scope, session_id, revision, format, model, encoding, about,
+			messages, blocks, tokens, window_tokens, bytes, created, updated)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+		ON CONFLICT DO UPDATE SET revision = ?3, format = ?4, model = ?5, encoding = ?6, about = ?7,
+			messages = ?8, blocks = ?9, tokens = ?10, window_tokens = ?11, bytes = ?12, created = ?13, updated = ?14`
+
+	insertCell = `
+		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
+
+	// Blocks that will be replaced give up their turns first, so that they can
+	// trade them.
+	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
+
+	upsertBlock = `
+		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form,
+			window_tokens, stub, pinned, off)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
+			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13`
+	deleteBlockCells = `DELETE FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
+	insertBlockCell  = `INSERT INTO block_cell (scope, session_id, block_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4, ?5)`
+
+	countItems  = `SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2`
+	deleteItems = `DELETE FROM item WHERE scope = ?1 AND session_id = ?2 AND ord >= ?3`
+	insertItem  = `INSERT INTO item (scope, session_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4)`
+
+	insertEntry = `
+		INSERT INTO entry (scope, session_id, revision, entry_id, op, actor, time, data)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+	countStatements = `SELECT coalesce(max(ord) + 1, 0) FROM statement WHERE scope = ?1 AND session_id = ?2`
+	insertStatement = `INSERT INTO statement (scope, session_id, ord, text) VALUES (?1, ?2, ?3, ?4)`
+
+	upsertDoc = `
+		INSERT INTO doc (scope, session_id, block_id) VALUES (?1, ?2, ?3)
+		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET doc = doc
+		RETURNING doc`
+	replaceWords = `INSERT OR REPLACE INTO words (rowid, text) VALUES (?1, ?2)`
+)
+
+// Reading.
+const (
+	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''),
+		messages, blocks, tokens, window_tokens, bytes, created, updated`
+
+	selectHead  = `SELECT ` + headColumns + ` FROM session WHERE scope = ?1 AND session_id = ?2`
+	selectHeads = `SELECT ` + headColumns + ` FROM session WHERE scope = ?1 ORDER BY updated DESC, session_id`
+
+	selectBlocks = `
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off
+		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
+	selectBlockCells = `
+		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY block_id, ord`
+
+	selectItems   = `SELECT cell_id FROM item WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
+	selectSources = `SELECT source, rel FROM edge WHERE scope = ?1 AND derived = ?2 ORDER BY source, rel`
+	selectEntries = `
+		SELECT revision, entry_id, op, actor, time, data
+		FROM entry WHERE scope = ?1 AND session_id = ?2 AND revision > ?3 ORDER BY revision`
+	selectStatements = `SELECT text FROM statement WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
+
+	selectPrefix = `
+		SELECT session_id, block_id FROM block
+		WHERE scope = ?1 AND block_id >= ?2 AND (?3 = '' OR block_id < ?3)
+		ORDER BY session_id, block_id LIMIT ?4`
+	selectDocs = `SELECT rowid FROM words WHERE words MATCH ?1`
+	selectDoc  = `SELECT session_id, block_id FROM doc WHERE scope = ?1 AND doc = ?2`
+)
+
+// cellsAtOnce is how many cells selectCells looks up. Unused places are NULL
+// and find nothing.
+const cellsAtOnce = 64
+
+// selectCells takes the scope and cellsAtOnce ids. The first column is the
+// place in the list.
+var selectCells = `
+	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
+	SELECT place, kind, commitment, salt, body
+	FROM wanted CROSS JOIN cell ON scope = ?1 AND cell_id = id`
+
+// places returns n rows of a number and a parameter each, from ?2 on.
+func places(n int) string {
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("(%d, ?%d)", i, i+2)
+	}
+	return strings.Join(rows, ", ")
+}
+
+// Looking after the file.
+const (
+	selectCounts = `
+		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell)`
+	checkIntegrity   = `PRAGMA integrity_check`
+	checkForeignKeys = `PRAGMA foreign_key_check`
+	selectAllCells   = `SELECT scope, cell_id, kind, commitment, salt, body FROM cell WHERE state = 'live' ORDER BY scope, cell_id`
+
+	// Each check yields a scope, a session, what it has and what it should have.
+	checkTokens = `
+		SELECT scope, session_id, tokens, coalesce(
+			(SELECT sum(b.tokens) FROM block b WHERE b.scope = s.scope AND b.session_id = s.session_id AND off = 0), 0) AS want
+		FROM session s WHERE tokens <> want ORDER BY scope, session_id`
+	checkBlocks = `
+		SELECT scope, session_id, blocks,
+			(SELECT count(*) FROM block b WHERE b.scope = s.scope AND b.session_id = s.session_id AND off = 0) AS want
+		FROM session s WHERE blocks <> want ORDER BY scope, session_id`
+	checkEntries = `
+		SELECT scope, session_id, revision,
+			(SELECT count(*) FROM entry e WHERE e.scope = s.scope AND e.session_id = s.session_id AND e.revision BETWEEN 1 AND s.revision) AS want
+		FROM session s WHERE revision <> want ORDER BY scope, session_id`
+	checkItems = `
+		SELECT scope, session_id, count(*) AS n, max(ord) + 1 AS want
+		FROM item GROUP BY scope, session_id HAVING n <> want ORDER BY scope, session_id`
+)

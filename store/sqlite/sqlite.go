@@ -1,0 +1,304 @@
+// Package sqlite is a [store.Store] in one file, on SQLite.
+//
+// [Open] makes the file, mode 0600, if it is not there, and brings its schema
+// up to date. A backup is made by [Store.Backup] and brought back by [Restore].
+//
+// # Durability
+//
+// The journal mode is WAL with synchronous = FULL: Apply returns after the
+// log has reached the disk. Changes that come at the same time share a
+// transaction, a savepoint each, and so share the wait for the disk; each is
+// acknowledged after the COMMIT and never before.
+//
+// # Concurrency
+//
+// A [Store] is safe for concurrent use. It writes on one connection and reads
+// on others, which it opens as iterations need them. Several processes may
+// have the file open, on one machine; who finds it locked waits, 5 seconds
+// unless [Options] say otherwise, and then gets [store.ErrBusy]. An iteration
+// that is not finished keeps the log from being cut short, so that the file
+// beside the database grows until it ends.
+//
+// # Errors
+//
+// Besides those of package store: [ErrForeign] for another program's database,
+// and [SchemaError] for one of a newer Carrel. What is wrong with the file
+// itself is a [store.ErrCorrupt] that names it. None of them writes anything.
+//
+// # What may be found where
+//
+// The text of a cell is checked against its commitment whenever it is read.
+// The index of words holds no text that could be read back, but it does hold
+// the words: treat the file as you treat what is in it.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	engine "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/carrel-dev/carrel/store"
+)
+
+// ErrForeign means that a file is a database of some other program.
+var ErrForeign = errors.New("is a database of another program")
+
+// oldestEngine is the first release in which the log cannot be reset under a
+// reader, which could damage any database with two connections.
+var oldestEngine = [3]int{3, 51, 3}
+
+// Options adjusts a [Store]. The zero value of every field is a sensible
+// default, so a nil *Options is too.
+type Options struct {
+	// BusyTimeout is how long to wait for a lock of another process.
+	// The default is 5 seconds.
+	BusyTimeout time.Duration
+
+	// Readers is how many connections for reading are kept open between uses.
+	// The default is one for each processor, and 2 at least.
+	Readers int
+}
+
+func (o *Options) complete() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.BusyTimeout <= 0 {
+		c.BusyTimeout = 5 * time.Second
+	}
+	if c.Readers <= 0 {
+		c.Readers = max(2, runtime.GOMAXPROCS(0))
+	}
+	return c
+}
+
+// A Store is a database file that is open.
+type Store struct {
+	path    string
+	version string // of the engine
+	schema  int
+	busy    time.Duration
+	readers *sql.DB
+	writers *sql.DB
+	writer  *writer
+
+	queue   chan *job
+	closing chan struct{} // closed by Close
+	written chan struct{} // closed when the writer has returned
+	once    sync.Once
+	closed  error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store at path and makes it, and the directory, if they are
+// not there. A directory that it makes has mode 0700.
+func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, opts, steps)
+}
+
+func open(ctx context.Context, path string, opts *Options, steps []migration) (_ *Store, err error) {
+	o := opts.complete()
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		path:    path,
+		schema:  len(steps),
+		busy:    o.BusyTimeout,
+		queue:   make(chan *job),
+		closing: make(chan struct{}),
+		written: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			_ = s.closeFiles() // the error above tells more
+			err = s.explain(err)
+		}
+	}()
+	if s.writers, err = connect(path, o.BusyTimeout); err != nil {
+		return nil, err
+	}
+	conn, err := s.writers.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.writer = newWriter(conn)
+	if err := conn.QueryRowContext(ctx, selectVersion).Scan(&s.version); err != nil {
+		return nil, err
+	}
+	if err := checkEngine(s.version); err != nil {
+		return nil, err
+	}
+	if _, err := identify(ctx, conn, path, len(steps)); err != nil {
+		return nil, err
+	}
+	if err := useWAL(ctx, conn); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, conn, path, steps); err != nil {
+		return nil, err
+	}
+	if s.readers, err = connect(path, o.BusyTimeout, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	s.readers.SetMaxIdleConns(o.Readers)
+	go s.write()
+	return s, nil
+}
+
+// create makes an empty file, if there is none, and its directory.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// The file is opened here only if it is new: to close one that is a
+	// database would drop the locks that this process has on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), syncDir(dir))
+}
+
+// connect returns a pool of connections to the database at path, an absolute
+// one. Nothing is opened yet.
+func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // of a drive
+	}
+	dsn := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{
+		"_pragma": append([]string{
+			"synchronous(FULL)",
+			"foreign_keys(ON)",
+			"trusted_schema(OFF)",
+			"cell_size_check(ON)",
+			"mmap_size(0)",
+			"secure_delete(ON)",
+			"journal_size_limit(16777216)",
+		}, pragmas...),
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
+		"_defensive":    {"1"},
+		"_dqs":          {"0"},
+	}.Encode()}
+	connector, err := engine.NewConnector(dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// checkEngine reports whether the version of SQLite is one to trust.
+func checkEngine(version string) error {
+	var have [3]int
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); err != nil {
+		return fmt.Errorf("version %q of SQLite: %w", version, err)
+	}
+	for i, want := range oldestEngine {
+		switch {
+		case have[i] > want:
+			return nil
+		case have[i] < want:
+			return fmt.Errorf("SQLite %s can damage a database that is written and read at once: %d.%d.%d or newer is needed",
+				version, oldestEngine[0], oldestEngine[1], oldestEngine[2])
+		}
+	}
+	return nil
+}
+
+// useWAL turns to write-ahead logging.
+func useWAL(ctx context.Context, conn *sql.Conn) error {
+	var mode string
+	if err := conn.QueryRowContext(ctx, setWAL).Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the journal mode is %s, and no write-ahead log can be had here", mode)
+	}
+	return nil
+}
+
+// Close implements [store.Store]. Changes that wait are refused with
+// [fs.ErrClosed]; what is being written is finished.
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		close(s.closing)
+		<-s.written
+		s.closed = s.explain(s.closeFiles())
+	})
+	return s.closed
+}
+
+// closeFiles closes the connections, those that read first: the last to go
+// clears the log away.
+func (s *Store) closeFiles() error {
+	var errs []error
+	if s.readers != nil {
+		errs = append(errs, s.readers.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	if s.writers != nil {
+		errs = append(errs, s.writers.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// explain turns an error of the engine into one of package store, if there is
+// one that says what happened.
+func (s *Store) explain(err error) error {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
+		return fmt.Errorf("%w: %w", store.ErrBusy, err)
+	case codes.SQLITE_NOTADB:
+		return fmt.Errorf("%s is no database: %w: %w", s.path, store.ErrCorrupt, err)
+	case codes.SQLITE_CORRUPT, codes.SQLITE_FORMAT:
+		return fmt.Errorf("%s: %w: %w", s.path, store.ErrCorrupt, err)
+	default:
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it keeps them by itself, and cannot be asked to
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,177 @@
+// Package storetest says by test what a [store.Store] promises.
+//
+// [Run] holds a driver against the contract: its checks are named in the words
+// of package store, one for each sentence, and each gets an empty store of its
+// own. [Read] returns all that a store holds, so that two can be compared. The
+// checks are deterministic but for the schedule of those that are concurrent.
+//
+// The package imports testing: it is for tests only.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Run checks the stores that open returns. Each check opens its own: open makes
+// an empty store and registers its cleanup with t. Checks run in parallel.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, open(t))
+		})
+	}
+}
+
+type check struct {
+	name string
+	run  func(t *testing.T, s store.Store)
+}
+
+// scope is where most checks work.
+const scope governance.Scope = "test/suite"
+
+// epoch is the time at which the checks begin.
+var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 678_000_000, time.UTC)
+
+// newCell returns a cell with a salt that is made from its id.
+func newCell(id store.CellID, kind store.CellKind, body string) store.Cell {
+	c := store.Cell{ID: id, Kind: kind, Salt: digest.Salt(digest.Of([]byte(id))), Body: []byte(body)}
+	c.Commit = digest.Commit(c.Salt, string(kind), c.Body)
+	return c
+}
+
+// newBlock returns a live block of 10 tokens.
+func newBlock(id transcript.BlockID, turn int, cells ...store.CellID) store.Block {
+	return store.Block{
+		ID: id, Turn: turn, Kind: transcript.KindUser, Tokens: 10,
+		State: store.StateLive, Form: "full", Window: 10, Cells: cells,
+	}
+}
+
+// newChange returns a change whose journal entry has an id.
+func newChange(entry string) *store.Change {
+	return &store.Change{
+		Head:  store.Head{Created: epoch, Updated: epoch},
+		Entry: store.Entry{ID: entry, Op: "import", Actor: governance.ActorUser, Time: epoch},
+	}
+}
+
+// fullChange returns a change with something in every field, for a session of
+// its own: all ids begin with prefix.
+func fullChange(prefix string) *store.Change {
+	cell := func(s string) store.CellID { return store.CellID(prefix + s) }
+	block := func(s string) transcript.BlockID { return transcript.BlockID(prefix + s) }
+	tool := newBlock(block("b2"), 2, cell("c2"), cell("c1"))
+	tool.Kind, tool.Tools, tool.Pinned = transcript.KindTool, []string{"Bash", "Read"}, true
+	tool.State, tool.Form, tool.Window, tool.Stub = store.StateStub, "stub", 3, cell("stub")
+	gone := newBlock(block("b0"), 1, cell("c2"))
+	gone.Off = true
+	c := newChange(prefix + "op1")
+	c.Head = store.Head{
+		Format: "claudecode", Model: "a model", Encoding: "o200k", About: cell("about"),
+		Messages: 3, Blocks: 2, Tokens: 20, Window: 13, Bytes: 9,
+		Created: epoch, Updated: epoch.Add(time.Second),
+	}
+	c.Cells = []store.Cell{
+		newCell(cell("c1"), store.CellItem, "one\n"),
+		newCell(cell("c2"), store.CellItem, "two \x00\xff"),
+		newCell(cell("stub"), store.CellStub, "a stub"),
+		newCell(cell("about"), store.CellAbout, `{"title":"t"}`),
+	}
+	c.Edges = []store.Edge{
+		{Derived: cell("stub"), Source: cell("c2"), Rel: "stub"},
+		{Derived: cell("stub"), Source: cell("c1"), Rel: "stub"},
+	}
+	c.Items = []store.CellID{cell("c1"), cell("c2"), cell("c1")}
+	c.Blocks = []store.Block{newBlock(block("b1"), 1, cell("c1")), tool, gone}
+	c.Index = []store.IndexEntry{{Block: block("b1"), Text: "one apple"}, {Block: block("b2"), Text: "two apples"}}
+	c.Entry.Data = []byte(`{"b": 1.0, "a": [ ]}`)
+	c.Statements = []string{`(fact "one")`, `(fact "two")`}
+	return c
+}
+
+// apply applies a change that must succeed.
+func apply(t *testing.T, s store.Store, sc governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) store.Revision {
+	t.Helper()
+	rev, err := s.Apply(t.Context(), sc, id, at, c)
+	if err != nil {
+		t.Fatalf("Apply to %q at %d: %v", id, at, err)
+	}
+	if rev != at+1 {
+		t.Fatalf("Apply to %q at %d made revision %d, want %d", id, at, rev, at+1)
+	}
+	return rev
+}
+
+// contents reads a scope, which must succeed.
+func contents(t *testing.T, s store.Store, sc governance.Scope) Contents {
+	t.Helper()
+	c, err := Read(t.Context(), s, sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// collect returns what an iteration yields and the error that ends it.
+func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
+	for v, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// equal reports a difference. An empty list is like none.
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// calls returns every method that reads or writes a session, by name, as a
+// function that returns its error.
+func calls(s store.Store) map[string]func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error {
+	type ctxT = context.Context
+	return map[string]func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error{
+		"Head": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
+			_, err := s.Head(ctx, sc, id)
+			return err
+		},
+		"Blocks": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
+			_, err := collect(s.Blocks(ctx, sc, id))
+			return err
+		},
+		"Items": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
+			_, err := s.Items(ctx, sc, id)
+			return err
+		},
+		"Entries": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
+			_, err := collect(s.Entries(ctx, sc, id, 0))
+			return err
+		},
+		"Statements": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
+			_, err := collect(s.Statements(ctx, sc, id))
+			return err
+		},
+	}
+}
+
+// numbered returns a name for each number that sorts as the numbers do.
+func numbered(prefix string, n int) string { return fmt.Sprintf("%s%04d", prefix, n) }

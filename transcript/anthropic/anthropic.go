@@ -1,0 +1,72 @@
+package anthropic
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Format is the format of request bodies of the Messages API.
+type Format struct{}
+
+var _ transcript.Format = Format{}
+
+// Name implements [transcript.Format].
+func (Format) Name() string { return "anthropic" }
+
+// Sniff implements [transcript.Format]. Messages of which nothing but plain
+// text is known are taken for those of another provider.
+func (Format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Anthropic }
+
+// Decode implements [transcript.Format].
+func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+	b, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &transcript.Session{Format: f.Name(), Model: b.model}
+	if b.tools.End > 0 {
+		s.Tools = b.tools.Of(data)
+	}
+	var other []rawjson.Span
+	if b.system.End > 0 {
+		other = append(other, b.system.Span)
+	}
+	items, at := b.Cut(other...)
+	s.Items = items
+	s.Messages = make([]transcript.Message, 0, len(at))
+	if len(other) > 0 {
+		s.Messages = append(s.Messages, transcript.Message{
+			Role:  transcript.RoleSystem,
+			Parts: b.system.parts(data),
+			Items: []int{at[len(b.messages)]},
+		})
+	}
+	for i := range b.messages {
+		m := &b.messages[i]
+		s.Messages = append(s.Messages, transcript.Message{Role: m.kind(), Parts: m.parts(data), Items: []int{at[i]}})
+	}
+	if b.lossy > 0 {
+		s.Warnings = append(s.Warnings, transcript.Warning{
+			Line: transcript.LineOf(data, b.lossy),
+			Text: "a text is not valid Unicode (kept as it is, read with U+FFFD)",
+		})
+	}
+	chat.Describe(s, "an-", name)
+	return s, nil
+}
+
+// kind returns the role of m in the typed view.
+func (m *message) kind() transcript.Role {
+	switch {
+	case m.role == "system":
+		return transcript.RoleSystem
+	case m.role == "assistant":
+		return transcript.RoleAssistant
+	case slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_result" }):
+		return transcript.RoleTool
+	}
+	return transcript.RoleUser
+}

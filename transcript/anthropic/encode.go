@@ -1,0 +1,344 @@
+package anthropic
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Opening is the text of the message that stands first where the window would
+// otherwise begin with a reply.
+const Opening = "[carrel: earlier messages left the window]"
+
+// SystemMark stands before a system text that had to become the user's.
+const SystemMark = "[system] "
+
+// Encode implements [transcript.Format].
+func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+	own := w.Session.Format == f.Name()
+	if own && w.Intact() {
+		return &transcript.Encoded{Data: w.Session.Bytes()}, nil
+	}
+	b, err := frame(w.Session, own)
+	if err != nil {
+		return nil, err
+	}
+	entries, fixes := transcript.Repair(w.Entries)
+	e := &encoder{body: b, own: own, fixes: fixes, at: chat.Indexes(w.Session)}
+	e.provider = own || w.Session.Format == "claudecode"
+	if !own {
+		e.account(w)
+	}
+	e.system(e.head(entries))
+	e.open()
+	e.place()
+	data := e.body.Join(e.pieces, e.cuts...)
+	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes}, nil
+}
+
+// frame returns the body that messages are put in: that of the session, or an
+// empty one.
+func frame(s *transcript.Session, own bool) (*body, error) {
+	if own {
+		return parse("", s.Bytes())
+	}
+	return parse("", []byte(`{"messages": []}`))
+}
+
+// An encoder writes the messages of a window.
+type encoder struct {
+	body     *body
+	own      bool // the session is in this format, so messages can be kept
+	provider bool // the session's blocks are this provider's
+	at       map[*transcript.Message]int
+	calls    []transcript.ToolCall // of the latest reply
+	pieces   []chat.Piece
+	roles    []string // of the pieces
+	notes    []note
+	cuts     []transcript.Cut
+	losses   chat.Losses
+	fixes    []transcript.Fix
+}
+
+func (e *encoder) fix(what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+}
+
+func (e *encoder) write(role string, raw []byte, index int) {
+	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index})
+	e.roles = append(e.roles, role)
+}
+
+// writeBlocks writes a message of blocks, and nothing if there are none.
+func (e *encoder) writeBlocks(role string, blocks [][]byte) {
+	if len(blocks) > 0 {
+		e.write(role, messageOf(role, blocks), -1)
+	}
+}
+
+func messageOf(role string, blocks [][]byte) []byte {
+	raw := append([]byte(`{"role": "`+role+`", "content": `), list(blocks)...)
+	return append(raw, '}')
+}
+
+// head returns the system entries that the system field can take, and writes
+// all others.
+func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
+	atHead := e.body.Key >= 0
+	for i := 0; i < len(entries); {
+		en := &entries[i]
+		switch {
+		case e.isField(en):
+			head = append(head, *en)
+		case en.Role == transcript.RoleSystem && atHead && !e.kept(en):
+			head = append(head, *en)
+		case en.Role == transcript.RoleSystem:
+			atHead = false
+			e.note(en)
+		case len(en.Results()) > 0:
+			atHead = false
+			last := i + 1
+			for last < len(entries) && len(entries[last].Results()) > 0 {
+				last++
+			}
+			e.answers(entries[i:last])
+			i = last
+			continue
+		default:
+			atHead = false
+			e.plain(en)
+		}
+		i++
+	}
+	return head
+}
+
+// isField reports whether en is the session's system field.
+func (e *encoder) isField(en *transcript.Entry) bool {
+	if !e.own || en.Source == nil || e.body.system.End == 0 {
+		return false
+	}
+	at, ok := e.at[en.Source]
+	return ok && at == 0
+}
+
+// kept reports whether en is a message of the session, whose bytes it keeps.
+func (e *encoder) kept(en *transcript.Entry) bool { return e.own && e.index(en) >= 0 }
+
+// index returns the place in the list of the message that en was read from,
+// or -1.
+func (e *encoder) index(en *transcript.Entry) int {
+	at, ok := e.at[en.Source]
+	if !ok {
+		return -1
+	}
+	if e.body.system.End > 0 {
+		at--
+	}
+	return at
+}
+
+// system writes the system field.
+func (e *encoder) system(head []transcript.Entry) {
+	b := e.body
+	if len(head) == 1 && e.isField(&head[0]) || len(head) == 0 && b.system.End == 0 {
+		return
+	}
+	var blocks [][]byte
+	for i := range head {
+		if e.isField(&head[i]) {
+			blocks = append(blocks, b.system.raw(b.Data)...)
+			continue
+		}
+		for _, p := range head[i].Parts {
+			if t, ok := p.(transcript.Text); ok && !blank(string(t)) {
+				blocks = append(blocks, textBlock(string(t)))
+			}
+		}
+	}
+	switch value := list(blocks); {
+	case b.system.End > 0:
+		e.cuts = append(e.cuts, transcript.Cut{From: b.system.Start, To: b.system.End, With: value})
+	case len(blocks) > 0:
+		with := slices.Concat([]byte(`"system": `), value, []byte(", "))
+		e.cuts = append(e.cuts, transcript.Cut{From: b.Key, To: b.Key, With: with})
+	}
+}
+
+// raw returns the blocks of c as they are.
+func (c *content) raw(data []byte) [][]byte {
+	var blocks [][]byte
+	for i := range c.blocks {
+		blocks = append(blocks, c.blocks[i].Of(data))
+	}
+	if !c.list && !blank(c.text) {
+		blocks = append(blocks, slices.Concat([]byte(`{"type": "text", "text": `), c.Of(data), []byte("}")))
+	}
+	return blocks
+}
+
+// note writes a system message inside the conversation.
+func (e *encoder) note(en *transcript.Entry) {
+	var blocks [][]byte
+	for _, p := range en.Parts {
+		if t, ok := p.(transcript.Text); ok && !blank(string(t)) {
+			blocks = append(blocks, textBlock(SystemMark+string(t)))
+		}
+	}
+	if e.kept(en) && len(en.Parts) > 0 && !hasBlank(en.Parts) {
+		e.notes = append(e.notes, note{len(e.pieces), blocks})
+		e.write("system", e.body.Messages[e.index(en)].Of(e.body.Data), e.index(en))
+		return
+	}
+	if e.own && len(blocks) > 0 {
+		e.fix("system text became user text")
+	}
+	e.writeBlocks("user", blocks)
+}
+
+// A note is a system message inside the conversation.
+type note struct {
+	piece  int
+	blocks [][]byte // what it would be as the user's
+}
+
+// place makes notes the user's where the provider would refuse them.
+func (e *encoder) place() {
+	v, known := versionOf(e.body.model)
+	if !known {
+		return
+	}
+	for _, n := range slices.Backward(e.notes) {
+		i := n.piece
+		behind := i > 0 && (e.roles[i-1] == "user" || e.roles[i-1] == serverTool)
+		before := i+1 == len(e.roles) || e.roles[i+1] == "assistant" || e.roles[i+1] == serverTool
+		if v.systemMessages() && behind && before {
+			continue
+		}
+		e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "system text became user text"})
+		e.roles[i] = "user"
+		e.pieces[i] = chat.Piece{Raw: messageOf("user", n.blocks), Index: -1}
+	}
+}
+
+// serverTool is the role of an assistant's message that ends in a server tool.
+const serverTool = "assistant, server tool"
+
+// plain writes a message without results.
+func (e *encoder) plain(en *transcript.Entry) {
+	role := "user"
+	if en.Role == transcript.RoleAssistant {
+		role = "assistant"
+		e.calls = en.Calls()
+	}
+	if !e.kept(en) {
+		e.writeBlocks(role, e.blocks(en.Parts))
+		return
+	}
+	if raw := e.revise(en); raw != nil {
+		if o, ok := en.Parts[len(en.Parts)-1].(transcript.Opaque); ok && isServerTool(o.Type) && role == "assistant" {
+			role = serverTool
+		}
+		e.write(role, raw, e.index(en))
+	}
+}
+
+// answers writes messages that consist of results, or of results and other
+// things, as one: results first, in the order of their calls if they were not
+// in one message.
+func (e *encoder) answers(run []transcript.Entry) {
+	if len(run) == 1 && e.kept(&run[0]) && resultsFirst(run[0].Parts) {
+		e.write("user", e.revise(&run[0]), e.index(&run[0]))
+		return
+	}
+	type result struct {
+		call int
+		raw  []byte
+	}
+	var results []result
+	var others [][]byte
+	for i := range run {
+		blocks, parts := e.blocksOf(&run[i])
+		for k, p := range parts {
+			if res, ok := p.(transcript.ToolResult); ok {
+				call := slices.IndexFunc(e.calls, func(c transcript.ToolCall) bool { return c.ID == res.CallID })
+				results = append(results, result{call, blocks[k]})
+			} else {
+				others = append(others, blocks[k])
+			}
+		}
+	}
+	if e.own && len(run) > 1 {
+		e.fix("results put in one message")
+	} else if e.kept(&run[0]) {
+		e.fix("results put before the text")
+	}
+	slices.SortStableFunc(results, func(a, b result) int { return a.call - b.call })
+	var blocks [][]byte
+	for _, r := range results {
+		blocks = append(blocks, r.raw)
+	}
+	e.writeBlocks("user", append(blocks, others...))
+}
+
+// blocksOf returns the blocks of an entry and the part that each stands for.
+func (e *encoder) blocksOf(en *transcript.Entry) (blocks [][]byte, parts []transcript.Part) {
+	if !e.kept(en) {
+		for _, p := range en.Parts {
+			if raw := e.block(p); raw != nil {
+				blocks, parts = append(blocks, raw), append(parts, p)
+			}
+		}
+		return blocks, parts
+	}
+	raw := e.revise(en)
+	m, err := readMessage(rawjson.NewReader(raw))
+	if err != nil {
+		panic("anthropic: " + err.Error()) // it has been read before
+	}
+	return m.raw(raw), m.parts(raw)
+}
+
+func resultsFirst(parts []transcript.Part) bool {
+	other := false
+	for _, p := range parts {
+		_, result := p.(transcript.ToolResult)
+		if result && other {
+			return false
+		}
+		other = other || !result
+	}
+	return true
+}
+
+// open makes a user speak first.
+func (e *encoder) open() {
+	if len(e.roles) > 0 && e.roles[0] == "user" {
+		return
+	}
+	text := slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, Opening), []byte("}"))
+	e.pieces = slices.Insert(e.pieces, 0, chat.Piece{Raw: text, Index: -1})
+	e.roles = slices.Insert(e.roles, 0, "user")
+	for i := range e.notes {
+		e.notes[i].piece++
+	}
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// hasBlank reports whether a text among parts, or in a result, has nothing in
+// it.
+func hasBlank(parts []transcript.Part) bool {
+	return slices.ContainsFunc(parts, func(p transcript.Part) bool {
+		switch p := p.(type) {
+		case transcript.Text:
+			return blank(string(p))
+		case transcript.ToolResult:
+			return hasBlank(p.Content)
+		}
+		return false
+	})
+}

@@ -1,0 +1,154 @@
+package anthropic
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// revise returns the bytes of a message of this format as the entry and the
+// provider want them, or nil if nothing is left of it.
+func (e *encoder) revise(en *transcript.Entry) []byte {
+	raw := e.body.Messages[e.index(en)].Of(e.body.Data)
+	unsigned := hasUnsigned(en.Parts)
+	blanks := hasBlank(en.Source.Parts)
+	ids := hasOddID(en.Parts)
+	switch {
+	case len(en.Source.Parts) == 0:
+		e.fix("empty message left out")
+		return nil
+	case !en.Changed() && !unsigned && !blanks && !ids:
+		return raw
+	}
+	m, err := readMessage(rawjson.NewReader(raw))
+	if err != nil {
+		panic("anthropic: " + err.Error()) // it has been read before
+	}
+	if unsigned {
+		e.fix("thinking without a signature left out")
+	}
+	if blanks {
+		e.fix("empty text left out")
+	}
+	if ids {
+		e.fix("tool call id written in the provider's alphabet")
+	}
+	if !m.list {
+		return nil // a blank text
+	}
+	cuts, left := m.content.drop(raw, en.Bare || unsigned)
+	if left == 0 {
+		return nil
+	}
+	for i := range m.blocks {
+		cuts = append(cuts, m.blocks[i].revise(raw, en.Replaced)...)
+	}
+	return transcript.Splice(raw, cuts...)
+}
+
+// drop returns the cuts that take blank texts, and perhaps thinking, out of a
+// list of blocks, and how many blocks are left.
+func (c *content) drop(_ []byte, thinking bool) (cuts []transcript.Cut, left int) {
+	spans := make([]rawjson.Span, len(c.blocks))
+	gone := make([]bool, len(c.blocks))
+	for i := range c.blocks {
+		k := &c.blocks[i]
+		spans[i] = k.Span
+		gone[i] = k.kind == "text" && blank(k.text) || thinking && k.thought()
+		if !gone[i] {
+			left++
+		}
+	}
+	for _, s := range rawjson.Remove(spans, func(i int) bool { return gone[i] }) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
+	}
+	return cuts, left
+}
+
+// revise returns the cuts that give a block ids of the provider's alphabet and
+// a result its new content.
+func (k *block) revise(raw []byte, replaced map[string]string) (cuts []transcript.Cut) {
+	cut := func(s rawjson.Span, with []byte) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End, With: with})
+	}
+	id := k.id
+	if k.kind == "tool_result" {
+		id = k.answers
+	} else if k.kind != "tool_use" {
+		return nil
+	}
+	switch {
+	case cleanID(id.text) == id.text:
+	case id.End > 0:
+		cut(id.Span, rawjson.AppendString(nil, cleanID(id.text)))
+	default: // there is none
+		key := `"id": `
+		if k.kind == "tool_result" {
+			key = `"tool_use_id": `
+		}
+		with := append(rawjson.AppendString([]byte(key), cleanID("")), ", "...)
+		cut(rawjson.Span{Start: k.Start + 1, End: k.Start + 1}, with)
+	}
+	if k.kind != "tool_result" {
+		return cuts
+	}
+	text, ok := replaced[k.answers.text]
+	switch c := &k.content; {
+	case ok && c.End > 0:
+		cut(c.Span, rawjson.AppendString(nil, text))
+	case ok:
+		with := append(rawjson.AppendString([]byte(`"content": `), text), ", "...)
+		cut(rawjson.Span{Start: k.Start + 1, End: k.Start + 1}, with)
+	default:
+		inner, _ := c.drop(raw, false)
+		cuts = append(cuts, inner...)
+	}
+	return cuts
+}
+
+func hasUnsigned(parts []transcript.Part) bool {
+	for _, p := range parts {
+		if t, ok := p.(transcript.Thinking); ok && t.Signature == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func hasOddID(parts []transcript.Part) bool {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case transcript.ToolCall:
+			if cleanID(p.ID) != p.ID {
+				return true
+			}
+		case transcript.ToolResult:
+			if cleanID(p.CallID) != p.CallID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cleanID returns an id in the provider's alphabet: the id itself, or what of
+// it is in the alphabet and a hash, so that different ids stay different.
+func cleanID(id string) string {
+	clean := make([]byte, 0, len(id))
+	for i := range len(id) {
+		if inAlphabet(id[i]) {
+			clean = append(clean, id[i])
+		}
+	}
+	if len(clean) == len(id) && id != "" {
+		return id
+	}
+	h := sha256.Sum256([]byte(id))
+	return string(clean[:min(32, len(clean))]) + "_" + hex.EncodeToString(h[:6])
+}
+
+func inAlphabet(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}

@@ -1,0 +1,381 @@
+package openai
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A body is a request as it was read.
+type body struct {
+	*chat.Frame
+	model    string
+	tools    rawjson.Span
+	messages []message
+	legacy   []int // messages with a function_call that waits for its result
+	lossy    int   // offset behind the first text that is not Unicode, or 0
+}
+
+// A message is one element of the list.
+type message struct {
+	role      string
+	name      string
+	content   content
+	refusal   string
+	reasoning []reasoning
+	calls     []call
+	audio     bool   // the reply was spoken
+	legacy    bool   // the call is a function_call, or the result is one's
+	answers   string // tool_call_id
+}
+
+// A content is the value of a content field. Its span is empty if there is
+// none.
+type content struct {
+	rawjson.Span
+	null  bool
+	text  string
+	list  bool
+	parts []transcript.Part
+}
+
+// A reasoning is a field with what a server returned of the model's thoughts.
+type reasoning struct {
+	key  string
+	text string // empty if it is not a string
+}
+
+// A call is one of tool_calls, or a function_call.
+type call struct {
+	id, name string
+	input    []byte
+	text     bool // the arguments are a string
+}
+
+// isThought reports whether a field holds reasoning. Servers name it as they
+// like.
+func isThought(key string) bool {
+	switch key {
+	case "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks":
+		return true
+	}
+	return false
+}
+
+// parse reads a body.
+func parse(name string, data []byte) (*body, error) {
+	b := new(body)
+	frame, err := chat.Read(name, data, b.field, func(r *rawjson.Reader, i int) error {
+		m, err := readMessage(r, data)
+		b.pair(&m, i)
+		b.messages = append(b.messages, m)
+		if b.lossy == 0 && r.Lossy() {
+			b.lossy = r.Position()
+		}
+		return err
+	})
+	b.Frame = frame
+	return b, err
+}
+
+func (b *body) field(r *rawjson.Reader, key string) (err error) {
+	if key == "model" && r.Kind() == rawjson.String {
+		b.model, err = r.String()
+		return err
+	}
+	span, err := r.Skip()
+	if key == "tools" {
+		b.tools = span
+	}
+	return err
+}
+
+// pair gives the calls and results of the older form ids: a result belongs to
+// the last function_call of its name that has none yet.
+func (b *body) pair(m *message, i int) {
+	if !m.legacy {
+		return
+	}
+	if m.role == "assistant" {
+		m.calls[len(m.calls)-1].id = "function_call_" + strconv.Itoa(i)
+		b.legacy = append(b.legacy, i)
+		return
+	}
+	for k := len(b.legacy) - 1; k >= max(0, len(b.legacy)-8); k-- {
+		at := b.legacy[k]
+		if c := b.messages[at].calls[len(b.messages[at].calls)-1]; c.name == m.name {
+			m.answers = c.id
+			b.legacy = append(b.legacy[:k], b.legacy[k+1:]...)
+			return
+		}
+	}
+}
+
+// readMessage reads one element of the list.
+func readMessage(r *rawjson.Reader, data []byte) (message, error) {
+	var m message
+	start := r.Offset()
+	var function *call
+	err := r.Object(func(key string) (err error) {
+		kind := r.Kind()
+		switch {
+		case key == "role":
+			m.role, err = readRole(r)
+			return err
+		case key == "content":
+			m.content, err = readContent(r, data)
+			return err
+		case key == "tool_calls" && kind == rawjson.Array:
+			return r.Array(func(int) error {
+				c, err := readCall(r, data)
+				m.calls = append(m.calls, c)
+				return err
+			})
+		case key == "function_call" && kind == rawjson.Object:
+			function = new(call)
+			return function.read(r, data)
+		case isThought(key) && kind != rawjson.Null:
+			return m.readReasoning(r, key)
+		case key == "audio" && kind == rawjson.Object:
+			m.audio = true
+		case kind != rawjson.String:
+		case key == "name":
+			m.name, err = r.String()
+			return err
+		case key == "refusal":
+			m.refusal, err = r.String()
+			return err
+		case key == "tool_call_id":
+			m.answers, err = r.String()
+			return err
+		}
+		_, err = r.Skip()
+		return err
+	})
+	if err == nil && m.role == "" {
+		e := r.Fail(start, "a message needs a role")
+		e.Hint = roles
+		return m, e
+	}
+	switch {
+	case m.role != "assistant":
+		m.calls, m.reasoning = nil, nil // they mean nothing there
+		m.legacy = m.role == "function"
+	case function != nil:
+		m.calls = append(m.calls, *function)
+		m.legacy = true
+	}
+	return m, err
+}
+
+func (m *message) readReasoning(r *rawjson.Reader, key string) (err error) {
+	t := reasoning{key: key}
+	if r.Kind() == rawjson.String {
+		if t.text, err = r.String(); t.text == "" {
+			return err
+		}
+	} else {
+		_, err = r.Skip()
+	}
+	m.reasoning = append(m.reasoning, t)
+	return err
+}
+
+const roles = "roles are system, developer, user, assistant and tool"
+
+func readRole(r *rawjson.Reader) (string, error) {
+	at := r.Offset()
+	role, err := r.String()
+	if err != nil {
+		return "", err
+	}
+	switch role {
+	case "system", "developer", "user", "assistant", "tool", "function":
+		return role, nil
+	}
+	e := r.Fail(at, "unknown role %q", role)
+	e.Hint = roles
+	return "", e
+}
+
+// readContent reads a string, null or a list of parts.
+func readContent(r *rawjson.Reader, data []byte) (c content, err error) {
+	c.Start = r.Offset()
+	switch r.Kind() {
+	case rawjson.Null:
+		c.null = true
+		_, err = r.Skip()
+	case rawjson.String:
+		c.text, err = r.String()
+	default:
+		c.list = true
+		err = r.Array(func(int) error {
+			p, err := readPart(r, data)
+			c.parts = append(c.parts, p)
+			return err
+		})
+	}
+	c.End = r.Position()
+	return c, err
+}
+
+// readPart reads an element of a content.
+func readPart(r *rawjson.Reader, data []byte) (transcript.Part, error) {
+	start := r.Offset()
+	var kind, text, refusal string
+	m := transcript.Media{}
+	err := r.Object(func(key string) (err error) {
+		switch {
+		case r.Kind() == rawjson.Object && (key == "image_url" || key == "input_audio" || key == "file"):
+			return readMedia(r, &m)
+		case r.Kind() != rawjson.String:
+			_, err = r.Skip()
+			return err
+		}
+		s, err := r.String()
+		switch key {
+		case "type":
+			kind = s
+		case "text":
+			text = s
+		case "refusal":
+			refusal = s
+		case "image_url":
+			m.URL = s
+		}
+		return err
+	})
+	raw := rawjson.Span{Start: start, End: r.Position()}.Of(data)
+	switch kind {
+	case "text":
+		return transcript.Text(text), err
+	case "refusal":
+		return transcript.Text(refusal), err
+	case "image_url":
+		m.Kind = "image"
+	case "input_audio":
+		m.Kind = "audio"
+		if m.MIME != "" {
+			m.MIME = "audio/" + m.MIME
+		}
+	case "file":
+		m.Kind = "document"
+	default:
+		return transcript.Opaque{Type: kind, Raw: raw}, err
+	}
+	m.Raw = raw
+	if mime, b64, ok := dataURL(m.URL); ok {
+		m.MIME, m.Data, m.URL = mime, b64, ""
+	}
+	return m, err
+}
+
+// readMedia reads the object inside of an image, a sound or a file.
+func readMedia(r *rawjson.Reader, m *transcript.Media) error {
+	return r.Object(func(key string) (err error) {
+		if r.Kind() != rawjson.String {
+			_, err = r.Skip()
+			return err
+		}
+		s, err := r.String()
+		switch key {
+		case "url", "file_data":
+			m.URL = s
+		case "data":
+			m.Data = s
+		case "format":
+			m.MIME = s
+		}
+		return err
+	})
+}
+
+// dataURL takes a URL with base64 data in it apart.
+func dataURL(url string) (mime, data string, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ";base64,")
+}
+
+// readCall reads an element of tool_calls.
+func readCall(r *rawjson.Reader, data []byte) (c call, err error) {
+	err = r.Object(func(key string) (err error) {
+		switch kind := r.Kind(); {
+		case key == "id" && kind == rawjson.String:
+			c.id, err = r.String()
+		case (key == "function" || key == "custom") && kind == rawjson.Object:
+			err = c.read(r, data)
+		default:
+			_, err = r.Skip()
+		}
+		return err
+	})
+	return c, err
+}
+
+// read reads a function with its arguments, or a custom tool with its input.
+func (c *call) read(r *rawjson.Reader, data []byte) error {
+	return r.Object(func(key string) (err error) {
+		switch kind := r.Kind(); {
+		case key == "name" && kind == rawjson.String:
+			c.name, err = r.String()
+		case (key == "arguments" || key == "input") && kind == rawjson.String:
+			var s string
+			s, err = r.String()
+			c.input, c.text = []byte(s), true
+		default:
+			var span rawjson.Span
+			span, err = r.Skip()
+			if key == "arguments" || key == "input" {
+				c.input = span.Of(data)
+			}
+		}
+		return err
+	})
+}
+
+// view returns the typed view of m, without its items.
+func (m *message) view() transcript.Message {
+	var parts []transcript.Part
+	if len(m.reasoning) > 0 {
+		parts = append(parts, m.thinking())
+	}
+	switch {
+	case m.content.list:
+		parts = append(parts, m.content.parts...)
+	case m.content.text != "":
+		parts = append(parts, transcript.Text(m.content.text))
+	}
+	if m.refusal != "" {
+		parts = append(parts, transcript.Text(m.refusal))
+	}
+	for _, c := range m.calls {
+		parts = append(parts, transcript.ToolCall{ID: c.id, Name: c.name, Input: c.input})
+	}
+	switch m.role {
+	case "system", "developer":
+		return transcript.Message{Role: transcript.RoleSystem, Parts: parts}
+	case "assistant":
+		return transcript.Message{Role: transcript.RoleAssistant, Parts: parts}
+	case "tool", "function":
+		result := transcript.ToolResult{CallID: m.answers, Content: parts}
+		return transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{result}}
+	}
+	return transcript.Message{Role: transcript.RoleUser, Parts: parts}
+}
+
+// thinking returns the reasoning of m: its first text, or the fact that there
+// is some that cannot be read.
+func (m *message) thinking() transcript.Part {
+	for _, t := range m.reasoning {
+		if t.text != "" {
+			return transcript.Thinking{Text: t.text}
+		}
+	}
+	return transcript.Thinking{Redacted: true}
+}

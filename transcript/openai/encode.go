@@ -1,0 +1,438 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Encode implements [transcript.Format].
+func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+	own := w.Session.Format == f.Name()
+	if own && w.Intact() {
+		return &transcript.Encoded{Data: w.Session.Bytes()}, nil
+	}
+	source := []byte(`{"messages": []}`)
+	if own {
+		source = w.Session.Bytes()
+	}
+	b, err := parse("", source)
+	if err != nil {
+		return nil, err
+	}
+	entries, fixes := transcript.Repair(w.Entries)
+	e := &encoder{body: b, own: own, fixes: fixes, at: chat.Indexes(w.Session), legacy: make(map[string]string)}
+	if !own {
+		e.account(w)
+	}
+	for i := 0; i < len(entries); {
+		last := i
+		for last < len(entries) && len(entries[last].Results()) > 0 {
+			last++
+		}
+		if last > i {
+			e.results(entries[i:last])
+			i = last
+			continue
+		}
+		e.plain(&entries[i])
+		i++
+	}
+	return &transcript.Encoded{Data: b.Join(e.pieces), Losses: e.losses.List, Repairs: e.fixes}, nil
+}
+
+// An encoder writes the messages of a window.
+type encoder struct {
+	body   *body
+	own    bool // the session is in this format, so messages can be kept
+	at     map[*transcript.Message]int
+	calls  []transcript.ToolCall // of the latest reply
+	legacy map[string]string     // names of calls kept as function_call, by id
+	pieces []chat.Piece
+	losses chat.Losses
+	fixes  []transcript.Fix
+}
+
+func (e *encoder) fix(what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+}
+
+func (e *encoder) write(raw []byte, index int) {
+	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index})
+}
+
+// original returns the message that en was read from, as it stands in the
+// body, and its place; nil if it was made.
+func (e *encoder) original(en *transcript.Entry) (*message, int) {
+	if !e.own {
+		return nil, -1
+	}
+	at, ok := e.at[en.Source]
+	if !ok {
+		return nil, -1
+	}
+	return &e.body.messages[at], at
+}
+
+// plain writes a message without results.
+func (e *encoder) plain(en *transcript.Entry) {
+	if en.Role == transcript.RoleAssistant {
+		e.calls = en.Calls()
+	}
+	m, at := e.original(en)
+	if m == nil {
+		e.write2(e.made(en))
+		return
+	}
+	raw := e.body.Messages[at].Of(e.body.Data)
+	switch {
+	case m.empty() || en.Bare && len(en.Parts) == 0:
+		if !en.Bare {
+			e.fix("empty message left out")
+		}
+		return
+	case m.oddCalls():
+		e.fix("tool call written anew")
+		e.write2(e.made(en))
+		return
+	case m.legacy:
+		c := m.calls[len(m.calls)-1]
+		e.legacy[c.id] = c.name
+	}
+	if en.Bare {
+		raw = withoutThoughts(raw)
+	}
+	e.write(raw, at)
+}
+
+// write2 writes a made message, if there is something in it.
+func (e *encoder) write2(raw []byte) {
+	if raw != nil {
+		e.write(raw, -1)
+	}
+}
+
+// empty reports whether the provider would find nothing in m.
+func (m *message) empty() bool {
+	return (m.content.End == 0 || m.content.null || m.content.list && len(m.content.parts) == 0) &&
+		len(m.calls) == 0 && m.refusal == "" && !m.audio
+}
+
+// oddCalls reports whether a call of m cannot be sent as it is.
+func (m *message) oddCalls() bool {
+	return slices.ContainsFunc(m.calls, func(c call) bool { return c.id == "" || c.name == "" || !c.text })
+}
+
+// withoutThoughts cuts reasoning out of a message.
+func withoutThoughts(raw []byte) []byte {
+	members := membersOf(raw)
+	spans := make([]rawjson.Span, len(members))
+	for i, m := range members {
+		spans[i] = m.Whole
+	}
+	var cuts []transcript.Cut
+	for _, s := range rawjson.Remove(spans, func(i int) bool { return isThought(members[i].Key) }) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
+	}
+	return transcript.Splice(raw, cuts...)
+}
+
+// membersOf returns the members of a message that has been read before.
+func membersOf(raw []byte) []rawjson.Member {
+	members, err := rawjson.NewReader(raw).Members()
+	if err != nil {
+		panic("openai: " + err.Error())
+	}
+	return members
+}
+
+// results writes entries that consist of results, or of results and other
+// things: one message for each result, and what else there is behind them.
+func (e *encoder) results(run []transcript.Entry) {
+	var made []transcript.ToolResult
+	var others []transcript.Part
+	for i := range run {
+		en := &run[i]
+		if m, at := e.original(en); m != nil && e.keepResult(en, m, at) {
+			continue
+		}
+		for _, p := range en.Parts {
+			if res, ok := p.(transcript.ToolResult); ok {
+				made = append(made, res)
+			} else {
+				others = append(others, p)
+			}
+		}
+	}
+	order := func(r transcript.ToolResult) int {
+		return slices.IndexFunc(e.calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
+	}
+	slices.SortStableFunc(made, func(a, b transcript.ToolResult) int { return order(a) - order(b) })
+	for _, r := range made {
+		e.write(e.result(r), -1)
+	}
+	e.write2(e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}}))
+}
+
+// keepResult writes a result with the bytes that it came in. It reports false
+// if it has to be written anew.
+func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
+	raw := e.body.Messages[at].Of(e.body.Data)
+	text, replaced := en.Replaced[m.answers]
+	_, legacy := e.legacy[m.answers]
+	switch {
+	case m.answers == "" || m.legacy != legacy:
+		return false
+	case !replaced && m.empty():
+		e.fix("missing content written as an empty text")
+		replaced = true
+	}
+	if replaced {
+		raw = withContent(raw, m, text)
+	}
+	e.write(raw, at)
+	return true
+}
+
+// withContent puts a text in place of the content of a message.
+func withContent(raw []byte, m *message, text string) []byte {
+	value := rawjson.AppendString(nil, text)
+	members := membersOf(raw)
+	for _, member := range members {
+		if member.Key == "content" {
+			return transcript.Splice(raw, transcript.Cut{From: member.Value.Start, To: member.Value.End, With: value})
+		}
+	}
+	end := members[len(members)-1].Whole.End // it has a role
+	return transcript.Splice(raw, transcript.Cut{From: end, To: end, With: append([]byte(`, "content": `), value...)})
+}
+
+// made writes a message that was not in the body, or returns nil if there is
+// nothing in it.
+func (e *encoder) made(en *transcript.Entry) []byte {
+	switch en.Role {
+	case transcript.RoleAssistant:
+		return e.reply(en)
+	case transcript.RoleSystem:
+		return e.said("system", en)
+	case transcript.RoleUser, transcript.RoleTool:
+	}
+	return e.said("user", en)
+}
+
+// said writes a message of the user's or the system's: one text as a string,
+// anything else as a list.
+func (e *encoder) said(role string, en *transcript.Entry) []byte {
+	var parts [][]byte
+	for _, p := range en.Parts {
+		if raw := e.part(role, p); raw != nil {
+			parts = append(parts, raw)
+		}
+	}
+	raw := []byte(`{"role": "` + role + `", "content": `)
+	switch text, single := only(en.Parts); {
+	case len(parts) == 0:
+		return nil
+	case single:
+		raw = rawjson.AppendString(raw, text)
+	default:
+		raw = append(raw, '[')
+		for i, p := range parts {
+			if i > 0 {
+				raw = append(raw, ", "...)
+			}
+			raw = append(raw, p...)
+		}
+		raw = append(raw, ']')
+	}
+	return append(raw, '}')
+}
+
+// only returns the text of a message that has nothing else.
+func only(parts []transcript.Part) (text string, ok bool) {
+	if len(parts) != 1 {
+		return "", false
+	}
+	t, ok := parts[0].(transcript.Text)
+	return string(t), ok
+}
+
+// part writes an element of a content, or returns nil if it cannot be carried.
+func (e *encoder) part(role string, p transcript.Part) []byte {
+	switch p := p.(type) {
+	case transcript.Text:
+		return textPart(string(p))
+	case transcript.Media:
+		if raw := e.media(role, p); raw != nil {
+			return raw
+		}
+		return textPart(placeholder(p))
+	case transcript.Opaque:
+		if e.own {
+			return p.Raw
+		}
+	case transcript.Thinking, transcript.ToolCall, transcript.ToolResult:
+	}
+	return nil
+}
+
+func textPart(text string) []byte {
+	return append(rawjson.AppendString([]byte(`{"type": "text", "text": `), text), '}')
+}
+
+// media writes an image, a sound or a file, or returns nil where the API has
+// no place for it.
+func (e *encoder) media(role string, p transcript.Media) []byte {
+	url := p.URL
+	if p.Data != "" && p.MIME != "" {
+		url = "data:" + p.MIME + ";base64," + p.Data
+	}
+	switch {
+	case e.own:
+		return p.Raw
+	case role != "user":
+		return nil
+	case p.Kind == "image" && url != "":
+		raw := rawjson.AppendString([]byte(`{"type": "image_url", "image_url": {"url": `), url)
+		return append(raw, "}}"...)
+	case p.Kind == "audio" && p.Data != "" && (p.MIME == "audio/wav" || p.MIME == "audio/mp3"):
+		raw := rawjson.AppendString([]byte(`{"type": "input_audio", "input_audio": {"data": `), p.Data)
+		raw = rawjson.AppendString(append(raw, `, "format": `...), strings.TrimPrefix(p.MIME, "audio/"))
+		return append(raw, "}}"...)
+	case p.Kind == "document" && p.Data != "" && p.MIME == "application/pdf":
+		raw := rawjson.AppendString([]byte(`{"type": "file", "file": {"filename": "document.pdf", "file_data": `), url)
+		return append(raw, "}}"...)
+	}
+	return nil
+}
+
+// placeholder is the text in place of a medium that cannot be carried.
+func placeholder(p transcript.Media) string {
+	return "[" + strings.TrimSpace(p.Kind+" "+p.MIME) + "]"
+}
+
+// flat returns the texts among parts, with placeholders for media.
+func flat(parts []transcript.Part) string {
+	var texts []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case transcript.Text:
+			texts = append(texts, string(p))
+		case transcript.Media:
+			texts = append(texts, placeholder(p))
+		case transcript.Thinking, transcript.ToolCall, transcript.ToolResult, transcript.Opaque:
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// reply writes an assistant's message, or returns nil if there is nothing in
+// it.
+func (e *encoder) reply(en *transcript.Entry) []byte {
+	text := flat(en.Parts)
+	calls := en.Calls()
+	if text == "" && len(calls) == 0 {
+		return nil
+	}
+	raw := []byte(`{"role": "assistant", "content": `)
+	if text == "" {
+		raw = append(raw, "null"...)
+	} else {
+		raw = rawjson.AppendString(raw, text)
+	}
+	for _, p := range en.Parts {
+		if t, ok := p.(transcript.Thinking); ok && e.own && t.Text != "" {
+			raw = rawjson.AppendString(append(raw, `, "reasoning_content": `...), t.Text)
+		}
+	}
+	for i, c := range calls {
+		sep := ", "
+		if i == 0 {
+			sep = `, "tool_calls": [`
+		}
+		raw = append(raw, sep...)
+		raw = e.call(raw, c)
+	}
+	if len(calls) > 0 {
+		raw = append(raw, ']')
+	}
+	return append(raw, '}')
+}
+
+func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
+	name := c.Name
+	if name == "" {
+		name = "unknown"
+	}
+	raw = rawjson.AppendString(append(raw, `{"id": `...), e.id(c.ID))
+	raw = rawjson.AppendString(append(raw, `, "type": "function", "function": {"name": `...), name)
+	raw = rawjson.AppendString(append(raw, `, "arguments": `...), string(c.Input))
+	return append(raw, "}}"...)
+}
+
+// result writes a result: as one of a function_call if that was kept.
+func (e *encoder) result(r transcript.ToolResult) []byte {
+	raw := []byte(`{"role": "tool", "tool_call_id": `)
+	if name, ok := e.legacy[r.CallID]; ok {
+		raw = rawjson.AppendString([]byte(`{"role": "function", "name": `), name)
+	} else {
+		raw = rawjson.AppendString(raw, e.id(r.CallID))
+	}
+	raw = rawjson.AppendString(append(raw, `, "content": `...), flat(r.Content))
+	return append(raw, '}')
+}
+
+// id returns an id that the provider takes: the id itself, or its beginning
+// and a hash if it is too long or empty.
+func (e *encoder) id(id string) string {
+	const longest = 64
+	if id != "" && (e.own || len(id) <= longest) {
+		return id
+	}
+	h := sha256.Sum256([]byte(id))
+	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
+}
+
+// account notes what of a session of another format cannot be carried.
+func (e *encoder) account(w *transcript.Window) {
+	if n := len(w.Session.Tools); n > 0 {
+		e.losses.Add(-1, "tools", n)
+	}
+	for i := range w.Entries {
+		role := string(w.Entries[i].Role)
+		for _, p := range w.Entries[i].Parts {
+			if res, ok := p.(transcript.ToolResult); ok {
+				for _, c := range res.Content {
+					e.lose(i, "tool", c)
+				}
+				continue
+			}
+			if role == "tool" { // what stands behind results becomes the user's
+				e.lose(i, "user", p)
+				continue
+			}
+			e.lose(i, role, p)
+		}
+	}
+}
+
+// lose notes the loss of a part, if it is one.
+func (e *encoder) lose(i int, role string, p transcript.Part) {
+	switch p := p.(type) {
+	case transcript.Thinking:
+		e.losses.Add(i, "thinking", len(p.Text)+len(p.Signature))
+	case transcript.Media:
+		if e.media(role, p) == nil {
+			e.losses.Add(i, p.Kind, len(p.Raw))
+		}
+	case transcript.Opaque:
+		e.losses.Add(i, strconv.Quote(p.Type), len(p.Raw))
+	case transcript.Text, transcript.ToolCall, transcript.ToolResult:
+	}
+}

@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Validate implements [transcript.Format].
+func (Format) Validate(data []byte) ([]transcript.Violation, error) {
+	b, err := parse("", data)
+	if err != nil {
+		return nil, err
+	}
+	c := checker{body: b, lost: make(map[string]int)}
+	if len(b.messages) == 0 {
+		c.report("X0", -1, "there are no messages")
+	}
+	for i := range b.messages {
+		c.message(i)
+	}
+	if c.reply < len(b.messages)-1 { // else its calls are pending
+		c.settle()
+	}
+	for id, i := range c.lost {
+		c.report("X1", i, "the call %q has no result", id)
+	}
+	slices.SortFunc(c.found, func(a, b transcript.Violation) int {
+		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Text, b.Text))
+	})
+	return c.found, nil
+}
+
+// A checker collects violations.
+type checker struct {
+	body  *body
+	reply int             // the latest reply
+	open  map[string]bool // its calls without a result
+	lost  map[string]int  // earlier calls without a result, and their messages
+	found []transcript.Violation
+}
+
+func (c *checker) report(rule string, message int, format string, args ...any) {
+	v := transcript.Violation{Rule: rule, Message: message, Text: fmt.Sprintf(format, args...)}
+	if message >= 0 {
+		v.Field = fmt.Sprintf("messages.%d", message)
+	}
+	c.found = append(c.found, v)
+}
+
+func (c *checker) message(i int) {
+	m := &c.body.messages[i]
+	if m.empty() {
+		c.report("X0", i, "the message has no content")
+	}
+	if m.role == "tool" || m.role == "function" {
+		c.result(i, m)
+		return
+	}
+	c.settle()
+	if m.role == "assistant" {
+		c.calls(i, m)
+	}
+}
+
+// settle notes that the calls of the latest reply that are open now have no
+// result where it belongs.
+func (c *checker) settle() {
+	for id := range c.open {
+		c.lost[id] = c.reply
+	}
+	c.open = nil
+}
+
+func (c *checker) calls(i int, m *message) {
+	c.reply, c.open = i, make(map[string]bool, len(m.calls))
+	for k, call := range m.calls {
+		at := fmt.Sprintf("tool call %d", k)
+		switch {
+		case call.id == "":
+			c.report("X8", i, "%s has no id", at)
+		case c.open[call.id]:
+			c.report("X8", i, "%s has the id %q of another", at, call.id)
+		}
+		if call.name == "" {
+			c.report("X8", i, "%s has no name", at)
+		}
+		if !call.text {
+			c.report("X8", i, "the arguments of %s are not a string", at)
+		}
+		c.open[call.id] = true
+	}
+}
+
+// result checks that message i answers an open call.
+func (c *checker) result(i int, m *message) {
+	call, late := c.lost[m.answers]
+	switch {
+	case c.open[m.answers]:
+		delete(c.open, m.answers)
+	case late:
+		c.report("X4", i, "the result for %q does not stand directly behind its call in message %d", m.answers, call)
+		delete(c.lost, m.answers)
+	case m.answers == "" && m.role == "tool":
+		c.report("X8", i, "the result has no tool_call_id")
+	default:
+		c.report("X1", i, "no open call %q before the result", m.answers)
+	}
+}

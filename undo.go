@@ -1,0 +1,254 @@
+package carrel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An UndoRequest names an operation of a session.
+type UndoRequest struct {
+	Session transcript.SessionID `json:"session"`
+	Op      string               `json:"op,omitempty"` // the last that is not undone by default
+	DryRun  bool                 `json:"dry_run,omitempty"`
+}
+
+// An UndoResult says what was taken back.
+type UndoResult struct {
+	Session transcript.SessionID `json:"session"`
+	Op      string               `json:"op,omitempty"` // of the undoing
+	Undone  string               `json:"undone"`
+	Kind    string               `json:"kind"`
+	Blocks  int                  `json:"blocks"` // that changed
+	Before  token.Count          `json:"before"` // tokens of the window
+	After   token.Count          `json:"after"`  // tokens of the window
+}
+
+// undone is what the journal keeps of an undo: the moves, and what they undo.
+type undone struct {
+	Undoes string      `json:"undoes"`
+	Before token.Count `json:"before"`
+	After  token.Count `json:"after"`
+	Moves  []move      `json:"moves"`
+	Pins   []pinning   `json:"pins,omitempty"`
+}
+
+// Undo takes back the last operation of a session that is not undone: the
+// window is then what it was before, exactly, and so are the pins. Another
+// operation can only be named if it is that one. An import is not undone: it
+// took nothing away.
+func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (_ *UndoResult, err error) {
+	defer during("undo in session "+string(req.Session), &err)
+
+	var res *UndoResult
+	err = retry(ctx, func() error {
+		res, err = e.undo(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	target, err := e.lastOp(ctx, scope, req)
+	if err != nil {
+		return nil, err
+	}
+	var was undone // pages and pins have the same fields
+	if err := json.Unmarshal(target.Data, &was); err != nil {
+		return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, target.ID, err)
+	}
+	res := &UndoResult{Session: req.Session, Undone: target.ID, Kind: target.Op, Before: h.head.Window, After: h.head.Window}
+	c := &store.Change{Head: *h.head}
+	data := undone{Undoes: target.ID, Before: h.head.Window}
+	rows := slices.Clone(h.rows)
+	touched := make(map[int]bool)
+	for _, m := range was.Moves {
+		i := h.index(m.Block)
+		if i < 0 || !m.Changed() {
+			continue // it left the conversation since, or never moved
+		}
+		back := m
+		back.From, back.To, back.Before, back.After, back.Step = m.To, m.From, m.After, m.Before, ""
+		back.FromStub, back.ToStub = m.ToStub, m.FromStub
+		rows[i].Form, rows[i].State = string(back.To), state(back.To)
+		rows[i].Window, rows[i].Stub = back.After, back.ToStub
+		res.After += back.After - h.rows[i].Window
+		data.Moves = append(data.Moves, back)
+		touched[i] = true
+	}
+	for _, p := range was.Pins {
+		if i := h.index(p.Block); i >= 0 {
+			rows[i].Pinned = !p.Pinned
+			data.Pins = append(data.Pins, pinning{p.Block, !p.Pinned})
+			touched[i] = true
+		}
+	}
+	for i := range rows {
+		if touched[i] {
+			c.Blocks = append(c.Blocks, rows[i])
+		}
+	}
+	res.Blocks, data.After = len(c.Blocks), res.After
+	if req.DryRun {
+		return res, nil
+	}
+	c.Head.Window, c.Head.Updated = res.After, e.now()
+	if err := e.record(ctx, scope, h, c, "undo", data, rows); err != nil {
+		return nil, err
+	}
+	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	return res, nil
+}
+
+// lastOp returns the operation to undo: the last that changed the window or the
+// pins and is not undone.
+func (e *Engine) lastOp(ctx context.Context, scope governance.Scope, req *UndoRequest) (*store.Entry, error) {
+	var open []*store.Entry
+	known := make(map[string]string)
+	for entry, err := range e.store.Entries(ctx, scope, req.Session, 0) {
+		if err != nil {
+			return nil, err
+		}
+		known[entry.ID] = entry.Op
+		switch entry.Op {
+		case "page", "pin", "unpin":
+			open = append(open, entry)
+		case "undo":
+			var u undone
+			if err := json.Unmarshal(entry.Data, &u); err != nil {
+				return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+			}
+			open = slices.DeleteFunc(open, func(o *store.Entry) bool { return o.ID == u.Undoes })
+		}
+	}
+	kind, exists := known[req.Op]
+	switch {
+	case req.Op != "" && !exists:
+		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
+	case kind == "import":
+		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", ErrPolicy, req.Op)
+	case len(open) == 0:
+		return nil, fmt.Errorf("nothing to undo: %w", store.ErrNotFound)
+	}
+	last := open[len(open)-1]
+	if req.Op != "" && req.Op != last.ID {
+		return nil, fmt.Errorf("%w: %s is not the last operation: undo %s first", ErrPolicy, req.Op, last.ID)
+	}
+	return last, nil
+}
+
+// A pinning is a pin set or lifted, as the journal keeps it.
+type pinning struct {
+	Block  transcript.BlockID `json:"block"`
+	Pinned bool               `json:"pinned"`
+}
+
+// pins is what the journal keeps of a pin or unpin.
+type pins struct {
+	Pins []pinning `json:"pins"`
+}
+
+// A PinRequest names blocks by their ids or the beginnings of them.
+type PinRequest struct {
+	Blocks []string `json:"blocks"`
+	Unpin  bool     `json:"unpin,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
+// A PinResult says which blocks changed.
+type PinResult struct {
+	Pinned  bool                 `json:"pinned"`
+	Blocks  []transcript.BlockID `json:"blocks"`        // all that were named
+	Changed []transcript.BlockID `json:"changed"`       // those that were not so before
+	Ops     []string             `json:"ops,omitempty"` // one for each session
+	Session transcript.SessionID `json:"session"`       // of the last block
+}
+
+// Pin puts blocks under the hard rule [pager.RulePin], or lifts it. A block
+// that is not whole in the window is not brought back by a pin: it stays as it
+// is from then on. Blocks of one session change together.
+func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinRequest) (_ *PinResult, err error) {
+	defer during("pin", &err)
+
+	res := &PinResult{Pinned: !req.Unpin}
+	bySession := make(map[transcript.SessionID][]transcript.BlockID)
+	var sessions []transcript.SessionID
+	for _, word := range req.Blocks {
+		ref, row, err := e.findBlock(ctx, scope, word)
+		if err != nil {
+			return nil, err
+		}
+		if row.Off {
+			return nil, fmt.Errorf("%w: block %s left the conversation", ErrPolicy, word)
+		}
+		if bySession[ref.Session] == nil {
+			sessions = append(sessions, ref.Session)
+		}
+		bySession[ref.Session] = append(bySession[ref.Session], ref.Block)
+		res.Blocks = append(res.Blocks, ref.Block)
+		res.Session = ref.Session
+	}
+	for _, id := range sessions {
+		var op string
+		var changed []transcript.BlockID
+		err := retry(ctx, func() error {
+			op, changed, err = e.pinSession(ctx, scope, id, bySession[id], req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		res.Changed = append(res.Changed, changed...)
+		if op != "" {
+			res.Ops = append(res.Ops, op)
+		}
+	}
+	return res, nil
+}
+
+func (e *Engine) pinSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, blocks []transcript.BlockID, req *PinRequest) (string, []transcript.BlockID, error) {
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return "", nil, err
+	}
+	c := &store.Change{Head: *h.head}
+	var data pins
+	var changed []transcript.BlockID
+	rows := slices.Clone(h.rows)
+	for _, b := range blocks {
+		i := h.index(b)
+		if i < 0 || rows[i].Pinned == !req.Unpin {
+			continue
+		}
+		rows[i].Pinned = !req.Unpin
+		c.Blocks = append(c.Blocks, rows[i])
+		data.Pins = append(data.Pins, pinning{b, !req.Unpin})
+		changed = append(changed, b)
+	}
+	if len(changed) == 0 || req.DryRun {
+		return "", changed, nil
+	}
+	op := "pin"
+	if req.Unpin {
+		op = "unpin"
+	}
+	c.Head.Updated = e.now()
+	if c.Entry, err = e.entry(scope, id, h.head.Revision, op, data); err != nil {
+		return "", nil, err
+	}
+	_, err = e.store.Apply(ctx, scope, id, h.head.Revision, c)
+	return c.Entry.ID, changed, err
+}
