@@ -138,25 +138,25 @@ func breaksLine(r rune) bool {
 	return false
 }
 
-// Legacy returns the bytes that the original context pager appends in a pass:
+// Legacy returns the text that the original context pager appends in a pass:
 // an add for each block in the given order, then its marker, which is no
 // statement of the language. Nothing is declared and nothing removed. The
 // original refuses a word that does not begin with "block-", and so does
 // Legacy, with an [*IDError] and before anything is written.
-func Legacy(decisions []Decision, at time.Time) ([]byte, error) {
+func Legacy(decisions []Decision, at time.Time) (string, error) {
 	if err := check(decisions); err != nil {
-		return nil, err
+		return "", err
 	}
-	out := make([]byte, 0, 48*len(decisions)+64)
+	var out strings.Builder
+	out.Grow(48*len(decisions) + 64)
 	for _, d := range decisions {
 		if err := CheckLegacyID(d.Block); err != nil {
-			return nil, err
+			return "", err
 		}
-		out = appendMove(out, "add", d.Block, "to", d.Bucket)
+		writeMove(&out, "add", d.Block, "to", d.Bucket)
 	}
-	out = append(out, "set "+Marker+" to "...)
-	out = at.UTC().AppendFormat(out, timeLayout)
-	return append(out, '\n'), nil
+	out.WriteString("set " + Marker + " to " + at.UTC().Format(timeLayout) + "\n")
+	return out.String(), nil
 }
 
 // CheckLegacyID returns the error of [Legacy] for an id.
@@ -172,12 +172,16 @@ func CheckLegacyID(id string) error {
 	return nil
 }
 
-// appendMove appends an add or remove.
-func appendMove(dst []byte, verb, id, preposition string, b Bucket) []byte {
-	dst = append(append(dst, verb...), ` "`...)
-	dst = append(append(dst, id...), `" `...)
-	dst = append(append(dst, preposition...), ' ')
-	return append(append(dst, b...), '\n')
+// writeMove writes an add or remove.
+func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
+	out.WriteString(verb)
+	out.WriteString(` "`)
+	out.WriteString(id)
+	out.WriteString(`" `)
+	out.WriteString(preposition)
+	out.WriteByte(' ')
+	out.WriteString(string(b))
+	out.WriteByte('\n')
 }
 
 // check returns an error if a decision cannot be written or if two are about

@@ -157,10 +157,11 @@ func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
 
 // write returns the text of a pass.
 func (s *State) write(decisions []Decision, at time.Time) string {
-	out := make([]byte, 0, 48*len(decisions)+256)
+	var out strings.Builder
+	out.Grow(48*len(decisions) + 256)
 	for i, b := range buckets {
 		if !s.declared[i] {
-			out = append(append(append(out, "remember a list called "...), b...), '\n')
+			out.WriteString("remember a list called " + string(b) + "\n")
 		}
 	}
 	for _, d := range decisions {
@@ -169,13 +170,12 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 			continue
 		}
 		if ok {
-			out = appendMove(out, "remove", d.Block, "from", old)
+			writeMove(&out, "remove", d.Block, "from", old)
 		}
-		out = appendMove(out, "add", d.Block, "to", d.Bucket)
+		writeMove(&out, "add", d.Block, "to", d.Bucket)
 	}
-	out = append(out, "remember a string called "+Marker+` with "`...)
-	out = at.UTC().AppendFormat(out, timeLayout)
-	return string(append(out, "\"\n"...))
+	out.WriteString("remember a string called " + Marker + ` with "` + at.UTC().Format(timeLayout) + "\"\n")
+	return out.String()
 }
 
 // apply replays one line. The line and statement of its error are not set.

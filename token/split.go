@@ -177,7 +177,7 @@ func contraction(text []rune) int {
 // to the line breaks behind symbols.
 func splitRest(text []rune, first class, slashes bool) int {
 	if first&number != 0 {
-		return min(run(text, number), 3)
+		return run(text[:min(len(text), 3)], number)
 	}
 	if n := symbols(text, slashes); n > 0 {
 		return n

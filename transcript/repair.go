@@ -15,6 +15,10 @@ type Fix struct {
 // was never answered.
 const Interrupted = "[carrel: interrupted, no result was recorded]"
 
+// Opening is the text of the user's message that stands first where a window
+// would otherwise begin with a reply, which some providers refuse.
+const Opening = "[carrel: earlier messages left the window]"
+
 // Repair returns entries in which every call is answered by exactly one result
 // that follows it directly, in this order:
 //

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
@@ -111,7 +110,7 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, `\f`...)
 		case r == '\b':
 			dst = append(dst, `\b`...)
-		case r >= ' ' && r < utf8.RuneSelf:
+		case r >= ' ' && r < 0x7f:
 			dst = append(dst, byte(r))
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

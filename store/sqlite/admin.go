@@ -15,7 +15,7 @@ import (
 func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: s.schema}
 	err := s.view(ctx, func(v view) error {
-		return v.tx.QueryRowContext(ctx, selectCounts).Scan(&info.Sessions, &info.Blocks, &info.Cells)
+		return v.row(selectCounts, nil, &info.Sessions, &info.Blocks, &info.Cells)
 	})
 	if err != nil {
 		return nil, err

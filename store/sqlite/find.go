@@ -59,7 +59,7 @@ func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []
 				break
 			}
 			var ref store.Ref
-			err := v.tx.QueryRowContext(ctx, selectDoc, scope, doc).Scan(&ref.Session, &ref.Block)
+			err := v.row(selectDoc, []any{scope, doc}, &ref.Session, &ref.Block)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue // of another scope, whose mark is the same
 			}

@@ -19,6 +19,7 @@ import (
 // A view is the database as it was when the view was opened.
 type view struct {
 	ctx context.Context
+	s   *Store
 	tx  *sql.Tx
 }
 
@@ -32,7 +33,7 @@ func (s *Store) view(ctx context.Context, f func(v view) error) error {
 		return s.explain(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	return s.explain(f(view{ctx, tx}))
+	return s.explain(f(view{ctx, s, tx}))
 }
 
 // stream yields what f emits, in a view that is opened when the iteration
@@ -53,9 +54,37 @@ func stream[T any](ctx context.Context, s *Store, f func(v view, emit func(T) er
 	}
 }
 
+// prepare returns a query that each connection prepares once.
+func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := s.prepared.Load(query); ok {
+		return stmt.(*sql.Stmt), nil
+	}
+	stmt, err := s.readers.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if first, ok := s.prepared.LoadOrStore(query, stmt); ok {
+		return first.(*sql.Stmt), stmt.Close()
+	}
+	return stmt, nil
+}
+
+// row runs a query that returns one row.
+func (v view) row(query string, args []any, dest ...any) error {
+	stmt, err := v.s.prepare(v.ctx, query)
+	if err != nil {
+		return err
+	}
+	return v.tx.StmtContext(v.ctx, stmt).QueryRowContext(v.ctx, args...).Scan(dest...)
+}
+
 // each runs a query and calls f for each row.
 func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) error {
-	rows, err := v.tx.QueryContext(v.ctx, query, args...)
+	stmt, err := v.s.prepare(v.ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := v.tx.StmtContext(v.ctx, stmt).QueryContext(v.ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -70,7 +99,7 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 
 // head returns the head of a session, or ErrNotFound.
 func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
-	h, err := scanHead(v.tx.QueryRowContext(v.ctx, selectHead, scope, id))
+	h, err := scanHead(func(dest ...any) error { return v.row(selectHead, []any{scope, id}, dest...) })
 	if errors.Is(err, sql.ErrNoRows) {
 		err = store.ErrNotFound
 	}
@@ -80,10 +109,10 @@ func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head
 	return h, nil
 }
 
-func scanHead(row interface{ Scan(dest ...any) error }) (*store.Head, error) {
+func scanHead(scan func(dest ...any) error) (*store.Head, error) {
 	var h store.Head
 	var created, updated int64
-	err := row.Scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About,
+	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About,
 		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated)
 	if err != nil {
 		return nil, err
@@ -105,7 +134,7 @@ func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.
 func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Head) error) error {
 		return v.each(func(rows *sql.Rows) error {
-			h, err := scanHead(rows)
+			h, err := scanHead(rows.Scan)
 			if err != nil {
 				return err
 			}

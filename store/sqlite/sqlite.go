@@ -96,6 +96,8 @@ type Store struct {
 	writers *sql.DB
 	writer  *writer
 
+	prepared sync.Map // queries of the readers, as *sql.Stmt by their text
+
 	queue   chan *job
 	closing chan struct{} // closed by Close
 	written chan struct{} // closed when the writer has returned
@@ -261,6 +263,9 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	var errs []error
 	if s.readers != nil {
+		for _, stmt := range s.prepared.Range {
+			errs = append(errs, stmt.(*sql.Stmt).Close())
+		}
 		errs = append(errs, s.readers.Close())
 	}
 	if s.writer != nil {

@@ -1,7 +1,11 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
@@ -90,4 +94,15 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 		se.Statements = append(se.Statements, line)
 	}
 	return se, nil
+}
+
+// Diff returns how two values differ, such as two [Contents]: nothing, if they
+// do not. An empty list is like none.
+func Diff(want, got any) string {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(sameCell))
+}
+
+// sameCell compares cells as a whole: byte by byte, cmp takes seconds.
+func sameCell(a, b store.Cell) bool {
+	return a.ID == b.ID && a.Kind == b.Kind && a.Salt == b.Salt && a.Commit == b.Commit && bytes.Equal(a.Body, b.Body)
 }

@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
@@ -137,10 +134,10 @@ func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-// equal reports a difference. An empty list is like none.
+// equal reports a difference.
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Opening is the text of the message that stands first where the window would
-// otherwise begin with a reply.
-const Opening = "[carrel: earlier messages left the window]"
-
 // SystemMark stands before a system text that had to become the user's.
 const SystemMark = "[system] "
 
@@ -319,7 +315,7 @@ func (e *encoder) open() {
 	if len(e.roles) > 0 && e.roles[0] == "user" {
 		return
 	}
-	text := slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, Opening), []byte("}"))
+	text := slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, transcript.Opening), []byte("}"))
 	e.pieces = slices.Insert(e.pieces, 0, chat.Piece{Raw: text, Index: -1})
 	e.roles = slices.Insert(e.roles, 0, "user")
 	for i := range e.notes {

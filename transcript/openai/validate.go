@@ -69,6 +69,9 @@ func (c *checker) message(i int) {
 // result where it belongs.
 func (c *checker) settle() {
 	for id := range c.open {
+		if before, ok := c.lost[id]; ok {
+			c.report("X1", before, "the call %q has no result", id)
+		}
 		c.lost[id] = c.reply
 	}
 	c.open = nil

@@ -1,0 +1,295 @@
+// Command roundtrip takes every conversation of a folder through Carrel and
+// checks what Carrel promises about it:
+//
+//	go run ./bench/roundtrip FOLDER...
+//
+// Each conversation is imported, compressed to 50, 25 and 10 percent of its
+// tokens, exported in its own format, to Anthropic and to OpenAI, and
+// validated; the store is closed and opened again, and every block that is no
+// longer whole in the window is recalled and compared with what came in. A
+// line tells of each file and share, and the last lines sum up. The exit status
+// is 1 if a promise was broken.
+//
+// A budget below what rules hold is no broken promise: the line then has the
+// word floor and the tokens that are held.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/roundtrip [-v] FOLDER...")
+		flag.PrintDefaults()
+	}
+	verbose := flag.Bool("v", false, "tell of each broken promise as it is found")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2) //nolint:forbidigo // this is main
+	}
+	broken, err := run(context.Background(), flag.Args(), *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "roundtrip:", err)
+		os.Exit(3) //nolint:forbidigo // this is main
+	}
+	if broken > 0 {
+		os.Exit(1) //nolint:forbidigo // this is main
+	}
+}
+
+// shares are the budgets, in percent of a conversation's tokens.
+var shares = []int{50, 25, 10}
+
+func run(ctx context.Context, folders []string, verbose bool) (broken int, err error) {
+	files, err := list(folders)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "carrel-roundtrip-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{path: filepath.Join(dir, "carrel.db"), verbose: verbose, start: time.Now()} //nolint:forbidigo // a stopwatch
+	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "file\tformat\tblocks\ttokens\tshare\twindow\tlive\tstub\tcold\trecalled\tbroken\t")
+	for _, name := range files {
+		if err := b.file(ctx, w, name); err != nil {
+			return b.broken, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return b.broken, err
+	}
+	b.sum(os.Stdout)
+	return b.broken, nil
+}
+
+func list(folders []string) ([]string, error) {
+	var files []string
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && slices.Contains([]string{".json", ".jsonl"}, filepath.Ext(path)) {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// A bench counts what was done and what was broken.
+type bench struct {
+	path    string
+	verbose bool
+	start   time.Time
+
+	files, skipped, passes, landed, floors int
+	exports, recalled                      int
+	bytes                                  int64
+	broken                                 int
+}
+
+// open opens the store, and an engine over it.
+func (b *bench) open(ctx context.Context) (*carrel.Engine, store.Store, error) {
+	s, err := sqlite.Open(ctx, b.path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := carrel.New(s, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return e, s, nil
+}
+
+func (b *bench) file(ctx context.Context, w *tabwriter.Writer, name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if _, err := carrel.Detect(data); err != nil {
+		b.skipped++
+		fmt.Fprintf(w, "%s\t%v\t\t\t\t\t\t\t\t\t\t\n", filepath.Base(name), err)
+		return nil
+	}
+	b.files++
+	b.bytes += int64(len(data))
+	for _, share := range shares {
+		if err := b.share(ctx, w, name, data, share); err != nil {
+			return fmt.Errorf("share %d%%: %w", share, err)
+		}
+	}
+	return nil
+}
+
+// A trial is one conversation at one share.
+type trial struct {
+	*bench
+	name   string
+	share  int
+	broken int
+}
+
+func (t *trial) fail(format string, args ...any) {
+	t.broken++
+	t.bench.broken++
+	if t.verbose {
+		fmt.Fprintf(os.Stderr, "%s %d%%: %s\n", filepath.Base(t.name), t.share, fmt.Sprintf(format, args...))
+	}
+}
+
+func (b *bench) share(ctx context.Context, w *tabwriter.Writer, name string, data []byte, share int) error {
+	t := &trial{bench: b, name: name, share: share}
+	scope := governance.Scope(fmt.Sprintf("share-%d", share))
+	e, s, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := e.Import(ctx, scope, &carrel.ImportRequest{Name: name, Data: data})
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session})
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if !bytes.Equal(out.Data, data) {
+		t.fail("the untouched export is not the input")
+	}
+	req := &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100)}
+	b.passes++
+	res, err := e.Compress(ctx, scope, req)
+	floor, isFloor := carrel.Floor(err)
+	if err := s.Close(); err != nil {
+		return err
+	}
+	switch {
+	case isFloor:
+		b.floors++
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d%%\tfloor %d\t\t\t\t\t%d\t\n", filepath.Base(name), in.Format, in.Blocks, in.Tokens, share, floor.Need, t.broken)
+		return nil
+	case err != nil:
+		return err
+	}
+	b.landed++
+	recalled, err := t.after(ctx, scope, req, res, data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d%%\t%d\t%d\t%d\t%d\t%d\t%d\t\n", filepath.Base(name), in.Format, in.Blocks, in.Tokens, share,
+		res.After, res.Blocks.Live, res.Blocks.Stub, res.Blocks.Cold, recalled, t.broken)
+	return nil
+}
+
+// after opens the store again and checks what a pass has left.
+func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.CompressRequest, res *carrel.CompressResult, data []byte) (recalled int, err error) {
+	e, s, err := t.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if res.After > res.Budget {
+		t.fail("window of %d tokens in a budget of %d", res.After, res.Budget)
+	}
+	if res.Tokens.Sum() != int64(res.Imported) {
+		t.fail("%d tokens came in, live + stub + cold is %d", res.Imported, res.Tokens.Sum())
+	}
+	again, err := e.Compress(ctx, scope, req)
+	if err != nil {
+		return 0, err
+	}
+	if again.Changed != 0 || again.Op != "" {
+		t.fail("a second run changes %d blocks", again.Changed)
+	}
+	for _, to := range []string{"", "anthropic", "openai"} {
+		t.exports++
+		out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: req.Session, To: to})
+		switch {
+		case err != nil:
+			t.fail("export to %q: %v", to, err)
+		case len(out.Violations) > 0:
+			t.fail("export to %q: %v", to, out.Violations[0])
+		case out.Tokens > res.Budget:
+			t.fail("export to %q has %d tokens in a budget of %d", to, out.Tokens, res.Budget)
+		}
+	}
+	return t.recall(ctx, e, scope, req.Session, data)
+}
+
+// recall compares every block that is not whole in the window with what came
+// in.
+func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID, data []byte) (int, error) {
+	f, err := carrel.Detect(data)
+	if err != nil {
+		return 0, err
+	}
+	in, err := f.Decode(t.name, data)
+	if err != nil {
+		return 0, err
+	}
+	blocks := transcript.Group(in.ID, 0, in.Messages)
+	list, err := e.Messages(ctx, scope, id)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for i, info := range list.Blocks {
+		if info.Form == "whole" {
+			continue
+		}
+		got, err := e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(info.ID)})
+		switch {
+		case err != nil:
+			t.fail("recall %s: %v", info.ShortID, err)
+		case !bytes.Equal(got.Data, in.RawBlock(&blocks[i])):
+			t.fail("recall %s gives other bytes", info.ShortID)
+		}
+		n++
+		if n%20 != 1 {
+			continue // why reads the whole session: every 20th block will do
+		}
+		why, err := e.Why(ctx, scope, string(info.ID))
+		if err != nil {
+			return n, err
+		}
+		if len(why.History) < 2 || why.History[len(why.History)-1].Decision == nil {
+			t.fail("why %s names no decision", info.ShortID)
+		}
+	}
+	t.recalled += n
+	return n, nil
+}
+
+func (b *bench) sum(w *os.File) {
+	fmt.Fprintln(w, strings.Join([]string{
+		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()), //nolint:forbidigo // a stopwatch
+		fmt.Sprintf("%d landed within budget, %d have a typed floor", b.landed, b.floors),
+		fmt.Sprintf("%d exports, all validated; %d blocks recalled after a restart", b.exports, b.recalled),
+		fmt.Sprintf("%d promises broken", b.broken),
+	}, "\n"))
+}

@@ -1,0 +1,23 @@
+package sqlite
+
+import "context"
+
+// AckEarly breaks a store: it acknowledges changes before it commits them.
+func AckEarly(s *Store) { s.writer.ackEarly = true }
+
+// CheckEngine is checkEngine.
+func CheckEngine(version string) error { return checkEngine(version) }
+
+// A Migration is a step from one version of the schema to the next.
+type Migration = migration
+
+// NewMigration returns a step.
+func NewMigration(name, sql string) Migration { return migration{name, sql} }
+
+// Migrations returns the steps of the driver.
+func Migrations() ([]Migration, error) { return migrations(migrationFiles) }
+
+// OpenWith opens a store whose schema is made by other steps.
+func OpenWith(ctx context.Context, path string, steps []Migration) (*Store, error) {
+	return open(ctx, path, nil, steps)
+}

@@ -1,0 +1,255 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const (
+	// killCycles sets how often TestKill kills. The default is for haste.
+	killCycles = "CARREL_KILL_CYCLES"
+
+	// These make a child of the test binary: the path of the store, the number
+	// of the cycle, and whether the store is to be broken.
+	childPath   = "CARREL_KILL_CHILD_PATH"
+	childCycle  = "CARREL_KILL_CHILD_CYCLE"
+	childBroken = "CARREL_KILL_CHILD_BROKEN"
+
+	killScope     governance.Scope = "kill/test"
+	killWriters                    = 6
+	killChanges                    = 25 // of a session, before the next begins
+	checkEach                      = 50 // cycles
+	controlCycles                  = 100 // within which the broken store must be caught
+)
+
+// An acknowledged change survives the death of the process: a child writes, is
+// killed at a random moment, and the store that it leaves is compared with what
+// the child was told.
+func TestKill(t *testing.T) {
+	cycles := 12
+	if s := os.Getenv(killCycles); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("%s: %v", killCycles, err)
+		}
+		cycles = n
+	}
+	k := newKiller(t)
+	for n := range cycles {
+		if problems := k.cycle(t, n, false); len(problems) > 0 {
+			t.Fatalf("cycle %d: %s", n, strings.Join(problems, "\n"))
+		}
+		if n%checkEach == checkEach-1 || n == cycles-1 {
+			k.check(t)
+		}
+	}
+	t.Logf("%d cycles, %d acknowledged changes", cycles, k.total)
+	if k.total == 0 {
+		t.Error("no change was acknowledged")
+	}
+}
+
+// TestKill would notice a store that acknowledges too early: this one does, and
+// is caught.
+func TestKillNotices(t *testing.T) {
+	k := newKiller(t)
+	for n := range controlCycles {
+		if problems := k.cycle(t, n, true); len(problems) > 0 {
+			t.Logf("caught in cycle %d: %s", n, problems[0])
+			return
+		}
+	}
+	t.Errorf("a store that acknowledges before it commits was not caught in %d cycles, %d changes", controlCycles, k.total)
+}
+
+// A killer has a store and children that write to it, one after the other.
+type killer struct {
+	path  string
+	rng   *rand.Rand
+	total int // changes acknowledged
+}
+
+func newKiller(t *testing.T) *killer {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return &killer{path: filepath.Join(t.TempDir(), "carrel.db"), rng: rand.New(rand.NewPCG(seed, 0))}
+}
+
+// cycle runs a child until it is killed and returns what is wrong afterwards.
+func (k *killer) cycle(t *testing.T, n int, broken bool) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillChild$")
+	cmd.Env = append(os.Environ(), childPath+"="+k.path, childCycle+"="+strconv.Itoa(n), "GOCOVERDIR="+t.TempDir())
+	if broken {
+		cmd.Env = append(cmd.Env, childBroken+"=1")
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	moment := time.Duration(k.rng.IntN(2) * k.rng.IntN(2000)) // half of the time at once
+	acked := k.killAfter(stdout, cmd.Process, 1+k.rng.IntN(150), moment*time.Microsecond)
+	if err := cmd.Wait(); err == nil || stderr.Len() > 0 || len(acked) == 0 {
+		t.Fatalf("cycle %d: the child ended by itself: %v\n%s", n, err, stderr.String())
+	}
+	return k.verify(t, n, acked)
+}
+
+// killAfter reads acknowledgments, kills the child a moment after the given
+// number of them, and returns the last revision of each session of which the
+// child was told.
+func (k *killer) killAfter(acks io.Reader, child *os.Process, count int, moment time.Duration) map[transcript.SessionID]store.Revision {
+	acked := make(map[transcript.SessionID]store.Revision)
+	lines := bufio.NewScanner(acks)
+	for n := 0; lines.Scan(); {
+		var id transcript.SessionID
+		var revision store.Revision
+		if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &revision); err != nil {
+			continue // of package testing
+		}
+		acked[id] = max(acked[id], revision)
+		k.total++
+		if n++; n < count {
+			continue
+		}
+		// If the child is dead already, Wait tells.
+		if moment == 0 {
+			_ = child.Kill()
+		} else if n == count {
+			time.AfterFunc(moment, func() { _ = child.Kill() })
+		}
+	}
+	return acked
+}
+
+// verify returns what is wrong with what a cycle wrote.
+func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]store.Revision) (problems []string) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), k.path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	found := make(map[transcript.SessionID]store.Revision)
+	for h, err := range s.Heads(t.Context(), killScope) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(string(h.ID), cyclePrefix(cycle)) {
+			found[h.ID] = h.Revision
+		}
+	}
+	for id, revision := range acked {
+		// A writer waits for each change, so one more may have been made.
+		if have := found[id]; have < revision || have > revision+1 {
+			problems = append(problems, fmt.Sprintf("session %s is at revision %d, and %d was acknowledged", id, have, revision))
+		}
+	}
+	for id, revision := range found {
+		if diff := compare(t, s, id, revision); diff != "" {
+			problems = append(problems, fmt.Sprintf("session %s at revision %d is not what was written (-want +got):\n%s", id, revision, diff))
+		}
+	}
+	return problems
+}
+
+// compare returns how a session differs from what its script says, which a
+// store in memory tells.
+func compare(t *testing.T, s store.Store, id transcript.SessionID, revision store.Revision) string {
+	t.Helper()
+	model := memory.New()
+	sc := newScript(id)
+	for at := range revision {
+		if _, err := model.Apply(t.Context(), killScope, id, at, sc.next()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := storetest.ReadSession(t.Context(), model, killScope, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := storetest.ReadSession(t.Context(), s, killScope, id)
+	if err != nil {
+		return err.Error()
+	}
+	return storetest.Diff(want, got)
+}
+
+// check verifies the whole store.
+func (k *killer) check(t *testing.T) {
+	t.Helper()
+	s := openAt(t, k.path)
+	problems, err := s.Check(t.Context())
+	if err != nil || len(problems) > 0 {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+}
+
+func cyclePrefix(n int) string { return fmt.Sprintf("c%d-", n) }
+
+// TestKillChild is the child: it writes until it is killed.
+func TestKillChild(t *testing.T) {
+	path := os.Getenv(childPath)
+	if path == "" {
+		t.Skip("this is the child of TestKill")
+	}
+	cycle, err := strconv.Atoi(os.Getenv(childCycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		panic(err) // so that the parent hears of it
+	}
+	if os.Getenv(childBroken) != "" {
+		sqlite.AckEarly(s)
+	}
+	var wg sync.WaitGroup
+	for w := range killWriters {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				id := transcript.SessionID(fmt.Sprintf("%sw%d-%d", cyclePrefix(cycle), w, n))
+				sc := newScript(id)
+				for at := range store.Revision(killChanges) {
+					revision, err := s.Apply(t.Context(), killScope, id, at, sc.next())
+					if err != nil {
+						panic(err)
+					}
+					// One write, so that the death of the process cannot cut it.
+					_, _ = os.Stdout.WriteString(fmt.Sprintf("ack %s %d\n", id, revision))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

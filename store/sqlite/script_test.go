@@ -1,0 +1,153 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// epoch is the time of the first change of every script.
+var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+
+// A script makes the changes of one session: an import, then whatever agents
+// do. They follow from the name of the session, so that whoever knows it can
+// tell what a store must hold at any revision.
+type script struct {
+	id     transcript.SessionID
+	rng    *rand.Rand
+	done   int // changes made
+	cells  int // cells made
+	items  int // length of the list of items
+	blocks []store.Block
+}
+
+func newScript(id transcript.SessionID) *script {
+	h := fnv.New64a()
+	fmt.Fprint(h, id)
+	return &script{id: id, rng: rand.New(rand.NewPCG(h.Sum64(), 1))}
+}
+
+// next returns the change that follows.
+func (s *script) next() *store.Change {
+	s.done++
+	c := &store.Change{
+		Entry: store.Entry{
+			ID: fmt.Sprintf("op-%s-%d", s.id, s.done), Actor: governance.ActorUser,
+			Time: epoch.Add(time.Duration(s.done) * time.Second), Data: fmt.Appendf(nil, `{"n": %d}`, s.done),
+		},
+		Statements: []string{fmt.Sprintf("(change %d)", s.done)},
+	}
+	switch roll := s.rng.IntN(10); {
+	case s.done == 1:
+		c.Entry.Op = "import"
+		s.add(c, 5+s.rng.IntN(10))
+	case roll < 5:
+		c.Entry.Op = "append"
+		s.add(c, 1+s.rng.IntN(4))
+	case roll < 9:
+		c.Entry.Op = "page"
+		s.page(c)
+	default:
+		c.Entry.Op = "rewind"
+		s.rewind(c)
+		s.add(c, 2)
+	}
+	s.head(c)
+	return c
+}
+
+// cell adds a cell to a change and returns its id.
+func (s *script) cell(c *store.Change, kind store.CellKind) store.CellID {
+	s.cells++
+	id := store.CellID(fmt.Sprintf("%s-%06d", s.id, s.cells))
+	body := strings.Repeat(fmt.Sprintf("%s line %d\n", id, s.rng.IntN(1000)), s.rng.IntN(80))
+	cell := store.Cell{ID: id, Kind: kind, Salt: digest.Salt(digest.Of([]byte(id))), Body: []byte(body)}
+	cell.Commit = digest.Commit(cell.Salt, string(kind), cell.Body)
+	c.Cells = append(c.Cells, cell)
+	return id
+}
+
+// add appends n blocks.
+func (s *script) add(c *store.Change, n int) {
+	c.ItemsFrom = s.items
+	for range n {
+		b := store.Block{
+			ID:   transcript.BlockID(fmt.Sprintf("%08x", s.rng.Uint32())),
+			Turn: s.turn(), Kind: transcript.KindTool, Tools: []string{"Bash"},
+			Tokens: 100, State: store.StateLive, Form: "full", Window: 100,
+		}
+		for range 1 + s.rng.IntN(3) {
+			id := s.cell(c, store.CellItem)
+			b.Cells, c.Items = append(b.Cells, id), append(c.Items, id)
+			s.items++
+		}
+		s.blocks = append(s.blocks, b)
+		c.Blocks = append(c.Blocks, b)
+		c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Text: string(c.Cells[len(c.Cells)-1].Body)})
+	}
+}
+
+// turn returns the turn of the next block.
+func (s *script) turn() int {
+	turn := 1
+	for _, b := range s.blocks {
+		if !b.Off {
+			turn++
+		}
+	}
+	return turn
+}
+
+// page puts some blocks into another state.
+func (s *script) page(c *store.Change) {
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		if b.Off || s.rng.IntN(3) > 0 {
+			continue
+		}
+		switch s.rng.IntN(3) {
+		case 0:
+			b.State, b.Form, b.Window, b.Stub = store.StateLive, "full", b.Tokens, ""
+		case 1:
+			b.State, b.Form, b.Window, b.Stub = store.StateStub, "stub", 7, s.cell(c, store.CellStub)
+			c.Edges = append(c.Edges, store.Edge{Derived: b.Stub, Source: b.Cells[0], Rel: "stub"})
+		default:
+			b.State, b.Form, b.Window, b.Stub = store.StateCold, "none", 0, ""
+		}
+		c.Blocks = append(c.Blocks, *b)
+	}
+}
+
+// rewind takes the last blocks out of the visible conversation.
+func (s *script) rewind(c *store.Change) {
+	for n := s.rng.IntN(4); n > 0; n-- {
+		for i := range slices.Backward(s.blocks) {
+			if b := &s.blocks[i]; !b.Off {
+				b.Off = true
+				s.items -= len(b.Cells)
+				c.Blocks = append(c.Blocks, *b)
+				break
+			}
+		}
+	}
+}
+
+func (s *script) head(c *store.Change) {
+	c.Head = store.Head{Format: "test", Encoding: "o200k", Created: epoch, Updated: c.Entry.Time}
+	for _, b := range s.blocks {
+		if !b.Off {
+			c.Head.Blocks++
+			c.Head.Messages += len(b.Cells)
+			c.Head.Tokens += b.Tokens
+			c.Head.Window += b.Window
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package formattest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An event is something that a reader of a conversation sees.
+type event struct {
+	Kind string // system, user, assistant, call or result
+	Text string
+}
+
+// visible returns what a reader sees of messages, in a form that does not
+// depend on how a format spreads it.
+func visible(messages []transcript.Message) []event {
+	var v viewer
+	for i := range messages {
+		m := &messages[i]
+		if len(m.Results()) == 0 {
+			v.flush()
+		}
+		switch m.Role {
+		case transcript.RoleAssistant:
+			v.calls = m.Calls()
+			v.say("assistant", m.Text())
+			for _, c := range v.calls {
+				v.events = append(v.events, event{"call", callText(c)})
+			}
+		case transcript.RoleSystem:
+			v.say("system", m.Text())
+		case transcript.RoleUser, transcript.RoleTool:
+			v.user(m)
+		}
+	}
+	v.flush()
+	return v.events
+}
+
+// A viewer turns messages into events.
+type viewer struct {
+	events  []event
+	calls   []transcript.ToolCall // of the latest reply
+	results []transcript.ToolResult
+	behind  []string // what the user says behind results
+}
+
+func (v *viewer) user(m *transcript.Message) {
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case transcript.ToolResult:
+			v.results = append(v.results, p)
+		case transcript.Text:
+			v.behind = append(v.behind, string(p))
+		case transcript.Thinking, transcript.ToolCall, transcript.Media, transcript.Opaque:
+		}
+	}
+	if len(m.Results()) == 0 {
+		v.flush()
+	}
+}
+
+// flush shows results that were collected, in the order of their calls, and
+// then what the user said.
+func (v *viewer) flush() {
+	call := func(r transcript.ToolResult) int {
+		return slices.IndexFunc(v.calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
+	}
+	slices.SortStableFunc(v.results, func(a, b transcript.ToolResult) int { return call(a) - call(b) })
+	for _, r := range v.results {
+		v.events = append(v.events, event{"result", fmt.Sprintf("of call %d: %s", call(r), lines(r.Text()))})
+	}
+	for _, text := range v.behind {
+		if rest, ok := strings.CutPrefix(text, "[system] "); ok {
+			v.say("system", rest)
+		} else if text != transcript.Opening {
+			v.say("user", text)
+		}
+	}
+	v.results, v.behind = nil, nil
+}
+
+// say adds a text, to the event before it if that is of the same kind.
+func (v *viewer) say(kind, text string) {
+	text = lines(text)
+	last := len(v.events) - 1
+	switch {
+	case text == "":
+	case last >= 0 && v.events[last].Kind == kind:
+		v.events[last].Text += "\n" + text
+	default:
+		v.events = append(v.events, event{kind, text})
+	}
+}
+
+// placeholder is the text that stands for a medium.
+var placeholder = regexp.MustCompile(`^\[(image|document|audio)[^\]]*\]$`)
+
+// lines returns the lines of a text that have something in them.
+func lines(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && !placeholder.MatchString(line) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+func callText(c transcript.ToolCall) string {
+	var wrapped struct {
+		Raw *string `json:"_raw"`
+	}
+	input := string(c.Input)
+	if json.Unmarshal(c.Input, &wrapped) == nil && wrapped.Raw != nil {
+		input = *wrapped.Raw
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, []byte(input)) == nil {
+		input = compact.String()
+	}
+	if strings.TrimSpace(input) == "" {
+		input = "{}"
+	}
+	name := c.Name
+	if name == "" {
+		name = "unknown"
+	}
+	return name + " " + input
+}
+
+// without returns the events of other kinds.
+func without(kind string, events []event) []event {
+	events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.Kind == kind })
+	var merged viewer
+	for _, e := range events {
+		if e.Kind == "user" || e.Kind == "assistant" {
+			merged.say(e.Kind, e.Text)
+		} else {
+			merged.events = append(merged.events, e)
+		}
+	}
+	return merged.events
+}
