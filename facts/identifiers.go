@@ -21,7 +21,7 @@ const (
 	KindFile   Kind = "file"   // a name with a known extension
 	KindKebab  Kind = "kebab"  // words or numbers joined by -
 	KindSymbol Kind = "symbol" // has an inner _, a step to upper case, or letters and digits
-	KindNumber Kind = "number" // three digits or more
+	KindNumber Kind = "number" // three digits or more, or a few with a unit
 )
 
 // An Identifier is one word of a text that is likely to be a name.
@@ -67,9 +67,16 @@ func chunk(s string, f func(Identifier)) {
 		for i < len(s) && pathByte[s[i]] {
 			i++
 		}
-		if w := strings.Trim(s[start:i], ".-/@"); len(w) >= 3 && len(w) <= 200 {
-			word(w, f)
+		run := s[start:i]
+		w := strings.Trim(run, ".-/@")
+		if len(w) < 3 || len(w) > 200 {
+			continue
 		}
+		// The root belongs to a path.
+		if at := strings.Index(run, w); at > 0 && run[at-1] == '/' && isPath(w) && strings.IndexByte(w, '/') > 0 {
+			w = run[at-1 : at+len(w)]
+		}
+		word(w, f)
 	}
 }
 
@@ -147,6 +154,8 @@ func atom(a string, f func(Identifier)) {
 	switch {
 	case letters == 0 && digits == len(a) && digits <= 18:
 		f(Identifier{a, KindNumber})
+	case a[0] <= '9' && len(a) <= 5 && !inner:
+		f(Identifier{a, KindNumber}) // with a unit, such as 40ms
 	case len(a) >= 4 && letters > 0 && (inner || step || digits > 0):
 		f(Identifier{a, KindSymbol})
 	}

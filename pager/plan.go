@@ -143,18 +143,21 @@ type Stage string
 // The stages, in the order in which they are taken.
 const (
 	StageThinking    Stage = "thinking"     // thinking goes, of all blocks at once
-	StageEvict       Stage = "evict"        // blocks below the evict cut leave
 	StagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
 	StagePage        Stage = "page"         // blocks below the retain cut: one line
-	StageForcedCalls Stage = "forced-calls" // all others without a rule: results
-	StageForced      Stage = "forced"       // all others without a rule: one line
+	StageEvict       Stage = "evict"        // stubs of blocks below the evict cut leave
+	StageForcedCalls Stage = "forced-calls" // blocks from the retain cut on: results
+	StageForced      Stage = "forced"       // blocks from the retain cut on: one line
 	StagePageOut     Stage = "page-out"     // stubs of blocks below the retain cut leave
-	StageForcedOut   Stage = "forced-out"   // stubs of all others without a rule leave
+	StageForcedOut   Stage = "forced-out"   // stubs of blocks from the retain cut on leave
 	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	StageSoft        Stage = "soft"         // blocks under soft rules: one line
 )
 
-// stages says who takes which step in which stage.
+// stages says who takes which step in which stage. What the score retains is
+// not touched before all is paged that it pages, and all has left that it
+// evicts; what has left had a stub first, as long as there was room.
+//
 // A stage that is taken whole does not end when the budget is met: signed
 // thinking behind a changed byte is invalid, so either all of it stays or none.
 var stages = []struct {
@@ -164,9 +167,9 @@ var stages = []struct {
 	takes func(c *Candidate, d Directive) bool
 }{
 	{StageThinking, true, Bare, func(c *Candidate, _ Directive) bool { return c.Thinking && !c.Rule.Hard() }},
+	{StagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain && c.Results }},
+	{StagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain }},
 	{StageEvict, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Evict }},
-	{StagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page && c.Results }},
-	{StagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},
 	{StageForcedCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain && c.Results }},
 	{StageForced, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
 	{StagePageOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},

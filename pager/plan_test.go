@@ -217,9 +217,11 @@ func TestPlanOrder(t *testing.T) {
 		want   []Form // of noise, old, edit, topic, recent
 	}{
 		{600, []Form{Whole, Whole, Whole, Whole, Whole}},
-		{599, []Form{Gone, Whole, Whole, Whole, Whole}},
-		{499, []Form{Gone, Calls, Whole, Whole, Whole}},
-		{439, []Form{Gone, Line, Whole, Whole, Whole}},
+		{599, []Form{Calls, Whole, Whole, Whole, Whole}},
+		{539, []Form{Calls, Calls, Whole, Whole, Whole}},
+		{479, []Form{Line, Calls, Whole, Whole, Whole}},
+		{449, []Form{Line, Line, Whole, Whole, Whole}},
+		{419, []Form{Gone, Line, Whole, Whole, Whole}},
 		{409, []Form{Gone, Line, Whole, Calls, Whole}},
 		{349, []Form{Gone, Line, Whole, Line, Whole}},
 		{319, []Form{Gone, Gone, Whole, Line, Whole}},

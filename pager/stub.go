@@ -88,10 +88,11 @@ func (v *View) results() map[string]string {
 		for _, r := range v.Messages[i].Results() {
 			text := r.Text()
 			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
+			excerpt := ""
 			if r.Error {
-				head += " error"
+				excerpt = "error: " + oneLine(text, excerptRunes)
 			}
-			line := join(head, "", v.Names(text, resultNames))
+			line := join(head, excerpt, v.Names(text, resultNames))
 			if len(line) < size(r) {
 				lines[r.CallID] = line
 			}

@@ -41,7 +41,7 @@ func TestStub(t *testing.T) {
 	}{
 		{"a call in one line", view(tool), Line, Stub{Text: "[carrel " + id + ": paged Bash, 1234 tokens; recall by id] go test ./... · ./...\\n\"}, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s"}},
 		{"a result in one line", view(tool), Calls, Stub{Results: map[string]string{
-			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] error 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s",
+			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] error: ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one…",
 		}}},
 		{"words without control characters", view(user), Line, Stub{Text: "[carrel " + id + ": paged user message, 1234 tokens; recall by id] look at [31m a.go and b.go, please"}},
 	} {

@@ -23,9 +23,10 @@
 // ratio. Here they are IEEE doubles, in exactly the original's order of
 // operations and without fused multiplications, because the package has one
 // purpose: to decide what the original decides and to print what it prints,
-// byte for byte. Millionths would turn ties over. The logarithm may differ in
-// the last bit between processors and libraries. A decision can turn on that
-// only where R lies within some 10⁻¹⁶ of a cut.
+// byte for byte. Millionths would turn ties over. The scores are the same on
+// every processor. The logarithm is the correctly rounded one, which is what the
+// original's library has, too, for every whole age below nine thousand and for
+// all but one in fifty thousand beyond.
 //
 // # What is mended
 //
@@ -190,7 +191,7 @@ func Decide(h *pagerjson.History, o *Options) (*Result, error) {
 // score returns the retention score. The conversions forbid the compiler to
 // fuse a multiplication with the addition.
 func (o *Options) score(similarity, age float64) float64 {
-	recency := 1 / (1 + math.Log(1+age))
+	recency := 1 / (1 + log(1+age))
 	return float64(o.Alpha*similarity) + float64(o.Beta*recency)
 }
 

@@ -2,10 +2,14 @@ package seed
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -120,7 +124,7 @@ func naive(h *pagerjson.History, o *Options) []string {
 			similarity = float64(len(found)) / float64(len(keywords))
 		}
 		left := o.Alpha * similarity
-		right := o.Beta * (1 / (1 + math.Log(1+(head-b.Turn.Value))))
+		right := o.Beta * (1 / (1 + log(1+(head-b.Turn.Value))))
 		score := left + right
 		action := "page"
 		if score >= o.RetainCut {
@@ -131,6 +135,52 @@ func naive(h *pagerjson.History, o *Options) []string {
 		out = append(out, fmt.Sprintf("%s %v %v %s", b.ID, similarity, score, action))
 	}
 	return out
+}
+
+// The logarithm is that of two hundred bits, rounded.
+func TestLog(t *testing.T) {
+	const precision = 200
+	number := func(f float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(f) }
+	// 2·(s + s³/3 + s⁵/5 + …) with s = (x-1)/(x+1)
+	series := func(x *big.Float) *big.Float {
+		s := number(0).Quo(number(0).Sub(x, number(1)), number(0).Add(x, number(1)))
+		square, power, total := number(0).Mul(s, s), number(0).Set(s), number(0)
+		for n := 1; n < 180; n += 2 {
+			total.Add(total, number(0).Quo(power, number(float64(n))))
+			power.Mul(power, square)
+		}
+		return total.Mul(total, number(2))
+	}
+	ln2 := series(number(2))
+	r := rand.New(rand.NewPCG(7, 8))
+	for n := range 4000 {
+		x := float64(1 + n)
+		if n >= 2000 {
+			x = 1 + r.Float64()*math.Pow(10, float64(r.IntN(20)-4))
+		}
+		m, k := math.Frexp(x)
+		exact := number(0).Add(series(number(m)), number(0).Mul(ln2, number(float64(k))))
+		want, _ := exact.Float64()
+		if got := log(x); got != want {
+			t.Errorf("log(%v) = %v, want %v", x, got, want)
+		}
+	}
+}
+
+// The scores of a hundred thousand ages are the same on every processor.
+func TestScoreIsPortable(t *testing.T) {
+	h := sha256.New()
+	o := Defaults()
+	for age := range 100_000 {
+		score := o.score(float64(age%7)/7, float64(age)/4)
+		if err := binary.Write(h, binary.LittleEndian, score); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "PIN"
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("digest of the scores is %s, want %s", got, want)
+	}
 }
 
 // randomHistory makes histories in which keywords of all sorts meet texts of

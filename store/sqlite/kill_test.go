@@ -34,8 +34,8 @@ const (
 
 	killScope     governance.Scope = "kill/test"
 	killWriters                    = 6
-	killChanges                    = 25 // of a session, before the next begins
-	checkEach                      = 50 // cycles
+	killChanges                    = 25  // of a session, before the next begins
+	checkEach                      = 50  // cycles
 	controlCycles                  = 100 // within which the broken store must be caught
 )
 

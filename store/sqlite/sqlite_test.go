@@ -1,17 +1,35 @@
 package sqlite_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
+const scope governance.Scope = "test"
+
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, filepath.Join(t.TempDir(), "carrel.db")) })
+	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, newPath(t)) })
 }
+
+// newPath returns a path at which there is nothing.
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "carrel.db") }
 
 // openAt opens a store that is closed when the test ends.
 func openAt(t testing.TB, path string) *sqlite.Store {
@@ -26,4 +44,506 @@ func openAt(t testing.TB, path string) *sqlite.Store {
 		}
 	})
 	return s
+}
+
+// fill applies the first changes of some sessions.
+func fill(t testing.TB, s store.Store, sessions, changes int) {
+	t.Helper()
+	for i := range sessions {
+		id := transcript.SessionID(fmt.Sprintf("s%d", i))
+		sc := newScript(id)
+		for at := range store.Revision(changes) {
+			if _, err := s.Apply(t.Context(), scope, id, at, sc.next()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// filled makes a store with something in it, closes it, and returns its path.
+func filled(t *testing.T) string {
+	t.Helper()
+	path := newPath(t)
+	s := openAt(t, path)
+	fill(t, s, 3, 4)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// read returns the contents of a store.
+func read(t *testing.T, s store.Store) storetest.Contents {
+	t.Helper()
+	c, err := storetest.Read(t.Context(), s, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// raw opens a database past the driver, to do what the driver would not.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// tamper runs statements past the driver.
+func tamper(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db := raw(t, path)
+	for _, stmt := range append([]string{"PRAGMA ignore_check_constraints = ON"}, statements...) {
+		if _, err := db.ExecContext(t.Context(), stmt); err != nil {
+			t.Fatalf("%s: %v", stmt, err)
+		}
+	}
+}
+
+func TestOpenKeepsWhatIsThere(t *testing.T) {
+	path := newPath(t)
+	s := openAt(t, path)
+	fill(t, s, 3, 5)
+	before := read(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
+	}
+	if diff := storetest.Diff(before, read(t, openAt(t, path))); diff != "" {
+		t.Errorf("contents after opening again (-before +after):\n%s", diff)
+	}
+}
+
+func TestOpenMakesPrivateFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes on Windows")
+	}
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	s := openAt(t, filepath.Join(dir, "carrel.db"))
+	fill(t, s, 1, 1)
+	for name, want := range map[string]fs.FileMode{
+		"": 0o700, "carrel.db": 0o600, "carrel.db-wal": 0o600, "carrel.db-shm": 0o600,
+	} {
+		fi, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fi.Mode().Perm(); got != want {
+			t.Errorf("%q has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+func TestOpenTakesAnyPath(t *testing.T) {
+	for _, name := range []string{"a b.db", "100%25.db", "what?mode=ro#x.db", "é🙂.db", "it's.db", ":memory:"} {
+		path := filepath.Join(t.TempDir(), name)
+		s := openAt(t, path)
+		fill(t, s, 1, 1)
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+		copied := filepath.Join(filepath.Dir(path), "copy of "+name)
+		if err := s.Backup(t.Context(), copied); err != nil {
+			t.Errorf("Backup to %q: %v", copied, err)
+		}
+	}
+}
+
+func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
+	path := newPath(t)
+	const openers = 8
+	var wg sync.WaitGroup
+	for i := range openers {
+		wg.Go(func() {
+			s, err := sqlite.Open(t.Context(), path, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			id := transcript.SessionID(fmt.Sprintf("s%d", i))
+			sc := newScript(id)
+			for at := range store.Revision(3) {
+				if _, err := s.Apply(t.Context(), scope, id, at, sc.next()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(read(t, openAt(t, path))); got != openers {
+		t.Errorf("%d sessions, want %d", got, openers)
+	}
+}
+
+// What is no store of Carrel is named, refused and left alone.
+func TestOpenRefuses(t *testing.T) {
+	head := make([]byte, 4096)
+	copy(head, "SQLite format 3\x00")
+	for _, tt := range []struct {
+		name string
+		make func(t *testing.T, path string)
+		want error
+		says string
+	}{
+		{"text", file([]byte("this is a diary\n")), store.ErrCorrupt, "no database"},
+		{"a page of garbage", file([]byte(strings.Repeat("garbage ", 2000))), store.ErrCorrupt, "no database"},
+		{"a header with nothing behind", file(head), store.ErrCorrupt, "carrel.db"},
+		{"another program's database", func(t *testing.T, path string) {
+			tamper(t, path, "CREATE TABLE recipes (name TEXT)")
+		}, sqlite.ErrForeign, "carrel.db is a database of another program"},
+		{"a database of a newer Carrel", func(t *testing.T, path string) {
+			copyFile(t, path, filled(t))
+			tamper(t, path, "INSERT INTO migration VALUES (1000, '1000_later.sql')")
+		}, nil, "has schema 1000"},
+		{"a store cut short", func(t *testing.T, path string) {
+			copyFile(t, path, filled(t))
+			if err := os.Truncate(path, 3*4096); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrCorrupt, "carrel.db"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := newPath(t)
+			tt.make(t, path)
+			before := readFile(t, path)
+			s, err := sqlite.Open(t.Context(), path, nil)
+			if err == nil {
+				// Damage further inside is met when it is read.
+				_, err = storetest.Read(t.Context(), s, scope)
+				if err := s.Close(); err != nil && !errors.Is(err, store.ErrCorrupt) {
+					t.Error(err)
+				}
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.want != nil && !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v that says %q", err, tt.want, tt.says)
+			}
+			if schema, ok := errors.AsType[*sqlite.SchemaError](err); tt.want == nil && (!ok || schema.Have != 1000 || schema.Path != path) {
+				t.Errorf("error %v, want a SchemaError with the version", err)
+			}
+			if after := readFile(t, path); string(after) != string(before) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+// file returns a function that writes a file.
+func file(data []byte) func(t *testing.T, path string) {
+	return func(t *testing.T, path string) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func copyFile(t *testing.T, to, from string) {
+	t.Helper()
+	file(readFile(t, from))(t, to)
+}
+
+func TestCheckEngine(t *testing.T) {
+	for version, want := range map[string]string{
+		"3.51.3": "", "3.51.10": "", "3.53.4": "", "4.0.0": "",
+		"3.51.2": "3.51.3 or newer is needed", "3.9.9": "3.51.3 or newer is needed", "2.99.9": "3.51.3 or newer is needed",
+		"new": `version "new" of SQLite`,
+	} {
+		err := sqlite.CheckEngine(version)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("SQLite %s: %v, want %q", version, err, want)
+		}
+	}
+}
+
+// A body that was changed behind the driver's back is not returned.
+func TestCellsNamesDamage(t *testing.T) {
+	for _, damage := range []string{
+		"body = CAST('forged' AS BLOB), len = 6",
+		"kind = 'about'",
+		"salt = zeroblob(32)",
+		"salt = zeroblob(3)",
+		"commitment = zeroblob(32)",
+		"salt = NULL, body = NULL",
+	} {
+		path := filled(t)
+		s := openAt(t, path)
+		head, err := s.Items(t.Context(), scope, "s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tamper(t, path, fmt.Sprintf("UPDATE cell SET %s WHERE cell_id = '%s'", damage, head[2]))
+		n := 0
+		for c, err := range s.Cells(t.Context(), scope, head) {
+			if n++; n <= 2 {
+				if err != nil || c.ID != head[n-1] {
+					t.Errorf("%s: cell %d: %v", damage, n, err)
+				}
+				continue
+			}
+			if c != nil || !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), string(head[2])) {
+				t.Errorf("%s: the cell is read as %v, %v; want an ErrCorrupt that names it", damage, c, err)
+			}
+		}
+		if n != 3 {
+			t.Errorf("%s: Cells yielded %d times, want to end at the third", damage, n)
+		}
+		problems, err := s.Check(t.Context())
+		if err != nil || !strings.Contains(strings.Join(problems, "\n"), "cell "+string(head[2])+": its commitment does not hold") {
+			t.Errorf("%s: Check = %q, %v; want the cell named", damage, problems, err)
+		}
+	}
+}
+
+func TestCheckFinds(t *testing.T) {
+	for damage, want := range map[string]string{
+		"DELETE FROM cell WHERE cell_id = 's1-000001'":                    "refers to a cell that is not there",
+		"DELETE FROM entry WHERE session_id = 's1' AND revision = 2":      "scope test: session s1: is at revision 4, its journal has 3 entries",
+		"DELETE FROM item WHERE session_id = 's1' AND ord = 1":            "scope test: session s1: has",
+		"UPDATE session SET tokens = 7 WHERE session_id = 's1'":           "scope test: session s1: its head has 7 tokens, its blocks",
+		"UPDATE session SET blocks = 7 WHERE session_id = 's1'":           "scope test: session s1: its head has 7 blocks, there are",
+		"UPDATE block SET state = 'lost' WHERE session_id = 's1'":         "file: CHECK constraint failed in block",
+		"DELETE FROM session WHERE session_id = 's1'":                     "refers to a session that is not there",
+		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not hold",
+		"UPDATE entry SET scope = 'x' WHERE entry_id LIKE 'op-s2-%'":      "scope test: session s2: is at revision 4, its journal has 0 entries",
+		"UPDATE block SET tokens = tokens + 1 WHERE session_id LIKE 's2'": "scope test: session s2: its head has",
+	} {
+		path := filled(t)
+		tamper(t, path, damage)
+		s := openAt(t, path)
+		problems, err := s.Check(t.Context())
+		if err != nil || !strings.Contains(strings.Join(problems, "\n"), want) {
+			t.Errorf("%s: Check = %q, %v; want %q", damage, problems, err, want)
+		}
+		if again, err := s.Check(t.Context()); err != nil || strings.Join(again, "\n") != strings.Join(problems, "\n") {
+			t.Errorf("%s: Check again = %q, %v; want the same", damage, again, err)
+		}
+	}
+}
+
+// However a file is damaged, nothing panics and no text comes back otherwise.
+func TestDamagedFiles(t *testing.T) {
+	path := filled(t)
+	data := readFile(t, path)
+	want := make(map[store.CellID]string)
+	s := openAt(t, path)
+	var ids []store.CellID
+	for _, se := range read(t, s) {
+		for _, c := range se.Cells {
+			want[c.ID] = string(c.Body)
+			ids = append(ids, c.ID)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for range 60 {
+		damaged := append([]byte(nil), data...)
+		for range 1 + rng.IntN(40) {
+			damaged[rng.IntN(len(damaged))] ^= byte(1 + rng.IntN(255))
+		}
+		if rng.IntN(4) == 0 {
+			damaged = damaged[:rng.IntN(len(damaged))]
+		}
+		copied := newPath(t)
+		file(damaged)(t, copied)
+		s, err := sqlite.Open(t.Context(), copied, nil)
+		if err != nil {
+			refused++
+			continue
+		}
+		for _, id := range ids {
+			for c, err := range s.Cells(t.Context(), scope, []store.CellID{id}) {
+				if err == nil && string(c.Body) != want[id] {
+					t.Errorf("cell %s came back as another text", id)
+				}
+			}
+		}
+		_, readErr := storetest.Read(t.Context(), s, scope)
+		problems, err := s.Check(t.Context())
+		if readErr != nil && err == nil && len(problems) == 0 {
+			t.Errorf("a store that cannot be read (%v) passes Check", readErr)
+		}
+		_, _ = s.Candidates(t.Context(), scope, []string{"line"}, 9)
+		_, _ = s.Apply(t.Context(), scope, "new", 0, newScript("new").next())
+		_ = s.Close() // may report the damage
+	}
+	if refused == 0 {
+		t.Error("no damage kept a file from being opened: is there any?")
+	}
+}
+
+func TestApplyReportsBusy(t *testing.T) {
+	path := filled(t)
+	s, err := sqlite.Open(t.Context(), path, &sqlite.Options{BusyTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is about Apply
+	db := raw(t, path)
+	exec := func(stmt string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), stmt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("BEGIN IMMEDIATE")
+	if _, err := s.Apply(t.Context(), scope, "new", 0, newScript("new").next()); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Apply while another writes: %v, want ErrBusy", err)
+	}
+	if got := len(read(t, s)); got != 3 {
+		t.Errorf("while another writes, %d sessions can be read, want 3", got)
+	}
+	exec("COMMIT")
+	if _, err := s.Apply(t.Context(), scope, "new", 0, newScript("new").next()); err != nil {
+		t.Errorf("Apply afterwards: %v", err)
+	}
+}
+
+// Who waits for the lock of another process can give up.
+func TestApplyCanBeGivenUp(t *testing.T) {
+	path := filled(t)
+	s := openAt(t, path)
+	db := raw(t, path)
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	const writers = 3
+	errs := make(chan error, writers)
+	for i := range writers {
+		go func() {
+			id := transcript.SessionID(fmt.Sprintf("new%d", i))
+			_, err := s.Apply(ctx, scope, id, 0, newScript(id).next())
+			errs <- err
+		}()
+	}
+	cancel()
+	for range writers {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("Apply, given up: %v, want context.Canceled", err)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Apply(t.Context(), scope, "last", 0, newScript("last").next()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(read(t, s)); got != 4 {
+		t.Errorf("%d sessions, want the 3 that were there and the last", got)
+	}
+}
+
+func TestApplyAfterClose(t *testing.T) {
+	s := openAt(t, newPath(t))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Apply(t.Context(), scope, "s", 0, newScript("s").next()); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Apply after Close: %v, want fs.ErrClosed", err)
+	}
+}
+
+// Changes that share a transaction are refused one by one.
+func TestApplySharesTransactions(t *testing.T) {
+	path := newPath(t)
+	s := openAt(t, path)
+	db := raw(t, path)
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil { // so that all of them wait
+		t.Fatal(err)
+	}
+	const writers = 20
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			id := transcript.SessionID(fmt.Sprintf("s%d", i))
+			c := newScript(id).next()
+			if i%4 == 0 {
+				c.Items = append(c.Items, "nowhere")
+			}
+			_, err := s.Apply(t.Context(), scope, id, 0, c)
+			if refused := errors.Is(err, store.ErrNotFound); refused != (i%4 == 0) || !refused && err != nil {
+				t.Errorf("Apply of change %d: %v", i, err)
+			}
+		})
+	}
+	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if got := len(read(t, s)); got != writers*3/4 {
+		t.Errorf("%d sessions, want %d", got, writers*3/4)
+	}
+	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+}
+
+// A context that ends while an iteration goes on ends it with its error.
+func TestIterationEndsWithItsContext(t *testing.T) {
+	s := openAt(t, filled(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	items, err := s.Items(ctx, scope, "s0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := items
+	for len(many) < 10_000 {
+		many = append(many, items...)
+	}
+	var last error
+	for _, err := range s.Cells(ctx, scope, many) {
+		cancel()
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("the iteration ended with %v, want context.Canceled", last)
+	}
+}
+
+// An index entry that was replaced leaves no word of it in the file once the
+// index is optimized: what erasure will do.
+func TestIndexForgets(t *testing.T) {
+	path := newPath(t)
+	s := openAt(t, path)
+	const word = "unmistakable"
+	sc := newScript("s")
+	c := sc.next()
+	c.Index = append(c.Index, store.IndexEntry{Block: c.Blocks[0].ID, Text: word})
+	if _, err := s.Apply(t.Context(), scope, "s", 0, c); err != nil {
+		t.Fatal(err)
+	}
+	next := sc.next()
+	next.Index = append(next.Index, store.IndexEntry{Block: c.Blocks[0].ID, Text: ""})
+	if _, err := s.Apply(t.Context(), scope, "s", 1, next); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, path, "PRAGMA secure_delete = ON", "INSERT INTO words (words) VALUES ('optimize')", "PRAGMA wal_checkpoint(TRUNCATE)")
+	if strings.Contains(string(readFile(t, path)), word) {
+		t.Error("the word is still in the file")
+	}
 }

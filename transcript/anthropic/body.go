@@ -244,8 +244,15 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 			inner = r.Offset()
 		}
 		span, err := r.Skip()
-		if key == "input" {
+		switch key {
+		case "input":
 			k.input = span
+		case "content":
+			k.content.Span = span
+		case "id":
+			k.id.Span = span
+		case "tool_use_id":
+			k.answers.Span = span
 		}
 		return err
 	})

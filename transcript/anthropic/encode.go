@@ -230,7 +230,11 @@ func (e *encoder) plain(en *transcript.Entry) {
 		role = "assistant"
 		e.calls = en.Calls()
 	}
-	if !e.kept(en) {
+	odd := e.kept(en) && hasOddCall(en.Parts)
+	if odd {
+		e.fix("tool call written anew")
+	}
+	if odd || !e.kept(en) {
 		e.writeBlocks(role, e.blocks(en.Parts))
 		return
 	}

@@ -38,19 +38,19 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	if !m.list {
 		return nil // a blank text
 	}
-	cuts, left := m.content.drop(raw, en.Bare || unsigned)
+	cuts, left := m.content.drop(en.Bare || unsigned)
 	if left == 0 {
 		return nil
 	}
 	for i := range m.blocks {
-		cuts = append(cuts, m.blocks[i].revise(raw, en.Replaced)...)
+		cuts = append(cuts, m.blocks[i].revise(en.Replaced)...)
 	}
 	return transcript.Splice(raw, cuts...)
 }
 
 // drop returns the cuts that take blank texts, and perhaps thinking, out of a
 // list of blocks, and how many blocks are left.
-func (c *content) drop(_ []byte, thinking bool) (cuts []transcript.Cut, left int) {
+func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	spans := make([]rawjson.Span, len(c.blocks))
 	gone := make([]bool, len(c.blocks))
 	for i := range c.blocks {
@@ -69,7 +69,7 @@ func (c *content) drop(_ []byte, thinking bool) (cuts []transcript.Cut, left int
 
 // revise returns the cuts that give a block ids of the provider's alphabet and
 // a result its new content.
-func (k *block) revise(raw []byte, replaced map[string]string) (cuts []transcript.Cut) {
+func (k *block) revise(replaced map[string]string) (cuts []transcript.Cut) {
 	cut := func(s rawjson.Span, with []byte) {
 		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End, With: with})
 	}
@@ -102,7 +102,7 @@ func (k *block) revise(raw []byte, replaced map[string]string) (cuts []transcrip
 		with := append(rawjson.AppendString([]byte(`"content": `), text), ", "...)
 		cut(rawjson.Span{Start: k.Start + 1, End: k.Start + 1}, with)
 	default:
-		inner, _ := c.drop(raw, false)
+		inner, _ := c.drop(false)
 		cuts = append(cuts, inner...)
 	}
 	return cuts
@@ -111,6 +111,16 @@ func (k *block) revise(raw []byte, replaced map[string]string) (cuts []transcrip
 func hasUnsigned(parts []transcript.Part) bool {
 	for _, p := range parts {
 		if t, ok := p.(transcript.Thinking); ok && t.Signature == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// hasOddCall reports whether a call has no name, or input that is no object.
+func hasOddCall(parts []transcript.Part) bool {
+	for _, p := range parts {
+		if c, ok := p.(transcript.ToolCall); ok && (c.Name == "" || len(c.Input) == 0 || c.Input[0] != '{') {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func (e *encoder) block(p transcript.Part) []byte {
 		}
 		return object("type", "thinking", "thinking", p.Text, "signature", p.Signature)
 	case transcript.ToolCall:
-		raw := object("type", "tool_use", "id", cleanID(p.ID), "name", p.Name)
+		raw := object("type", "tool_use", "id", cleanID(p.ID), "name", cmp.Or(p.Name, "unknown"))
 		input, _ := arguments(p.Input)
 		return field(raw, "input", input)
 	case transcript.ToolResult:

@@ -20,8 +20,11 @@ const (
 // errors. They are of type [*transcript.SyntaxError]. The texts of the history
 // share memory with data.
 func Parse(name string, data []byte) (*History, error) {
-	r := newReader(name, data)
-	return r.read()
+	h, err := newReader(name, data).read()
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 // A span is a part of the data.
@@ -43,7 +46,7 @@ func newReader(name string, data []byte) *reader {
 	return &reader{scanner: scanner{name: name, data: data}, names: make(map[string]*string)}
 }
 
-// read reads the whole file.
+// read reads the whole file. What it returns beside an error is incomplete.
 func (r *reader) read() (h *History, err error) {
 	defer catch(&err)
 	h = new(History)

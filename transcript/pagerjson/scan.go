@@ -145,12 +145,12 @@ func (s *scanner) plain(i int) (int, bool) {
 		c := data[i]
 		if c == '"' || c == '\\' {
 			if wide&high != 0 && !utf8.Valid(data[start:i]) {
-				s.fail(start, "", "a string is not UTF-8")
+				s.fail(start, "", "a text is not UTF-8")
 			}
 			return i, c == '"'
 		}
 		if c < ' ' {
-			s.fail(i, "", "a string has the control character %U", c)
+			s.fail(i, "", "a text has the control character %U", c)
 		}
 		wide |= uint64(c)
 		i++
@@ -204,7 +204,7 @@ func (s *scanner) escape(i int) rune {
 			}
 		}
 	}
-	s.fail(i, "", "a string has an escape that JSON does not know")
+	s.fail(i, "", "a text has an escape that JSON does not know")
 	return 0
 }
 

@@ -1,0 +1,25 @@
+// Command carrel keeps the context window of a language model in order: it
+// takes conversations in, cuts them to a budget, writes them out for a
+// provider, and gives back every byte that it took away. See carrel help.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/carrel-dev/carrel/internal/cli"
+)
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // the next one ends the process at once
+		cancel(&cli.SignalError{Signal: s})
+	}()
+	os.Exit(cli.Main(ctx, cli.OS(), os.Args[1:]))
+}

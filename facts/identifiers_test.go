@@ -1,0 +1,82 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestEach(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   string
+		want []Identifier
+	}{
+		{"plain words are none", "look at the pager and fix it", nil},
+		{"paths keep their root", "see /srv/app/main.go and internal/pool/pool.go.", []Identifier{
+			{"/srv/app/main.go", KindPath}, {"internal/pool/pool.go", KindPath},
+		}},
+		{"a fraction is no path", "and/or", nil},
+		{"files by their extension", "README.md, go.mod; v1.2", []Identifier{{"README.md", KindFile}, {"go.mod", KindFile}}},
+		{"urls whole, without the full stop", "at https://git.example.com/acme/pull/17?x=1.", []Identifier{
+			{"https://git.example.com/acme/pull/17?x=1", KindURL},
+		}},
+		{"addresses", "mail ada@example.com now", []Identifier{{"ada@example.com", KindEmail}}},
+		{"dates, ids and names with dashes", "2024-05-15 HAT-204 billing-jobs-sync well-known", []Identifier{
+			{"2024-05-15", KindKebab}, {"HAT-204", KindKebab}, {"billing-jobs-sync", KindKebab},
+		}},
+		{"symbols", "shutdownTimeout ERR_CLOSED wg x2y4 WORD", []Identifier{
+			{"shutdownTimeout", KindSymbol}, {"ERR_CLOSED", KindSymbol}, {"x2y4", KindSymbol},
+		}},
+		{"numbers and numbers with a unit", "port 8443, 12 times, 40ms", []Identifier{{"8443", KindNumber}, {"40ms", KindNumber}}},
+		{"an escaped line feed separates", `a.go\nb.go`, []Identifier{{"a.go", KindFile}, {"b.go", KindFile}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []Identifier
+			Each(tt.in, func(id Identifier) { got = append(got, id) })
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Each(%q) (-want +got):\n%s", tt.in, diff)
+			}
+		})
+	}
+}
+
+// Identifiers are pieces of the text, in order.
+func TestIdentifiersAreVerbatim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`([a-zA-Z0-9_./@:~+%#?=& -]|é|\\n){0,80}`).Draw(t, "text")
+		at := 0
+		Each(text, func(id Identifier) {
+			i := strings.Index(text[at:], id.Text)
+			if i < 0 {
+				t.Fatalf("%q is not in %q from %d on", id.Text, text, at)
+			}
+			at += i + len(id.Text)
+		})
+	})
+}
+
+func FuzzEach(f *testing.F) {
+	f.Add("internal/pool/pool.go:17 https://example.com/a?b=c \\n 8443")
+	f.Fuzz(func(t *testing.T, text string) {
+		Each(text, func(id Identifier) {
+			if id.Text == "" || id.Kind == "" || !strings.Contains(text, id.Text) {
+				t.Fatalf("identifier %+v of %q", id, text)
+			}
+		})
+	})
+}
+
+func BenchmarkEach(b *testing.B) {
+	text := strings.Repeat("ok  internal/pool/pool.go:17 shutdownTimeout=30s in 8443 plain words and some more of them\n", 10_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		n := 0
+		Each(text, func(Identifier) { n++ })
+		if n == 0 {
+			b.Fatal("nothing found")
+		}
+	}
+}

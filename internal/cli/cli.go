@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Main runs one command line, without the program's name, and returns its exit
+// code.
+func Main(ctx context.Context, env *Env, args []string) (code int) {
+	g := &globals{env: env}
+	defer func() {
+		if v := recover(); v != nil {
+			code = g.fail(ctx, &panicError{v, debug.Stack()})
+		}
+	}()
+	root := newRoot(env, g)
+	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !g.started {
+		err = &usageError{err: err}
+	}
+	return g.fail(ctx, err)
+}
+
+// The groups of commands in the help.
+const (
+	groupStart        = "start"
+	groupConversation = "conversation"
+	groupContract     = "contract"
+	groupAdmin        = "admin"
+)
+
+func newRoot(env *Env, g *globals) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "carrel",
+		Short: "Keep the context window of a language model in order",
+		Long: `Carrel decides what of a conversation stays in the context window, what becomes
+a stub that can be recalled, and what leaves. It takes conversations in, cuts
+them to a budget, and writes them out in the form that the provider accepts. It
+loses no byte and can say why everything is where it is. It needs no model and
+no network.
+
+Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.start(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("no command: try %q", cmd.CommandPath()+" demo")
+		},
+	}
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start:"},
+		&cobra.Group{ID: groupConversation, Title: "Conversations:"},
+		&cobra.Group{ID: groupContract, Title: "Contracts and checks:"},
+		&cobra.Group{ID: groupAdmin, Title: "Administration:"},
+	)
+	root.SetHelpCommandGroupID(groupAdmin)
+	g.register(root.PersistentFlags())
+	for _, group := range []struct {
+		id       string
+		commands []func(*Env, *globals) *cobra.Command
+	}{
+		{groupStart, []func(*Env, *globals) *cobra.Command{newDemo}},
+		{groupConversation, []func(*Env, *globals) *cobra.Command{
+			newImport, newSessions, newMessages, newContext, newCompress, newExport,
+			newRecall, newSearch, newWhy, newUndo, newPin, newUnpin,
+		}},
+		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newTokens, newBench}},
+		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newCompletion, newMan, newVersion}},
+	} {
+		for _, make := range group.commands {
+			cmd := make(env, g)
+			cmd.GroupID = group.id
+			cmd.DisableFlagsInUseLine = true
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newTopics()...)
+	return root
+}
+
+// globals are the settings that all commands share.
+type globals struct {
+	env *Env
+
+	store, scope, dir string
+	json              string // "" for text, allFields, or names of fields
+	ndjson            bool
+	jq                string
+	quiet             bool
+	verbose           int
+	color, progress   string
+	noPager           bool
+	now               string
+	timeout           time.Duration
+
+	started  bool // the command line was understood
+	reporter *progress
+	release  context.CancelFunc
+}
+
+// allFields is what --json without fields stands for.
+const allFields = "*"
+
+func (g *globals) register(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVarP(&g.store, "store", "s", "", "`path` of the store (CARREL_STORE)")
+	f.StringVar(&g.scope, "scope", "", "`tenant/project/agent` whose conversations these are (CARREL_SCOPE)")
+	f.StringVarP(&g.dir, "directory", "C", "", "run as if started in `dir`")
+	f.StringVar(&g.json, "json", "", "print one JSON document, or only these `fields` of it (CARREL_JSON=1)")
+	f.Lookup("json").NoOptDefVal = allFields
+	f.BoolVar(&g.ndjson, "ndjson", false, "print lists as JSON, one entry a line")
+	f.StringVar(&g.jq, "jq", "", "print what a jq `expression` makes of the JSON")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "print results and errors only")
+	f.CountVarP(&g.verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
+	f.StringVar(&g.color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
+	f.StringVar(&g.progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
+	f.BoolVar(&g.noPager, "no-pager", false, "do not page output; nothing does as yet")
+	f.StringVar(&g.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")
+	f.DurationVar(&g.timeout, "timeout", 0, "give up after a `duration` such as 30s (CARREL_TIMEOUT)")
+}
+
+// start checks the settings before a command runs.
+func (g *globals) start(cmd *cobra.Command) error {
+	if g.json == "" && isTrue(g.env.Getenv("CARREL_JSON")) || g.json == "" && (g.jq != "" || g.ndjson) {
+		g.json = allFields
+	}
+	for _, s := range []struct {
+		flag, variable string
+		value          *string
+		words          []string
+	}{
+		{"--color", "CARREL_COLOR", &g.color, []string{"auto", "always", "never"}},
+		{"--progress", "CARREL_PROGRESS", &g.progress, []string{"auto", "plain", "json", "none"}},
+	} {
+		name := s.flag
+		if *s.value == "" {
+			name, *s.value = s.variable, g.env.Getenv(s.variable)
+		}
+		if *s.value == "" {
+			*s.value = s.words[0]
+		}
+		if err := oneOf(name, *s.value, s.words...); err != nil {
+			return err
+		}
+	}
+	if v := g.env.Getenv("CARREL_TIMEOUT"); v != "" && g.timeout == 0 {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return usagef("CARREL_TIMEOUT: %w", err)
+		}
+		g.timeout = d
+	}
+	if _, err := config.Clock(g.env.Getenv, g.now, g.env.Now); err != nil {
+		return err
+	}
+	if g.dir != "" {
+		if fi, err := os.Stat(g.path("")); err != nil || !fi.IsDir() {
+			return usagef("-C %s: is no folder", g.dir)
+		}
+	}
+	if g.timeout > 0 {
+		ctx, cancel := context.WithTimeout(cmd.Context(), g.timeout)
+		g.release = cancel
+		cmd.SetContext(ctx)
+	}
+	g.started = true
+	return nil
+}
+
+func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
+
+// oneOf returns a usage error if a value is none of the words.
+func oneOf(name, value string, words ...string) error {
+	for _, w := range words {
+		if value == w {
+			return nil
+		}
+	}
+	return usagef("%s: %q is none of %s", name, value, strings.Join(words, ", "))
+}
+
+// path returns the path of a file that the user named.
+func (g *globals) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	dir := g.dir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(g.env.Dir, dir)
+	}
+	return filepath.Join(dir, name)
+}
+
+// storePath returns the path of the store.
+func (g *globals) storePath() (string, error) {
+	dir, err := filepath.Abs(g.path(""))
+	if err != nil {
+		return "", err
+	}
+	return config.StorePath(g.env.Getenv, dir, g.store)
+}
+
+// clock returns the time for what is recorded.
+func (g *globals) clock() func() time.Time {
+	now, err := config.Clock(g.env.Getenv, g.now, g.env.Now)
+	if err != nil {
+		return g.env.Now // start has refused it
+	}
+	return now
+}
+
+// A session is a store that is open, with an engine over it.
+type access struct {
+	*carrel.Engine
+
+	store store.Store
+	scope governance.Scope
+}
+
+// with opens the store and calls do. The store is made only if create is set.
+func (g *globals) with(ctx context.Context, create bool, do func(a *access) error) (err error) {
+	scope, err := config.Scope(g.env.Getenv, g.scope)
+	if err != nil {
+		return err
+	}
+	path, err := g.storePath()
+	if err != nil {
+		return err
+	}
+	s, err := config.Open(ctx, path, create)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	g.reporter = newProgress(g)
+	defer g.reporter.end()
+	e, err := carrel.New(s, &carrel.Options{Now: g.clock(), Progress: g.reporter.step, Logger: g.logger()})
+	if err != nil {
+		return err
+	}
+	return do(&access{e, s, scope})
+}
+
+// logger returns a logger to standard error, if one is wanted.
+func (g *globals) logger() *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case g.verbose > 1, g.env.Getenv("CARREL_LOG") == "debug":
+		level = slog.LevelDebug
+	case g.verbose == 0 && g.env.Getenv("CARREL_LOG") == "":
+		return nil
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if g.env.Getenv("CARREL_LOG_FORMAT") == "json" {
+		return slog.New(slog.NewJSONHandler(g.env.Stderr, opts))
+	}
+	return slog.New(slog.NewTextHandler(g.env.Stderr, opts))
+}
+
+// note writes a line to standard error, unless quiet.
+func (g *globals) note(format string, args ...any) {
+	if !g.quiet {
+		fmt.Fprintln(g.env.Stderr, visible(fmt.Sprintf(format, args...)))
+	}
+}
+
+// read returns the content of a file, or of standard input for "-".
+func (g *globals) read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(g.env.Stdin)
+	}
+	return os.ReadFile(g.path(name))
+}
+
+// write puts data into a file as a whole or not at all, or writes it to
+// standard output for "-".
+func (g *globals) write(name string, data []byte) error {
+	if name == "-" {
+		_, err := g.env.Stdout.Write(data)
+		return err
+	}
+	path := g.path(name)
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// back lets a command take "-2" for an argument: each digit is a hidden flag.
+type back struct {
+	word *string
+	nth  string
+}
+
+func (b back) String() string { return "" }
+func (b back) Type() string   { return "bool" }
+
+func (b back) Set(string) error {
+	if *b.word != "" {
+		return fmt.Errorf("%s and %s name two sessions", *b.word, b.nth)
+	}
+	*b.word = b.nth
+	return nil
+}
+
+// A sessionArg is the word that names a session.
+type sessionArg struct{ word string }
+
+// takesSession gives a command an optional argument for a session at the given
+// place among its arguments.
+func takesSession(cmd *cobra.Command) *sessionArg {
+	s := &sessionArg{}
+	for i := range 10 {
+		nth := fmt.Sprintf("%d", i)
+		f := cmd.Flags().VarPF(back{&s.word, "-" + nth}, "back-"+nth, nth, "session before last")
+		f.NoOptDefVal = "true"
+		f.Hidden = true
+	}
+	return s
+}
+
+// find returns the session that the arguments name: the last by default.
+func (s *sessionArg) find(ctx context.Context, a *access, args []string) (transcript.SessionID, error) {
+	word := s.word
+	if len(args) > 0 {
+		if word != "" {
+			return "", usagef("%s and %s name two sessions", word, args[0])
+		}
+		word = args[0]
+	}
+	return a.FindSession(ctx, a.scope, word)
+}
+
+// writes gives a command the flag of all that write.
+func writes(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "say what would happen and write nothing")
+	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A progress tells on standard error how far a long step is. Steps that are
+// over within [patience] are not mentioned. It is safe for concurrent use.
+type progress struct {
+	env  *Env
+	form string // "bar", "plain", "json" or "none"
+
+	mu      sync.Mutex
+	job     string
+	began   time.Time
+	told    time.Time
+	drawn   bool
+	started bool
+}
+
+// patience is how long a step may last before anything is said about it.
+const patience = 300 * time.Millisecond
+
+func newProgress(g *globals) *progress {
+	p := &progress{env: g.env, form: g.progress}
+	switch {
+	case g.quiet:
+		p.form = "none"
+	case p.form == "auto" && g.env.StderrTerminal && g.env.Getenv("TERM") != "dumb":
+		p.form = "bar"
+	case p.form == "auto":
+		p.form = "plain"
+	}
+	return p
+}
+
+// step says that of a job's total steps some are done.
+func (p *progress) step(job string, done, total int) {
+	if p == nil || p.form == "none" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.env.Now()
+	if !p.started || job != p.job {
+		p.started, p.job, p.began, p.told = true, job, now, time.Time{}
+	}
+	pause := time.Second
+	if p.form == "bar" {
+		pause = patience / 3
+	}
+	if now.Sub(p.began) < patience || now.Sub(p.told) < pause {
+		return
+	}
+	p.told = now
+	switch p.form {
+	case "bar":
+		p.drawn = true
+		fmt.Fprintf(p.env.Stderr, "\r\x1b[K%s %s of %s", job, thousands(int64(done)), thousands(int64(total)))
+	case "json":
+		fmt.Fprintf(p.env.Stderr, `{"event":"progress","job":%q,"done":%d,"total":%d}`+"\n", job, done, total)
+	default:
+		fmt.Fprintf(p.env.Stderr, "%s %d of %d\n", job, done, total)
+	}
+}
+
+// end wipes what is drawn.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		fmt.Fprint(p.env.Stderr, "\r\x1b[K")
+		p.drawn = false
+	}
+}

@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// The exit codes. They are part of the interface.
+const (
+	exitDone        = 0
+	exitNo          = 1
+	exitUsage       = 2
+	exitInput       = 3
+	exitNotFound    = 4
+	exitBudget      = 5
+	exitIntegrity   = 6
+	exitBusy        = 7
+	exitPolicy      = 9
+	exitBug         = 70
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// A SignalError is the cause of a context that a signal has canceled.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return e.Signal.String() }
+
+// A usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// errNo means that the answer is no, and that it was printed.
+var errNo = errors.New("no")
+
+// A panicError is a bug in Carrel.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("this is a bug in carrel: %v", e.value) }
+
+// A brokenError says that a check of the store found something.
+type brokenError struct {
+	path     string
+	problems int
+}
+
+func (e *brokenError) Error() string { return fmt.Sprintf("%s: %d problems", e.path, e.problems) }
+
+// A contractError is a contract that cannot be replayed.
+type contractError struct {
+	path string
+	err  *contract.SyntaxError
+}
+
+func (e *contractError) Error() string { return e.path + ": " + e.err.Error() }
+func (e *contractError) Unwrap() error { return e.err }
+
+// status is the one place where an error becomes an exit code.
+func status(err error) int {
+	code, _ := classify(err)
+	return code
+}
+
+// classify returns the exit code of an error and a word for its kind.
+func classify(err error) (code int, slug string) {
+	switch {
+	case err == nil:
+		return exitDone, ""
+	case is[*panicError](err):
+		return exitBug, "bug"
+	case is[*SignalError](err):
+		if s, _ := errors.AsType[*SignalError](err); s.Signal == syscall.SIGTERM {
+			return exitTerminated, "terminated"
+		}
+		return exitInterrupted, "interrupted"
+	case errors.Is(err, errNo):
+		return exitNo, "no"
+	case is[*usageError](err), is[*config.Error](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding):
+		return exitUsage, "usage"
+	case errors.Is(err, carrel.ErrAmbiguous):
+		return exitUsage, "ambiguous"
+	case errors.Is(err, carrel.ErrBudget):
+		return exitBudget, "budget-floor"
+	case errors.Is(err, carrel.ErrInvalid):
+		return exitNo, "invalid-result"
+	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist):
+		return exitPolicy, "refused"
+	case errors.Is(err, carrel.ErrGone):
+		return exitNotFound, "gone"
+	case errors.Is(err, store.ErrCorrupt), is[*brokenError](err):
+		return exitIntegrity, "integrity"
+	case errors.Is(err, store.ErrBusy), errors.Is(err, store.ErrConflict):
+		return exitBusy, "busy"
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitBusy, "timeout"
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted, "interrupted"
+	case errors.Is(err, store.ErrNotFound):
+		return exitNotFound, "not-found"
+	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err):
+		return exitInput, "input"
+	case errors.Is(err, sqlite.ErrForeign), is[*sqlite.SchemaError](err):
+		return exitInput, "store"
+	case is[*fs.PathError](err), is[*os.LinkError](err):
+		return exitInput, "file"
+	}
+	return exitBug, "unexpected"
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// titles say what each kind of error is.
+var titles = map[string]string{
+	"bug":            "bug in carrel",
+	"interrupted":    "interrupted",
+	"terminated":     "terminated",
+	"no":             "the answer is no",
+	"usage":          "wrong command line",
+	"ambiguous":      "abbreviation fits several things",
+	"budget-floor":   "budget is below the floor",
+	"invalid-result": "result would be refused by the provider",
+	"refused":        "refused by policy",
+	"gone":           "bytes were erased",
+	"integrity":      "store does not verify",
+	"busy":           "store is busy or was changed",
+	"timeout":        "time is up",
+	"not-found":      "not found",
+	"input":          "input cannot be read",
+	"store":          "store cannot be read",
+	"file":           "file cannot be read or written",
+	"unexpected":     "unexpected error",
+}
+
+// hint returns what to try next, or "".
+func hint(err error) string {
+	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*seed.InputError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*contract.SyntaxError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if e, ok := carrel.Floor(err); ok {
+		return fmt.Sprintf("carrel compress --target %d, or carrel unpin what is pinned", e.Need)
+	}
+	_, slug := classify(err)
+	switch slug {
+	case "ambiguous":
+		return "give more of the id; carrel sessions and carrel messages list them"
+	case "not-found":
+		switch text := err.Error(); {
+		case strings.Contains(text, "nothing to undo"):
+			return ""
+		case strings.Contains(text, "no session is stored"):
+			return "carrel import --all, or carrel demo"
+		case strings.Contains(text, "session"):
+			return "carrel sessions"
+		}
+		return "carrel search QUERY, or carrel messages"
+	case "invalid-result":
+		return "nothing was changed; please report this with the session's format"
+	case "integrity":
+		return "carrel store check, then carrel store restore BACKUP"
+	case "busy":
+		return "try again"
+	case "timeout":
+		return "nothing was changed; give more time with --timeout"
+	case "input":
+		if errors.Is(err, carrel.ErrFormat) {
+			return "carrel help formats"
+		}
+	case "store":
+		if errors.Is(err, sqlite.ErrForeign) {
+			return "choose another file with --store"
+		}
+		return "use a carrel at least as new as the store"
+	case "bug", "unexpected":
+		return "carrel version, and report it with the command line"
+	}
+	return ""
+}
+
+// A problem is an error for programs to read, see RFC 9457.
+type problem struct {
+	Type       string                 `json:"type"`
+	Title      string                 `json:"title"`
+	Status     int                    `json:"status"` // exit code
+	Detail     string                 `json:"detail"`
+	Hint       string                 `json:"hint,omitempty"`
+	Floor      *floor                 `json:"floor,omitempty"`
+	Violations []transcript.Violation `json:"violations,omitempty"`
+	File       string                 `json:"file,omitempty"`
+	Line       int                    `json:"line,omitempty"`
+	Field      string                 `json:"field,omitempty"`
+}
+
+// A floor says what holds a budget up.
+type floor struct {
+	Budget token.Count     `json:"budget"`
+	Need   token.Count     `json:"need"`
+	Fixed  token.Count     `json:"fixed"`
+	Rules  []ruleSum       `json:"rules"`
+	Held   []pager.Holding `json:"held"`
+}
+
+type ruleSum struct {
+	Rule   pager.Rule  `json:"rule"`
+	Blocks int         `json:"blocks"`
+	Tokens token.Count `json:"tokens"`
+}
+
+func newProblem(err error) *problem {
+	code, slug := classify(err)
+	p := &problem{Type: "carrel:problem/" + slug, Title: titles[slug], Status: code, Detail: err.Error(), Hint: hint(err)}
+	if e, ok := carrel.Floor(err); ok {
+		p.Floor = newFloor(e)
+	}
+	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
+		p.Violations = e.Violations
+	}
+	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok {
+		p.File, p.Line, p.Field = e.Name, e.Line, e.Field
+	}
+	if e, ok := errors.AsType[*contractError](err); ok {
+		p.File, p.Line = e.path, e.err.Line
+	}
+	return p
+}
+
+// newFloor sums what holds a budget up by rule, in the order in which the
+// largest block of each comes.
+func newFloor(e *pager.FloorError) *floor {
+	f := &floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Held: e.Held}
+	at := make(map[pager.Rule]int)
+	for _, h := range e.Held {
+		i, ok := at[h.Rule]
+		if !ok {
+			i = len(f.Rules)
+			at[h.Rule] = i
+			f.Rules = append(f.Rules, ruleSum{Rule: h.Rule})
+		}
+		f.Rules[i].Blocks++
+		f.Rules[i].Tokens += h.Tokens
+	}
+	return f
+}
+
+// heaviest is how many blocks of a floor are listed for a person.
+const heaviest = 5
+
+// fail reports an error and returns the exit code.
+func (g *globals) fail(ctx context.Context, err error) int {
+	if g.release != nil {
+		g.release()
+	}
+	if cause := context.Cause(ctx); err != nil && is[*SignalError](cause) {
+		err = cause // whatever it led to
+	}
+	code := status(err)
+	if err == nil || errors.Is(err, errNo) {
+		return code
+	}
+	p := newProblem(err)
+	if g.json != "" {
+		doc, _ := jsonText(p, g.env.StdoutTerminal) //nolint:errcheck // strings and numbers
+		_, _ = g.env.Stdout.Write(doc)              //nolint:errcheck // the code says it all
+	}
+	fmt.Fprintln(g.env.Stderr, "carrel: "+visible(p.Detail))
+	if g.json != "" {
+		return code
+	}
+	if p.Floor != nil {
+		g.printFloor(p.Floor)
+	}
+	for _, v := range p.Violations {
+		fmt.Fprintln(g.env.Stderr, "  "+visible(v.String()))
+	}
+	if e, ok := errors.AsType[*panicError](err); ok && (g.verbose > 0 || g.env.Getenv("CARREL_LOG") == "debug") {
+		_, _ = g.env.Stderr.Write(e.stack) //nolint:errcheck // there is nobody left to tell
+	}
+	if p.Hint != "" {
+		fmt.Fprintln(g.env.Stderr, "hint: "+visible(p.Hint))
+	}
+	return code
+}
+
+// printFloor lists what holds a budget up.
+func (g *globals) printFloor(f *floor) {
+	w := g.env.Stderr
+	if f.Fixed > 0 {
+		fmt.Fprintf(w, "  %10s  framing and tools\n", thousands(int64(f.Fixed)))
+	}
+	for _, r := range f.Rules {
+		fmt.Fprintf(w, "  %10s  %s, %d %s\n", thousands(int64(r.Tokens)), r.Rule, r.Blocks, plural(r.Blocks, "block", "blocks"))
+	}
+	fmt.Fprintln(w, "largest blocks:")
+	for _, h := range f.Held[:min(heaviest, len(f.Held))] {
+		fmt.Fprintf(w, "  %10s  %s  %s\n", thousands(int64(h.Tokens)), h.Block.Short(), h.Rule)
+	}
+}

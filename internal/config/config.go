@@ -1,0 +1,165 @@
+// Package config turns flags and the environment into settings, and opens the
+// store. It is the one place where a driver meets the engine.
+//
+// A flag wins over the environment, and the environment over what is found
+// around the working directory. Functions read the environment through their
+// first argument only, so that tests need no process. An error is about the
+// user's words and says which: [Error] names the flag or variable.
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/sqlite"
+)
+
+// A Getenv returns the value of a variable, or "" if it is not set.
+type Getenv func(name string) string
+
+// An Error says which setting makes no sense.
+type Error struct {
+	Name string // such as "--scope" or "CARREL_NOW"
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// ProjectDir is the folder of a project's own store.
+const ProjectDir = ".carrel"
+
+// fileName is the name of a store in its folder.
+const fileName = "carrel.db"
+
+// StorePath returns the path of the store: that of the flag, of CARREL_STORE,
+// of the nearest folder named [ProjectDir] in dir or above it, or that of the
+// user. Relative paths are relative to dir, which must be absolute.
+func StorePath(env Getenv, dir, flag string) (string, error) {
+	for _, path := range [...]string{flag, env("CARREL_STORE")} {
+		if path == "" {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		return path, nil
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		project := filepath.Join(at, ProjectDir)
+		if fi, err := os.Stat(project); err == nil && fi.IsDir() {
+			return filepath.Join(project, fileName), nil
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	data, err := dataDir(env)
+	return filepath.Join(data, "carrel", fileName), err
+}
+
+// dataDir returns the folder for the data of the user's programs.
+func dataDir(env Getenv) (string, error) {
+	if d := env("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return d, nil
+	}
+	if d := env("LOCALAPPDATA"); runtime.GOOS == "windows" && d != "" {
+		return d, nil
+	}
+	h, err := home(env)
+	return filepath.Join(h, ".local", "share"), err
+}
+
+func home(env Getenv) (string, error) {
+	for _, name := range [...]string{"HOME", "USERPROFILE"} {
+		if h := env(name); h != "" {
+			return h, nil
+		}
+	}
+	return "", &Error{"HOME", errors.New("is not set")}
+}
+
+// ClaudeProjects returns the folder in which Claude Code keeps its sessions.
+func ClaudeProjects(env Getenv) (string, error) {
+	if d := env("CLAUDE_CONFIG_DIR"); d != "" {
+		return filepath.Join(d, "projects"), nil
+	}
+	h, err := home(env)
+	return filepath.Join(h, ".claude", "projects"), err
+}
+
+// Scope returns the scope of the flag, of CARREL_SCOPE, or the default.
+func Scope(env Getenv, flag string) (governance.Scope, error) {
+	name, value := "--scope", flag
+	if value == "" {
+		name, value = "CARREL_SCOPE", env("CARREL_SCOPE")
+	}
+	if value == "" {
+		return governance.DefaultScope, nil
+	}
+	s, err := governance.ParseScope(value)
+	if err != nil {
+		return "", &Error{name, err}
+	}
+	return s, nil
+}
+
+// Clock returns a clock that stands at the time of the flag, of CARREL_NOW or
+// of SOURCE_DATE_EPOCH, and otherwise the given one.
+func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, error) {
+	for _, s := range [...]struct{ name, value string }{
+		{"--now", flag}, {"CARREL_NOW", env("CARREL_NOW")}, {"SOURCE_DATE_EPOCH", env("SOURCE_DATE_EPOCH")},
+	} {
+		if s.value == "" {
+			continue
+		}
+		t, err := parseTime(s.value)
+		if err != nil {
+			return nil, &Error{s.name, err}
+		}
+		return func() time.Time { return t }, nil
+	}
+	return now, nil
+}
+
+// parseTime reads a time in seconds since 1970, or as in RFC 3339, whole or
+// the date alone.
+func parseTime(s string) (time.Time, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.Unix(n, 0).UTC(), nil
+	}
+	for _, layout := range [...]string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time, such as 2026-01-31T12:00:00Z or 2026-01-31", s)
+}
+
+// Open opens the store at path. If it is not there, it is made if create is
+// set; if not, an empty one takes its place that leaves nothing behind, so that
+// what only reads writes nothing. The caller closes it.
+func Open(ctx context.Context, path string, create bool) (store.Store, error) {
+	if !create {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return new(memory.Store), nil
+		}
+	}
+	return sqlite.Open(ctx, path, nil)
+}
+
+// Restore puts a backup in the place of the store at path, as
+// [sqlite.Restore] does.
+func Restore(ctx context.Context, backup, path string, force bool) error {
+	return sqlite.Restore(ctx, backup, path, force)
+}

@@ -1,0 +1,340 @@
+// Package demo runs the main job on embedded data and checks every promise of
+// it as it goes: a real-looking conversation goes in, a smaller valid one comes
+// out, nothing is lost.
+//
+// It needs no network, no model, no configuration, and writes nothing outside
+// the folder that it is given. The clock is fixed, so that it prints the same
+// each time, but for durations.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// ErrFailed means that a check of the demonstration did not hold. It was
+// printed.
+var ErrFailed = errors.New("a check of the demonstration failed")
+
+// Run runs the demonstration. It writes its store and the exported
+// conversations to the folder dir, which must exist, and tells of each step on
+// out.
+func Run(ctx context.Context, out io.Writer, dir string) error {
+	d := &demo{out: out, dir: dir, data: Session(), scope: governance.DefaultScope}
+	fmt.Fprintf(out, "carrel demo · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
+	for _, step := range []func(context.Context) error{d.open, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.verify} {
+		if err := step(ctx); err != nil {
+			return errors.Join(err, d.close())
+		}
+	}
+	if err := d.close(); err != nil {
+		return err
+	}
+	if d.failed > 0 {
+		fmt.Fprintf(out, "\n%d of %d checks failed\n", d.failed, d.checks)
+		return ErrFailed
+	}
+	fmt.Fprintf(out, "\nall %d checks passed\n\nThe store is %s, the exports lie beside it.\nNext, in this folder:\n", d.checks, d.path())
+	for _, c := range []string{"messages @last", "why " + d.cold, "recall " + d.cold + " --text", "compress @last --target 10%"} {
+		fmt.Fprintf(out, "  go run ./cmd/carrel -s %s %s\n", d.path(), c)
+	}
+	fmt.Fprint(out, "and on your own sessions:\n  go run ./cmd/carrel import --all\n  go run ./cmd/carrel sessions\n")
+	return nil
+}
+
+func clock() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+type demo struct {
+	out     io.Writer
+	dir     string
+	data    []byte
+	scope   governance.Scope
+	store   store.Store
+	engine  *carrel.Engine
+	session transcript.SessionID
+	result  *carrel.CompressResult
+	before  []byte // export before the pass
+	after   []byte // export behind it
+	cold    string // a block that left
+
+	checks, failed int
+}
+
+func (d *demo) path() string { return filepath.Join(d.dir, "carrel.db") }
+
+// check counts a promise, and tells of one that does not hold.
+func (d *demo) check(ok bool, format string, args ...any) {
+	d.checks++
+	if !ok {
+		d.failed++
+		fmt.Fprintf(d.out, "  FAILED     %s\n", fmt.Sprintf(format, args...))
+	}
+}
+
+// tell prints a line of the report.
+func (d *demo) tell(step, format string, args ...any) {
+	fmt.Fprintf(d.out, "  %-10s %s\n", step, fmt.Sprintf(format, args...))
+}
+
+func (d *demo) open(ctx context.Context) error {
+	var err error
+	if d.store, err = sqlite.Open(ctx, d.path(), nil); err != nil {
+		return err
+	}
+	d.engine, err = carrel.New(d.store, &carrel.Options{Now: clock})
+	return err
+}
+
+func (d *demo) close() error {
+	if d.store == nil {
+		return nil
+	}
+	s := d.store
+	d.store = nil
+	return s.Close()
+}
+
+func (d *demo) load(ctx context.Context) error {
+	in, err := d.engine.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
+	if err != nil {
+		return err
+	}
+	d.session = in.Session
+	forks := 0
+	for _, b := range in.Branches {
+		if b.Kind == transcript.BranchFork {
+			forks++
+		}
+	}
+	d.check(in.Messages > 0 && forks == 1, "%d messages and %d forks were read", in.Messages, forks)
+	again, err := d.engine.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
+	if err != nil {
+		return err
+	}
+	d.check(!again.Changed, "importing the same file again changes nothing")
+	d.tell("import", "1 session, %d messages in %d blocks, %d fork, %s bytes · %s tok", in.Messages, in.Blocks, forks, group(len(d.data)), group(int(in.Tokens)))
+	return nil
+}
+
+func (d *demo) untouched(ctx context.Context) error {
+	out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	d.before = out.Data
+	d.check(bytes.Equal(out.Data, d.data), "the untouched export is the input, byte for byte")
+	d.tell("export", "untouched: byte for byte what came in")
+	return nil
+}
+
+func (d *demo) compress(ctx context.Context) error {
+	req := &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4)}
+	plan := *req
+	plan.DryRun = true
+	if _, err := d.engine.Compress(ctx, d.scope, &plan); err != nil {
+		return err
+	}
+	planned, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	d.check(bytes.Equal(planned.Data, d.before), "planning a plan changes nothing")
+	began := time.Now() //nolint:forbidigo // a stopwatch for the report
+	if d.result, err = d.engine.Compress(ctx, d.scope, req); err != nil {
+		return err
+	}
+	took := time.Since(began) //nolint:forbidigo // a stopwatch for the report
+	r := d.result
+	d.check(r.After <= r.Budget, "a window of %d tokens fits a budget of %d", r.After, r.Budget)
+	d.check(r.Tokens.Sum() == int64(r.Imported), "tokens in = live + stub + cold")
+	d.tell("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
+		100-100*int(r.After)/int(r.Before), r.Blocks.Live, r.Blocks.Stub, r.Blocks.Cold, took.Seconds())
+	again, err := d.engine.Compress(ctx, d.scope, req)
+	if err != nil {
+		return err
+	}
+	d.check(again.Changed == 0, "a second run changes nothing")
+	return d.exports(ctx)
+}
+
+// exports writes the window in three formats and validates each.
+func (d *demo) exports(ctx context.Context) error {
+	var told []string
+	for to, name := range map[string]string{"claudecode": "demo.claude.jsonl", "anthropic": "demo.anthropic.json", "openai": "demo.openai.json"} {
+		out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session, To: to})
+		if err != nil {
+			return err
+		}
+		_, violations, err := carrel.Validate(to, out.Data)
+		if err != nil {
+			return err
+		}
+		d.check(len(violations) == 0, "%s: %v", to, violations)
+		if to == "claudecode" {
+			d.after = out.Data
+		}
+		if err := os.WriteFile(filepath.Join(d.dir, name), out.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, to := range []string{"claudecode", "anthropic", "openai"} {
+		told = append(told, to+" ok")
+	}
+	text := string(d.after)
+	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
+		d.check(strings.Contains(text, kept), "the window still says %q", kept)
+	}
+	d.tell("validate", "%s · the task, the correction and the newest order are in the window", strings.Join(told, " · "))
+	return nil
+}
+
+func (d *demo) restart(ctx context.Context) error {
+	if err := d.close(); err != nil {
+		return err
+	}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	d.check(bytes.Equal(out.Data, d.after), "the same window gives the same bytes after a restart")
+	d.tell("restart", "store closed and opened again: the window is the same, byte for byte")
+	return nil
+}
+
+func (d *demo) recall(ctx context.Context) error {
+	f, err := carrel.Detect(d.data)
+	if err != nil {
+		return err
+	}
+	in, err := f.Decode("demo.jsonl", d.data)
+	if err != nil {
+		return err
+	}
+	blocks := transcript.Group(in.ID, 0, in.Messages)
+	same, left := 0, 0
+	for i, dec := range d.result.Decisions {
+		if !dec.Changed() {
+			continue
+		}
+		left++
+		got, err := d.engine.Recall(ctx, d.scope, &carrel.RecallRequest{Block: string(dec.Block)})
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(got.Data, in.RawBlock(&blocks[i])) {
+			same++
+		}
+		if got.State == store.StateCold || d.cold == "" {
+			d.cold = dec.Block.Short()
+		}
+	}
+	d.check(left > 0 && same == left, "%d of %d blocks are recalled byte for byte", same, left)
+	d.tell("recall", "%d/%d blocks that were cut or left: byte for byte", same, left)
+	return nil
+}
+
+func (d *demo) search(ctx context.Context) error {
+	const query = "panic index out of range ledger"
+	found, err := d.engine.Search(ctx, d.scope, &carrel.SearchRequest{Query: query, Limit: 3})
+	if err != nil {
+		return err
+	}
+	d.check(len(found) > 0 && strings.Contains(found[0].Excerpt, "panic"), "%q finds the panic", query)
+	if len(found) > 0 {
+		d.tell("search", "%q → %s %s, %s", query, found[0].Block.Short(), found[0].Kind, found[0].State)
+	}
+	return nil
+}
+
+func (d *demo) why(ctx context.Context) error {
+	why, err := d.engine.Why(ctx, d.scope, d.cold)
+	if err != nil {
+		return err
+	}
+	var last *carrel.WhyEntry
+	if n := len(why.History); n > 0 {
+		last = &why.History[n-1]
+	}
+	d.check(last != nil && last.Decision != nil, "the journal knows why %s is %s", d.cold, why.State)
+	if last != nil && last.Decision != nil {
+		dec := last.Decision
+		d.tell("why", "%s is %s: score %s = 0.7·%d/%d + 0.3·recency(%d) → %s", d.cold, why.State, dec.Score.Short(),
+			dec.Signals.Hits, dec.Signals.Terms, dec.Signals.Age, dec.Directive)
+	}
+	return nil
+}
+
+func (d *demo) undo(ctx context.Context) error {
+	if _, err := d.engine.Undo(ctx, d.scope, &carrel.UndoRequest{Session: d.session}); err != nil {
+		return err
+	}
+	out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	d.check(bytes.Equal(out.Data, d.before), "undo restores the window exactly")
+	if _, err := d.engine.Compress(ctx, d.scope, &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4)}); err != nil {
+		return err
+	}
+	out, err = d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	d.check(bytes.Equal(out.Data, d.after), "the same pass again gives the same bytes")
+	d.tell("undo", "the window as it was before, then the same pass again: the same bytes")
+	return nil
+}
+
+func (d *demo) verify(ctx context.Context) error {
+	lines, err := d.engine.Contract(ctx, d.scope, d.session)
+	if err != nil {
+		return err
+	}
+	state, err := contract.Replay(func(yield func(string) bool) {
+		for _, l := range lines {
+			if !yield(l) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r := d.result
+	d.check(int64(state.Count(contract.Retained)) == r.Blocks.Live && int64(state.Count(contract.Paged)) == r.Blocks.Stub &&
+		int64(state.Count(contract.Evicted)) == r.Blocks.Cold, "the contract replays to where the blocks are")
+	problems, err := d.store.Check(ctx)
+	if err != nil {
+		return err
+	}
+	d.check(len(problems) == 0, "the store is sound: %v", problems)
+	d.tell("verify", "contract of %d statements replays · store checked: every commitment holds", len(lines))
+	return nil
+}
+
+// group writes n with a comma between thousands.
+func group(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

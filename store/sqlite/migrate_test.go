@@ -1,0 +1,73 @@
+package sqlite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/store/storetest"
+)
+
+// A store of each version that there ever was comes to the newest one with all
+// that was in it.
+func TestMigrateFromVersion1(t *testing.T) {
+	steps, err := sqlite.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := newPath(t)
+	old, err := sqlite.OpenWith(t.Context(), path, steps[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, old, 2, 4)
+	before := read(t, old)
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	later := append(steps[:len(steps):len(steps)],
+		sqlite.NewMigration("x_later.sql", "CREATE TABLE later (x TEXT NOT NULL) STRICT; ALTER TABLE session ADD COLUMN later TEXT"))
+	for range 2 { // the second time there is nothing to do
+		s, err := sqlite.OpenWith(t.Context(), path, later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := storetest.Diff(before, read(t, s)); diff != "" {
+			t.Errorf("contents after the migration (-before +after):\n%s", diff)
+		}
+		info, err := s.Info(t.Context())
+		if err != nil || info.Schema != len(later) {
+			t.Errorf("Info = %+v, %v; want schema %d", info, err, len(later))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names string
+	err = raw(t, path).QueryRowContext(t.Context(), "SELECT group_concat(version || ' ' || name, ', ' ORDER BY version) FROM migration").Scan(&names)
+	if err != nil || !strings.HasPrefix(names, "1 0001_sessions.sql, ") || !strings.HasSuffix(names, " x_later.sql") {
+		t.Errorf("migrations on record: %q, %v", names, err)
+	}
+}
+
+// A step that fails leaves the store as it was, at the version before.
+func TestMigrateAllOrNothing(t *testing.T) {
+	path := filled(t)
+	steps, err := sqlite.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := append(steps[:len(steps):len(steps)], sqlite.NewMigration("x_bad.sql", "CREATE TABLE half (x); CREATE TABLE half (y)"))
+	if _, err := sqlite.OpenWith(t.Context(), path, bad); err == nil || !strings.Contains(err.Error(), "x_bad.sql") {
+		t.Errorf("a migration that cannot be made: %v, want its name", err)
+	}
+	s := openAt(t, path)
+	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+	var n int
+	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d tables of the migration that failed, %v; want none", n, err)
+	}
+}
