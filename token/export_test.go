@@ -17,6 +17,9 @@ var LoadedEarly = func() bool {
 // Loaded reports whether the tables of o200k_base are loaded.
 func Loaded() bool { return o200k.codec != nil }
 
+// RaceEnabled is raceEnabled.
+const RaceEnabled = raceEnabled
+
 // Seam is seam.
 var Seam = seam
 

@@ -9,9 +9,9 @@ const (
 	ln2Low  = 1.90821492927058770002e-10
 )
 
-// reciprocals are 1/29, 1/27 and so on to 1/5.
+// reciprocals are 1/25, 1/23 and so on to 1/5.
 var reciprocals = [...]float64{
-	1.0 / 29, 1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5,
+	1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5,
 }
 
 // log returns the natural logarithm of a finite x ≥ 1, correctly rounded in all

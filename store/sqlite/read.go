@@ -228,8 +228,9 @@ func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, em
 	next := 0
 	err := v.each(func(rows *sql.Rows) error {
 		var place int
+		var own bool
 		var row cellRow
-		if err := rows.Scan(&place, &row.kind, &row.commitment, &row.salt, &row.body); err != nil {
+		if err := rows.Scan(&place, &own, &row.kind, &row.commitment, &row.salt, &row.body); err != nil {
 			return err
 		}
 		if place != next {
@@ -237,7 +238,7 @@ func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, em
 		}
 		next++
 		c, ok := row.cell(ids[place])
-		if !ok {
+		if !ok || !own {
 			return fmt.Errorf("%s: cell %s: its commitment does not hold: %w", s.path, ids[place], store.ErrCorrupt)
 		}
 		return emit(c)

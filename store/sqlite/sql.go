@@ -113,11 +113,13 @@ const (
 const cellsAtOnce = 64
 
 // selectCells takes the scope and cellsAtOnce ids. The first column is the
-// place in the list.
+// place in the list, the second whether the row that the index led to is the
+// one that was asked for: no commitment tells that of a damaged index.
 var selectCells = `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
-	SELECT place, kind, commitment, salt, body
-	FROM wanted CROSS JOIN cell ON scope = ?1 AND cell_id = id`
+	SELECT place, c.scope = ?1 AND c.cell_id = id, c.kind, c.commitment, c.salt, c.body
+	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
+	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 
 // places returns n rows of a number and a parameter each, from ?2 on.
 func places(n int) string {

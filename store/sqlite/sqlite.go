@@ -54,7 +54,7 @@ import (
 )
 
 // ErrForeign means that a file is a database of some other program.
-var ErrForeign = errors.New("is a database of another program")
+var ErrForeign = errors.New("database of another program")
 
 // oldestEngine is the first release in which the log cannot be reset under a
 // reader, which could damage any database with two connections.

@@ -1,0 +1,547 @@
+package carrel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const scope = governance.Scope("test")
+
+// quarter counts a token for four bytes, rounded up: fast, and easy to check.
+type quarter struct{}
+
+func (quarter) Count(text string) token.Count { return token.Count(len(text)+3) / 4 }
+func (quarter) Encoding() string              { return "quarter" }
+
+func newEngine(t testing.TB, s store.Store) *carrel.Engine {
+	t.Helper()
+	e, err := carrel.New(s, &carrel.Options{
+		Counter: quarter{},
+		Now:     func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A message is one of a request body in the format of Chat Completions.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	Calls   []call `json:"tool_calls,omitempty"`
+	CallID  string `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+func newCall(id, name, args string) call {
+	c := call{ID: id, Type: "function"}
+	c.Function.Name, c.Function.Arguments = name, args
+	return c
+}
+
+func body(t require, msgs []message) []byte {
+	b, err := json.Marshal(map[string]any{"model": "gpt-4o", "messages": msgs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// require is what rapid.T and testing.T have in common here.
+type require interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// conversation is one that a person could have had with a coding agent.
+func conversation(t require) []byte {
+	long := strings.Repeat("ok  example.com/app/internal/pool 0.1s\n", 60)
+	msgs := []message{
+		{Role: "system", Content: "You fix things."},
+		{Role: "user", Content: "Find why the pool hangs and fix it."},
+	}
+	for i := range 12 {
+		id := fmt.Sprintf("call_%d", i)
+		msgs = append(msgs,
+			message{Role: "assistant", Calls: []call{newCall(id, "Bash", fmt.Sprintf(`{"command":"go test ./internal/p%d"}`, i))}},
+			message{Role: "tool", CallID: id, Content: long},
+		)
+	}
+	msgs = append(msgs,
+		message{Role: "user", Content: "No, don't touch the public API."},
+		message{Role: "assistant", Content: "Understood.", Calls: []call{newCall("call_e", "Edit", `{"file_path":"internal/pool/pool.go"}`)}},
+		message{Role: "tool", CallID: "call_e", Content: "updated"},
+		message{Role: "assistant", Content: "The pool waited for rejected jobs."},
+		message{Role: "user", Content: "Now open a pull request for the pool."},
+		message{Role: "assistant", Content: "It is open."},
+	)
+	return body(t, msgs)
+}
+
+func load(t testing.TB, e *carrel.Engine, name string, data []byte) *carrel.ImportResult {
+	t.Helper()
+	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func export(t testing.TB, e *carrel.Engine, id transcript.SessionID) []byte {
+	t.Helper()
+	out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Data
+}
+
+// The whole main job, with what is promised about it.
+func TestCompress(t *testing.T) {
+	s := memory.New()
+	e := newEngine(t, s)
+	data := conversation(t)
+	in := load(t, e, "pool.json", data)
+	if !bytes.Equal(export(t, e, in.Session), data) {
+		t.Fatal("the untouched export is not the input")
+	}
+	req := &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}
+
+	plan := *req
+	plan.DryRun = true
+	planned, err := e.Compress(t.Context(), scope, &plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if planned.Op != "" || !bytes.Equal(export(t, e, in.Session), data) {
+		t.Error("planning changed something")
+	}
+	res, err := e.Compress(t.Context(), scope, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(planned.Decisions, res.Decisions); diff != "" {
+		t.Errorf("the pass is not the plan (-plan +pass):\n%s", diff)
+	}
+	if res.After > res.Budget || res.Tokens.Sum() != int64(res.Imported) || res.Imported != in.Tokens {
+		t.Errorf("after %d, budget %d, %+v of %d tokens", res.After, res.Budget, res.Tokens, in.Tokens)
+	}
+	window := string(export(t, e, in.Session))
+	for _, kept := range []string{"You fix things.", "Find why the pool hangs", "don't touch the public API", "Now open a pull request", "It is open."} {
+		if !strings.Contains(window, kept) {
+			t.Errorf("the window does not say %q", kept)
+		}
+	}
+	again, err := newEngine(t, s).Compress(t.Context(), scope, req)
+	if err != nil || again.Changed != 0 || again.Op != "" {
+		t.Errorf("a second run changes %d blocks, %v", again.Changed, err)
+	}
+	checkRecall(t, e, data, "pool.json", in.Session)
+	checkContract(t, e, in.Session, res)
+}
+
+// checkRecall compares every block with what came in.
+func checkRecall(t *testing.T, e *carrel.Engine, data []byte, name string, id transcript.SessionID) {
+	t.Helper()
+	f, err := carrel.Detect(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Decode(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := e.Messages(t.Context(), scope, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := transcript.Group(s.ID, 0, s.Messages)
+	for i, b := range list.Blocks {
+		got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: b.ShortID})
+		if err != nil || !bytes.Equal(got.Data, s.RawBlock(&blocks[i])) {
+			t.Errorf("recall of %s: other bytes, %v", b.ShortID, err)
+		}
+	}
+}
+
+// checkContract replays the contract and compares it with a pass.
+func checkContract(t *testing.T, e *carrel.Engine, id transcript.SessionID, res *carrel.CompressResult) {
+	t.Helper()
+	lines, err := e.Contract(t.Context(), scope, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := contract.Replay(slices.Values(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := carrel.Tally{
+		Live: int64(state.Count(contract.Retained)), Stub: int64(state.Count(contract.Paged)), Cold: int64(state.Count(contract.Evicted)),
+	}
+	if got != res.Blocks {
+		t.Errorf("the contract has %+v, the window %+v", got, res.Blocks)
+	}
+}
+
+func TestWhyKnowsRuleOrScore(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, "pool.json", conversation(t))
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range res.Decisions {
+		why, err := e.Why(t.Context(), scope, string(d.Block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := why.History[len(why.History)-1]
+		if diff := cmp.Diff(&d, last.Decision); diff != "" || last.Op != res.Op {
+			t.Errorf("why of turn %d (-pass +why):\n%s", d.Turn, diff)
+		}
+		if why.Now == nil || why.Now.Rule == "" && why.Now.Signals.Terms == 0 {
+			t.Errorf("turn %d has neither rule nor score inputs: %+v", d.Turn, why.Now)
+		}
+	}
+}
+
+func TestUndoRestoresTheWindow(t *testing.T) {
+	e := newEngine(t, memory.New())
+	data := conversation(t)
+	in := load(t, e, "pool.json", data)
+	windows := [][]byte{data}
+	var ops []string
+	for _, percent := range []int{50, 25, 10} {
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops = append(ops, res.Op)
+		windows = append(windows, export(t, e, in.Session))
+	}
+	if _, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session, Op: ops[0]}); !errors.Is(err, carrel.ErrPolicy) {
+		t.Errorf("undoing the first of three operations: %v, want ErrPolicy", err)
+	}
+	for i := len(ops) - 1; i >= 0; i-- {
+		res, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Undone != ops[i] || !bytes.Equal(export(t, e, in.Session), windows[i]) {
+			t.Errorf("undo %d took back %s and left another window", i, res.Undone)
+		}
+	}
+	if _, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("with nothing left to undo: %v, want ErrNotFound", err)
+	}
+}
+
+func TestPinKeepsABlock(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, "pool.json", conversation(t))
+	list, err := e.Messages(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := list.Blocks[3] // an old test run, the first to go
+	pin, err := e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{pinned.ShortID}})
+	if err != nil || len(pin.Changed) != 1 {
+		t.Fatal(pin, err)
+	}
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := res.Decisions[3]; d.Rule != pager.RulePin || d.To != pager.Whole {
+		t.Errorf("decision about a pinned block is %+v", d)
+	}
+	if _, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}); err != nil {
+		t.Fatal(err)
+	}
+	if undo, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}); err != nil || undo.Undone != pin.Ops[0] {
+		t.Errorf("undo after that took back %v, %v, want the pin", undo, err)
+	}
+	if list, err = e.Messages(t.Context(), scope, in.Session); err != nil || list.Blocks[3].Pinned {
+		t.Errorf("the block is still pinned, %v", err)
+	}
+}
+
+// A conversation that grew keeps the places of its blocks; one that was
+// rewound keeps what left recallable.
+func TestImportAgain(t *testing.T) {
+	e := newEngine(t, memory.New())
+	data := conversation(t)
+	in := load(t, e, "pool.json", data)
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := e.Messages(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := load(t, e, "pool.json", data); again.Changed || again.Tokens != in.Tokens || again.Blocks != in.Blocks {
+		t.Errorf("the same file again: %+v", again)
+	}
+
+	var doc struct{ Messages []message }
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	grown := load(t, e, "pool.json", body(t, append(slices.Clone(doc.Messages), message{Role: "user", Content: "Thanks."})))
+	after, err := e.Messages(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grown.Added != 1 || len(after.Blocks) != len(before.Blocks)+1 {
+		t.Fatalf("%d blocks were added to %d, now %d", grown.Added, len(before.Blocks), len(after.Blocks))
+	}
+	for i, b := range before.Blocks {
+		if a := after.Blocks[i]; a.ID != b.ID || a.Form != b.Form || a.Window != b.Window {
+			t.Errorf("turn %d was %s %s, is %s %s", b.Turn, b.ID, b.Form, a.ID, a.Form)
+		}
+	}
+
+	rewound := load(t, e, "pool.json", body(t, append(slices.Clone(doc.Messages[:len(doc.Messages)-1]), message{Role: "assistant", Content: "Another answer."})))
+	if rewound.Added != 1 || rewound.Blocks != in.Blocks {
+		t.Errorf("after a rewind: %+v", rewound)
+	}
+	left := before.Blocks[len(before.Blocks)-1]
+	got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(left.ID)})
+	if err != nil || !strings.Contains(string(got.Data), "It is open.") {
+		t.Errorf("recall of a block that left: %v, %v", got, err)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, "pool.json", conversation(t))
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := e.Search(t.Context(), scope, &carrel.SearchRequest{Query: "waiting for rejected jobs"})
+	if err != nil || len(found) == 0 || !strings.Contains(found[0].Excerpt, "rejected jobs") {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	other, err := e.Search(t.Context(), "other", &carrel.SearchRequest{Query: "rejected"})
+	if err != nil || len(other) != 0 {
+		t.Errorf("another scope finds %+v, %v", other, err)
+	}
+}
+
+func TestFloorIsTyped(t *testing.T) {
+	e := newEngine(t, memory.New())
+	data := conversation(t)
+	in := load(t, e, "pool.json", data)
+	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 10})
+	floor, ok := carrel.Floor(err)
+	if !ok || !errors.Is(err, carrel.ErrBudget) {
+		t.Fatalf("error is %v, want a floor", err)
+	}
+	if floor.Need <= 10 || len(floor.Held) == 0 || !bytes.Equal(export(t, e, in.Session), data) {
+		t.Errorf("floor is %+v", floor)
+	}
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: floor.Need}); err != nil {
+		t.Errorf("a budget of the floor itself: %v", err)
+	}
+}
+
+func TestNothingIsStoredOfABadFile(t *testing.T) {
+	e := newEngine(t, memory.New())
+	for name, data := range map[string]string{
+		"broken.json":  `{"messages":[{"role":"user","content":"a"},{"role":"tool"`,
+		"badrole.json": `{"messages":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`,
+		"text.txt":     "hello",
+		"empty.json":   "",
+	} {
+		_, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: []byte(data)})
+		_, syntax := errors.AsType[*transcript.SyntaxError](err)
+		if !syntax && !errors.Is(err, carrel.ErrFormat) {
+			t.Errorf("%s: %v, want a SyntaxError or ErrFormat", name, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), name) {
+			t.Errorf("error %q does not name the file", err)
+		}
+	}
+	if list, err := e.Sessions(t.Context(), scope, 0); err != nil || len(list) != 0 {
+		t.Errorf("stored: %v, %v", list, err)
+	}
+}
+
+// conflicting is a store in which somebody else writes before the first Apply
+// calls.
+type conflicting struct {
+	store.Store
+	times int
+}
+
+func (c *conflicting) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, ch *store.Change) (store.Revision, error) {
+	if c.times > 0 {
+		c.times--
+		return 0, store.ErrConflict
+	}
+	return c.Store.Apply(ctx, scope, id, at, ch)
+}
+
+func TestConflictsAreRetriedThreeTimes(t *testing.T) {
+	for times, want := range map[int]error{2: nil, 3: store.ErrConflict} {
+		e := newEngine(t, &conflicting{memory.New(), times})
+		_, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "x.json", Data: conversation(t)})
+		if !errors.Is(err, want) {
+			t.Errorf("after %d conflicts: %v, want %v", times, err, want)
+		}
+	}
+}
+
+// draw returns a random conversation: words, replies, calls with long and short
+// results, interrupted and orphaned ones, parallel ones.
+func draw(t *rapid.T) []byte {
+	words := rapid.StringMatching(`([a-z]{1,8}[ ./_-]){0,60}`)
+	msgs := []message{}
+	if rapid.Bool().Draw(t, "system") {
+		msgs = append(msgs, message{Role: "system", Content: "rules"})
+	}
+	for i := range rapid.IntRange(1, 14).Draw(t, "messages") {
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0:
+			msgs = append(msgs, message{Role: "user", Content: "u " + words.Draw(t, "words")})
+		case 1:
+			msgs = append(msgs, message{Role: "assistant", Content: "a " + words.Draw(t, "words")})
+		case 2:
+			msgs = append(msgs, message{Role: "user", Content: "no, " + words.Draw(t, "words")})
+		default:
+			m := message{Role: "assistant"}
+			var results []message
+			for k := range rapid.IntRange(1, 3).Draw(t, "calls") {
+				id := fmt.Sprintf("c%d_%d", i, k)
+				tool := rapid.SampledFrom([]string{"Bash", "Edit", "Read", "TodoWrite"}).Draw(t, "tool")
+				m.Calls = append(m.Calls, newCall(id, tool, `{"path":"x/`+id+`.go"}`))
+				long := strings.Repeat(words.Draw(t, "result"), rapid.IntRange(0, 4).Draw(t, "times"))
+				results = append(results, message{Role: "tool", CallID: id, Content: long})
+			}
+			if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
+				results = results[:len(results)-1]
+			}
+			msgs = append(append(msgs, m), results...)
+		}
+	}
+	return body(t, msgs)
+}
+
+// For any conversation and any budget: within the budget or a typed floor,
+// valid for every provider, nothing protected touched, no call parted from its
+// result, every byte recalled, a second run changes nothing.
+func TestCompressHoldsForAnyConversation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ctx := context.Background()
+		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := draw(t)
+		in, err := e.Import(ctx, scope, &carrel.ImportRequest{Name: "r.json", Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := &carrel.CompressRequest{Session: in.Session, Target: token.Count(rapid.IntRange(1, 2*int(in.Tokens)).Draw(t, "target"))}
+		res, err := e.Compress(ctx, scope, req)
+		if floor, ok := carrel.Floor(err); ok {
+			if floor.Need <= req.Target {
+				t.Fatalf("floor of %d in a budget of %d", floor.Need, req.Target)
+			}
+			return
+		}
+		if err != nil && errors.Is(err, carrel.ErrInvalid) {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.After > req.Target {
+			t.Fatalf("%d tokens in a budget of %d", res.After, req.Target)
+		}
+		for _, d := range res.Decisions {
+			if d.Rule.Hard() && d.To != pager.Whole || d.Rule.Soft() && d.To == pager.Gone {
+				t.Fatalf("decision %+v", d)
+			}
+		}
+		if again, err := e.Compress(ctx, scope, req); err != nil || again.Changed != 0 {
+			t.Fatalf("a second run changes %d blocks, %v", again.Changed, err)
+		}
+		for _, to := range []string{"openai", "anthropic", "claudecode"} {
+			out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session, To: to})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, data)
+			}
+			if !out.Intact {
+				paired(t, to, out.Data)
+			}
+		}
+		for _, d := range res.Decisions {
+			if d.Changed() {
+				got, err := e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(d.Block)})
+				if err != nil || len(got.Data) == 0 || !bytes.Contains(data, got.Data[:1]) {
+					t.Fatalf("recall: %v, %v", got, err)
+				}
+			}
+		}
+	})
+}
+
+// paired checks by ids alone, without the format's validator, that every call
+// in an export has one result behind it and every result one call before it;
+// calls that nothing follows are pending.
+func paired(t *rapid.T, format string, data []byte) {
+	f, err := carrel.FormatNamed(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Decode("x", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := make(map[string]bool)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		if m.Role != transcript.RoleTool && len(open) > 0 {
+			t.Fatalf("%s: message %d follows unanswered calls", format, i)
+		}
+		for _, r := range m.Results() {
+			if !open[r.CallID] {
+				t.Fatalf("%s: result %s has no call", format, r.CallID)
+			}
+			delete(open, r.CallID)
+		}
+		for _, c := range m.Calls() {
+			open[c.ID] = true
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func newContext(_ *Env, g *globals) *cobra.Command {
+	var model string
+	var window int
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "context [SESSION] [--model M] [--window N]",
+		Short: "Show what fills the window",
+		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
+left. The figures add up to what is used.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if window < 0 {
+				return usagef("--window: %d is below 0", window)
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				id, err := s.find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				capacity := token.Count(window)
+				if capacity == 0 && model != "" {
+					capacity = token.ContextWindow(model)
+				}
+				res, err := a.Context(ctx, a.scope, id, capacity)
+				if err != nil {
+					return err
+				}
+				return g.print(document{name: "context", value: res}, func(p *page) { printContext(p, res) })
+			})
+		},
+	}
+	s = takesSession(cmd)
+	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
+	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens")
+	return cmd
+}
+
+// A part is a part of the window on the screen.
+type part struct {
+	name, what string
+	letter     byte // in the bar; 0 has no place in it
+	share      carrel.ContextShare
+	color      string
+}
+
+func partsOf(r *carrel.ContextResult) []part {
+	return []part{
+		{"fixed", "framing and tools", '#', r.Fixed, ""},
+		{"system", "system text", 's', r.System, ""},
+		{"pinned", "under hard rules", 'P', r.Pinned, green},
+		{"live", "as they came in", 'M', r.Live, green},
+		{"stubs", "in place of others", 'o', r.Stubs, yellow},
+		{"cold", "out of the window", 0, r.Cold, dim},
+		{"free", "", '.', carrel.ContextShare{Tokens: r.Free}, ""},
+		{"reserved", "for the reply", 'b', carrel.ContextShare{Tokens: r.Reserved}, ""},
+	}
+}
+
+func printContext(p *page, r *carrel.ContextResult) {
+	share := func(n token.Count) string { return ratio.Of(n, r.Capacity).Percent() }
+	parts := partsOf(r)
+	if !p.tty {
+		p.fields([]any{"session", r.Session}, []any{"capacity", r.Capacity}, []any{"used", r.Used}, []any{"level", r.Level})
+		for _, s := range parts {
+			p.fields([]any{s.name, s.share.Tokens, share(s.share.Tokens), s.share.Blocks, s.share.Stands})
+		}
+		return
+	}
+	model := r.Model
+	if model == "" {
+		model = "unknown model"
+	}
+	p.line("session %s · %s · %s, %s", short(r.Session), visible(model), count(r.Messages, "message"), count(r.Ops, "operation"))
+	p.line("%s / %s tokens (%s)", thousands(int64(r.Used)), thousands(int64(r.Capacity)), share(r.Used))
+	p.line("[%s]", p.bar(parts, min(p.width, 92)-2))
+	p.line("")
+	for _, s := range parts {
+		what := s.what
+		if s.share.Blocks > 0 {
+			what = fmt.Sprintf("%s %s", count(s.share.Blocks, "block"), s.what)
+		}
+		if s.name == "stubs" && s.share.Blocks > 0 {
+			what = fmt.Sprintf("in place of %s", count(s.share.Blocks, "block"))
+		}
+		line := fmt.Sprintf("  %s  %-28s %10s  %6s", p.paint(s.color, fmt.Sprintf("%-8s", s.name)), what,
+			thousands(int64(s.share.Tokens)), share(s.share.Tokens))
+		if s.share.Stands > s.share.Tokens {
+			line += fmt.Sprintf("   of %s, all recallable", thousands(int64(s.share.Stands)))
+		}
+		p.line("%s", line)
+	}
+	p.line("")
+	level := map[string]string{"ok": green, "warn": yellow, "compress": yellow, "critical": red}[r.Level]
+	p.line("level   %s (warn from 60%%, compress from 70%%, critical from 90%%)", p.paint(level, r.Level))
+	if r.Level == "compress" || r.Level == "critical" {
+		p.line("next    carrel compress %s", short(r.Session))
+	}
+}
+
+// bar draws the parts in letters, each as wide as its share of all of them.
+func (p *page) bar(parts []part, width int) string {
+	var all, before int64
+	for _, s := range parts {
+		if s.letter != 0 {
+			all += int64(s.share.Tokens)
+		}
+	}
+	var b strings.Builder
+	drawn := 0
+	for _, s := range parts {
+		if s.letter == 0 || all == 0 {
+			continue
+		}
+		before += int64(s.share.Tokens)
+		to := int(before * int64(width) / all)
+		b.WriteString(p.paint(s.color, strings.Repeat(string(s.letter), to-drawn)))
+		drawn = to
+	}
+	return b.String()
+}
+
+// count returns a number with its noun.
+func count(n int, noun string) string {
+	return thousands(int64(n)) + " " + plural(n, noun, noun+"s")
+}

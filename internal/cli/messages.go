@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newMessages(_ *Env, g *globals) *cobra.Command {
+	var tree bool
+	var limit int
+	var after string
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "messages [SESSION] [--tree] [--limit N] [--after ID]",
+		Short: "List the blocks of a conversation",
+		Long: `Messages lists the blocks of a conversation in order: a user's message, or a
+reply with the results of its tool calls. Each has an id for recall, why and
+pin, its state, the rule that holds it, its tokens and what it takes in the
+window now.
+
+With --tree, replies stand under the message that they answer, and what is not
+in the conversation (rewinds, sub-agents, what a compaction cut off) is listed
+behind it.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				id, err := s.find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				res, err := a.Messages(ctx, a.scope, id)
+				if err != nil {
+					return err
+				}
+				if res.Blocks, err = excerptOf(res.Blocks, after, limit); err != nil {
+					return err
+				}
+				return g.print(document{"messages", res, "messages"}, func(p *page) { printBlocks(p, res, tree) })
+			})
+		},
+	}
+	s = takesSession(cmd)
+	cmd.Flags().BoolVar(&tree, "tree", false, "put replies under messages, and list branches")
+	cmd.Flags().IntVar(&limit, "limit", 0, "list `n` blocks at most")
+	cmd.Flags().StringVar(&after, "after", "", "begin after the block with this `id`")
+	return cmd
+}
+
+// excerptOf returns at most limit blocks after the one with an id.
+func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.BlockInfo, error) {
+	if after != "" {
+		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })
+		if at < 0 {
+			return nil, fmt.Errorf("block %s: %w", after, store.ErrNotFound)
+		}
+		blocks = blocks[at+1:]
+	}
+	if limit > 0 {
+		blocks = blocks[:min(limit, len(blocks))]
+	}
+	return append([]carrel.BlockInfo{}, blocks...), nil
+}
+
+func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
+	t := &table{head: []string{"id", "turn", "kind", "state", "form", "rule", "tokens", "window", "preview"}}
+	for i := range res.Blocks {
+		b := &res.Blocks[i]
+		preview := b.Preview
+		if tree && b.Kind != transcript.KindUser && b.Kind != transcript.KindSystem {
+			preview = "  " + preview
+		}
+		t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview)
+	}
+	p.table(t)
+	if !tree || len(res.Branches) == 0 {
+		return
+	}
+	if p.tty {
+		p.line("")
+	}
+	t = &table{head: []string{"branch", "kind", "messages", "from", "to"}}
+	for i := range res.Branches {
+		b := &res.Branches[i]
+		t.add(b.Root, string(b.Kind), b.Messages, b.Parent, b.Leaf)
+	}
+	p.table(t)
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+)
+
+// headline returns what tells a session from others.
+func headline(s *carrel.SessionInfo) string { return cmp.Or(s.Title, s.Project, s.File) }
+
+func newSessions(_ *Env, g *globals) *cobra.Command {
+	var limit int
+	var project string
+	list := func(cmd *cobra.Command, _ []string) error {
+		return g.with(cmd.Context(), false, func(a *access) error {
+			infos, err := a.Sessions(cmd.Context(), a.scope, 0)
+			if err != nil {
+				return err
+			}
+			infos = ofProject(infos, project)
+			if limit > 0 {
+				infos = infos[:min(limit, len(infos))]
+			}
+			return g.print(document{"sessions", map[string]any{"sessions": infos}, "sessions"}, func(p *page) {
+				t := &table{head: []string{"session", "updated", "format", "messages", "tokens", "window", "title"}}
+				for i := range infos {
+					s := &infos[i]
+					t.add(s.Session, s.Updated, s.Format, s.Messages, s.Tokens, s.Window, headline(s))
+				}
+				if len(infos) > 0 {
+					p.table(t)
+				}
+			})
+		})
+	}
+	cmd := &cobra.Command{
+		Use:   "sessions [list|show]",
+		Short: "List the conversations that are stored",
+		Long: `Sessions lists the conversations that are stored, last updated first, with the
+tokens that were imported and those in the window now.`,
+		Args: cobra.NoArgs,
+		RunE: list,
+	}
+	flags := func(c *cobra.Command) {
+		c.Flags().IntVar(&limit, "limit", 0, "list `n` at most")
+		c.Flags().StringVar(&project, "project", "", "list those of a working `directory` only, or of one below it")
+	}
+	flags(cmd)
+	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Args: cobra.NoArgs, RunE: list}
+	flags(sub)
+	cmd.AddCommand(sub, newSessionsShow(g))
+	return cmd
+}
+
+// ofProject returns the sessions of a working directory and those below it.
+func ofProject(infos []carrel.SessionInfo, project string) []carrel.SessionInfo {
+	kept := make([]carrel.SessionInfo, 0, len(infos))
+	for i := range infos {
+		if project == "" || within(infos[i].Project, project) {
+			kept = append(kept, infos[i])
+		}
+	}
+	return kept
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	if len(dir) > 1 && (dir[len(dir)-1] == '/' || dir[len(dir)-1] == '\\') {
+		dir = dir[:len(dir)-1]
+	}
+	if len(path) < len(dir) || path[:len(dir)] != dir {
+		return false
+	}
+	return len(path) == len(dir) || path[len(dir)] == '/' || path[len(dir)] == '\\'
+}
+
+func newSessionsShow(g *globals) *cobra.Command {
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:               "show [SESSION]",
+		Short:             "Show what is known of a conversation",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				id, err := s.find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				res, err := a.Messages(ctx, a.scope, id)
+				if err != nil {
+					return err
+				}
+				return g.print(document{name: "session", value: res.SessionInfo}, func(p *page) {
+					i := &res.SessionInfo
+					p.fields(
+						[]any{"session", string(i.Session)}, []any{"title", i.Title}, []any{"project", i.Project},
+						[]any{"file", i.File}, []any{"format", i.Format}, []any{"model", i.Model}, []any{"encoding", i.Encoding},
+						[]any{"messages", p.number(int64(i.Messages))}, []any{"blocks", p.number(int64(i.Blocks))},
+						[]any{"tokens", p.number(int64(i.Tokens))}, []any{"window", p.number(int64(i.Window))},
+						[]any{"bytes", p.number(i.Bytes)}, []any{"revision", p.number(int64(i.Revision))},
+						[]any{"created", i.Created}, []any{"updated", i.Updated},
+					)
+				})
+			})
+		},
+	}
+	s = takesSession(cmd)
+	return cmd
+}

@@ -1,0 +1,330 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+)
+
+// A file builds session files.
+type file struct{ strings.Builder }
+
+// row writes a row of the chain; content is JSON.
+func (f *file) row(kind, id, parent, content, extra string) {
+	p := "null"
+	if parent != "" {
+		p = `"` + parent + `"`
+	}
+	msg := fmt.Sprintf(`{"role":%q,"content":%s}`, kind, content)
+	if kind == "assistant" {
+		reply, rest, _ := strings.Cut(content, " ")
+		msg = fmt.Sprintf(`{"id":%q,"role":"assistant","model":"claude-opus-4-6","content":[%s]}`, reply, rest)
+	}
+	fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"sessionId":"s-1","type":%q,"message":%s,"uuid":%q,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/srv/app","extra":9007199254740993%s}`+"\n", p, kind, msg, id, f.Len()/1000%60, extra)
+}
+
+func use(id string) string {
+	return fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"ls  -l"}}`, id)
+}
+
+func res(id string) string {
+	return fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":"out of %s"}]`, id, id)
+}
+
+// samples are sessions of every shape that matters.
+func samples() map[string][]byte {
+	m := make(map[string][]byte)
+	add := func(name string, build func(f *file)) {
+		var f file
+		build(&f)
+		m[name] = []byte(f.String())
+	}
+	add("plain", func(f *file) {
+		f.row("user", "u1", "", `"build <it> & \u00e9"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"thinking","thinking":"hm","signature":"c2ln"}`, "")
+		f.row("assistant", "a2", "a1", `m1 `+use("t1"), "")
+		f.row("user", "r1", "a2", res("t1"), `,"toolUseResult":{"stdout":"out of t1"}`)
+		f.row("assistant", "a3", "r1", `m2 {"type":"text","text":"done"}`, "")
+		f.row("user", "u2", "a3", `"and now?"`, "")
+		f.row("assistant", "a4", "u2", `m3 {"type":"text","text":"that"}`, "")
+	})
+	add("parallel calls fork the tree", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+		f.row("assistant", "a2", "a1", `m1 `+use("t2"), "")
+		f.row("user", "r1", "a1", res("t1"), "")
+		f.row("user", "r2", "a2", res("t2"), "")
+		f.row("assistant", "a3", "r2", `m2 {"type":"text","text":"done"}`, "")
+	})
+	add("results between the rows of a reply", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+		f.row("user", "r1", "a1", res("t1"), "")
+		f.row("assistant", "a2", "r1", `m1 `+use("t2"), "")
+		f.row("user", "r2", "a2", res("t2"), "")
+		f.row("assistant", "a3", "r2", `m2 {"type":"text","text":"done"}`, "")
+	})
+	add("side rows, notes, a rewind and a sub-agent", func(f *file) {
+		f.WriteString(`{"type":"summary","summary":"A title","leafUuid":"a9"}` + "\n")
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"left"}`, "")
+		f.row("user", "u2", "a1", `"that way was left"`, "")
+		f.row("assistant", "x1", "u1", `m9 {"type":"text","text":"from a sub-agent"}`, `,"isSidechain":true`)
+		f.row("user", "n1", "u1", `"a note"`, `,"isMeta":true`)
+		f.row("assistant", "a9", "n1", `m2 {"type":"text","text":"right"}`, "")
+		f.WriteString(`{"type":"weather","uuid":"w1","parentUuid":"a9","rain":true}` + "\n")
+		f.WriteString("\n")
+	})
+	add("a compaction cuts the tree", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"gone"}`, "")
+		f.WriteString(`{"type":"system","subtype":"compact_boundary","parentUuid":null,"logicalParentUuid":"a1","uuid":"b1","sessionId":"s-1"}` + "\n")
+		f.row("user", "u2", "b1", `"so far: gone"`, `,"isCompactSummary":true`)
+		f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
+	})
+	add("an interrupted call and a pending one", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+		f.row("user", "u2", "a1", `[{"type":"text","text":"[Request interrupted by user]"}]`, "")
+		f.row("assistant", "a2", "u2", `m2 `+use("t2"), "")
+	})
+	return m
+}
+
+func TestFormat(t *testing.T) { formattest.Run(t, Format{}, samples()) }
+
+// words returns roles and texts of a conversation, one message a line.
+func words(msgs []transcript.Message) string {
+	var b strings.Builder
+	for i := range msgs {
+		m := &msgs[i]
+		fmt.Fprintf(&b, "%s:", m.Role)
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				fmt.Fprintf(&b, " %s", string(p))
+			case transcript.Thinking:
+				fmt.Fprintf(&b, " (%s)", p.Text)
+			case transcript.ToolCall:
+				fmt.Fprintf(&b, " call %s", p.ID)
+			case transcript.ToolResult:
+				fmt.Fprintf(&b, " %s", p.Text())
+			case transcript.Media, transcript.Opaque:
+				b.WriteString(" ?")
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestDecode(t *testing.T) {
+	all := samples()
+	for name, want := range map[string]string{
+		"plain":                                      "user: build <it> & é\nassistant: (hm) call t1\ntool: out of t1\nassistant: done\nuser: and now?\nassistant: that\n",
+		"parallel calls fork the tree":               "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
+		"results between the rows of a reply":        "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
+		"side rows, notes, a rewind and a sub-agent": "user: go\nassistant: right\n",
+		"a compaction cuts the tree":                 "user: so far: gone\nassistant: on\n",
+		"an interrupted call and a pending one":      "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
+	} {
+		s, err := Format{}.Decode("x.jsonl", all[name])
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, words(s.Messages)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestBranches(t *testing.T) {
+	all := samples()
+	for name, want := range map[string][]transcript.Branch{
+		"side rows, notes, a rewind and a sub-agent": {
+			{Kind: transcript.BranchFork, Root: "a1", Leaf: "u2", Parent: "u1", Messages: 2},
+			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "u1", Messages: 1},
+		},
+		"a compaction cuts the tree":   {{Kind: transcript.BranchCompacted, Root: "u1", Leaf: "a1", Messages: 2}},
+		"parallel calls fork the tree": nil,
+	} {
+		s, err := Format{}.Decode("x.jsonl", all[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.Branches); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	s, err := Format{}.Decode("x.jsonl", samples()["side rows, notes, a rewind and a sub-agent"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.ID != "s-1" || s.Title != "A title" || s.Model != "claude-opus-4-6" || s.Project != "/srv/app" {
+		t.Errorf("id %q, title %q, model %q, project %q", s.ID, s.Title, s.Model, s.Project)
+	}
+}
+
+// A line that cannot be read is kept and told of; the rest is read.
+func TestBrokenLinesAreKept(t *testing.T) {
+	plain := string(samples()["plain"])
+	for _, tt := range []struct {
+		name, in string
+		line     int
+		text     string
+	}{
+		{"a torn last line", plain + `{"type":"user","uu`, 8, "torn last line (kept, not read)"},
+		{"two rows on one line", plain + "{} {}\n", 8, "not a JSON object (kept, not read)"},
+		{"a uuid used twice", plain + strings.SplitAfter(plain, "\n")[0], 8, "uuid u1 was used before (kept, not read)"},
+	} {
+		s, err := Format{}.Decode("x.jsonl", []byte(tt.in))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		want := []transcript.Warning{{Line: tt.line, Text: tt.text}}
+		if diff := cmp.Diff(want, s.Warnings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if len(s.Messages) != 6 || string(s.Bytes()) != tt.in {
+			t.Errorf("%s: %d messages, bytes kept %t", tt.name, len(s.Messages), string(s.Bytes()) == tt.in)
+		}
+	}
+}
+
+func TestNoConversation(t *testing.T) {
+	for name, in := range map[string]string{
+		"nothing":       "",
+		"no JSON":       "hello\nworld\n",
+		"only notes":    `{"type":"user","uuid":"n","isMeta":true,"message":{"role":"user","content":"x"}}`,
+		"only side row": `{"type":"summary","summary":"x","leafUuid":"y"}`,
+	} {
+		s, err := Format{}.Decode("x.jsonl", []byte(in))
+		if name == "only notes" { // the rule for the leaf takes notes if there is nothing else
+			if err != nil || len(s.Messages) != 1 {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if e, ok := errors.AsType[*transcript.SyntaxError](err); !ok || e.Name != "x.jsonl" || e.Hint == "" {
+			t.Errorf("%s: error is %#v, want a SyntaxError with name and hint", name, err)
+		}
+	}
+}
+
+// A tree with a cycle is read without hanging.
+func TestCycle(t *testing.T) {
+	var f file
+	f.row("user", "u1", "a1", `"go"`, "")
+	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"round"}`, "")
+	f.row("user", "u2", "a1", `"on"`, "")
+	s, err := Format{}.Decode("x.jsonl", []byte(f.String()))
+	if err != nil || len(s.Messages) != 3 {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// A changed session is a new one: one chain of new uuids, its own id, rising
+// times; what was not changed keeps its bytes.
+func TestEncodeChanged(t *testing.T) {
+	s, err := Format{}.Decode("x.jsonl", samples()["plain"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.Entries[1] = w.Entries[1].WithoutThinking()
+	w.Entries[2] = w.Entries[2].WithResult("t1", "[carrel: <stub>]")
+	w.Entries[3] = transcript.Stub("b", "[carrel: gone & done]")
+	out, err := Format{}.Encode(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Format{}.Encode(w)
+	if err != nil || !bytes.Equal(out.Data, again.Data) {
+		t.Error("the same window gives other bytes")
+	}
+	text := string(out.Data)
+	for _, want := range []string{`"content":"build <it> & \u00e9"`, `"input":{"command":"ls  -l"}`, `"content":"[carrel: <stub>]"`, `"toolUseResult":null`, `"extra":9007199254740993`, "gone & done"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("output has no %s", want)
+		}
+	}
+	for _, gone := range []string{"thinking", "out of t1", `"s-1"`, `"u1"`} {
+		if strings.Contains(text, gone) {
+			t.Errorf("output still has %s", gone)
+		}
+	}
+	parent, stamp := "", ""
+	for line := range strings.Lines(text) {
+		var row struct {
+			UUID      string
+			Parent    *string `json:"parentUuid"`
+			Session   string  `json:"sessionId"`
+			Timestamp string
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if got := ""; row.Parent != nil {
+			got = *row.Parent
+			if got != parent {
+				t.Errorf("parent of %s is %s, want %s", row.UUID, got, parent)
+			}
+		}
+		if row.Session != string(out.Session) || row.Timestamp < stamp {
+			t.Errorf("session %s, time %s after %s", row.Session, row.Timestamp, stamp)
+		}
+		parent, stamp = row.UUID, row.Timestamp
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range samples() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Format{}.Decode("x.jsonl", data)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(s.Bytes(), data) {
+			t.Fatal("items are not the input")
+		}
+		out, err := Format{}.Encode(transcript.Whole(s))
+		if err != nil || !bytes.Equal(out.Data, data) {
+			t.Fatalf("the intact session is not the input: %v", err)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var f file
+	f.row("user", "u", "", `"go"`, "")
+	parent := "u"
+	for i := range 4000 {
+		a, r := fmt.Sprint("a", i), fmt.Sprint("r", i)
+		f.row("assistant", a, parent, fmt.Sprintf("m%d ", i)+use(fmt.Sprint("t", i)), "")
+		f.row("user", r, a, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t%d","content":%q}]`, i, strings.Repeat("a line of output\n", 40)), "")
+		parent = r
+	}
+	data := []byte(f.String())
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (Format{}).Decode("x.jsonl", data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// refused is a second opinion on a list of messages, in another style: a
+// machine that reads them one by one and knows only which ids it waits for. It
+// returns the rules that are broken, in alphabetical order and once each.
+func refused(data []byte) []string {
+	var body struct {
+		Messages []map[string]any `json:"messages"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return []string{err.Error()}
+	}
+	broken := make(map[string]bool)
+	waiting := []string{}   // ids that the next messages must answer
+	abandoned := []string{} // ids that were not answered in time
+	take := func(from *[]string, id string) bool {
+		i := slices.Index(*from, id)
+		if i >= 0 {
+			*from = slices.Delete(*from, i, i+1)
+		}
+		return i >= 0
+	}
+	for i, m := range body.Messages {
+		content, has := m["content"]
+		list, isList := content.([]any)
+		calls, _ := m["tool_calls"].([]any)
+		if m["role"] != "assistant" {
+			calls = nil
+		}
+		if (!has || content == nil || isList && len(list) == 0) && len(calls) == 0 {
+			broken["X0"] = true
+		}
+		if m["role"] == "tool" {
+			id, _ := m["tool_call_id"].(string)
+			switch {
+			case take(&waiting, id):
+			case take(&abandoned, id):
+				broken["X4"] = true
+			case id == "":
+				broken["X8"] = true
+			default:
+				broken["X1"] = true
+			}
+			continue
+		}
+		for _, id := range waiting {
+			if slices.Contains(abandoned, id) {
+				broken["X1"] = true
+			} else {
+				abandoned = append(abandoned, id)
+			}
+		}
+		waiting = nil
+		for _, c := range calls {
+			call := c.(map[string]any)
+			function, _ := call["function"].(map[string]any)
+			id, _ := call["id"].(string)
+			name, _ := function["name"].(string)
+			_, isText := function["arguments"].(string)
+			if id == "" || name == "" || !isText || slices.Contains(waiting, id) {
+				broken["X8"] = true
+			}
+			if !slices.Contains(waiting, id) {
+				waiting = append(waiting, id)
+			}
+		}
+		if i == len(body.Messages)-1 {
+			waiting = nil // pending
+		}
+	}
+	if len(body.Messages) == 0 {
+		broken["X0"] = true
+	}
+	if len(waiting)+len(abandoned) > 0 {
+		broken["X1"] = true
+	}
+	return sorted(broken)
+}
+
+func sorted(set map[string]bool) []string {
+	list := []string{}
+	for s := range set {
+		list = append(list, s)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// rules returns the rules that Validate finds broken.
+func rules(t reporter, data []byte) []string {
+	found, err := Format{}.Validate(data)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	set := make(map[string]bool)
+	last := -1
+	for _, v := range found {
+		set[v.Rule] = true
+		if v.Message < last {
+			t.Fatalf("violations are out of order: %v", found)
+		}
+		last = v.Message
+	}
+	return sorted(set)
+}
+
+type reporter interface{ Fatalf(string, ...any) }
+
+// drawBody draws a request, more often wrong than not.
+func drawBody(t *rapid.T) []byte {
+	content := rapid.SampledFrom([]string{`"content":"x"`, `"content":"x"`, `"content":""`, `"content":null`, `"content":[]`, `"x":1`})
+	id := rapid.SampledFrom([]string{`"a"`, `"b"`, `"c"`, `""`})
+	arguments := rapid.SampledFrom([]string{`"{}"`, `"{}"`, `"{}"`, `{}`, `null`})
+	name := rapid.SampledFrom([]string{`"run"`, `"run"`, `"run"`, `""`})
+	message := rapid.Custom(func(t *rapid.T) string {
+		c := content.Draw(t, "content")
+		switch role := rapid.SampledFrom([]string{"user", "system", "assistant", "assistant", "tool", "tool", "tool"}).Draw(t, "role"); role {
+		case "tool":
+			return fmt.Sprintf(`{"role":"tool",%s,"tool_call_id":%s}`, c, id.Draw(t, "id"))
+		case "assistant":
+			var calls []string
+			for range rapid.IntRange(0, 3).Draw(t, "calls") {
+				calls = append(calls, fmt.Sprintf(`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
+					id.Draw(t, "id"), name.Draw(t, "name"), arguments.Draw(t, "arguments")))
+			}
+			return fmt.Sprintf(`{"role":"assistant",%s,"tool_calls":[%s]}`, c, strings.Join(calls, ","))
+		default:
+			return fmt.Sprintf(`{"role":%q,%s}`, role, c)
+		}
+	})
+	list := rapid.SliceOfN(message, 0, 8).Draw(t, "messages")
+	return []byte(`{"messages":[` + strings.Join(list, ",") + `]}`)
+}
+
+func TestValidateAgreesWithReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawBody(t)
+		if diff := cmp.Diff(refused(data), rules(t, data)); diff != "" {
+			t.Fatalf("rules (-reference +Validate):\n%s\n%s", diff, data)
+		}
+	})
+}
+
+// Whatever is wrong with a conversation, a changed window of it is right.
+func TestEncodeMendsAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawBody(t)
+		s, err := Format{}.Decode("", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := encodeMore(t, s)
+		if got := refused(out); len(got) > 0 {
+			t.Fatalf("refused by %v:\n%s\n%s", got, data, out)
+		}
+	})
+}
+
+// encodeMore writes a session with one more message.
+func encodeMore(t reporter, s *transcript.Session) []byte {
+	w := transcript.Whole(s)
+	w.Entries = append(w.Entries, transcript.Stub("", "one more"))
+	enc, err := Format{}.Encode(w)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return enc.Data
+}
