@@ -24,6 +24,18 @@ type held struct {
 	off     []store.Block      // no longer in it
 	items   []store.CellID     // whose bodies are the input
 	bodies  [][]byte           // of items
+	said    []string           // what each block says, once asked for
+}
+
+// texts returns what each block says.
+func (h *held) texts() []string {
+	if h.said == nil {
+		h.said = make([]string, len(h.blocks))
+		for i := range h.blocks {
+			h.said[i] = h.blocks[i].Text(h.session.Messages)
+		}
+	}
+	return h.said
 }
 
 // about is what the about cell of a session holds.

@@ -20,8 +20,8 @@ type occurrences struct {
 
 func newNames(h *held) *names {
 	n := &names{seen: make(map[string]occurrences)}
-	for i := range h.blocks {
-		facts.Each(h.blocks[i].Text(h.session.Messages), func(id facts.Identifier) {
+	for i, text := range h.texts() {
+		facts.Each(text, func(id facts.Identifier) {
 			o, ok := n.seen[id.Text]
 			if !ok || o.last != i {
 				o.blocks++

@@ -208,11 +208,10 @@ func intent(h *held, given []string) pager.Intent {
 	if len(given) > 0 {
 		return pager.NewIntent(given...)
 	}
-	var recent, all []string
+	all := h.texts()
+	var recent []string
 	for i := range h.blocks {
-		b := &h.blocks[i]
-		all = append(all, b.Text(h.session.Messages))
-		if b.Kind == transcript.KindUser {
+		if h.blocks[i].Kind == transcript.KindUser {
 			recent = append(recent, all[i])
 		}
 	}
@@ -255,13 +254,14 @@ func (p *pass) request(req *CompressRequest) *pager.Request {
 func (p *pass) candidates() []pager.Candidate {
 	h := p.held
 	cs := make([]pager.Candidate, len(h.blocks))
+	hits := p.intent.Hits(h.texts())
 	for i := range h.blocks {
 		b := &h.blocks[i]
 		c := &cs[i]
 		*c = pager.Candidate{
 			ID: b.ID, Turn: b.Turn, Rule: p.rules[i], Form: pager.Form(h.rows[i].Form),
 			Signals: pager.Signals{
-				Hits:  p.intent.Hits(b.Text(h.session.Messages)),
+				Hits:  hits[i],
 				Terms: len(p.intent),
 				Age:   len(h.blocks) - b.Turn,
 			},

@@ -79,7 +79,7 @@ func (e *Engine) blockText(ctx context.Context, scope governance.Scope, ref stor
 		return nil, err
 	}
 	if i := h.index(ref.Block); i >= 0 {
-		return []byte(h.blocks[i].Text(h.session.Messages)), nil
+		return []byte(h.texts()[i]), nil
 	}
 	return raw, nil
 }

@@ -102,7 +102,7 @@ func (e *Engine) describe(ctx context.Context, scope governance.Scope, refs []st
 			found = append(found, Found{
 				Session: id, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens,
 			})
-			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: h.blocks[i].Text(h.session.Messages)})
+			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: h.texts()[i]})
 		}
 	}
 	return found, docs, nil

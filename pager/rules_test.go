@@ -149,8 +149,8 @@ func TestIntent(t *testing.T) {
 	if diff := cmp.Diff(Intent{"fix", "pager", "score", "block_7"}, in); diff != "" {
 		t.Errorf("NewIntent (-want +got):\n%s", diff)
 	}
-	if got := in.Hits("PAGER: block_7 has pager, block_7; scoreboard"); got != 2 {
-		t.Errorf("Hits = %d, want 2", got)
+	if diff := cmp.Diff([]int{2, 0, 1}, in.Hits([]string{"PAGER: block_7 has pager, block_7; scoreboard", "", "a score"})); diff != "" {
+		t.Errorf("Hits (-want +got):\n%s", diff)
 	}
 	texts := []string{"fix pager", "fix score", "fix pager score", "fix"}
 	if diff := cmp.Diff(Intent{"pager", "score"}, in.Focus(texts, 2)); diff != "" {

@@ -52,23 +52,25 @@ func (in Intent) Focus(texts []string, n int) Intent {
 	return kept[:min(n, len(kept))]
 }
 
-// Hits returns how many terms a text has.
-func (in Intent) Hits(text string) int {
+// Hits returns how many terms each text has.
+func (in Intent) Hits(texts []string) []int {
+	hits := make([]int, len(texts))
 	if len(in) == 0 {
-		return 0
+		return hits
 	}
 	at := make(map[string]int, len(in))
 	for i, term := range in {
 		at[term] = i
 	}
-	found := make([]bool, len(in))
-	hits := 0
-	eachTerm(text, func(term string) {
-		if i, ok := at[term]; ok && !found[i] {
-			found[i] = true
-			hits++
-		}
-	})
+	last := make([]int, len(in)) // text in which a term was found last, from 1
+	for i, text := range texts {
+		eachTerm(text, func(term string) {
+			if k, ok := at[term]; ok && last[k] != i+1 {
+				last[k] = i + 1
+				hits[i]++
+			}
+		})
+	}
 	return hits
 }
 

@@ -85,7 +85,7 @@ func (e *exact) count(text string) Count {
 }
 
 // chunk is the size, in bytes, from which a text is cut at the next seam. The
-// library needs some twenty bytes of memory for each byte of a chunk.
+// library needs up to some forty bytes of memory for each byte of a chunk.
 const chunk = 32 << 10
 
 // seam returns the place of the first seam in text at or after the offset from,

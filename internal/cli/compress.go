@@ -57,7 +57,11 @@ nothing is changed. "carrel undo" takes a compression back.`,
 					return err
 				}
 				if output != "" && !req.DryRun {
-					if err := g.export(ctx, a, &carrel.ExportRequest{Session: req.Session, To: to}, output); err != nil {
+					out, err := a.Export(ctx, a.scope, &carrel.ExportRequest{Session: req.Session, To: to})
+					if err != nil {
+						return err
+					}
+					if err := g.save(out, output); err != nil {
 						return err
 					}
 				}

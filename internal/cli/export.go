@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +38,19 @@ listed on standard error.
 				if req.Session, err = s.find(ctx, a, args); err != nil {
 					return err
 				}
-				if dry {
-					return g.exportReport(ctx, a, req)
+				res, err := a.Export(ctx, a.scope, req)
+				if err != nil {
+					return err
 				}
-				return g.export(ctx, a, req, output)
+				if !dry {
+					if err := g.save(res, output); err != nil {
+						return err
+					}
+					if g.json == "" {
+						return nil
+					}
+				}
+				return g.print(document{name: "export", value: res}, func(p *page) { printExport(p, res) })
 			})
 		},
 	}
@@ -55,12 +64,9 @@ listed on standard error.
 	return cmd
 }
 
-// export writes an export to a file.
-func (g *globals) export(ctx context.Context, a *access, req *carrel.ExportRequest, output string) error {
-	res, err := a.Export(ctx, a.scope, req)
-	if err != nil {
-		return err
-	}
+// save writes an export to a file, and what is to be known of it to standard
+// error.
+func (g *globals) save(res *carrel.ExportResult, output string) error {
 	if err := g.write(output, res.Data); err != nil {
 		return err
 	}
@@ -73,21 +79,13 @@ func (g *globals) export(ctx context.Context, a *access, req *carrel.ExportReque
 	for _, v := range res.Violations {
 		g.note("warning: as imported: %s", v.String())
 	}
-	if output == "-" {
-		return nil
+	if output != "-" {
+		g.note("wrote %s: %s, %s bytes, %s tokens", output, res.Format, thousands(int64(res.Bytes)), thousands(int64(res.Tokens)))
 	}
-	g.note("wrote %s: %s, %s bytes, %s tokens", output, res.Format, thousands(int64(res.Bytes)), thousands(int64(res.Tokens)))
 	return nil
 }
 
-// exportReport says what an export would be.
-func (g *globals) exportReport(ctx context.Context, a *access, req *carrel.ExportRequest) error {
-	res, err := a.Export(ctx, a.scope, req)
-	if err != nil {
-		return err
-	}
-	return g.print(document{name: "export", value: res}, func(p *page) {
-		p.fields([]any{"session", res.Session}, []any{"format", res.Format}, []any{"bytes", res.Bytes}, []any{"tokens", res.Tokens},
-			[]any{"intact", res.Intact}, []any{"losses", len(res.Losses)}, []any{"repairs", len(res.Repairs)})
-	})
+func printExport(p *page, r *carrel.ExportResult) {
+	p.fields([]any{"session", r.Session}, []any{"format", r.Format}, []any{"bytes", r.Bytes}, []any{"tokens", r.Tokens},
+		[]any{"intact", fmt.Sprint(r.Intact)}, []any{"losses", len(r.Losses)}, []any{"repairs", len(r.Repairs)})
 }

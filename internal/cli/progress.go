@@ -18,6 +18,7 @@ type progress struct {
 	told    time.Time
 	drawn   bool
 	started bool
+	files   bool // several files: steps within one are not told
 }
 
 // patience is how long a step may last before anything is said about it.
@@ -38,11 +39,26 @@ func newProgress(g *globals) *progress {
 
 // step says that of a job's total steps some are done.
 func (p *progress) step(job string, done, total int) {
-	if p == nil || p.form == "none" {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.files {
+		p.tell(job, done, total)
+	}
+}
+
+// outer says the same of a job whose steps have steps of their own, which are
+// not told from then on.
+func (p *progress) outer(job string, done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files = true
+	p.tell(job, done, total)
+}
+
+func (p *progress) tell(job string, done, total int) {
+	if p.form == "none" {
+		return
+	}
 	now := p.env.Now()
 	if !p.started || job != p.job {
 		p.started, p.job, p.began, p.told = true, job, now, time.Time{}

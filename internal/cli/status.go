@@ -63,10 +63,12 @@ func (e *panicError) Error() string { return fmt.Sprintf("this is a bug in carre
 // A brokenError says that a check of the store found something.
 type brokenError struct {
 	path     string
-	problems int
+	problems []string
 }
 
-func (e *brokenError) Error() string { return fmt.Sprintf("%s: %d problems", e.path, e.problems) }
+func (e *brokenError) Error() string {
+	return fmt.Sprintf("store %s does not verify: %s", e.path, count(len(e.problems), "problem"))
+}
 
 // A contractError is a contract that cannot be replayed.
 type contractError struct {
@@ -76,6 +78,15 @@ type contractError struct {
 
 func (e *contractError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *contractError) Unwrap() error { return e.err }
+
+// A someFailed error says that some of several files failed.
+type someFailed struct {
+	failed, all int
+	first       error
+}
+
+func (e *someFailed) Error() string { return fmt.Sprintf("%d of %d files failed", e.failed, e.all) }
+func (e *someFailed) Unwrap() error { return e.first }
 
 // status is the one place where an error becomes an exit code.
 func status(err error) int {
@@ -97,6 +108,8 @@ func classify(err error) (code int, slug string) {
 		return exitInterrupted, "interrupted"
 	case errors.Is(err, errNo):
 		return exitNo, "no"
+	case is[*someFailed](err):
+		return exitInput, "some-files"
 	case is[*usageError](err), is[*config.Error](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding):
 		return exitUsage, "usage"
 	case errors.Is(err, carrel.ErrAmbiguous):
@@ -150,6 +163,7 @@ var titles = map[string]string{
 	"busy":           "store is busy or was changed",
 	"timeout":        "time is up",
 	"not-found":      "not found",
+	"some-files":     "some files failed",
 	"input":          "input cannot be read",
 	"store":          "store cannot be read",
 	"file":           "file cannot be read or written",
@@ -158,6 +172,9 @@ var titles = map[string]string{
 
 // hint returns what to try next, or "".
 func hint(err error) string {
+	if is[*someFailed](err) {
+		return "the others are imported; carrel import FILE says more of one"
+	}
 	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok && e.Hint != "" {
 		return e.Hint
 	}
@@ -216,6 +233,7 @@ type problem struct {
 	Hint       string                 `json:"hint,omitempty"`
 	Floor      *floor                 `json:"floor,omitempty"`
 	Violations []transcript.Violation `json:"violations,omitempty"`
+	Problems   []string               `json:"problems,omitempty"` // of the store
 	File       string                 `json:"file,omitempty"`
 	Line       int                    `json:"line,omitempty"`
 	Field      string                 `json:"field,omitempty"`
@@ -245,6 +263,9 @@ func newProblem(err error) *problem {
 	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
 		p.Violations = e.Violations
 	}
+	if e, ok := errors.AsType[*brokenError](err); ok {
+		p.Problems = e.problems
+	}
 	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok {
 		p.File, p.Line, p.Field = e.Name, e.Line, e.Field
 	}
@@ -257,7 +278,7 @@ func newProblem(err error) *problem {
 // newFloor sums what holds a budget up by rule, in the order in which the
 // largest block of each comes.
 func newFloor(e *pager.FloorError) *floor {
-	f := &floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Held: e.Held}
+	f := &floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []ruleSum{}, Held: append([]pager.Holding{}, e.Held...)}
 	at := make(map[pager.Rule]int)
 	for _, h := range e.Held {
 		i, ok := at[h.Rule]
@@ -309,6 +330,11 @@ func (g *globals) fail(ctx context.Context, err error) int {
 		fmt.Fprintln(g.env.Stderr, "hint: "+visible(p.Hint))
 	}
 	return code
+}
+
+// complain reports what is wrong with one file of several.
+func (g *globals) complain(p *problem) {
+	fmt.Fprintln(g.env.Stderr, "carrel: "+visible(p.Detail))
 }
 
 // printFloor lists what holds a budget up.

@@ -1,0 +1,95 @@
+package chat
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestSniff(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     Dialect
+	}{
+		{"plain messages", `{"messages":[{"role":"user","content":"x"}]}`, OpenAI},
+		{"a list of plain messages", ` [{"role":"user","content":"x"}]`, OpenAI},
+		{"no messages yet", `{"messages":[]}`, OpenAI},
+		{"a system field", `{"messages":[{"role":"user","content":"x"}],"system":"s"}`, Anthropic},
+		{"a system message", `{"messages":[{"role":"system","content":"x"}]}`, OpenAI},
+		{"a developer message", `[{"role":"developer","content":"x"}]`, OpenAI},
+		{"tool calls", `[{"role":"assistant","tool_calls":[]}]`, OpenAI},
+		{"tool use", `[{"role":"assistant","content":[{"type":"tool_use"}]}]`, Anthropic},
+		{"tool use and a system message", `[{"role":"assistant","content":[{"type":"tool_use"}]},{"role":"system","content":"x"}]`, Anthropic},
+		{"thinking", `[{"role":"assistant","content":[{"type":"thinking"}]}]`, Anthropic},
+		{"tools with a schema", `{"tools":[{"input_schema":{}}],"messages":[{"role":"user","content":"x"}]}`, Anthropic},
+		{"tools with a function", `{"tools":[{"function":{}}],"messages":[{"role":"user","content":"x"}]}`, OpenAI},
+		{"the beginning of a file", `{"system":"s","messages":[{"role":"user","content":"x`, Anthropic},
+		{"the beginning of a message", `[{"role":"user","con`, OpenAI},
+		{"a byte order mark", "\ufeff" + `[{"role":"user","content":"x"}]`, OpenAI},
+		{"a log of Claude Code", `{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}` + "\n" + `{"type":"x"}`, Neither},
+		{"a log of bodies", `{"messages":[{"role":"user"}]}` + "\n" + `{"messages":[{"role":"user"}]}`, Neither},
+		{"a pager's history", `[{"intent_ir":{"role":"user"},"blocks":[{"role":"user","content":"x"}]}]`, Neither},
+		{"a body of another API", `{"contents":[{"role":"user","parts":[]}]}`, Neither},
+		{"an empty list", `[]`, Neither},
+		{"messages that are none", `{"messages":7}`, Neither},
+		{"unknown roles", `[{"role":"robot"}]`, Neither},
+		{"text", `role: user`, Neither},
+		{"nothing", ``, Neither},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Sniff([]byte(tt.in)); got != tt.want {
+				t.Errorf("Sniff(%s) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+func skip(r *rawjson.Reader, _ string) error { _, err := r.Skip(); return err }
+
+func skipMessage(r *rawjson.Reader, _ int) error { _, err := r.Skip(); return err }
+
+func TestJoin(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		pieces   []Piece
+		want     string
+	}{
+		{"neighbors keep their gap", `{"a":1, "messages": [ {} ,  {},{} ] }`, []Piece{{[]byte("A"), 1}, {[]byte("B"), 2}}, `{"a":1, "messages": [ A,B ] }`},
+		{"others get that of the first", `[ {} ,  {},{} ]`, []Piece{{[]byte("A"), 1}, {[]byte("B"), -1}, {[]byte("C"), 0}}, `[ A ,  B ,  C ]`},
+		{"one message on a line of its own", "[\n\t{}\n]", []Piece{{[]byte("A"), 0}, {[]byte("B"), -1}}, "[\n\tA,\n\tB\n]"},
+		{"one message", "[{}]", []Piece{{[]byte("A"), 0}, {[]byte("B"), -1}}, "[A, B]"},
+		{"no message", `{"messages":[ ]}`, []Piece{{[]byte("A"), -1}, {[]byte("B"), -1}}, `{"messages":[A, B]}`},
+		{"nothing is left", `{"messages":[ {} ], "x": 1}`, nil, `{"messages":[], "x": 1}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := Read("", []byte(tt.in), skip, skipMessage)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(f.Join(tt.pieces))); diff != "" {
+				t.Errorf("body (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDescribeTitle(t *testing.T) {
+	long := "äöü and a title that goes on and on, past all that a list of sessions could show of it in one line"
+	for in, want := range map[string]string{
+		"":                    "",
+		" \n\tfirst \nsecond": "first",
+		long:                  string([]rune(long)[:80]),
+	} {
+		s := &transcript.Session{Messages: []transcript.Message{
+			{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("s")}},
+			{Role: transcript.RoleUser},
+			{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text(in)}},
+		}}
+		if Describe(s, "x-", "name"); s.Title != want {
+			t.Errorf("title of %q is %q, want %q", in, s.Title, want)
+		}
+	}
+}

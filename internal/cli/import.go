@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newImport(_ *Env, g *globals) *cobra.Command {
+	in := &importer{g: g}
+	var all, watch bool
+	var since string
+	cmd := &cobra.Command{
+		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--watch]",
+		Short: "Take conversations in",
+		Long: `Import stores conversations from files, from every *.json and *.jsonl file of
+folders, from standard input (-), or with --all from the folder in which Claude
+Code keeps its own. What was imported before is brought up to date: only what is
+new is added, and what is gone stays recallable. The files are not changed.
+
+A file that cannot be read is reported and the others are imported; then the
+exit code is 3. Files of a folder that are in no known format are skipped.
+
+--watch goes on importing what changes until it is interrupted.`,
+		Example: `  carrel import --all
+  carrel import session.jsonl other/
+  carrel import --from openai - < request.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if in.format == "auto" {
+				in.format = ""
+			}
+			if in.format != "" {
+				if _, err := carrel.FormatNamed(in.format); err != nil {
+					return &usageError{err}
+				}
+			}
+			if all {
+				dir, err := config.ClaudeProjects(g.env.Getenv)
+				if err != nil {
+					return err
+				}
+				args = append(args, dir)
+			}
+			switch {
+			case len(args) == 0:
+				return usagef("import: name files or folders, or give --all")
+			case watch && slices.Contains(args, "-"):
+				return usagef("--watch: standard input cannot be watched")
+			case watch && in.dry:
+				return usagef("--watch and --dry-run exclude each other")
+			}
+			var err error
+			if in.since, err = parseSince(since, g.clock()()); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, !in.dry, func(a *access) error {
+				in.access = a
+				files, err := in.collect(args)
+				if err != nil {
+					return err
+				}
+				rep := in.run(ctx, files)
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := g.print(document{name: "import", value: rep}, rep.print); err != nil {
+					return err
+				}
+				if watch {
+					return in.watch(ctx, args)
+				}
+				return rep.err()
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&all, "all", false, "import all conversations of Claude Code")
+	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
+	f.StringVar(&since, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
+	f.BoolVar(&watch, "watch", false, "go on importing what changes")
+	offerFormats(cmd, "from")
+	writes(cmd, &in.dry)
+	return cmd
+}
+
+// parseSince reads a date, or how long ago something was.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range [...]string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n >= 0 {
+		switch s[len(s)-1] {
+		case 'd':
+			return now.AddDate(0, 0, -n), nil
+		case 'w':
+			return now.AddDate(0, 0, -7*n), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, usagef("--since: %q is no date, and not such as 36h, 7d or 2w", s)
+}
+
+// An importer imports files.
+type importer struct {
+	*access
+
+	g      *globals
+	format string
+	since  time.Time
+	dry    bool
+}
+
+// A source is a file to import.
+type source struct {
+	name  string // as the user sees it
+	named bool   // by the user, not found in a folder
+}
+
+// collect returns the files that paths stand for, in order.
+func (in *importer) collect(paths []string) ([]source, error) {
+	var files []source
+	for _, p := range paths {
+		if p == "-" {
+			files = append(files, source{p, true})
+			continue
+		}
+		fi, err := os.Stat(in.g.path(p))
+		if err != nil || !fi.IsDir() {
+			files = append(files, source{p, true}) // what is wrong is reported when it is read
+			continue
+		}
+		err = filepath.WalkDir(in.g.path(p), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && !isFolder(d.Name()):
+				return filepath.SkipDir
+			case d.IsDir() || !isFile(d.Name()):
+				return nil
+			}
+			rel, err := filepath.Rel(in.g.path(p), path)
+			if err != nil {
+				return err
+			}
+			files = append(files, source{filepath.Join(p, rel), false})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// isFolder reports whether a folder of a folder is looked into. What Claude
+// Code keeps beside a session is part of it and no session of its own.
+func isFolder(name string) bool { return name != "subagents" && name != "tool-results" }
+
+func isFile(name string) bool {
+	ext := filepath.Ext(name)
+	return (ext == ".json" || ext == ".jsonl") && !strings.HasSuffix(name, ".meta.json")
+}
+
+// An importReport says what was imported.
+type importReport struct {
+	Formats []importTotal  `json:"formats"`
+	Files   []importedFile `json:"files"`
+	Failed  int            `json:"failed"`
+	Skipped int            `json:"skipped"` // in no known format, or not changed since
+	DryRun  bool           `json:"dry_run"`
+
+	first error // of a file that failed
+}
+
+// An importTotal sums the files of one format.
+type importTotal struct {
+	Format    string      `json:"format"`
+	Files     int         `json:"files"`
+	Sessions  int         `json:"sessions"`
+	Messages  int         `json:"messages"`
+	Tokens    token.Count `json:"tokens"`
+	Forks     int         `json:"forks"`
+	Sidechain int         `json:"sidechains"`
+	Compacted int         `json:"compacted"`
+	Changed   int         `json:"changed"` // files with something new
+	Warnings  int         `json:"warnings"`
+}
+
+// An importedFile is what became of one file.
+type importedFile struct {
+	File  string   `json:"file"`
+	Error *problem `json:"error,omitempty"`
+	*carrel.ImportResult
+}
+
+// run imports files one after the other.
+func (in *importer) run(ctx context.Context, files []source) *importReport {
+	rep := &importReport{Formats: []importTotal{}, Files: []importedFile{}, DryRun: in.dry}
+	for i, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		if len(files) > 1 {
+			in.g.reporter.outer("import", i, len(files))
+		}
+		res, err := in.file(ctx, f)
+		switch {
+		case err == nil && res == nil, err != nil && !f.named && errors.Is(err, carrel.ErrFormat):
+			rep.Skipped++
+			if in.g.verbose > 0 {
+				in.g.note("skipped: %s", f.name)
+			}
+			continue
+		case err != nil && ctx.Err() == nil:
+			rep.Failed++
+			rep.first = cmp.Or(rep.first, err)
+			rep.Files = append(rep.Files, importedFile{File: f.name, Error: newProblem(err)})
+		case err == nil:
+			rep.Files = append(rep.Files, importedFile{File: f.name, ImportResult: res})
+		}
+	}
+	in.g.reporter.end()
+	rep.sum()
+	for i := range rep.Files {
+		f := &rep.Files[i]
+		if f.Error != nil && len(files) > 1 {
+			in.g.complain(f.Error)
+		}
+		if f.ImportResult != nil {
+			for _, w := range f.Warnings {
+				in.g.note("warning: %s: line %d: %s", f.File, w.Line, w.Text)
+			}
+		}
+	}
+	return rep
+}
+
+// file imports one file, and returns nothing if it did not change since.
+func (in *importer) file(ctx context.Context, f source) (*carrel.ImportResult, error) {
+	if !in.since.IsZero() && f.name != "-" {
+		fi, err := os.Stat(in.g.path(f.name))
+		if err != nil {
+			return nil, err
+		}
+		if fi.ModTime().Before(in.since) {
+			return nil, nil //nolint:nilnil // documented
+		}
+	}
+	data, err := in.g.read(f.name)
+	if err != nil {
+		return nil, err
+	}
+	name := f.name
+	if name == "-" {
+		name = "stdin"
+	}
+	return in.Import(ctx, in.scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry})
+}
+
+// sum adds up the files of each format, in the order of the names.
+func (r *importReport) sum() {
+	at := make(map[string]*importTotal)
+	sessions := make(map[string]bool)
+	for i := range r.Files {
+		f := r.Files[i].ImportResult
+		if f == nil {
+			continue
+		}
+		t := at[f.Format]
+		if t == nil {
+			t = &importTotal{Format: f.Format}
+			at[f.Format] = t
+		}
+		t.Files++
+		if id := string(f.Session); !sessions[id] {
+			sessions[id] = true
+			t.Sessions++
+		}
+		t.Messages += f.Messages
+		t.Tokens += f.Tokens
+		t.Warnings += len(f.Warnings)
+		if f.Changed {
+			t.Changed++
+		}
+		for _, b := range f.Branches {
+			switch b.Kind {
+			case transcript.BranchFork:
+				t.Forks++
+			case transcript.BranchSidechain:
+				t.Sidechain++
+			case transcript.BranchCompacted:
+				t.Compacted++
+			}
+		}
+	}
+	for _, t := range at {
+		r.Formats = append(r.Formats, *t)
+	}
+	slices.SortFunc(r.Formats, func(a, b importTotal) int { return cmp.Compare(a.Format, b.Format) })
+}
+
+func (r *importReport) print(p *page) {
+	t := &table{head: []string{"format", "files", "sessions", "messages", "tokens", "forks", "changed", "warnings"}}
+	for _, f := range r.Formats {
+		t.add(f.Format, f.Files, f.Sessions, f.Messages, f.Tokens, f.Forks, f.Changed, f.Warnings)
+	}
+	if len(r.Formats) > 0 {
+		p.table(t)
+	}
+	if p.tty {
+		if r.Skipped+r.Failed > 0 || len(r.Formats) == 0 {
+			p.line("%s skipped, %s failed", thousands(int64(r.Skipped)), thousands(int64(r.Failed)))
+		}
+		if r.DryRun {
+			p.line("dry run: nothing was written")
+		}
+		return
+	}
+	p.fields([]any{"skipped", r.Skipped}, []any{"failed", r.Failed})
+}
+
+// err returns an error if a file failed.
+func (r *importReport) err() error {
+	switch {
+	case r.Failed == 0:
+		return nil
+	case len(r.Files) == 1:
+		return r.first
+	}
+	return &someFailed{r.Failed, len(r.Files), r.first}
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newPager(env *Env, g *globals) *cobra.Command {
+	opts := seed.Defaults()
+	var history, contractFile, limn string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "pager --history FILE --contract FILE",
+		Short: "Decide on a history file and continue its contract",
+		Long: `Pager does what the original context pager does, on its files: it scores each
+block of a history, prints a record for each on standard error and a summary on
+standard output, and appends what it decided to a contract.
+
+The contract is appended to in one step, or not at all. Its statements are ones
+that the Liminate language runs; --limn legacy writes those of the original.
+History and contract may not be the store's: this command uses no store.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if history == "" || contractFile == "" {
+				return usagef("pager: --history and --contract are needed")
+			}
+			if err := oneOf("--limn", limn, "current", "legacy"); err != nil {
+				return err
+			}
+			opts.Legacy = limn == "legacy"
+			data, err := g.read(history)
+			if err != nil {
+				return err
+			}
+			job := func(existing []byte) (*seed.Pass, error) {
+				p, err := seed.Run(history, data, existing, g.clock()(), opts)
+				return p, explainPass(err, history, contractFile)
+			}
+			pass, err := appendContract(cmd.Context(), env.Now, g.path(contractFile), dry, job)
+			if err != nil {
+				return err
+			}
+			if g.json != "" {
+				return g.print(document{name: "pager", value: newPagerResult(pass)}, nil)
+			}
+			if _, err := env.Stderr.Write(pass.Records); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(env.Stdout, pass.Result.Summary())
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&history, "history", "", "`file` with the blocks; - is standard input")
+	f.StringVar(&contractFile, "contract", "", "`file` to append to; made if it is not there")
+	f.Float64Var(&opts.Alpha, "alpha", opts.Alpha, "`weight` of similarity")
+	f.Float64Var(&opts.Beta, "beta", opts.Beta, "`weight` of recency")
+	f.Float64Var(&opts.RetainCut, "retain-cut", opts.RetainCut, "`score` from which a block is retained")
+	f.Float64Var(&opts.EvictCut, "evict-cut", opts.EvictCut, "`score` below which a block is evicted")
+	f.StringVar(&limn, "limn", "current", "`dialect` of the statements: current or legacy")
+	offer(cmd, "limn", "current", "legacy")
+	writes(cmd, &dry)
+	return cmd
+}
+
+// explainPass says in which of the two files an error is.
+func explainPass(err error, history, contractFile string) error {
+	if e, ok := errors.AsType[*contract.SyntaxError](err); ok {
+		return &contractError{contractFile, e}
+	}
+	if is[*seed.InputError](err) {
+		return fmt.Errorf("%s: %w", history, err)
+	}
+	return err
+}
+
+// A pagerResult is a pass for programs to read.
+type pagerResult struct {
+	Alpha     float64       `json:"alpha"`
+	Beta      float64       `json:"beta"`
+	RetainCut float64       `json:"retain_cut"`
+	EvictCut  float64       `json:"evict_cut"`
+	Retained  int           `json:"retained"`
+	Paged     int           `json:"paged"`
+	Evicted   int           `json:"evicted"`
+	Results   []pagerRecord `json:"results"`
+}
+
+type pagerRecord struct {
+	Block      string  `json:"block"`
+	Kind       *string `json:"kind"`
+	Similarity float64 `json:"similarity"`
+	Age        float64 `json:"delta_t"`
+	Score      float64 `json:"R"`
+	Action     string  `json:"action"`
+}
+
+func newPagerResult(p *seed.Pass) *pagerResult {
+	r := p.Result
+	res := &pagerResult{
+		Alpha: r.Options.Alpha, Beta: r.Options.Beta, RetainCut: r.Options.RetainCut, EvictCut: r.Options.EvictCut,
+		Retained: r.Retained, Paged: r.Paged, Evicted: r.Evicted, Results: make([]pagerRecord, len(r.Records)),
+	}
+	for i := range r.Records {
+		rec := &r.Records[i]
+		res.Results[i] = pagerRecord{rec.Block, rec.Kind, rec.Similarity, rec.Age.Value, rec.Score, string(rec.Directive)}
+	}
+	return res
+}
+
+// appendContract runs a job on the text of a contract and appends what it
+// returns: under a lock, in one write, and on the disk before it returns. A
+// contract that is not there is made only after the job has succeeded on an
+// empty one.
+func appendContract(ctx context.Context, now func() time.Time, path string, dry bool, job func(existing []byte) (*seed.Pass, error)) (*seed.Pass, error) {
+	if path, err := filepath.EvalSymlinks(path); err == nil && dry {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return job(text)
+	}
+	_, err := os.Stat(path)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if fresh {
+		pass, err := job(nil)
+		if err != nil || dry {
+			return pass, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := appendLocked(ctx, now, f, job)
+	if err == nil && fresh {
+		err = syncFolder(filepath.Dir(path))
+	}
+	return pass, errors.Join(err, f.Close())
+}
+
+func appendLocked(ctx context.Context, now func() time.Time, f *os.File, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
+	unlock, err := await(ctx, now, f)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := job(text)
+	if err != nil || len(pass.Append) == 0 {
+		return pass, err
+	}
+	_, err = f.WriteAt(pass.Append, int64(len(text)))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Truncate(int64(len(text))))
+	}
+	return pass, nil
+}
+
+// The time to wait for somebody else's lock, and the pause between two tries.
+const (
+	lockWait  = 5 * time.Second
+	lockPause = 5 * time.Millisecond
+)
+
+// await locks a file for this process alone, which may take a while.
+func await(ctx context.Context, now func() time.Time, f *os.File) (unlock func() error, err error) {
+	end := now().Add(lockWait)
+	for {
+		unlock, ok, err := tryLock(f)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			return unlock, nil
+		case now().After(end):
+			return nil, fmt.Errorf("%s: %w: somebody else has locked it", f.Name(), store.ErrBusy)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}

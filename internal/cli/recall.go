@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+)
+
+func newRecall(env *Env, g *globals) *cobra.Command {
+	req := &carrel.RecallRequest{}
+	var span, output string
+	cmd := &cobra.Command{
+		Use:   "recall ID [--range A:B] [--text] [-o FILE]",
+		Short: "Print the original bytes of a block",
+		Long: `Recall prints the bytes that a block was imported in, whether it is in the window
+or not, and changes nothing. ID is that of a block, or the beginning of one, as
+stubs and messages have it. On a terminal a line about the block goes to
+standard error.`,
+		Example: `  carrel recall 77e0b1c2 | head -3
+  carrel recall 77e0b1c2 --range 1000:2000
+  carrel recall 77e0b1c2 --text`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: g.completeBlock,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			req.Block = args[0]
+			if req.From, req.To, err = parseRange(span); err != nil {
+				return err
+			}
+			if output != "" && output != "-" && g.json != "" {
+				return usagef("-o and --json: the document holds the bytes")
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				res, err := a.Recall(ctx, a.scope, req)
+				if err != nil {
+					return err
+				}
+				if env.StderrTerminal {
+					g.note("%s · %s · %s bytes · sha256 %s · %s", res.Block.Short(), res.Kind, thousands(int64(res.Size)), res.Digest.Short(), res.State)
+				}
+				if g.json != "" {
+					return g.print(document{name: "recall", value: res}, nil)
+				}
+				if output == "" {
+					output = "-"
+				}
+				return g.write(output, res.Data)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&span, "range", "", "only the bytes from `A:B`, counted from 0, without B")
+	f.BoolVar(&req.Text, "text", false, "print what the block says, not the bytes it came in")
+	f.StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	return cmd
+}
+
+// parseRange reads a range of bytes: "A:B", "A:" or ":B".
+func parseRange(s string) (from, to int, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	bad := usagef("--range: %q is not such as 100:200", s)
+	a, b, ok := strings.Cut(s, ":")
+	if !ok {
+		return 0, 0, bad
+	}
+	if a != "" {
+		if from, err = strconv.Atoi(a); err != nil || from < 0 {
+			return 0, 0, bad
+		}
+	}
+	if b != "" {
+		if to, err = strconv.Atoi(b); err != nil || to <= from {
+			return 0, 0, bad
+		}
+	}
+	return from, to, nil
+}

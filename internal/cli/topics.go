@@ -1,0 +1,82 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// newTopics returns what help can be asked about besides commands.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "formats", Short: "Formats that are read and written", Long: topicFormats},
+		{Use: "budget", Short: "What a budget is and how it is met", Long: topicBudget},
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},
+		{Use: "env", Short: "Variables of the environment", Long: topicEnv},
+	}
+}
+
+const topicFormats = `Formats that import finds out by itself, and that export writes:
+
+  claudecode   session files of Claude Code (*.jsonl), with forks, sub-agents
+               and compactions. Also known as claude. An export is a new session
+               for "claude --resume".
+  anthropic    bodies of requests to the Messages API
+  openai       bodies of requests to the Chat Completions API
+  pagerjson    history files of the context pager
+
+An untouched conversation leaves in its own format byte for byte as it came.
+In a changed one, every message that was not itself changed keeps its bytes.
+"carrel validate FILE" says whether a provider would refuse a file.`
+
+const topicBudget = `A budget is the number of tokens that the window of a conversation may have:
+messages, stubs, tool definitions and what the provider adds for roles and
+calls. "carrel compress" takes it as --target in tokens, as a share such as 50%
+of what was imported, or takes half of the model's context window.
+
+Blocks are cut in steps, those with the lowest score first: thinking goes,
+then results of calls become a line each, then the block a line, then it goes.
+Rules come before scores:
+
+  hard   stays as it is: system text, the first task, the newest user message
+         and its answer, corrections, calls without a result, pins
+  soft   never leaves: code edits that none supersedes, the newest plan, the
+         last blocks (--keep-last)
+
+If what rules hold does not fit, nothing is changed, the exit code is 5, and
+what holds the budget up is listed. "carrel why ID" tells about one block.
+
+Tokens of OpenAI models are exact. For others they are an upper bound, so that
+what fits here fits there.`
+
+const topicExitCodes = `  0    done, or the answer is yes
+  1    the answer is no: nothing found, a file would be refused, a check failed
+  2    wrong command line: unknown flag, bad argument, abbreviation that fits
+       several things
+  3    a file cannot be read or written, or breaks its format
+  4    not found: session, block, operation, store
+  5    the budget is impossible: what rules hold is above it
+  6    integrity: the store does not verify
+  7    store busy or changed by somebody else, or time is up: try again
+  9    refused by policy
+  70   a bug in carrel
+  130  interrupted; 143 terminated
+
+After an error nothing has changed, save that an import of several files keeps
+those that could be read. With --json an error is a problem document on
+standard output.`
+
+const topicEnv = `Flags win over the environment.
+
+  CARREL_STORE       path of the store. Without it, it is carrel.db in the
+                     nearest folder named .carrel, here or above, or else
+                     $XDG_DATA_HOME/carrel/carrel.db
+  CARREL_SCOPE       tenant/project/agent whose conversations these are
+  CARREL_JSON        1 prints JSON
+  CARREL_NOW         the time to take for the clock, for reproducible bytes;
+                     SOURCE_DATE_EPOCH, in seconds, if that is not set
+  CARREL_TIMEOUT     duration after which to give up, such as 30s
+  CARREL_COLOR       auto, always or never; see also NO_COLOR, CLICOLOR_FORCE
+                     and TERM
+  CARREL_PROGRESS    auto, plain, json or none
+  CARREL_LOG         info or debug: log to standard error
+  CARREL_LOG_FORMAT  json makes the log JSON
+  CLAUDE_CONFIG_DIR  where Claude Code keeps its sessions; ~/.claude otherwise
+  XDG_DATA_HOME      where data of the user's programs is; ~/.local/share
+                     otherwise`

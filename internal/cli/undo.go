@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+)
+
+func newUndo(_ *Env, g *globals) *cobra.Command {
+	req := &carrel.UndoRequest{}
+	var session string
+	cmd := &cobra.Command{
+		Use:   "undo [OP] [--session SESSION]",
+		Short: "Take back the last compression or pin",
+		Long: `Undo takes back the last operation on a conversation that is not undone yet: its
+window is then what it was before, exactly, and so are its pins. An import is
+not undone, as it takes nothing away.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				req.Op = args[0]
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) (err error) {
+				if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+					return err
+				}
+				res, err := a.Undo(ctx, a.scope, req)
+				if err != nil {
+					return err
+				}
+				return g.print(document{name: "undo", value: res}, func(p *page) {
+					if !p.tty {
+						p.fields([]any{"session", res.Session}, []any{"op", res.Op}, []any{"undone", res.Undone}, []any{"kind", res.Kind},
+							[]any{"blocks", res.Blocks}, []any{"before", res.Before}, []any{"after", res.After})
+						return
+					}
+					p.line("undone %s (%s): %s, %s → %s tokens", res.Undone, res.Kind, count(res.Blocks, "block"),
+						thousands(int64(res.Before)), thousands(int64(res.After)))
+					if req.DryRun {
+						p.line("dry run: nothing was written")
+					}
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "@last", "`session` whose last operation is meant")
+	g.offerSession(cmd, "session")
+	writes(cmd, &req.DryRun)
+	return cmd
+}
+
+func newPin(_ *Env, g *globals) *cobra.Command {
+	return pinCommand(g, false, &cobra.Command{
+		Use:   "pin ID...",
+		Short: "Keep blocks in the window as they are",
+		Long: `Pin puts blocks under a hard rule: no compression touches them. A block that has
+left the window is not brought back by it; see recall and undo.`,
+	})
+}
+
+func newUnpin(_ *Env, g *globals) *cobra.Command {
+	return pinCommand(g, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin lifts what pin put on blocks."})
+}
+
+func pinCommand(g *globals, unpin bool, cmd *cobra.Command) *cobra.Command {
+	req := &carrel.PinRequest{Unpin: unpin}
+	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.ValidArgsFunction = g.completeBlock
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		req.Blocks = args
+		ctx := cmd.Context()
+		return g.with(ctx, false, func(a *access) error {
+			res, err := a.Pin(ctx, a.scope, req)
+			if err != nil {
+				return err
+			}
+			return g.print(document{name: "pin", value: res}, func(p *page) {
+				word, changed := "pinned", make(map[string]bool)
+				if unpin {
+					word = "unpinned"
+				}
+				for _, b := range res.Changed {
+					changed[string(b)] = true
+				}
+				t := &table{}
+				for _, b := range res.Blocks {
+					was := "already"
+					if changed[string(b)] {
+						was = "now"
+					}
+					t.add(b, word, was)
+				}
+				p.table(t)
+				if p.tty && req.DryRun {
+					p.line("dry run: nothing was written")
+				}
+			})
+		})
+	}
+	writes(cmd, &req.DryRun)
+	return cmd
+}
+
+func newContract(_ *Env, g *globals) *cobra.Command {
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "contract [SESSION]",
+		Short: "Print the contract of a conversation",
+		Long: `Contract prints what became of each block of a conversation, pass by pass, as
+statements of the Liminate language: the contents of a .limn file.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				id, err := s.find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				lines, err := a.Contract(ctx, a.scope, id)
+				if err != nil {
+					return err
+				}
+				value := struct {
+					Session    string   `json:"session"`
+					Statements []string `json:"statements"`
+				}{string(id), append([]string{}, lines...)}
+				return g.print(document{name: "contract", value: value}, func(p *page) {
+					for _, l := range lines {
+						fmt.Fprintln(&p.buf, l)
+					}
+				})
+			})
+		},
+	}
+	s = takesSession(cmd)
+	return cmd
+}

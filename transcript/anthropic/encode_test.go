@@ -1,0 +1,299 @@
+package anthropic
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func decode(t *testing.T, data string) *transcript.Session {
+	t.Helper()
+	s, err := Format{}.Decode("dir/talk.json", []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func encode(t *testing.T, w *transcript.Window) *transcript.Encoded {
+	t.Helper()
+	enc, err := Format{}.Encode(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
+}
+
+func TestDecode(t *testing.T) {
+	s := decode(t, `{"model":"claude-opus-4-8","tools":[ {"name":"run"} ],"messages":[
+		{"role":"user","content":[{"type":"text","text":"\n Fix\tthe <b>lock</b> \nplease"},{"type":"image","source":{"type":"url","url":"u"}}]},
+		{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"a","name":"run","input":{"n":9007199254740993}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"}]},{"type":"text","text":"and?"}]},
+		{"role":"assistant","content":[{"type":"compaction","content":"c"}]}],"system":"S"}`)
+	want := []transcript.Message{
+		{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S")}, Items: []int{9}},
+		{Role: transcript.RoleUser, Parts: []transcript.Part{
+			transcript.Text("\n Fix\tthe <b>lock</b> \nplease"),
+			transcript.Media{Kind: "image", URL: "u", Raw: []byte(`{"type":"image","source":{"type":"url","url":"u"}}`)},
+		}, Items: []int{1}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+			transcript.Thinking{Text: "hm", Signature: "s"},
+			transcript.Thinking{Signature: "d", Redacted: true},
+			transcript.ToolCall{ID: "a", Name: "run", Input: []byte(`{"n":9007199254740993}`)},
+		}, Items: []int{3}},
+		{Role: transcript.RoleTool, Parts: []transcript.Part{
+			transcript.ToolResult{CallID: "a", Error: true, Content: []transcript.Part{transcript.Text("no")}},
+			transcript.Text("and?"),
+		}, Items: []int{5}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+			transcript.Opaque{Type: "compaction", Raw: []byte(`{"type":"compaction","content":"c"}`)},
+		}, Items: []int{7}},
+	}
+	if diff := cmp.Diff(want, s.Messages); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	if s.Model != "claude-opus-4-8" || s.Title != "Fix\tthe <b>lock</b>" || string(s.Tools) != `[ {"name":"run"} ]` {
+		t.Errorf("model %q, title %q, tools %s", s.Model, s.Title, s.Tools)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"nothing", "", "no request body: neither an object nor a list of messages"},
+		{"no messages", `{"model":"x"}`, "x.json:1: no list of messages"},
+		{"a role of another provider's", "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},\n{\"role\":\"tool\"}]}", `x.json:2: messages.1.role: unknown role "tool"`},
+		{"no role", `[{"content":"x"}]`, "x.json:1: 0: a message needs a role"},
+		{"a second list", `{"messages":[],"mess\u0061ges":[]}`, `key "messages" comes twice`},
+		{"content of another kind", `{"messages":[{"role":"user","content":7}]}`, `messages.0.content: '7' where an array is expected`},
+		{"a block that is none", `{"messages":[{"role":"user","content":["x"]}]}`, `messages.0.content.0: '"' where an object is expected`},
+		{"a result's block that is none", `{"messages":[{"role":"user","content":[{"type":"tool_result","content":["x"]}]}]}`, `messages.0.content.0.content.0: '"' where an object is expected`},
+		{"a cut file", `{"messages":[{"role":"user","content":"x`, "messages.0.content: the text ends in the middle of a value"},
+		{"a bad escape", `{"messages":[{"role":"user","content":"\x"}]}`, "messages.0.content: malformed escape in a string"},
+		{"a bad escape at the end", `{"messages":[{"role":"user","content":"\x`, "messages.0.content: the text ends"},
+		{"a line feed in a string", "{\"messages\":[{\"role\":\"user\",\"content\":\"a\nb\"}]}", "control character 0x0a in a string"},
+		{"deep nesting", `{"messages":[],"x":` + strings.Repeat("[", 600), "nested more than 512 levels deep"},
+		{"two bodies", `{"messages":[]} {"messages":[]}`, "more text behind the end of the value"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Format{}.Decode("x.json", []byte(tt.in))
+			e, ok := errors.AsType[*transcript.SyntaxError](err)
+			if !ok || !strings.Contains(e.Error(), tt.want) {
+				t.Errorf("Decode(%q): %v, want %s", tt.in, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSessionID(t *testing.T) {
+	id := func(name, data string) transcript.SessionID {
+		s, err := Format{}.Decode(name, []byte(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.ID
+	}
+	short := `{"system":"s","messages":[{"role":"user","content":"x"}]}`
+	grown := `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}],"system":"s"}`
+	first := id("a/talk.json", short)
+	if !strings.HasPrefix(string(first), "an-") || len(first) != len("an-")+16 {
+		t.Errorf("id is %q", first)
+	}
+	if got := id(`b\talk.txt`, grown); got != first {
+		t.Errorf("the id changed from %q to %q when the conversation grew", first, got)
+	}
+	if got := id("other.json", short); got == first {
+		t.Error("another file has the same id")
+	}
+	if got := id("talk.json", strings.ReplaceAll(short, `"s"`, `"t"`)); got == first {
+		t.Error("another system text has the same id")
+	}
+}
+
+// What is not valid Unicode is kept, and told.
+func TestDecodeWarns(t *testing.T) {
+	for _, text := range []string{`\ud800`, "\xff"} {
+		data := "{\"messages\":[\n{\"role\":\"user\",\"content\":\"a" + text + "b\"}]}"
+		s := decode(t, data)
+		if len(s.Warnings) != 1 || s.Warnings[0].Line != 2 || s.Messages[0].Text() != "a\ufffdb" || string(s.Bytes()) != data {
+			t.Errorf("%q: warnings %v, text %q", text, s.Warnings, s.Messages[0].Text())
+		}
+	}
+}
+
+const talk = `{
+  "max_tokens": 9007199254740993, "system": "Be brief.",
+  "messages": [
+    {"role": "user", "content": "go"},
+    {"role": "assistant", "content": [ {"type": "thinking", "thinking": "<hm>", "signature": "s"} , {"type": "text", "text": "a & b"} ,
+      {"type": "tool_use", "id": "a", "name": "run", "input": {"x": 1.0}}], "x": 1},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "long"}], "cache_control": {"type": "ephemeral"}}]},
+    {"role": "assistant", "content": "done"}
+  ], "stream": true
+}
+`
+
+func TestEncodeOwn(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(w *transcript.Window)
+		want   func(string) string // of talk
+		fixes  int
+	}{
+		{
+			name:   "thinking is cut out and nothing else",
+			change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
+			want: func(s string) string {
+				return strings.Replace(s, `{"type": "thinking", "thinking": "<hm>", "signature": "s"} , `, "", 1)
+			},
+		},
+		{
+			name:   "a result gets another text and nothing else",
+			change: func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("a", "<cut> & \"paged\"\n") },
+			want: func(s string) string {
+				return strings.Replace(s, `[{"type": "text", "text": "long"}]`, `"<cut> & \"paged\"\n"`, 1)
+			},
+		},
+		{
+			name:   "the last message goes",
+			change: func(w *transcript.Window) { w.Entries = w.Entries[:4] },
+			want: func(s string) string {
+				return strings.Replace(s, ",\n    {\"role\": \"assistant\", \"content\": \"done\"}", "", 1)
+			},
+		},
+		{
+			name: "a message is added in the style of the file",
+			change: func(w *transcript.Window) {
+				w.Entries = append(w.Entries, transcript.Stub("", "<next> & last"))
+			},
+			want: func(s string) string {
+				last := `{"role": "assistant", "content": "done"}`
+				return strings.Replace(s, last, last+",\n    "+`{"role": "user", "content": [{"type": "text", "text": "<next> & last"}]}`, 1)
+			},
+		},
+		{
+			name:   "the system text goes",
+			change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
+			want:   func(s string) string { return strings.Replace(s, `"Be brief."`, "[]", 1) },
+		},
+		{
+			name: "a system text is added",
+			change: func(w *transcript.Window) {
+				more := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("And kind.")}}}
+				w.Entries = append([]transcript.Entry{w.Entries[0], more}, w.Entries[1:]...)
+			},
+			want: func(s string) string {
+				return strings.Replace(s, `"Be brief."`, `[{"type": "text", "text": "Be brief."}, {"type": "text", "text": "And kind."}]`, 1)
+			},
+		},
+		{
+			name:   "a reply at the head gets a user before it",
+			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:1:1], w.Entries[2:]...) },
+			want: func(s string) string {
+				return strings.Replace(s, `{"role": "user", "content": "go"}`, `{"role": "user", "content": "`+transcript.Opening+`"}`, 1)
+			},
+		},
+		{
+			name:   "an interrupted call gets a result",
+			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
+			want: func(s string) string {
+				from := strings.Index(s, `{"role": "user", "content": [{"type": "tool_result"`)
+				to := strings.Index(s, `,`+"\n"+`    {"role": "assistant", "content": "done"}`)
+				return s[:from] + `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "` + transcript.Interrupted + `", "is_error": true}]}` + s[to:]
+			},
+			fixes: 1,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := transcript.Whole(decode(t, talk))
+			tt.change(w)
+			enc := encode(t, w)
+			if diff := cmp.Diff(tt.want(talk), string(enc.Data)); diff != "" {
+				t.Errorf("encoding (-want +got):\n%s", diff)
+			}
+			if len(enc.Losses) > 0 || len(enc.Repairs) != tt.fixes {
+				t.Errorf("losses %v, repairs %v", enc.Losses, enc.Repairs)
+			}
+		})
+	}
+}
+
+// A list alone has no place for a system text, and a body without one gets one.
+func TestEncodeSystemText(t *testing.T) {
+	system := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S")}}}
+	for in, want := range map[string]string{
+		`[{"role":"user","content":"x"}]`:              `[{"role": "user", "content": [{"type": "text", "text": "[system] S"}]}, {"role":"user","content":"x"}]`,
+		`{"messages":[{"role":"user","content":"x"}]}`: `{"system": [{"type": "text", "text": "S"}], "messages":[{"role":"user","content":"x"}]}`,
+	} {
+		w := transcript.Whole(decode(t, in))
+		w.Entries = append([]transcript.Entry{system}, w.Entries...)
+		if got := string(encode(t, w).Data); got != want {
+			t.Errorf("with a system text, %s is\n%s, want\n%s", in, got, want)
+		}
+	}
+}
+
+// A session of another format is written from what is known of it.
+func TestEncodeOther(t *testing.T) {
+	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	s := &transcript.Session{Format: "other", Messages: []transcript.Message{
+		message(transcript.RoleSystem, transcript.Text("S")),
+		message(transcript.RoleAssistant, transcript.Thinking{Text: "hm", Signature: "sig"}, transcript.Text(""),
+			transcript.ToolCall{ID: "a.b", Name: "run", Input: []byte(`{"n": 1e400}`)},
+			transcript.ToolCall{ID: "c", Name: "run", Input: []byte(`oops <`)}),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: "c", Error: true}),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: "a.b", Content: []transcript.Part{
+			transcript.Text("one"), transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"},
+		}}),
+		message(transcript.RoleSystem, transcript.Text("T")),
+		message(transcript.RoleUser, transcript.Media{Kind: "audio", MIME: "audio/wav", Raw: []byte("123")}, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
+	}}
+	enc := encode(t, transcript.Whole(s))
+	id := cleanID("a.b")
+	want := `{"system": [{"type": "text", "text": "S"}], "messages": [` + strings.Join([]string{
+		`{"role": "user", "content": "` + transcript.Opening + `"}`,
+		`{"role": "assistant", "content": [{"type": "tool_use", "id": "` + id + `", "name": "run", "input": {"n": 1e400}}, {"type": "tool_use", "id": "c", "name": "run", "input": {"_raw": "oops <"}}]}`,
+		`{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "` + id + `", "content": [{"type": "text", "text": "one"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}, {"type": "tool_result", "tool_use_id": "c", "is_error": true}]}`,
+		`{"role": "user", "content": [{"type": "text", "text": "[system] T"}]}`,
+		`{"role": "user", "content": [{"type": "text", "text": "[audio audio/wav]"}]}`,
+	}, ", ") + `]}`
+	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+	losses := []transcript.Loss{
+		{Message: 1, What: "thinking", Count: 1, Bytes: 5},
+		{Message: 1, What: "arguments", Count: 1, Bytes: 6},
+		{Message: 5, What: "audio", Count: 1, Bytes: 3},
+		{Message: 5, What: `"odd"`, Count: 1, Bytes: 2},
+	}
+	if diff := cmp.Diff(losses, enc.Losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
+
+// Claude Code's thinking is the provider's own, and signed thinking survives.
+func TestEncodeClaudeCode(t *testing.T) {
+	s := &transcript.Session{Format: "claudecode", Messages: []transcript.Message{
+		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("x")}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+			transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Thinking{Signature: "d", Redacted: true},
+			transcript.Opaque{Type: "server_tool_use", Raw: []byte(`{"type":"server_tool_use","id":"s"}`)}, transcript.Text("y"),
+		}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "unsigned"}, transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Text("z")}},
+	}}
+	enc := encode(t, transcript.Whole(s))
+	want := `{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}, ` +
+		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}, {"type":"server_tool_use","id":"s"}, {"type": "text", "text": "y"}]}, ` +
+		`{"role": "assistant", "content": [{"type": "text", "text": "z"}]}]}`
+	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]transcript.Loss{{Message: 2, What: "thinking", Count: 2, Bytes: 11}}, enc.Losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
