@@ -56,6 +56,6 @@ var correctionHeads = []string{
 
 var correctionPhrases = []string{
 	"don't ", "do not ", "must not", "should not", "shouldn't", "never ", "instead of", "rather than", "not what i",
-	"i meant", "i said", "i asked you", "i told you", "you forgot", "you missed", "from now on", "in the future",
+	"i mean not", "i meant", "i said", "i asked you", "i told you", "you forgot", "you missed", "from now on", "in the future",
 	"that's not", "that is not", "this is wrong", "is incorrect", "always ", "why did you",
 }

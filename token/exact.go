@@ -78,7 +78,7 @@ func (e *exact) count(text string) Count {
 	n, err := e.codec.Count(text)
 	if err != nil {
 		// Unreachable: the only error is that of a matcher, and ours has
-		// none. A token has at least one byte, so this is a bound.
+		// none. A token has at least one byte, so this is not too low.
 		return Count(len(text))
 	}
 	return Count(n)

@@ -33,10 +33,11 @@
 // # Cost
 //
 // The tables of an encoding are loaded by the first count that needs them,
-// within some 20 ms; making a Counter costs nothing. The time to count grows in
-// proportion to the text (for one piece without end, such as a megabyte of one
-// letter, by n·log n), whatever the text is: what comes from a network may be
-// counted. Text that is not UTF-8 is counted, byte for byte.
+// within tens of milliseconds; making a Counter costs nothing. The time to count
+// grows in proportion to the text (for one piece without end, such as a megabyte
+// of one letter, by n·log n), whatever the text is: what comes from a network
+// may be counted. Where a text is not UTF-8, each byte that is wrong counts as
+// the replacement character U+FFFD, which is what a provider would see.
 //
 // # Determinism and concurrency
 //

@@ -19,13 +19,10 @@ const (
 func Sniff(data []byte) Dialect {
 	s := sniffer{r: rawjson.NewReader(data)}
 	var err error
-	switch s.r.Kind() {
-	case rawjson.Object:
+	if s.r.Kind() == rawjson.Object {
 		err = s.r.Object(s.field)
-	case rawjson.Array:
+	} else {
 		err = s.messages()
-	default:
-		return Neither
 	}
 	if err == nil && s.r.End() != nil {
 		return Neither // more than one value: a log

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,11 +37,22 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil && !g.started {
-		err = &usageError{err: err}
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && (!g.started || is[*usageError](err)) {
+		err = &usageError{err: err, hint: advice(cmd, err)}
 	}
 	return g.fail(ctx, err)
+}
+
+// advice returns what to try instead of a command line that makes no sense.
+func advice(cmd *cobra.Command, err error) string {
+	var name string
+	if _, scan := fmt.Sscanf(err.Error(), "unknown command %q", &name); scan == nil {
+		if near := cmd.SuggestionsFor(name); len(near) > 0 {
+			return "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+		}
+	}
+	return cmd.CommandPath() + " --help"
 }
 
 // The groups of commands in the help.
@@ -62,12 +74,14 @@ loses no byte and can say why everything is where it is. It needs no model and
 no network.
 
 Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.start(cmd) },
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("no command: try %q", cmd.CommandPath()+" demo")
+		SilenceErrors:              true,
+		DisableSuggestions:         true, // they are hints, see advice
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return g.start(cmd) },
+		RunE: func(*cobra.Command, []string) error {
+			return usagef("no command")
 		},
 	}
 	root.AddGroup(
@@ -122,7 +136,7 @@ type globals struct {
 }
 
 // allFields is what --json without fields stands for.
-const allFields = "*"
+const allFields = "all"
 
 func (g *globals) register(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -137,7 +151,7 @@ func (g *globals) register(f *pflag.FlagSet) {
 	f.CountVarP(&g.verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
 	f.StringVar(&g.color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
 	f.StringVar(&g.progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
-	f.BoolVar(&g.noPager, "no-pager", false, "do not page output; nothing does as yet")
+	f.BoolVar(&g.noPager, "no-pager", false, "accepted for scripts: output is never paged")
 	f.StringVar(&g.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")
 	f.DurationVar(&g.timeout, "timeout", 0, "give up after a `duration` such as 30s (CARREL_TIMEOUT)")
 }
@@ -360,7 +374,7 @@ func (s *sessionArg) find(ctx context.Context, a *access, args []string) (transc
 		}
 		word = args[0]
 	}
-	return a.FindSession(ctx, a.scope, word)
+	return a.FindSession(ctx, a.scope, cmp.Or(word, "@last"))
 }
 
 // writes gives a command the flag of all that write.

@@ -45,7 +45,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 			}
 			if in.format != "" {
 				if _, err := carrel.FormatNamed(in.format); err != nil {
-					return &usageError{err}
+					return &usageError{err: err}
 				}
 			}
 			if all {

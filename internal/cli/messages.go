@@ -71,14 +71,21 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 }
 
 func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
-	t := &table{head: []string{"id", "turn", "kind", "state", "form", "rule", "tokens", "window", "preview"}}
+	t := &table{head: []string{"id", "turn", "kind", "state", "tokens", "window", "preview"}}
 	for i := range res.Blocks {
 		b := &res.Blocks[i]
 		preview := b.Preview
 		if tree && b.Kind != transcript.KindUser && b.Kind != transcript.KindSystem {
 			preview = "  " + preview
 		}
-		t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview)
+		switch {
+		case !p.tty:
+			t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview)
+			continue
+		case b.Rule != "":
+			preview = "[" + string(b.Rule) + "] " + preview
+		}
+		t.add(b.ID, b.Turn, string(b.Kind), b.State, b.Tokens, b.Window, preview)
 	}
 	p.table(t)
 	if !tree || len(res.Branches) == 0 {
@@ -87,7 +94,7 @@ func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
 	if p.tty {
 		p.line("")
 	}
-	t = &table{head: []string{"branch", "kind", "messages", "from", "to"}}
+	t = &table{whole: true, head: []string{"branch", "kind", "messages", "from", "to"}}
 	for i := range res.Branches {
 		b := &res.Branches[i]
 		t.add(b.Root, string(b.Kind), b.Messages, b.Parent, b.Leaf)

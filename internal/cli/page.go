@@ -50,7 +50,7 @@ func (p *page) line(format string, args ...any) {
 
 // fields adds lines of a name and a value each.
 func (p *page) fields(rows ...[]any) {
-	t := &table{}
+	t := &table{whole: true}
 	for _, r := range rows {
 		t.add(r...)
 	}
@@ -60,8 +60,9 @@ func (p *page) fields(rows ...[]any) {
 // A table is rows of cells. A cell is a string, a number, a time, an id or a
 // state.
 type table struct {
-	head []string
-	rows [][]any
+	head  []string
+	rows  [][]any
+	whole bool // nothing is cut
 }
 
 func (t *table) add(cells ...any) { t.rows = append(t.rows, cells) }
@@ -110,7 +111,7 @@ func (p *page) aligned(t *table) {
 		used := 0
 		for i, s := range line {
 			last := i == len(line)-1
-			if last && !right[i] {
+			if last && !right[i] && !t.whole {
 				s = cut(s, max(p.width-used, 12))
 			}
 			pad := strings.Repeat(" ", max(widths[i]-columns(s), 0))
@@ -175,6 +176,20 @@ func (p *page) cell(v any) (text string, number bool) {
 		return v.String(), true
 	}
 	return visible(fmt.Sprint(v)), false
+}
+
+// when returns how long ago a time was for a terminal, and otherwise the time.
+func (p *page) when(t, now time.Time) any {
+	age := now.Sub(t)
+	switch {
+	case !p.tty || age < 0:
+		return t
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", int(age.Minutes()))
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(age.Hours()))
+	}
+	return fmt.Sprintf("%d d", int(age.Hours()/24))
 }
 
 func (p *page) number(n int64) string {

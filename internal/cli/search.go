@@ -44,13 +44,8 @@ is 1.`,
 					return err
 				}
 				err = g.print(document{"search", map[string]any{"found": append([]carrel.Found{}, found...)}, "found"}, func(p *page) {
-					t := &table{head: []string{"", "score", "block", "kind", "state", "session", "excerpt"}}
-					for i := range found {
-						f := &found[i]
-						t.add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Session, f.Excerpt)
-					}
 					if len(found) > 0 {
-						p.table(t)
+						p.table(foundTable(found, p.tty))
 					}
 				})
 				if err == nil && len(found) == 0 {
@@ -68,6 +63,20 @@ is 1.`,
 	offer(cmd, "kind", kinds()...)
 	g.offerSession(cmd, "session")
 	return cmd
+}
+
+// foundTable lists what was found. A terminal has no room for the sessions.
+func foundTable(found []carrel.Found, tty bool) *table {
+	t := &table{head: []string{"", "score", "block", "kind", "state", "excerpt"}}
+	for i := range found {
+		f := &found[i]
+		if tty {
+			t.add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Excerpt)
+		} else {
+			t.add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Session, f.Excerpt)
+		}
+	}
+	return t
 }
 
 // kinds returns the names of the kinds of blocks.

@@ -28,7 +28,7 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 				t := &table{head: []string{"session", "updated", "format", "messages", "tokens", "window", "title"}}
 				for i := range infos {
 					s := &infos[i]
-					t.add(s.Session, s.Updated, s.Format, s.Messages, s.Tokens, s.Window, headline(s))
+					t.add(s.Session, p.when(s.Updated, g.clock()()), s.Format, s.Messages, s.Tokens, s.Window, headline(s))
 				}
 				if len(infos) > 0 {
 					p.table(t)

@@ -42,12 +42,15 @@ type SignalError struct{ Signal os.Signal }
 func (e *SignalError) Error() string { return e.Signal.String() }
 
 // A usageError is a command line that makes no sense.
-type usageError struct{ err error }
+type usageError struct {
+	err  error
+	hint string
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
 
 // errNo means that the answer is no, and that it was printed.
 var errNo = errors.New("no")
@@ -172,6 +175,9 @@ var titles = map[string]string{
 
 // hint returns what to try next, or "".
 func hint(err error) string {
+	if e, ok := errors.AsType[*usageError](err); ok {
+		return e.hint
+	}
 	if is[*someFailed](err) {
 		return "the others are imported; carrel import FILE says more of one"
 	}

@@ -58,7 +58,7 @@ func printWhy(p *page, r *carrel.WhyResult) {
 	if p.tty && len(r.History) > 0 {
 		p.line("")
 	}
-	t := &table{}
+	t := &table{whole: true}
 	for i := range r.History {
 		h := &r.History[i]
 		t.add(h.Time, h.Op, h.Kind, string(h.Actor), historyWords(h))
@@ -83,7 +83,11 @@ func scoreWords(r *carrel.WhyResult, d *pager.Decision) string {
 }
 
 func verdict(r *carrel.WhyResult, d *pager.Decision) string {
-	return fmt.Sprintf("%s (retain from %s, evict below %s)", d.Directive, r.Cuts.Retain.Short(), r.Cuts.Evict.Short())
+	words := fmt.Sprintf("%s (retain from %s, evict below %s)", d.Directive, r.Cuts.Retain.Short(), r.Cuts.Evict.Short())
+	if r.Cuts.Directive(d.Score) != d.Directive {
+		words += ": blocks that are young or share no word are paged at most"
+	}
+	return words
 }
 
 func historyWords(h *carrel.WhyEntry) string {

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -448,10 +449,8 @@ func (s *keySet) add(key string) bool {
 		s.many[key] = true
 		return true
 	}
-	for _, k := range s.few[:s.n] {
-		if k == key {
-			return false
-		}
+	if slices.Contains(s.few[:s.n], key) {
+		return false
 	}
 	if s.n < len(s.few) {
 		s.few[s.n] = key

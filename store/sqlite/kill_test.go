@@ -44,6 +44,9 @@ const (
 // the child was told.
 func TestKill(t *testing.T) {
 	cycles := 12
+	if raceDetector {
+		cycles = 2
+	}
 	if s := os.Getenv(killCycles); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -68,7 +68,7 @@ func (s *script) next() *store.Change {
 func (s *script) cell(c *store.Change, kind store.CellKind) store.CellID {
 	s.cells++
 	id := store.CellID(fmt.Sprintf("%s-%06d", s.id, s.cells))
-	body := strings.Repeat(fmt.Sprintf("%s line %d\n", id, s.rng.IntN(1000)), s.rng.IntN(80))
+	body := strings.Repeat(fmt.Sprintf("%s line %d\n", id, s.rng.IntN(1000)), s.rng.IntN(40))
 	cell := store.Cell{ID: id, Kind: kind, Salt: digest.Salt(digest.Of([]byte(id))), Body: []byte(body)}
 	cell.Commit = digest.Commit(cell.Salt, string(kind), cell.Body)
 	c.Cells = append(c.Cells, cell)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -23,7 +24,7 @@ type Session struct {
 	Blocks     []store.Block
 	Items      []store.CellID
 	Cells      []store.Cell // of items, stubs, blocks and the head, in this order
-	Edges      []store.Edge // of those cells
+	Edges      []store.Edge // of those cells, by their ids
 	Entries    []store.Entry
 	Statements []string
 }
@@ -74,7 +75,8 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 		}
 		se.Cells = append(se.Cells, *c)
 	}
-	for _, id := range ids {
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
 		edges, err := s.Sources(ctx, scope, id)
 		if err != nil {
 			return nil, err

@@ -200,9 +200,9 @@ func TestEncodeOwn(t *testing.T) {
 			name:   "an interrupted call gets a result",
 			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
 			want: func(s string) string {
-				from := strings.Index(s, `{"role": "user", "content": [{"type": "tool_result"`)
-				to := strings.Index(s, `,`+"\n"+`    {"role": "assistant", "content": "done"}`)
-				return s[:from] + `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "` + transcript.Interrupted + `", "is_error": true}]}` + s[to:]
+				head, _, _ := strings.Cut(s, `{"role": "user", "content": [{"type": "tool_result"`)
+				to := strings.Index(s, ",\n    "+`{"role": "assistant", "content": "done"}`)
+				return head + `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "` + transcript.Interrupted + `", "is_error": true}]}` + s[to:]
 			},
 			fixes: 1,
 		},
@@ -281,8 +281,10 @@ func TestEncodeClaudeCode(t *testing.T) {
 	s := &transcript.Session{Format: "claudecode", Messages: []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("x")}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
-			transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Thinking{Signature: "d", Redacted: true},
-			transcript.Opaque{Type: "server_tool_use", Raw: []byte(`{"type":"server_tool_use","id":"s"}`)}, transcript.Text("y"),
+			transcript.Thinking{Text: "hm", Signature: "s"},
+			transcript.Thinking{Signature: "d", Redacted: true},
+			transcript.Opaque{Type: "server_tool_use", Raw: []byte(`{"type":"server_tool_use","id":"s"}`)},
+			transcript.Text("y"),
 		}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "unsigned"}, transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Text("z")}},
 	}}

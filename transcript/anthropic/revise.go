@@ -38,7 +38,7 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	if !m.list {
 		return nil // a blank text
 	}
-	cuts, left := m.content.drop(en.Bare || unsigned)
+	cuts, left := m.drop(en.Bare || unsigned)
 	if left == 0 {
 		return nil
 	}

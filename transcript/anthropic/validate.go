@@ -129,9 +129,9 @@ func (c *checker) message(i int) {
 	switch {
 	case m.End == 0:
 		c.report("A0", i, "the message has no content")
-	case !m.list && blank(m.text) && !(last && m.role == "assistant" && m.text == ""):
-		c.report("A10", i, "the message is empty")
-	case m.list && len(m.blocks) == 0 && !(last && m.role == "assistant"):
+	case last && m.role == "assistant" && m.text == "":
+		// a last reply may be empty
+	case !m.list && blank(m.text) || m.list && len(m.blocks) == 0:
 		c.report("A10", i, "the message is empty")
 	}
 	if m.role == "system" {

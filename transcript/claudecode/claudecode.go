@@ -420,6 +420,9 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	if s.ID == "" {
 		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
+	if agent := gjson.GetBytes(last, "agentId").String(); t.rows[leaf].sidechain && agent != "" {
+		s.ID += transcript.SessionID("/agent-" + agent) // a sub-agent's own file
+	}
 	s.Project = gjson.GetBytes(last, "cwd").String()
 	for i := len(t.rows) - 1; i >= 0 && s.Model == ""; i-- {
 		if r := &t.rows[i]; r.kind == "assistant" && !r.hidden {

@@ -177,6 +177,17 @@ func TestAbout(t *testing.T) {
 	}
 }
 
+// The file of a sub-agent is a session of its own.
+func TestSubAgentsFile(t *testing.T) {
+	var f file
+	f.row("user", "u1", "", `"look into it"`, `,"isSidechain":true,"agentId":"a17"`)
+	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"found"}`, `,"isSidechain":true,"agentId":"a17"`)
+	s, err := Format{}.Decode("agent-a17.jsonl", []byte(f.String()))
+	if err != nil || s.ID != "s-1/agent-a17" || len(s.Messages) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // A line that cannot be read is kept and told of; the rest is read.
 func TestBrokenLinesAreKept(t *testing.T) {
 	plain := string(samples()["plain"])

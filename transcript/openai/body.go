@@ -204,13 +204,11 @@ func readRole(r *rawjson.Reader) (string, error) {
 // readContent reads a string, null or a list of parts.
 func readContent(r *rawjson.Reader, data []byte) (c content, err error) {
 	c.Start = r.Offset()
-	switch r.Kind() {
-	case rawjson.Null:
-		c.null = true
-		_, err = r.Skip()
-	case rawjson.String:
+	if r.Kind() == rawjson.String {
 		c.text, err = r.String()
-	default:
+	} else if c.null = r.Kind() == rawjson.Null; c.null {
+		_, err = r.Skip()
+	} else {
 		c.list = true
 		err = r.Array(func(int) error {
 			p, err := readPart(r, data)

@@ -87,7 +87,7 @@ func (e *encoder) plain(en *transcript.Entry) {
 	}
 	m, at := e.original(en)
 	if m == nil {
-		e.write2(e.made(en))
+		e.writeMade(e.made(en))
 		return
 	}
 	raw := e.body.Messages[at].Of(e.body.Data)
@@ -99,7 +99,7 @@ func (e *encoder) plain(en *transcript.Entry) {
 		return
 	case m.oddCalls():
 		e.fix("tool call written anew")
-		e.write2(e.made(en))
+		e.writeMade(e.made(en))
 		return
 	case m.legacy:
 		c := m.calls[len(m.calls)-1]
@@ -111,8 +111,8 @@ func (e *encoder) plain(en *transcript.Entry) {
 	e.write(raw, at)
 }
 
-// write2 writes a made message, if there is something in it.
-func (e *encoder) write2(raw []byte) {
+// writeMade writes a made message, if there is something in it.
+func (e *encoder) writeMade(raw []byte) {
 	if raw != nil {
 		e.write(raw, -1)
 	}
@@ -177,7 +177,7 @@ func (e *encoder) results(run []transcript.Entry) {
 	for _, r := range made {
 		e.write(e.result(r), -1)
 	}
-	e.write2(e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}}))
+	e.writeMade(e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}}))
 }
 
 // keepResult writes a result with the bytes that it came in. It reports false
@@ -194,14 +194,14 @@ func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
 		replaced = true
 	}
 	if replaced {
-		raw = withContent(raw, m, text)
+		raw = withContent(raw, text)
 	}
 	e.write(raw, at)
 	return true
 }
 
 // withContent puts a text in place of the content of a message.
-func withContent(raw []byte, m *message, text string) []byte {
+func withContent(raw []byte, text string) []byte {
 	value := rawjson.AppendString(nil, text)
 	members := membersOf(raw)
 	for _, member := range members {

@@ -44,7 +44,8 @@ func TestDecode(t *testing.T) {
 			transcript.Opaque{Type: "odd", Raw: []byte(`{"type":"odd"}`)},
 		}, Items: []int{3}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
-			transcript.Thinking{Text: "hm"}, transcript.Text("on it"),
+			transcript.Thinking{Text: "hm"},
+			transcript.Text("on it"),
 			transcript.ToolCall{ID: "a", Name: "run", Input: []byte(`{"n": 9007199254740993, "s": "\u00e9"}`)},
 		}, Items: []int{5}},
 		{Role: transcript.RoleTool, Parts: []transcript.Part{

@@ -36,16 +36,17 @@ func (r *reader) sniff() (blocks, intent bool, err error) {
 		return false, false, nil
 	}
 	r.at++
-	for first := true; !(blocks && intent) && r.more(first, '}'); first = false {
+	for first := true; r.more(first, '}'); first = false {
 		switch string(r.key()) {
 		case "blocks":
 			blocks = r.peek() == '[' || r.at == len(r.data)
 		case "intent_ir":
 			intent = true
 		}
-		if !(blocks && intent) {
-			r.skip(1)
+		if blocks && intent {
+			break
 		}
+		r.skip(1)
 	}
 	return blocks, intent, nil
 }

@@ -30,6 +30,7 @@
 package pagerjson
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -90,10 +91,8 @@ func AppendFloat(dst []byte, f float64) []byte {
 	}
 	start := len(dst)
 	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
-	for _, c := range dst[start:] {
-		if c == '.' {
-			return dst
-		}
+	if bytes.IndexByte(dst[start:], '.') >= 0 {
+		return dst
 	}
 	return append(dst, ".0"...)
 }

@@ -51,7 +51,7 @@ func (r *reader) read() (h *History, err error) {
 	defer catch(&err)
 	h = new(History)
 	if r.peek() != '{' {
-		r.fail(r.at, "", "a history is an object, got %s", r.here())
+		r.fail(r.at, "a history is an object, got %s", r.here())
 	}
 	r.at++
 	var keys keySet
@@ -73,7 +73,7 @@ func (r *reader) read() (h *History, err error) {
 		}
 	}
 	if r.peek(); r.at < len(r.data) {
-		r.fail(r.at, "", "there is something after the history: %s", r.here())
+		r.fail(r.at, "there is something after the history: %s", r.here())
 	}
 	r.need(keys, 1, -1, "intent_ir", 0)
 	r.need(keys, 2, -1, "blocks", 0)

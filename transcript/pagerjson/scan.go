@@ -36,9 +36,9 @@ func catch(err *error) {
 	}
 }
 
-// fail reports what is wrong at an offset. The field may be empty.
-func (s *scanner) fail(offset int, field, format string, args ...any) {
-	panic(s.fault(offset, field, "", format, args...))
+// fail reports what is wrong at an offset.
+func (s *scanner) fail(offset int, format string, args ...any) {
+	panic(s.fault(offset, "", "", format, args...))
 }
 
 // fault returns an error about an offset.
@@ -84,11 +84,11 @@ func (s *scanner) more(first bool, end byte) bool {
 	case first:
 		return true
 	case c != ',':
-		s.fail(s.at, "", "want ',' or %q, got %s", end, s.here())
+		s.fail(s.at, "want ',' or %q, got %s", end, s.here())
 	}
 	s.at++
 	if s.peek() == end {
-		s.fail(s.at, "", "there is nothing after the comma")
+		s.fail(s.at, "there is nothing after the comma")
 	}
 	return true
 }
@@ -96,11 +96,11 @@ func (s *scanner) more(first bool, end byte) bool {
 // key reads a key and its colon.
 func (s *scanner) key() []byte {
 	if s.peek() != '"' {
-		s.fail(s.at, "", "want a key, got %s", s.here())
+		s.fail(s.at, "want a key, got %s", s.here())
 	}
 	k, _ := s.text()
 	if s.peek() != ':' {
-		s.fail(s.at, "", "want ':' after the key %q, got %s", k, s.here())
+		s.fail(s.at, "want ':' after the key %q, got %s", k, s.here())
 	}
 	s.at++
 	return k
@@ -140,17 +140,17 @@ func (s *scanner) plain(i int) (int, bool) {
 			i += 8
 		}
 		if i >= len(data) {
-			s.fail(start, "", "the text that begins here has no end")
+			s.fail(start, "the text that begins here has no end")
 		}
 		c := data[i]
 		if c == '"' || c == '\\' {
 			if wide&high != 0 && !utf8.Valid(data[start:i]) {
-				s.fail(start, "", "a text is not UTF-8")
+				s.fail(start, "a text is not UTF-8")
 			}
 			return i, c == '"'
 		}
 		if c < ' ' {
-			s.fail(i, "", "a text has the control character %U", c)
+			s.fail(i, "a text has the control character %U", c)
 		}
 		wide |= uint64(c)
 		i++
@@ -204,7 +204,7 @@ func (s *scanner) escape(i int) rune {
 			}
 		}
 	}
-	s.fail(i, "", "a text has an escape that JSON does not know")
+	s.fail(i, "a text has an escape that JSON does not know")
 	return 0
 }
 
@@ -249,7 +249,7 @@ func (s *scanner) number() []byte {
 			s.at++
 		}
 		if s.at == from {
-			s.fail(start, "", "a number is not written as JSON wants it")
+			s.fail(start, "a number is not written as JSON wants it")
 		}
 	}
 	is := func(set string) bool {
@@ -297,7 +297,7 @@ func (s *scanner) skip(depth int) string {
 		return "a text"
 	case c == '{' || c == '[':
 		if depth == maxDepth {
-			s.fail(s.at, "", "values are nested more than %d deep", maxDepth)
+			s.fail(s.at, "values are nested more than %d deep", maxDepth)
 		}
 		s.at++
 		what, end := "a list", byte(']')
@@ -321,6 +321,6 @@ func (s *scanner) skip(depth int) string {
 			return literal
 		}
 	}
-	s.fail(s.at, "", "want a value, got %s", s.here())
+	s.fail(s.at, "want a value, got %s", s.here())
 	return ""
 }

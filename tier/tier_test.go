@@ -1,0 +1,40 @@
+package tier
+
+import "testing"
+
+// The edges belong to the tier that the source gives them: 80 and 95 percent to
+// the one that begins there, 110 percent still to core.
+func TestLadder(t *testing.T) {
+	for _, tt := range []struct {
+		demand, budget int64
+		want           Tier
+	}{
+		{0, 10_000, Full},
+		{7_999, 10_000, Full},
+		{8_000, 10_000, Summarized},
+		{9_499, 10_000, Summarized},
+		{9_500, 10_000, Core},
+		{11_000, 10_000, Core},
+		{11_001, 10_000, Minimal},
+		{1, 0, Minimal},
+		{31_200, 40_000, Full}, // the source's own example: 78 percent
+	} {
+		if got := DefaultLadder.Tier(tt.demand, tt.budget); got != tt.want {
+			t.Errorf("Tier(%d, %d) = %s, want %s", tt.demand, tt.budget, got, tt.want)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	at := Full
+	for _, want := range Tiers()[1:] {
+		got, ok := at.Below()
+		if !ok || got != want {
+			t.Errorf("below %s is %s, %t, want %s", at, got, ok, want)
+		}
+		at = got
+	}
+	if _, ok := at.Below(); ok {
+		t.Errorf("there is a tier below %s", at)
+	}
+}
