@@ -107,9 +107,9 @@ func conversation(t require) []byte {
 	return body(t, msgs)
 }
 
-func load(t testing.TB, e *carrel.Engine, name string, data []byte) *carrel.ImportResult {
+func load(t testing.TB, e *carrel.Engine, data []byte) *carrel.ImportResult {
 	t.Helper()
-	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: data})
+	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "pool.json", Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestCompress(t *testing.T) {
 	s := memory.New()
 	e := newEngine(t, s)
 	data := conversation(t)
-	in := load(t, e, "pool.json", data)
+	in := load(t, e, data)
 	if !bytes.Equal(export(t, e, in.Session), data) {
 		t.Fatal("the untouched export is not the input")
 	}
@@ -214,7 +214,7 @@ func checkContract(t *testing.T, e *carrel.Engine, id transcript.SessionID, res 
 
 func TestWhyKnowsRuleOrScore(t *testing.T) {
 	e := newEngine(t, memory.New())
-	in := load(t, e, "pool.json", conversation(t))
+	in := load(t, e, conversation(t))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)})
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestWhyKnowsRuleOrScore(t *testing.T) {
 func TestUndoRestoresTheWindow(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
-	in := load(t, e, "pool.json", data)
+	in := load(t, e, data)
 	windows := [][]byte{data}
 	var ops []string
 	for _, percent := range []int{50, 25, 10} {
@@ -251,12 +251,12 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 	if _, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session, Op: ops[0]}); !errors.Is(err, carrel.ErrPolicy) {
 		t.Errorf("undoing the first of three operations: %v, want ErrPolicy", err)
 	}
-	for i := len(ops) - 1; i >= 0; i-- {
+	for i, op := range slices.Backward(ops) {
 		res, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Undone != ops[i] || !bytes.Equal(export(t, e, in.Session), windows[i]) {
+		if res.Undone != op || !bytes.Equal(export(t, e, in.Session), windows[i]) {
 			t.Errorf("undo %d took back %s and left another window", i, res.Undone)
 		}
 	}
@@ -267,7 +267,7 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 
 func TestPinKeepsABlock(t *testing.T) {
 	e := newEngine(t, memory.New())
-	in := load(t, e, "pool.json", conversation(t))
+	in := load(t, e, conversation(t))
 	list, err := e.Messages(t.Context(), scope, in.Session)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestPinKeepsABlock(t *testing.T) {
 func TestImportAgain(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
-	in := load(t, e, "pool.json", data)
+	in := load(t, e, data)
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestImportAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := load(t, e, "pool.json", data); again.Changed || again.Tokens != in.Tokens || again.Blocks != in.Blocks {
+	if again := load(t, e, data); again.Changed || again.Tokens != in.Tokens || again.Blocks != in.Blocks {
 		t.Errorf("the same file again: %+v", again)
 	}
 
@@ -316,7 +316,7 @@ func TestImportAgain(t *testing.T) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		t.Fatal(err)
 	}
-	grown := load(t, e, "pool.json", body(t, append(slices.Clone(doc.Messages), message{Role: "user", Content: "Thanks."})))
+	grown := load(t, e, body(t, append(slices.Clone(doc.Messages), message{Role: "user", Content: "Thanks."})))
 	after, err := e.Messages(t.Context(), scope, in.Session)
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestImportAgain(t *testing.T) {
 		}
 	}
 
-	rewound := load(t, e, "pool.json", body(t, append(slices.Clone(doc.Messages[:len(doc.Messages)-1]), message{Role: "assistant", Content: "Another answer."})))
+	rewound := load(t, e, body(t, append(slices.Clone(doc.Messages[:len(doc.Messages)-1]), message{Role: "assistant", Content: "Another answer."})))
 	if rewound.Added != 1 || rewound.Blocks != in.Blocks {
 		t.Errorf("after a rewind: %+v", rewound)
 	}
@@ -343,7 +343,7 @@ func TestImportAgain(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	e := newEngine(t, memory.New())
-	in := load(t, e, "pool.json", conversation(t))
+	in := load(t, e, conversation(t))
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)}); err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestSearch(t *testing.T) {
 func TestFloorIsTyped(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
-	in := load(t, e, "pool.json", data)
+	in := load(t, e, data)
 	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 10})
 	floor, ok := carrel.Floor(err)
 	if !ok || !errors.Is(err, carrel.ErrBudget) {

@@ -190,7 +190,7 @@ var (
 // extension has the endings by which a name is a file's.
 var extension = func() map[string]bool {
 	m := make(map[string]bool)
-	for _, e := range strings.Fields(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
+	for e := range strings.FieldsSeq(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
 		r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql html htm css scss less vue svelte
 		json jsonl ndjson yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod sum work gradle cmake mk
 		tf hcl nix ipynb pdf png jpg jpeg gif svg webp ico zip gz tgz tar zst whl limn db sqlite pem crt key diff patch tmpl`) {

@@ -90,7 +90,7 @@ func (v *View) results() map[string]string {
 			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
 			excerpt := ""
 			if r.Error {
-				excerpt = "error: " + oneLine(text, excerptRunes)
+				excerpt = "error: " + oneLine(text)
 			}
 			line := join(head, excerpt, v.Names(text, resultNames))
 			if len(line) < size(r) {
@@ -168,17 +168,17 @@ func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt str
 		if excerpt == "" {
 			excerpt = m.Text()
 		}
-		return oneLine(strings.Join(names, "+"), excerptRunes), oneLine(excerpt, excerptRunes)
+		return oneLine(strings.Join(names, "+")), oneLine(excerpt)
 	case transcript.KindUser:
-		return "user message", oneLine(m.Text(), excerptRunes)
+		return "user message", oneLine(m.Text())
 	case transcript.KindAssistant:
-		return "reply", oneLine(m.Text(), excerptRunes)
+		return "reply", oneLine(m.Text())
 	case transcript.KindSummary:
-		return "summary", oneLine(m.Text(), excerptRunes)
+		return "summary", oneLine(m.Text())
 	case transcript.KindOrphan:
 		return "tool result", ""
 	case transcript.KindSystem:
-		return "system text", oneLine(m.Text(), excerptRunes)
+		return "system text", oneLine(m.Text())
 	}
 	return string(b.Kind), ""
 }
@@ -190,7 +190,7 @@ func argument(c transcript.ToolCall) string {
 			return a.String()
 		}
 	}
-	return oneLine(string(c.Input), excerptRunes)
+	return oneLine(string(c.Input))
 }
 
 // lines returns the lines of the block that have the most identifiers which
@@ -231,10 +231,10 @@ func (v *View) lines() string {
 }
 
 // oneLine returns s with control characters and runs of white space turned to
-// single spaces, cut to n runes.
-func oneLine(s string, n int) string {
+// single spaces, cut to excerptRunes.
+func oneLine(s string) string {
 	var b strings.Builder
-	space := false
+	n, space := excerptRunes, false
 	for _, r := range s[:min(len(s), 8*n)] {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError {
 			space = b.Len() > 0

@@ -18,7 +18,7 @@ func view(msgs []transcript.Message) *View {
 		Block: &blocks[0], Messages: msgs, Tokens: 1234,
 		Names: func(text string, n int) []string {
 			var names []string
-			for _, w := range strings.Fields(text) {
+			for w := range strings.FieldsSeq(text) {
 				if strings.Contains(w, ".") && len(names) < n {
 					names = append(names, w)
 				}
@@ -76,7 +76,7 @@ func TestLinesAreTheBlocksOwn(t *testing.T) {
 			t.Fatalf("%d bytes of %d are kept", len(kept), len(text))
 		}
 		at := 0
-		for _, l := range strings.Split(kept, "\n") {
+		for l := range strings.SplitSeq(kept, "\n") {
 			if l == "" {
 				continue
 			}

@@ -236,6 +236,10 @@ type Admin interface {
 	// Backup writes a consistent copy to a new file while others go on
 	// writing. It fails with fs.ErrExist if the file exists.
 	Backup(ctx context.Context, path string) error
+
+	// Close releases the database. It does not save: what a method has
+	// reported as done is on disk already.
+	Close() error
 }
 
 // Info describes a database.
@@ -257,8 +261,4 @@ type Store interface {
 	Journal
 	Finder
 	Admin
-
-	// Close releases the database. It does not save: what a method has
-	// reported as done is on disk already.
-	Close() error
 }

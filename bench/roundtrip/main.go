@@ -45,15 +45,15 @@ func main() {
 	flag.Parse()
 	if flag.NArg() == 0 {
 		flag.Usage()
-		os.Exit(2) //nolint:forbidigo // this is main
+		os.Exit(2)
 	}
 	broken, err := run(context.Background(), flag.Args(), *verbose)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "roundtrip:", err)
-		os.Exit(3) //nolint:forbidigo // this is main
+		os.Exit(3)
 	}
 	if broken > 0 {
-		os.Exit(1) //nolint:forbidigo // this is main
+		os.Exit(1)
 	}
 }
 
@@ -70,7 +70,7 @@ func run(ctx context.Context, folders []string, verbose bool) (broken int, err e
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{path: filepath.Join(dir, "carrel.db"), verbose: verbose, start: time.Now()} //nolint:forbidigo // a stopwatch
+	b := &bench{path: filepath.Join(dir, "carrel.db"), verbose: verbose, start: time.Now()}
 	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "file\tformat\tblocks\ttokens\tshare\twindow\tlive\tstub\tcold\trecalled\tbroken\t")
 	for _, name := range files {
@@ -287,7 +287,7 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 
 func (b *bench) sum(w *os.File) {
 	fmt.Fprintln(w, strings.Join([]string{
-		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()), //nolint:forbidigo // a stopwatch
+		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()),
 		fmt.Sprintf("%d landed within budget, %d have a typed floor", b.landed, b.floors),
 		fmt.Sprintf("%d exports, all validated; %d blocks recalled after a restart", b.exports, b.recalled),
 		fmt.Sprintf("%d promises broken", b.broken),

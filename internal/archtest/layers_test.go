@@ -30,7 +30,7 @@ type layer struct {
 var layers = []layer{
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance"}},
-	{name: "core", packages: []string{"pager", "retrieval", "facts"}},
+	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts"}},
 	{name: "ports", packages: []string{"store"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest"}},
 	{name: "engine", packages: []string{"."}},

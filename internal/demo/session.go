@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -101,9 +102,7 @@ func (s *script) row(kind, parent string, message map[string]any, extra map[stri
 	if parent != "" {
 		row["parentUuid"] = parent
 	}
-	for k, v := range extra {
-		row[k] = v
-	}
+	maps.Copy(row, extra)
 	s.side(row)
 	return id
 }

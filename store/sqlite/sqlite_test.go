@@ -348,7 +348,7 @@ func TestCheckFinds(t *testing.T) {
 		"DELETE FROM entry WHERE session_id = 's1' AND revision = 2":      "scope test: session s1: is at revision 4, its journal has 3 entries",
 		"DELETE FROM item WHERE session_id = 's1' AND ord = 1":            "scope test: session s1: has",
 		"UPDATE session SET tokens = 7 WHERE session_id = 's1'":           "scope test: session s1: its head has 7 tokens, its blocks",
-		"UPDATE session SET blocks = 700 WHERE session_id = 's1'":           "scope test: session s1: its head has 700 blocks, there are",
+		"UPDATE session SET blocks = 700 WHERE session_id = 's1'":         "scope test: session s1: its head has 700 blocks, there are",
 		"UPDATE block SET state = 'lost' WHERE session_id = 's1'":         "file: CHECK constraint failed in block",
 		"DELETE FROM session WHERE session_id = 's1'":                     "refers to a session that is not there",
 		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not hold",

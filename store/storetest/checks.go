@@ -146,7 +146,7 @@ func applyLetsOneWin(t *testing.T, s store.Store) {
 }
 
 func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
-	const writers, changes = 8, 5
+	const writers, changes = 6, 4
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
@@ -465,7 +465,7 @@ func largeBody(t *testing.T, s store.Store) {
 
 func manyCells(t *testing.T, s store.Store) {
 	c := newChange("op1")
-	const n = 777 // no multiple of a likely batch
+	const n = 333 // no multiple of a likely batch
 	for i := range n {
 		id := store.CellID(numbered("c", (i*331)%n))
 		c.Cells = append(c.Cells, newCell(id, store.CellItem, string(id)))
@@ -878,7 +878,7 @@ func iteratorsStopEarly(t *testing.T, s store.Store) {
 	c := fullChange("x")
 	apply(t, s, scope, "s", 0, c)
 	apply(t, s, scope, "t", 0, fullChange("y"))
-	for range 50 { // more often than a store has connections
+	for range 20 { // more often than a store has connections
 		for range s.Heads(t.Context(), scope) {
 			break
 		}
@@ -899,7 +899,7 @@ func iteratorsStopEarly(t *testing.T, s store.Store) {
 }
 
 func iterationsNest(t *testing.T, s store.Store) {
-	const readers = 16
+	const readers = 8
 	apply(t, s, scope, "s", 0, fullChange("x"))
 	var wg sync.WaitGroup
 	for range readers {

@@ -225,10 +225,7 @@ func (e *encoder) write(raw []byte) {
 	if e.parent != "" {
 		parent = quote(e.parent)
 	}
-	stamp := gjson.GetBytes(raw, "timestamp").String()
-	if stamp < e.stamp {
-		stamp = e.stamp
-	}
+	stamp := max(gjson.GetBytes(raw, "timestamp").String(), e.stamp)
 	values := []struct {
 		key  string
 		with []byte
@@ -305,7 +302,7 @@ type userMessage struct {
 // makeUser queues a row for a user's message, a stub, a system text or results.
 func (e *encoder) makeUser(i int, en *transcript.Entry) {
 	if en.Role == transcript.RoleSystem {
-		e.lose(i, "system text (the agent has its own)", 1, len(en.Text()))
+		e.lose(i, "system text (the agent has its own)", len(en.Text()))
 		return
 	}
 	if len(en.Parts) == 1 {
@@ -364,7 +361,7 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
 			blocks = append(blocks, b)
 		case transcript.Thinking:
 			if !e.own && e.from.Format != "anthropic" {
-				e.lose(i, "thinking", 1, len(p.Text))
+				e.lose(i, "thinking", len(p.Text))
 			} else if p.Redacted {
 				blocks = append(blocks, map[string]any{"type": "redacted_thinking", "data": p.Signature})
 			} else {
@@ -377,10 +374,10 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
 			case p.URL != "":
 				blocks = append(blocks, map[string]any{"type": p.Kind, "source": map[string]any{"type": "url", "url": p.URL}})
 			default:
-				e.lose(i, p.Kind, 1, len(p.Raw))
+				e.lose(i, p.Kind, len(p.Raw))
 			}
 		case transcript.Opaque:
-			e.lose(i, p.Type, 1, len(p.Raw))
+			e.lose(i, p.Type, len(p.Raw))
 		}
 	}
 	return blocks
@@ -391,12 +388,12 @@ func (e *encoder) input(i int, raw json.RawMessage) any {
 	if gjson.ValidBytes(raw) && gjson.ParseBytes(raw).IsObject() {
 		return raw
 	}
-	e.lose(i, "arguments that are not an object (wrapped)", 1, len(raw))
+	e.lose(i, "arguments that are not an object (wrapped)", len(raw))
 	return map[string]any{"_raw": string(raw)}
 }
 
-func (e *encoder) lose(i int, what string, count, size int) {
-	e.losses = append(e.losses, transcript.Loss{Message: i, What: what, Count: count, Bytes: size})
+func (e *encoder) lose(i int, what string, size int) {
+	e.losses = append(e.losses, transcript.Loss{Message: i, What: what, Count: 1, Bytes: size})
 }
 
 // marshal writes v without escaping <, > and &.
