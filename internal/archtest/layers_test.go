@@ -28,7 +28,8 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "internal/rawjson"}},
+	{name: "dialects", packages: []string{"internal/chat"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance"}},
 	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts"}},
 	{name: "ports", packages: []string{"store"}, upTo: "documents"},

@@ -2,8 +2,12 @@ package cli_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,7 +34,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CARREL_NOW", "2026-02-03T12:00:00Z")
 			return os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations"))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let},
 	})
 }
 
@@ -39,12 +43,24 @@ func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N program args...")
 	}
-	err := ts.Exec(args[1], args[2:]...)
-	got := "0"
-	if err != nil {
-		got = exitCode(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
 	}
-	if got != args[0] {
-		ts.Fatalf("exit code %s, want %s (%v)", got, args[0], err)
+	if want, err := strconv.Atoi(args[0]); err != nil || got != want {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
+}
+
+// let runs "let NAME carrel ARGS..." and keeps what it prints in a variable.
+func let(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: let NAME program args...")
+	}
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }

@@ -40,6 +40,12 @@ func (r *Reader) scan() (span Span, escaped bool, err error) {
 		return Span{}, false, r.Fail(start, "%s where a string is expected", r.here())
 	}
 	for i := start + 1; i < len(r.data); i++ {
+		for i < len(r.data) && plain[r.data[i]] {
+			i++
+		}
+		if i == len(r.data) {
+			break
+		}
 		switch c := r.data[i]; {
 		case c == '"':
 			r.pos = i + 1
@@ -128,6 +134,14 @@ func (r *Reader) unescape(b []byte) string {
 		out.WriteRune(c)
 	}
 }
+
+// plain has the bytes that stand for themselves in a string.
+var plain = func() (set [256]bool) {
+	for c := range set {
+		set[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return set
+}()
 
 // short has the meaning of the escapes of two characters.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

@@ -33,7 +33,10 @@ func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string,
 // after returns the first string that is greater than all with the prefix, or
 // "" if there is none.
 func after(prefix string) string {
-	b := []byte(strings.TrimRight(prefix, "\xff"))
+	b := []byte(prefix)
+	for len(b) > 0 && b[len(b)-1] == 0xff {
+		b = b[:len(b)-1]
+	}
 	if len(b) == 0 {
 		return ""
 	}

@@ -32,11 +32,11 @@ const (
 	childCycle  = "CARREL_KILL_CHILD_CYCLE"
 	childBroken = "CARREL_KILL_CHILD_BROKEN"
 
-	killScope     governance.Scope = "kill/test"
-	killWriters                    = 6
-	killChanges                    = 25  // of a session, before the next begins
-	checkEach                      = 50  // cycles
-	controlCycles                  = 100 // within which the broken store must be caught
+	killScope     = governance.Scope("kill/test")
+	killWriters   = 6
+	killChanges   = 25  // of a session, before the next begins
+	checkEach     = 50  // cycles
+	controlCycles = 100 // within which the broken store must be caught
 )
 
 // An acknowledged change survives the death of the process: a child writes, is
@@ -255,7 +255,7 @@ func TestKillChild(t *testing.T) {
 						panic(err)
 					}
 					// One write, so that the death of the process cannot cut it.
-					_, _ = os.Stdout.WriteString(fmt.Sprintf("ack %s %d\n", id, revision))
+					fmt.Fprintf(os.Stdout, "ack %s %d\n", id, revision)
 				}
 			}
 		})

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	later := append(steps[:len(steps):len(steps)],
+	later := append(slices.Clip(steps),
 		sqlite.NewMigration("x_later.sql", "CREATE TABLE later (x TEXT NOT NULL) STRICT; ALTER TABLE session ADD COLUMN later TEXT"))
 	for range 2 { // the second time there is nothing to do
 		s, err := sqlite.OpenWith(t.Context(), path, later)
@@ -58,7 +59,7 @@ func TestMigrateAllOrNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := append(steps[:len(steps):len(steps)], sqlite.NewMigration("x_bad.sql", "CREATE TABLE half (x); CREATE TABLE half (y)"))
+	bad := append(slices.Clip(steps), sqlite.NewMigration("x_bad.sql", "CREATE TABLE half (x); CREATE TABLE half (y)"))
 	if _, err := sqlite.OpenWith(t.Context(), path, bad); err == nil || !strings.Contains(err.Error(), "x_bad.sql") {
 		t.Errorf("a migration that cannot be made: %v, want its name", err)
 	}

@@ -56,16 +56,16 @@ func stream[T any](ctx context.Context, s *Store, f func(v view, emit func(T) er
 
 // prepare returns a query that each connection prepares once.
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, ok := s.prepared.Load(query); ok {
-		return stmt.(*sql.Stmt), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stmt := s.prepared[query]; stmt != nil {
+		return stmt, nil
 	}
-	stmt, err := s.readers.PrepareContext(ctx, query)
+	stmt, err := s.readers.PrepareContext(ctx, query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
 		return nil, err
 	}
-	if first, ok := s.prepared.LoadOrStore(query, stmt); ok {
-		return first.(*sql.Stmt), stmt.Close()
-	}
+	s.prepared[query] = stmt
 	return stmt, nil
 }
 
@@ -75,7 +75,9 @@ func (v view) row(query string, args []any, dest ...any) error {
 	if err != nil {
 		return err
 	}
-	return v.tx.StmtContext(v.ctx, stmt).QueryRowContext(v.ctx, args...).Scan(dest...)
+	stmt = v.tx.StmtContext(v.ctx, stmt)
+	defer stmt.Close() // the query stays prepared
+	return stmt.QueryRowContext(v.ctx, args...).Scan(dest...)
 }
 
 // each runs a query and calls f for each row.
@@ -84,11 +86,13 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 	if err != nil {
 		return err
 	}
-	rows, err := v.tx.StmtContext(v.ctx, stmt).QueryContext(v.ctx, args...)
+	stmt = v.tx.StmtContext(v.ctx, stmt)
+	defer stmt.Close() // the query stays prepared
+	rows, err := stmt.QueryContext(v.ctx, args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // what is wrong, rows.Err says
+	defer rows.Close() // what is wrong, rows.Err says
 	for rows.Next() {
 		if err := f(rows); err != nil {
 			return err

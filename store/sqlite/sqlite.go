@@ -96,7 +96,8 @@ type Store struct {
 	writers *sql.DB
 	writer  *writer
 
-	prepared sync.Map // queries of the readers, as *sql.Stmt by their text
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt // queries of the readers
 
 	queue   chan *job
 	closing chan struct{} // closed by Close
@@ -127,12 +128,13 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 		return nil, err
 	}
 	s := &Store{
-		path:    path,
-		schema:  len(steps),
-		busy:    o.BusyTimeout,
-		queue:   make(chan *job),
-		closing: make(chan struct{}),
-		written: make(chan struct{}),
+		path:     path,
+		schema:   len(steps),
+		busy:     o.BusyTimeout,
+		prepared: make(map[string]*sql.Stmt),
+		queue:    make(chan *job),
+		closing:  make(chan struct{}),
+		written:  make(chan struct{}),
 	}
 	defer func() {
 		if err != nil {
@@ -263,8 +265,10 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	var errs []error
 	if s.readers != nil {
-		for _, stmt := range s.prepared.Range {
-			errs = append(errs, stmt.(*sql.Stmt).Close())
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, stmt := range s.prepared {
+			errs = append(errs, stmt.Close())
 		}
 		errs = append(errs, s.readers.Close())
 	}

@@ -85,7 +85,7 @@ var filledFile = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	defer os.RemoveAll(dir) // a temporary directory
 	path := filepath.Join(dir, "carrel.db")
 	s, err := sqlite.Open(context.Background(), path, nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func raw(t *testing.T, path string) *sql.DB {
 func tamper(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db := raw(t, path)
-	defer db.Close() //nolint:errcheck // the cleanup of raw closes it again, and looks
+	defer db.Close() // the cleanup of raw closes it again, and looks
 	for _, stmt := range append([]string{"PRAGMA ignore_check_constraints = ON"}, statements...) {
 		if _, err := db.ExecContext(t.Context(), stmt); err != nil {
 			t.Fatalf("%s: %v", stmt, err)
@@ -428,7 +428,7 @@ func TestApplyReportsBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // the test is about Apply
+	defer s.Close() // the test is about Apply
 	db := raw(t, path)
 	exec := func(stmt string) {
 		t.Helper()

@@ -185,7 +185,7 @@ func (w *writer) change(j *job) (refused, lost error) {
 // exec runs a statement. It is not interrupted: to interrupt one would roll
 // back the changes of others.
 func (w *writer) exec(query string, args ...any) error {
-	stmt, err := w.prepare(query)
+	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (w *writer) exec(query string, args ...any) error {
 
 // number runs a statement that returns one number, or [sql.ErrNoRows].
 func (w *writer) number(query string, args ...any) (n int64, err error) {
-	stmt, err := w.prepare(query)
+	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
 		return 0, err
 	}

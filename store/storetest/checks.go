@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -879,23 +881,27 @@ func iteratorsStopEarly(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, c)
 	apply(t, s, scope, "t", 0, fullChange("y"))
 	for range 20 { // more often than a store has connections
-		for range s.Heads(t.Context(), scope) {
-			break
-		}
-		for range s.Blocks(t.Context(), scope, "s") {
-			break
-		}
-		for range s.Cells(t.Context(), scope, c.Items) {
-			break
-		}
-		for range s.Entries(t.Context(), scope, "s", 0) {
-			break
-		}
-		for range s.Statements(t.Context(), scope, "s") {
-			break
-		}
+		stopEarly(t, s.Heads(t.Context(), scope))
+		stopEarly(t, s.Blocks(t.Context(), scope, "s"))
+		stopEarly(t, s.Cells(t.Context(), scope, c.Items))
+		stopEarly(t, s.Entries(t.Context(), scope, "s", 0))
+		stopEarly(t, s.Statements(t.Context(), scope, "s"))
 	}
 	apply(t, s, scope, "s", 1, newChange("op2"))
+}
+
+func stopEarly[T any](t *testing.T, seq iter.Seq2[T, error]) {
+	t.Helper()
+	n := 0
+	for _, err := range seq {
+		if n++; err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	if n != 1 {
+		t.Errorf("the iteration yielded %d times, want one to stop at", n)
+	}
 }
 
 func iterationsNest(t *testing.T, s store.Store) {
@@ -958,7 +964,7 @@ func contextDone(t *testing.T, s store.Store) {
 	cancel()
 	all := calls(s)
 	type none = func(context.Context, governance.Scope, transcript.SessionID) error
-	for name, call := range map[string]none{
+	maps.Copy(all, map[string]none{
 		"Apply": func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error {
 			_, err := s.Apply(ctx, sc, id, 1, second())
 			return err
@@ -991,9 +997,7 @@ func contextDone(t *testing.T, s store.Store) {
 			_, err := s.Check(ctx)
 			return err
 		},
-	} {
-		all[name] = call
-	}
+	})
 	for name, call := range all {
 		if err := call(ctx, scope, "s"); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s in a context that is done: %v, want context.Canceled", name, err)

@@ -240,8 +240,11 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 			return err
 		case key == "is_error":
 			k.failed = r.Kind() == rawjson.True
+		case key == "content" && k.kind == "tool_result" && !nested && r.Kind() != rawjson.Null:
+			k.content, err = readContent(r, true)
+			return err
 		case key == "content" && r.Kind() != rawjson.Null:
-			inner = r.Offset()
+			inner = r.Offset() // for when the type comes later
 		}
 		span, err := r.Skip()
 		switch key {

@@ -28,17 +28,13 @@ func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: transcript.SessionID(e.session), Losses: e.losses, Repairs: fixes}, nil
 }
 
-// Opening is the text of the message that stands first when the window would
-// otherwise begin with an assistant's.
-const Opening = "[carrel: earlier messages left the window]"
-
 // open makes the first message a user's.
 func open(entries []transcript.Entry) []transcript.Entry {
 	i := slices.IndexFunc(entries, func(e transcript.Entry) bool { return e.Role != transcript.RoleSystem })
 	if i < 0 || entries[i].Role == transcript.RoleUser {
 		return entries
 	}
-	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", Opening))
+	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", transcript.Opening))
 }
 
 // An encoder writes rows in one chain.
