@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,8 +41,19 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && (!g.started || is[*usageError](err)) {
 		err = &usageError{err: err, hint: advice(cmd, err)}
+		if wantsJSON(args) {
+			g.json = allFields
+		}
 	}
 	return g.fail(ctx, err)
+}
+
+// wantsJSON reports whether arguments ask for JSON. They may not have been
+// parsed up to there.
+func wantsJSON(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return a == "--json" || strings.HasPrefix(a, "--json=") || a == "--ndjson"
+	})
 }
 
 // advice returns what to try instead of a command line that makes no sense.

@@ -209,6 +209,10 @@ func hint(err error) string {
 		return "carrel search QUERY, or carrel messages"
 	case "invalid-result":
 		return "nothing was changed; please report this with the session's format"
+	case "refused":
+		if errors.Is(err, fs.ErrExist) {
+			return "name another file, or replace this one with --force where there is that flag"
+		}
 	case "integrity":
 		return "carrel store check, then carrel store restore BACKUP"
 	case "busy":
