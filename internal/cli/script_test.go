@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 // Each command of a script is a process of its own on one store. The files of
-// testdata/conversations are in the folder "in".
+// testdata/conversations are in the folder "in"; grown.jsonl is torn.jsonl as
+// it is a moment later.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -36,7 +37,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CARREL_NOW", "2026-02-03T12:00:00Z")
-			return os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations"))
+			grown, err := os.ReadFile("testdata/grown.jsonl")
+			if err != nil {
+				return err
+			}
+			return errors.Join(
+				os.WriteFile(filepath.Join(env.WorkDir, "grown.jsonl"), grown, 0o600),
+				os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations")),
+			)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let},
 	})
