@@ -219,7 +219,7 @@ func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *tra
 	if old != nil {
 		at, created = old.head.Revision, old.head.Created
 	}
-	pieces, owner := pack(s)
+	pieces, owner := pack(s, req.Data)
 	for old != nil && c.ItemsFrom < min(len(pieces), len(old.bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.bodies[c.ItemsFrom]) {
 		c.ItemsFrom++
 	}
@@ -280,10 +280,10 @@ func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *tra
 	return c, err
 }
 
-// pack joins the items of a session to the pieces that become cells: each item
-// of a message is one, and so is each run of others. It returns the piece that
-// each item is in.
-func pack(s *transcript.Session) (pieces [][]byte, owner []int) {
+// pack joins the items of a session to the pieces of its input that become
+// cells: each item of a message is one, and so is each run of others. It
+// returns the piece that each item is in.
+func pack(s *transcript.Session, input []byte) (pieces [][]byte, owner []int) {
 	ofMessage := make([]bool, len(s.Items))
 	for i := range s.Messages {
 		for _, item := range s.Messages[i].Items {
@@ -291,22 +291,17 @@ func pack(s *transcript.Session) (pieces [][]byte, owner []int) {
 		}
 	}
 	owner = make([]int, len(s.Items))
-	for i := 0; i < len(s.Items); {
-		end := i + 1
-		for !ofMessage[i] && end < len(s.Items) && !ofMessage[end] {
-			end++
+	from, to := 0, 0
+	for i, it := range s.Items {
+		if i > 0 && (ofMessage[i] || ofMessage[i-1]) {
+			pieces = append(pieces, input[from:to:to])
+			from = to
 		}
-		piece := s.Items[i].Raw
-		if end > i+1 {
-			piece = nil
-			for _, it := range s.Items[i:end] {
-				piece = append(piece, it.Raw...)
-			}
-		}
-		for ; i < end; i++ {
-			owner[i] = len(pieces)
-		}
-		pieces = append(pieces, piece)
+		to += len(it.Raw)
+		owner[i] = len(pieces)
+	}
+	if len(s.Items) > 0 {
+		pieces = append(pieces, input[from:to:to])
 	}
 	return pieces, owner
 }

@@ -1,7 +1,6 @@
 package carrel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,7 +22,7 @@ type held struct {
 	rows    []store.Block      // in the visible conversation
 	off     []store.Block      // no longer in it
 	items   []store.CellID     // whose bodies are the input
-	bodies  [][]byte           // of items
+	bodies  [][]byte           // of items; they share the memory of the input
 	said    []string           // what each block says, once asked for
 }
 
@@ -55,7 +54,8 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 	if h.items, err = e.store.Items(ctx, scope, id); err != nil {
 		return nil, err
 	}
-	if h.bodies, err = e.bodies(ctx, scope, h.items); err != nil {
+	data, err := e.input(ctx, scope, h)
+	if err != nil {
 		return nil, err
 	}
 	for b, err := range e.store.Blocks(ctx, scope, id) {
@@ -72,7 +72,7 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 	if err != nil {
 		return nil, err
 	}
-	if h.session, err = f.Decode(string(id), bytes.Join(h.bodies, nil)); err != nil {
+	if h.session, err = f.Decode(string(id), data); err != nil {
 		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
 	}
 	h.session.ID = id
@@ -84,6 +84,25 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 		h.blocks[i].ID = h.rows[i].ID
 	}
 	return h, nil
+}
+
+// input returns the input of a session, and fills in the bodies of its items.
+func (e *Engine) input(ctx context.Context, scope governance.Scope, h *held) ([]byte, error) {
+	data := make([]byte, 0, h.head.Bytes)
+	ends := make([]int, 0, len(h.items))
+	for c, err := range e.store.Cells(ctx, scope, h.items) {
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, c.Body...)
+		ends = append(ends, len(data))
+	}
+	from := 0
+	for _, to := range ends {
+		h.bodies = append(h.bodies, data[from:to:to])
+		from = to
+	}
+	return data, nil
 }
 
 // bodies returns the bodies of cells, in order.

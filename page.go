@@ -131,6 +131,7 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 		return nil, err
 	}
 	rows, stubs := p.apply(plan)
+	p.names, h.said = nil, nil // all stubs are made: what comes needs the room
 	res := p.result(plan, rows)
 	if plan.Changes() == 0 {
 		return res, nil

@@ -7,12 +7,20 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/carrel-dev/carrel/internal/cli"
 )
 
+// gcPercent has garbage collected earlier than by default: a command is over
+// soon, and a session should not take many times its size. GOGC overrides it.
+const gcPercent = 30
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

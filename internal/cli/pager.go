@@ -134,24 +134,26 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	}
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
+	var first *seed.Pass // on an empty contract
 	if fresh {
-		pass, err := job(nil)
-		if err != nil || dry {
-			return pass, err
+		if first, err = job(nil); err != nil || dry {
+			return first, err
 		}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	pass, err := appendLocked(ctx, now, f, job)
+	pass, err := appendLocked(ctx, now, f, first, job)
 	if err == nil && fresh {
 		err = syncFolder(filepath.Dir(path))
 	}
 	return pass, errors.Join(err, f.Close())
 }
 
-func appendLocked(ctx context.Context, now func() time.Time, f *os.File, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
+// appendLocked does the same to an open file. A pass on an empty contract that
+// was made before is used if the contract is still empty.
+func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
 	unlock, err := await(ctx, now, f)
 	if err != nil {
 		return nil, err
@@ -161,9 +163,13 @@ func appendLocked(ctx context.Context, now func() time.Time, f *os.File, job fun
 	if err != nil {
 		return nil, err
 	}
-	pass, err := job(text)
-	if err != nil || len(pass.Append) == 0 {
-		return pass, err
+	if pass == nil || len(text) > 0 {
+		if pass, err = job(text); err != nil {
+			return nil, err
+		}
+	}
+	if len(pass.Append) == 0 {
+		return pass, nil
 	}
 	_, err = f.WriteAt(pass.Append, int64(len(text)))
 	if err == nil {

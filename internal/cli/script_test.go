@@ -1,4 +1,4 @@
-package cli_test
+package cli
 
 import (
 	"context"
@@ -12,15 +12,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/carrel-dev/carrel/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write what the scripts compare with")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"carrel": func() { os.Exit(cli.Main(context.Background(), cli.OS(), os.Args[1:])) },
+		"carrel": func() { os.Exit(Main(context.Background(), OS(), os.Args[1:])) },
 	})
 }
 

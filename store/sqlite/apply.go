@@ -120,14 +120,12 @@ func (w *writer) applyBlock(j *job, b *store.Block) error {
 }
 
 func (w *writer) applyIndex(j *job) error {
-	for _, e := range j.c.Index {
+	for i, e := range j.c.Index {
 		doc, err := w.number(upsertDoc, j.scope, j.id, e.Block)
 		if err != nil {
 			return during(err, "index of block %s", e.Block)
 		}
-		if err := w.exec(replaceWords, doc, indexText(j.scope, e.Text)); err != nil {
-			return err
-		}
+		w.found = append(w.found, finding{doc, j.words[i]})
 	}
 	return j.ctx.Err()
 }

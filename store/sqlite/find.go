@@ -101,9 +101,9 @@ func (v view) weigh(mark string, words []string) (map[int64]int64, error) {
 	return weights, nil
 }
 
-// indexText returns the words of a text as the index takes them: each once,
+// indexWords returns the words of a text as the index takes them: each once,
 // with the mark of its scope.
-func indexText(scope governance.Scope, text string) string {
+func indexWords(scope governance.Scope, text string) string {
 	mark := mark(scope)
 	seen := make(map[string]bool)
 	var b strings.Builder

@@ -255,8 +255,9 @@ func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, em
 
 // A cellRow is a row of the table cell, as it is stored.
 type cellRow struct {
-	kind                   store.CellKind
-	commitment, salt, body []byte
+	kind             store.CellKind
+	commitment, salt sql.RawBytes // until the next row
+	body             []byte
 }
 
 // cell returns the cell of a row and whether its commitment holds.

@@ -205,6 +205,8 @@ func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error
 			"trusted_schema(OFF)",
 			"cell_size_check(ON)",
 			"mmap_size(0)",
+			"temp_store(MEMORY)", // and no text in a directory that others use
+			"cache_size(-8192)",  // kB
 			"secure_delete(ON)",
 			"journal_size_limit(16777216)",
 		}, pragmas...),

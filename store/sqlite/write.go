@@ -27,6 +27,7 @@ type job struct {
 	id    transcript.SessionID
 	at    store.Revision
 	c     *store.Change
+	words []string // of c.Index, as the index takes them
 
 	taken atomic.Bool   // by the writer, or by the caller who gave up
 	err   error         // set before done is closed
@@ -48,10 +49,16 @@ func (j *job) size() int {
 	for i := range j.c.Cells {
 		n += len(j.c.Cells[i].Body)
 	}
-	for i := range j.c.Index {
-		n += len(j.c.Index[i].Text)
+	for _, words := range j.words {
+		n += len(words)
 	}
 	return n
+}
+
+// A finding is a row of the index.
+type finding struct {
+	doc   int64
+	words string
 }
 
 // Apply implements [store.Sessions]. Once the writer has begun with a change,
@@ -61,6 +68,9 @@ func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}
 	j := &job{ctx: ctx, scope: scope, id: id, at: at, c: c, done: make(chan struct{})}
+	for i := range c.Index {
+		j.words = append(j.words, indexWords(scope, c.Index[i].Text)) // here and not where all wait for it
+	}
 	if err := s.submit(ctx, j); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
 	}
@@ -105,6 +115,7 @@ func (s *Store) write() {
 type writer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+	found []finding // what the transaction has yet to add to the index
 
 	// ackEarly acknowledges changes before they are committed. Nothing in this
 	// package sets it: the tests do, to prove that they would notice.
@@ -127,6 +138,7 @@ func (w *writer) close() error {
 // transaction. Each is refused by itself, and all fail together if the
 // transaction does.
 func (w *writer) batch(first *job, queue <-chan *job) {
+	w.found = w.found[:0]
 	err := w.exec(begin)
 	var jobs []*job // those that have to be told
 	size := 0
@@ -152,6 +164,9 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 		}
 	}
 	if err == nil {
+		err = w.index()
+	}
+	if err == nil {
 		err = w.exec(commit)
 	}
 	if err != nil {
@@ -174,12 +189,25 @@ func (w *writer) change(j *job) (refused, lost error) {
 	if err := w.exec(savepoint); err != nil {
 		return nil, err
 	}
+	found := len(w.found)
 	if refused = w.apply(j); refused != nil {
+		w.found = w.found[:found]
 		if err := w.exec(rollbackTo); err != nil {
 			return nil, refused // the engine has rolled all back, for this reason
 		}
 	}
 	return refused, w.exec(release)
+}
+
+// index adds what the changes of a transaction make findable. That comes last,
+// because the index writes out what it has gathered at every savepoint.
+func (w *writer) index() error {
+	for _, f := range w.found {
+		if err := w.exec(replaceWords, f.doc, f.words); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exec runs a statement. It is not interrupted: to interrupt one would roll

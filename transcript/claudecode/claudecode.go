@@ -40,6 +40,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -64,9 +65,9 @@ func (Format) Sniff(data []byte) bool {
 			if line[0] != '{' {
 				return false
 			}
-			if gjson.GetBytes(line, "type").Type == gjson.String {
+			if gjson.Get(view(line), "type").Type == gjson.String {
 				for _, key := range [...]string{"uuid", "sessionId", "leafUuid", "snapshot"} {
-					if gjson.GetBytes(line, key).Exists() {
+					if gjson.Get(view(line), key).Exists() {
 						return true
 					}
 				}
@@ -79,6 +80,11 @@ func (Format) Sniff(data []byte) bool {
 	}
 	return false
 }
+
+// view returns raw as a string that shares its memory. The input of a decoder
+// is not changed afterwards, and a copy of each line would double what a long
+// session takes.
+func view(raw []byte) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
 
 // A row is a line that is an object.
 type row struct {
@@ -147,7 +153,7 @@ func split(s *transcript.Session, data []byte) []row {
 		r := readRow(item, text)
 		if r.uuid == "" {
 			if r.kind == "summary" && s.Title == "" {
-				s.Title = gjson.GetBytes(text, "summary").String()
+				s.Title = gjson.Get(view(text), "summary").String()
 			}
 			continue
 		}
@@ -163,7 +169,7 @@ func split(s *transcript.Session, data []byte) []row {
 
 func readRow(item int, text []byte) row {
 	r := row{item: item, block: -1}
-	gjson.ParseBytes(text).ForEach(func(key, value gjson.Result) bool {
+	gjson.Parse(view(text)).ForEach(func(key, value gjson.Result) bool {
 		switch key.String() {
 		case "type":
 			r.kind = value.String()
@@ -290,7 +296,7 @@ func ids(raw []byte, kind, key string) []string {
 		return nil
 	}
 	var found []string
-	gjson.GetBytes(raw, "message.content").ForEach(func(_, part gjson.Result) bool {
+	gjson.Get(view(raw), "message.content").ForEach(func(_, part gjson.Result) bool {
 		if part.Get("type").String() == kind {
 			found = append(found, part.Get(key).String())
 		}
@@ -416,17 +422,17 @@ func (t *tree) branch(root int, visible []bool) transcript.Branch {
 // describe fills in what is known of the session as a whole.
 func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	last := s.Items[t.rows[leaf].item].Raw
-	s.ID = transcript.SessionID(gjson.GetBytes(last, "sessionId").String())
+	s.ID = transcript.SessionID(gjson.Get(view(last), "sessionId").String())
 	if s.ID == "" {
 		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
-	if agent := gjson.GetBytes(last, "agentId").String(); t.rows[leaf].sidechain && agent != "" {
+	if agent := gjson.Get(view(last), "agentId").String(); t.rows[leaf].sidechain && agent != "" {
 		s.ID += transcript.SessionID("/agent-" + agent) // a sub-agent's own file
 	}
-	s.Project = gjson.GetBytes(last, "cwd").String()
+	s.Project = gjson.Get(view(last), "cwd").String()
 	for i := len(t.rows) - 1; i >= 0 && s.Model == ""; i-- {
 		if r := &t.rows[i]; r.kind == "assistant" && !r.hidden {
-			if m := gjson.GetBytes(s.Items[r.item].Raw, "message.model").String(); m != "<synthetic>" {
+			if m := gjson.Get(view(s.Items[r.item].Raw), "message.model").String(); m != "<synthetic>" {
 				s.Model = m
 			}
 		}
@@ -456,13 +462,13 @@ func title(msgs []transcript.Message) string {
 // readMessage reads what a row says. The role of a user's row that has tool
 // results is tool.
 func readMessage(raw []byte, r *row) transcript.Message {
-	msg := gjson.GetBytes(raw, "message")
+	msg := gjson.Get(view(raw), "message")
 	m := transcript.Message{ID: r.uuid, Role: transcript.Role(r.kind)}
 	if r.kind == "assistant" && r.message != "" {
 		m.ID = r.message
 	}
 	if r.kind == "user" {
-		m.Summary = gjson.GetBytes(raw, "isCompactSummary").Bool()
+		m.Summary = gjson.Get(view(raw), "isCompactSummary").Bool()
 	}
 	content := msg.Get("content")
 	if !content.IsArray() {

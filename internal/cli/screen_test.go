@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sample returns the absolute path of a file of testdata/conversations.
+func sample(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", "conversations", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A person sees aligned columns, headings, short ids, separators and a bar.
+func TestTerminal(t *testing.T) {
+	env, stdout, stderr := newEnv(t)
+	env.StdoutTerminal, env.StderrTerminal = true, true
+	env.Width = func() int { return 60 }
+	run := func(args ...string) string {
+		t.Helper()
+		stdout.Reset()
+		stderr.Reset()
+		if got := Main(t.Context(), env, args); got != 0 {
+			t.Fatalf("carrel %q: status %d: %s", args, got, stderr)
+		}
+		return stdout.String()
+	}
+	wants := func(got string, parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			if !strings.Contains(got, p) {
+				t.Errorf("got:\n%s\nwant %q in it", got, p)
+			}
+		}
+		for line := range strings.Lines(got) {
+			if strings.Contains(line, "\t") {
+				t.Errorf("a tab in %q", line)
+			}
+		}
+	}
+	wants(run("import", sample(t, "claude.jsonl"), "--color", "never"), "format ", "claudecode      1 ")
+	sessions := run("sessions", "--color", "never")
+	wants(sessions, "session   updated", "5f0c2a7e  0 min ", "…\n")
+	for line := range strings.Lines(sessions) {
+		if n := columns(strings.TrimSuffix(line, "\n")); n > 60 {
+			t.Errorf("%d columns in %q, want at most 60", n, line)
+		}
+	}
+	if got := run("sessions"); !strings.Contains(got, "\x1b[2mtitle\x1b[0m") {
+		t.Errorf("got %q, want a dim heading", got)
+	}
+	wants(run("context", "--window", "20000", "--color", "never"),
+		"session 5f0c2a7e · claude-sonnet-4-5 · 35 messages, 1 operation\n", "\n[", "MMMM", " / 20,000 tokens (", "\n  pinned    4 blocks under hard rules", "\nnext    carrel compress 5f0c2a7e\n")
+	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan   live ", "\nwould  ", "\ndry run: nothing was written\n")
+	wants(run("compress", "--target", "5000", "--color", "never"), "\napply  ", "\ncheck  claudecode ok\n", "\nundo   carrel undo op_", " --session 5f0c2a7e\n")
+	wants(run("compress", "--target", "5000"), "fits   ", ": nothing to do\n")
+	wants(run("messages", "--color", "never"), "id        turn  kind", "stub ", "[first-task] The")
+	wants(run("search", "mutex", "--color", "never"), "score  block", " user ")
+	block := strings.Fields(run("messages", "--jq", ".messages[5].short_id"))[0]
+	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the score decides\n", "→ calls, 2,")
+	run("recall", block)
+	wants(stderr.String(), block+" · tool · ", " bytes · sha256 ", " · stub\n")
+	wants(run("undo", "--color", "never"), "undone op_", " (page): ")
+	wants(run("pin", block, "-n"), "pinned  now", "dry run")
+	wants(run("sessions", "show", "--json"), "{\n  \"schema\": \"carrel.session.v1\",\n  \"session\": ")
+}
+
+func TestColors(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		flag     string
+		vars     map[string]string
+		terminal bool
+		want     bool
+	}{
+		{"a terminal", "auto", nil, true, true},
+		{"a pipe", "auto", nil, false, false},
+		{"a dumb terminal", "auto", map[string]string{"TERM": "dumb"}, true, false},
+		{"no color, please", "auto", map[string]string{"NO_COLOR": "1"}, true, false},
+		{"forced in a pipe", "auto", map[string]string{"CLICOLOR_FORCE": "1"}, false, true},
+		{"forced by 0", "auto", map[string]string{"CLICOLOR_FORCE": "0"}, false, false},
+		{"no color wins over force", "auto", map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, true, false},
+		{"the flag wins over all", "always", map[string]string{"NO_COLOR": "1"}, false, true},
+		{"never", "never", map[string]string{"CLICOLOR_FORCE": "1"}, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &globals{color: tt.flag, env: &Env{StdoutTerminal: tt.terminal, Getenv: func(n string) string { return tt.vars[n] }}}
+			if got := g.colored(); got != tt.want {
+				t.Errorf("colored() = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// A table has a golden file of all keys of all documents: keys may be added,
+// never removed. Run with -update to add.
+func TestDocumentsKeepTheirKeys(t *testing.T) {
+	env, stdout, stderr := newEnv(t)
+	contractFile := filepath.Join(t.TempDir(), "c.limn")
+	document := func(want int, args ...string) []byte {
+		t.Helper()
+		stdout.Reset()
+		stderr.Reset()
+		if got := Main(t.Context(), env, append(args, "--json")); got != want {
+			t.Fatalf("carrel %q: status %d, want %d: %s", args, got, want, stderr)
+		}
+		return bytes.Clone(stdout.Bytes())
+	}
+	var block struct{ Messages []struct{ ID string } }
+	first := document(0, "import", sample(t, ""))
+	if err := json.Unmarshal(document(0, "messages", "5f0c"), &block); err != nil {
+		t.Fatal(err)
+	}
+	id := block.Messages[5].ID
+	var got []string
+	add := func(raw []byte) {
+		var v map[string]any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatalf("%v: %s", err, raw)
+		}
+		name, ok := v["schema"].(string)
+		if !ok {
+			name = "problem"
+		}
+		keys(name, v, &got)
+	}
+	add(first)
+	for _, args := range [][]string{
+		{"sessions"},
+		{"sessions", "show", "5f0c"},
+		{"messages", "5f0c"},
+		{"context", "5f0c"},
+		{"compress", "5f0c", "--target", "5000"},
+		{"export", "5f0c", "-o", filepath.Join(t.TempDir(), "out")},
+		{"recall", id},
+		{"search", "mutex"},
+		{"pin", id},
+		{"why", id},
+		{"contract", "5f0c"},
+		{"undo", "--session", "5f0c"},
+		{"validate", sample(t, "openai.json")},
+		{"pager", "--history", sample(t, "history.json"), "--contract", contractFile},
+		{"bench", "pager", "--blocks", "10"},
+		{"tokens", sample(t, "openai.json")},
+		{"store", "info"},
+		{"store", "check"},
+		{"version"},
+	} {
+		add(document(0, args...))
+	}
+	add(document(exitBudget, "compress", "5f0c", "--target", "1"))
+	add(document(exitInput, "pager", "--history", sample(t, "openai.json"), "--contract", contractFile))
+	slices.Sort(got)
+	compare(t, "testdata/keys.txt", strings.Join(slices.Compact(got), "\n")+"\n")
+}
+
+// keys adds the paths of all keys of a value. Those that depend on how the
+// program was built are left out.
+func keys(at string, v any, to *[]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if at+" "+k != "carrel.version.v1 revision" {
+				*to = append(*to, at+" "+k)
+				keys(at+" "+k, e, to)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			keys(at+"[]", e, to)
+		}
+	}
+}
+
+// compare compares with a golden file.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// What changes while it is watched is imported: a file that grows, and one in a
+// folder that is made later.
+func TestWatch(t *testing.T) {
+	env, _, stderr := newEnv(t)
+	dir := t.TempDir()
+	first, err := os.ReadFile(sample(t, "torn.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown, err := os.ReadFile("testdata/grown.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.ReadFile(sample(t, "openai.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, data []byte) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a.jsonl", first)
+
+	r, w := io.Pipe()
+	er, ew := io.Pipe()
+	env.Stdout, env.Stderr = w, ew
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var code int
+	var done sync.WaitGroup
+	done.Go(func() {
+		code = Main(ctx, env, []string{"import", "--watch", dir})
+		_ = w.Close()
+		_ = ew.Close()
+	})
+	watching := make(chan struct{})
+	done.Go(func() {
+		lines := bufio.NewScanner(er)
+		for lines.Scan() {
+			fmt.Fprintln(stderr, lines.Text())
+			if strings.HasPrefix(lines.Text(), "watching") {
+				close(watching)
+			}
+		}
+	})
+	out := bufio.NewScanner(r)
+	next := func(want string) {
+		t.Helper()
+		for out.Scan() {
+			if strings.HasPrefix(out.Text(), want) {
+				return
+			}
+		}
+		t.Errorf("output ended without %q", want)
+	}
+	next("failed\t0")
+	<-watching
+	put("a.jsonl", grown)
+	next("claudecode\t7a11b0d2-3c55-4f0e-9e77-52a1c4d8e6f3\t6\t")
+	put(filepath.Join("later", "b.json"), other)
+	next("openai\toa-f99c4bd6e1713f45\t7\t")
+	cancel(&SignalError{os.Interrupt})
+	done.Wait()
+	if code != exitInterrupted {
+		t.Errorf("status %d, want %d: %s", code, exitInterrupted, stderr)
+	}
+}
+
+// Passes that run at the same time do not write into one another: what they
+// leave is one contract with a marker for each.
+func TestPagerPassesTakeTurns(t *testing.T) {
+	const passes = 8
+	file := filepath.Join(t.TempDir(), "c.limn")
+	history := sample(t, "history.json")
+	var all sync.WaitGroup
+	for i := range passes {
+		all.Go(func() {
+			env, _, stderr := newEnv(t)
+			alpha := fmt.Sprintf("--alpha=0.%d", 1+i)
+			if got := Main(t.Context(), env, []string{"pager", "--history", history, "--contract", file, alpha}); got != 0 {
+				t.Errorf("status %d: %s", got, stderr)
+			}
+		})
+	}
+	all.Wait()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(text), "last-pager-pass"); got != passes {
+		t.Errorf("%d markers, want %d:\n%s", got, passes, text)
+	}
+	env, _, stderr := newEnv(t)
+	if got := Main(t.Context(), env, []string{"pager", "--history", history, "--contract", file}); got != 0 {
+		t.Errorf("the contract cannot be continued: status %d: %s", got, stderr)
+	}
+}
