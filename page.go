@@ -109,6 +109,9 @@ type paged struct {
 func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (_ *CompressResult, err error) {
 	defer during("compress session "+string(req.Session), &err)
 
+	if req.Target < 0 || req.Share < 0 || req.Window < 0 {
+		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", ErrPolicy, req.Target, req.Share, req.Window)
+	}
 	var res *CompressResult
 	err = retry(ctx, func() error {
 		res, err = e.compress(ctx, scope, req)

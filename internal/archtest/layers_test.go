@@ -39,7 +39,7 @@ var layers = []layer{
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo"}},
 	{name: "command line", packages: []string{"internal/cli"}},
-	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/archtest"}},
+	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/archtest", "internal/e2e"}},
 }
 
 func TestLayers(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestBackupIsEqual(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, newPath(t))
 	fill(t, s, 3, 4)
 	path := filepath.Join(t.TempDir(), "backup.db")
@@ -37,6 +38,7 @@ func TestBackupIsEqual(t *testing.T) {
 
 // A backup is a state that was there, whatever is written meanwhile.
 func TestBackupWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, newPath(t))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -71,6 +73,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 }
 
 func TestBackupThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, filled(t))
 	path := filepath.Join(t.TempDir(), "backup.db")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -84,6 +87,7 @@ func TestBackupThatFailsLeavesNothing(t *testing.T) {
 }
 
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, newPath(t))
 	fill(t, s, 2, 4)
 	want := read(t, s)
@@ -134,6 +138,7 @@ func TestRestore(t *testing.T) {
 // A store that is damaged is what a backup is for, and the log that a crash
 // left beside it must not be taken for the log of the backup.
 func TestRestoreOverDamage(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, newPath(t))
 	fill(t, s, 2, 2)
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -159,6 +164,7 @@ func TestRestoreOverDamage(t *testing.T) {
 
 // A backup that is not sound replaces nothing.
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		make func(t *testing.T, path string)

@@ -45,7 +45,7 @@ const (
 func TestKill(t *testing.T) {
 	cycles := 12
 	if raceDetector {
-		cycles = 2
+		cycles = 1
 	}
 	if s := os.Getenv(killCycles); s != "" {
 		n, err := strconv.Atoi(s)

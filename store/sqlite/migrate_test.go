@@ -12,6 +12,7 @@ import (
 // A store of each version that there ever was comes to the newest one with all
 // that was in it.
 func TestMigrateFromVersion1(t *testing.T) {
+	t.Parallel()
 	steps, err := sqlite.Migrations()
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 
 // A step that fails leaves the store as it was, at the version before.
 func TestMigrateAllOrNothing(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	steps, err := sqlite.Migrations()
 	if err != nil {

@@ -136,6 +136,7 @@ func tamper(t *testing.T, path string, statements ...string) {
 }
 
 func TestOpenKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := openAt(t, path)
 	fill(t, s, 3, 5)
@@ -152,6 +153,7 @@ func TestOpenKeepsWhatIsThere(t *testing.T) {
 }
 
 func TestOpenMakesPrivateFiles(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such modes on Windows")
 	}
@@ -172,6 +174,7 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 }
 
 func TestOpenTakesAnyPath(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a b.db", "100%25.db", "what?mode=ro#x.db", "é🙂.db", "it's.db", ":memory:"} {
 		path := filepath.Join(t.TempDir(), name)
 		s := openAt(t, path)
@@ -187,6 +190,7 @@ func TestOpenTakesAnyPath(t *testing.T) {
 }
 
 func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	const openers = 8
 	var wg sync.WaitGroup
@@ -217,6 +221,7 @@ func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
 
 // What is no store of Carrel is named, refused and left alone.
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	head := make([]byte, 4096)
 	copy(head, "SQLite format 3\x00")
 	for _, tt := range []struct {
@@ -291,6 +296,7 @@ func copyFile(t *testing.T, to, from string) {
 }
 
 func TestCheckEngine(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]string{
 		"3.51.3": "", "3.51.10": "", "3.53.4": "", "4.0.0": "",
 		"3.51.2": "3.51.3 or newer is needed", "3.9.9": "3.51.3 or newer is needed", "2.99.9": "3.51.3 or newer is needed",
@@ -305,6 +311,7 @@ func TestCheckEngine(t *testing.T) {
 
 // A body that was changed behind the driver's back is not returned.
 func TestCellsNamesDamage(t *testing.T) {
+	t.Parallel()
 	for _, damage := range []string{
 		"body = CAST('forged' AS BLOB), len = 6",
 		"kind = 'about'",
@@ -343,6 +350,7 @@ func TestCellsNamesDamage(t *testing.T) {
 }
 
 func TestCheckFinds(t *testing.T) {
+	t.Parallel()
 	for damage, want := range map[string]string{
 		"DELETE FROM cell WHERE cell_id = 's1-000001'":                    "refers to a cell that is not there",
 		"DELETE FROM entry WHERE session_id = 's1' AND revision = 2":      "scope test: session s1: is at revision 4, its journal has 3 entries",
@@ -370,6 +378,7 @@ func TestCheckFinds(t *testing.T) {
 
 // However a file is damaged, nothing panics and no text comes back otherwise.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	data := readFile(t, path)
 	want := make(map[store.CellID]string)
@@ -423,6 +432,7 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 func TestApplyReportsBusy(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	s, err := sqlite.Open(t.Context(), path, &sqlite.Options{BusyTimeout: time.Millisecond})
 	if err != nil {
@@ -451,6 +461,7 @@ func TestApplyReportsBusy(t *testing.T) {
 
 // Who waits for the lock of another process can give up.
 func TestApplyCanBeGivenUp(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	s := openAt(t, path)
 	db := raw(t, path)
@@ -486,6 +497,7 @@ func TestApplyCanBeGivenUp(t *testing.T) {
 }
 
 func TestApplyAfterClose(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, newPath(t))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -497,6 +509,7 @@ func TestApplyAfterClose(t *testing.T) {
 
 // Changes that share a transaction are refused one by one.
 func TestApplySharesTransactions(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := openAt(t, path)
 	db := raw(t, path)
@@ -532,6 +545,7 @@ func TestApplySharesTransactions(t *testing.T) {
 
 // A context that ends while an iteration goes on ends it with its error.
 func TestIterationEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := openAt(t, filled(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -556,6 +570,7 @@ func TestIterationEndsWithItsContext(t *testing.T) {
 // An index entry that was replaced leaves no word of it in the file once the
 // index is optimized: what erasure will do.
 func TestIndexForgets(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := openAt(t, path)
 	const word = "unmistakable"

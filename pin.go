@@ -1,0 +1,114 @@
+package carrel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A pinning is a pin set or lifted, as the journal keeps it.
+type pinning struct {
+	Block  transcript.BlockID `json:"block"`
+	Pinned bool               `json:"pinned"`
+}
+
+// pins is what the journal keeps of a pin or unpin.
+type pins struct {
+	Pins []pinning `json:"pins"`
+}
+
+// A PinRequest names blocks by their ids or the beginnings of them.
+type PinRequest struct {
+	Blocks []string `json:"blocks"`
+	Unpin  bool     `json:"unpin,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
+// A PinResult says which blocks changed.
+type PinResult struct {
+	Pinned  bool                 `json:"pinned"`
+	Blocks  []transcript.BlockID `json:"blocks"`        // all that were named
+	Changed []transcript.BlockID `json:"changed"`       // those that were not so before
+	Ops     []string             `json:"ops,omitempty"` // one for each session
+	Session transcript.SessionID `json:"session"`       // of the last block
+}
+
+// Pin puts blocks under the hard rule [pager.RulePin], or lifts it. A block
+// that is not whole in the window is not brought back by a pin: it stays as it
+// is from then on. Blocks of one session change together.
+func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinRequest) (_ *PinResult, err error) {
+	defer during("pin", &err)
+
+	res := &PinResult{Pinned: !req.Unpin}
+	bySession := make(map[transcript.SessionID][]transcript.BlockID)
+	var sessions []transcript.SessionID
+	for _, word := range req.Blocks {
+		ref, row, err := e.findBlock(ctx, scope, word)
+		if err != nil {
+			return nil, err
+		}
+		if row.Off {
+			return nil, fmt.Errorf("%w: block %s left the conversation", ErrPolicy, word)
+		}
+		if bySession[ref.Session] == nil {
+			sessions = append(sessions, ref.Session)
+		}
+		bySession[ref.Session] = append(bySession[ref.Session], ref.Block)
+		res.Blocks = append(res.Blocks, ref.Block)
+		res.Session = ref.Session
+	}
+	for _, id := range sessions {
+		var op string
+		var changed []transcript.BlockID
+		err := retry(ctx, func() error {
+			op, changed, err = e.pinSession(ctx, scope, id, bySession[id], req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		res.Changed = append(res.Changed, changed...)
+		if op != "" {
+			res.Ops = append(res.Ops, op)
+		}
+	}
+	return res, nil
+}
+
+func (e *Engine) pinSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, blocks []transcript.BlockID, req *PinRequest) (string, []transcript.BlockID, error) {
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return "", nil, err
+	}
+	c := &store.Change{Head: *h.head}
+	var data pins
+	var changed []transcript.BlockID
+	rows := slices.Clone(h.rows)
+	for _, b := range blocks {
+		i := h.index(b)
+		if i < 0 || rows[i].Pinned == !req.Unpin {
+			continue
+		}
+		rows[i].Pinned = !req.Unpin
+		c.Blocks = append(c.Blocks, rows[i])
+		data.Pins = append(data.Pins, pinning{b, !req.Unpin})
+		changed = append(changed, b)
+	}
+	if len(changed) == 0 || req.DryRun {
+		return "", changed, nil
+	}
+	op := "pin"
+	if req.Unpin {
+		op = "unpin"
+	}
+	c.Head.Updated = e.now()
+	if c.Entry, err = e.entry(scope, id, h.head.Revision, op, data); err != nil {
+		return "", nil, err
+	}
+	_, err = e.store.Apply(ctx, scope, id, h.head.Revision, c)
+	return c.Entry.ID, changed, err
+}
