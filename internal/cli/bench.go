@@ -76,7 +76,7 @@ code is 1.`,
 			res.Millis = float64(took.Microseconds()) / 1000
 			res.Rate = float64(int(float64(blocks) / took.Seconds()))
 			res.OK = len(res.Faults) == 0 && res.Rate >= least
-			if err := g.print(document{name: "bench", value: res}, func(p *page) { printBench(p, res) }); err != nil {
+			if err := g.result(document{name: "bench", value: res}, func(p *page) { printBench(p, res) }); err != nil {
 				return err
 			}
 			if !res.OK {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -116,8 +117,8 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newTokens, newBench}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newCompletion, newMan, newVersion}},
 	} {
-		for _, make := range group.commands {
-			cmd := make(env, g)
+		for _, newCommand := range group.commands {
+			cmd := newCommand(env, g)
 			cmd.GroupID = group.id
 			cmd.DisableFlagsInUseLine = true
 			root.AddCommand(cmd)
@@ -144,6 +145,7 @@ type globals struct {
 
 	started  bool // the command line was understood
 	reporter *progress
+	limited  context.Context // with the timeout, if there is one
 	release  context.CancelFunc
 }
 
@@ -209,7 +211,7 @@ func (g *globals) start(cmd *cobra.Command) error {
 	}
 	if g.timeout > 0 {
 		ctx, cancel := context.WithTimeout(cmd.Context(), g.timeout)
-		g.release = cancel
+		g.limited, g.release = ctx, cancel
 		cmd.SetContext(ctx)
 	}
 	g.started = true
@@ -220,10 +222,8 @@ func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
 
 // oneOf returns a usage error if a value is none of the words.
 func oneOf(name, value string, words ...string) error {
-	for _, w := range words {
-		if value == w {
-			return nil
-		}
+	if slices.Contains(words, value) {
+		return nil
 	}
 	return usagef("%s: %q is none of %s", name, value, strings.Join(words, ", "))
 }
@@ -258,7 +258,7 @@ func (g *globals) clock() func() time.Time {
 	return now
 }
 
-// A session is a store that is open, with an engine over it.
+// An access is a store that is open, with an engine over it.
 type access struct {
 	*carrel.Engine
 
@@ -322,19 +322,28 @@ func (g *globals) read(name string) ([]byte, error) {
 }
 
 // write puts data into a file as a whole or not at all, or writes it to
-// standard output for "-".
+// standard output for "-". A file that is new can be read by its owner alone.
 func (g *globals) write(name string, data []byte) error {
 	if name == "-" {
 		_, err := g.env.Stdout.Write(data)
 		return err
 	}
-	path := g.path(name)
+	path, mode := g.path(name), fs.FileMode(0o600)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	switch fi, err := os.Stat(path); {
+	case err == nil && !fi.Mode().IsRegular() && !fi.IsDir():
+		return os.WriteFile(path, data, mode) // a device or a pipe
+	case err == nil:
+		mode = fi.Mode().Perm()
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

@@ -57,7 +57,7 @@ func (g *globals) offerSessions(cmd *cobra.Command) ([]cobra.Completion, cobra.S
 		cobra.CompletionWithDesc("@last", "the session updated last"),
 		cobra.CompletionWithDesc("@prev", "the one before"),
 	}
-	_ = g.with(cmd.Context(), false, func(a *access) error { //nolint:errcheck // a shell wants no errors
+	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
 		infos, err := a.Sessions(cmd.Context(), a.scope, 50)
 		for i := range infos {
 			s := &infos[i]
@@ -73,7 +73,7 @@ func (g *globals) offerSessions(cmd *cobra.Command) ([]cobra.Completion, cobra.S
 // newest first.
 func (g *globals) completeBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offers []cobra.Completion
-	_ = g.with(cmd.Context(), false, func(a *access) error { //nolint:errcheck // a shell wants no errors
+	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
 		id, err := a.FindSession(cmd.Context(), a.scope, "@last")
 		if err != nil {
 			return err
@@ -94,8 +94,7 @@ func (g *globals) completeBlock(cmd *cobra.Command, _ []string, _ string) ([]cob
 
 // offer gives a flag fixed words to complete.
 func offer(cmd *cobra.Command, flag string, words ...string) {
-	// It fails only for a flag that is not there.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // see above
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
 }
 
 // offerFormats gives a flag the names of formats to complete.
@@ -103,5 +102,5 @@ func offerFormats(cmd *cobra.Command, flag string) { offer(cmd, flag, carrel.For
 
 // offerSession gives a flag sessions to complete.
 func (g *globals) offerSession(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, g.completeSessionFlag) //nolint:errcheck // it fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc(flag, g.completeSessionFlag) // it fails only for a flag that is not there
 }

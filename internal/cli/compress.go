@@ -65,10 +65,11 @@ nothing is changed. "carrel undo" takes a compression back.`,
 						return err
 					}
 				}
-				if output == "-" {
+				if output == "-" && !req.DryRun {
+					g.note("%s → %s tokens, %s", thousands(int64(res.Before)), thousands(int64(res.After)), res.Op)
 					return nil
 				}
-				return g.print(document{name: "compress", value: res}, func(p *page) { printCompress(p, res, req.DryRun) })
+				return g.result(document{name: "compress", value: res}, func(p *page) { printCompress(p, res, req.DryRun) })
 			})
 		},
 	}

@@ -40,7 +40,7 @@ left. The figures add up to what is used.`,
 				if err != nil {
 					return err
 				}
-				return g.print(document{name: "context", value: res}, func(p *page) { printContext(p, res) })
+				return g.result(document{name: "context", value: res}, func(p *page) { printContext(p, res) })
 			})
 		},
 	}

@@ -50,7 +50,7 @@ listed on standard error.
 						return nil
 					}
 				}
-				return g.print(document{name: "export", value: res}, func(p *page) { printExport(p, res) })
+				return g.result(document{name: "export", value: res}, func(p *page) { printExport(p, res) })
 			})
 		},
 	}

@@ -78,7 +78,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if err := g.print(document{name: "import", value: rep}, rep.print); err != nil {
+				if err := g.result(document{name: "import", value: rep}, rep.print); err != nil {
 					return err
 				}
 				if watch {

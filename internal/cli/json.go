@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"iter"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,9 +20,9 @@ type document struct {
 	list  string // key of the list that the document is, if it is one
 }
 
-// print prints a result: as JSON if asked for, and otherwise as the text that
+// result prints a result: as JSON if asked for, and otherwise as the text that
 // the function writes.
-func (g *globals) print(d document, text func(p *page)) error {
+func (g *globals) result(d document, text func(p *page)) error {
 	var out []byte
 	if g.json != "" {
 		var err error
@@ -49,7 +51,7 @@ func (g *globals) document(d document) ([]byte, error) {
 	keys = append([]string{"schema"}, keys...)
 	values["schema"] = json.RawMessage(`"carrel.` + d.name + `.v1"`)
 	if g.json != allFields {
-		if keys, err = g.choose(d, keys, values); err != nil {
+		if keys, err = g.choose(d, values); err != nil {
 			return nil, err
 		}
 	}
@@ -79,43 +81,76 @@ func (g *globals) document(d document) ([]byte, error) {
 }
 
 // choose returns the keys that --json names. In a list they are those of its
-// entries.
-func (g *globals) choose(d document, keys []string, values map[string]json.RawMessage) ([]string, error) {
+// entries. A key that is left out where it is empty is null.
+func (g *globals) choose(d document, values map[string]json.RawMessage) ([]string, error) {
 	fields := strings.Split(g.json, ",")
-	var known []string
-	if d.list == "" {
-		known = keys
-	} else {
-		var entries []json.RawMessage
-		if err := json.Unmarshal(values[d.list], &entries); err != nil {
-			return nil, err
-		}
-		seen := make(map[string]bool)
-		for i, e := range entries {
-			names, all, err := members(e)
-			if err != nil {
-				return nil, err
-			}
-			for _, n := range names {
-				seen[n] = true
-			}
-			entries[i] = object(slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return all[f] == nil }), all)
-		}
-		if len(entries) == 0 {
-			return keys, nil
-		}
-		known = slices.Sorted(maps.Keys(seen))
-		values[d.list], _ = json.Marshal(entries) //nolint:errchkjson,errcheck // made of valid parts
-	}
+	known := fieldsOf(reflect.ValueOf(d.value), d.list)
 	for _, f := range fields {
 		if !slices.Contains(known, f) {
 			return nil, usagef("--json: no field %q; there are %s", f, strings.Join(known, ", "))
 		}
 	}
-	if d.list != "" {
-		return []string{"schema", d.list}, nil
+	if d.list == "" {
+		return append([]string{"schema"}, fields...), nil
 	}
-	return append([]string{"schema"}, slices.DeleteFunc(fields, func(f string) bool { return f == "schema" })...), nil
+	var entries []json.RawMessage
+	if err := json.Unmarshal(values[d.list], &entries); err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
+		_, all, err := members(e)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = object(fields, all)
+	}
+	list, err := json.Marshal(entries)
+	if err != nil {
+		return nil, err
+	}
+	values[d.list] = list
+	return []string{"schema", d.list}, nil
+}
+
+// fieldsOf returns the keys of an object, or those of the entries of a list in
+// it, sorted.
+func fieldsOf(v reflect.Value, list string) []string {
+	v = reflect.Indirect(v)
+	t := v.Type()
+	if list != "" && t.Kind() == reflect.Map {
+		t = v.MapIndex(reflect.ValueOf(list)).Elem().Type().Elem()
+	} else if list != "" {
+		for f := range fieldsIn(t) {
+			if keyOf(f) == list && f.Type.Kind() == reflect.Slice {
+				t = f.Type.Elem()
+				break
+			}
+		}
+	}
+	var names []string
+	for f := range fieldsIn(t) {
+		if key := keyOf(f); key != "-" {
+			names = append(names, key)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// fieldsIn yields the fields of a struct as JSON sees them.
+func fieldsIn(t reflect.Type) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for _, f := range reflect.VisibleFields(t) {
+			if f.IsExported() && !f.Anonymous && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+func keyOf(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return cmp.Or(key, f.Name)
 }
 
 // members returns the keys of an object in order, and their values.
@@ -143,7 +178,7 @@ func members(raw []byte) ([]string, map[string]json.RawMessage, error) {
 	return keys, values, nil
 }
 
-// object returns an object with the given keys.
+// object returns an object with the given keys, null where there is no value.
 func object(keys []string, values map[string]json.RawMessage) []byte {
 	out := []byte{'{'}
 	for i, k := range keys {
@@ -151,6 +186,9 @@ func object(keys []string, values map[string]json.RawMessage) []byte {
 			out = append(out, ',')
 		}
 		out = append(append(append(out, '"'), k...), '"', ':')
+		if values[k] == nil {
+			out = append(out, "null"...)
+		}
 		out = append(out, values[k]...)
 	}
 	return append(out, '}')

@@ -34,7 +34,7 @@ other to standard output.`,
 				return err
 			}
 			for _, p := range pages {
-				if err := g.write(filepath.Join(dir, p.name), p.text); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, p.name), p.text, 0o644); err != nil {
 					return err
 				}
 			}

@@ -44,7 +44,7 @@ behind it.`,
 				if res.Blocks, err = excerptOf(res.Blocks, after, limit); err != nil {
 					return err
 				}
-				return g.print(document{"messages", res, "messages"}, func(p *page) { printBlocks(p, res, tree) })
+				return g.result(document{"messages", res, "messages"}, func(p *page) { printBlocks(p, res, tree) })
 			})
 		},
 	}

@@ -53,7 +53,7 @@ History and contract may not be the store's: this command uses no store.`,
 				return err
 			}
 			if g.json != "" {
-				return g.print(document{name: "pager", value: newPagerResult(pass)}, nil)
+				return g.result(document{name: "pager", value: newPagerResult(pass)}, nil)
 			}
 			if _, err := env.Stderr.Write(pass.Records); err != nil {
 				return err
@@ -125,9 +125,9 @@ func newPagerResult(p *seed.Pass) *pagerResult {
 // contract that is not there is made only after the job has succeeded on an
 // empty one.
 func appendContract(ctx context.Context, now func() time.Time, path string, dry bool, job func(existing []byte) (*seed.Pass, error)) (*seed.Pass, error) {
-	if path, err := filepath.EvalSymlinks(path); err == nil && dry {
+	if dry {
 		text, err := os.ReadFile(path)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		return job(text)
@@ -136,7 +136,7 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	fresh := errors.Is(err, fs.ErrNotExist)
 	var first *seed.Pass // on an empty contract
 	if fresh {
-		if first, err = job(nil); err != nil || dry {
+		if first, err = job(nil); err != nil {
 			return first, err
 		}
 	}
@@ -153,6 +153,8 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 
 // appendLocked does the same to an open file. A pass on an empty contract that
 // was made before is used if the contract is still empty.
+// appendLocked appends to an open contract. The pass is the job's on an empty
+// one, or nil.
 func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
 	unlock, err := await(ctx, now, f)
 	if err != nil {

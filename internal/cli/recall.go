@@ -42,7 +42,7 @@ standard error.`,
 					g.note("%s · %s · %s bytes · sha256 %s · %s", res.Block.Short(), res.Kind, thousands(int64(res.Size)), res.Digest.Short(), res.State)
 				}
 				if g.json != "" {
-					return g.print(document{name: "recall", value: res}, nil)
+					return g.result(document{name: "recall", value: res}, nil)
 				}
 				if output == "" {
 					output = "-"

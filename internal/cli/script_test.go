@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +28,9 @@ func TestMain(m *testing.M) {
 // testdata/conversations are in the folder "in"; grown.jsonl is torn.jsonl as
 // it is a moment later.
 func TestScripts(t *testing.T) {
+	if raced() {
+		t.Skip("hundreds of processes with the race detector take long, and each has one command that the other tests run, too")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -46,6 +51,12 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let},
 	})
+}
+
+// raced reports whether the race detector is on.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // expectStatus runs "status N carrel ARGS...": carrel must exit with code N.

@@ -43,7 +43,7 @@ is 1.`,
 				if err != nil {
 					return err
 				}
-				err = g.print(document{"search", map[string]any{"found": append([]carrel.Found{}, found...)}, "found"}, func(p *page) {
+				err = g.result(document{"search", map[string]any{"found": append([]carrel.Found{}, found...)}, "found"}, func(p *page) {
 					if len(found) > 0 {
 						p.table(foundTable(found, p.tty))
 					}

@@ -24,7 +24,7 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 			if limit > 0 {
 				infos = infos[:min(limit, len(infos))]
 			}
-			return g.print(document{"sessions", map[string]any{"sessions": infos}, "sessions"}, func(p *page) {
+			return g.result(document{"sessions", map[string]any{"sessions": infos}, "sessions"}, func(p *page) {
 				t := &table{head: []string{"session", "updated", "format", "messages", "tokens", "window", "title"}}
 				for i := range infos {
 					s := &infos[i]
@@ -95,7 +95,7 @@ func newSessionsShow(g *globals) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return g.print(document{name: "session", value: res.SessionInfo}, func(p *page) {
+				return g.result(document{name: "session", value: res.SessionInfo}, func(p *page) {
 					i := &res.SessionInfo
 					p.fields(
 						[]any{"session", string(i.Session)}, []any{"title", i.Title}, []any{"project", i.Project},

@@ -309,10 +309,12 @@ const heaviest = 5
 // fail reports an error and returns the exit code.
 func (g *globals) fail(ctx context.Context, err error) int {
 	if g.release != nil {
-		g.release()
+		defer g.release()
 	}
 	if cause := context.Cause(ctx); err != nil && is[*SignalError](cause) {
 		err = cause // whatever it led to
+	} else if g.limited != nil && g.limited.Err() != nil && status(err) == exitBug {
+		err = g.limited.Err()
 	}
 	code := status(err)
 	if err == nil || errors.Is(err, errNo) {
@@ -320,8 +322,8 @@ func (g *globals) fail(ctx context.Context, err error) int {
 	}
 	p := newProblem(err)
 	if g.json != "" {
-		doc, _ := jsonText(p, g.env.StdoutTerminal) //nolint:errcheck // strings and numbers
-		_, _ = g.env.Stdout.Write(doc)              //nolint:errcheck // the code says it all
+		doc, _ := jsonText(p, g.env.StdoutTerminal) // strings and numbers
+		_, _ = g.env.Stdout.Write(doc)              // the code says it all
 	}
 	fmt.Fprintln(g.env.Stderr, "carrel: "+visible(p.Detail))
 	if g.json != "" {
@@ -334,7 +336,7 @@ func (g *globals) fail(ctx context.Context, err error) int {
 		fmt.Fprintln(g.env.Stderr, "  "+visible(v.String()))
 	}
 	if e, ok := errors.AsType[*panicError](err); ok && (g.verbose > 0 || g.env.Getenv("CARREL_LOG") == "debug") {
-		_, _ = g.env.Stderr.Write(e.stack) //nolint:errcheck // there is nobody left to tell
+		_, _ = g.env.Stderr.Write(e.stack) // there is nobody left to tell
 	}
 	if p.Hint != "" {
 		fmt.Fprintln(g.env.Stderr, "hint: "+visible(p.Hint))

@@ -55,7 +55,7 @@ func newStoreInfo(g *globals) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return g.print(document{name: "store", value: info}, func(p *page) {
+				return g.result(document{name: "store", value: info}, func(p *page) {
 					p.fields([]any{"path", info.Path}, []any{"driver", info.Driver + " " + info.Version},
 						[]any{"schema", fmt.Sprint(info.Schema)}, []any{"sessions", p.number(info.Sessions)},
 						[]any{"blocks", p.number(info.Blocks)}, []any{"cells", p.number(info.Cells)}, []any{"bytes", p.number(info.Bytes)})
@@ -84,7 +84,7 @@ reference. It lists what is wrong; then the exit code is 6.`,
 					Problems []string `json:"problems"`
 				}{path, len(problems) == 0, append([]string{}, problems...)}
 				if len(problems) == 0 || g.json == "" {
-					if err := g.print(document{name: "check", value: value}, func(p *page) {
+					if err := g.result(document{name: "check", value: value}, func(p *page) {
 						for _, line := range problems {
 							p.line("%s", visible(line))
 						}

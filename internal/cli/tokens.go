@@ -51,7 +51,7 @@ makes a guess from the length alone.`,
 			} else {
 				res.Tokens = counter.Count(string(data))
 			}
-			return g.print(document{name: "tokens", value: res}, func(p *page) {
+			return g.result(document{name: "tokens", value: res}, func(p *page) {
 				t := &table{}
 				t.add(res.Tokens, res.Encoding)
 				p.table(t)

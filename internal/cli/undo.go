@@ -31,7 +31,7 @@ not undone, as it takes nothing away.`,
 				if err != nil {
 					return err
 				}
-				return g.print(document{name: "undo", value: res}, func(p *page) {
+				return g.result(document{name: "undo", value: res}, func(p *page) {
 					if !p.tty {
 						p.fields([]any{"session", res.Session}, []any{"op", res.Op}, []any{"undone", res.Undone}, []any{"kind", res.Kind},
 							[]any{"blocks", res.Blocks}, []any{"before", res.Before}, []any{"after", res.After})
@@ -77,7 +77,7 @@ func pinCommand(g *globals, unpin bool, cmd *cobra.Command) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return g.print(document{name: "pin", value: res}, func(p *page) {
+			return g.result(document{name: "pin", value: res}, func(p *page) {
 				word, changed := "pinned", make(map[string]bool)
 				if unpin {
 					word = "unpinned"
@@ -128,7 +128,7 @@ statements of the Liminate language: the contents of a .limn file.`,
 					Session    string   `json:"session"`
 					Statements []string `json:"statements"`
 				}{string(id), append([]string{}, lines...)}
-				return g.print(document{name: "contract", value: value}, func(p *page) {
+				return g.result(document{name: "contract", value: value}, func(p *page) {
 					for _, l := range lines {
 						fmt.Fprintln(&p.buf, l)
 					}

@@ -32,7 +32,7 @@ refused, with the id of each rule. If there is anything, the exit code is 1.`,
 				OK         bool                   `json:"ok"`
 				Violations []transcript.Violation `json:"violations"`
 			}{args[0], format, len(violations) == 0, append([]transcript.Violation{}, violations...)}
-			err = g.print(document{name: "validate", value: value}, func(p *page) {
+			err = g.result(document{name: "validate", value: value}, func(p *page) {
 				t := &table{head: []string{"rule", "message", "field", "what is wrong"}}
 				for _, v := range violations {
 					t.add(v.Rule, fmt.Sprint(v.Message), v.Field, v.Text)

@@ -40,7 +40,7 @@ func newVersion(_ *Env, g *globals) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
-			return g.print(document{name: "version", value: b}, func(p *page) {
+			return g.result(document{name: "version", value: b}, func(p *page) {
 				p.line("carrel %s", b.Version)
 				if b.Revision != "" {
 					p.line("revision %s", b.Revision)

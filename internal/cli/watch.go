@@ -129,7 +129,7 @@ func (in *importer) again(ctx context.Context, names []string) error {
 		if res == nil || !res.Changed {
 			continue
 		}
-		err = in.g.print(document{name: "imported", value: importedFile{File: name, ImportResult: res}}, func(p *page) {
+		err = in.g.result(document{name: "imported", value: importedFile{File: name, ImportResult: res}}, func(p *page) {
 			t := &table{}
 			t.add(res.Format, res.Session, res.Messages, res.Tokens, res.Added, name)
 			p.table(t)

@@ -30,7 +30,7 @@ now. The score is
 				if err != nil {
 					return err
 				}
-				return g.print(document{name: "why", value: res}, func(p *page) { printWhy(p, res) })
+				return g.result(document{name: "why", value: res}, func(p *page) { printWhy(p, res) })
 			})
 		},
 	}

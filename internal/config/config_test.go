@@ -1,0 +1,171 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// environ returns the variables of a map.
+func environ(vars map[string]string) Getenv { return func(name string) string { return vars[name] } }
+
+func TestStorePath(t *testing.T) {
+	root := t.TempDir()
+	deep := filepath.Join(root, "project", "deep", "er")
+	for _, dir := range []string{deep, filepath.Join(root, "project", ProjectDir), filepath.Join(root, "elsewhere")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A file of that name is no project.
+	if err := os.WriteFile(filepath.Join(deep, ProjectDir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(root, "project", ProjectDir, "carrel.db")
+	elsewhere := filepath.Join(root, "elsewhere")
+	home := filepath.Join(root, "home")
+	for _, tt := range []struct {
+		name string
+		vars map[string]string
+		dir  string
+		flag string
+		want string
+	}{
+		{"a flag wins over all", map[string]string{"CARREL_STORE": "b.db"}, deep, "a.db", filepath.Join(deep, "a.db")},
+		{"an absolute flag", nil, deep, filepath.Join(root, "a.db"), filepath.Join(root, "a.db")},
+		{"the environment wins over a project", map[string]string{"CARREL_STORE": "b.db"}, deep, "", filepath.Join(deep, "b.db")},
+		{"a project above", map[string]string{"HOME": home}, deep, "", project},
+		{"a project here", map[string]string{"HOME": home}, filepath.Join(root, "project"), "", project},
+		{"the user's, by default", map[string]string{"HOME": home}, elsewhere, "", filepath.Join(home, ".local", "share", "carrel", "carrel.db")},
+		{"the user's", map[string]string{"HOME": home, "XDG_DATA_HOME": filepath.Join(root, "data")}, elsewhere, "", filepath.Join(root, "data", "carrel", "carrel.db")},
+		{"a relative XDG folder does not count", map[string]string{"HOME": home, "XDG_DATA_HOME": "data"}, elsewhere, "", filepath.Join(home, ".local", "share", "carrel", "carrel.db")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := StorePath(environ(tt.vars), tt.dir, tt.flag)
+			if err != nil || got != tt.want {
+				t.Errorf("StorePath() = %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+	_, err := StorePath(environ(nil), elsewhere, "")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Name != "HOME" {
+		t.Errorf("without HOME the error is %v", err)
+	}
+}
+
+func TestClock(t *testing.T) {
+	own := time.Unix(42, 0).UTC()
+	now := func() time.Time { return own }
+	for _, tt := range []struct {
+		name string
+		flag string
+		vars map[string]string
+		want string // or the name in the error
+	}{
+		{"none is set", "", nil, own.Format(time.RFC3339)},
+		{"the flag wins", "2026-01-31T12:00:00+01:00", map[string]string{"CARREL_NOW": "x"}, "2026-01-31T11:00:00Z"},
+		{"a date", "2026-01-31", nil, "2026-01-31T00:00:00Z"},
+		{"the variable", "", map[string]string{"CARREL_NOW": "0", "SOURCE_DATE_EPOCH": "7"}, "1970-01-01T00:00:00Z"},
+		{"seconds", "", map[string]string{"SOURCE_DATE_EPOCH": "1760000000"}, "2025-10-09T08:53:20Z"},
+		{"a flag without sense", "noon", nil, "--now"},
+		{"a variable without sense", "", map[string]string{"SOURCE_DATE_EPOCH": "noon"}, "SOURCE_DATE_EPOCH"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			clock, err := Clock(environ(tt.vars), tt.flag, now)
+			if err == nil {
+				got = clock().Format(time.RFC3339)
+			} else if e, ok := errors.AsType[*Error](err); ok {
+				got = e.Name
+			}
+			if got != tt.want {
+				t.Errorf("Clock() is %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestScope(t *testing.T) {
+	for _, tt := range []struct{ flag, variable, want string }{
+		{"", "", "local"},
+		{"", "acme/web", "acme/web"},
+		{"a/b/c", "acme/web", "a/b/c"},
+	} {
+		got, err := Scope(environ(map[string]string{"CARREL_SCOPE": tt.variable}), tt.flag)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("Scope(%q, %q) = %q, %v, want %q", tt.flag, tt.variable, got, err, tt.want)
+		}
+	}
+	_, err := Scope(environ(map[string]string{"CARREL_SCOPE": "a b"}), "")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Name != "CARREL_SCOPE" {
+		t.Errorf("a wrong variable: %v", err)
+	}
+}
+
+func TestClaudeProjects(t *testing.T) {
+	for _, tt := range []struct {
+		vars map[string]string
+		want string
+	}{
+		{map[string]string{"HOME": "h"}, filepath.Join("h", ".claude", "projects")},
+		{map[string]string{"HOME": "h", "CLAUDE_CONFIG_DIR": "c"}, filepath.Join("c", "projects")},
+	} {
+		got, err := ClaudeProjects(environ(tt.vars))
+		if err != nil || got != tt.want {
+			t.Errorf("ClaudeProjects(%v) = %q, %v, want %q", tt.vars, got, err, tt.want)
+		}
+	}
+}
+
+// What only reads makes no file, and what writes makes one.
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "carrel.db")
+	s, err := Open(t.Context(), path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.(*memory.Store); !ok {
+		t.Errorf("opened a %T, want an empty store in memory", s)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading made a file: %v", err)
+	}
+	for _, create := range []bool{true, false} {
+		if s, err = Open(t.Context(), path, create); err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Info(t.Context())
+		if err != nil || info.Driver != "sqlite" || info.Path != path {
+			t.Errorf("opened %+v, %v, want the file at %s", info, err, path)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRestore(t *testing.T) {
+	dir := t.TempDir()
+	path, copied := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
+	s, err := Open(t.Context(), path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Backup(t.Context(), copied), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Restore(t.Context(), copied, path, false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Restore over a store: %v, want it refused", err)
+	}
+	if err := Restore(t.Context(), copied, path, true); err != nil {
+		t.Error(err)
+	}
+}
