@@ -153,6 +153,10 @@ var (
 	// was changed. The error is an [*InvalidError] with the reasons.
 	ErrInvalid = errors.New("result would be refused by the provider")
 
+	// ErrRequest means that a request makes no sense: a size below 0, a range
+	// outside of what there is.
+	ErrRequest = errors.New("bad request")
+
 	// ErrPolicy means that a rule or a setting forbids the job.
 	ErrPolicy = errors.New("refused by policy")
 

@@ -252,7 +252,7 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 		t.Errorf("undoing the first of three operations: %v, want ErrPolicy", err)
 	}
 	for i, op := range slices.Backward(ops) {
-		res, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session})
+		res, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Op: op})
 		if err != nil {
 			t.Fatal(err)
 		}

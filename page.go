@@ -110,7 +110,7 @@ func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *Comp
 	defer during("compress session "+string(req.Session), &err)
 
 	if req.Target < 0 || req.Share < 0 || req.Window < 0 {
-		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", ErrPolicy, req.Target, req.Share, req.Window)
+		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", ErrRequest, req.Target, req.Share, req.Window)
 	}
 	var res *CompressResult
 	err = retry(ctx, func() error {

@@ -65,7 +65,7 @@ func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *Recall
 		to = len(data)
 	}
 	if req.From < 0 || req.From > to || to > len(data) {
-		return nil, fmt.Errorf("%w: range %d:%d of %d bytes", ErrPolicy, req.From, to, len(data))
+		return nil, fmt.Errorf("%w: range %d:%d of %d bytes", ErrRequest, req.From, to, len(data))
 	}
 	res.Data = data[req.From:to]
 	return res, nil

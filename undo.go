@@ -14,8 +14,8 @@ import (
 
 // An UndoRequest names an operation of a session.
 type UndoRequest struct {
-	Session transcript.SessionID `json:"session"`
-	Op      string               `json:"op,omitempty"` // the last that is not undone by default
+	Session transcript.SessionID `json:"session,omitempty"` // by default that of Op
+	Op      string               `json:"op,omitempty"`      // the last that is not undone by default
 	DryRun  bool                 `json:"dry_run,omitempty"`
 }
 
@@ -44,14 +44,42 @@ type undone struct {
 // operation can only be named if it is that one. An import is not undone: it
 // took nothing away.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (_ *UndoResult, err error) {
-	defer during("undo in session "+string(req.Session), &err)
+	r := *req
+	where := "undo in session " + string(r.Session)
+	if r.Session == "" {
+		where = "undo " + r.Op
+	}
+	defer during(where, &err)
 
+	if r.Session == "" {
+		if r.Session, err = e.sessionOf(ctx, scope, r.Op); err != nil {
+			return nil, err
+		}
+	}
 	var res *UndoResult
 	err = retry(ctx, func() error {
-		res, err = e.undo(ctx, scope, req)
+		res, err = e.undo(ctx, scope, &r)
 		return err
 	})
 	return res, err
+}
+
+// sessionOf returns the session that an operation belongs to.
+func (e *Engine) sessionOf(ctx context.Context, scope governance.Scope, op string) (transcript.SessionID, error) {
+	for h, err := range e.store.Heads(ctx, scope) {
+		if err != nil {
+			return "", err
+		}
+		for entry, err := range e.store.Entries(ctx, scope, h.ID, 0) {
+			if err != nil {
+				return "", err
+			}
+			if entry.ID == op {
+				return h.ID, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("operation %q: %w", op, store.ErrNotFound)
 }
 
 func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {

@@ -8,8 +8,8 @@ import (
 
 // Weights says how much each signal counts.
 type Weights struct {
-	Relevance ratio.Ratio // alpha of the formula
-	Recency   ratio.Ratio // beta of the formula
+	Relevance ratio.Ratio `json:"relevance"` // alpha of the formula
+	Recency   ratio.Ratio `json:"recency"`   // beta of the formula
 }
 
 // DefaultWeights are those of the formula's source: 0.7 and 0.3.
@@ -59,8 +59,8 @@ const (
 
 // Cuts are the scores at which directives change.
 type Cuts struct {
-	Retain ratio.Ratio // retained from here on
-	Evict  ratio.Ratio // evicted below
+	Retain ratio.Ratio `json:"retain"` // retained from here on
+	Evict  ratio.Ratio `json:"evict"`  // evicted below
 }
 
 // DefaultCuts are those of the formula's source: 0.55 and 0.20.

@@ -30,11 +30,11 @@ type Item struct {
 // A Branch is a part of a session outside its visible conversation: what a
 // rewind left behind, what stands before a compaction, what a sub-agent did.
 type Branch struct {
-	Kind     BranchKind
-	Root     string // provider's id of its first message
-	Leaf     string // provider's id of its last message
-	Parent   string // provider's id of the message it parts from, or empty
-	Messages int    // messages in it
+	Kind     BranchKind `json:"kind"`
+	Root     string     `json:"root"`             // provider's id of its first message
+	Leaf     string     `json:"leaf"`             // provider's id of its last message
+	Parent   string     `json:"parent,omitempty"` // provider's id of the message it parts from, or empty
+	Messages int        `json:"messages"`         // messages in it
 }
 
 // A BranchKind says why a part of a session is outside the conversation.

@@ -236,7 +236,9 @@ func TestWatch(t *testing.T) {
 	r, w := io.Pipe()
 	er, ew := io.Pipe()
 	env.Stdout, env.Stderr = w, ew
-	ctx, cancel := context.WithCancelCause(t.Context())
+	deadline, stop := context.WithTimeout(t.Context(), time.Minute) // for a watcher that misses a change
+	defer stop()
+	ctx, cancel := context.WithCancelCause(deadline)
 	var code int
 	var done sync.WaitGroup
 	done.Go(func() {

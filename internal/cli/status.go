@@ -113,7 +113,7 @@ func classify(err error) (code int, slug string) {
 		return exitNo, "no"
 	case is[*someFailed](err):
 		return exitInput, "some-files"
-	case is[*usageError](err), is[*config.Error](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding):
+	case is[*usageError](err), is[*config.Error](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding), errors.Is(err, carrel.ErrRequest):
 		return exitUsage, "usage"
 	case errors.Is(err, carrel.ErrAmbiguous):
 		return exitUsage, "ambiguous"

@@ -19,7 +19,7 @@ const topicFormats = `Formats that import finds out by itself, and that export w
                for "claude --resume".
   anthropic    bodies of requests to the Messages API
   openai       bodies of requests to the Chat Completions API
-  pagerjson    history files of the context pager
+  pager        history files of the context pager
 
 An untouched conversation leaves in its own format byte for byte as it came.
 In a changed one, every message that was not itself changed keeps its bytes.

@@ -24,8 +24,10 @@ not undone, as it takes nothing away.`,
 			}
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) (err error) {
-				if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
-					return err
+				if session != "" || req.Op == "" {
+					if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+						return err
+					}
 				}
 				res, err := a.Undo(ctx, a.scope, req)
 				if err != nil {
@@ -46,7 +48,7 @@ not undone, as it takes nothing away.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&session, "session", "@last", "`session` whose last operation is meant")
+	cmd.Flags().StringVar(&session, "session", "", "`session` whose last operation is meant (the last one by default)")
 	g.offerSession(cmd, "session")
 	writes(cmd, &req.DryRun)
 	return cmd
