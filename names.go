@@ -10,24 +10,38 @@ import (
 // names knows in which blocks of a session each identifier is, so that a stub
 // can carry those that the rest of the conversation may need.
 type names struct {
-	seen map[string]occurrences
+	blocks [][]mention // of each block, in the order of its text
 }
 
+// A mention is the first of an identifier in a block.
+type mention struct {
+	id   facts.Identifier
+	at   int // offset in the block's text
+	seen *occurrences
+}
+
+// occurrences says where in a session an identifier is.
 type occurrences struct {
 	blocks int // that have it
 	last   int // index of the last block that has it
 }
 
 func newNames(h *held) *names {
-	n := &names{seen: make(map[string]occurrences)}
+	n := &names{blocks: make([][]mention, len(h.blocks))}
+	seen := make(map[string]*occurrences)
 	for i, text := range h.texts() {
-		facts.Each(text, func(id facts.Identifier) {
-			o, ok := n.seen[id.Text]
-			if !ok || o.last != i {
-				o.blocks++
-				o.last = i
-				n.seen[id.Text] = o
+		facts.Each(text, func(id facts.Identifier, at int) {
+			o := seen[id.Text]
+			switch {
+			case o == nil:
+				o = new(occurrences)
+				seen[id.Text] = o
+			case o.last == i:
+				return
 			}
+			o.blocks++
+			o.last = i
+			n.blocks[i] = append(n.blocks[i], mention{id, at, o})
 		})
 	}
 	return n
@@ -39,37 +53,49 @@ var weight = map[facts.Kind]int{
 	facts.KindNumber: 0,
 }
 
-// common is the number of blocks from which on an identifier is so common that
-// the window has it anyway.
-const common = 12
+const (
+	// common is the number of blocks from which on an identifier is so common
+	// that the window has it anyway.
+	common = 12
 
-// of returns at most n identifiers of a text of block i: those that a later
-// block has, too, before others; what few blocks have before what many have.
-// Numbers count only if they were used again.
-func (n *names) of(i int, text string, limit int) []string {
+	// longest is the length of the longest identifier that a stub repeats.
+	longest = 120
+)
+
+// score returns how much a mention in block i is worth a place in its stub.
+// What a later block has, too, comes before what none has, and what few blocks
+// have before what many have. Numbers count only if they were used again.
+func (m *mention) score(i int) int {
+	if len(m.id.Text) > longest {
+		return 0
+	}
+	score := weight[m.id.Kind]
+	if m.seen.last > i {
+		score += 5
+	}
+	if m.seen.blocks >= common {
+		score -= 4
+	}
+	return score
+}
+
+// of returns at most limit identifiers that block i mentions first between two
+// offsets of its text, best first.
+func (n *names) of(i, from, to, limit int) []string {
 	type scored struct {
 		text  string
 		score int
 	}
 	var all []scored
-	taken := make(map[string]bool)
-	facts.Each(text, func(id facts.Identifier) {
-		if taken[id.Text] || len(id.Text) > 120 {
-			return
+	for k := range n.blocks[i] {
+		m := &n.blocks[i][k]
+		if m.at < from || m.at >= to {
+			continue
 		}
-		taken[id.Text] = true
-		o := n.seen[id.Text]
-		score := weight[id.Kind]
-		if o.last > i {
-			score += 5
+		if s := m.score(i); s > 0 {
+			all = append(all, scored{m.id.Text, s})
 		}
-		if o.blocks >= common {
-			score -= 4
-		}
-		if score > 0 {
-			all = append(all, scored{id.Text, score})
-		}
-	})
+	}
 	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	out := make([]string, 0, limit)
 	for _, s := range all[:min(limit, len(all))] {

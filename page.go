@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
@@ -166,6 +167,7 @@ type pass struct {
 	made   map[pageKey]pager.Stub            // made for the plan
 	names  *names
 	intent pager.Intent
+	hits   []int // terms of the intent in each block
 	rules  []pager.Rule
 }
 
@@ -183,9 +185,13 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 	if p.stubs, err = e.stubs(ctx, scope, h.rows); err != nil {
 		return nil, err
 	}
+	h.texts() // before two read them
+	var wg sync.WaitGroup
+	wg.Go(func() { p.names = newNames(h) })
 	p.rules = e.rules(h, req.KeepLast)
 	p.intent = intent(h, req.Intent)
-	p.names = newNames(h)
+	p.hits = p.intent.Hits(h.texts())
+	wg.Wait()
 	return p, nil
 }
 
@@ -258,14 +264,13 @@ func (p *pass) request(req *CompressRequest) *pager.Request {
 func (p *pass) candidates() []pager.Candidate {
 	h := p.held
 	cs := make([]pager.Candidate, len(h.blocks))
-	hits := p.intent.Hits(h.texts())
 	for i := range h.blocks {
 		b := &h.blocks[i]
 		c := &cs[i]
 		*c = pager.Candidate{
 			ID: b.ID, Turn: b.Turn, Rule: p.rules[i], Form: pager.Form(h.rows[i].Form),
 			Signals: pager.Signals{
-				Hits:  hits[i],
+				Hits:  p.hits[i],
 				Terms: len(p.intent),
 				Age:   len(h.blocks) - b.Turn,
 			},
@@ -305,7 +310,7 @@ func (p *pass) stub(i int, f pager.Form) pager.Stub {
 		b := &p.held.blocks[i]
 		v := pager.View{
 			Block: b, Messages: p.held.session.Messages, Tokens: p.held.rows[i].Tokens,
-			Names: func(text string, n int) []string { return p.names.of(i, text, n) },
+			Names: func(from, to, n int) []string { return p.names.of(i, from, to, n) },
 		}
 		s = v.Stub(f)
 		p.made[key] = s

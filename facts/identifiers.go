@@ -30,9 +30,9 @@ type Identifier struct {
 	Kind Kind
 }
 
-// Each calls f for every identifier of text, in order, repetitions included.
-// The strings share memory with text.
-func Each(text string, f func(Identifier)) {
+// Each calls f for every identifier of text and its offset, in order,
+// repetitions included. The strings share memory with text.
+func Each(text string, f func(id Identifier, at int)) {
 	for i := 0; i < len(text); {
 		if !chunkByte[text[i]] {
 			// A line feed or tab written as an escape separates, too.
@@ -46,15 +46,15 @@ func Each(text string, f func(Identifier)) {
 		for i < len(text) && chunkByte[text[i]] {
 			i++
 		}
-		chunk(text[start:i], f)
+		chunk(text[start:i], start, f)
 	}
 }
 
-// chunk handles a run of bytes that URLs are made of.
-func chunk(s string, f func(Identifier)) {
-	if at := strings.Index(s, "://"); at > 0 {
+// chunk handles a run of bytes that URLs are made of, at an offset.
+func chunk(s string, at int, f func(Identifier, int)) {
+	if strings.Index(s, "://") > 0 {
 		if u := strings.TrimRight(s, ".:-/?#&=+%~@"); len(u) >= 12 {
-			f(Identifier{u, KindURL})
+			f(Identifier{u, KindURL}, at)
 			return
 		}
 	}
@@ -67,33 +67,35 @@ func chunk(s string, f func(Identifier)) {
 		for i < len(s) && pathByte[s[i]] {
 			i++
 		}
-		run := s[start:i]
-		w := strings.Trim(run, ".-/@")
+		w := strings.TrimLeft(s[start:i], ".-/@")
+		start = i - len(w)
+		w = strings.TrimRight(w, ".-/@")
 		if len(w) < 3 || len(w) > 200 {
 			continue
 		}
 		// The root belongs to a path.
-		if at := strings.Index(run, w); at > 0 && run[at-1] == '/' && isPath(w) && strings.IndexByte(w, '/') > 0 {
-			w = run[at-1 : at+len(w)]
+		if start > 0 && s[start-1] == '/' && strings.IndexByte(w, '/') > 0 && isPath(w) {
+			start--
+			w = s[start : start+1+len(w)]
 		}
-		word(w, f)
+		word(w, at+start, f)
 	}
 }
 
 // word handles a run of letters, digits and _ . / - @.
-func word(w string, f func(Identifier)) {
+func word(w string, at int, f func(Identifier, int)) {
 	slash := strings.IndexByte(w, '/') >= 0
-	switch at := strings.IndexByte(w, '@'); {
-	case at > 0 && !slash && strings.IndexByte(w[at:], '.') > 0:
-		f(Identifier{w, KindEmail})
+	switch sign := strings.IndexByte(w, '@'); {
+	case sign > 0 && !slash && strings.IndexByte(w[sign:], '.') > 0:
+		f(Identifier{w, KindEmail}, at)
 	case slash && isPath(w):
-		f(Identifier{w, KindPath})
+		f(Identifier{w, KindPath}, at)
 	case !slash && isFile(w):
-		f(Identifier{w, KindFile})
+		f(Identifier{w, KindFile}, at)
 	case !slash && isKebab(w):
-		f(Identifier{w, KindKebab})
+		f(Identifier{w, KindKebab}, at)
 	default:
-		atoms(w, f)
+		atoms(w, at, f)
 	}
 }
 
@@ -120,7 +122,7 @@ func isKebab(w string) bool {
 }
 
 // atoms finds the symbols and numbers in what is none of the larger kinds.
-func atoms(w string, f func(Identifier)) {
+func atoms(w string, at int, f func(Identifier, int)) {
 	for i := 0; i < len(w); {
 		if !wordByte[w[i]] {
 			i++
@@ -130,11 +132,11 @@ func atoms(w string, f func(Identifier)) {
 		for i < len(w) && wordByte[w[i]] {
 			i++
 		}
-		atom(w[start:i], f)
+		atom(w[start:i], at+start, f)
 	}
 }
 
-func atom(a string, f func(Identifier)) {
+func atom(a string, at int, f func(Identifier, int)) {
 	if len(a) < 3 || len(a) > 100 {
 		return
 	}
@@ -153,11 +155,11 @@ func atom(a string, f func(Identifier)) {
 	}
 	switch {
 	case letters == 0 && digits == len(a) && digits <= 18:
-		f(Identifier{a, KindNumber})
+		f(Identifier{a, KindNumber}, at)
 	case a[0] <= '9' && len(a) <= 5 && !inner:
-		f(Identifier{a, KindNumber}) // with a unit, such as 40ms
+		f(Identifier{a, KindNumber}, at) // with a unit, such as 40ms
 	case len(a) >= 4 && letters > 0 && (inner || step || digits > 0):
-		f(Identifier{a, KindSymbol})
+		f(Identifier{a, KindSymbol}, at)
 	}
 }
 

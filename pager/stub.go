@@ -2,6 +2,7 @@ package pager
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,9 +20,10 @@ type View struct {
 	Messages []transcript.Message // of the session
 	Tokens   token.Count          // of the whole block
 
-	// Names returns at most n identifiers of a text that the rest of the
-	// conversation may need, best first.
-	Names func(text string, n int) []string
+	// Names returns at most n identifiers that the rest of the conversation
+	// may need, best first, of those that the block's text has first between
+	// the bytes from and to.
+	Names func(from, to, n int) []string
 }
 
 // A Stub is what stands in the window for what was cut from a block.
@@ -82,21 +84,23 @@ func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) 
 }
 
 // results returns the lines for the results that are longer than their lines.
+// What a call names already is not named again behind it.
 func (v *View) results() map[string]string {
 	lines := make(map[string]string)
-	for _, i := range v.Block.Messages {
-		for _, r := range v.Messages[i].Results() {
-			text := r.Text()
+	from := 0
+	for p, text := range v.Block.Said(v.Messages) {
+		to := from + len(text)
+		if r, ok := p.(transcript.ToolResult); ok {
 			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
 			excerpt := ""
 			if r.Error {
 				excerpt = "error: " + oneLine(text)
 			}
-			line := join(head, excerpt, v.Names(text, resultNames))
-			if len(line) < size(r) {
+			if line := join(head, excerpt, v.Names(from, to, resultNames)); len(line) < size(r) {
 				lines[r.CallID] = line
 			}
 		}
+		from = to + 1
 	}
 	return lines
 }
@@ -123,7 +127,7 @@ func size(r transcript.ToolResult) int {
 func (v *View) line() string {
 	what, excerpt := Describe(v.Messages, v.Block)
 	head := fmt.Sprintf("[carrel %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
-	return join(head, excerpt, v.Names(v.Block.Text(v.Messages), lineNames))
+	return join(head, excerpt, v.Names(0, math.MaxInt, lineNames))
 }
 
 // join writes a stub in one line, without names that the excerpt has.
@@ -197,7 +201,7 @@ func argument(c transcript.ToolCall) string {
 // may be needed, each behind a line feed, a fourth of its bytes at most.
 func (v *View) lines() string {
 	text := v.Block.Text(v.Messages)
-	names := v.Names(text, 4*lineNames)
+	names := v.Names(0, math.MaxInt, 4*lineNames)
 	type line struct {
 		at, hits int
 		text     string

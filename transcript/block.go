@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -38,25 +39,39 @@ const (
 	KindOrphan    Kind = "orphan"    // results whose call is not there
 )
 
-// Text returns all that the block says: texts, calls with their arguments, and
-// results, each on lines of its own. Thinking is not part of it. The messages
-// are those of the session.
+// Said yields what the block says, part by part: texts, calls with their
+// arguments, and results. Thinking is not among it. The messages are those of
+// the session.
+func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
+	return func(yield func(Part, string) bool) {
+		for _, i := range b.Messages {
+			for _, p := range messages[i].Parts {
+				var text string
+				switch p := p.(type) {
+				case Text:
+					text = string(p)
+				case ToolCall:
+					text = p.Name + " " + string(p.Input)
+				case ToolResult:
+					text = p.Text()
+				default:
+					continue
+				}
+				if !yield(p, text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Text returns all that the block says, see [Block.Said], each part followed by
+// a line feed.
 func (b *Block) Text(messages []Message) string {
 	var text strings.Builder
-	for _, i := range b.Messages {
-		for _, p := range messages[i].Parts {
-			switch p := p.(type) {
-			case Text:
-				text.WriteString(string(p))
-			case ToolCall:
-				text.WriteString(p.Name + " " + string(p.Input))
-			case ToolResult:
-				text.WriteString(p.Text())
-			default:
-				continue
-			}
-			text.WriteByte('\n')
-		}
+	for _, said := range b.Said(messages) {
+		text.WriteString(said)
+		text.WriteByte('\n')
 	}
 	return text.String()
 }
