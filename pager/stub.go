@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -92,17 +93,47 @@ func (v *View) results() map[string]string {
 		to := from + len(text)
 		if r, ok := p.(transcript.ToolResult); ok {
 			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
-			excerpt := ""
-			if r.Error {
-				excerpt = "error: " + oneLine(text)
-			}
-			if line := join(head, excerpt, v.Names(from, to, resultNames)); len(line) < size(r) {
+			if line := join(head, failure(r, text), v.Names(from, to, resultNames)); len(line) < size(r) {
 				lines[r.CallID] = line
 			}
 		}
 		from = to + 1
 	}
 	return lines
+}
+
+// failure returns the line of a result that says what failed, or an empty text
+// if nothing did: the first line that begins as failures are reported, or, of a
+// result that the tool marked as an error, one that speaks of it, or the first.
+func failure(r transcript.ToolResult, text string) string {
+	speaks, first := "", ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		for _, head := range failureHeads {
+			if strings.HasPrefix(line, head) {
+				return oneLine(line)
+			}
+		}
+		if first == "" {
+			first = line
+		}
+		if low := strings.ToLower(line); speaks == "" && (strings.Contains(low, "error") || strings.Contains(low, "fail")) {
+			speaks = line
+		}
+	}
+	if !r.Error {
+		return ""
+	}
+	return "error: " + oneLine(cmp.Or(speaks, first))
+}
+
+// failureHeads are how programs begin the line that reports a failure.
+var failureHeads = []string{
+	"panic:", "fatal:", "fatal error:", "error:", "Error:", "ERROR:", "error[", "FAIL", "--- FAIL", "Traceback (most recent call last)",
+	"AssertionError", "TypeError:", "ValueError:", "ReferenceError:", "SyntaxError:", "E   ", "npm ERR!", "Exit code ",
 }
 
 // size returns the bytes of what a result holds.

@@ -42,7 +42,7 @@ func TestStub(t *testing.T) {
 	}{
 		{"a call in one line", view(tool), Line, Stub{Text: "[carrel " + id + ": paged Bash, 1234 tokens; recall by id] go test ./... · ./...\\n\"}, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s"}},
 		{"a result in one line", view(tool), Calls, Stub{Results: map[string]string{
-			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] error: ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one 0.1s ok pkg/one…",
+			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] FAIL pkg/two.go · 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s",
 		}}},
 		{"words without control characters", view(user), Line, Stub{Text: "[carrel " + id + ": paged user message, 1234 tokens; recall by id] look at [31m a.go and b.go, please"}},
 	} {
@@ -51,6 +51,25 @@ func TestStub(t *testing.T) {
 				t.Errorf("stub (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestFailure(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		failed     bool
+		want       string
+	}{
+		{"a line that reports it", "ok one\n--- FAIL: TestX (0.1s)\nmore", false, "--- FAIL: TestX (0.1s)"},
+		{"before one that only speaks of it", "an error is near\npanic: boom", true, "panic: boom"},
+		{"of a marked result one that speaks of it", "hello\nthe request failed with 502\n", true, "error: the request failed with 502"},
+		{"or the first", "\n  no such thing\nbye", true, "error: no such thing"},
+		{"code that handles errors is none", "if err != nil {\n\treturn error\n}", false, ""},
+		{"nothing at all", "", true, "error: "},
+	} {
+		if got := failure(transcript.ToolResult{Error: tt.failed}, tt.text); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 
