@@ -25,6 +25,7 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -65,6 +66,10 @@ type Options struct {
 	// KeepLast is how many of the newest blocks never leave the window. The
 	// default is 5; a negative number means none.
 	KeepLast int
+
+	// Window is the size of the context window, in tokens. The default is that
+	// of the session's model, see [token.ContextWindow].
+	Window token.Count
 
 	// Counter counts tokens. The default is that of the session's model, see
 	// [token.ForModel].
@@ -130,6 +135,9 @@ func (o *Options) complete() (Options, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Window < 0 {
+		return Options{}, fmt.Errorf("window is %d tokens", c.Window)
 	}
 	for name, r := range map[string]ratio.Ratio{"relevance": c.Weights.Relevance, "recency": c.Weights.Recency} {
 		if r < 0 {
@@ -215,6 +223,12 @@ func retry(ctx context.Context, job func() error) error {
 		}
 	}
 	return err
+}
+
+// capacity returns the size of a model's context window, or what the options
+// say it is.
+func (e *Engine) capacity(model string) token.Count {
+	return cmp.Or(e.opts.Window, token.ContextWindow(model))
 }
 
 // now returns the time in the precision that every store keeps.

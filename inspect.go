@@ -97,7 +97,7 @@ type BlockInfo struct {
 type MessagesResult struct {
 	SessionInfo
 	Floor    token.Count         `json:"floor_tokens"`
-	Target   token.Count         `json:"target_tokens"` // half of the model's window
+	Target   token.Count         `json:"target_tokens"` // half of the context window
 	Total    token.Count         `json:"total_est_tokens"`
 	Blocks   []BlockInfo         `json:"messages"`
 	Branches []transcript.Branch `json:"branches,omitempty"`
@@ -115,7 +115,7 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 	if err != nil {
 		return nil, err
 	}
-	window := token.ContextWindow(h.session.Model)
+	window := e.capacity(h.session.Model)
 	res := &MessagesResult{
 		SessionInfo: info, Floor: pager.Floor(window), Target: window / 2, Total: h.head.Window, Branches: h.session.Branches,
 	}
@@ -168,7 +168,7 @@ type ContextShare struct {
 const reserve = 20_000
 
 // Context says what fills the window of a session. A capacity of 0 is that of
-// the session's model.
+// the engine's options.
 func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcript.SessionID, capacity token.Count) (_ *ContextResult, err error) {
 	defer during("context of session "+string(id), &err)
 
@@ -185,7 +185,7 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 		return nil, err
 	}
 	if capacity == 0 {
-		capacity = token.ContextWindow(h.session.Model)
+		capacity = e.capacity(h.session.Model)
 	}
 	res := &ContextResult{SessionInfo: info, Capacity: capacity, Used: h.head.Window}
 	res.Reserved = min(reserve, capacity/10)

@@ -1,6 +1,7 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ type CompressRequest struct {
 	Share   ratio.Ratio          `json:"share,omitempty"`  // of the tokens that were imported
 
 	// Window is the context window, in tokens. The default is that of the
-	// session's model, see [token.ContextWindow].
+	// engine's options.
 	Window token.Count `json:"window,omitempty"`
 
 	// Auto marks a pass that nobody asked for: it goes no lower than the floor,
@@ -243,10 +244,7 @@ func (p *pass) request(req *CompressRequest) *pager.Request {
 		Blocks: p.candidates(), Fixed: p.meter.fixed(h.session), Size: p.size,
 		Weights: p.engine.opts.Weights, Cuts: p.engine.opts.Cuts,
 	}
-	window := req.Window
-	if window == 0 {
-		window = token.ContextWindow(h.session.Model)
-	}
+	window := cmp.Or(req.Window, p.engine.capacity(h.session.Model))
 	switch {
 	case req.Target > 0:
 		r.Budget = req.Target

@@ -48,7 +48,8 @@ goes where similarity weighs more, and that the contract can be replayed. Then
 it measures a whole pass over a synthetic history: reading, deciding, records
 and statements. If a check fails, or it is slower than --min-rate, the exit
 code is 1.`,
-		Args: cobra.NoArgs,
+		Args:        cobra.NoArgs,
+		Annotations: withoutFiles(),
 		RunE: func(*cobra.Command, []string) error {
 			if blocks < 1 {
 				return usagef("--blocks: %d is below 1", blocks)

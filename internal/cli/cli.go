@@ -115,7 +115,7 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 			newRecall, newSearch, newWhy, newUndo, newPin, newUnpin,
 		}},
 		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newTokens, newBench}},
-		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newCompletion, newMan, newVersion}},
+		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {
 		for _, newCommand := range group.commands {
 			cmd := newCommand(env, g)
@@ -125,6 +125,7 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		}
 	}
 	root.AddCommand(newTopics()...)
+	_ = root.RegisterFlagCompletionFunc("profile", g.completeProfile) // it fails only for a flag that is not there
 	return root
 }
 
@@ -133,9 +134,10 @@ type globals struct {
 	env *Env
 
 	store, scope, dir string
+	config, profile   string
 	json              string // "" for text, allFields, or names of fields
 	ndjson            bool
-	jq                string
+	jq, template      string
 	quiet             bool
 	verbose           int
 	color, progress   string
@@ -144,6 +146,7 @@ type globals struct {
 	timeout           time.Duration
 
 	started  bool // the command line was understood
+	settings *config.Settings
 	reporter *progress
 	limited  context.Context // with the timeout, if there is one
 	release  context.CancelFunc
@@ -156,11 +159,14 @@ func (g *globals) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVarP(&g.store, "store", "s", "", "`path` of the store (CARREL_STORE)")
 	f.StringVar(&g.scope, "scope", "", "`tenant/project/agent` whose conversations these are (CARREL_SCOPE)")
+	f.StringVarP(&g.config, "config", "c", "", "`file` whose settings win over the project's and yours (CARREL_CONFIG)")
+	f.StringVar(&g.profile, "profile", "", "take the settings of profile `name` (CARREL_PROFILE)")
 	f.StringVarP(&g.dir, "directory", "C", "", "run as if started in `dir`")
 	f.StringVar(&g.json, "json", "", "print one JSON document, or only these `fields` of it (CARREL_JSON=1)")
 	f.Lookup("json").NoOptDefVal = allFields
 	f.BoolVar(&g.ndjson, "ndjson", false, "print lists as JSON, one entry a line")
 	f.StringVar(&g.jq, "jq", "", "print what a jq `expression` makes of the JSON")
+	f.StringVar(&g.template, "template", "", "print what a Go `template` makes of the JSON")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "print results and errors only")
 	f.CountVarP(&g.verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
 	f.StringVar(&g.color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
@@ -172,27 +178,8 @@ func (g *globals) register(f *pflag.FlagSet) {
 
 // start checks the settings before a command runs.
 func (g *globals) start(cmd *cobra.Command) error {
-	if g.json == "" && isTrue(g.env.Getenv("CARREL_JSON")) || g.json == "" && (g.jq != "" || g.ndjson) {
-		g.json = allFields
-	}
-	for _, s := range []struct {
-		flag, variable string
-		value          *string
-		words          []string
-	}{
-		{"--color", "CARREL_COLOR", &g.color, []string{"auto", "always", "never"}},
-		{"--progress", "CARREL_PROGRESS", &g.progress, []string{"auto", "plain", "json", "none"}},
-	} {
-		name := s.flag
-		if *s.value == "" {
-			name, *s.value = s.variable, g.env.Getenv(s.variable)
-		}
-		if *s.value == "" {
-			*s.value = s.words[0]
-		}
-		if err := oneOf(name, *s.value, s.words...); err != nil {
-			return err
-		}
+	if err := g.startJSON(); err != nil {
+		return err
 	}
 	if v := g.env.Getenv("CARREL_TIMEOUT"); v != "" && g.timeout == 0 {
 		d, err := time.ParseDuration(v)
@@ -215,7 +202,71 @@ func (g *globals) start(cmd *cobra.Command) error {
 		cmd.SetContext(ctx)
 	}
 	g.started = true
+	return g.settle(cmd)
+}
+
+// startJSON checks how a result is to be printed.
+func (g *globals) startJSON() error {
+	filtered := g.jq != "" || g.template != ""
+	if g.json == "" && (isTrue(g.env.Getenv("CARREL_JSON")) || filtered || g.ndjson) {
+		g.json = allFields
+	}
+	if g.jq != "" && g.template != "" {
+		return usagef("--jq and --template: give one of them")
+	}
+	if g.jq != "" {
+		if _, err := parseQuery(g.jq); err != nil {
+			return err
+		}
+	}
+	_, err := parseTemplate(g.template)
+	return err
+}
+
+// settle finds out the settings. A command that completes another is not
+// settled, as the other's flags are not known yet.
+func (g *globals) settle(cmd *cobra.Command) (err error) {
+	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+		return nil
+	}
+	src, err := g.sources()
+	if err != nil {
+		return err
+	}
+	src.NoFiles = cmd.Annotations[unsettled] != "" || cmd.Name() == "help"
+	if g.settings, err = config.Load(src); err != nil {
+		return err
+	}
+	g.color, g.progress = g.settings.Color(), g.settings.Progress()
 	return nil
+}
+
+// unsettled is the annotation of a command that reads no settings files.
+const unsettled = "unsettled"
+
+// withoutFiles are the annotations of a command that reads no settings files,
+// so that it does the same everywhere and works where one is broken.
+func withoutFiles() map[string]string { return map[string]string{unsettled: "yes"} }
+
+// sources returns where settings come from.
+func (g *globals) sources() (*config.Sources, error) {
+	dir, err := filepath.Abs(g.path(""))
+	return &config.Sources{Getenv: g.env.Getenv, Dir: dir, Flags: map[string]string{
+		"--store": g.store, "--scope": g.scope, "--config": g.config, "--profile": g.profile,
+		"--color": g.color, "--progress": g.progress,
+	}}, err
+}
+
+// loaded returns the settings.
+func (g *globals) loaded() (*config.Settings, error) {
+	if g.settings != nil {
+		return g.settings, nil
+	}
+	src, err := g.sources()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(src)
 }
 
 func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
@@ -242,11 +293,11 @@ func (g *globals) path(name string) string {
 
 // storePath returns the path of the store.
 func (g *globals) storePath() (string, error) {
-	dir, err := filepath.Abs(g.path(""))
+	s, err := g.loaded()
 	if err != nil {
 		return "", err
 	}
-	return config.StorePath(g.env.Getenv, dir, g.store)
+	return s.Store()
 }
 
 // clock returns the time for what is recorded.
@@ -262,17 +313,18 @@ func (g *globals) clock() func() time.Time {
 type access struct {
 	*carrel.Engine
 
-	store store.Store
-	scope governance.Scope
+	store    store.Store
+	scope    governance.Scope
+	settings *config.Settings
 }
 
 // with opens the store and calls do. The store is made only if create is set.
 func (g *globals) with(ctx context.Context, create bool, do func(a *access) error) (err error) {
-	scope, err := config.Scope(g.env.Getenv, g.scope)
+	settings, err := g.loaded()
 	if err != nil {
 		return err
 	}
-	path, err := g.storePath()
+	path, err := settings.Store()
 	if err != nil {
 		return err
 	}
@@ -283,11 +335,13 @@ func (g *globals) with(ctx context.Context, create bool, do func(a *access) erro
 	defer func() { err = errors.Join(err, s.Close()) }()
 	g.reporter = newProgress(g)
 	defer g.reporter.end()
-	e, err := carrel.New(s, &carrel.Options{Now: g.clock(), Progress: g.reporter.step, Logger: g.logger()})
+	opts := &carrel.Options{Now: g.clock(), Progress: g.reporter.step, Logger: g.logger()}
+	settings.Engine(opts)
+	e, err := carrel.New(s, opts)
 	if err != nil {
 		return err
 	}
-	return do(&access{e, s, scope})
+	return do(&access{e, s, settings.Scope(), settings})
 }
 
 // logger returns a logger to standard error, if one is wanted.

@@ -21,8 +21,9 @@ or powershell.`,
   carrel completion zsh > "${fpath[1]}/_carrel"
   carrel completion fish > ~/.config/fish/completions/carrel.fish
   carrel completion powershell | Out-String | Invoke-Expression`,
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: shells,
+		Args:        cobra.ExactArgs(1),
+		ValidArgs:   shells,
+		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":

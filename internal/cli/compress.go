@@ -26,7 +26,8 @@ of the others those that the agent is least likely to need become stubs that
 can be recalled, or leave the window. Every byte stays in the store.
 
 The budget is --target in tokens, or in percent of what was imported. Without
-it, it is half of the model's context window.
+it, it is that of the settings ("carrel help config"), or half of the context
+window.
 
 The result is checked by the rules of the conversation's provider before
 anything is written. If what rules hold does not fit, the exit code is 5 and
@@ -52,6 +53,7 @@ nothing is changed. "carrel undo" takes a compression back.`,
 				if req.Session, err = s.find(ctx, a, args); err != nil {
 					return err
 				}
+				a.settings.Request(req)
 				res, err := a.Compress(ctx, a.scope, req)
 				if err != nil {
 					return err
@@ -76,9 +78,9 @@ nothing is changed. "carrel undo" takes a compression back.`,
 	s = takesSession(cmd)
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "`budget` in tokens, or such as 50%")
-	f.IntVar(&window, "window", 0, "context window in `tokens`; the model's by default")
+	f.IntVar(&window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
 	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next; of the last messages by default")
-	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; 5 by default, -1 for none")
+	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
 	f.StringVarP(&output, "output", "o", "", "export to `file` as well; - is standard output")
 	f.StringVar(&to, "to", "", "`format` of the export; the conversation's own by default")
 	offerFormats(cmd, "to")

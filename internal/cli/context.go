@@ -46,7 +46,7 @@ left. The figures add up to what is used.`,
 	}
 	s = takesSession(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
-	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens")
+	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; of the settings, or else the model's, by default")
 	return cmd
 }
 

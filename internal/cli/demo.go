@@ -17,7 +17,8 @@ func newDemo(env *Env, g *globals) *cobra.Command {
 searches, explains and undoes, and checks everything on the way. It needs no
 network, no model and no configuration, and touches nothing of yours: its store
 is in a folder for temporary files, or in --keep.`,
-		Args: cobra.NoArgs,
+		Args:        cobra.NoArgs,
+		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at := g.path(dir)
 			if dir == "" {

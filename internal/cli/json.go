@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/itchyny/gojq"
 )
@@ -58,6 +60,8 @@ func (g *globals) document(d document) ([]byte, error) {
 	switch {
 	case g.jq != "":
 		return query(g.jq, object(keys, values))
+	case g.template != "":
+		return fill(g.template, object(keys, values))
 	case g.ndjson && d.list != "":
 		var entries []json.RawMessage
 		if err := json.Unmarshal(values[d.list], &entries); err != nil {
@@ -206,12 +210,21 @@ func jsonText(v any, indent bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// query returns what a jq expression makes of a document: texts as they are,
-// everything else as JSON, a line each.
-func query(expression string, doc []byte) ([]byte, error) {
+// parseQuery reads a jq expression.
+func parseQuery(expression string) (*gojq.Query, error) {
 	q, err := gojq.Parse(expression)
 	if err != nil {
 		return nil, usagef("--jq: %w", err)
+	}
+	return q, nil
+}
+
+// query returns what a jq expression makes of a document: texts as they are,
+// everything else as JSON, a line each.
+func query(expression string, doc []byte) ([]byte, error) {
+	q, err := parseQuery(expression)
+	if err != nil {
+		return nil, err
 	}
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
@@ -237,4 +250,64 @@ func query(expression string, doc []byte) ([]byte, error) {
 		}
 		out = append(out, '\n')
 	}
+}
+
+// parseTemplate reads a template.
+func parseTemplate(text string) (*template.Template, error) {
+	t, err := template.New("").Parse(text)
+	if err != nil {
+		return nil, usagef("--template: %w", tidy(err))
+	}
+	return t, nil
+}
+
+// tidy returns an error of a template, which has no name to be mentioned,
+// without the words that surround one.
+func tidy(err error) error {
+	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), ":"))
+}
+
+// fill returns what a template makes of a document, with a line end.
+func fill(text string, doc []byte) ([]byte, error) {
+	t, err := parseTemplate(text)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, numbers(v)); err != nil {
+		return nil, usagef("--template: %w", tidy(err))
+	}
+	if b := out.Bytes(); len(b) > 0 && b[len(b)-1] != '\n' {
+		out.WriteByte('\n')
+	}
+	return out.Bytes(), nil
+}
+
+// numbers returns a value with its numbers as templates compare and print
+// them: whole ones as integers.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = numbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = numbers(e)
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	}
+	return v
 }

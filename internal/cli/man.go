@@ -17,8 +17,9 @@ func newMan(env *Env, g *globals) *cobra.Command {
 		Short: "Write the manual pages",
 		Long: `Man writes a manual page for each command to a folder, or the pages one after the
 other to standard output.`,
-		Example: "  carrel man | man -l -\n  carrel man share/man/man1",
-		Args:    cobra.MaximumNArgs(1),
+		Example:     "  carrel man | man -l -\n  carrel man share/man/man1",
+		Args:        cobra.MaximumNArgs(1),
+		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pages := manPages(cmd.Root())
 			if len(args) == 0 || args[0] == "-" {
@@ -100,6 +101,8 @@ func roff(cmd *cobra.Command, name string) []byte {
 		verbatim(&b, topicExitCodes)
 		section("ENVIRONMENT")
 		verbatim(&b, topicEnv)
+		section("FILES")
+		verbatim(&b, topicConfig)
 	}
 	return b.Bytes()
 }

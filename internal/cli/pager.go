@@ -20,7 +20,7 @@ import (
 func newPager(env *Env, g *globals) *cobra.Command {
 	opts := seed.Defaults()
 	var history, contractFile, limn string
-	var dry bool
+	var dry, compat bool
 	cmd := &cobra.Command{
 		Use:   "pager --history FILE --contract FILE",
 		Short: "Decide on a history file and continue its contract",
@@ -30,14 +30,19 @@ standard output, and appends what it decided to a contract.
 
 The contract is appended to in one step, or not at all. Its statements are ones
 that the Liminate language runs; --limn legacy writes those of the original.
-History and contract may not be the store's: this command uses no store.`,
-		Args: cobra.NoArgs,
+History and contract may not be the store's: this command uses no store, and no
+settings but its flags.`,
+		Args:        cobra.NoArgs,
+		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if history == "" || contractFile == "" {
 				return usagef("pager: --history and --contract are needed")
 			}
 			if err := oneOf("--limn", limn, "current", "legacy"); err != nil {
 				return err
+			}
+			if !compat {
+				return usagef("--compat=false: pager always decides as the original does")
 			}
 			opts.Legacy = limn == "legacy"
 			data, err := g.read(history)
@@ -71,6 +76,7 @@ History and contract may not be the store's: this command uses no store.`,
 	f.Float64Var(&opts.EvictCut, "evict-cut", opts.EvictCut, "`score` below which a block is evicted")
 	f.StringVar(&limn, "limn", "current", "`dialect` of the statements: current or legacy")
 	offer(cmd, "limn", "current", "legacy")
+	f.BoolVar(&compat, "compat", true, "decide as the original does, which pager always does")
 	writes(cmd, &dry)
 	return cmd
 }
@@ -151,8 +157,6 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	return pass, errors.Join(err, f.Close())
 }
 
-// appendLocked does the same to an open file. A pass on an empty contract that
-// was made before is used if the contract is still empty.
 // appendLocked appends to an open contract. The pass is the job's on an empty
 // one, or nil.
 func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {

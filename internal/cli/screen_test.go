@@ -114,6 +114,13 @@ func TestColors(t *testing.T) {
 func TestDocumentsKeepTheirKeys(t *testing.T) {
 	env, stdout, stderr := newEnv(t)
 	contractFile := filepath.Join(t.TempDir(), "c.limn")
+	settings := filepath.Join(env.Dir, ".config", "carrel", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte("[profile.tight]\nkeep.last = 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	document := func(want int, args ...string) []byte {
 		t.Helper()
 		stdout.Reset()
@@ -159,6 +166,8 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"pager", "--history", sample(t, "history.json"), "--contract", contractFile},
 		{"bench", "pager", "--blocks", "10"},
 		{"tokens", sample(t, "openai.json")},
+		{"config", "show", "--profile", "tight"},
+		{"config", "path"},
 		{"store", "info"},
 		{"store", "check"},
 		{"version"},

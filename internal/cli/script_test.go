@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "etc"))
 			env.Setenv("CARREL_NOW", "2026-02-03T12:00:00Z")
 			grown, err := os.ReadFile("testdata/grown.jsonl")
 			if err != nil {

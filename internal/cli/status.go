@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func classify(err error) (code int, slug string) {
 		return exitNo, "no"
 	case is[*someFailed](err):
 		return exitInput, "some-files"
-	case is[*usageError](err), is[*config.Error](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding), errors.Is(err, carrel.ErrRequest):
+	case is[*usageError](err), is[*config.Error](err), is[*config.FileError](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding), errors.Is(err, carrel.ErrRequest):
 		return exitUsage, "usage"
 	case errors.Is(err, carrel.ErrAmbiguous):
 		return exitUsage, "ambiguous"
@@ -177,6 +178,9 @@ var titles = map[string]string{
 func hint(err error) string {
 	if e, ok := errors.AsType[*usageError](err); ok {
 		return e.hint
+	}
+	if e, ok := errors.AsType[*config.FileError](err); ok {
+		return cmp.Or(e.Hint, "carrel help config")
 	}
 	if is[*someFailed](err) {
 		return "the others are imported; carrel import FILE says more of one"
@@ -278,6 +282,9 @@ func newProblem(err error) *problem {
 	}
 	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok {
 		p.File, p.Line, p.Field = e.Name, e.Line, e.Field
+	}
+	if e, ok := errors.AsType[*config.FileError](err); ok {
+		p.File, p.Line, p.Field = e.File, e.Line, e.Key
 	}
 	if e, ok := errors.AsType[*contractError](err); ok {
 		p.File, p.Line = e.path, e.err.Line

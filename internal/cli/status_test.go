@@ -38,6 +38,7 @@ func TestStatus(t *testing.T) {
 		{"a wrong command line", usagef("unknown flag"), 2, "usage"},
 		{"a wrong command line about a file", usagef("%w", fs.ErrNotExist), 2, "usage"},
 		{"a setting without sense", &config.Error{Name: "--now", Err: errors.New("x")}, 2, "usage"},
+		{"a settings file without sense", &config.FileError{Err: fs.ErrPermission}, 2, "usage"},
 		{"an option of the pager without sense", &seed.OptionError{}, 2, "usage"},
 		{"an encoding that is not known", token.ErrEncoding, 2, "usage"},
 		{"an abbreviation of several things", carrel.ErrAmbiguous, 2, "ambiguous"},

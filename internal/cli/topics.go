@@ -62,12 +62,14 @@ After an error nothing has changed, save that an import of several files keeps
 those that could be read. With --json an error is a problem document on
 standard output.`
 
-const topicEnv = `Flags win over the environment.
+const topicEnv = `Flags win over the environment, and that over files: "carrel help config".
 
-  CARREL_STORE       path of the store. Without it, it is carrel.db in the
-                     nearest folder named .carrel, here or above, or else
-                     $XDG_DATA_HOME/carrel/carrel.db
+  CARREL_STORE       path of the store. Without it and without a setting, it
+                     is carrel.db in the nearest folder named .carrel, here
+                     or above, or else $XDG_DATA_HOME/carrel/carrel.db
   CARREL_SCOPE       tenant/project/agent whose conversations these are
+  CARREL_CONFIG      file whose settings win over the project's and yours
+  CARREL_PROFILE     profile whose settings to take
   CARREL_JSON        1 prints JSON
   CARREL_NOW         the time to take for the clock, for reproducible bytes;
                      SOURCE_DATE_EPOCH, in seconds, if that is not set
@@ -78,5 +80,7 @@ const topicEnv = `Flags win over the environment.
   CARREL_LOG         info or debug: log to standard error
   CARREL_LOG_FORMAT  json makes the log JSON
   CLAUDE_CONFIG_DIR  where Claude Code keeps its sessions; ~/.claude otherwise
+  XDG_CONFIG_HOME    where settings of the user's programs are; ~/.config
+                     otherwise
   XDG_DATA_HOME      where data of the user's programs is; ~/.local/share
                      otherwise`

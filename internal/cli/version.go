@@ -35,9 +35,10 @@ func readBuild() buildInfo {
 
 func newVersion(_ *Env, g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:         "version",
+		Short:       "Print the version",
+		Args:        cobra.NoArgs,
+		Annotations: withoutFiles(),
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
 			return g.result(document{name: "version", value: b}, func(p *page) {

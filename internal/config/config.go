@@ -1,10 +1,15 @@
-// Package config turns flags and the environment into settings, and opens the
-// store. It is the one place where a driver meets the engine.
+// Package config turns flags, the environment and files into settings, and
+// opens the store. It is the one place where a driver meets the engine.
 //
-// A flag wins over the environment, and the environment over what is found
-// around the working directory. Functions read the environment through their
-// first argument only, so that tests need no process. An error is about the
-// user's words and says which: [Error] names the flag or variable.
+// [Load] finds what is set where. A flag wins over the environment, the
+// environment over files, and a file over what is built in; of the files, one
+// that is named wins over the project's, and that over the user's. Functions
+// read the environment through their first argument only, so that tests need no
+// process. An error is about the user's words and says which: [Error] names the
+// flag or variable, [FileError] the place in a file.
+//
+// Weights, cuts and shares are [ratio.Ratio], made from the digits in the file;
+// windows and budgets are in tokens. Equal sources give equal settings.
 package config
 
 import (
@@ -18,7 +23,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -36,36 +40,24 @@ type Error struct {
 func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// ProjectDir is the folder of a project's own store.
+// ProjectDir is the folder of a project's own store and settings.
 const ProjectDir = ".carrel"
 
 // fileName is the name of a store in its folder.
 const fileName = "carrel.db"
 
-// StorePath returns the path of the store: that of the flag, of CARREL_STORE,
-// of the nearest folder named [ProjectDir] in dir or above it, or that of the
-// user. Relative paths are relative to dir, which must be absolute.
-func StorePath(env Getenv, dir, flag string) (string, error) {
-	for _, path := range [...]string{flag, env("CARREL_STORE")} {
-		if path == "" {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
-		return path, nil
-	}
+// projectDir returns the nearest folder named [ProjectDir] in dir or above it,
+// or "".
+func projectDir(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		project := filepath.Join(at, ProjectDir)
 		if fi, err := os.Stat(project); err == nil && fi.IsDir() {
-			return filepath.Join(project, fileName), nil
+			return project
 		}
 		if filepath.Dir(at) == at {
-			break
+			return ""
 		}
 	}
-	data, err := dataDir(env)
-	return filepath.Join(data, "carrel", fileName), err
 }
 
 // dataDir returns the folder for the data of the user's programs.
@@ -78,6 +70,18 @@ func dataDir(env Getenv) (string, error) {
 	}
 	h, err := home(env)
 	return filepath.Join(h, ".local", "share"), err
+}
+
+// configDir returns the folder for the settings of the user's programs.
+func configDir(env Getenv) (string, error) {
+	if d := env("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		return d, nil
+	}
+	if d := env("APPDATA"); runtime.GOOS == "windows" && d != "" {
+		return d, nil
+	}
+	h, err := home(env)
+	return filepath.Join(h, ".config"), err
 }
 
 func home(env Getenv) (string, error) {
@@ -96,22 +100,6 @@ func ClaudeProjects(env Getenv) (string, error) {
 	}
 	h, err := home(env)
 	return filepath.Join(h, ".claude", "projects"), err
-}
-
-// Scope returns the scope of the flag, of CARREL_SCOPE, or the default.
-func Scope(env Getenv, flag string) (governance.Scope, error) {
-	name, value := "--scope", flag
-	if value == "" {
-		name, value = "CARREL_SCOPE", env("CARREL_SCOPE")
-	}
-	if value == "" {
-		return governance.DefaultScope, nil
-	}
-	s, err := governance.ParseScope(value)
-	if err != nil {
-		return "", &Error{name, err}
-	}
-	return s, nil
 }
 
 // Clock returns a clock that stands at the time of the flag, of CARREL_NOW or

@@ -14,7 +14,7 @@ import (
 // environ returns the variables of a map.
 func environ(vars map[string]string) Getenv { return func(name string) string { return vars[name] } }
 
-func TestStorePath(t *testing.T) {
+func TestStore(t *testing.T) {
 	root := t.TempDir()
 	deep := filepath.Join(root, "project", "deep", "er")
 	for _, dir := range []string{deep, filepath.Join(root, "project", ProjectDir), filepath.Join(root, "elsewhere")} {
@@ -46,13 +46,20 @@ func TestStorePath(t *testing.T) {
 		{"a relative XDG folder does not count", map[string]string{"HOME": home, "XDG_DATA_HOME": "data"}, elsewhere, "", filepath.Join(home, ".local", "share", "carrel", "carrel.db")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := StorePath(environ(tt.vars), tt.dir, tt.flag)
-			if err != nil || got != tt.want {
-				t.Errorf("StorePath() = %q, %v, want %q", got, err, tt.want)
+			s, err := Load(&Sources{Getenv: environ(tt.vars), Dir: tt.dir, Flags: map[string]string{"--store": tt.flag}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Store(); err != nil || got != tt.want {
+				t.Errorf("the store is %q, %v, want %q", got, err, tt.want)
 			}
 		})
 	}
-	_, err := StorePath(environ(nil), elsewhere, "")
+	s, err := Load(&Sources{Getenv: environ(nil), Dir: elsewhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Store()
 	if e, ok := errors.AsType[*Error](err); !ok || e.Name != "HOME" {
 		t.Errorf("without HOME the error is %v", err)
 	}
@@ -96,12 +103,15 @@ func TestScope(t *testing.T) {
 		{"", "acme/web", "acme/web"},
 		{"a/b/c", "acme/web", "a/b/c"},
 	} {
-		got, err := Scope(environ(map[string]string{"CARREL_SCOPE": tt.variable}), tt.flag)
-		if err != nil || string(got) != tt.want {
-			t.Errorf("Scope(%q, %q) = %q, %v, want %q", tt.flag, tt.variable, got, err, tt.want)
+		s, err := Load(&Sources{
+			Getenv: environ(map[string]string{"CARREL_SCOPE": tt.variable}), Dir: t.TempDir(),
+			Flags: map[string]string{"--scope": tt.flag},
+		})
+		if err != nil || string(s.Scope()) != tt.want {
+			t.Errorf("with %q and %q the scope is %v, %v, want %q", tt.flag, tt.variable, s, err, tt.want)
 		}
 	}
-	_, err := Scope(environ(map[string]string{"CARREL_SCOPE": "a b"}), "")
+	_, err := Load(&Sources{Getenv: environ(map[string]string{"CARREL_SCOPE": "a b"}), Dir: t.TempDir()})
 	if e, ok := errors.AsType[*Error](err); !ok || e.Name != "CARREL_SCOPE" {
 		t.Errorf("a wrong variable: %v", err)
 	}

@@ -1,0 +1,250 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// A FileError says what in a settings file makes no sense.
+type FileError struct {
+	File   string
+	Line   int    // from 1; 0 if it is about the whole file
+	Column int    // from 1
+	Key    string // such as "budget.window", or ""
+	Err    error
+	Hint   string // what to try next, or ""
+}
+
+func (e *FileError) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Column > 0 {
+		text += fmt.Sprintf(":%d", e.Column)
+	}
+	if e.Key != "" {
+		text += ": " + e.Key
+	}
+	return text + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// errUnknown means that there is no key of that name.
+var errUnknown = errors.New("unknown key")
+
+// The table that holds a table for each profile, and the profile that is
+// always there and changes nothing.
+const (
+	profileTable   = "profile"
+	defaultProfile = "default"
+)
+
+// A document is what a file sets.
+type document struct {
+	path     string
+	base     entries
+	profiles map[string]entries
+}
+
+// entries are values by their keys.
+type entries map[string]entry
+
+type entry struct {
+	value any // as the key's reader returns it
+	line  int
+}
+
+// readDocument reads a file.
+func readDocument(path string) (*document, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, data)
+}
+
+// parse reads the text of a file. The decoder decides whether it is TOML; the
+// tree gives the digits of each number and where each key is.
+func parse(path string, data []byte) (*document, error) {
+	var all map[string]any
+	if err := toml.Unmarshal(data, &all); err != nil {
+		return nil, syntaxError(path, err)
+	}
+	d := &document{path: path, base: make(entries), profiles: make(map[string]entries)}
+	r := &reader{document: d}
+	r.Reset(data)
+	var table []string
+	for r.NextExpression() {
+		e := r.Expression()
+		keys := keysOf(e)
+		var err error
+		if e.Kind == unstable.KeyValue {
+			err = r.set(table, e)
+		} else {
+			table = keys
+			err = r.enter(table, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, r.Error()
+}
+
+func syntaxError(path string, err error) error {
+	e := &FileError{File: path, Err: errors.New(strings.TrimPrefix(err.Error(), "toml: "))}
+	if d, ok := errors.AsType[*toml.DecodeError](err); ok {
+		e.Line, e.Column = d.Position()
+		e.Key = dotted(d.Key())
+	}
+	return e
+}
+
+// A reader puts what the parser finds into a document.
+type reader struct {
+	unstable.Parser
+	*document
+}
+
+// keysOf returns the parts of the key of a table or a value.
+func keysOf(n *unstable.Node) []string {
+	var keys []string
+	for it := n.Key(); it.Next(); {
+		keys = append(keys, string(it.Node().Data))
+	}
+	return keys
+}
+
+// dotted returns the parts of a key in one text.
+func dotted(parts []string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		if quoted[i] = p; p == "" || strings.ContainsAny(p, ". ") {
+			quoted[i] = strconv.Quote(p)
+		}
+	}
+	return strings.Join(quoted, ".")
+}
+
+// fail returns an error about the key of a table or a value.
+func (r *reader) fail(path []string, n *unstable.Node, err error) error {
+	it := n.Key()
+	it.Next()
+	at := r.Shape(it.Node().Raw).Start
+	e := &FileError{File: r.path, Line: at.Line, Column: at.Column, Key: dotted(path), Err: err}
+	if errors.Is(err, errUnknown) {
+		e.Hint = "the keys are " + strings.Join(Keys(), ", ")
+	}
+	return e
+}
+
+// section splits the path of a key into the entries that it belongs to and the
+// key within them. Naming a profile makes it.
+func (r *reader) section(path []string) (entries, []string) {
+	if path[0] != profileTable || len(path) < 2 {
+		return r.base, path
+	}
+	name := path[1]
+	if r.profiles[name] == nil {
+		r.profiles[name] = make(entries)
+	}
+	return r.profiles[name], path[2:]
+}
+
+// isTable reports whether keys are below path.
+func isTable(path []string) bool {
+	if path[0] == profileTable {
+		if len(path) <= 2 {
+			return true
+		}
+		path = path[2:]
+		if path[0] == profileTable {
+			return false
+		}
+	}
+	return slices.ContainsFunc(known, func(k key) bool { return strings.HasPrefix(k.name, dotted(path)+".") })
+}
+
+// enter checks the head of a table.
+func (r *reader) enter(path []string, n *unstable.Node) error {
+	switch {
+	case !isTable(path):
+		return r.fail(path, n, errUnknown)
+	case n.Kind == unstable.ArrayTable:
+		return r.fail(path, n, errors.New("is one table, not a list: write [...]"))
+	case len(path) > 1 && path[0] == profileTable && path[1] == defaultProfile:
+		return r.fail(path, n, errors.New("is built in and changes nothing: give the profile another name"))
+	}
+	r.section(path)
+	return nil
+}
+
+// set reads a value, or those of a table that is written as one.
+func (r *reader) set(table []string, n *unstable.Node) error {
+	path := slices.Concat(table, keysOf(n))
+	value := n.Value()
+	if isTable(path) {
+		if value.Kind != unstable.InlineTable {
+			return r.fail(path, n, errors.New("is a table of keys, not a value"))
+		}
+		if err := r.enter(path, n); err != nil {
+			return err
+		}
+		for it := value.Children(); it.Next(); {
+			if err := r.set(path, it.Node()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(path) > 2 && path[0] == profileTable {
+		if err := r.enter(path[:2], n); err != nil {
+			return err
+		}
+	}
+	section, name := r.section(path)
+	at := slices.IndexFunc(known, func(k key) bool { return k.name == dotted(name) })
+	if at < 0 {
+		return r.fail(path, n, errUnknown)
+	}
+	v, err := known[at].read(literal{value.Kind, string(value.Data)})
+	if err != nil {
+		return r.fail(path, n, err)
+	}
+	it := n.Key()
+	it.Next()
+	section[dotted(name)] = entry{v, r.Shape(it.Node().Raw).Start.Line}
+	return nil
+}
+
+// lookup returns what a file says of a key: in a profile of it, or else at its
+// base.
+func (d *document) lookup(name, profile string) (any, Origin, bool) {
+	if e, ok := d.profiles[profile][name]; ok {
+		return e.value, Origin{Kind: "file", Name: d.path, Line: e.line, Profile: profile}, true
+	}
+	e, ok := d.base[name]
+	return e.value, Origin{Kind: "file", Name: d.path, Line: e.line}, ok
+}
+
+// profileNames returns the names of the profiles of files, the one that is
+// built in first.
+func profileNames(documents []*document) []string {
+	names := make(map[string]bool)
+	for _, d := range documents {
+		for name := range d.profiles {
+			names[name] = true
+		}
+	}
+	return append([]string{defaultProfile}, slices.Sorted(maps.Keys(names))...)
+}
