@@ -335,6 +335,20 @@ func TestImportAgain(t *testing.T) {
 		t.Errorf("after a rewind: %+v", rewound)
 	}
 	left := before.Blocks[len(before.Blocks)-1]
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 5)}); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := e.Contract(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := contract.Replay(slices.Values(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := state.Bucket("block-" + string(left.ID)); b != contract.Evicted {
+		t.Errorf("the contract has a block that left the conversation in %q", b)
+	}
 	got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(left.ID)})
 	if err != nil || !strings.Contains(string(got.Data), "It is open.") {
 		t.Errorf("recall of a block that left: %v, %v", got, err)

@@ -430,14 +430,28 @@ func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c 
 	if err != nil {
 		return fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
 	}
-	decisions := make([]contract.Decision, len(rows))
+	decisions := make([]contract.Decision, 0, len(rows))
 	for i := range rows {
-		decisions[i] = contract.Decision{Block: "block-" + string(rows[i].ID), Bucket: bucket(rows[i].State)}
+		decisions = append(decisions, contract.Decision{Block: contractID(rows[i].ID), Bucket: bucket(rows[i].State)})
+	}
+	for i := range h.off { // what left the conversation since the last pass
+		if id := contractID(h.off[i].ID); known(before, id) {
+			decisions = append(decisions, contract.Decision{Block: id, Bucket: contract.Evicted})
+		}
 	}
 	if c.Statements, err = before.Pass(decisions, c.Entry.Time); err != nil {
 		return fmt.Errorf("contract: %w", err)
 	}
 	return nil
+}
+
+// contractID returns the id by which a contract knows a block.
+func contractID(id transcript.BlockID) string { return "block-" + string(id) }
+
+// known reports whether a contract has a block.
+func known(s *contract.State, id string) bool {
+	_, ok := s.Bucket(id)
+	return ok
 }
 
 // bucket returns the list of the contract for a state.

@@ -41,7 +41,8 @@ const candidates = 400
 
 // Search returns blocks that share words with a query, best first. The store
 // finds candidates; they are ranked by [retrieval.Rank]. Blocks are found
-// whatever their state, until they are erased.
+// whatever their state, as long as they are in the conversation: what a later
+// import no longer had is recalled by its id alone.
 func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (_ []Found, err error) {
 	defer during("search", &err)
 
