@@ -41,6 +41,16 @@ type Encoded struct {
 	Session SessionID // id of the new session, if the format made one
 	Losses  []Loss    // what the format could not carry
 	Repairs []Fix     // what was mended so that the provider accepts it
+
+	// Spans says where the messages are in Data, in order and without overlap.
+	// Formats of files that no request carries may leave it empty.
+	Spans []Span
+}
+
+// A Span is where a message of a window is in what a format wrote.
+type Span struct {
+	Block      BlockID // of the entry, or empty
+	Start, End int     // in bytes
 }
 
 // A Loss is something of a session that a format cannot carry.

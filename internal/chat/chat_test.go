@@ -57,11 +57,11 @@ func TestJoin(t *testing.T) {
 		pieces   []Piece
 		want     string
 	}{
-		{"neighbors keep their gap", `{"a":1, "messages": [ {} ,  {},{} ] }`, []Piece{{[]byte("A"), 1}, {[]byte("B"), 2}}, `{"a":1, "messages": [ A,B ] }`},
-		{"others get that of the first", `[ {} ,  {},{} ]`, []Piece{{[]byte("A"), 1}, {[]byte("B"), -1}, {[]byte("C"), 0}}, `[ A ,  B ,  C ]`},
-		{"one message on a line of its own", "[\n\t{}\n]", []Piece{{[]byte("A"), 0}, {[]byte("B"), -1}}, "[\n\tA,\n\tB\n]"},
-		{"one message", "[{}]", []Piece{{[]byte("A"), 0}, {[]byte("B"), -1}}, "[A, B]"},
-		{"no message", `{"messages":[ ]}`, []Piece{{[]byte("A"), -1}, {[]byte("B"), -1}}, `{"messages":[A, B]}`},
+		{"neighbors keep their gap", `{"a":1, "messages": [ {} ,  {},{} ] }`, []Piece{{Raw: []byte("A"), Index: 1}, {Raw: []byte("B"), Index: 2}}, `{"a":1, "messages": [ A,B ] }`},
+		{"others get that of the first", `[ {} ,  {},{} ]`, []Piece{{Raw: []byte("A"), Index: 1}, {Raw: []byte("B"), Index: -1}, {Raw: []byte("C"), Index: 0}}, `[ A ,  B ,  C ]`},
+		{"one message on a line of its own", "[\n\t{}\n]", []Piece{{Raw: []byte("A"), Index: 0}, {Raw: []byte("B"), Index: -1}}, "[\n\tA,\n\tB\n]"},
+		{"one message", "[{}]", []Piece{{Raw: []byte("A"), Index: 0}, {Raw: []byte("B"), Index: -1}}, "[A, B]"},
+		{"no message", `{"messages":[ ]}`, []Piece{{Raw: []byte("A"), Index: -1}, {Raw: []byte("B"), Index: -1}}, `{"messages":[A, B]}`},
 		{"nothing is left", `{"messages":[ {} ], "x": 1}`, nil, `{"messages":[], "x": 1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,8 +69,14 @@ func TestJoin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, string(f.Join(tt.pieces))); diff != "" {
+			got, spans := f.Join(tt.pieces)
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Errorf("body (-want +got):\n%s", diff)
+			}
+			for i, s := range spans {
+				if raw := string(got[s.Start:s.End]); raw != string(tt.pieces[i].Raw) {
+					t.Errorf("span %d is %q, want %q", i, raw, tt.pieces[i].Raw)
+				}
 			}
 		})
 	}

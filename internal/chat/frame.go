@@ -129,14 +129,22 @@ func (f *Frame) Cut(other ...rawjson.Span) (items []transcript.Item, at []int) {
 type Piece struct {
 	Raw   []byte
 	Index int // index of the message in the frame that it stands for, or -1
+	Block transcript.BlockID
 }
 
 // Join returns the body with other messages, and with cuts outside of the
-// list. Messages are parted as they are in the frame.
-func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) []byte {
+// list, and says where the messages are in it. Messages are parted as they are
+// in the frame.
+func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcript.Span) {
 	list := transcript.Cut{From: f.List.Start, To: f.List.End}
 	if len(pieces) == 0 {
-		return transcript.Splice(f.Data, append(cuts, list)...)
+		return transcript.Splice(f.Data, append(cuts, list)...), nil
+	}
+	start := f.List.Start
+	for _, c := range cuts {
+		if c.From < f.List.Start {
+			start += len(c.With) - (c.To - c.From)
+		}
 	}
 	before, between, after := f.gaps()
 	n := len(before) + len(after)
@@ -144,6 +152,7 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) []byte {
 		n += len(p.Raw) + len(between)
 	}
 	list.With = append(make([]byte, 0, n), before...)
+	spans := make([]transcript.Span, len(pieces))
 	for i, p := range pieces {
 		switch {
 		case i == 0:
@@ -152,10 +161,31 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) []byte {
 		default:
 			list.With = append(list.With, between...)
 		}
+		at := start + len(list.With)
+		spans[i] = transcript.Span{Block: p.Block, Start: at, End: at + len(p.Raw)}
 		list.With = append(list.With, p.Raw...)
 	}
 	list.With = append(list.With, after...)
-	return transcript.Splice(f.Data, append(cuts, list)...)
+	return transcript.Splice(f.Data, append(cuts, list)...), spans
+}
+
+// Spans says where the messages of an intact window are in the bytes of its
+// session.
+func Spans(w *transcript.Window) []transcript.Span {
+	starts := make([]int, len(w.Session.Items)+1)
+	for i := range w.Session.Items {
+		starts[i+1] = starts[i] + len(w.Session.Items[i].Raw)
+	}
+	spans := make([]transcript.Span, 0, len(w.Entries))
+	for i := range w.Entries {
+		if items := w.Entries[i].Items; len(items) > 0 {
+			spans = append(spans, transcript.Span{
+				Block: w.Entries[i].Block, Start: starts[items[0]], End: starts[items[len(items)-1]+1],
+			})
+		}
+	}
+	slices.SortFunc(spans, func(a, b transcript.Span) int { return cmp.Compare(a.Start, b.Start) })
+	return spans
 }
 
 // gaps returns what stands before, between and after messages.

@@ -16,7 +16,7 @@ const SystemMark = "[system] "
 func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	own := w.Session.Format == f.Name()
 	if own && w.Intact() {
-		return &transcript.Encoded{Data: w.Session.Bytes()}, nil
+		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil
 	}
 	b, err := frame(w.Session, own)
 	if err != nil {
@@ -31,8 +31,8 @@ func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	e.system(e.head(entries))
 	e.open()
 	e.place()
-	data := e.body.Join(e.pieces, e.cuts...)
-	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes}, nil
+	data, spans := e.body.Join(e.pieces, e.cuts...)
+	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
 }
 
 // frame returns the body that messages are put in: that of the session, or an
@@ -51,6 +51,7 @@ type encoder struct {
 	provider bool // the session's blocks are this provider's
 	at       map[*transcript.Message]int
 	calls    []transcript.ToolCall // of the latest reply
+	owner    transcript.BlockID    // of what is being written
 	pieces   []chat.Piece
 	roles    []string // of the pieces
 	notes    []note
@@ -64,7 +65,7 @@ func (e *encoder) fix(what string) {
 }
 
 func (e *encoder) write(role string, raw []byte, index int) {
-	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index})
+	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
 	e.roles = append(e.roles, role)
 }
 
@@ -86,6 +87,7 @@ func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
 	atHead := e.body.Key >= 0
 	for i := 0; i < len(entries); {
 		en := &entries[i]
+		e.owner = en.Block
 		switch {
 		case e.isField(en):
 			head = append(head, *en)
@@ -216,7 +218,7 @@ func (e *encoder) place() {
 		}
 		e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "system text became user text"})
 		e.roles[i] = "user"
-		e.pieces[i] = chat.Piece{Raw: messageOf("user", n.blocks), Index: -1}
+		e.pieces[i] = chat.Piece{Raw: messageOf("user", n.blocks), Index: -1, Block: e.pieces[i].Block}
 	}
 }
 

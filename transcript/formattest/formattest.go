@@ -15,6 +15,7 @@ package formattest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -109,6 +110,7 @@ func checkWindow(t *rapid.T, from, to transcript.Format, sample []byte) {
 	if again, err := to.Encode(w); err != nil || !bytes.Equal(again.Data, enc.Data) {
 		t.Fatalf("a second encoding differs: %v\nfirst:  %s\nsecond: %s", err, enc.Data, again.Data)
 	}
+	checkSpans(t, enc)
 	if from.Name() == to.Name() && w.Intact() {
 		return // it is the input, with whatever is wrong with it
 	}
@@ -128,6 +130,17 @@ func checkWindow(t *rapid.T, from, to transcript.Format, sample []byte) {
 	}
 	if from.Name() != to.Name() {
 		checkThinking(t, w, got, enc)
+	}
+}
+
+// checkSpans checks that spans are in order and each holds one value.
+func checkSpans(t reporter, enc *transcript.Encoded) {
+	end := 0
+	for _, s := range enc.Spans {
+		if s.Start < end || s.End > len(enc.Data) || s.Start >= s.End || !json.Valid(enc.Data[s.Start:s.End]) {
+			t.Fatalf("span from %d to %d, after %d of %d bytes, holds no message", s.Start, s.End, end, len(enc.Data))
+		}
+		end = s.End
 	}
 }
 

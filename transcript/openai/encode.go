@@ -16,7 +16,7 @@ import (
 func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	own := w.Session.Format == f.Name()
 	if own && w.Intact() {
-		return &transcript.Encoded{Data: w.Session.Bytes()}, nil
+		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil
 	}
 	source := []byte(`{"messages": []}`)
 	if own {
@@ -36,6 +36,7 @@ func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		for last < len(entries) && len(entries[last].Results()) > 0 {
 			last++
 		}
+		e.owner = entries[i].Block
 		if last > i {
 			e.results(entries[i:last])
 			i = last
@@ -44,7 +45,8 @@ func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		e.plain(&entries[i])
 		i++
 	}
-	return &transcript.Encoded{Data: b.Join(e.pieces), Losses: e.losses.List, Repairs: e.fixes}, nil
+	data, spans := b.Join(e.pieces)
+	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
 }
 
 // An encoder writes the messages of a window.
@@ -54,6 +56,7 @@ type encoder struct {
 	at     map[*transcript.Message]int
 	calls  []transcript.ToolCall // of the latest reply
 	legacy map[string]string     // names of calls kept as function_call, by id
+	owner  transcript.BlockID    // of what is being written
 	pieces []chat.Piece
 	losses chat.Losses
 	fixes  []transcript.Fix
@@ -64,7 +67,7 @@ func (e *encoder) fix(what string) {
 }
 
 func (e *encoder) write(raw []byte, index int) {
-	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index})
+	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
 }
 
 // original returns the message that en was read from, as it stands in the
