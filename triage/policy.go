@@ -1,0 +1,158 @@
+package triage
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// A Policy is everything that decides. Start from [DefaultPolicy], change what
+// should differ, and call [Policy.Validate].
+type Policy struct {
+	Classes map[provenance.Class]Rule // one for each class
+	Curve   Curve
+	Trust   ratio.Ratio // a class that ranks below does not enter, unless promoted
+	Admit   int         // rows that pass one lets through, at most
+	Deep    int         // rows among them that pass two scores, at most
+	Red     ratio.Ratio // tagged red from this score on
+	Yellow  ratio.Ratio // tagged yellow from this score on, and green below
+	Floor   ratio.Ratio // tagged green with less similarity than this, whatever the score
+}
+
+// A Rule says how the artifacts of one class are scored. The three weights sum
+// to 1.
+type Rule struct {
+	Recency    ratio.Ratio // weight of R
+	Provenance ratio.Ratio // weight of P
+	Semantic   ratio.Ratio // weight of S
+	Rank       ratio.Ratio // P itself, from 0 to 1
+	HalfLife   time.Duration
+}
+
+const day = 24 * time.Hour
+
+// DefaultPolicy returns a new policy with the weights of the source for
+// verified memories, retrieved chunks, tool output and scratchpads, and our own
+// for the classes that it does not know. Scratchpads rank below its trust.
+func DefaultPolicy() *Policy {
+	return &Policy{
+		Classes: map[provenance.Class]Rule{
+			provenance.Verified:   {200_000, 500_000, 300_000, 1_000_000, 180 * day},
+			provenance.Retrieved:  {400_000, 200_000, 400_000, 700_000, 14 * day},
+			provenance.Document:   {300_000, 300_000, 400_000, 700_000, 90 * day},
+			provenance.Memory:     {350_000, 250_000, 400_000, 500_000, 30 * day},
+			provenance.Transcript: {400_000, 200_000, 400_000, 400_000, 7 * day},
+			provenance.Tool:       {500_000, 250_000, 250_000, 400_000, day},
+			provenance.Scratchpad: {300_000, 200_000, 500_000, 100_000, day},
+		},
+		Curve:  CurveHalfLife,
+		Trust:  200_000,
+		Admit:  50,
+		Deep:   20,
+		Red:    600_000,
+		Yellow: 350_000,
+		Floor:  50_000,
+	}
+}
+
+// ErrPolicy means that a policy contradicts itself or lacks something.
+var ErrPolicy = errors.New("unsound triage policy")
+
+// Validate returns an error that wraps [ErrPolicy] and names what is wrong
+// with the policy, or nil. An unsound policy gives scores without meaning; it
+// never lets a dead row in.
+func (p *Policy) Validate() error {
+	for _, c := range provenance.Classes() {
+		r, ok := p.Classes[c]
+		if !ok {
+			return fmt.Errorf("%w: class %s has no rule", ErrPolicy, c)
+		}
+		if err := r.validate(); err != nil {
+			return fmt.Errorf("%w: class %s: %w", ErrPolicy, c, err)
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(p.Classes)) {
+		if c.Rank() < 0 {
+			return fmt.Errorf("%w: %w %q", ErrPolicy, provenance.ErrClass, c)
+		}
+	}
+	switch {
+	case p.Curve != CurveHalfLife && p.Curve != CurveLog:
+		return fmt.Errorf("%w: curve is %q, want %s or %s", ErrPolicy, p.Curve, CurveHalfLife, CurveLog)
+	case !isShare(p.Trust):
+		return fmt.Errorf("%w: trust is %v, want 0 to 1", ErrPolicy, p.Trust)
+	case p.Admit < 1:
+		return fmt.Errorf("%w: admits %d rows, want at least 1", ErrPolicy, p.Admit)
+	case p.Deep < 1 || p.Deep > p.Admit:
+		return fmt.Errorf("%w: scores %d rows deeply, want 1 to the %d admitted", ErrPolicy, p.Deep, p.Admit)
+	case !isShare(p.Floor):
+		return fmt.Errorf("%w: floor is %v, want 0 to 1", ErrPolicy, p.Floor)
+	case !isShare(p.Yellow) || !isShare(p.Red) || p.Yellow > p.Red:
+		return fmt.Errorf("%w: red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", ErrPolicy, p.Red, p.Yellow)
+	}
+	return nil
+}
+
+func (r Rule) validate() error {
+	switch {
+	case r.Recency < 0 || r.Provenance < 0 || r.Semantic < 0:
+		return fmt.Errorf("weights are %v, %v, %v, want none below 0", r.Recency, r.Provenance, r.Semantic)
+	case r.Recency+r.Provenance+r.Semantic != ratio.One:
+		return fmt.Errorf("weights sum to %v, want 1", r.Recency+r.Provenance+r.Semantic)
+	case r.Semantic == ratio.One:
+		return errors.New("semantics has all the weight and leaves pass one nothing to go by")
+	case !isShare(r.Rank):
+		return fmt.Errorf("rank is %v, want 0 to 1", r.Rank)
+	case r.HalfLife < time.Millisecond:
+		return fmt.Errorf("half-life is %v, want at least 1ms", r.HalfLife)
+	}
+	return nil
+}
+
+// isShare reports whether r lies between 0 and 1.
+func isShare(r ratio.Ratio) bool { return 0 <= r && r <= ratio.One }
+
+// Version names the policy, such as "triage/1-2f8c0a31": the version of the
+// rules of this package and a digest of all values of the policy. Policies that
+// differ have different names.
+func (p *Policy) Version() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d %d %d %d %d %d\n", p.Curve, p.Trust, p.Admit, p.Deep, p.Red, p.Yellow, p.Floor)
+	for _, c := range provenance.Classes() {
+		r := p.Classes[c]
+		fmt.Fprintf(&b, "%s %d %d %d %d %d\n", c, r.Recency, r.Provenance, r.Semantic, r.Rank, r.HalfLife)
+	}
+	return "triage/1-" + digest.Of([]byte(b.String())).Short()
+}
+
+// A Tag says in what order an artifact enters the context, see the package
+// comment. It is stored as its text.
+type Tag string
+
+// The tags, in their order.
+const (
+	Red    Tag = "red"
+	Yellow Tag = "yellow"
+	Green  Tag = "green"
+	Black  Tag = "black"
+)
+
+// Tag returns the tag of a final score, if there is similarity enough. It is
+// never [Black]: the dead have no score, see [Reason.Dead].
+func (p *Policy) Tag(score ratio.Ratio) Tag {
+	switch {
+	case score >= p.Red:
+		return Red
+	case score >= p.Yellow:
+		return Yellow
+	default:
+		return Green
+	}
+}

@@ -1,0 +1,163 @@
+package triage
+
+import (
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+func TestDefaultPolicy(t *testing.T) {
+	p := DefaultPolicy()
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+	p.Classes[provenance.Tool] = Rule{}
+	if got := DefaultPolicy().Classes[provenance.Tool]; got == (Rule{}) {
+		t.Error("a change of one default policy changes the next")
+	}
+}
+
+func TestDefaultPolicyTakesCurveLog(t *testing.T) {
+	p := DefaultPolicy()
+	p.Curve = CurveLog
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// set returns a change of one class's rule.
+func set(c provenance.Class, change func(*Rule)) func(*Policy) {
+	return func(p *Policy) {
+		r := p.Classes[c]
+		change(&r)
+		p.Classes[c] = r
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Policy)
+		want   string
+	}{
+		{
+			"a class without a rule", func(p *Policy) { delete(p.Classes, provenance.Memory) },
+			"unsound triage policy: class memory has no rule",
+		},
+		{
+			"a rule without a class", func(p *Policy) { p.Classes["gossip"] = p.Classes[provenance.Tool] },
+			`unsound triage policy: unknown class "gossip"`,
+		},
+		{
+			"weights that miss 1 by a millionth", set(provenance.Tool, func(r *Rule) { r.Recency-- }),
+			"unsound triage policy: class tool: weights sum to 0.999999, want 1",
+		},
+		{
+			"a weight below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Semantic = -250_000, ratio.One }),
+			"unsound triage policy: class tool: weights are -0.250000, 0.250000, 1.000000, want none below 0",
+		},
+		{
+			"nothing for pass one", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 0, 0, ratio.One }),
+			"unsound triage policy: class tool: semantics has all the weight and leaves pass one nothing to go by",
+		},
+		{
+			"a rank above 1", set(provenance.Tool, func(r *Rule) { r.Rank = ratio.One + 1 }),
+			"unsound triage policy: class tool: rank is 1.000001, want 0 to 1",
+		},
+		{
+			"a half-life below what is measured", set(provenance.Tool, func(r *Rule) { r.HalfLife = time.Millisecond - 1 }),
+			"unsound triage policy: class tool: half-life is 999.999µs, want at least 1ms",
+		},
+		{
+			"an unknown curve", func(p *Policy) { p.Curve = "" },
+			`unsound triage policy: curve is "", want half-life or log`,
+		},
+		{
+			"trust above 1", func(p *Policy) { p.Trust = ratio.One + 1 },
+			"unsound triage policy: trust is 1.000001, want 0 to 1",
+		},
+		{
+			"no places", func(p *Policy) { p.Admit = 0 },
+			"unsound triage policy: admits 0 rows, want at least 1",
+		},
+		{
+			"more to score than to admit", func(p *Policy) { p.Deep = 51 },
+			"unsound triage policy: scores 51 rows deeply, want 1 to the 50 admitted",
+		},
+		{
+			"tags out of order", func(p *Policy) { p.Yellow = 700_000 },
+			"unsound triage policy: red is from 0.600000 and yellow from 0.700000, want 0 <= yellow <= red <= 1",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := DefaultPolicy()
+			tt.change(p)
+			err := p.Validate()
+			if !errors.Is(err, ErrPolicy) || err.Error() != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// No policy, however unsound, panics or lets the dead in.
+func TestUnsoundPolicies(t *testing.T) {
+	table := randomTable(500)
+	for _, p := range []*Policy{
+		{},
+		{Admit: -1, Deep: -1},
+		{Admit: 10, Deep: 20, Trust: -1},
+		{Admit: 10, Deep: 5, Classes: map[provenance.Class]Rule{provenance.Tool: {Semantic: ratio.One, HalfLife: -1}}},
+	} {
+		f := p.First(table, noon, someHits(500))
+		for _, c := range f.Admitted {
+			if r := table.Row(c.Row); r.Flags&(Refuted|Absent) != 0 || !r.Expires.IsZero() && !r.Expires.After(noon) {
+				t.Errorf("%+v admits %+v", p, r)
+			}
+		}
+		if _, err := p.Second(f, func(rows []int) ([]ratio.Ratio, error) { return make([]ratio.Ratio, len(rows)), nil }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	seen := map[string]string{}
+	for name, change := range map[string]func(*Policy){
+		"default":    func(*Policy) {},
+		"curve":      func(p *Policy) { p.Curve = CurveLog },
+		"trust":      func(p *Policy) { p.Trust++ },
+		"admit":      func(p *Policy) { p.Admit++ },
+		"deep":       func(p *Policy) { p.Deep++ },
+		"red":        func(p *Policy) { p.Red++ },
+		"yellow":     func(p *Policy) { p.Yellow++ },
+		"recency":    set(provenance.Tool, func(r *Rule) { r.Recency++ }),
+		"provenance": set(provenance.Tool, func(r *Rule) { r.Provenance++ }),
+		"semantic":   set(provenance.Tool, func(r *Rule) { r.Semantic++ }),
+		"floor":      func(p *Policy) { p.Floor++ },
+		"rank":       set(provenance.Tool, func(r *Rule) { r.Rank++ }),
+		"half-life":  set(provenance.Tool, func(r *Rule) { r.HalfLife++ }),
+		"class":      set(provenance.Memory, func(r *Rule) { r.Rank++ }),
+	} {
+		p := DefaultPolicy()
+		change(p)
+		v := p.Version()
+		if other, ok := seen[v]; ok {
+			t.Errorf("%s and %s have version %s", name, other, v)
+		}
+		seen[v] = name
+		same := *p
+		same.Classes = maps.Clone(p.Classes)
+		if got := same.Version(); got != v {
+			t.Errorf("%s: equal policies have versions %s and %s", name, v, got)
+		}
+	}
+	// A change of this is a change of what old manifests refer to.
+	if got, want := DefaultPolicy().Version(), "triage/1-b372e412"; got != want {
+		t.Errorf("default policy is %s, want %s", got, want)
+	}
+}

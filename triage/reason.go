@@ -1,0 +1,62 @@
+package triage
+
+// A Reason says what pass one made of a row. It is stored as its text.
+type Reason string
+
+// The reasons. Where several hold for a row, the last of them is given: what is
+// absent and expired is absent.
+const (
+	ReasonAdmitted   Reason = "admitted"   // goes on to pass two
+	ReasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
+	ReasonCrowded    Reason = "crowded"    // could enter, but others are better
+	ReasonDistrusted Reason = "distrusted" // its class ranks below the trust of the policy
+	ReasonExpired    Reason = "expired"    // past its time
+	ReasonRefuted    Reason = "refuted"    // known to be wrong
+	ReasonAbsent     Reason = "absent"     // no candidate, or no row
+)
+
+// Dead reports whether a row with reason r is tagged [Black]: it is expired or
+// refuted.
+func (r Reason) Dead() bool { return r == ReasonExpired || r == ReasonRefuted }
+
+// A Tally counts rows by reason. Its fields sum to the rows of the table.
+type Tally struct {
+	Admitted   int `json:"admitted"`
+	NotScored  int `json:"not_scored"`
+	Crowded    int `json:"crowded"`
+	Distrusted int `json:"distrusted"`
+	Expired    int `json:"expired"`
+	Refuted    int `json:"refuted"`
+	Absent     int `json:"absent"`
+}
+
+// A code is a reason in one byte.
+type code uint8
+
+const (
+	admitted code = iota
+	notScored
+	crowded
+	distrusted
+	expired
+	refuted
+	absent
+	numCodes
+)
+
+var reasons = [numCodes]Reason{
+	ReasonAdmitted, ReasonNotScored, ReasonCrowded, ReasonDistrusted, ReasonExpired, ReasonRefuted, ReasonAbsent,
+}
+
+// tallyOf returns counts by code as a Tally.
+func tallyOf(n *[numCodes]int) Tally {
+	return Tally{
+		Admitted:   n[admitted],
+		NotScored:  n[notScored],
+		Crowded:    n[crowded],
+		Distrusted: n[distrusted],
+		Expired:    n[expired],
+		Refuted:    n[refuted],
+		Absent:     n[absent],
+	}
+}
