@@ -1,8 +1,22 @@
-// Package retrieval ranks texts by the words that they share with a query.
+// Package retrieval ranks texts by what they share with a query.
 //
 // It ranks candidates that somebody else found; it keeps no index and does no
-// I/O. Scores are compared in whole millionths, so that the order is the same
-// on every processor.
+// I/O. There are three views of likeness, and ways to join them:
+//
+//   - by words: [Rank] orders by BM25, and [Coverage] says on a fixed scale how
+//     much of the query a text has;
+//   - by pieces of words: a [Vector] hashes the letters of a text, three to five
+//     at a time, so that the forms of a word are neighbors, and so are its
+//     misspellings, without a dictionary or a model;
+//   - by meaning: [CosineFloats] compares vectors that an embedder made;
+//   - [Similar] blends the first two, and is what there is without a model;
+//     [Fuse] joins any rankings by their ranks alone.
+//
+// # Determinism
+//
+// Scores are whole millionths and cosines are computed in integers, so that
+// scores and orders are the same on every processor. Orders are total: ties go
+// by id or index, never by chance.
 package retrieval
 
 import (
@@ -44,42 +58,10 @@ const (
 //
 // Words are stemmed as English. A word of the query counts once. Ties go by id.
 func Rank(query string, docs []Document) []Hit {
-	terms := Terms(query)
-	stems := make(map[string]int, len(terms)) // stem → index in terms
-	for i, t := range terms {
-		if _, ok := stems[Stem(t)]; !ok {
-			stems[Stem(t)] = i
-		}
-	}
-	counts := make([][]int, len(docs)) // how often each term is in a document
-	lengths := make([]int, len(docs))
-	having := make([]int, len(terms)) // documents that have a term
-	total := 0
-	memo := make(map[string]string)
-	for d := range docs {
-		counts[d] = make([]int, len(terms))
-		eachWord(docs[d].Text, func(w string) {
-			lengths[d]++
-			s, ok := memo[w]
-			if !ok {
-				s = Stem(w)
-				memo[w] = s
-			}
-			if i, ok := stems[s]; ok {
-				counts[d][i]++
-			}
-		})
-		total += lengths[d]
-		for i, n := range counts[d] {
-			if n > 0 {
-				having[i]++
-			}
-		}
-	}
+	t := count(query, docs)
 	var hits []Hit
 	for d := range docs {
-		if h, ok := score(terms, counts[d], having, float64(lengths[d])*float64(len(docs))/float64(max(total, 1)), len(docs)); ok {
-			h.Index = d
+		if h := t.hit(d); len(h.Terms) > 0 {
 			hits = append(hits, h)
 		}
 	}
@@ -89,19 +71,119 @@ func Rank(query string, docs []Document) []Hit {
 	return hits
 }
 
-// score returns the score of a document of a relative length.
-func score(terms []string, counts, having []int, length float64, docs int) (Hit, bool) {
-	var h Hit
-	for i, tf := range counts {
+// Coverage returns, for each document in turn, how much of the query it has,
+// from 0 to 1: its score by [Rank] as a share of what a document would score
+// that had every word of the query without end,
+//
+//	sum over words of the query: idf · (k1+1)
+//
+// A document that shares no word with the query has 0. One of average length
+// that has every word once has 0.45, three times 0.71, and 1 is never quite
+// reached. A word that no document has counts like one that a single document
+// has: it is missed, but no more than the rarest word at hand.
+//
+// Unlike the scores of Rank, those of queries of different length compare. They
+// still depend on the documents they are taken among, by the idf.
+func Coverage(query string, docs []Document) []ratio.Ratio { return count(query, docs).coverage() }
+
+// coverage returns what [Coverage] does, of the documents that were counted.
+func (t *tally) coverage() []ratio.Ratio {
+	var most ratio.Ratio
+	for i := range t.terms {
+		most += millionths(t.idf(max(t.having[i], 1)) * (k1 + 1))
+	}
+	shares := make([]ratio.Ratio, len(t.counts))
+	for d := range t.counts {
+		shares[d] = min(ratio.Of(int64(t.hit(d).Score), int64(most)), ratio.One)
+	}
+	return shares
+}
+
+// A tally is how often the words of a query are in some documents.
+type tally struct {
+	terms   []string // of the query, one for each stem
+	counts  [][]int  // by document, then by term
+	lengths []int    // of the documents, in words
+	total   int      // of the lengths
+	having  []int    // documents that have a term
+}
+
+// newTally returns a tally of n documents in which nothing is counted yet, and
+// the index of the term of each stem.
+func newTally(query string, n int) (t *tally, stems map[string]int) {
+	t = &tally{counts: make([][]int, n), lengths: make([]int, n)}
+	stems = make(map[string]int)
+	for _, w := range Terms(query) {
+		if s := Stem(w); !has(stems, s) {
+			stems[s] = len(t.terms)
+			t.terms = append(t.terms, w)
+		}
+	}
+	t.having = make([]int, len(t.terms))
+	return t, stems
+}
+
+// set sets what was counted of document d.
+func (t *tally) set(d, length int, counts []int) {
+	t.counts[d], t.lengths[d] = counts, length
+	t.total += length
+	for i, n := range counts {
+		if n > 0 {
+			t.having[i]++
+		}
+	}
+}
+
+// count counts the words of a query.
+func count(query string, docs []Document) *tally {
+	t, stems := newTally(query, len(docs))
+	memo := make(map[string]string)
+	for d := range docs {
+		counts, length := make([]int, len(t.terms)), 0
+		eachWord(docs[d].Text, func(w string) {
+			length++
+			s, ok := memo[w]
+			if !ok {
+				s = Stem(w)
+				memo[w] = s
+			}
+			if i, ok := stems[s]; ok {
+				counts[i]++
+			}
+		})
+		t.set(d, length, counts)
+	}
+	return t
+}
+
+func has(m map[string]int, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// hit returns the score of a document.
+func (t *tally) hit(d int) Hit {
+	h := Hit{Index: d}
+	length := float64(t.lengths[d]) * float64(len(t.counts)) / float64(max(t.total, 1)) // of the average
+	for i, tf := range t.counts[d] {
 		if tf == 0 {
 			continue
 		}
-		idf := math.Log(1 + (float64(docs-having[i])+0.5)/(float64(having[i])+0.5))
-		part := idf * float64(tf) * (k1 + 1) / (float64(tf) + k1*(1-b+b*length))
-		h.Score += ratio.Ratio(math.Round(part * float64(ratio.One)))
-		h.Terms = append(h.Terms, terms[i])
+		h.Score += millionths(t.idf(t.having[i]) * float64(tf) * (k1 + 1) / (float64(tf) + k1*(1-b+b*length)))
+		h.Terms = append(h.Terms, t.terms[i])
 	}
-	return h, len(h.Terms) > 0
+	return h
+}
+
+// idf returns the weight of a term that so many documents have.
+func (t *tally) idf(having int) float64 {
+	return math.Log(1 + (float64(len(t.counts)-having)+0.5)/(float64(having)+0.5))
+}
+
+// millionths rounds to the nearest millionth. That drops the bits in which the
+// arithmetic of processors differs.
+func millionths(x float64) ratio.Ratio {
+	return ratio.Ratio(math.Round(x * float64(ratio.One)))
 }
 
 // Terms returns the words of a query in lower case, each once, in order.
@@ -124,6 +206,23 @@ func Stem(word string) string {
 		return word
 	}
 	return english.Stem(word, false)
+}
+
+// Stems returns the stems of the words of a text, each once, in order.
+func Stems(text string) []string {
+	var stems []string
+	words, seen := make(map[string]bool), make(map[string]bool)
+	eachWord(text, func(w string) {
+		if words[w] {
+			return
+		}
+		words[w] = true
+		if s := Stem(w); !seen[s] {
+			seen[s] = true
+			stems = append(stems, s)
+		}
+	})
+	return stems
 }
 
 // eachWord calls f for each run of letters, digits and underscores, in lower

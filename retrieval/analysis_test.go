@@ -1,0 +1,37 @@
+package retrieval_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/retrieval"
+)
+
+// What was analyzed before is as similar as what is analyzed now.
+func TestSimilarTo(t *testing.T) {
+	word := rapid.SampledFrom([]string{
+		"deploy", "deploys", "Deployment", "failed", "failing", "vpn", "profile_b", "8443", "größe", "is", "the", "",
+	})
+	text := rapid.Custom(func(t *rapid.T) string {
+		s := ""
+		for _, w := range rapid.SliceOfN(word, 0, 12).Draw(t, "words") {
+			s += w + " "
+		}
+		return s
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		query := text.Draw(t, "query")
+		texts := rapid.SliceOfN(text, 0, 6).Draw(t, "texts")
+		docs := make([]retrieval.Document, len(texts))
+		analyses := make([]*retrieval.Analysis, len(texts))
+		for i, s := range texts {
+			docs[i].Text = s
+			analyses[i] = retrieval.Analyze(s)
+		}
+		if diff := cmp.Diff(retrieval.Similar(query, docs), retrieval.SimilarTo(query, analyses)); diff != "" {
+			t.Fatalf("similarity of what was analyzed before (-now +before):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+func TestFuse(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		k        int
+		rankings [][]int
+		want     []int
+	}{
+		{"no rankings", 60, nil, nil},
+		{"one ranking stays as it is", 60, [][]int{{3, 1, 2}}, []int{3, 1, 2}},
+		{"two that disagree tie by index", 60, [][]int{{2, 1}, {1, 2}}, []int{1, 2}},
+		{"what both have comes before what one has first", 60, [][]int{{1, 2}, {3, 2}}, []int{2, 1, 3}},
+		{"without k the first place outweighs", 0, [][]int{{1, 4, 5, 2}, {3, 6, 7, 2}}, []int{1, 3, 2, 4, 6, 5, 7}},
+		{"a negative k is none", -5, [][]int{{1, 2}}, []int{1, 2}},
+		{"an index counts once in a ranking", 60, [][]int{{1, 2, 2, 2}, nil}, []int{1, 2}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, Fuse(tt.k, tt.rankings...)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFuseLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rankings := rapid.SliceOfN(rapid.SliceOf(rapid.IntRange(0, 9)), 0, 4).Draw(t, "rankings")
+		k := rapid.IntRange(-1, 100).Draw(t, "k")
+		got := Fuse(k, rankings...)
+		if other := Fuse(k, rapid.Permutation(rankings).Draw(t, "order")...); !slices.Equal(got, other) {
+			t.Fatalf("%v, and %v with the rankings in another order", got, other)
+		}
+		all := slices.Concat(rankings...)
+		slices.Sort(all)
+		slices.Sort(got)
+		if want := slices.Compact(all); !slices.Equal(got, want) {
+			t.Fatalf("result has %v, want %v", got, want)
+		}
+	})
+}
+
+// The share of a word in one of two documents of equal length, once: 1/2.2.
+func TestCoverage(t *testing.T) {
+	docs := []Document{{"a", "vpn profile"}, {"b", "other words"}, {"c", ""}}
+	for _, tt := range []struct {
+		name  string
+		query string
+		docs  []Document
+		want  string
+	}{
+		{"a word that one document has", "x", []Document{{"a", "x"}, {"b", "y"}}, "[0.454545 0.000000]"},
+		{"the same word in two forms", "deploy deploying", []Document{{"a", "deployed"}, {"b", "y"}}, "[0.454545 0.000000]"},
+		{"half of the words, as rare as each other", "x z", []Document{{"a", "x"}, {"b", "z"}}, "[0.227273 0.227273]"},
+		{"a word that no document has counts like a rare one", "x absent", []Document{{"a", "x"}, {"b", "y"}}, "[0.227273 0.000000]"},
+		{"no words in the query", "?", docs, "[0.000000 0.000000 0.000000]"},
+		{"no documents", "x", nil, "[]"},
+		{"a single document", "x", []Document{{"a", "x"}}, "[0.454545]"},
+		{"a word without end", "x", []Document{{"a", strings.Repeat("x ", 10_000)}, {"b", strings.Repeat("y ", 10_000)}}, "[0.999880 0.000000]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := fmt.Sprint(Coverage(tt.query, tt.docs)); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// drawDocs draws documents of few words and a query.
+func drawDocs(t *rapid.T) ([]Document, string) {
+	words := rapid.SampledFrom([]string{"pager", "score", "scores", "block", "token", "budget", "rule"})
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(words, 0, 8).Draw(t, "words"), " ")
+	})
+	var docs []Document
+	for i := range rapid.IntRange(1, 12).Draw(t, "docs") {
+		docs = append(docs, Document{fmt.Sprint(i), text.Draw(t, "text")})
+	}
+	return docs, text.Draw(t, "query")
+}
+
+func TestCoverageLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		docs, query := drawDocs(t)
+		shares, similar := Coverage(query, docs), Similar(query, docs)
+		hits := make(map[int]ratio.Ratio)
+		for _, h := range Rank(query, docs) {
+			hits[h.Index] = h.Score
+		}
+		order := rapid.Permutation(docs).Draw(t, "order")
+		moved, movedSimilar := Coverage(query, order), Similar(query, order)
+		for i, got := range shares {
+			if (got > 0) != (hits[i] > 0) || got < 0 || got > ratio.One {
+				t.Fatalf("document %d has %v of the query, and %v by rank", i, got, hits[i])
+			}
+			if s := similar[i]; s < 7*got/10-1 || s > 7*got/10+300_001 {
+				t.Fatalf("document %d is alike by %v, and has %v of the query", i, s, got)
+			}
+			for j := range i {
+				if (shares[j] > got) != (hits[j] > hits[i]) && shares[j] != got {
+					t.Fatalf("documents %d and %d are in another order by coverage than by rank", j, i)
+				}
+			}
+			at := slices.Index(order, docs[i])
+			if moved[at] != got || movedSimilar[at] != similar[i] {
+				t.Fatalf("document %d has other scores in another order", i)
+			}
+		}
+	})
+}
+
+// More of the query is more, all else being equal.
+func TestCoverageRisesWithWords(t *testing.T) {
+	got := Coverage("deploy staging vpn", []Document{
+		{"a", "deploy staging vpn four"}, {"b", "deploy staging three four"}, {"c", "deploy two three four"}, {"d", "one two three four"},
+	})
+	if !slices.IsSortedFunc(got, func(x, y ratio.Ratio) int { return int(y - x) }) || got[2] == 0 || got[3] != 0 {
+		t.Errorf("shares are %v, want them to fall to 0", got)
+	}
+}
+
+// What the words miss, their pieces find, and it never outweighs the words.
+func TestSimilar(t *testing.T) {
+	got := Similar("deployment", []Document{
+		{"a", "the deployment of staging"},
+		{"b", "the deployemnts of staging"},
+		{"c", "the weather of tomorrow"},
+	})
+	if got[0] <= got[1] || got[1] <= 50_000 || got[2] >= 50_000 {
+		t.Errorf("scores are %v, want the word, its misspelling and nothing", got)
+	}
+}

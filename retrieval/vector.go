@@ -1,0 +1,217 @@
+package retrieval
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// Buckets is the number of components of a [Vector].
+const Buckets = 512
+
+// A Vector says which pieces of words a text has. The zero value is that of a
+// text without words.
+type Vector struct {
+	buckets [Buckets]int32
+}
+
+// The pieces are of so many letters, boundary marks included.
+const (
+	minGram = 3
+	maxGram = 5
+)
+
+// maxBucket bounds what a bucket counts, on either side of 0, so that 512
+// squares fit in 63 bits. Only a text of many megabytes comes near it.
+const maxBucket = 1 << 26
+
+// NewVector returns the vector of a text.
+//
+// Words are runs of letters, digits and underscores, in lower case, with a mark
+// before and behind: deploy is "<deploy>". Each run of three, four or five
+// letters of it is hashed (64-bit FNV-1a) into one of 512 buckets and adds to
+// it or takes from it, as another bit of the hash says; so what falls together
+// by chance cancels out. A word that comes n times adds as much as ⌊1+log₂n⌋
+// words: repeating is not meaning.
+func NewVector(text string) Vector {
+	counts := make(map[string]int)
+	eachWord(text, func(w string) { counts[w]++ })
+	var sums [Buckets]int64
+	for w, n := range counts { // in any order: sums do not depend on it
+		addGrams(&sums, w, int64(bits.Len(uint(n))))
+	}
+	var v Vector
+	for i, s := range sums {
+		v.buckets[i] = int32(min(max(s, -maxBucket), maxBucket))
+	}
+	return v
+}
+
+// addGrams adds the pieces of a word, with a weight.
+func addGrams(sums *[Buckets]int64, word string, weight int64) {
+	marked := []byte("<" + word + ">")
+	for start := range marked {
+		if !firstByte(marked[start]) {
+			continue
+		}
+		h, letters := uint64(fnvOffset), 0
+		for i := start; i < len(marked); i++ {
+			h = (h ^ uint64(marked[i])) * fnvPrime
+			if i+1 < len(marked) && !firstByte(marked[i+1]) {
+				continue // inside a letter
+			}
+			letters++
+			if letters >= minGram {
+				add(sums, h, weight)
+			}
+			if letters == maxGram {
+				break
+			}
+		}
+	}
+}
+
+// The parameters of 64-bit FNV-1a.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// firstByte reports whether a letter begins with b in UTF-8.
+func firstByte(b byte) bool { return b&0xC0 != 0x80 }
+
+// add adds to or takes from the bucket of a hash. The halves of the hash are
+// folded, since the low bits of FNV alone mix badly.
+func add(sums *[Buckets]int64, h uint64, weight int64) {
+	h ^= h >> 32
+	if h&(1<<31) != 0 {
+		weight = -weight
+	}
+	sums[h%Buckets] += weight
+}
+
+// Cosine returns the cosine of the angle between two vectors, to the nearest
+// millionth: 1 for the same words, about 0 for texts that have nothing in
+// common, and seldom below. With the vector of a text without words it is 0.
+func (v Vector) Cosine(o Vector) ratio.Ratio {
+	var dot, vv, oo int64
+	for i, x := range v.buckets {
+		y := o.buckets[i]
+		dot += int64(x) * int64(y)
+		vv += int64(x) * int64(x)
+		oo += int64(y) * int64(y)
+	}
+	return cosine(dot, uint64(vv), uint64(oo))
+}
+
+// MaxDimensions is the largest number of components that [CosineFloats]
+// compares.
+const MaxDimensions = 1 << 17
+
+// floatBits is the size in bits of a component made an integer. The sum of
+// MaxDimensions squares then has 22+22+17 bits, and fits.
+const floatBits = 22
+
+// CosineFloats returns the cosine of the angle between two vectors of an
+// embedder, to the nearest millionth. It is 0 if either has only zeros, or if
+// they cannot be compared: their lengths differ or are above [MaxDimensions],
+// or a component is no finite number.
+//
+// Floating-point sums depend on the processor, so there are none. Each vector
+// is multiplied by the power of two that brings its largest component into
+// [2²¹, 2²²), which is exact; each component is rounded to an integer, halves
+// away from zero, which is exact by definition; and all that follows is integer
+// arithmetic in 64 and 128 bits. The rounding moves a component by at most
+// 2⁻²² of the largest one, and the cosine by about a millionth at most.
+func CosineFloats(a, b []float32) ratio.Ratio {
+	if len(a) != len(b) || len(a) > MaxDimensions {
+		return 0
+	}
+	fa, fb := factor(a), factor(b)
+	if fa == 0 || fb == 0 {
+		return 0
+	}
+	var dot, aa, bb int64
+	for i := range a {
+		x := int64(math.Round(float64(a[i]) * fa))
+		y := int64(math.Round(float64(b[i]) * fb))
+		dot += x * y
+		aa += x * x
+		bb += y * y
+	}
+	return cosine(dot, uint64(aa), uint64(bb))
+}
+
+// factor returns the power of two that brings the largest component of a vector
+// into [2^(floatBits-1), 2^floatBits), or 0 if the vector has only zeros or a
+// component that is not finite.
+func factor(v []float32) float64 {
+	largest := 0.0
+	for _, x := range v {
+		f := math.Abs(float64(x))
+		if !(f <= math.MaxFloat32) {
+			return 0
+		}
+		largest = max(largest, f)
+	}
+	if largest == 0 {
+		return 0
+	}
+	_, e := math.Frexp(largest)
+	return math.Ldexp(1, floatBits-e)
+}
+
+// cosine returns dot/√(aa·bb) to the nearest millionth, halves away from zero,
+// and 0 if aa or bb is. It relies on dot² ≤ aa·bb, which holds for every dot
+// product.
+func cosine(dot int64, aa, bb uint64) ratio.Ratio {
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	size := uint64(max(dot, -dot))
+	// The product is moved up as far as it goes in 128 bits, by an even number,
+	// so that its root has 63 bits at least, and size follows by half of it.
+	hi, lo := bits.Mul64(aa, bb)
+	half := leadingZeros(hi, lo) / 2
+	root := sqrt128(shift(hi, lo, 2*half))
+	hi, lo = bits.Mul64(size<<half, uint64(ratio.One))
+	lo, carry := bits.Add64(lo, root/2, 0)
+	c, _ := bits.Div64(hi+carry, lo, root) // size<<half ≤ root, so c ≤ 10⁶
+	if dot < 0 {
+		return -ratio.Ratio(c)
+	}
+	return ratio.Ratio(c)
+}
+
+func leadingZeros(hi, lo uint64) int {
+	if hi == 0 {
+		return 64 + bits.LeadingZeros64(lo)
+	}
+	return bits.LeadingZeros64(hi)
+}
+
+// shift returns hi·2⁶⁴+lo shifted left by n bits.
+func shift(hi, lo uint64, n int) (uint64, uint64) {
+	if n >= 64 {
+		return lo << (n - 64), 0
+	}
+	return hi<<n | lo>>(64-n), lo << n
+}
+
+// sqrt128 returns the root of n = hi·2⁶⁴+lo, rounded down, by Newton's method.
+// N must be at least 2¹²⁶.
+func sqrt128(hi, lo uint64) uint64 {
+	x := uint64(math.MaxUint64) // not below the root, as each that follows
+	for {
+		if hi >= x {
+			return x // n is so large that the first guess is the root
+		}
+		q, _ := bits.Div64(hi, lo, x)
+		if q >= x {
+			return x
+		}
+		sum, carry := bits.Add64(x, q, 0)
+		x = sum>>1 | carry<<63
+	}
+}
