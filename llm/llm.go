@@ -1,0 +1,50 @@
+// Package llm is the port to models: what Carrel asks of a server or a file
+// that can do what programs cannot.
+//
+// Models are optional. An [Embedder] turns texts into vectors, so that they can
+// be compared by meaning; without one they are compared by words. Whatever a
+// model made is recorded beside the model's name and is checked before it is
+// used.
+//
+// # Errors and concurrency
+//
+// Drivers report the sentinels of this package, wrapped; test with errors.Is.
+// When the context of a call is done, they report its error instead. No error
+// has a text that was sent, nor a [Secret]. Embedders are safe for concurrent
+// use.
+package llm
+
+import (
+	"context"
+	"errors"
+)
+
+// The conditions that every driver reports.
+var (
+	// ErrUnavailable means that the model does not answer now: later it may.
+	ErrUnavailable = errors.New("model is unavailable")
+
+	// ErrRefused means that the model's server will not do what it is asked,
+	// now or later: the key, the model's name or the request is wrong.
+	ErrRefused = errors.New("refused by the model's server")
+
+	// ErrReply means that the model answered, with something that cannot be
+	// used.
+	ErrReply = errors.New("unusable reply of the model")
+)
+
+// An Embedder turns texts into vectors. The angle between two vectors of one
+// embedder says how unlike the texts are; vectors of different embedders do not
+// compare.
+type Embedder interface {
+	// Embed returns a vector for each text, in order. All have the same
+	// length, and all components are finite. A text in which the model finds
+	// nothing may have a vector of zeros. The caller owns the vectors. There
+	// are no vectors if there is an error.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+
+	// Name names the model and where it is from. It goes into the record
+	// beside what the embedder made. Embedders of the same name give vectors
+	// that compare.
+	Name() string
+}

@@ -1,0 +1,508 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/llm"
+)
+
+var _ llm.Embedder = (*Client)(nil)
+
+// What no error may repeat, although every server here sends it back.
+const (
+	key   = "canary-key"
+	text  = "canary text"
+	model = "tiny"
+)
+
+// A server counts its calls and knows what the client waited.
+type server struct {
+	*httptest.Server
+	calls  atomic.Int32
+	pauses []time.Duration
+}
+
+// serve starts a server and returns it with a client of it.
+func serve(t *testing.T, opts Options, h func(w http.ResponseWriter, r *http.Request, call int)) (*server, *Client) {
+	t.Helper()
+	s := new(server)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h(w, r, int(s.calls.Add(1)))
+	}))
+	t.Cleanup(s.Close)
+	opts.Key = llm.NewSecret(key)
+	opts.Sleep = func(ctx context.Context, d time.Duration) error {
+		s.pauses = append(s.pauses, d)
+		return ctx.Err()
+	}
+	opts.Rand = func(n int64) int64 { return n - 1 }
+	c, err := New(s.URL, model, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+// answer writes a vector for each text of a request: its length and its place.
+func answer(t *testing.T, w io.Writer, r *http.Request) {
+	t.Helper()
+	var req request
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		t.Error(err)
+	}
+	var data []string
+	for i, in := range slices.Backward(req.Input) { // the index counts, not the place
+		data = append(data, fmt.Sprintf(`{"object":"embedding","embedding":[%d, -0.5, 1e-3],"index":%d}`, len(in), i))
+	}
+	fmt.Fprintf(w, `{"object":"list","data":[%s],"model":"m","usage":{"total_tokens":1}}`, strings.Join(data, ","))
+}
+
+func TestEmbed(t *testing.T) {
+	var sent []request
+	var header http.Header
+	s, c := serve(t, Options{Batch: 2, BatchBytes: 6, Dimensions: 3}, func(w http.ResponseWriter, r *http.Request, _ int) {
+		if r.Method != http.MethodPost || r.URL.String() != "/v1/embeddings" {
+			t.Errorf("request is %s %s", r.Method, r.URL)
+		}
+		header = r.Header
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var req request
+		if err := json.Unmarshal(body, &req); err != nil {
+			t.Error(err)
+		}
+		sent = append(sent, req)
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		answer(t, w, r)
+	})
+	got, err := c.Embed(t.Context(), []string{"a", "bb", "", "much too long", "dddd", "eee"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [][]float32
+	for _, n := range []float32{1, 2, 1, 13, 4, 3} {
+		want = append(want, []float32{n, -0.5, 1e-3})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("vectors (-want +got):\n%s", diff)
+	}
+	var wantSent []request
+	for _, in := range [][]string{{"a", "bb"}, {" "}, {"much too long"}, {"dddd"}, {"eee"}} {
+		wantSent = append(wantSent, request{model, in, "float", 3})
+	}
+	if diff := cmp.Diff(wantSent, sent); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if got := header.Get("Authorization"); got != "Bearer "+key {
+		t.Errorf("authorization is %q", got)
+	}
+	if got, want := c.Name(), "tiny/3@"+s.URL+"/v1"; got != want {
+		t.Errorf("name is %q, want %q", got, want)
+	}
+}
+
+func TestEmbedNothing(t *testing.T) {
+	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
+	if got, err := c.Embed(t.Context(), nil); err != nil || len(got) != 0 || s.calls.Load() != 0 {
+		t.Errorf("%v, %v after %d calls, want nothing after none", got, err, s.calls.Load())
+	}
+}
+
+func TestRepliesThatAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body string
+		want string // in the error
+	}{
+		{"nothing", ``, "no JSON"},
+		{"text", text + key, "no JSON"},
+		{"a page", "<html>" + text + "</html>", "no JSON"},
+		{"two values", `{"data":[]} {}`, "no JSON"},
+		{"another shape", `{"data":{"` + key + `":1}}`, "no JSON"},
+		{"no list", `{"error":"` + text + `"}`, "0 embeddings for 2 texts"},
+		{"null", `null`, "0 embeddings for 2 texts"},
+		{"one vector too few", `{"data":[{"index":0,"embedding":[1]}]}`, "1 embeddings for 2 texts"},
+		{"one vector too many", `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "3 embeddings for 2 texts"},
+		{"no index", `{"data":[{"index":0,"embedding":[1]},{"embedding":[1]}]}`, "data.1 has no index"},
+		{"an index twice", `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "two embeddings have index 1"},
+		{"an index out of range", `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`, "data.1 has index 2 of 2"},
+		{"a negative index", `{"data":[{"index":-1,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "data.0 has index -1 of 2"},
+		{"an index that is no integer", `{"data":[{"index":0.5,"embedding":[1]},{"index":0,"embedding":[1]}]}`, "no JSON"},
+		{"no embedding", `{"data":[{"index":0,"embedding":[1]},{"index":1}]}`, "data.1 has no embedding"},
+		{"an embedding that is null", `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":null}]}`, "not an array of finite numbers"},
+		{"an embedding in base64", `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":"AACAPw=="}]}`, "not an array of finite numbers"},
+		{"an empty embedding", `{"data":[{"index":0,"embedding":[ ]},{"index":1,"embedding":[1]}]}`, "not an array of finite numbers"},
+		{"vectors of different lengths", `{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`, "data.1 has 1 components, want 2"},
+		{"a component that is null", `{"data":[{"index":0,"embedding":[1,null]},{"index":1,"embedding":[1,2]}]}`, "not an array of finite numbers"},
+		{"NaN", `{"data":[{"index":0,"embedding":[1,NaN]},{"index":1,"embedding":[1,2]}]}`, "no JSON"},
+		{"NaN as a string", `{"data":[{"index":0,"embedding":[1,"NaN"]},{"index":1,"embedding":[1,2]}]}`, "not an array of finite numbers"},
+		{"Infinity", `{"data":[{"index":0,"embedding":[1,Infinity]},{"index":1,"embedding":[1,2]}]}`, "no JSON"},
+		{"a number that is no float32", `{"data":[{"index":0,"embedding":[1,1e39]},{"index":1,"embedding":[1,2]}]}`, "not an array of finite numbers"},
+		{"arrays in an array", `{"data":[{"index":0,"embedding":[[1],2]},{"index":1,"embedding":[1,2]}]}`, "not an array of finite numbers"},
+		{"more than is read", strings.Repeat(" ", 2000), "more than 1000 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := serve(t, Options{MaxReply: 1000}, func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, tt.body) })
+			got, err := c.Embed(t.Context(), []string{text, "b"})
+			checkError(t, err, llm.ErrReply, tt.want)
+			if got != nil || s.calls.Load() != 1 {
+				t.Errorf("%v after %d calls, want nothing after 1", got, s.calls.Load())
+			}
+		})
+	}
+}
+
+// checkError checks what an error is and says, and that it keeps secrets.
+func checkError(t *testing.T, err, want error, says string) {
+	t.Helper()
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), says) {
+		t.Errorf("error is %v, want %v that says %q", err, want, says)
+	}
+	for _, s := range []string{key, text} {
+		if shown := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(shown, s) {
+			t.Errorf("error shows %q: %s", s, shown)
+		}
+	}
+}
+
+func TestDimensionsThatWereNotAskedFor(t *testing.T) {
+	_, c := serve(t, Options{Dimensions: 4}, func(w http.ResponseWriter, r *http.Request, _ int) { answer(t, w, r) })
+	_, err := c.Embed(t.Context(), []string{text})
+	checkError(t, err, llm.ErrReply, "data.0 has 3 components, want 4")
+}
+
+func TestLengthThatChangesBetweenBatches(t *testing.T) {
+	_, c := serve(t, Options{Batch: 1}, func(w http.ResponseWriter, _ *http.Request, call int) {
+		fmt.Fprintf(w, `{"data":[{"index":0,"embedding":[%s1]}]}`, strings.Repeat("1,", call))
+	})
+	_, err := c.Embed(t.Context(), []string{text, text})
+	checkError(t, err, llm.ErrReply, "3 components after those of 2")
+}
+
+func TestStatus(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		want   error
+		calls  int32
+		says   string
+	}{
+		{http.StatusNoContent, llm.ErrReply, 1, "status 204 No Content"},
+		{http.StatusMovedPermanently, llm.ErrRefused, 1, "redirects are not followed"},
+		{http.StatusBadRequest, llm.ErrRefused, 1, "status 400 Bad Request"},
+		{http.StatusUnauthorized, llm.ErrRefused, 1, "status 401 Unauthorized"},
+		{http.StatusNotFound, llm.ErrRefused, 1, "status 404 Not Found"},
+		{http.StatusRequestTimeout, llm.ErrUnavailable, 1, "status 408 Request Timeout"},
+		{http.StatusTooManyRequests, llm.ErrUnavailable, 3, "status 429 Too Many Requests"},
+		{http.StatusInternalServerError, llm.ErrUnavailable, 3, "status 500 Internal Server Error"},
+		{http.StatusServiceUnavailable, llm.ErrUnavailable, 3, "status 503 Service Unavailable"},
+		{599, llm.ErrUnavailable, 3, "status 599: "},
+	} {
+		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
+			s, c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				w.WriteHeader(tt.status)
+				if tt.status != http.StatusNoContent {
+					fmt.Fprintf(w, "<html>no: %s %s</html>", text, key)
+				}
+			})
+			_, err := c.Embed(t.Context(), []string{text})
+			checkError(t, err, tt.want, tt.says)
+			if got := s.calls.Load(); got != tt.calls {
+				t.Errorf("%d calls, want %d", got, tt.calls)
+			}
+		})
+	}
+}
+
+func TestTryingAgain(t *testing.T) {
+	const date = "Mon, 02 Jan 2006 15:04:05 GMT"
+	for _, tt := range []struct {
+		name    string
+		retries int
+		fail    int // calls that fail
+		after   string
+		calls   int32
+		pauses  []time.Duration
+		says    string // in the error, if any
+	}{
+		{"once", 0, 1, "", 2, []time.Duration{500 * time.Millisecond}, ""},
+		{"until the tries are used up", 0, 9, "", 3, []time.Duration{500 * time.Millisecond, time.Second}, "status 429"},
+		{"never", NoRetries, 9, "", 1, nil, "status 429"},
+		{"with a longest pause", 8, 8, "", 9, []time.Duration{
+			500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second,
+			8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second,
+		}, ""},
+		{"after the seconds asked for", 0, 1, "7", 2, []time.Duration{7 * time.Second}, ""},
+		{"after no fewer than our own", 0, 1, "0", 2, []time.Duration{500 * time.Millisecond}, ""},
+		{"at the time asked for", 0, 1, "Mon, 02 Jan 2006 15:04:25 GMT", 2, []time.Duration{20 * time.Second}, ""},
+		{"at a time that has passed", 0, 1, "Mon, 02 Jan 2006 15:00:00 GMT", 2, []time.Duration{500 * time.Millisecond}, ""},
+		{"not when asked to wait too long", 0, 1, "31", 1, nil, "asks for a pause of 31s"},
+		{"whatever nonsense is asked for", 0, 1, "soon " + key, 2, []time.Duration{500 * time.Millisecond}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := serve(t, Options{Retries: tt.retries}, func(w http.ResponseWriter, r *http.Request, call int) {
+				if call > tt.fail {
+					answer(t, w, r)
+					return
+				}
+				w.Header().Set("Date", date)
+				if tt.after != "" {
+					w.Header().Set("Retry-After", tt.after)
+				}
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
+			got, err := c.Embed(t.Context(), []string{text})
+			if tt.says != "" {
+				checkError(t, err, llm.ErrUnavailable, tt.says)
+			} else if err != nil || len(got) != 1 {
+				t.Errorf("%v, %v, want a vector", got, err)
+			}
+			var pauses []time.Duration
+			for _, p := range s.pauses {
+				pauses = append(pauses, p.Round(time.Millisecond)) // the fake source gives one nanosecond less than the whole
+			}
+			if diff := cmp.Diff(tt.pauses, pauses); diff != "" {
+				t.Errorf("pauses (-want +got):\n%s", diff)
+			}
+			if got := s.calls.Load(); got != tt.calls {
+				t.Errorf("%d calls, want %d", got, tt.calls)
+			}
+		})
+	}
+}
+
+func TestConnectionThatIsDropped(t *testing.T) {
+	drop := func(w http.ResponseWriter, before string) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if before != "" {
+			fmt.Fprint(conn, before)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Run("before the reply, once", func(t *testing.T) {
+		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, call int) {
+			if call == 1 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				drop(w, "")
+				return
+			}
+			answer(t, w, r)
+		})
+		if got, err := c.Embed(t.Context(), []string{text}); err != nil || len(got) != 1 || s.calls.Load() != 2 {
+			t.Errorf("%v, %v after %d calls, want a vector after 2", got, err, s.calls.Load())
+		}
+	})
+	t.Run("before the reply, always", func(t *testing.T) {
+		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			drop(w, "")
+		})
+		_, err := c.Embed(t.Context(), []string{text})
+		checkError(t, err, llm.ErrUnavailable, "connection dropped")
+		if got := s.calls.Load(); got != 3 {
+			t.Errorf("%d calls, want 3", got)
+		}
+	})
+	t.Run("in the middle of the reply", func(t *testing.T) {
+		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			drop(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":")
+		})
+		_, err := c.Embed(t.Context(), []string{text})
+		checkError(t, err, llm.ErrReply, "cut off after 8 bytes")
+		if got := s.calls.Load(); got != 1 {
+			t.Errorf("%d calls, want 1", got)
+		}
+	})
+	t.Run("by what speaks no HTTP", func(t *testing.T) {
+		_, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			drop(w, key+" "+text+"\r\n\r\n")
+		})
+		_, err := c.Embed(t.Context(), []string{text})
+		checkError(t, err, llm.ErrUnavailable, "connection broke")
+	})
+}
+
+func TestNobodyListens(t *testing.T) {
+	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
+	s.Close()
+	_, err := c.Embed(t.Context(), []string{text})
+	checkError(t, err, llm.ErrUnavailable, "refused")
+	if len(s.pauses) > 0 {
+		t.Errorf("tried again after %v", s.pauses)
+	}
+}
+
+// hang blocks until the client has gone.
+func hang(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection goes unnoticed
+	<-r.Context().Done()
+}
+
+func TestServerThatHangs(t *testing.T) {
+	t.Run("until the caller gives up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s, c := serve(t, Options{}, func(_ http.ResponseWriter, r *http.Request, _ int) {
+			cancel()
+			hang(r)
+		})
+		_, err := c.Embed(ctx, []string{text})
+		checkError(t, err, context.Canceled, "")
+		if got := s.calls.Load(); got != 1 || errors.Is(err, llm.ErrUnavailable) {
+			t.Errorf("%v after %d calls, want the context's own after 1", err, got)
+		}
+	})
+	t.Run("until the time is over", func(t *testing.T) {
+		s, c := serve(t, Options{Timeout: time.Millisecond}, func(_ http.ResponseWriter, r *http.Request, _ int) { hang(r) })
+		_, err := c.Embed(t.Context(), []string{text})
+		checkError(t, err, llm.ErrUnavailable, "no reply within 1ms")
+		if len(s.pauses) > 0 {
+			t.Errorf("tried again after %v", s.pauses)
+		}
+	})
+	t.Run("in the middle of the reply", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			fmt.Fprint(w, `{"data":`)
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			hang(r)
+		})
+		_, err := c.Embed(ctx, []string{text})
+		checkError(t, err, context.Canceled, "")
+	})
+}
+
+func TestCallerThatGivesUpInAPause(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
+	c.opts.Sleep = func(ctx context.Context, _ time.Duration) error {
+		cancel()
+		return sleep(ctx, time.Hour)
+	}
+	_, err := c.Embed(ctx, []string{text})
+	checkError(t, err, context.Canceled, "")
+	if got := s.calls.Load(); got != 1 {
+		t.Errorf("%d calls, want 1", got)
+	}
+}
+
+func TestDefaultPauseEnds(t *testing.T) {
+	if err := sleep(t.Context(), time.Nanosecond); err != nil {
+		t.Error(err)
+	}
+}
+
+// The key and the texts go to the origin they are meant for, and no further.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("followed to %s with %v", r.Host, r.Header)
+	}))
+	t.Cleanup(other.Close)
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		s, c := serve(t, Options{HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			http.Redirect(w, r, other.URL+"/?"+key, status)
+		})
+		_, err := c.Embed(t.Context(), []string{text})
+		checkError(t, err, llm.ErrRefused, "redirects are not followed")
+		if got := s.calls.Load(); got != 1 {
+			t.Errorf("%d calls after status %d, want 1", got, status)
+		}
+	}
+}
+
+func TestNoProxyFromTheEnvironment(t *testing.T) {
+	if transport().Proxy != nil {
+		t.Error("the default transport has a proxy")
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tt := range []struct{ base, want string }{
+		{"http://localhost:11434", "m@http://localhost:11434/v1"},
+		{"http://localhost:11434/", "m@http://localhost:11434/v1"},
+		{"http://localhost:11434/v1", "m@http://localhost:11434/v1"},
+		{"https://API.example.com/v1/", "m@https://api.example.com/v1"},
+		{"https://example.com/llm/v1//", "m@https://example.com/llm/v1"},
+		{"https://[::1]:8080/a", "m@https://[::1]:8080/a/v1"},
+	} {
+		if c, err := New(tt.base, "m", nil); err != nil || c.Name() != tt.want {
+			t.Errorf("New(%q) = %v, %v, want %s", tt.base, c, err, tt.want)
+		}
+	}
+	for _, base := range []string{"", "localhost:11434", "/v1", "ftp://example.com", "http://", "http://:80", "http:example.com", "http://a b", "http://user:" + key + "@host%zz", "http://" + key + "@example.com", "http://example.com/?k=" + key, "http://example.com/#a", "http://example.com/?"} {
+		if _, err := New(base, "m", nil); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("New(%q): error is %v", base, err)
+		}
+	}
+	for _, opts := range []*Options{
+		{Key: llm.NewSecret(key + "\r\nX: y")},
+		{Key: llm.NewSecret(key + "é")},
+		{Dimensions: -1},
+		{Batch: -1},
+		{Retries: -2},
+		{MaxReply: -1},
+	} {
+		if _, err := New("http://localhost", "m", opts); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("options %+v: error is %v", opts, err)
+		}
+	}
+	if _, err := New("http://localhost", "", nil); err == nil {
+		t.Error("no error for no model")
+	}
+}
+
+func FuzzParseReply(f *testing.F) {
+	for _, s := range []string{
+		`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3e-2,-4]}]}`,
+		`{"data":[{"index":0,"embedding":[null]}]}`, `{"data":null}`, `[]`, `{"data":[{"embedding":[[],{}]}]}`,
+	} {
+		f.Add([]byte(s), 2)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, texts int) {
+		texts = 1 + texts&7
+		vectors, err := parseReply(data, texts, 0)
+		if err != nil {
+			if !errors.Is(err, llm.ErrReply) {
+				t.Errorf("error is %v", err)
+			}
+			return
+		}
+		for _, v := range vectors {
+			if len(v) == 0 || len(v) != len(vectors[0]) {
+				t.Errorf("vectors are %v", vectors)
+			}
+			for _, x := range v {
+				if x-x != 0 {
+					t.Errorf("component %v", x)
+				}
+			}
+		}
+		if len(vectors) != texts {
+			t.Errorf("%d vectors for %d texts", len(vectors), texts)
+		}
+	})
+}
