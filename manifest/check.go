@@ -1,0 +1,451 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+)
+
+// MaxName is the length of the longest name, in characters.
+const MaxName = 200
+
+// The ways in which a document can be wrong. Test with errors.Is.
+var (
+	ErrFormat = errors.New("not a canonical manifest")
+	ErrSchema = errors.New("manifest of another version")
+	ErrSeal   = errors.New("the seal does not match the manifest")
+)
+
+// A CheckError says what in a manifest cannot be.
+type CheckError struct {
+	Item int // index of the item, or -1 if the error is not about one
+	Text string
+}
+
+func (e *CheckError) Error() string {
+	if e.Item < 0 {
+		return "manifest: " + e.Text
+	}
+	return fmt.Sprintf("manifest: item %d: %s", e.Item, e.Text)
+}
+
+// whole returns an error that is not about one item.
+func whole(format string, args ...any) *CheckError {
+	return &CheckError{Item: -1, Text: fmt.Sprintf(format, args...)}
+}
+
+// ValidName reports whether s can stand in a manifest: 1 to [MaxName] letters
+// and digits of ASCII and the characters ". _ @ : + * / -", beginning with a
+// letter or a digit.
+func ValidName(s string) bool {
+	if s == "" || len(s) > MaxName || !alnum(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !alnum(s[i]) && strings.IndexByte("._@:+*/-", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func alnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// validID reports whether s is the id of a manifest.
+func validID(s string) bool {
+	digits, ok := strings.CutPrefix(s, "m_")
+	return ok && len(digits) >= 8 && len(digits) <= 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// Check returns an error, a [*CheckError], if the manifest breaks an invariant:
+//
+//   - every field is in its range, and every name is a [ValidName];
+//   - items are in their order, and the last and only the last is an [*Output];
+//   - segments tile the output without gap or overlap;
+//   - their tokens sum to Total, which is within Budget less Reserve;
+//   - what a reason stands with is what it is for;
+//   - no artifact or block is in two segments or omissions, no row of an
+//     artifact is mentioned twice, and none is fetched twice;
+//   - as many artifacts as Candidates are in segments, omissions and sets;
+//   - the tier minimal asks for a Review.
+//
+// A manifest from which something was taken out cannot be checked as a whole,
+// so a [*Redacted] is an error, too.
+func (m *Manifest) Check() error {
+	if err := m.Header.check(); err != nil {
+		return err
+	}
+	c := checker{
+		refs:    make(map[string]int, len(m.Items)),
+		fetched: make(map[string]int),
+	}
+	for i, it := range m.Items {
+		if err := checkItem(it); err != "" {
+			return &CheckError{i, err}
+		}
+		if err := c.add(i, it); err != "" {
+			return &CheckError{i, err}
+		}
+	}
+	return c.end(&m.Header)
+}
+
+// fields returns an error if a field of the header or an item is out of range.
+// It looks at nothing that an item left out could have changed.
+func (m *Manifest) fields() error {
+	if err := m.Header.check(); err != nil {
+		return err
+	}
+	for i, it := range m.Items {
+		if _, ok := it.(*Redacted); ok {
+			continue
+		}
+		if err := checkItem(it); err != "" {
+			return &CheckError{i, err}
+		}
+	}
+	return nil
+}
+
+// check returns an error if the header cannot be.
+func (h *Header) check() error {
+	switch created := h.Created; {
+	case !validID(h.ID):
+		return whole(`id %q is not "m_" and 8 to 64 hexadecimal digits`, clip(h.ID))
+	case created.Year() < 1970 || created.UTC().Year() > 9999:
+		return whole("created is in the year %d, want 1970 to 9999", created.Year())
+	case created.Nanosecond()%int(time.Millisecond) != 0:
+		return whole("created is not in whole milliseconds")
+	case !slices.Contains(tier.Tiers(), h.Tier):
+		return whole("there is no tier %q", clip(string(h.Tier)))
+	case h.Tier == tier.Minimal && !h.Review:
+		return whole("the tier is minimal and no review is asked for")
+	case h.Session == "" && h.Revision != 0:
+		return whole("there is a revision and no session")
+	case h.Semantic == "" && h.SemanticCalls != 0:
+		return whole("there are semantic calls and nothing that was called")
+	}
+	for _, f := range []struct {
+		name, value string
+		optional    bool
+	}{
+		{"scope", h.Scope, false},
+		{"actor", h.Actor, false},
+		{"session", string(h.Session), true},
+		{"policy", h.Policy, false},
+		{"format", h.Format, false},
+		{"encoding", h.Encoding, false},
+		{"query", h.Query, true},
+		{"semantic", h.Semantic, true},
+	} {
+		if !nameOr(f.value, f.optional) {
+			return whole("%s %q is not a name", f.name, clip(f.value))
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+		most  int64
+	}{
+		{"revision", h.Revision, maxExact},
+		{"version", h.Version, maxExact},
+		{"budget", int64(h.Budget), math.MaxInt32},
+		{"reserve", int64(h.Reserve), math.MaxInt32},
+		{"demand", int64(h.Demand), math.MaxInt32},
+		{"total", int64(h.Total), math.MaxInt32},
+		{"semantic_calls", int64(h.SemanticCalls), math.MaxInt32},
+		{"candidates", int64(h.Candidates), math.MaxInt32},
+	} {
+		if f.value < 0 || f.value > f.most {
+			return whole("%s is %d, want 0 to %d", f.name, f.value, f.most)
+		}
+	}
+	return nil
+}
+
+// nameOr reports whether s is a name, or empty where that is allowed.
+func nameOr(s string, optional bool) bool { return optional && s == "" || ValidName(s) }
+
+// checkItem says what is wrong with an item by itself.
+func checkItem(it Item) string {
+	switch it := it.(type) {
+	case *Segment:
+		if it != nil {
+			return it.check()
+		}
+	case *Omission:
+		if it != nil {
+			return it.check()
+		}
+	case *Set:
+		if it != nil {
+			return it.check()
+		}
+	case *Fetch:
+		if it != nil {
+			return it.check()
+		}
+	case *Output:
+		if it != nil {
+			return inRange(field{"bytes", int64(it.Bytes), 0, math.MaxInt32})
+		}
+	case *Redacted:
+		return "it was taken out"
+	}
+	return "it is nil"
+}
+
+func (s *Segment) check() string {
+	switch {
+	case !slices.Contains(kinds, s.Kind):
+		return fmt.Sprintf("there is no kind %q", clip(string(s.Kind)))
+	case !slices.Contains(included, s.Reason):
+		return fmt.Sprintf("%q is no reason to be in", clip(string(s.Reason)))
+	case !ValidName(s.Cell):
+		return fmt.Sprintf("cell %q is not a name", clip(s.Cell))
+	case !nameOr(s.Ref, s.Kind != KindArtifact && s.Kind != KindMessage && s.Kind != KindStub):
+		return fmt.Sprintf("ref %q is not a name", clip(s.Ref))
+	case s.Class == "" && s.Kind == KindArtifact:
+		return "it is an artifact without a class"
+	case s.Class != "" && s.Ref == "":
+		return "it has a class and no ref"
+	case s.Class == "" && (s.Row != 0 || s.Version != 0):
+		return "it has a row or a version and no class"
+	case s.Class != "" && s.Class.Rank() < 0:
+		return fmt.Sprintf("%v %q", provenance.ErrClass, clip(string(s.Class)))
+	case !s.Form.valid():
+		return fmt.Sprintf("there is no form %q", clip(string(s.Form)))
+	}
+	if wrong := s.Score.check(); wrong != "" {
+		return wrong
+	}
+	return inRange(
+		field{"start", int64(s.Start), 0, math.MaxInt32},
+		field{"bytes", int64(s.Bytes), 1, math.MaxInt32},
+		field{"tokens", int64(s.Tokens), 0, math.MaxInt32},
+		field{"row", s.Row, 0, maxExact},
+		field{"version", s.Version, 0, maxExact},
+		field{"neutralized", int64(s.Neutralized), 0, math.MaxInt32},
+	)
+}
+
+func (o *Omission) check() string {
+	switch {
+	case !slices.Contains(excluded, o.Reason):
+		return fmt.Sprintf("%q is no reason to be left out", clip(string(o.Reason)))
+	case !ValidName(o.Ref):
+		return fmt.Sprintf("ref %q is not a name", clip(o.Ref))
+	case o.Class == "" && o.Row != 0:
+		return "it has a row and no class"
+	case o.Class != "" && o.Class.Rank() < 0:
+		return fmt.Sprintf("%v %q", provenance.ErrClass, clip(string(o.Class)))
+	}
+	if wrong := o.Score.check(); wrong != "" {
+		return wrong
+	}
+	return inRange(
+		field{"row", o.Row, 0, maxExact},
+		field{"tokens", int64(o.Tokens), 0, math.MaxInt32},
+	)
+}
+
+func (s *Set) check() string {
+	switch {
+	case !slices.Contains(excluded, s.Reason):
+		return fmt.Sprintf("%q is no reason to be left out", clip(string(s.Reason)))
+	case s.Count < 1 || int64(s.Count) > math.MaxInt32:
+		return fmt.Sprintf("count is %d, want 1 to %d", s.Count, math.MaxInt32)
+	case int64(s.Count) != s.Rows.Len():
+		return fmt.Sprintf("count is %d, and there are %d rows", s.Count, s.Rows.Len())
+	}
+	return ""
+}
+
+func (f *Fetch) check() string {
+	var held bool
+	switch f.Outcome {
+	case OutcomeUnchanged:
+		held = f.To == f.From
+	case OutcomeChanged:
+		held = f.To != f.From && f.To != 0
+	case OutcomeGone, OutcomeForbidden, OutcomeUnavailable:
+		held = f.To == 0
+	default:
+		return fmt.Sprintf("there is no outcome %q", clip(string(f.Outcome)))
+	}
+	switch {
+	case !held:
+		return fmt.Sprintf("the outcome is %s, and the version was %d and is %d", f.Outcome, f.From, f.To)
+	case !ValidName(f.Ref):
+		return fmt.Sprintf("ref %q is not a name", clip(f.Ref))
+	}
+	return inRange(field{"from", f.From, 0, maxExact}, field{"to", f.To, 0, maxExact})
+}
+
+// check says what is wrong with a score, of which nil is none.
+func (s *Score) check() string {
+	if s == nil {
+		return ""
+	}
+	if !s.Tag.valid() {
+		return fmt.Sprintf("there is no tag %q", clip(string(s.Tag)))
+	}
+	return inRange(
+		field{"recency", int64(s.Recency), 0, int64(ratio.One)},
+		field{"provenance", int64(s.Provenance), 0, int64(ratio.One)},
+		field{"semantic", int64(s.Semantic), 0, int64(ratio.One)},
+		field{"first", int64(s.First), 0, int64(ratio.One)},
+		field{"total", int64(s.Total), 0, int64(ratio.One)},
+	)
+}
+
+// A field is a number and its range.
+type field struct {
+	name               string
+	value, least, most int64
+}
+
+// inRange says which field is not in its range.
+func inRange(fields ...field) string {
+	for _, f := range fields {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Sprintf("%s is %d, want %d to %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	return ""
+}
+
+// A checker holds what is to be compared between items.
+type checker struct {
+	rank      int            // of the latest item
+	refs      map[string]int // of segments and omissions, to the item
+	fetched   map[string]int
+	rows      []placed
+	size      int64 // bytes of the segments
+	tokens    int64
+	artifacts int64 // artifacts
+	output    *Output
+}
+
+// A placed run of rows is mentioned by an item.
+type placed struct {
+	run
+	item int
+}
+
+// rank returns the place of an item's type in the order of items.
+func rank(it Item) int {
+	switch it.(type) {
+	case *Segment:
+		return 0
+	case *Omission:
+		return 1
+	case *Set:
+		return 2
+	case *Fetch:
+		return 3
+	default:
+		return 4
+	}
+}
+
+// add takes in an item that is sound by itself, and says what is wrong with it
+// among the others.
+func (c *checker) add(i int, it Item) string {
+	r := rank(it)
+	switch {
+	case c.output != nil:
+		return "it is behind the output"
+	case r < c.rank:
+		return "the order is segments, omissions, sets, fetches, output"
+	}
+	c.rank = r
+	switch it := it.(type) {
+	case *Segment:
+		if int64(it.Start) != c.size {
+			return fmt.Sprintf("it starts at byte %d, want %d", it.Start, c.size)
+		}
+		c.size += int64(it.Bytes)
+		c.tokens += int64(it.Tokens)
+		return c.mention(i, it.Ref, it.Class, it.Row)
+	case *Omission:
+		return c.mention(i, it.Ref, it.Class, it.Row)
+	case *Set:
+		c.artifacts += int64(it.Count)
+		for _, r := range it.Rows.runs {
+			c.rows = append(c.rows, placed{r, i})
+		}
+	case *Fetch:
+		return twice(c.fetched, it.Ref, i)
+	case *Output:
+		c.output = it
+	}
+	return ""
+}
+
+// mention takes in an artifact or a block.
+func (c *checker) mention(i int, ref string, class provenance.Class, row int64) string {
+	if class != "" {
+		c.artifacts++
+	}
+	if row != 0 {
+		c.rows = append(c.rows, placed{run{row, row}, i})
+	}
+	if ref == "" {
+		return ""
+	}
+	return twice(c.refs, ref, i)
+}
+
+// twice notes that item i is about ref, and says so if another one is.
+func twice(seen map[string]int, ref string, i int) string {
+	if other, ok := seen[ref]; ok {
+		return fmt.Sprintf("item %d is about %s, too", other, ref)
+	}
+	seen[ref] = i
+	return ""
+}
+
+// end says what is wrong with all items together.
+func (c *checker) end(h *Header) error {
+	switch {
+	case c.output == nil:
+		return whole("there is no output")
+	case c.size != int64(c.output.Bytes):
+		return whole("the segments have %d bytes, and the output has %d", c.size, c.output.Bytes)
+	case c.tokens != int64(h.Total):
+		return whole("the segments have %d tokens, and the total is %d", c.tokens, h.Total)
+	case h.Total > h.Budget-h.Reserve:
+		return whole("the total of %d tokens is over the budget of %d less the reserve of %d", h.Total, h.Budget, h.Reserve)
+	case c.artifacts != int64(h.Candidates):
+		return whole("%d artifacts are mentioned, and there were %d candidates", c.artifacts, h.Candidates)
+	}
+	slices.SortFunc(c.rows, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.item, b.item))
+	})
+	for i := 1; i < len(c.rows); i++ {
+		if a, b := c.rows[i-1], c.rows[i]; b.first <= a.last {
+			return &CheckError{max(a.item, b.item), fmt.Sprintf("item %d has row %d, too", min(a.item, b.item), b.first)}
+		}
+	}
+	return nil
+}
+
+// clip shortens a text for an error.
+func clip(s string) string {
+	const longest = 40
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
+}

@@ -1,0 +1,185 @@
+package manifest
+
+import (
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Explain returns what happened to an artifact or a block: the segment, the
+// omission or the set that has it, and the reason. It is looked for by its id
+// and, if row is not 0, by its row, which alone finds it in a set. The result
+// is false if nothing has it that was not taken out.
+func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
+	about := func(r string, n int64) bool { return ref != "" && r == ref || row != 0 && n == row }
+	for _, it := range m.Items {
+		switch it := it.(type) {
+		case *Segment:
+			if about(it.Ref, it.Row) {
+				return it, it.Reason, true
+			}
+		case *Omission:
+			if about(it.Ref, it.Row) {
+				return it, it.Reason, true
+			}
+		case *Set:
+			if row != 0 && it.Rows.Contains(row) {
+				return it, it.Reason, true
+			}
+		}
+	}
+	return nil, "", false
+}
+
+// A Delta is what is different between two contexts.
+type Delta struct {
+	From, To           string // ids of the manifests
+	FromTier, ToTier   tier.Tier
+	FromTotal, ToTotal token.Count
+
+	Added   []Change // in the order of the later context
+	Removed []Change // in the order of the earlier one
+	Changed []Change // in the order of the later one
+
+	// Prefix is how many bytes the outputs begin with in common, by whole
+	// segments, and Kept is its share of the earlier output: what a provider's
+	// cache can still use. Equal bytes of different cells do not count.
+	Prefix int
+	Kept   ratio.Ratio
+
+	// Partial says that something was taken out of one of the manifests. Then
+	// there may be more differences, fewer additions and fewer removals.
+	Partial bool
+}
+
+// A Change is what became of one thing. Segments with a Ref are the same thing
+// if their refs are equal; those without, if they are the first, second and so
+// on of their kind. Frames are not compared.
+type Change struct {
+	Ref    string
+	Before *Segment // nil if it was added
+	After  *Segment // nil if it was removed
+
+	// Reason is why it is in the later context or why it is not. It is empty
+	// for what was removed and is not mentioned by the later manifest.
+	Reason Reason
+}
+
+// Diff returns what is different from a to b.
+func Diff(a, b *Manifest) *Delta {
+	d := &Delta{
+		From: a.Header.ID, To: b.Header.ID,
+		FromTier: a.Header.Tier, ToTier: b.Header.Tier,
+		FromTotal: a.Header.Total, ToTotal: b.Header.Total,
+	}
+	old, now := listSegments(a), listSegments(b)
+	d.Partial = old.partial || now.partial
+	why := absence(b)
+	for _, n := range now.named {
+		switch before, ok := old.byName[n.name]; {
+		case !ok:
+			d.Added = append(d.Added, Change{Ref: n.Ref, After: n.Segment, Reason: n.Reason})
+		case differs(before, n.Segment):
+			d.Changed = append(d.Changed, Change{n.Ref, before, n.Segment, n.Reason})
+		}
+	}
+	for _, n := range old.named {
+		if now.byName[n.name] == nil {
+			d.Removed = append(d.Removed, Change{Ref: n.Ref, Before: n.Segment, Reason: why(n.Segment)})
+		}
+	}
+	d.Prefix = prefix(a, b)
+	d.Kept = ratio.Of(d.Prefix, old.size)
+	return d
+}
+
+// A name is what tells that two segments are about the same thing.
+type name struct {
+	ref   string
+	kind  Kind // if there is no ref
+	place int  // among those of its kind without a ref
+}
+
+// A named segment.
+type named struct {
+	*Segment
+	name name
+}
+
+// segments is what a manifest has of them.
+type segments struct {
+	named   []named // without frames
+	byName  map[name]*Segment
+	size    int // bytes of the output
+	partial bool
+}
+
+func listSegments(m *Manifest) *segments {
+	list := &segments{byName: make(map[name]*Segment, len(m.Items))}
+	places := make(map[Kind]int)
+	for _, it := range m.Items {
+		switch it := it.(type) {
+		case *Segment:
+			list.size = it.Start + it.Bytes
+			n := name{ref: it.Ref}
+			if it.Ref == "" {
+				if it.Kind == KindFrame {
+					continue
+				}
+				n.kind, n.place = it.Kind, places[it.Kind]
+				places[it.Kind]++
+			}
+			list.named = append(list.named, named{it, n})
+			list.byName[n] = it
+		case *Output:
+			list.size = it.Bytes
+		case *Redacted:
+			list.partial = true
+		}
+	}
+	return list
+}
+
+// absence returns a function that says why something is not in m.
+func absence(m *Manifest) func(*Segment) Reason {
+	omitted := make(map[string]Reason)
+	var sets []*Set
+	for _, it := range m.Items {
+		switch it := it.(type) {
+		case *Omission:
+			omitted[it.Ref] = it.Reason
+		case *Set:
+			sets = append(sets, it)
+		}
+	}
+	return func(s *Segment) Reason {
+		if r, ok := omitted[s.Ref]; ok {
+			return r
+		}
+		for _, set := range sets {
+			if s.Row != 0 && set.Rows.Contains(s.Row) {
+				return set.Reason
+			}
+		}
+		return ""
+	}
+}
+
+// differs reports whether the same thing is otherwise in a context.
+func differs(a, b *Segment) bool {
+	return a.Kind != b.Kind || a.Form != b.Form || a.Version != b.Version || a.Tokens != b.Tokens || !a.Commit.Equal(b.Commit)
+}
+
+// prefix returns how many bytes two outputs begin with in common.
+func prefix(a, b *Manifest) int {
+	size := 0
+	for i := range min(len(a.Items), len(b.Items)) {
+		s, ok := a.Items[i].(*Segment)
+		t, same := b.Items[i].(*Segment)
+		if !ok || !same || s.Bytes != t.Bytes || !s.Commit.Equal(t.Commit) {
+			break
+		}
+		size += s.Bytes
+	}
+	return size
+}

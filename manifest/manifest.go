@@ -1,0 +1,179 @@
+// Package manifest has the sealed account of an assembled context: what the
+// model saw, byte for byte, what it did not see, and why.
+//
+// A [Manifest] is a header and items. A [Segment] is a stretch of the output,
+// and the segments tile it. An [Omission] is an artifact that was left out, and
+// a [Set] is many of them that were left out for the same reason. A [Fetch] is
+// an attempt to get an artifact again from its source. The [Output] is the
+// whole. [Seal] makes a document of a manifest and [Parse] reads it back;
+// doc/spec/manifest.md describes the document for those who write a verifier of
+// their own.
+//
+// # No text
+//
+// A manifest holds names, versions, counts, times, commitments and reasons out
+// of closed lists, and no text of a conversation or an artifact. A name has at
+// most [MaxName] characters of a small alphabet without space. So text can be
+// erased while the account of its use stays as it was sealed: what is left of
+// the text is a commitment, made by [CommitSegment] under a salt that is kept
+// with the text and goes with it. A name is not text only if whoever gives it
+// takes care of that: ids should be random.
+//
+// # Seal
+//
+// The seal is a digest over the header and over one digest for each item. The
+// digest of an item is salted. [Sealed.Redact] takes items out, with their
+// salts, and leaves their digests: the seal is the same and still verifies, and
+// nobody can tell by guessing what the items were. [Sealed.Proof] shows one
+// item and nothing else. A seal says that a document is unchanged since its
+// seal was written down somewhere; it does not say who made it.
+//
+// # Units
+//
+// Offsets and sizes are in bytes of the output. Counts of tokens are in tokens
+// of the header's Encoding. Scores are [ratio.Ratio], in millionths, from 0 to
+// [ratio.One]. Times are UTC in whole milliseconds. Counts and sizes are below
+// 2³¹, versions and rows below 2⁵³.
+//
+// # Determinism, errors, concurrency
+//
+// The package does no I/O and reads no clock. Randomness is an argument of
+// [Seal] and nothing else is random: equal arguments give equal bytes. Errors
+// are [ErrFormat], [ErrSchema] or [ErrSeal], or a [*CheckError] that names the
+// item. A [Sealed] does not change and may be used by several goroutines.
+package manifest
+
+import (
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Schema is the name and the version of the document.
+const Schema = "carrel.manifest.v1"
+
+// A Manifest is the account of one assembled context.
+type Manifest struct {
+	Header Header
+	Items  []Item // segments, then omissions, sets, fetches, and the output
+}
+
+// A Header says for whom, from what and under which limits a context was made.
+type Header struct {
+	ID      string // "m_" and 8 to 64 hexadecimal digits
+	Scope   string
+	Actor   string
+	Created time.Time
+
+	Session  transcript.SessionID // whose window is in the context, or empty
+	Revision int64                // of the session
+	Version  int64                // of the scope's artifacts
+	Policy   string               // version of the policy that decided
+
+	Format   string // "openai", "anthropic" or "text"
+	Encoding string // of the tokenizer that counted, as [token.Counter] names it
+	Budget   token.Count
+	Reserve  token.Count // of the budget, kept free for the answer
+	Demand   token.Count // what would have been taken if nothing were cut
+	Total    token.Count // what is taken
+	Tier     tier.Tier
+	Review   bool // a person should look
+
+	Query         string // id of the cell with the query, or empty
+	Semantic      string // what scored semantics, such as "lexical/1", or empty
+	SemanticCalls int    // texts that it saw
+	Candidates    int    // artifacts considered; each is in a segment, an omission or a set
+}
+
+// An Item is a line of the account: a [*Segment], [*Omission], [*Set],
+// [*Fetch] or [*Output], or what is left of one, a [*Redacted]. No other type
+// implements it.
+type Item interface{ item() }
+
+// A Segment is a stretch of the output. It is about an artifact exactly if it
+// has a Class.
+type Segment struct {
+	Kind   Kind
+	Cell   string        // id of the cell that holds the text
+	Commit digest.Digest // [CommitSegment] of the bytes in the output
+	Start  int           // bytes of the output before it
+	Bytes  int           // at least 1
+	Tokens token.Count
+
+	Ref     string           // id of the artifact or block, or empty
+	Row     int64            // sequence number of the artifact, or 0
+	Version int64            // of the artifact
+	Class   provenance.Class // of the artifact
+	Form    Form
+	Score   *Score // nil if it was not scored
+	Reason  Reason // why it is in
+
+	Neutralized int  // code points that were made visible
+	Fetched     bool // got again from its source for this context
+}
+
+// An Omission is an artifact that was left out, or a block if it has no Class.
+type Omission struct {
+	Ref    string
+	Row    int64 // sequence number of the artifact, or 0
+	Class  provenance.Class
+	Tokens token.Count // what it would have taken, or 0 if it was not counted
+	Score  *Score      // nil if it was not scored
+	Reason Reason
+}
+
+// A Set is artifacts that were left out for one reason and are too many to be
+// listed.
+type Set struct {
+	Reason Reason
+	Count  int // of Rows
+	Rows   Rows
+}
+
+// A Fetch is an attempt to get an artifact again from its source.
+type Fetch struct {
+	Ref     string
+	Outcome Outcome
+	From    int64 // version before
+	To      int64 // version after, 0 if there is none
+}
+
+// An Output is all the bytes that the segments tile.
+type Output struct {
+	Bytes  int
+	Commit digest.Digest // [CommitOutput] of the bytes
+}
+
+// A Redacted stands in place of an item that [Sealed.Redact] took out.
+type Redacted struct {
+	Digest digest.Digest
+}
+
+func (*Segment) item()  {}
+func (*Omission) item() {}
+func (*Set) item()      {}
+func (*Fetch) item()    {}
+func (*Output) item()   {}
+func (*Redacted) item() {}
+
+// A Score is what an artifact was measured to be worth. What was not measured
+// is 0.
+type Score struct {
+	Recency    ratio.Ratio
+	Provenance ratio.Ratio
+	Semantic   ratio.Ratio
+	First      ratio.Ratio // of recency and provenance, which decides who is scored further
+	Total      ratio.Ratio
+	Tag        Tag // empty if it has none
+}
+
+// CommitSegment returns the commitment to the bytes of a segment under the
+// salt of its cell.
+func CommitSegment(salt digest.Salt, data []byte) digest.Digest {
+	return digest.Commit(salt, "segment", data)
+}

@@ -1,0 +1,131 @@
+package manifest
+
+import "slices"
+
+// A Kind says what a segment is.
+type Kind string
+
+// The kinds of segments.
+const (
+	KindFrame    Kind = "frame"    // what the format puts around and between the others
+	KindSystem   Kind = "system"   // the system text
+	KindPin      Kind = "pin"      // what a person or an agent pinned
+	KindMessage  Kind = "message"  // a block of the session as it is
+	KindStub     Kind = "stub"     // what stands for a block of the session
+	KindArtifact Kind = "artifact" // context from outside the session
+	KindQuery    Kind = "query"    // the question
+	KindNotice   Kind = "notice"   // what Carrel tells the model about the context
+)
+
+// Kinds returns all kinds of segments.
+func Kinds() []Kind {
+	return []Kind{KindFrame, KindSystem, KindPin, KindMessage, KindStub, KindArtifact, KindQuery, KindNotice}
+}
+
+// A Form says how much of an artifact a segment has. It is empty for what has
+// no forms.
+type Form string
+
+// The forms.
+const (
+	FormWhole Form = "whole" // all of it
+	FormBrief Form = "brief" // a summary, or a part
+)
+
+// A Tag is the color that triage gave.
+type Tag string
+
+// The tags, from the most urgent on.
+const (
+	TagRed    Tag = "red"
+	TagYellow Tag = "yellow"
+	TagGreen  Tag = "green"
+	TagBlack  Tag = "black" // expired or refuted
+)
+
+// Tags returns all tags.
+func Tags() []Tag { return []Tag{TagRed, TagYellow, TagGreen, TagBlack} }
+
+// An Outcome says how an attempt to fetch ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeUnchanged   Outcome = "unchanged"   // the source has the version that is held
+	OutcomeChanged     Outcome = "changed"     // there is a new version
+	OutcomeGone        Outcome = "gone"        // the source no longer has it
+	OutcomeForbidden   Outcome = "forbidden"   // the source may not be asked, or refuses
+	OutcomeUnavailable Outcome = "unavailable" // no answer; trying again may help
+)
+
+// Outcomes returns all outcomes.
+func Outcomes() []Outcome {
+	return []Outcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable}
+}
+
+// A Reason says why something is in the context or is not. The list is closed:
+// a new reason needs a new version of the schema.
+type Reason string
+
+// The reasons of segments.
+const (
+	ReasonFits   Reason = "fits"   // worth it, and there was room for all of it
+	ReasonBrief  Reason = "brief"  // worth it, and there was room for its brief form
+	ReasonPinned Reason = "pinned" // a person or an agent pinned it
+	ReasonSystem Reason = "system" // the system text is always in
+	ReasonWindow Reason = "window" // it is in the window of the session
+	ReasonQuery  Reason = "query"  // it is what was asked
+	ReasonFrame  Reason = "frame"  // the format needs it
+	ReasonNotice Reason = "notice" // the model should know it
+)
+
+// The reasons of omissions and sets.
+const (
+	ReasonExpired           Reason = "expired"            // its time to live has passed
+	ReasonRefuted           Reason = "refuted"            // it was found to be wrong
+	ReasonDistrusted        Reason = "distrusted"         // its provenance is below the threshold
+	ReasonHeld              Reason = "held"               // it has not passed the gate yet
+	ReasonPolicy            Reason = "policy"             // a policy forbids its use here
+	ReasonSecret            Reason = "secret"             // it seems to hold a secret
+	ReasonSuperseded        Reason = "superseded"         // there is a later version of the same thing
+	ReasonDuplicate         Reason = "duplicate"          // another with the same content is in
+	ReasonCrowded           Reason = "crowded"            // below the cut of the first pass
+	ReasonNotScored         Reason = "not_scored"         // admitted, and not among those that were scored
+	ReasonMinor             Reason = "minor"              // scored, and tagged green
+	ReasonOverBudget        Reason = "over_budget"        // there was no room for it
+	ReasonTier              Reason = "tier"               // the tier leaves it out
+	ReasonSourceGone        Reason = "source_gone"        // it changed, and its source no longer has it
+	ReasonSourceForbidden   Reason = "source_forbidden"   // it changed, and its source may not be asked
+	ReasonSourceUnavailable Reason = "source_unavailable" // it may have changed, and its source does not answer
+	ReasonErased            Reason = "erased"             // its text was erased
+)
+
+// Included returns the reasons of segments.
+func Included() []Reason {
+	return []Reason{
+		ReasonFits, ReasonBrief, ReasonPinned, ReasonSystem, ReasonWindow, ReasonQuery, ReasonFrame, ReasonNotice,
+	}
+}
+
+// Excluded returns the reasons of omissions and sets.
+func Excluded() []Reason {
+	return []Reason{
+		ReasonExpired, ReasonRefuted, ReasonDistrusted, ReasonHeld, ReasonPolicy, ReasonSecret, ReasonSuperseded,
+		ReasonDuplicate, ReasonCrowded, ReasonNotScored, ReasonMinor, ReasonOverBudget, ReasonTier, ReasonSourceGone,
+		ReasonSourceForbidden, ReasonSourceUnavailable, ReasonErased,
+	}
+}
+
+// The closed lists, for looking up.
+var (
+	kinds    = Kinds()
+	tags     = Tags()
+	included = Included()
+	excluded = Excluded()
+)
+
+// valid reports whether there is such a form, or none.
+func (f Form) valid() bool { return f == "" || f == FormWhole || f == FormBrief }
+
+// valid reports whether there is such a tag, or none.
+func (t Tag) valid() bool { return t == "" || slices.Contains(tags, t) }
