@@ -28,14 +28,14 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "internal/rawjson"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson"}},
 	{name: "dialects", packages: []string{"internal/chat"}},
-	{name: "documents", packages: []string{"transcript/*", "contract", "governance"}},
-	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts"}},
-	{name: "ports", packages: []string{"store"}, upTo: "documents"},
-	{name: "decorators", packages: []string{"store/storetest"}},
+	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "manifest"}},
+	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret"}},
+	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
+	{name: "decorators", packages: []string{"store/storetest", "artifact/origin"}},
 	{name: "engine", packages: []string{"."}},
-	{name: "drivers", packages: []string{"store/memory", "store/sqlite"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/static"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo"}},
 	{name: "command line", packages: []string{"internal/cli"}},
