@@ -1,13 +1,21 @@
 package carrel_test
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 // million is a conversation of about a million tokens (o200k): 1 000 tool calls
@@ -68,4 +76,102 @@ func BenchmarkCompress(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAssemble assembles 40,000 tokens from the artifacts of one scope, on
+// SQLite, warm, and reports the 99th percentile. A million artifacts take
+// minutes to put in, and so are left out unless CARREL_BENCH_MILLION is set.
+func BenchmarkAssemble(b *testing.B) {
+	sizes := []int{1000, 100_000}
+	if os.Getenv("CARREL_BENCH_MILLION") != "" {
+		sizes = append(sizes, 1_000_000)
+	}
+	for _, n := range sizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			e := fillBench(b, n)
+			var took []time.Duration
+			queries := []string{
+				"why does the deploy of service 12 fail with exit 137", "refund limit for duplicate charges",
+				"rotate the certificate of node 7", "which tests of the parser are slow",
+			}
+			assemble := func(i int) {
+				r, err := e.Assemble(b.Context(), scope, &carrel.AssembleRequest{Query: queries[i%len(queries)], Budget: 40_000})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if i == 0 {
+					b.Logf("%d candidates, %d used, %d tokens, tier %s", r.Candidates, len(r.Used), r.TokenCount, r.Tier)
+				}
+			}
+			for i := range 8 {
+				assemble(i)
+			}
+			i := 0
+			for b.Loop() {
+				began := time.Now()
+				assemble(i)
+				took = append(took, time.Since(began))
+				i++
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+// fillBench returns an engine on SQLite with so many artifacts of about 1,400
+// tokens where few are asked for and 100 where many are, so that a page of them
+// is near 32,000 tokens.
+func fillBench(b *testing.B, n int) *carrel.Engine {
+	b.Helper()
+	db, err := sqlite.Open(b.Context(), b.TempDir()+"/carrel.db", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	e, err := carrel.New(db, &carrel.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := strings.Fields(`deploy service fails exit node refund limit charge duplicate certificate rotate parser tests slow
+cache index queue worker memory disk network policy review budget window token manifest gate session block stub page`)
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := func(i int) []byte {
+		var t bytes.Buffer
+		size := 60
+		if n <= 1000 || rng.IntN(n/1000) == 0 {
+			size = 1100
+		}
+		fmt.Fprintf(&t, "case %d of service %d\n", i, i%97)
+		for k := range size {
+			if rng.IntN(3) == 0 {
+				fmt.Fprintf(&t, "w%d ", rng.IntN(50_000)) // the long tail of a vocabulary
+			} else {
+				t.WriteString(words[min(rng.IntN(len(words)), rng.IntN(len(words)))] + " ")
+			}
+			if k%12 == 11 {
+				t.WriteString("\n")
+			}
+		}
+		return t.Bytes()
+	}
+	classes := provenance.Classes()[1:]
+	var reqs []*carrel.PutRequest
+	for i := range n {
+		req := &carrel.PutRequest{
+			Class: classes[i%len(classes)], Title: fmt.Sprintf("case %d", i), Content: text(i),
+			Created: now.Add(-time.Duration(rng.IntN(90*24)) * time.Hour), AllowSecrets: true,
+		}
+		if i%3 == 0 {
+			req.TTL = new(time.Duration(rng.IntN(90*24)) * time.Hour)
+		}
+		if reqs = append(reqs, req); len(reqs) == 1000 || i == n-1 {
+			if _, err := e.Put(b.Context(), scope, reqs...); err != nil {
+				b.Fatal(err)
+			}
+			reqs = reqs[:0]
+		}
+	}
+	return e
 }

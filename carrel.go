@@ -37,19 +37,31 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/triage"
 )
 
 // An Engine does jobs on a store. It is safe for concurrent use.
 type Engine struct {
 	store store.Store
 	opts  Options
+
+	policy     *triage.Policy
+	policyName string        // of everything that decides about contexts
+	exact      token.Counter // for artifacts, which belong to no model
+	resident   *artifact.Pages[*page]
+	catalogs   catalogs
+	segments   segmentCache
 }
 
 // Options adjusts an [Engine]. The zero value of every field is a sensible
@@ -74,6 +86,30 @@ type Options struct {
 	// Counter counts tokens. The default is that of the session's model, see
 	// [token.ForModel].
 	Counter token.Counter
+
+	// Triage is what decides which artifacts are worth a place. The default is
+	// [triage.DefaultPolicy].
+	Triage *triage.Policy
+
+	// Ladder says at which demand a context is degraded. The default is
+	// [tier.DefaultLadder].
+	Ladder tier.Ladder
+
+	// Confidence is what an evaluator must have in a memory. The default is
+	// [assembly.DefaultThreshold].
+	Confidence ratio.Ratio
+
+	// Sources is where artifacts are fetched from again. By default nothing is:
+	// an artifact with a source that cannot be asked enters no context.
+	Sources artifact.Source
+
+	// Embedder says what texts mean. By default they are compared by words and
+	// pieces of words, and nothing leaves the machine.
+	Embedder llm.Embedder
+
+	// Resident is how many bytes of artifacts are kept in memory. The default is
+	// 256 MiB.
+	Resident int64
 
 	// Actor is who does the jobs, for the journal. The default is
 	// [governance.ActorUser].
@@ -106,7 +142,13 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("carrel: options: %w", err)
 	}
-	return &Engine{store: s, opts: o}, nil
+	e := &Engine{store: s, opts: o, policy: o.Triage, resident: artifact.NewPages[*page](o.Resident)}
+	e.policyName = fmt.Sprintf("%s:ladder/%d-%d-%d:gate/%d", o.Triage.Version(),
+		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, int64(o.Confidence))
+	if e.exact, err = token.Encoding("o200k_base"); err != nil {
+		return nil, fmt.Errorf("carrel: %w", err)
+	}
+	return e, nil
 }
 
 // complete returns o with its defaults filled in, or why it makes no sense.
@@ -120,6 +162,21 @@ func (o *Options) complete() (Options, error) {
 	}
 	if c.Cuts == (pager.Cuts{}) {
 		c.Cuts = pager.DefaultCuts
+	}
+	if c.Triage == nil {
+		c.Triage = triage.DefaultPolicy()
+	}
+	if err := c.Triage.Validate(); err != nil {
+		return Options{}, err
+	}
+	if c.Ladder == (tier.Ladder{}) {
+		c.Ladder = tier.DefaultLadder
+	}
+	if c.Confidence == 0 {
+		c.Confidence = assembly.DefaultThreshold
+	}
+	if c.Resident == 0 {
+		c.Resident = 256 << 20
 	}
 	if c.Actor == "" {
 		c.Actor = governance.ActorUser
@@ -153,8 +210,10 @@ func (o *Options) complete() (Options, error) {
 // The reasons for which the engine refuses a job. Test for them with errors.Is.
 // What does not exist is [store.ErrNotFound].
 var (
-	// ErrBudget means that what rules hold in the window does not fit. The error
-	// is a [*pager.FloorError] with the figures.
+	// ErrBudget means that what must be there does not fit: what rules hold in
+	// the window of a session, or the fixed parts of a context. The error is a
+	// [*pager.FloorError] or an [*assembly.FloorError] with the figures, or wraps
+	// one.
 	ErrBudget = pager.ErrFloor
 
 	// ErrInvalid means that a provider would refuse the result, so that nothing
@@ -176,7 +235,11 @@ var (
 	ErrFormat = errors.New("unknown format")
 
 	// ErrGone means that the bytes were erased.
-	ErrGone = errors.New("erased")
+	ErrGone = store.ErrGone
+
+	// ErrIntegrity means that a record does not verify: it was changed after it
+	// was sealed.
+	ErrIntegrity = errors.New("does not verify")
 )
 
 // An InvalidError is an [ErrInvalid] with the reasons.

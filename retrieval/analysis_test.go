@@ -35,3 +35,20 @@ func TestSimilarTo(t *testing.T) {
 		}
 	})
 }
+
+func TestKeys(t *testing.T) {
+	for _, tt := range []struct {
+		query string
+		want  []string
+	}{
+		{"Why does the deploy of the services fail?", []string{"deploy", "servic", "fail"}},
+		{"deploys, deploying and DEPLOYED", []string{"deploy"}},
+		{"what is it?", []string{"what", "is", "it"}},
+		{"exit_code 137", []string{"exit_code", "137"}},
+		{"", nil},
+	} {
+		if diff := cmp.Diff(tt.want, retrieval.Keys(tt.query)); diff != "" {
+			t.Errorf("keys of %q (-want +got):\n%s", tt.query, diff)
+		}
+	}
+}

@@ -225,6 +225,34 @@ func Stems(text string) []string {
 	return stems
 }
 
+// Keys returns the stems of a query that are worth looking up: all but those of
+// function words, which nearly every text has. A query of nothing else keeps
+// them.
+func Keys(query string) []string {
+	var keys []string
+	for _, s := range Stems(query) {
+		if !functionWords[s] {
+			keys = append(keys, s)
+		}
+	}
+	if len(keys) == 0 {
+		return Stems(query)
+	}
+	return keys
+}
+
+// functionWords are stems of English words that say little by themselves.
+var functionWords = func() map[string]bool {
+	words := make(map[string]bool)
+	for w := range strings.FieldsSeq(`a an the this that these those there here it its he she they them we us our you your i my me
+		is am are was were be been being do does did done have has had will would can could shall should may might must
+		and or but not no nor so if then than as of in on at by to for from with without into onto over under about
+		who whom whose what which when where why how any some all each every please`) {
+		words[Stem(w)] = true
+	}
+	return words
+}()
+
 // eachWord calls f for each run of letters, digits and underscores, in lower
 // case.
 func eachWord(text string, f func(string)) {

@@ -13,16 +13,9 @@ import (
 func (c *Change) Validate() error {
 	cells := make(map[CellID]bool, len(c.Cells))
 	for i := range c.Cells {
-		cell := &c.Cells[i]
-		switch {
-		case cell.ID == "":
-			return fmt.Errorf("cell %d of the change has no id", i+1)
-		case cells[cell.ID]:
-			return fmt.Errorf("cell %s is twice in the change", cell.ID)
-		case !cell.Holds():
-			return fmt.Errorf("cell %s: its commitment is not to its body", cell.ID)
+		if err := c.Cells[i].validate(i, cells, "change"); err != nil {
+			return err
 		}
-		cells[cell.ID] = true
 	}
 	blocks := make(map[transcript.BlockID]bool, len(c.Blocks))
 	for i := range c.Blocks {
@@ -43,6 +36,21 @@ func (c *Change) Validate() error {
 	if c.Entry.ID == "" {
 		return errors.New("the journal entry has no id")
 	}
+	return nil
+}
+
+// validate reports what is wrong with the cell at index i of a change or an
+// update, given those before it.
+func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
+	switch {
+	case c.ID == "":
+		return fmt.Errorf("cell %d of the %s has no id", i+1, of)
+	case seen[c.ID]:
+		return fmt.Errorf("cell %s is twice in the %s", c.ID, of)
+	case !c.Holds():
+		return fmt.Errorf("cell %s: its commitment is not to its body", c.ID)
+	}
+	seen[c.ID] = true
 	return nil
 }
 

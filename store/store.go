@@ -1,5 +1,6 @@
-// Package store is the port to a database: sessions, the cells that hold their
-// text, their journals and contracts, and the finding of blocks.
+// Package store is the port to a database: sessions, artifacts and manifests,
+// the cells that hold their text, their journals and contracts, and the finding
+// of blocks and artifacts.
 //
 // # What a store promises
 //
@@ -19,6 +20,10 @@
 // Scope comes first in every call. A store never mixes scopes: what is in
 // another scope does not exist, and is reported like what never existed.
 //
+// Artifacts are written by an [Update], which makes a [Version] of their scope.
+// Updates do not wait for one another: each names the version of what it
+// replaces, and of nothing else.
+//
 // # Errors and concurrency
 //
 // Drivers report the sentinels of this package, wrapped; test with errors.Is.
@@ -31,6 +36,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -46,7 +52,21 @@ var (
 	ErrConflict = errors.New("changed by another writer")
 	ErrBusy     = errors.New("store is busy")
 	ErrCorrupt  = errors.New("store is damaged")
+	ErrGone     = errors.New("erased")
 )
+
+// A GoneError says that a cell was purged, and what is left of it. It is an
+// [ErrGone].
+type GoneError struct {
+	Cell   CellID
+	Kind   CellKind
+	Commit digest.Digest
+}
+
+func (e *GoneError) Error() string { return fmt.Sprintf("cell %s: %v", e.Cell, ErrGone) }
+
+// Is makes errors.Is(e, ErrGone) true.
+func (e *GoneError) Is(target error) bool { return target == ErrGone }
 
 // A Revision counts the changes to one session. The first makes it 1.
 type Revision int64
@@ -68,9 +88,12 @@ type CellKind string
 
 // The kinds of cells.
 const (
-	CellItem  CellKind = "item"  // a piece of an imported file
-	CellStub  CellKind = "stub"  // what stands in place of a block
-	CellAbout CellKind = "about" // title and origin of a session, as JSON
+	CellItem    CellKind = "item"    // a piece of an imported file
+	CellStub    CellKind = "stub"    // what stands in place of a block
+	CellAbout   CellKind = "about"   // title and origin of a session or an artifact, as JSON
+	CellText    CellKind = "text"    // content of an artifact
+	CellSegment CellKind = "segment" // a piece of an assembled context, as it was handed out
+	CellQuery   CellKind = "query"   // what an assembled context was asked for
 )
 
 // An Edge says that a cell was made from another.
@@ -190,13 +213,17 @@ type Sessions interface {
 // Cells keeps text.
 type Cells interface {
 	// Cells yields the cells with the given ids, in that order. It yields
-	// ErrNotFound at the first that does not exist, and ErrCorrupt at the first
-	// whose commitment does not hold.
+	// ErrNotFound at the first that does not exist, a [GoneError] at the first
+	// that was purged, and ErrCorrupt at the first whose commitment does not hold.
 	Cells(ctx context.Context, scope governance.Scope, ids []CellID) iter.Seq2[*Cell, error]
 
 	// Sources returns the edges to the cells from which a cell was made
 	// directly, ordered by source and relation. For no cell there are none.
 	Sources(ctx context.Context, scope governance.Scope, id CellID) ([]Edge, error)
+
+	// Derived returns the cells that were made from some cells, directly or not,
+	// ordered by id. The given ones are not among them.
+	Derived(ctx context.Context, scope governance.Scope, ids []CellID) ([]CellID, error)
 }
 
 // Journal keeps what happened.
@@ -251,14 +278,22 @@ type Info struct {
 	Sessions int64  `json:"sessions"`
 	Blocks   int64  `json:"blocks"`
 	Cells    int64  `json:"cells"`
-	Bytes    int64  `json:"bytes"` // on disk, or held
+
+	Artifacts int64 `json:"artifacts"`
+	Manifests int64 `json:"manifests"`
+
+	Bytes int64 `json:"bytes"` // on disk, or held
 }
 
 // A Store is a whole database.
+//
+//nolint:interfacebloat // it is nothing but its roles
 type Store interface {
 	Sessions
 	Cells
 	Journal
 	Finder
+	Artifacts
+	Ledger
 	Admin
 }

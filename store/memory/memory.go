@@ -41,9 +41,21 @@ func New() *Store { return &Store{scopes: make(map[governance.Scope]*space)} }
 // A space is all that is in a scope.
 type space struct {
 	sessions map[transcript.SessionID]*session
-	cells    map[store.CellID]*store.Cell
+	cells    map[store.CellID]*cell
 	edges    map[store.Edge]bool
-	entries  map[string]bool // ids of journal entries
+	entries  map[string]bool // ids of the entries of journals and of the log
+
+	artifacts []store.Artifact // by Seq, the first is 1
+	places    map[store.ArtifactID]int
+	words     map[int64]map[string]bool // what each artifact is findable by, by Seq
+	manifests []*store.Manifest         // oldest first
+	log       []store.Entry             // one for each version
+}
+
+// A cell is never changed, only replaced.
+type cell struct {
+	store.Cell
+	gone bool // was purged
 }
 
 type session struct {
@@ -65,9 +77,11 @@ func (s *Store) space(scope governance.Scope) *space {
 	}
 	return &space{
 		sessions: make(map[transcript.SessionID]*session),
-		cells:    make(map[store.CellID]*store.Cell),
+		cells:    make(map[store.CellID]*cell),
 		edges:    make(map[store.Edge]bool),
 		entries:  make(map[string]bool),
+		places:   make(map[store.ArtifactID]int),
+		words:    make(map[int64]map[string]bool),
 	}
 }
 
@@ -94,20 +108,21 @@ func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript
 	return at + 1, nil
 }
 
-// admit reports why a change cannot be made. It changes nothing.
-func (sp *space) admit(old *session, c *store.Change) error {
-	if sp.entries[c.Entry.ID] {
-		return fmt.Errorf("journal entry %s is there already", c.Entry.ID)
+// admitText reports why cells, edges and an entry cannot be added. It changes
+// nothing, and returns a function that reports which cells would not be there.
+func (sp *space) admitText(cells []store.Cell, edges []store.Edge, entry string) (known func(what string, ids ...store.CellID) error, err error) {
+	if sp.entries[entry] {
+		return nil, fmt.Errorf("entry %s is there already", entry)
 	}
-	added := make(map[store.CellID]bool, len(c.Cells))
-	for i := range c.Cells {
-		id := c.Cells[i].ID
+	added := make(map[store.CellID]bool, len(cells))
+	for i := range cells {
+		id := cells[i].ID
 		if sp.cells[id] != nil {
-			return fmt.Errorf("cell %s is there already", id)
+			return nil, fmt.Errorf("cell %s is there already", id)
 		}
 		added[id] = true
 	}
-	known := func(what string, ids ...store.CellID) error {
+	known = func(what string, ids ...store.CellID) error {
 		for _, id := range ids {
 			if !added[id] && sp.cells[id] == nil {
 				return fmt.Errorf("%s: cell %s: %w", what, id, store.ErrNotFound)
@@ -115,15 +130,34 @@ func (sp *space) admit(old *session, c *store.Change) error {
 		}
 		return nil
 	}
-	edges := make(map[store.Edge]bool, len(c.Edges))
-	for _, e := range c.Edges {
+	seen := make(map[store.Edge]bool, len(edges))
+	for _, e := range edges {
 		if err := known("edge", e.Derived, e.Source); err != nil {
-			return err
+			return nil, err
 		}
-		if sp.edges[e] || edges[e] {
-			return fmt.Errorf("edge from %s to %s is there already", e.Derived, e.Source)
+		if sp.edges[e] || seen[e] {
+			return nil, fmt.Errorf("edge from %s to %s is there already", e.Derived, e.Source)
 		}
-		edges[e] = true
+		seen[e] = true
+	}
+	return known, nil
+}
+
+// writeText adds what was admitted.
+func (sp *space) writeText(cells []store.Cell, edges []store.Edge) {
+	for i := range cells {
+		sp.cells[cells[i].ID] = &cell{Cell: *copyCell(&cells[i])}
+	}
+	for _, e := range edges {
+		sp.edges[e] = true
+	}
+}
+
+// admit reports why a change cannot be made. It changes nothing.
+func (sp *space) admit(old *session, c *store.Change) error {
+	known, err := sp.admitText(c.Cells, c.Edges, c.Entry.ID)
+	if err != nil {
+		return err
 	}
 	if c.Head.About != "" {
 		if err := known("head", c.Head.About); err != nil {
@@ -178,12 +212,7 @@ func uniqueTurns(blocks map[transcript.BlockID]*store.Block) error {
 // write makes a change that was admitted.
 func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	revision := old.head.Revision + 1
-	for i := range c.Cells {
-		sp.cells[c.Cells[i].ID] = copyCell(&c.Cells[i])
-	}
-	for _, e := range c.Edges {
-		sp.edges[e] = true
-	}
+	sp.writeText(c.Cells, c.Edges)
 	if old.blocks == nil {
 		old.blocks = make(map[transcript.BlockID]*store.Block)
 		old.words = make(map[transcript.BlockID]map[string]bool)
@@ -192,11 +221,7 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 		old.blocks[c.Blocks[i].ID] = copyBlock(&c.Blocks[i])
 	}
 	for _, e := range c.Index {
-		words := make(map[string]bool)
-		for w := range store.Words(e.Text) {
-			words[w] = true
-		}
-		old.words[e.Block] = words
+		old.words[e.Block] = wordsOf(e.Text)
 	}
 	if c.Items != nil {
 		old.items = append(slices.Clone(old.items[:c.ItemsFrom]), c.Items...)
@@ -271,9 +296,10 @@ func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.C
 			return
 		}
 		s.mu.RLock()
-		cells := make([]*store.Cell, len(ids))
+		sp := s.space(scope)
+		cells := make([]*cell, len(ids))
 		for i, id := range ids {
-			cells[i] = s.space(scope).cells[id] // a cell never changes: to copy it can wait
+			cells[i] = sp.cells[id] // a cell never changes: to copy it can wait
 		}
 		s.mu.RUnlock()
 		for i, c := range cells {
@@ -281,10 +307,13 @@ func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.C
 			case c == nil:
 				yield(nil, fmt.Errorf("cell %s: %w", ids[i], store.ErrNotFound))
 				return
+			case c.gone:
+				yield(nil, &store.GoneError{Cell: c.ID, Kind: c.Kind, Commit: c.Commit})
+				return
 			case !c.Holds():
 				yield(nil, fmt.Errorf("cell %s: its commitment does not hold: %w", ids[i], store.ErrCorrupt))
 				return
-			case !yield(copyCell(c), nil):
+			case !yield(copyCell(&c.Cell), nil):
 				return
 			}
 		}
@@ -308,6 +337,33 @@ func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.Ce
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Rel, b.Rel))
 	})
 	return edges, nil
+}
+
+// Derived implements [store.Cells].
+func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	made := make(map[store.CellID][]store.CellID) // from each cell
+	for e := range s.space(scope).edges {
+		made[e.Source] = append(made[e.Source], e.Derived)
+	}
+	seen := make(map[store.CellID]bool)
+	for rest := slices.Clone(ids); len(rest) > 0; {
+		last := len(rest) - 1
+		id := rest[last]
+		rest = rest[:last]
+		if !seen[id] {
+			seen[id] = true
+			rest = append(rest, made[id]...)
+		}
+	}
+	for _, id := range ids {
+		delete(seen, id)
+	}
+	return slices.Sorted(maps.Keys(seen)), nil
 }
 
 // Entries implements [store.Journal].
@@ -353,28 +409,47 @@ func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	words := slices.Sorted(store.Words(strings.Join(terms, " ")))
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	const unit = 1 << 40
-	weights := make(map[store.Ref]int64)
-	for _, word := range slices.Compact(words) {
-		var found []store.Ref
-		for id, se := range s.space(scope).sessions {
-			for block, has := range se.words {
-				if has[word] {
-					found = append(found, store.Ref{Session: id, Block: block})
-				}
-			}
-		}
-		for _, ref := range found {
-			weights[ref] += unit / int64(len(found))
+	has := make(map[store.Ref]map[string]bool)
+	for id, se := range s.space(scope).sessions {
+		for block, words := range se.words {
+			has[store.Ref{Session: id, Block: block}] = words
 		}
 	}
-	refs := slices.SortedFunc(maps.Keys(weights), func(a, b store.Ref) int {
-		return cmp.Or(cmp.Compare(weights[b], weights[a]), byRef(a, b))
+	return rarest(has, terms, limit, byRef), nil
+}
+
+// rarest returns the keys of has whose words are in the terms, those first
+// whose words are rarest in sum, a word that n keys have counting 1/n; among
+// equals by order.
+func rarest[K comparable](has map[K]map[string]bool, terms []string, limit int, order func(a, b K) int) []K {
+	const unit = 1 << 40
+	weights := make(map[K]int64)
+	for _, word := range slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " ")))) {
+		var found []K
+		for key, words := range has {
+			if words[word] {
+				found = append(found, key)
+			}
+		}
+		for _, key := range found {
+			weights[key] += unit / int64(len(found))
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(weights), func(a, b K) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), order(a, b))
 	})
-	return refs[:max(0, min(limit, len(refs)))], nil
+	return keys[:max(0, min(limit, len(keys)))]
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) map[string]bool {
+	words := make(map[string]bool)
+	for w := range store.Words(text) {
+		words[w] = true
+	}
+	return words
 }
 
 // Info implements [store.Admin].
@@ -388,6 +463,8 @@ func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 	for _, sp := range s.scopes {
 		info.Sessions += int64(len(sp.sessions))
 		info.Cells += int64(len(sp.cells))
+		info.Artifacts += int64(len(sp.artifacts))
+		info.Manifests += int64(len(sp.manifests))
 		for _, se := range sp.sessions {
 			info.Blocks += int64(len(se.blocks))
 		}
@@ -409,7 +486,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	for _, scope := range slices.Sorted(maps.Keys(s.scopes)) {
 		sp := s.scopes[scope]
 		for _, id := range slices.Sorted(maps.Keys(sp.cells)) {
-			if !sp.cells[id].Holds() {
+			if c := sp.cells[id]; !c.gone && !c.Holds() {
 				problems = append(problems, fmt.Sprintf("scope %s: cell %s: its commitment does not hold", scope, id))
 			}
 		}

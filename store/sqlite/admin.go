@@ -15,7 +15,7 @@ import (
 func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: s.schema}
 	err := s.view(ctx, func(v view) error {
-		return v.row(selectCounts, nil, &info.Sessions, &info.Blocks, &info.Cells)
+		return v.row(selectCounts, nil, &info.Sessions, &info.Blocks, &info.Cells, &info.Artifacts, &info.Manifests)
 	})
 	if err != nil {
 		return nil, err
@@ -32,7 +32,9 @@ func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 }
 
 // Check implements [store.Admin]. What it finds comes in this order: the
-// structure of the file, references, cells, sessions.
+// structure of the file, references, cells, sessions, scopes. That the words of
+// an artifact are those of its text cannot be seen: the text that was indexed is
+// not kept.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	err = s.view(ctx, func(v view) error {
@@ -67,10 +69,22 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 				}
 				return nil
 			}, selectAllCells),
+			v.each(func(rows *sql.Rows) error {
+				var scope, id string
+				if err := rows.Scan(&scope, &id); err != nil {
+					return err
+				}
+				report("scope %s: cell %s: it was purged, and something of it is there", scope, id)
+				return nil
+			}, checkPurged),
 			v.checkSums(checkEntries, report, "is at revision %d, its journal has %d entries"),
 			v.checkSums(checkItems, report, "has %d items, the last says there are %d"),
 			v.checkSums(checkTokens, report, "its head has %d tokens, its blocks %d"),
 			v.checkSums(checkBlocks, report, "its head has %d blocks, there are %d"),
+			v.checkScopes(checkLog, report, "is at version %d, its log has %d entries"),
+			v.checkScopes(checkArtifacts, report, "the last place is %d, there are %d artifacts"),
+			v.checkScopes(checkNames, report, "artifact at place %d, of %d, has another name of its scope"),
+			v.checkScopes(checkIndexed, report, "place %d, of %d, is in the index and has no artifact"),
 		)
 	})
 	if errors.Is(err, store.ErrCorrupt) {
@@ -81,6 +95,19 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 		return nil, err
 	}
 	return problems, nil
+}
+
+// checkScopes reports each scope for which two numbers are wrong.
+func (v view) checkScopes(query string, report func(string, ...any), problem string) error {
+	return v.each(func(rows *sql.Rows) error {
+		var scope string
+		var have, want int64
+		if err := rows.Scan(&scope, &have, &want); err != nil {
+			return err
+		}
+		report("scope %s: "+problem, scope, have, want)
+		return nil
+	}, query)
 }
 
 // checkSums reports each session for which two numbers differ.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,41 @@ import (
 	engine "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
+
+// A change is a [store.Change] on its way to the disk.
+type change struct {
+	ctx   context.Context
+	scope governance.Scope
+	id    transcript.SessionID
+	at    store.Revision
+	c     *store.Change
+	words []string // of c.Index, as the index takes them
+}
+
+// Apply implements [store.Sessions]. Once the writer has begun with a change,
+// the change is made even if ctx ends before it is durable.
+func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, err)
+	}
+	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c}
+	for i := range c.Index {
+		j.words = append(j.words, indexWords(scope, c.Index[i].Text)) // here and not where all wait for it
+	}
+	size := sizeOf(c.Cells, j.words)
+	if err := s.submit(&job{ctx: ctx, size: size, write: func(w *writer) error { return w.apply(j) }}); err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
+	}
+	return at + 1, nil
+}
 
 // apply writes a change. What it has written when it fails is rolled back by
 // its caller.
-func (w *writer) apply(j *job) error {
+func (w *writer) apply(j *change) error {
 	at, err := w.number(selectRevision, j.scope, j.id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -22,8 +52,11 @@ func (w *writer) apply(j *job) error {
 	if store.Revision(at) != j.at {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
-	for _, part := range []func(*job) error{
-		w.applyCells, w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal,
+	if err := w.addText(j.ctx, j.scope, j.c.Cells, j.c.Edges); err != nil {
+		return err
+	}
+	for _, part := range []func(*change) error{
+		w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal,
 	} {
 		if err := part(j); err != nil {
 			return err
@@ -32,33 +65,34 @@ func (w *writer) apply(j *job) error {
 	return nil
 }
 
-func (w *writer) applyCells(j *job) error {
-	for i := range j.c.Cells {
-		if err := j.ctx.Err(); err != nil {
+// addText writes cells and edges.
+func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []store.Cell, edges []store.Edge) error {
+	for i := range cells {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c := &j.c.Cells[i]
-		err := w.exec(insertCell, j.scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body))
+		c := &cells[i]
+		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body))
 		if err != nil {
 			return during(err, "cell %s", c.ID)
 		}
 	}
-	for _, e := range j.c.Edges {
-		if err := w.exec(insertEdge, j.scope, e.Derived, e.Source, e.Rel); err != nil {
+	for _, e := range edges {
+		if err := w.exec(insertEdge, scope, e.Derived, e.Source, e.Rel); err != nil {
 			return during(err, "edge from %s to %s", e.Derived, e.Source)
 		}
 	}
 	return nil
 }
 
-func (w *writer) applyHead(j *job) error {
+func (w *writer) applyHead(j *change) error {
 	h := &j.c.Head
 	err := w.exec(upsertSession, j.scope, j.id, j.at+1, h.Format, h.Model, h.Encoding, optional(h.About),
 		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli())
 	return during(err, "head with cell %s", h.About)
 }
 
-func (w *writer) applyItems(j *job) error {
+func (w *writer) applyItems(j *change) error {
 	if j.c.Items == nil {
 		return nil
 	}
@@ -80,7 +114,7 @@ func (w *writer) applyItems(j *job) error {
 	return j.ctx.Err()
 }
 
-func (w *writer) applyBlocks(j *job) error {
+func (w *writer) applyBlocks(j *change) error {
 	if j.at > 0 {
 		for i := range j.c.Blocks {
 			if err := w.exec(yieldTurn, j.scope, j.id, j.c.Blocks[i].ID); err != nil {
@@ -96,7 +130,7 @@ func (w *writer) applyBlocks(j *job) error {
 	return j.ctx.Err()
 }
 
-func (w *writer) applyBlock(j *job, b *store.Block) error {
+func (w *writer) applyBlock(j *change, b *store.Block) error {
 	tools, err := json.Marshal(b.Tools)
 	if err != nil {
 		return err
@@ -119,24 +153,20 @@ func (w *writer) applyBlock(j *job, b *store.Block) error {
 	return nil
 }
 
-func (w *writer) applyIndex(j *job) error {
+func (w *writer) applyIndex(j *change) error {
 	for i, e := range j.c.Index {
 		doc, err := w.number(upsertDoc, j.scope, j.id, e.Block)
 		if err != nil {
 			return during(err, "index of block %s", e.Block)
 		}
-		w.found = append(w.found, finding{doc, j.words[i]})
+		w.later(replaceWords, doc, j.words[i])
 	}
 	return j.ctx.Err()
 }
 
-func (w *writer) applyJournal(j *job) error {
+func (w *writer) applyJournal(j *change) error {
 	e := &j.c.Entry
-	var data any // NULL, if there is none
-	if e.Data != nil {
-		data = blob(e.Data)
-	}
-	err := w.exec(insertEntry, j.scope, j.id, j.at+1, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), data)
+	err := w.exec(insertEntry, j.scope, j.id, j.at+1, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data))
 	if err != nil {
 		return during(err, "journal entry %s", e.ID)
 	}
@@ -162,15 +192,27 @@ func during(err error, format string, args ...any) error {
 		return nil
 	}
 	what := fmt.Sprintf(format, args...)
-	if e, ok := errors.AsType[*engine.Error](err); ok {
-		switch e.Code() {
-		case codes.SQLITE_CONSTRAINT_FOREIGNKEY:
-			return fmt.Errorf("%s: %w", what, store.ErrNotFound)
-		case codes.SQLITE_CONSTRAINT_PRIMARYKEY, codes.SQLITE_CONSTRAINT_UNIQUE:
-			return fmt.Errorf("%s: it is there already", what)
-		}
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code() == codes.SQLITE_CONSTRAINT_FOREIGNKEY {
+		return fmt.Errorf("%s: %w", what, store.ErrNotFound)
+	}
+	if isTaken(err) {
+		return fmt.Errorf("%s: it is there already", what)
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// isTaken reports whether an error is about a key that is taken.
+func isTaken(err error) bool {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() {
+	case codes.SQLITE_CONSTRAINT_PRIMARYKEY, codes.SQLITE_CONSTRAINT_UNIQUE, codes.SQLITE_CONSTRAINT_TRIGGER:
+		return true
+	default:
+		return false
+	}
 }
 
 // blob returns b as a value that is not NULL.
@@ -179,6 +221,14 @@ func blob(b []byte) []byte {
 		return []byte{}
 	}
 	return b
+}
+
+// document returns a JSON document as a value, NULL if there is none.
+func document(data json.RawMessage) any {
+	if data == nil {
+		return nil
+	}
+	return blob(data)
 }
 
 // optional returns the id of a cell, or NULL if there is none.

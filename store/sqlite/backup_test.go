@@ -118,7 +118,7 @@ func TestRestore(t *testing.T) {
 	if err := sqlite.Restore(t.Context(), backup, path, true); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("Restore over a store that is open: %v, want ErrBusy", err)
 	}
-	if got := len(read(t, restored)); got != 3 {
+	if got := len(read(t, restored).Sessions); got != 3 {
 		t.Errorf("after the refusals, %d sessions, want 3", got)
 	}
 	if err := restored.Close(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -33,7 +34,8 @@ const (
 	childBroken = "CARREL_KILL_CHILD_BROKEN"
 
 	killScope     = governance.Scope("kill/test")
-	killWriters   = 6
+	killWriters   = 6   // of sessions
+	killAuthors   = 3   // of artifacts
 	killChanges   = 25  // of a session, before the next begins
 	checkEach     = 50  // cycles
 	controlCycles = 100 // within which the broken store must be caught
@@ -128,8 +130,8 @@ func (k *killer) cycle(t *testing.T, n int, broken bool) []string {
 }
 
 // killAfter reads acknowledgments, kills the child a moment after the given
-// number of them, and returns the last revision of each session of which the
-// child was told.
+// number of them, and returns the last revision of each session and the number
+// of updates of each author of which the child was told.
 func (k *killer) killAfter(acks io.Reader, child *os.Process, count int, moment time.Duration) map[transcript.SessionID]store.Revision {
 	acked := make(map[transcript.SessionID]store.Revision)
 	lines := bufio.NewScanner(acks)
@@ -175,6 +177,7 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 			found[h.ID] = h.Revision
 		}
 	}
+	maps.Copy(found, updates(t, s, cycle))
 	for id, revision := range acked {
 		// A writer waits for each change, so one more may have been made.
 		if have := found[id]; have < revision || have > revision+1 {
@@ -185,11 +188,60 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 		return problems
 	}
 	for id, revision := range found {
+		if strings.HasPrefix(string(id), authorPrefix(cycle)) {
+			continue
+		}
 		if diff := compare(t, s, id, revision); diff != "" {
 			problems = append(problems, fmt.Sprintf("session %s at revision %d is not what was written (-want +got):\n%s", id, revision, diff))
 		}
 	}
+	if diff := compareUpdates(t, s, cycle); diff != "" {
+		problems = append(problems, "the artifacts are not what was written (-want +got):\n"+diff)
+	}
 	return problems
+}
+
+// updates returns how many updates of each author a cycle left.
+func updates(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]store.Revision {
+	t.Helper()
+	found := make(map[transcript.SessionID]store.Revision)
+	for e, err := range s.Log(t.Context(), authorScope(cycle), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(e.ID, "-up-")
+		found[transcript.SessionID(name)]++
+	}
+	return found
+}
+
+// compareUpdates returns how the artifacts differ from what their authors wrote
+// in the order of the log.
+func compareUpdates(t *testing.T, s store.Store, cycle int) string {
+	t.Helper()
+	got, err := storetest.Read(t.Context(), s, authorScope(cycle))
+	if err != nil {
+		return err.Error()
+	}
+	model := memory.New()
+	authors := make(map[string]*author)
+	for i := range got.Log {
+		name, _, _ := strings.Cut(got.Log[i].ID, "-up-")
+		if authors[name] == nil {
+			authors[name] = &author{name: name}
+		}
+		u := authors[name].next()
+		version, err := model.Update(t.Context(), authorScope(cycle), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		authors[name].made(u, version)
+	}
+	want, err := storetest.Read(t.Context(), model, authorScope(cycle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storetest.Diff(want, got)
 }
 
 // compare returns how a session differs from what its script says, which a
@@ -224,7 +276,11 @@ func (k *killer) check(t *testing.T) {
 	}
 }
 
-func cyclePrefix(n int) string { return fmt.Sprintf("c%d-", n) }
+func cyclePrefix(n int) string  { return fmt.Sprintf("c%d-", n) }
+func authorPrefix(n int) string { return cyclePrefix(n) + "author" }
+
+// authorScope is where the authors of a cycle write.
+func authorScope(n int) governance.Scope { return governance.Scope(fmt.Sprintf("kill/authors/%d", n)) }
 
 // TestKillChild is the child: it writes until it is killed.
 func TestKillChild(t *testing.T) {
@@ -244,6 +300,20 @@ func TestKillChild(t *testing.T) {
 		sqlite.AckEarly(s)
 	}
 	var wg sync.WaitGroup
+	for w := range killAuthors {
+		wg.Go(func() {
+			a := &author{name: fmt.Sprintf("%s%d", authorPrefix(cycle), w)}
+			for {
+				u := a.next()
+				version, err := s.Update(t.Context(), authorScope(cycle), u)
+				if err != nil {
+					panic(err)
+				}
+				a.made(u, version)
+				fmt.Fprintf(os.Stdout, "ack %s %d\n", a.name, a.done) // as below
+			}
+		})
+	}
 	for w := range killWriters {
 		wg.Go(func() {
 			for n := 0; ; n++ {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
 )
@@ -22,8 +23,10 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, old, 2, 4)
-	before := read(t, old)
+	if err := playSessions(t.Context(), old, 2, 4); err != nil {
+		t.Fatal(err)
+	}
+	before := sessions(t, old)
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := storetest.Diff(before, read(t, s)); diff != "" {
+		if diff := storetest.Diff(before, sessions(t, s)); diff != "" {
 			t.Errorf("contents after the migration (-before +after):\n%s", diff)
 		}
 		info, err := s.Info(t.Context())
@@ -51,6 +54,16 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if err != nil || !strings.HasPrefix(names, "1 0001_sessions.sql, ") || !strings.HasSuffix(names, " x_later.sql") {
 		t.Errorf("migrations on record: %q, %v", names, err)
 	}
+}
+
+// sessions returns the contents of the sessions of a store.
+func sessions(t *testing.T, s store.Store) []storetest.Session {
+	t.Helper()
+	all, err := storetest.ReadSessions(t.Context(), s, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // A step that fails leaves the store as it was, at the version before.

@@ -223,34 +223,42 @@ func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.C
 
 // someCells emits cells, cellsAtOnce at most.
 func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, emit func(*store.Cell) error) error {
-	args := make([]any, 1+cellsAtOnce)
-	args[0] = scope
-	for i, id := range ids {
-		args[1+i] = id
-	}
 	missing := func(place int) error { return fmt.Errorf("cell %s: %w", ids[place], store.ErrNotFound) }
 	next := 0
 	err := v.each(func(rows *sql.Rows) error {
 		var place int
-		var own bool
+		var own, gone bool
 		var row cellRow
-		if err := rows.Scan(&place, &own, &row.kind, &row.commitment, &row.salt, &row.body); err != nil {
+		if err := rows.Scan(&place, &own, &gone, &row.kind, &row.commitment, &row.salt, &row.body); err != nil {
 			return err
 		}
 		if place != next {
 			return missing(next)
 		}
 		next++
+		if gone && own && len(row.commitment) == digest.Size {
+			return &store.GoneError{Cell: ids[place], Kind: row.kind, Commit: digest.Digest(row.commitment)}
+		}
 		c, ok := row.cell(ids[place])
 		if !ok || !own {
 			return fmt.Errorf("%s: cell %s: its commitment does not hold: %w", s.path, ids[place], store.ErrCorrupt)
 		}
 		return emit(c)
-	}, selectCells, args...)
+	}, selectCells, cellArgs(scope, ids)...)
 	if err == nil && next < len(ids) {
 		err = missing(next)
 	}
 	return err
+}
+
+// cellArgs returns the parameters of a query for cells, cellsAtOnce at most.
+func cellArgs(scope governance.Scope, ids []store.CellID) []any {
+	args := make([]any, 1+cellsAtOnce)
+	args[0] = scope
+	for i, id := range ids {
+		args[1+i] = id
+	}
+	return args
 }
 
 // A cellRow is a row of the table cell, as it is stored.
@@ -287,6 +295,44 @@ func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.Ce
 	return edges, nil
 }
 
+// Derived implements [store.Cells].
+func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
+	seen := make(map[store.CellID]bool, len(ids))
+	for _, id := range ids {
+		seen[id] = true
+	}
+	var derived []store.CellID
+	err := s.view(ctx, func(v view) error {
+		for next := ids; len(next) > 0; {
+			from := next
+			next = nil
+			for some := range slices.Chunk(from, cellsAtOnce) {
+				err := v.each(func(rows *sql.Rows) error {
+					var id store.CellID
+					if err := rows.Scan(&id); err != nil {
+						return err
+					}
+					if !seen[id] {
+						seen[id] = true
+						next = append(next, id)
+					}
+					return nil
+				}, selectDerived, cellArgs(scope, some)...)
+				if err != nil {
+					return err
+				}
+			}
+			derived = append(derived, next...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(derived)
+	return derived, nil
+}
+
 // Entries implements [store.Journal].
 func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Entry) error) error {
@@ -294,15 +340,19 @@ func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcri
 			return err
 		}
 		return v.each(func(rows *sql.Rows) error {
-			var e store.Entry
-			var millis int64
-			if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data)); err != nil {
-				return err
-			}
-			e.Time = time.UnixMilli(millis).UTC()
-			return emit(&e)
+			return emitEntry(rows, emit)
 		}, selectEntries, scope, id, after)
 	})
+}
+
+func emitEntry(rows *sql.Rows, emit func(*store.Entry) error) error {
+	var e store.Entry
+	var millis int64
+	if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data)); err != nil {
+		return err
+	}
+	e.Time = time.UnixMilli(millis).UTC()
+	return emit(&e)
 }
 
 // Statements implements [store.Journal].

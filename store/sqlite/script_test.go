@@ -10,6 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -150,4 +151,55 @@ func (s *script) head(c *store.Change) {
 			c.Head.Window += b.Window
 		}
 	}
+}
+
+// An author makes the updates of one writer to artifacts of its own: they follow
+// from its name, and from the versions that its updates made.
+type author struct {
+	name    string
+	done    int           // updates made
+	version store.Version // that the last one made
+	last    *store.Update
+}
+
+// next returns the update that follows.
+func (a *author) next() *store.Update {
+	n := a.done + 1
+	id := func(what string, n int) string { return fmt.Sprintf("%s-%s-%d", a.name, what, n) }
+	at := epoch.Add(time.Duration(n) * time.Second)
+	u := &store.Update{Entry: store.Entry{
+		ID: id("up", n), Op: "put", Actor: governance.ActorUser, Time: at, Data: fmt.Appendf(nil, `{"n": %d}`, n),
+	}}
+	cell := func(what string, kind store.CellKind, body string) store.CellID {
+		c := store.Cell{ID: store.CellID(id(what, n)), Kind: kind, Salt: digest.Salt(digest.Of([]byte(id(what, n)))), Body: []byte(body)}
+		c.Commit = digest.Commit(c.Salt, string(kind), c.Body)
+		u.Cells = append(u.Cells, c)
+		return c.ID
+	}
+	text := strings.Repeat(id("line", n)+" ", n%50)
+	u.Artifacts = []store.Write{{Artifact: store.Artifact{
+		ID: store.ArtifactID(id("art", n)), Class: provenance.Memory, Status: store.StatusLive,
+		Content: cell("text", store.CellText, text), About: cell("about", store.CellAbout, "{}"),
+		Created: at, Updated: at, Address: id("address", n),
+	}}}
+	u.Index = []store.ArtifactText{{Artifact: u.Artifacts[0].ID, Text: text}}
+	sent := cell("sent", store.CellSegment, text)
+	u.Edges = []store.Edge{{Derived: sent, Source: u.Artifacts[0].Content, Rel: "sent"}}
+	u.Manifest = &store.Manifest{ID: id("m", n), Created: at, Body: []byte("{}"), Uses: []store.ArtifactID{u.Artifacts[0].ID}}
+	if a.last != nil {
+		before := a.last.Artifacts[0]
+		before.Status, before.At = store.StatusTombstoned, a.version
+		if n%7 == 0 {
+			before.Status, u.Purge = store.StatusPurged, []store.CellID{before.Content}
+		}
+		u.Artifacts = append(u.Artifacts, before)
+		u.Manifest.Uses = append(u.Manifest.Uses, before.ID)
+		u.Outcome = &store.Outcome{Manifest: a.last.Manifest.ID, Actor: governance.ActorUser, Time: at}
+	}
+	return u
+}
+
+// made says that an update was made.
+func (a *author) made(u *store.Update, version store.Version) {
+	a.done, a.last, a.version = a.done+1, u, version
 }

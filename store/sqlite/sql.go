@@ -26,6 +26,8 @@ const (
 	setWAL         = `PRAGMA journal_mode = WAL`
 	setDelete      = `PRAGMA journal_mode = DELETE`
 	vacuumInto     = `VACUUM INTO ?1`
+	truncateLog    = `PRAGMA wal_checkpoint(TRUNCATE)`
+	setBusyTimeout = `PRAGMA busy_timeout = %d` // milliseconds; what is bound has no place here
 
 	createIdentity = `
 		PRAGMA application_id = 0x43617272;
@@ -79,6 +81,92 @@ const (
 	replaceWords = `INSERT OR REPLACE INTO words (rowid, text) VALUES (?1, ?2)`
 )
 
+// Writing artifacts. The first parameter of most is the key of the scope plus
+// a place.
+const (
+	nextVersion = `
+		INSERT INTO scope (name, version, seq) VALUES (?1, 1, ?2)
+		ON CONFLICT (name) DO UPDATE SET version = version + 1, seq = seq + ?2
+		RETURNING num << 40, version, seq`
+	insertLog = `
+		INSERT INTO log (log_key, num, entry_id, op, actor, time, data) VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6)`
+
+	// The last parameter of both is the log_key of what is replaced, or the name
+	// of the scope.
+	insertArtifact = `
+		INSERT INTO artifact (doc, num, artifact_id, log_key, class, status, pinned, content, about, bytes, tokens,
+			encoding, source, created, updated, expires, address, gate, scope)
+		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+	updateArtifact = `
+		UPDATE artifact SET log_key = ?3, class = ?4, status = ?5, pinned = ?6, content = ?7, about = ?8, bytes = ?9,
+			tokens = ?10, encoding = ?11, source = ?12, created = ?13, updated = ?14, expires = ?15, address = ?16, gate = ?17
+		WHERE num = ?1 >> 40 AND artifact_id = ?2 AND log_key = ?18
+		RETURNING doc`
+
+	purgeCell = `
+		UPDATE cell SET state = 'purged', salt = NULL, body = NULL WHERE scope = ?1 AND cell_id = ?2 RETURNING len`
+
+	insertArtifactWords   = `INSERT INTO artifact_words (rowid, text) VALUES (?1, ?2)`
+	replaceArtifactWords  = `INSERT OR REPLACE INTO artifact_words (rowid, text) VALUES (?1, ?2)`
+	deleteArtifactWords   = `DELETE FROM artifact_words WHERE rowid = ?1`
+	optimizeArtifactWords = `INSERT INTO artifact_words (artifact_words) VALUES ('optimize')`
+
+	insertManifest = `
+		INSERT INTO manifest (log_key, num, manifest_id, session_id, created, format, tier, budget, total, seal, body)
+		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
+	insertUse     = `INSERT INTO manifest_use (log_key, ord, doc) VALUES (?1, ?2, ?3)`
+	insertOutcome = `INSERT INTO outcome (log_key, manifest, actor, time, data) VALUES (?1, ?2, ?3, ?4, ?5)`
+)
+
+// Reading artifacts.
+const (
+	selectScope    = `SELECT num << 40, version FROM scope WHERE name = ?1`
+	selectDocOf    = `SELECT doc FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?2`
+	selectContents = `SELECT doc FROM artifact WHERE num = ?1 >> 40 AND content = ?2`
+
+	artifactColumns = `
+		SELECT doc, artifact_id, log_key, class, status, pinned, content, about, bytes, tokens,
+			encoding, source, created, updated, expires, address, gate
+		FROM artifact `
+	selectArtifacts      = artifactColumns + `WHERE doc BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY doc LIMIT ?2`
+	selectArtifactsAfter = artifactColumns + `INDEXED BY artifact_log WHERE log_key > ?1 AND log_key <= ?1 | 0xffffffffff ORDER BY doc`
+	selectArtifact       = artifactColumns + `WHERE doc = ?1`
+
+	pickPrefix = artifactColumns + `
+		WHERE num = ?1 >> 40 AND artifact_id >= ?3 AND (?4 = '' OR artifact_id < ?4) ORDER BY doc LIMIT ?2`
+	pickAddress = artifactColumns + `WHERE num = ?1 >> 40 AND address = ?3 AND address <> '' ORDER BY doc LIMIT ?2`
+	pickStatus  = artifactColumns + `WHERE num = ?1 >> 40 AND status = ?3 AND status <> 'live' ORDER BY doc LIMIT ?2`
+	pickLive    = artifactColumns + `WHERE doc BETWEEN ?1 AND ?1 | 0xffffffffff AND status = 'live' ORDER BY doc LIMIT ?2`
+
+	// All of them have the scope's mark before each word; the range of docs
+	// keeps out a scope whose mark is the same.
+	//
+	// They come as one text: a row for each would take several times as long.
+	selectHits = `
+		SELECT ifnull(group_concat(doc), '') FROM (
+			SELECT rowid & 0xffffffffff AS doc FROM artifact_words
+			WHERE artifact_words MATCH ?1 AND rowid > ?2 AND rowid <= ?2 | 0xffffffffff ORDER BY rowid DESC LIMIT ?3
+		)`
+	selectLast = `SELECT (num << 40) + seq FROM scope WHERE num = ?1 >> 40`
+
+	manifestColumns = `
+		SELECT manifest_id, log_key, session_id, created, format, tier, budget, total, seal`
+	selectManifest         = manifestColumns + `, body FROM manifest WHERE num = ?1 >> 40 AND manifest_id = ?2`
+	selectManifestKey      = `SELECT log_key FROM manifest WHERE num = ?1 >> 40 AND manifest_id = ?2`
+	selectManifests        = manifestColumns + ` FROM manifest WHERE log_key BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY log_key DESC`
+	selectSessionManifests = manifestColumns + `
+		FROM manifest WHERE num = ?1 >> 40 AND session_id = ?2 AND session_id <> '' ORDER BY log_key DESC`
+	selectUses  = `SELECT artifact_id FROM manifest_use JOIN artifact USING (doc) WHERE manifest_use.log_key = ?1 ORDER BY ord`
+	selectUsers = `
+		SELECT u.log_key, manifest_id
+		FROM artifact a JOIN manifest_use u USING (doc) JOIN manifest m ON m.log_key = u.log_key
+		WHERE a.num = ?1 >> 40 AND artifact_id = ?2`
+	selectOutcomes = `SELECT log_key, actor, time, data FROM outcome WHERE manifest = ?1 ORDER BY log_key`
+	selectLog      = `
+		SELECT log_key & 0xffffffffff, entry_id, op, actor, time, data
+		FROM log WHERE log_key > ?1 AND log_key <= ?2 | 0xffffffffff ORDER BY log_key`
+)
+
 // Reading.
 const (
 	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''),
@@ -112,12 +200,17 @@ const (
 // and find nothing.
 const cellsAtOnce = 64
 
+// selectDerived takes the scope and cellsAtOnce ids.
+var selectDerived = `
+	WITH given (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
+	SELECT derived FROM given CROSS JOIN edge ON edge.scope = ?1 AND source = id`
+
 // selectCells takes the scope and cellsAtOnce ids. The first column is the
 // place in the list, the second whether the row that the index led to is the
 // one that was asked for: no commitment tells that of a damaged index.
 var selectCells = `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
-	SELECT place, c.scope = ?1 AND c.cell_id = id, c.kind, c.commitment, c.salt, c.body
+	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state = 'purged', c.kind, c.commitment, c.salt, c.body
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 
@@ -133,10 +226,11 @@ func places(n int) string {
 // Looking after the file.
 const (
 	selectCounts = `
-		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell)`
+		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell),
+			(SELECT count(*) FROM artifact), (SELECT count(*) FROM manifest)`
 	checkIntegrity   = `PRAGMA integrity_check`
 	checkForeignKeys = `PRAGMA foreign_key_check`
-	selectAllCells   = `SELECT scope, cell_id, kind, commitment, salt, body FROM cell WHERE state = 'live' ORDER BY scope, cell_id`
+	selectAllCells   = `SELECT scope, cell_id, kind, commitment, salt, body FROM cell WHERE state <> 'purged' ORDER BY scope, cell_id`
 
 	// Each check yields a scope, a session, what it has and what it should have.
 	checkTokens = `
@@ -154,4 +248,21 @@ const (
 	checkItems = `
 		SELECT scope, session_id, count(*) AS n, max(ord) + 1 AS want
 		FROM item GROUP BY scope, session_id HAVING n <> want ORDER BY scope, session_id`
+
+	checkPurged = `SELECT scope, cell_id FROM cell WHERE state = 'purged' AND (body IS NOT NULL OR salt IS NOT NULL) ORDER BY scope, cell_id`
+
+	// Each check yields a scope, what it has and what it should have.
+	checkLog = `
+		SELECT name, version, (SELECT count(*) FROM log l WHERE l.num = s.num AND l.log_key & 0xffffffffff BETWEEN 1 AND version) AS want
+		FROM scope s WHERE version <> want ORDER BY name`
+	checkArtifacts = `
+		SELECT name, seq, (SELECT count(*) FROM artifact a WHERE a.num = s.num AND a.doc & 0xffffffffff BETWEEN 1 AND seq) AS want
+		FROM scope s WHERE seq <> want ORDER BY name`
+	checkIndexed = `
+		SELECT name, min(id & 0xffffffffff), count(*)
+		FROM artifact_words_docsize JOIN scope ON num = id >> 40
+		WHERE NOT EXISTS (SELECT 1 FROM artifact WHERE doc = id) GROUP BY num ORDER BY name`
+	checkNames = `
+		SELECT name, a.doc & 0xffffffffff, count(*)
+		FROM artifact a JOIN scope s USING (num) WHERE a.scope <> name GROUP BY num ORDER BY name`
 )

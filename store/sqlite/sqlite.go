@@ -30,6 +30,13 @@
 // The text of a cell is checked against its commitment whenever it is read.
 // The index of words holds no text that could be read back, but it does hold
 // the words: treat the file as you treat what is in it.
+//
+// What is purged is overwritten in the file, its words are merged out of the
+// index, and the log is emptied, all before Update returns; see [Store.Update]
+// for what a reader can delay. Merging takes the longer the more artifacts all
+// scopes have: purge many cells at once rather than one by one. The words of
+// blocks of sessions are left alone. What a file system or a disk keeps of what
+// was overwritten is beyond this package.
 package sqlite
 
 import (
@@ -149,7 +156,7 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	if err != nil {
 		return nil, err
 	}
-	s.writer = newWriter(conn)
+	s.writer = newWriter(conn, o.BusyTimeout)
 	if err := conn.QueryRowContext(ctx, selectVersion).Scan(&s.version); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func openAt(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
-// fill applies the first changes of some sessions, s0 and so on.
+// fill applies the first changes of some sessions, s0 and so on, and the first
+// updates of an author.
 func fill(t testing.TB, s store.Store, sessions, changes int) {
 	t.Helper()
 	if err := play(t.Context(), s, sessions, changes); err != nil {
@@ -55,6 +56,22 @@ func fill(t testing.TB, s store.Store, sessions, changes int) {
 }
 
 func play(ctx context.Context, s store.Store, sessions, changes int) error {
+	if err := playSessions(ctx, s, sessions, changes); err != nil {
+		return err
+	}
+	a := &author{name: "a"}
+	for range 2 * changes {
+		u := a.next()
+		version, err := s.Update(ctx, scope, u)
+		if err != nil {
+			return err
+		}
+		a.made(u, version)
+	}
+	return nil
+}
+
+func playSessions(ctx context.Context, s store.Store, sessions, changes int) error {
 	for i := range sessions {
 		id := transcript.SessionID(fmt.Sprintf("s%d", i))
 		sc := newScript(id)
@@ -98,7 +115,7 @@ var filledFile = sync.OnceValues(func() ([]byte, error) {
 })
 
 // read returns the contents of a store.
-func read(t *testing.T, s store.Store) storetest.Contents {
+func read(t *testing.T, s store.Store) *storetest.Contents {
 	t.Helper()
 	c, err := storetest.Read(t.Context(), s, scope)
 	if err != nil {
@@ -214,7 +231,7 @@ func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := len(read(t, openAt(t, path))); got != openers {
+	if got := len(read(t, openAt(t, path)).Sessions); got != openers {
 		t.Errorf("%d sessions, want %d", got, openers)
 	}
 }
@@ -362,6 +379,21 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not hold",
 		"UPDATE entry SET scope = 'x' WHERE entry_id LIKE 'op-s2-%'":      "scope test: session s2: is at revision 4, its journal has 0 entries",
 		"UPDATE block SET tokens = tokens + 1 WHERE session_id LIKE 's2'": "scope test: session s2: its head has",
+
+		"UPDATE scope SET version = 9":                                                     "scope test: is at version 9, its log has 8 entries",
+		"DELETE FROM log WHERE entry_id = 'a-up-3'":                                        "scope test: is at version 8, its log has 7 entries",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-3'":                               "scope test: the last place is 8, there are 7 artifacts",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-4'":                               "scope test: place 4, of 1, is in the index and has no artifact",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-5'":                               "table manifest_use: a row refers to a artifact that is not there",
+		"DELETE FROM manifest WHERE manifest_id = 'a-m-3'":                                 "refers to a manifest that is not there",
+		"UPDATE artifact SET content = 'gone' WHERE artifact_id = 'a-art-3'":               "table artifact: a row refers to a cell that is not there",
+		"UPDATE artifact SET scope = 'x' WHERE artifact_id = 'a-art-3'":                    "scope test: artifact at place 3, of 1, has another name of its scope",
+		"UPDATE artifact SET status = 'lost' WHERE artifact_id = 'a-art-3'":                "file: CHECK constraint failed in artifact",
+		"UPDATE artifact SET doc = doc + 20 WHERE artifact_id = 'a-art-3'":                 "scope test: the last place is 8, there are 7 artifacts",
+		"UPDATE cell SET body = zeroblob(len), salt = zeroblob(32) WHERE state = 'purged'": "scope test: cell a-text-6: it was purged, and something of it is there",
+		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not hold",
+		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                "is in the index and has no artifact",
+		"DELETE FROM scope": "refers to a scope that is not there",
 	} {
 		path := filled(t)
 		tamper(t, path, damage)
@@ -384,7 +416,7 @@ func TestDamagedFiles(t *testing.T) {
 	want := make(map[store.CellID]string)
 	s := openAt(t, path)
 	var ids []store.CellID
-	for _, se := range read(t, s) {
+	for _, se := range read(t, s).Sessions {
 		for _, c := range se.Cells {
 			want[c.ID] = string(c.Body)
 			ids = append(ids, c.ID)
@@ -450,7 +482,7 @@ func TestApplyReportsBusy(t *testing.T) {
 	if _, err := s.Apply(t.Context(), scope, "new", 0, newScript("new").next()); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("Apply while another writes: %v, want ErrBusy", err)
 	}
-	if got := len(read(t, s)); got != 3 {
+	if got := len(read(t, s).Sessions); got != 3 {
 		t.Errorf("while another writes, %d sessions can be read, want 3", got)
 	}
 	exec("COMMIT")
@@ -491,7 +523,7 @@ func TestApplyCanBeGivenUp(t *testing.T) {
 	if _, err := s.Apply(t.Context(), scope, "last", 0, newScript("last").next()); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(read(t, s)); got != 4 {
+	if got := len(read(t, s).Sessions); got != 4 {
 		t.Errorf("%d sessions, want the 3 that were there and the last", got)
 	}
 }
@@ -535,7 +567,7 @@ func TestApplySharesTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wg.Wait()
-	if got := len(read(t, s)); got != writers*3/4 {
+	if got := len(read(t, s).Sessions); got != writers*3/4 {
 		t.Errorf("%d sessions, want %d", got, writers*3/4)
 	}
 	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {

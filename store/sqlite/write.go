@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"sync/atomic"
+	"time"
 
-	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // The most that one transaction takes of what is waiting. Both bound how long
@@ -20,18 +19,20 @@ const (
 	batchBytes = 8 << 20
 )
 
-// A job is a change on its way to the disk.
+// truncateWait is how long an update that purges waits for those who read what
+// was there before.
+const truncateWait = 100 * time.Millisecond
+
+// A job is what one call writes, on its way to the disk.
 type job struct {
-	ctx   context.Context
-	scope governance.Scope
-	id    transcript.SessionID
-	at    store.Revision
-	c     *store.Change
-	words []string // of c.Index, as the index takes them
+	ctx    context.Context
+	write  func(w *writer) error // within a transaction; what it wrote when it fails is rolled back
+	size   int                   // about how many bytes it writes
+	purges bool                  // whether it erases anything
 
 	taken atomic.Bool   // by the writer, or by the caller who gave up
 	err   error         // set before done is closed
-	done  chan struct{} // closed when the change is durable, or refused
+	done  chan struct{} // closed when the job is durable, or refused
 }
 
 // take reports whether the job is the caller's from now on.
@@ -43,62 +44,47 @@ func (j *job) finish(err error) {
 	close(j.done)
 }
 
-// size returns about how many bytes the job writes.
-func (j *job) size() int {
+// sizeOf returns about how many bytes it takes to write cells and words.
+func sizeOf(cells []store.Cell, words []string) int {
 	n := 0
-	for i := range j.c.Cells {
-		n += len(j.c.Cells[i].Body)
+	for i := range cells {
+		n += len(cells[i].Body)
 	}
-	for _, words := range j.words {
-		n += len(words)
+	for _, w := range words {
+		n += len(w)
 	}
 	return n
 }
 
-// A finding is a row of the index.
+// A finding is a statement that changes the index.
 type finding struct {
-	doc   int64
-	words string
-}
-
-// Apply implements [store.Sessions]. Once the writer has begun with a change,
-// the change is made even if ctx ends before it is durable.
-func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
-	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
-		return 0, fmt.Errorf("session %s: %w", id, err)
-	}
-	j := &job{ctx: ctx, scope: scope, id: id, at: at, c: c, done: make(chan struct{})}
-	for i := range c.Index {
-		j.words = append(j.words, indexWords(scope, c.Index[i].Text)) // here and not where all wait for it
-	}
-	if err := s.submit(ctx, j); err != nil {
-		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
-	}
-	return at + 1, nil
+	query string
+	args  []any
 }
 
 // submit hands a job to the writer and waits until it is done.
-func (s *Store) submit(ctx context.Context, j *job) error {
+func (s *Store) submit(j *job) error {
+	j.done = make(chan struct{})
 	select {
 	case s.queue <- j:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-j.ctx.Done():
+		return j.ctx.Err()
 	case <-s.closing:
 		return fs.ErrClosed
 	}
 	select {
 	case <-j.done:
 		return j.err
-	case <-ctx.Done():
+	case <-j.ctx.Done():
 		if j.take() {
-			return ctx.Err()
+			return j.ctx.Err()
 		}
 	}
 	<-j.done
 	return j.err
 }
 
-// write makes changes until the store is closed.
+// write does jobs until the store is closed.
 func (s *Store) write() {
 	defer close(s.written)
 	for {
@@ -114,16 +100,18 @@ func (s *Store) write() {
 // A writer has the connection that writes. One goroutine uses it.
 type writer struct {
 	conn  *sql.Conn
+	busy  time.Duration // to wait for a lock
 	stmts map[string]*sql.Stmt
-	found []finding // what the transaction has yet to add to the index
+	found []finding // what the transaction has yet to do to the index
+	trace bool      // the log may hold what was erased
 
-	// ackEarly acknowledges changes before they are committed. Nothing in this
+	// ackEarly acknowledges jobs before they are committed. Nothing in this
 	// package sets it: the tests do, to prove that they would notice.
 	ackEarly bool
 }
 
-func newWriter(conn *sql.Conn) *writer {
-	return &writer{conn: conn, stmts: make(map[string]*sql.Stmt)}
+func newWriter(conn *sql.Conn, busy time.Duration) *writer {
+	return &writer{conn: conn, busy: busy, stmts: make(map[string]*sql.Stmt)}
 }
 
 func (w *writer) close() error {
@@ -134,20 +122,20 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// batch makes the change of first, and of what else is waiting, in one
-// transaction. Each is refused by itself, and all fail together if the
+// batch does the job first, and what else is waiting, in one transaction. Each is refused by itself, and all fail together if the
 // transaction does.
 func (w *writer) batch(first *job, queue <-chan *job) {
 	w.found = w.found[:0]
 	err := w.exec(begin)
 	var jobs []*job // those that have to be told
-	size := 0
+	size, purged := 0, false
 	for j := first; j != nil; {
 		if j.take() {
 			jobs = append(jobs, j)
 			if err == nil {
-				size += j.size()
-				j.err, err = w.change(j)
+				size += j.size
+				j.err, err = w.do(j)
+				purged = purged || j.purges && j.err == nil
 			}
 		}
 		j = nil
@@ -172,6 +160,12 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 	if err != nil {
 		_ = w.exec(rollback) // the engine may have done so already; the error above tells more
 	}
+	switch {
+	case purged && err == nil:
+		w.truncate(truncateWait)
+	case w.trace:
+		w.truncate(0)
+	}
 	if w.ackEarly {
 		return
 	}
@@ -183,14 +177,14 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 	}
 }
 
-// change makes one change within the transaction. It returns why the change
-// was refused, or that the transaction is lost.
-func (w *writer) change(j *job) (refused, lost error) {
+// do does one job within the transaction. It returns why the job was refused,
+// or that the transaction is lost.
+func (w *writer) do(j *job) (refused, lost error) {
 	if err := w.exec(savepoint); err != nil {
 		return nil, err
 	}
 	found := len(w.found)
-	if refused = w.apply(j); refused != nil {
+	if refused = j.write(w); refused != nil {
 		w.found = w.found[:found]
 		if err := w.exec(rollbackTo); err != nil {
 			return nil, refused // the engine has rolled all back, for this reason
@@ -199,15 +193,33 @@ func (w *writer) change(j *job) (refused, lost error) {
 	return refused, w.exec(release)
 }
 
-// index adds what the changes of a transaction make findable. That comes last,
-// because the index writes out what it has gathered at every savepoint.
+// later changes the index when the transaction ends. That comes last, because
+// the index writes out what it has gathered at every savepoint.
+func (w *writer) later(query string, args ...any) {
+	w.found = append(w.found, finding{query, args})
+}
+
+// index does what the jobs of a transaction left for later.
 func (w *writer) index() error {
 	for _, f := range w.found {
-		if err := w.exec(replaceWords, f.doc, f.words); err != nil {
+		if err := w.exec(f.query, f.args...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// truncate empties the log after something was erased. It cannot while somebody
+// reads what was there before: if that does not end soon, the next transaction
+// tries again, and so does the last connection that is closed.
+func (w *writer) truncate(wait time.Duration) {
+	var busy, frames, done int
+	err := errors.Join(
+		w.exec(fmt.Sprintf(setBusyTimeout, wait.Milliseconds())),
+		w.row(truncateLog, nil, &busy, &frames, &done),
+		w.exec(fmt.Sprintf(setBusyTimeout, w.busy.Milliseconds())),
+	)
+	w.trace = err != nil || busy != 0
 }
 
 // exec runs a statement. It is not interrupted: to interrupt one would roll
@@ -221,14 +233,40 @@ func (w *writer) exec(query string, args ...any) error {
 	return err
 }
 
-// number runs a statement that returns one number, or [sql.ErrNoRows].
-func (w *writer) number(query string, args ...any) (n int64, err error) {
+// row runs a statement that returns one row, or fails with [sql.ErrNoRows].
+func (w *writer) row(query string, args []any, dest ...any) error {
 	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
-		return 0, err
+		return err
 	}
-	err = stmt.QueryRowContext(context.Background(), args...).Scan(&n)
+	return stmt.QueryRowContext(context.Background(), args...).Scan(dest...)
+}
+
+// number runs a statement that returns one number, or [sql.ErrNoRows].
+func (w *writer) number(query string, args ...any) (n int64, err error) {
+	err = w.row(query, args, &n)
 	return n, err
+}
+
+// numbers runs a statement that returns rows of one number.
+func (w *writer) numbers(query string, args ...any) (all []int64, err error) {
+	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.Background(), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() // what is wrong, rows.Err says
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, rows.Err()
 }
 
 func (w *writer) prepare(query string) (*sql.Stmt, error) {

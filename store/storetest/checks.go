@@ -91,7 +91,7 @@ func readsBackEveryField(t *testing.T, s store.Store) {
 		}
 		return cells
 	}
-	equal(t, "contents", contents(t, s, scope), Contents{{
+	equal(t, "contents", contents(t, s, scope).Sessions, []Session{{
 		Head:       head,
 		Blocks:     c.Blocks,
 		Items:      c.Items,
@@ -142,7 +142,7 @@ func applyLetsOneWin(t *testing.T, s store.Store) {
 	if won != 1 {
 		t.Errorf("%d writers won, want 1", won)
 	}
-	if got := contents(t, s, scope); len(got[0].Entries) != 2 || len(got[0].Blocks) != 3 {
+	if got := contents(t, s, scope).Sessions; len(got[0].Entries) != 2 || len(got[0].Blocks) != 3 {
 		t.Errorf("%d entries and %d blocks, want those of one winner: 2 and 3", len(got[0].Entries), len(got[0].Blocks))
 	}
 }
@@ -165,7 +165,7 @@ func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
 		})
 	}
 	wg.Wait()
-	got := contents(t, s, scope)
+	got := contents(t, s, scope).Sessions
 	if len(got) != writers {
 		t.Fatalf("%d sessions, want %d", len(got), writers)
 	}
@@ -606,7 +606,7 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 		}
 	}
 	for _, name := range names {
-		got := contents(t, s, governance.Scope(name))
+		got := contents(t, s, governance.Scope(name)).Sessions
 		if len(got) != 1 || string(got[0].Head.ID) != name {
 			t.Errorf("scope %q has %d sessions, want the one of its name", name, len(got))
 			continue
@@ -618,7 +618,7 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 		}
 		equal(t, "session read by name", *alone, got[0])
 	}
-	if got := contents(t, s, scope); len(got) != len(names) {
+	if got := contents(t, s, scope).Sessions; len(got) != len(names) {
 		t.Errorf("%d sessions, want %d", len(got), len(names))
 	}
 }
@@ -663,7 +663,7 @@ func scopesAreIsolated(t *testing.T, s store.Store) {
 	c.Statements = []string{"(another)"}
 	apply(t, s, other, "s", 0, c)
 	equal(t, "contents of the first scope", contents(t, s, scope), mine)
-	if got := contents(t, s, other); string(got[0].Cells[0].Body) != "another one" {
+	if got := contents(t, s, other).Sessions; string(got[0].Cells[0].Body) != "another one" {
 		t.Errorf("the cell of the other scope has body %q", got[0].Cells[0].Body)
 	}
 }
@@ -950,9 +950,10 @@ func nothingIsShared(t *testing.T, s store.Store) {
 	}
 	scribble(c.Cells, c.Blocks, []store.Entry{c.Entry}, c.Items)
 	clear(c.Statements)
-	got := contents(t, s, scope)
-	equal(t, "contents after what went in was changed", got, before)
+	after := contents(t, s, scope)
+	equal(t, "contents after what went in was changed", after, before)
 
+	got := after.Sessions
 	scribble(got[0].Cells, got[0].Blocks, got[0].Entries, got[0].Items)
 	equal(t, "contents after what came out was changed", contents(t, s, scope), before)
 }

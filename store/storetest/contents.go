@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,10 +14,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Contents is all that can be read of the sessions of a scope, with every list
-// in the order of the contract. Those of two stores are equal exactly if the
-// stores are, as far as a reader can tell.
-type Contents []Session
+// Contents is all that can be read of a scope, with every list in the order of
+// the contract. Those of two stores are equal exactly if the stores are, as far
+// as a reader can tell.
+type Contents struct {
+	Sessions  []Session
+	Version   store.Version
+	Artifacts []store.Artifact
+	Texts     []Text           // of the cells of the artifacts, and of all made from them, by their ids
+	Manifests []store.Manifest // newest first
+	Log       []store.Entry
+}
+
+// A Text is a cell that artifacts refer to.
+type Text struct {
+	Cell  store.Cell // without Salt and Body, if it is gone
+	Gone  bool
+	Edges []store.Edge // to what it was made from
+}
 
 // A Session is all that can be read of one session.
 type Session struct {
@@ -30,8 +45,46 @@ type Session struct {
 }
 
 // Read returns the contents of a scope.
-func Read(ctx context.Context, s store.Store, scope governance.Scope) (Contents, error) {
-	var contents Contents
+func Read(ctx context.Context, s store.Store, scope governance.Scope) (*Contents, error) {
+	var c Contents
+	var err error
+	if c.Sessions, err = ReadSessions(ctx, s, scope); err != nil {
+		return nil, err
+	}
+	if c.Version, err = s.Version(ctx, scope); err != nil {
+		return nil, err
+	}
+	for a, err := range s.Artifacts(ctx, scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		c.Artifacts = append(c.Artifacts, *a)
+	}
+	if c.Texts, err = readTexts(ctx, s, scope, c.Artifacts); err != nil {
+		return nil, err
+	}
+	for m, err := range s.Manifests(ctx, scope, "") {
+		if err != nil {
+			return nil, err
+		}
+		full, err := s.Manifest(ctx, scope, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		c.Manifests = append(c.Manifests, *full)
+	}
+	for e, err := range s.Log(ctx, scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		c.Log = append(c.Log, *e)
+	}
+	return &c, nil
+}
+
+// ReadSessions returns the contents of the sessions of a scope.
+func ReadSessions(ctx context.Context, s store.Store, scope governance.Scope) ([]Session, error) {
+	var all []Session
 	for head, err := range s.Heads(ctx, scope) {
 		if err != nil {
 			return nil, err
@@ -40,9 +93,43 @@ func Read(ctx context.Context, s store.Store, scope governance.Scope) (Contents,
 		if err != nil {
 			return nil, err
 		}
-		contents = append(contents, *se)
+		all = append(all, *se)
 	}
-	return contents, nil
+	return all, nil
+}
+
+// readTexts returns the cells that artifacts refer to, and those made from them.
+func readTexts(ctx context.Context, s store.Store, scope governance.Scope, artifacts []store.Artifact) ([]Text, error) {
+	var ids []store.CellID
+	for i := range artifacts {
+		ids = append(ids, artifacts[i].Content, artifacts[i].About)
+	}
+	derived, err := s.Derived(ctx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	ids = append(ids, derived...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	texts := make([]Text, 0, len(ids))
+	for len(texts) < len(ids) {
+		for c, err := range s.Cells(ctx, scope, ids[len(texts):]) {
+			if gone, ok := errors.AsType[*store.GoneError](err); ok {
+				texts = append(texts, Text{Cell: store.Cell{ID: gone.Cell, Kind: gone.Kind, Commit: gone.Commit}, Gone: true})
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, Text{Cell: *c})
+		}
+	}
+	for i := range texts {
+		if texts[i].Edges, err = s.Sources(ctx, scope, texts[i].Cell.ID); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
 }
 
 // ReadSession returns the contents of one session.
@@ -98,7 +185,7 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 	return se, nil
 }
 
-// Diff returns how two values differ, such as two [Contents]: nothing, if they
+// Diff returns how two values differ, such as two of [Contents]: nothing, if they
 // do not. An empty list is like none.
 func Diff(want, got any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(sameCell))

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 // Run checks the stores that open returns. Each check opens its own: open makes
 // an empty store and registers its cleanup with t. Checks run in parallel.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, c := range checks {
+	for _, c := range slices.Concat(checks, artifactChecks) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, open(t))
@@ -114,7 +115,7 @@ func apply(t *testing.T, s store.Store, sc governance.Scope, id transcript.Sessi
 }
 
 // contents reads a scope, which must succeed.
-func contents(t *testing.T, s store.Store, sc governance.Scope) Contents {
+func contents(t *testing.T, s store.Store, sc governance.Scope) *Contents {
 	t.Helper()
 	c, err := Read(t.Context(), s, sc)
 	if err != nil {

@@ -1,0 +1,302 @@
+package carrel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A page is an artifact in memory, with what is made of it once: the text as a
+// context carries it, its tokens, its words. All of it follows from row, note
+// and text, so that pages may be shared and forgotten at any time.
+type page struct {
+	row  store.Artifact
+	note note
+	text string
+	cell store.Cell // the content, without its body
+
+	mu          sync.Mutex
+	rendered    string
+	neutralized int
+	counts      map[string]token.Count // of rendered, by encoding
+	words       *retrieval.Analysis    // of text
+}
+
+// headTail is how many bytes of what is in the stash stand at either end of the
+// text in its place.
+const headTail = 600
+
+// shown returns what a context carries as the text of the artifact: its text,
+// or a pointer if it is in the stash.
+func (p *page) shown() string {
+	if p.row.Source != sourceStash {
+		return p.text
+	}
+	return pointer(p.row.ID, p.text)
+}
+
+// indexed returns what the artifact is found by: the stems of its words, so
+// that a question finds them in any form.
+func (p *page) indexed() string {
+	if p.row.Status != store.StatusLive {
+		return ""
+	}
+	return strings.Join(retrieval.Stems(p.note.Title+"\n"+p.note.Subject+"\n"+p.text), " ")
+}
+
+// render returns the artifact as a context carries it: fenced, with everything
+// that cannot be seen made visible. It returns the number of characters that
+// were.
+func (p *page) render() (string, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.renderLocked()
+}
+
+func (p *page) renderLocked() (string, int) {
+	if p.rendered == "" {
+		p.rendered, p.neutralized = p.fence(p.shown())
+	}
+	return p.rendered, p.neutralized
+}
+
+// fence returns a text of the artifact, whole or shortened, in its fence.
+func (p *page) fence(text string) (string, int) {
+	text, n := assembly.Neutralize(text)
+	return assembly.Fence(p.source(), text), n
+}
+
+// source returns where the text of the page comes from, as its fence says.
+func (p *page) source() assembly.Source {
+	return assembly.Source{
+		ID: string(p.row.ID), Class: p.row.Class, Origin: cmp.Or(p.note.Source, p.note.Title),
+		Created: p.row.Created.Format("2006-01-02"),
+	}
+}
+
+// tokens returns what the rendered artifact takes.
+func (p *page) tokens(c token.Counter) token.Count {
+	if p.row.Encoding == c.Encoding() {
+		return p.row.Tokens
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, ok := p.counts[c.Encoding()]
+	if !ok {
+		text, _ := p.renderLocked()
+		n = c.Count(text)
+		if p.counts == nil {
+			p.counts = make(map[string]token.Count, 1)
+		}
+		p.counts[c.Encoding()] = n
+	}
+	return n
+}
+
+// analysis returns the words of the artifact for ranking.
+func (p *page) analysis() *retrieval.Analysis {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.words == nil {
+		p.words = retrieval.Analyze(p.note.Title + "\n" + p.text)
+	}
+	return p.words
+}
+
+// A spot is where the catalog has an artifact.
+type spot struct {
+	row     int
+	id      store.ArtifactID
+	version store.Version
+}
+
+// fault returns the pages at some spots, from memory or from the store. One
+// whose text is gone, or that is no longer at its version, is nil: it was
+// written or purged since the catalog was read.
+func (e *Engine) fault(ctx context.Context, scope governance.Scope, spots []spot) ([]*page, error) {
+	pages := make([]*page, len(spots))
+	var missing []int
+	for i, s := range spots {
+		if pg, ok := e.resident.Get(artifact.Key{Scope: scope, ID: string(s.id)}, int64(s.version)); ok {
+			pages[i] = pg.Value
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return pages, nil
+	}
+	pick := &store.Pick{}
+	for _, i := range missing {
+		pick.Seqs = append(pick.Seqs, int64(spots[i].row)+1)
+	}
+	rows, err := e.store.Pick(ctx, scope, pick, len(missing))
+	if err != nil {
+		return nil, err
+	}
+	bySeq := make(map[int64]*store.Artifact, len(rows))
+	for i := range rows {
+		bySeq[rows[i].Seq] = &rows[i]
+	}
+	for _, i := range missing {
+		row := bySeq[int64(spots[i].row)+1]
+		if row == nil || row.Version != spots[i].version {
+			continue
+		}
+		if pages[i], err = e.readPage(ctx, scope, row); err != nil && !errors.Is(err, store.ErrGone) {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// readPage reads the cells of an artifact, and keeps the page in memory.
+func (e *Engine) readPage(ctx context.Context, scope governance.Scope, row *store.Artifact) (*page, error) {
+	p := &page{row: *row}
+	for c, err := range e.store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("artifact %s: %w", row.ID, err)
+		case c.ID == row.Content:
+			p.text, p.cell = string(c.Body), *c
+			p.cell.Body = nil
+		default:
+			if err := json.Unmarshal(c.Body, &p.note); err != nil {
+				return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, row.ID, err)
+			}
+		}
+	}
+	// The rendered form and the words of a text take about as much again, twice.
+	e.resident.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*page]{
+		Version: int64(row.Version), Size: 3*row.Bytes + 512, Value: p,
+	})
+	return p, nil
+}
+
+// holds reports whether content is what the page has, by its commitment alone.
+func (p *page) holds(content []byte) bool {
+	return int64(len(content)) == p.row.Bytes && digest.Commit(p.cell.Salt, string(p.cell.Kind), content).Equal(p.cell.Commit)
+}
+
+// A fetch is what became of the attempt to get an artifact again.
+type fetch struct {
+	outcome manifest.Outcome
+	from    store.Version
+	to      store.Version // 0 if it cannot be used
+	err     error         // if it cannot be used
+}
+
+// fetchers is how many sources are asked at a time.
+const fetchers = 8
+
+// check asks the sources of pages whether they have changed. This is the dirty
+// bit: it is looked up whenever an artifact is about to be used, and what has
+// changed is fetched and written before anything of it is served. The pages of
+// changed artifacts are replaced. What cannot be fetched, or is no longer
+// there, keeps its page and says so in its fetch; it must not be used.
+//
+// Pages without a source have no fetch.
+func (e *Engine) check(ctx context.Context, scope governance.Scope, pages []*page) ([]*fetch, error) {
+	fetches := make([]*fetch, len(pages))
+	got := make([]*artifact.Fetched, len(pages))
+	limit := make(chan struct{}, fetchers)
+	var wg sync.WaitGroup
+	for i, p := range pages {
+		if p == nil || p.row.Source == "" || p.row.Source == sourceStash {
+			continue
+		}
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			fetches[i], got[i] = e.ask(ctx, p)
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	u := &store.Update{}
+	for i, f := range got {
+		if f == nil {
+			continue
+		}
+		if err := e.renew(scope, u, pages[i], f); err != nil {
+			return nil, err
+		}
+	}
+	if len(u.Artifacts) == 0 {
+		return fetches, nil
+	}
+	version, err := e.update(ctx, scope, u, "refetch", map[string]any{"artifacts": len(u.Artifacts)})
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for i, f := range got {
+		if f == nil {
+			continue
+		}
+		w := u.Artifacts[at].Artifact
+		at++
+		w.Seq, w.Version = pages[i].row.Seq, version
+		if pages[i], err = e.readPage(ctx, scope, &w); err != nil {
+			return nil, err
+		}
+		fetches[i].to = version
+	}
+	return fetches, nil
+}
+
+// ask asks the source of a page. What it returns is nil unless it has changed.
+func (e *Engine) ask(ctx context.Context, p *page) (*fetch, *artifact.Fetched) {
+	f := &fetch{outcome: manifest.OutcomeUnchanged, from: p.row.Version, to: p.row.Version}
+	if e.opts.Sources == nil {
+		f.outcome, f.to, f.err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
+		return f, nil
+	}
+	got, err := e.opts.Sources.Fetch(ctx, artifact.Ref(p.note.Source), &artifact.Have{
+		ETag: p.note.ETag, Modified: p.note.Modified, Same: p.holds,
+	})
+	switch {
+	case err == nil && (got.Unchanged || p.holds(got.Content)):
+		return f, nil
+	case err == nil && len(bytes.TrimSpace(got.Content)) == 0:
+		f.outcome, f.to, f.err = manifest.OutcomeGone, 0, fmt.Errorf("%w: the source is empty", artifact.ErrGone)
+	case err == nil:
+		f.outcome = manifest.OutcomeChanged
+		return f, got
+	case errors.Is(err, artifact.ErrGone):
+		f.outcome, f.to, f.err = manifest.OutcomeGone, 0, err
+	case errors.Is(err, artifact.ErrForbidden):
+		f.outcome, f.to, f.err = manifest.OutcomeForbidden, 0, err
+	default:
+		f.outcome, f.to, f.err = manifest.OutcomeUnavailable, 0, err
+	}
+	return f, nil
+}
+
+// renew adds to an update what a source has now.
+func (e *Engine) renew(scope governance.Scope, u *store.Update, p *page, got *artifact.Fetched) error {
+	n := p.note
+	n.ETag, n.Modified = got.ETag, got.Modified
+	n.OldContent, n.OldAbout = p.row.Content, p.row.About
+	w := store.Write{Artifact: p.row, At: p.row.Version}
+	w.Created = e.now() // it is true now
+	_, err := e.write(scope, u, &w, &n, slices.Clone(got.Content))
+	return err
+}

@@ -1,0 +1,164 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/carrel-dev/carrel/artifact"
+)
+
+// Files is a source of regular files below some folders.
+//
+// The path in "file:docs/policy.md" is relative: it is looked up in each folder
+// in turn, and the first that has it decides. In "file:/srv/docs/policy.md" it
+// is absolute, and must begin with one of the folders as it is configured.
+// "file:///srv/a%20b" is the same in the notation of URLs.
+//
+// Links are followed as long as they stay in the folder; one with an absolute
+// target does not. A link that changes while it is followed leads nowhere else:
+// folders are opened once, and every step is taken from there. Devices, pipes,
+// folders and the files of /proc and /sys are refused.
+type Files struct {
+	Roots []string // folders; with none, nothing is allowed
+	Limit int64    // bytes; the default is DefaultLimit
+}
+
+// Fetch implements [artifact.Source]. A file that does not exist is
+// [artifact.ErrGone].
+func (f *Files) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+	what := string(ref)
+	if err := ctx.Err(); err != nil {
+		return nil, fail(artifact.ErrUnavailable, what, "%w", err)
+	}
+	name, err := filePath(ref)
+	if err != nil {
+		return nil, fail(artifact.ErrForbidden, what, "%w", err)
+	}
+	err = fail(artifact.ErrForbidden, what, "it is in none of the folders of %s", SettingFiles)
+	for _, root := range f.Roots {
+		rel, ok := within(root, name)
+		if !ok {
+			continue
+		}
+		var content []byte
+		if content, err = f.read(what, root, rel); err == nil {
+			return answer(what, limited(f.Limit), &artifact.Fetched{Content: content}, have)
+		}
+		if !errors.Is(err, artifact.ErrGone) {
+			break
+		}
+	}
+	return nil, err
+}
+
+// filePath returns the path in a ref, in the notation of the system.
+func filePath(ref artifact.Ref) (string, error) {
+	p := ref.Rest()
+	if rest, ok := strings.CutPrefix(p, "//"); ok {
+		host, path, _ := strings.Cut(rest, "/")
+		if host != "" && host != "localhost" {
+			return "", errors.New("it is on another host")
+		}
+		var err error
+		if p, err = url.PathUnescape("/" + path); err != nil {
+			return "", err
+		}
+		if drive := filepath.FromSlash(p[1:]); filepath.IsAbs(drive) && filepath.VolumeName(drive) != "" {
+			return drive, nil // "/C:/x" on Windows
+		}
+	}
+	return filepath.FromSlash(p), nil
+}
+
+// within returns a path relative to root, and whether it stays below it as far
+// as one can tell from the words.
+func within(root, name string) (string, bool) {
+	if filepath.IsAbs(name) {
+		abs, err := filepath.Abs(root)
+		if err != nil {
+			return "", false
+		}
+		if name, err = filepath.Rel(abs, name); err != nil {
+			return "", false
+		}
+	}
+	return name, filepath.IsLocal(name)
+}
+
+// read returns the content of a file below root.
+func (f *Files) read(what, root, name string) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fail(artifact.ErrUnavailable, what, "folder of %s: %w", SettingFiles, err)
+	}
+	defer dir.Close()
+	// Look before opening, because opening a device may act on it, and again at
+	// what was opened, because it may be another file by then.
+	info, err := dir.Stat(name)
+	if err == nil {
+		err = regular(what, info)
+	}
+	if err != nil {
+		return nil, fileError(what, err)
+	}
+	file, err := dir.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, fileError(what, err)
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err == nil {
+		err = regular(what, info)
+	}
+	if err != nil {
+		return nil, fileError(what, err)
+	}
+	if ofKernel(file) {
+		return nil, fail(artifact.ErrForbidden, what, "it is a window into the kernel, not a file")
+	}
+	if info.Size() > limited(f.Limit) {
+		return nil, tooLarge(what, limited(f.Limit))
+	}
+	content, err := readAll(file, limited(f.Limit))
+	if err != nil {
+		return nil, fileError(what, err)
+	}
+	return content, nil
+}
+
+// regular returns an error unless a file is a regular one.
+func regular(what string, info fs.FileInfo) error {
+	switch {
+	case info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return fail(artifact.ErrForbidden, what, "it is a folder, not a file")
+	}
+	return fail(artifact.ErrForbidden, what, "it is not a regular file")
+}
+
+// fileError returns an error of the system, or of [os.Root], as one of ours.
+// What the system does not say comes from [os.Root], which refuses to leave its
+// folder.
+func fileError(what string, err error) error {
+	if errors.Is(err, artifact.ErrForbidden) {
+		return err
+	}
+	reason := err
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = p.Err // the path is in what already
+	}
+	_, system := errors.AsType[syscall.Errno](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fail(artifact.ErrGone, what, "%w", reason)
+	case system:
+		return fail(artifact.ErrUnavailable, what, "%w", reason)
+	}
+	return fail(artifact.ErrForbidden, what, "%w, out of the folder of %s", reason, SettingFiles)
+}

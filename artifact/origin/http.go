@@ -1,0 +1,206 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel/artifact"
+)
+
+// maxRedirects is how often a fetch is sent elsewhere before it gives up.
+const maxRedirects = 5
+
+// defaultTimeout is how long a fetch over the network may take.
+const defaultTimeout = 30 * time.Second
+
+// HTTP is a source of what is at a URL, by http or https.
+//
+// A URL is fetched if its host and port are listed, it has no user or password
+// in it, and the address that is dialed in the end is public. A redirect is
+// followed, five times at most, if the same holds for where it leads and it
+// does not go from https to http. No proxy, cookie or credential is used.
+//
+// If the caller has an ETag or a date, the server is asked for what changed
+// since; these go to nobody but the origin that they came from.
+type HTTP struct {
+	// Hosts are what may be fetched from: "example.org" at the ports 80 for
+	// http and 443 for https, "example.org:8443" at this port only,
+	// "*.example.org" for all hosts below example.org, at any depth, but not
+	// example.org itself. Names are in ASCII ("xn--" for others); an IPv6
+	// address stands in brackets. With none, nothing is allowed.
+	Hosts []string
+
+	Limit   int64         // bytes; the default is DefaultLimit
+	Timeout time.Duration // of one fetch, redirects included; the default is 30 s
+
+	// AllowPrivate lets addresses of this machine and of private networks be
+	// dialed: loopback, RFC 1918 and unique local ones. Link-local addresses,
+	// where clouds keep credentials, need to be in Allow.
+	AllowPrivate bool
+
+	// Allow are ranges of addresses that may be dialed, whatever they are.
+	Allow []netip.Prefix
+
+	dial dialer // for tests; nil for the network
+
+	once   sync.Once // guards what follows
+	rules  []hostRule
+	client *http.Client
+	err    error // in Hosts
+}
+
+// setup reads the configuration, once.
+func (h *HTTP) setup() error {
+	h.once.Do(func() {
+		for _, s := range h.Hosts {
+			r, err := parseHost(s)
+			if err != nil {
+				h.err = fail(artifact.ErrForbidden, "http", "%s has %q: %w", SettingHosts, s, err)
+				return
+			}
+			h.rules = append(h.rules, r)
+		}
+		h.client = &http.Client{
+			Transport:     guard{private: h.AllowPrivate, allow: h.Allow}.transport(h.dial),
+			CheckRedirect: h.redirect,
+		}
+	})
+	return h.err
+}
+
+// Fetch implements [artifact.Source]. The statuses 404 and 410 are
+// [artifact.ErrGone]; every other that is not a success is
+// [artifact.ErrUnavailable].
+func (h *HTTP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+	if err := h.setup(); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(string(ref))
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // without the URL
+		}
+		return nil, fail(artifact.ErrForbidden, ref.Scheme(), "%w", err)
+	}
+	what := display(u)
+	if err := checkURL(h.rules, u); err != nil {
+		return nil, fail(artifact.ErrForbidden, what, "%w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout(h.Timeout))
+	defer cancel()
+	resp, err := h.get(ctx, u, have)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("%s: %w", what, classify(err))
+	}
+	defer resp.Body.Close()
+	return h.read(what, u, resp, have)
+}
+
+// get sends the request and follows redirects.
+func (h *HTTP) get(ctx context.Context, u *url.URL, have *artifact.Have) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "carrel")
+	if have != nil && have.ETag != "" {
+		req.Header.Set("If-None-Match", have.ETag)
+	}
+	if have != nil && have.Modified != "" {
+		req.Header.Set("If-Modified-Since", have.Modified)
+	}
+	return h.client.Do(req)
+}
+
+// redirect decides about a request to which another led.
+func (h *HTTP) redirect(req *http.Request, via []*http.Request) error {
+	to := display(req.URL)
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("%w: more than %d redirects", artifact.ErrUnavailable, maxRedirects)
+	case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme == "http":
+		return fail(artifact.ErrForbidden, "redirect to "+to, "it leaves https")
+	}
+	if err := checkURL(h.rules, req.URL); err != nil {
+		return fail(artifact.ErrForbidden, "redirect to "+to, "%w", err)
+	}
+	req.Header.Del("Referer")
+	if !sameOrigin(via[0].URL, req.URL) {
+		for _, name := range []string{"If-None-Match", "If-Modified-Since", "Authorization", "Cookie"} {
+			req.Header.Del(name)
+		}
+	}
+	return nil
+}
+
+// read makes an answer of a response to a request for u.
+func (h *HTTP) read(what string, u *url.URL, resp *http.Response, have *artifact.Have) (*artifact.Fetched, error) {
+	f := &artifact.Fetched{}
+	if sameOrigin(u, resp.Request.URL) {
+		f.ETag, f.Modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+	}
+	asked := resp.Request.Header.Get("If-None-Match") != "" || resp.Request.Header.Get("If-Modified-Since") != ""
+	switch code := resp.StatusCode; {
+	case code == http.StatusOK, code == http.StatusNonAuthoritativeInfo:
+	case code == http.StatusNotModified && asked:
+		if f.ETag == "" && f.Modified == "" {
+			f.ETag, f.Modified = have.ETag, have.Modified
+		}
+		f.Unchanged = true
+		return f, nil
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return nil, fail(artifact.ErrGone, what, "the server says %s", status(code))
+	default:
+		return nil, fail(artifact.ErrUnavailable, what, "the server says %s", status(code))
+	}
+	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, fail(artifact.ErrUnavailable, what, "the server sent the encoding %q, which we did not ask for", e)
+	}
+	limit := limited(h.Limit)
+	if resp.ContentLength > limit {
+		return nil, tooLarge(what, limit)
+	}
+	var err error
+	if f.Content, err = readAll(resp.Body, limit); err != nil {
+		return nil, fail(artifact.ErrUnavailable, what, "%w", err)
+	}
+	return answer(what, limit, f, have)
+}
+
+// Close closes connections that are not in use. The next fetch opens new ones.
+func (h *HTTP) Close() error {
+	if h.setup() == nil {
+		h.client.CloseIdleConnections()
+	}
+	return nil
+}
+
+// status returns a status in our words, not in the server's.
+func status(code int) string {
+	if text := http.StatusText(code); text != "" {
+		return fmt.Sprintf("%d %s", code, text)
+	}
+	return fmt.Sprint(code)
+}
+
+// display returns what of a URL may be shown: no query, no user, no fragment.
+func display(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// timeout returns a time limit with its default.
+func timeout(d time.Duration) time.Duration {
+	if d <= 0 {
+		return defaultTimeout
+	}
+	return d
+}

@@ -1,0 +1,29 @@
+package origin
+
+import (
+	"os"
+	"syscall"
+)
+
+// ofKernel reports whether a file is on a file system that the kernel makes up,
+// where regular files hold environments, keys and switches.
+func ofKernel(f *os.File) bool {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return true
+	}
+	var st syscall.Statfs_t
+	errc := c.Control(func(fd uintptr) { err = syscall.Fstatfs(int(fd), &st) })
+	if errc != nil || err != nil {
+		return true
+	}
+	switch uint32(st.Type) {
+	case 0x9fa0, // proc
+		0x62656572, // sysfs
+		0x64626720, // debugfs
+		0x74726163, // tracefs
+		0x73636673: // securityfs
+		return true
+	}
+	return false
+}

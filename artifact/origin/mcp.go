@@ -1,0 +1,325 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel/artifact"
+)
+
+// MCP is a source of the resources of some MCP servers: "mcp:server/uri", where
+// server is one of their names and uri is the resource's own.
+//
+// A server is started or connected to by the first fetch that needs it, and the
+// session is kept until [MCP.Close]. One that breaks is opened again, once, by
+// the fetch that finds it broken. Resources are read from the server each time,
+// however long it says that they may be cached: a fetch is there to find out.
+type MCP struct {
+	Servers map[string]Server // by name; with none, nothing is allowed
+	Limit   int64             // bytes, of all texts of a resource; the default is DefaultLimit
+	Timeout time.Duration     // of one fetch; the default is 30 s
+
+	// connect returns the way to a server, and what to do once the session is
+	// closed. It is for tests; nil is for Servers.
+	connect func(name string) (t mcp.Transport, closed func(), err error)
+
+	mu    sync.Mutex // guards what follows
+	links map[string]*link
+}
+
+// A Server says how an MCP server is reached: by Command or by URL.
+type Server struct {
+	// Command is a program and its arguments. It is started without a shell
+	// and speaks MCP on its standard input and output. Of our environment it
+	// gets what programs need to find their files, and no more.
+	Command []string
+
+	Env []string // "NAME=value", for Command
+
+	// URL is an endpoint for streamable HTTP. Its host needs no other setting;
+	// its address is checked as [HTTP] checks it. Redirects are not followed.
+	URL string
+
+	AllowPrivate bool           // as HTTP.AllowPrivate, for URL
+	Allow        []netip.Prefix // as HTTP.Allow, for URL
+}
+
+// A link is a session with one server, when there is one.
+type link struct {
+	busy    chan struct{} // holds a token of whoever opens or closes a session
+	session atomic.Pointer[session]
+}
+
+type session struct {
+	*mcp.ClientSession
+	closed func()
+}
+
+// Close ends the session.
+func (s *session) Close() error {
+	defer s.closed()
+	return s.ClientSession.Close()
+}
+
+// Fetch implements [artifact.Source]. A resource that the server does not know
+// is [artifact.ErrGone].
+func (m *MCP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+	what := shown(ref)
+	name, uri := cutName(ref)
+	if _, ok := m.Servers[name]; !ok {
+		return nil, fail(artifact.ErrForbidden, what, "set %s.%s to allow it", SettingMCP, name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout(m.Timeout))
+	defer cancel()
+	result, err := m.read(ctx, name, uri)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, classify(err))
+	}
+	content, err := join(what, result.Contents, limited(m.Limit))
+	if err != nil {
+		return nil, err
+	}
+	return answer(what, limited(m.Limit), &artifact.Fetched{Content: content}, have)
+}
+
+// read asks a server for a resource.
+func (m *MCP) read(ctx context.Context, name, uri string) (*mcp.ReadResourceResult, error) {
+	l := m.link(name)
+	for {
+		session, fresh, err := m.open(ctx, l, name)
+		if err != nil {
+			return nil, err
+		}
+		result, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		if err == nil {
+			return result, nil
+		}
+		if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+			return nil, refusal(e)
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, err // nobody waits any more: that is not the server's fault
+		}
+		l.drop(session)
+		if fresh || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// codeNotFound is what servers say of a resource that is not there, up to the
+// protocol of 2025-11-25. Later ones say that the parameters are invalid.
+const codeNotFound = -32002
+
+// refusal returns the error for what a server answered instead of a resource.
+func refusal(e *jsonrpc.Error) error {
+	kind := artifact.ErrUnavailable
+	if e.Code == codeNotFound || e.Code == jsonrpc.CodeInvalidParams {
+		kind = artifact.ErrGone
+	}
+	return fmt.Errorf("%w: the server says: %w", kind, e)
+}
+
+// join returns the texts of a resource, one after the other, with a line feed
+// between them.
+func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, error) {
+	if len(contents) == 0 {
+		return nil, fail(artifact.ErrGone, what, "the server returned no content")
+	}
+	var b []byte
+	for i, c := range contents {
+		if c.Blob != nil {
+			return nil, fail(artifact.ErrForbidden, what, "it is not text but %q", c.MIMEType)
+		}
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, c.Text...)
+		if int64(len(b)) > limit {
+			return nil, tooLarge(what, limit)
+		}
+	}
+	return b, nil
+}
+
+// link returns the link to a server.
+func (m *MCP) link(name string) *link {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.links[name]
+	if !ok {
+		if m.links == nil {
+			m.links = make(map[string]*link)
+		}
+		l = &link{busy: make(chan struct{}, 1)}
+		m.links[name] = l
+	}
+	return l
+}
+
+// open returns the session of a link, and whether it was opened just now.
+func (m *MCP) open(ctx context.Context, l *link, name string) (_ *session, fresh bool, err error) {
+	select {
+	case l.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	defer func() { <-l.busy }()
+	if s := l.session.Load(); s != nil {
+		return s, false, nil
+	}
+	connect := m.connect
+	if connect == nil {
+		connect = func(name string) (mcp.Transport, func(), error) {
+			return m.Servers[name].transport(limited(m.Limit), timeout(m.Timeout))
+		}
+	}
+	t, closed, err := connect(name)
+	if err != nil {
+		return nil, false, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "carrel", Version: "1"},
+		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	client.AddSendingMiddleware(uncached)
+	cs, err := client.Connect(ctx, t, nil)
+	if err != nil {
+		closed()
+		return nil, false, err
+	}
+	s := &session{cs, closed}
+	l.session.Store(s)
+	return s, true, nil
+}
+
+// uncached makes a client forget the resources that it has read.
+func uncached(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if r, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
+			r.TTLMs = 0
+		}
+		return result, err
+	}
+}
+
+// drop closes a session that is broken, if nobody else has. The next fetch
+// opens another.
+func (l *link) drop(s *session) {
+	if l.session.CompareAndSwap(s, nil) {
+		_ = s.Close() // what it says is known
+	}
+}
+
+// Close ends all sessions. The next fetch opens new ones.
+func (m *MCP) Close() error {
+	m.mu.Lock()
+	links := m.links
+	m.links = nil
+	m.mu.Unlock()
+	var errs []error
+	for name, l := range links {
+		l.busy <- struct{}{}
+		if s := l.session.Swap(nil); s != nil {
+			if err := s.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("mcp server %s: %w", name, err))
+			}
+		}
+		<-l.busy
+	}
+	return errors.Join(errs...)
+}
+
+// transport returns the way to a server, over which no message is much larger
+// than limit and no request takes longer than wait, and what to do once the
+// session is closed.
+func (s Server) transport(limit int64, wait time.Duration) (_ mcp.Transport, closed func(), err error) {
+	switch {
+	case len(s.Command) > 0 && s.URL != "":
+		return nil, nil, fmt.Errorf("%w: the server has both a command and a URL", artifact.ErrForbidden)
+	case len(s.Command) > 0:
+		// It lives until Close, which is longer than a fetch.
+		cmd := exec.CommandContext(context.Background(), s.Command[0], s.Command[1:]...)
+		cmd.Env = append(environment(), s.Env...)
+		return &mcp.CommandTransport{Command: cmd}, func() {}, nil
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: the URL of the server does not parse", artifact.ErrForbidden)
+	}
+	rule, err := parseHost(u.Host)
+	if err == nil {
+		err = checkURL([]hostRule{rule}, u)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: URL of the server: %w", artifact.ErrForbidden, err)
+	}
+	guarded := guard{private: s.AllowPrivate, allow: s.Allow}.transport(nil)
+	return &mcp.StreamableClientTransport{
+		Endpoint: s.URL,
+		HTTPClient: &http.Client{
+			Timeout:   wait,
+			Transport: capped{guarded, 2*limit + 1<<20},
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return fmt.Errorf("%w: the server sends us elsewhere", artifact.ErrForbidden)
+			},
+		},
+		MaxRetries:           -1,
+		DisableStandaloneSSE: true,
+	}, guarded.CloseIdleConnections, nil
+}
+
+// environment returns the variables that a program needs to find its files.
+func environment() []string {
+	var env []string
+	for _, name := range []string{
+		"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER",
+		"APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE",
+	} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// capped is a transport whose responses end in an error after limit bytes.
+type capped struct {
+	*http.Transport
+	limit int64
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (c capped) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := c.Transport.RoundTrip(req)
+	if err == nil {
+		resp.Body = &cappedBody{resp.Body, c.limit}
+	}
+	return resp, err
+}
+
+type cappedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *cappedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errors.New("the response of the server is too large")
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

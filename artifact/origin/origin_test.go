@@ -1,0 +1,166 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/artifact"
+)
+
+// TestMain lets the tests start this program again, as an MCP server.
+func TestMain(m *testing.M) {
+	if os.Getenv("CARREL_TEST_MCP_SERVER") != "" {
+		serveStdio()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// has returns what a caller has who holds a text.
+func has(text string) *artifact.Have {
+	return &artifact.Have{Same: func(content []byte) bool { return string(content) == text }}
+}
+
+// check compares an answer with what is wanted: content, or "=" for unchanged,
+// or an error that is of a kind and says something.
+func check(t *testing.T, f *artifact.Fetched, err error, want string, kind error, says string) {
+	t.Helper()
+	switch {
+	case kind != nil:
+		for _, k := range []error{artifact.ErrGone, artifact.ErrForbidden, artifact.ErrUnavailable} {
+			if got := errors.Is(err, k); got != errors.Is(kind, k) {
+				t.Errorf("error %v, of kind %q: %t, want kind %q", err, k, got, kind)
+			}
+		}
+		if err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("error %q, want it to say %q", err, says)
+		}
+		if f != nil {
+			t.Errorf("an answer with an error: %+v", f)
+		}
+	case err != nil:
+		t.Errorf("error %v, want %q", err, want)
+	case want == "=":
+		if !f.Unchanged || f.Content != nil {
+			t.Errorf("got %q, unchanged %t, want unchanged", f.Content, f.Unchanged)
+		}
+	case string(f.Content) != want || f.Unchanged:
+		t.Errorf("got %q, unchanged %t, want %q", f.Content, f.Unchanged, want)
+	}
+}
+
+func TestRouter(t *testing.T) {
+	boom := errors.New("boom")
+	functions := Func{
+		"lines": func(context.Context, artifact.Ref) ([]byte, error) { return []byte("a\nb\nc\n"), nil },
+		"echo":  func(_ context.Context, ref artifact.Ref) ([]byte, error) { return []byte(ref), nil },
+		"bad":   func(context.Context, artifact.Ref) ([]byte, error) { return nil, boom },
+		"gone":  func(context.Context, artifact.Ref) ([]byte, error) { return nil, artifact.ErrGone },
+		"image": func(context.Context, artifact.Ref) ([]byte, error) { return []byte("\x89PNG"), nil },
+		"nul":   func(context.Context, artifact.Ref) ([]byte, error) { return []byte("a\x00b"), nil },
+		"large": func(context.Context, artifact.Ref) ([]byte, error) { return make([]byte, DefaultLimit+1), nil },
+	}
+	nothing := artifact.SourceFunc(func(context.Context, artifact.Ref, *artifact.Have) (*artifact.Fetched, error) {
+		return nil, nil
+	})
+	online := &Router{Sources: map[string]artifact.Source{
+		"func": functions, "nothing": nothing, "https": nothing, "s3": nothing, "none": nil,
+	}}
+	offline := &Router{Sources: online.Sources, Offline: true}
+	for _, tt := range []struct {
+		name string
+		r    *Router
+		ref  artifact.Ref
+		have *artifact.Have
+		want string // content, or "=" for unchanged
+		kind error
+		says string
+	}{
+		{"a function", online, "func:echo/x?y", nil, "func:echo/x?y", nil, ""},
+		{"a scheme in capitals", online, "FUNC:echo", nil, "FUNC:echo", nil, ""},
+		{"a line", online, "func:lines#L2", nil, "b\n", nil, ""},
+		{"lines", online, "func:lines#L2-L9", nil, "b\nc\n", nil, ""},
+		{"lines that the source does not see", online, "func:echo#L1", nil, "func:echo", nil, ""},
+		{"lines beyond the end", online, "func:lines#L4", nil, "", artifact.ErrGone, "line 4"},
+		{"lines that the caller has", online, "func:lines#L2", has("b\n"), "=", nil, ""},
+		{"lines that the caller has no longer", online, "func:lines#L2", has("x\n"), "b\n", nil, ""},
+		{"a whole that is not the lines that the caller has", online, "func:lines#L2", has("a\nb\nc\n"), "b\n", nil, ""},
+		{"lines beyond the end that the caller had", online, "func:lines#L4", has(""), "", artifact.ErrGone, "line 4"},
+		{"what the caller has", online, "func:lines", has("a\nb\nc\n"), "=", nil, ""},
+		{"a function that nobody named", online, "func:other/x", nil, "", artifact.ErrForbidden, "func:other"},
+		{"an error of a function", online, "func:bad", nil, "", artifact.ErrUnavailable, "boom"},
+		{"an error that has a kind", online, "func:gone", nil, "", artifact.ErrGone, "func:gone"},
+		{"what is not text", online, "func:image", nil, "", artifact.ErrForbidden, "not text"},
+		{"what has a zero byte", online, "func:nul", nil, "", artifact.ErrForbidden, "not text"},
+		{"what is too large", online, "func:large", nil, "", artifact.ErrForbidden, SettingLimit},
+		{"a source that returns nothing", online, "nothing:x", nil, "", artifact.ErrUnavailable, "nothing"},
+		{"files without a setting", online, "file:x", nil, "", artifact.ErrForbidden, SettingFiles},
+		{"http without a setting", online, "http://h/", nil, "", artifact.ErrForbidden, SettingHosts},
+		{"MCP without a setting", online, "mcp:a/b", nil, "", artifact.ErrForbidden, SettingMCP},
+		{"a scheme that nobody knows", online, "gopher://h/", nil, "", artifact.ErrForbidden, "gopher"},
+		{"a source that is nil", online, "none:x", nil, "", artifact.ErrForbidden, "none"},
+		{"what is no ref", online, "docs/policy.md", nil, "", artifact.ErrForbidden, "no scheme"},
+		{"a ref of several lines", online, "func:echo\nx", nil, "", artifact.ErrForbidden, "control"},
+		{"a function, offline", offline, "func:lines#L1", nil, "a\n", nil, ""},
+		{"https, offline", offline, "https://h/", nil, "", artifact.ErrForbidden, "offline"},
+		{"any other scheme, offline", offline, "s3://b/k", nil, "", artifact.ErrForbidden, "offline"},
+		{"MCP, offline", offline, "mcp:a/b", nil, "", artifact.ErrForbidden, "offline"},
+		{"nothing at all", new(Router), "file:x", nil, "", artifact.ErrForbidden, SettingFiles},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := tt.r.Fetch(t.Context(), tt.ref, tt.have)
+			check(t, f, err, tt.want, tt.kind, tt.says)
+		})
+	}
+}
+
+// A query may hold a token, so no error has one.
+func TestErrorsQuoteNoQuery(t *testing.T) {
+	r := &Router{Sources: map[string]artifact.Source{
+		"https": &HTTP{Hosts: []string{"example.org"}, dial: new(network).dial},
+		"http":  &HTTP{},
+		"mcp":   &MCP{},
+		"func":  Func{},
+	}}
+	for _, ref := range []artifact.Ref{
+		"https://example.org/a?token=s3cret", "https://example.org:x/a?token=s3cret", "http://example.org/a?token=s3cret",
+		"http://u" + ":s3cret@example.org/", "https://u" + ":s3cret@example.org/", "mcp:a/https://h/?token=s3cret",
+		"func:a?token=s3cret", "a?token=s3cret", "https://h/?token=s3cret\n", "s3:?token=s3cret", "https://[/?token=s3cret",
+	} {
+		_, err := r.Fetch(t.Context(), ref, nil)
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("fetching %q: %v, want an error without the secret", ref, err)
+		}
+	}
+}
+
+type closer struct {
+	artifact.SourceFunc
+	closed *[]string
+	name   string
+	err    error
+}
+
+func (c closer) Close() error {
+	*c.closed = append(*c.closed, c.name)
+	return c.err
+}
+
+func TestRouterCloses(t *testing.T) {
+	var closed []string
+	boom := errors.New("boom")
+	r := &Router{Sources: map[string]artifact.Source{
+		"a": closer{closed: &closed, name: "a", err: boom}, "b": Func{}, "c": &HTTP{}, "d": &MCP{}, "e": nil,
+	}}
+	if err := r.Close(); !errors.Is(err, boom) {
+		t.Errorf("Close = %v, want %v", err, boom)
+	}
+	if diff := cmp.Diff([]string{"a"}, closed); diff != "" {
+		t.Errorf("closed (-want +got):\n%s", diff)
+	}
+}

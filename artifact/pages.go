@@ -1,0 +1,215 @@
+package artifact
+
+import (
+	"container/list"
+	"sync"
+
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// A Key names an artifact. Equal ids in two scopes are two artifacts.
+type Key struct {
+	Scope governance.Scope
+	ID    string
+}
+
+// A Page is one version of an artifact, in memory.
+type Page[T any] struct {
+	Version int64 // of the artifact, in the store
+	Size    int64 // bytes that Value takes, about
+	Value   T     // shared by all who hold the page: it must not be changed
+}
+
+// Pages is a resident set: the pages that are in memory, over whatever holds
+// the rest. It keeps those that were used most recently, up to a number of
+// bytes. It is safe for concurrent use.
+type Pages[T any] struct {
+	limit int64 // bytes
+
+	mu     sync.Mutex // guards what follows
+	pages  map[Key]*list.Element
+	lru    list.List   // of *resident[T]; the front is the most recently used
+	pins   map[Key]int // how often each key is pinned, resident or not
+	bytes  int64       // of all pages
+	fixed  int64       // of the pinned ones
+	pinned int         // how many are pinned
+
+	hits, faults, evictions int64
+}
+
+type resident[T any] struct {
+	key  Key
+	page Page[T]
+}
+
+// size returns what a page counts for. An empty one counts for a byte, so that
+// a limit on bytes limits the number of pages, too.
+func (r *resident[T]) size() int64 { return max(1, r.page.Size) }
+
+// Stats says how a resident set is doing.
+type Stats struct {
+	Hits      int64 // calls of Get that found the page
+	Faults    int64 // calls of Get that did not
+	Evictions int64 // pages that made room for others
+	Pages     int   // resident now
+	Pinned    int   // of these, pinned
+	Bytes     int64 // of all; a page of size 0 counts for one
+	Limit     int64 // bytes
+}
+
+// NewPages returns an empty set for at most limit bytes. With a
+// limit of 0 or less nothing is ever resident.
+func NewPages[T any](limit int64) *Pages[T] {
+	return &Pages[T]{limit: max(0, limit), pages: make(map[Key]*list.Element), pins: make(map[Key]int)}
+}
+
+// Get returns a page if it is resident at that version, and makes it the most
+// recently used. Anything else is a fault. A page of another version is
+// dropped: it is not what the store holds.
+func (p *Pages[T]) Get(k Key, version int64) (Page[T], bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.pages[k]
+	if !ok {
+		p.faults++
+		return Page[T]{}, false
+	}
+	r := e.Value.(*resident[T])
+	if r.page.Version != version {
+		p.remove(e)
+		p.faults++
+		return Page[T]{}, false
+	}
+	p.lru.MoveToFront(e)
+	p.hits++
+	return r.page, true
+}
+
+// Put makes a page resident and the most recently used, in place of any other
+// version of it. Pages that are not pinned make room, those used least
+// recently first.
+//
+// A page is not kept if it is larger than the limit, nor if all that is not
+// pinned would not make room enough; nothing is evicted then. The page of a
+// pinned key is kept even so, unless it alone is larger than the limit.
+func (p *Pages[T]) Put(k Key, pg Page[T]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.pages[k]; ok {
+		p.remove(e)
+	}
+	r := &resident[T]{key: k, page: pg}
+	pinned := p.pins[k] > 0
+	if r.size() > p.limit || !pinned && p.fixed+r.size() > p.limit {
+		return
+	}
+	p.evict(p.limit - r.size())
+	p.pages[k] = p.lru.PushFront(r)
+	p.bytes += r.size()
+	if pinned {
+		p.fix(r, 1)
+	}
+}
+
+// Pin keeps the page of k from being evicted, now or once it is resident. Pins
+// are counted: each Pin needs an Unpin. A pin does not keep a page from being
+// dropped.
+func (p *Pages[T]) Pin(k Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pins[k]++
+	if e, ok := p.pages[k]; ok && p.pins[k] == 1 {
+		p.fix(e.Value.(*resident[T]), 1)
+	}
+}
+
+// Unpin takes back one Pin. Without one it does nothing. If pinned pages have
+// gone over the limit, those that are not pinned any more leave now.
+func (p *Pages[T]) Unpin(k Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch p.pins[k] {
+	case 0:
+	case 1:
+		delete(p.pins, k)
+		if e, ok := p.pages[k]; ok {
+			p.fix(e.Value.(*resident[T]), -1)
+			p.evict(p.limit)
+		}
+	default:
+		p.pins[k]--
+	}
+}
+
+// Drop removes a page, pinned or not. The pins of k stay, for the next page
+// that is put there.
+func (p *Pages[T]) Drop(k Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.pages[k]; ok {
+		p.remove(e)
+	}
+}
+
+// DropScope removes all pages of a scope, pinned or not.
+func (p *Pages[T]) DropScope(scope governance.Scope) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.lru.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*resident[T]).key.Scope == scope {
+			p.remove(e)
+		}
+		e = next
+	}
+}
+
+// Stats returns the figures of this moment.
+func (p *Pages[T]) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{
+		Hits: p.hits, Faults: p.faults, Evictions: p.evictions,
+		Pages: len(p.pages), Pinned: p.pinned, Bytes: p.bytes, Limit: p.limit,
+	}
+}
+
+// Keys returns the keys of the resident pages, most recently used first.
+func (p *Pages[T]) Keys() []Key {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys := make([]Key, 0, len(p.pages))
+	for e := p.lru.Front(); e != nil; e = e.Next() {
+		keys = append(keys, e.Value.(*resident[T]).key)
+	}
+	return keys
+}
+
+// evict removes the pages used least recently that are not pinned, until no
+// more than room bytes are left or only pinned pages are.
+func (p *Pages[T]) evict(room int64) {
+	for e := p.lru.Back(); e != nil && p.bytes > room; {
+		prev := e.Prev()
+		if p.pins[e.Value.(*resident[T]).key] == 0 {
+			p.remove(e)
+			p.evictions++
+		}
+		e = prev
+	}
+}
+
+func (p *Pages[T]) remove(e *list.Element) {
+	r := e.Value.(*resident[T])
+	if p.pins[r.key] > 0 {
+		p.fix(r, -1)
+	}
+	p.bytes -= r.size()
+	p.lru.Remove(e)
+	delete(p.pages, r.key)
+}
+
+// fix counts a page among the pinned ones, or with -1 no longer.
+func (p *Pages[T]) fix(r *resident[T], n int) {
+	p.pinned += n
+	p.fixed += int64(n) * r.size()
+}

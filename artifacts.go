@@ -1,0 +1,500 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A GetRequest asks for an artifact by its id, or by the beginning of one.
+type GetRequest struct {
+	ID string `json:"id"`
+
+	// Refetch fetches the content from its source, also if the artifact has
+	// expired. It fails if there is no source.
+	Refetch bool `json:"refetch,omitempty"`
+}
+
+// A GetResult is an artifact with its content.
+type GetResult struct {
+	Artifact
+	Content []byte           `json:"-"`
+	Fetch   manifest.Outcome `json:"fetch,omitempty"` // what its source said
+}
+
+// Get returns an artifact and its content. One that has a source is fetched
+// again first if the source has changed; if it is gone there, or cannot be
+// fetched, that is the error, wrapping those of package artifact. What was
+// purged is [ErrGone]; what is held, refuted or removed is returned, with that
+// status.
+func (e *Engine) Get(ctx context.Context, scope governance.Scope, req *GetRequest) (_ *GetResult, err error) {
+	defer during("get artifact "+req.ID, &err)
+
+	var res *GetResult
+	err = retry(ctx, func() error {
+		res, err = e.get(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (e *Engine) get(ctx context.Context, scope governance.Scope, req *GetRequest) (*GetResult, error) {
+	a, err := e.find(ctx, scope, req.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.pageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	res := &GetResult{}
+	live := a.Status == store.StatusLive && !expired(a, e.now())
+	if a.Source == "" || a.Source == sourceStash {
+		if req.Refetch {
+			return nil, fmt.Errorf("%w: it has no source that it could be fetched from", ErrRequest)
+		}
+	} else if live || req.Refetch {
+		pages := []*page{p}
+		fetches, err := e.check(ctx, scope, pages)
+		if err != nil {
+			return nil, err
+		}
+		if fetches[0].err != nil {
+			return nil, fetches[0].err
+		}
+		if p, res.Fetch = pages[0], fetches[0].outcome; req.Refetch && res.Fetch == manifest.OutcomeUnchanged {
+			if p, err = e.renewTime(ctx, scope, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	res.Artifact, res.Content = e.describeArtifact(&p.row, &p.note), []byte(p.text)
+	return res, nil
+}
+
+// pageOf returns the page of an artifact.
+func (e *Engine) pageOf(ctx context.Context, scope governance.Scope, a *store.Artifact) (*page, error) {
+	pages, err := e.fault(ctx, scope, []spot{{int(a.Seq - 1), a.ID, a.Version}})
+	switch {
+	case err != nil:
+		return nil, err
+	case pages[0] != nil:
+		return pages[0], nil
+	case a.Status == store.StatusPurged:
+		return nil, fmt.Errorf("artifact %s: %w", a.ID, ErrGone)
+	}
+	return nil, fmt.Errorf("artifact %s: %w", a.ID, store.ErrConflict)
+}
+
+// renewTime begins the life of an artifact anew: its source says that the
+// content is still true.
+func (e *Engine) renewTime(ctx context.Context, scope governance.Scope, p *page) (*page, error) {
+	u := &store.Update{}
+	if err := e.renew(scope, u, p, &artifact.Fetched{Content: []byte(p.text), ETag: p.note.ETag, Modified: p.note.Modified}); err != nil {
+		return nil, err
+	}
+	version, err := e.update(ctx, scope, u, "refetch", map[string]any{"artifacts": 1})
+	if err != nil {
+		return nil, err
+	}
+	row := u.Artifacts[0].Artifact
+	row.Seq, row.Version = p.row.Seq, version
+	return e.readPage(ctx, scope, &row)
+}
+
+// An ArtifactsRequest says which artifacts are wanted.
+type ArtifactsRequest struct {
+	Class   provenance.Class `json:"class,omitempty"`   // only of this class
+	Status  store.Status     `json:"status,omitempty"`  // only with this status; live by default
+	All     bool             `json:"all,omitempty"`     // whatever the status
+	Subject string           `json:"subject,omitempty"` // only about this subject
+	Source  string           `json:"source,omitempty"`  // only from this source
+	Stash   bool             `json:"stash,omitempty"`   // only what is in the stash
+}
+
+// Artifacts returns the artifacts of a scope, newest first. What has expired is
+// among them, and says so.
+func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *ArtifactsRequest) (_ []Artifact, err error) {
+	defer during("list artifacts", &err)
+
+	status := cmp.Or(req.Status, store.StatusLive)
+	var rows []store.Artifact
+	for a, err := range e.store.Artifacts(ctx, scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if (req.All || a.Status == status) && (req.Class == "" || a.Class == req.Class) && (!req.Stash || a.Source == sourceStash) {
+			rows = append(rows, *a)
+		}
+	}
+	slices.Reverse(rows)
+	list := make([]Artifact, 0, len(rows))
+	for i := range rows {
+		n, err := e.noteOf(ctx, scope, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		if (req.Subject == "" || n.Subject == req.Subject) && (req.Source == "" || n.Source == req.Source) {
+			list = append(list, e.describeArtifact(&rows[i], n))
+		}
+	}
+	return list, nil
+}
+
+// noteOf reads what the about cell of an artifact says. Of what was purged,
+// nothing is known.
+func (e *Engine) noteOf(ctx context.Context, scope governance.Scope, a *store.Artifact) (*note, error) {
+	n := &note{}
+	for c, err := range e.store.Cells(ctx, scope, []store.CellID{a.About}) {
+		if errors.Is(err, store.ErrGone) {
+			return n, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(c.Body, n); err != nil {
+			return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
+		}
+	}
+	return n, nil
+}
+
+// A RemovalResult says which artifacts were removed, refuted or purged, and
+// which contexts had used them.
+type RemovalResult struct {
+	Artifacts []store.ArtifactID `json:"artifacts"` // those named first, then what was made from them
+	Derived   int                `json:"derived"`   // how many of them were not named
+	Cells     int                `json:"cells,omitempty"`
+	Manifests []string           `json:"manifests"` // oldest first
+}
+
+// Remove takes artifacts out: they enter no context any more. Their content is
+// kept, and [Engine.Restore] brings them back.
+func (e *Engine) Remove(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+	defer during("remove", &err)
+	return e.setStatus(ctx, scope, "remove", ids, store.StatusTombstoned, func(s store.Status) bool {
+		return s != store.StatusPurged
+	})
+}
+
+// Restore brings back what was removed or refuted.
+func (e *Engine) Restore(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+	defer during("restore", &err)
+	return e.setStatus(ctx, scope, "restore", ids, store.StatusLive, func(s store.Status) bool {
+		return s == store.StatusTombstoned || s == store.StatusRefuted
+	})
+}
+
+// setStatus gives artifacts a status, if the one they have allows it.
+func (e *Engine) setStatus(ctx context.Context, scope governance.Scope, op string, ids []string, to store.Status, allowed func(store.Status) bool) (*RemovalResult, error) {
+	var res *RemovalResult
+	err := retry(ctx, func() error {
+		rows, err := e.named(ctx, scope, ids)
+		if err != nil {
+			return err
+		}
+		u := &store.Update{}
+		for i := range rows {
+			if !allowed(rows[i].Status) {
+				return fmt.Errorf("%w: artifact %s is %s", ErrRequest, rows[i].ID, rows[i].Status)
+			}
+			if err := e.restate(ctx, scope, u, &rows[i], to); err != nil {
+				return err
+			}
+		}
+		res, err = e.removal(ctx, scope, rows, len(rows))
+		if err != nil {
+			return err
+		}
+		_, err = e.update(ctx, scope, u, op, map[string]any{"artifacts": res.Artifacts})
+		return err
+	})
+	return res, err
+}
+
+// named returns the artifacts with some ids, each once.
+func (e *Engine) named(ctx context.Context, scope governance.Scope, ids []string) ([]store.Artifact, error) {
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("%w: no artifact is named", ErrRequest)
+	}
+	var rows []store.Artifact
+	for _, id := range ids {
+		a, err := e.find(ctx, scope, id, false)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(rows, func(b store.Artifact) bool { return b.ID == a.ID }) {
+			rows = append(rows, *a)
+		}
+	}
+	return rows, nil
+}
+
+// restate adds the change of an artifact's status to an update, and makes it
+// findable only if it is live.
+func (e *Engine) restate(ctx context.Context, scope governance.Scope, u *store.Update, a *store.Artifact, to store.Status) error {
+	w := store.Write{Artifact: *a, At: a.Version}
+	w.Status, w.Updated = to, e.now()
+	text := ""
+	switch to {
+	case store.StatusLive:
+		p, err := e.pageOf(ctx, scope, a)
+		if err != nil {
+			return err
+		}
+		live := page{row: w.Artifact, note: p.note, text: p.text}
+		text = live.indexed()
+	case store.StatusPurged:
+		w.Address, w.Pinned = "", false
+	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
+	}
+	u.Artifacts = append(u.Artifacts, w)
+	u.Index = append(u.Index, store.ArtifactText{Artifact: a.ID, Text: text})
+	return nil
+}
+
+// removal describes what happens to some artifacts, of which the first were
+// named.
+func (e *Engine) removal(ctx context.Context, scope governance.Scope, rows []store.Artifact, named int) (*RemovalResult, error) {
+	res := &RemovalResult{Derived: len(rows) - named}
+	for i := range rows {
+		res.Artifacts = append(res.Artifacts, rows[i].ID)
+	}
+	var err error
+	res.Manifests, err = e.store.Users(ctx, scope, res.Artifacts)
+	return res, err
+}
+
+// A RefuteRequest names what turned out to be wrong: artifacts by id, or all
+// that came from a source.
+type RefuteRequest struct {
+	IDs    []string `json:"ids,omitempty"`
+	Source string   `json:"source,omitempty"`
+}
+
+// Refute recalls what turned out to be wrong, with everything that was made
+// from it: none of it enters a context any more. The result lists the contexts
+// that had used any of it. [Engine.Restore] takes it back.
+func (e *Engine) Refute(ctx context.Context, scope governance.Scope, req *RefuteRequest) (_ *RemovalResult, err error) {
+	defer during("refute", &err)
+
+	var res *RemovalResult
+	err = retry(ctx, func() error {
+		f, err := e.lineage(ctx, scope, req.IDs, req.Source)
+		if err != nil {
+			return err
+		}
+		u := &store.Update{}
+		for i := range f.rows {
+			if s := f.rows[i].Status; s == store.StatusPurged || s == store.StatusRefuted {
+				continue
+			}
+			if err := e.restate(ctx, scope, u, &f.rows[i], store.StatusRefuted); err != nil {
+				return err
+			}
+		}
+		if res, err = e.removal(ctx, scope, f.rows, f.named); err != nil {
+			return err
+		}
+		_, err = e.update(ctx, scope, u, "refute", map[string]any{"artifacts": res.Artifacts})
+		return err
+	})
+	return res, err
+}
+
+// Purge erases artifacts: their content, what is said about them, every version
+// of it, and whatever was made from it: the pieces of contexts, and memories.
+// What stays are ids, commitments and the log, so that manifests still verify;
+// [Engine.Get] and [Engine.Replay] then say that it is gone. Nothing brings it
+// back.
+func (e *Engine) Purge(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+	defer during("purge", &err)
+
+	var res *RemovalResult
+	err = retry(ctx, func() error {
+		f, err := e.lineage(ctx, scope, ids, "")
+		if err != nil {
+			return err
+		}
+		u := &store.Update{Purge: f.cells}
+		for i := range f.rows {
+			if f.rows[i].Status == store.StatusPurged {
+				continue
+			}
+			if err := e.restate(ctx, scope, u, &f.rows[i], store.StatusPurged); err != nil {
+				return err
+			}
+		}
+		if res, err = e.removal(ctx, scope, f.rows, f.named); err != nil {
+			return err
+		}
+		res.Cells = len(f.cells)
+		_, err = e.update(ctx, scope, u, "purge", map[string]any{"artifacts": res.Artifacts, "cells": len(f.cells)})
+		return err
+	})
+	e.resident.DropScope(scope)
+	e.segments.forget(scope)
+	return res, err
+}
+
+// A family is artifacts, what was made from them, and the cells of all of them.
+type family struct {
+	rows  []store.Artifact // the named first
+	named int
+	cells []store.CellID // sorted
+}
+
+// lineage returns the family of the artifacts that are named or come from a
+// source. All versions of an artifact belong to it.
+func (e *Engine) lineage(ctx context.Context, scope governance.Scope, ids []string, source string) (*family, error) {
+	f := &family{}
+	known := make(map[store.ArtifactID]bool)
+	cells := make(map[store.CellID]bool)
+	var fresh []store.CellID // whose descendants are still to be found
+	join := func(a *store.Artifact) error {
+		if known[a.ID] {
+			return nil
+		}
+		known[a.ID] = true
+		f.rows = append(f.rows, *a)
+		own, err := e.versions(ctx, scope, a)
+		for _, c := range own {
+			if !cells[c] {
+				cells[c], fresh = true, append(fresh, c)
+			}
+		}
+		return err
+	}
+	if len(ids) > 0 {
+		rows, err := e.named(ctx, scope, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			if err := join(&rows[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if source != "" {
+		if err := e.eachFrom(ctx, scope, source, join); err != nil {
+			return nil, err
+		}
+	}
+	if f.named = len(f.rows); f.named == 0 {
+		return nil, fmt.Errorf("%s: %w", strings.TrimSpace("artifacts from "+source), store.ErrNotFound)
+	}
+	// A memory that was made from another may have versions of its own, from
+	// which more was made: so this goes on until nothing is new.
+	for len(fresh) > 0 {
+		derived, err := e.store.Derived(ctx, scope, fresh)
+		if err != nil {
+			return nil, err
+		}
+		if len(derived) == 0 {
+			break // a Pick without cells would be one of everything
+		}
+		fresh = nil
+		for _, c := range derived {
+			cells[c] = true
+		}
+		made, err := e.store.Pick(ctx, scope, &store.Pick{Cells: derived}, max(1, len(derived)))
+		if err != nil {
+			return nil, err
+		}
+		for i := range made {
+			if err := join(&made[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	f.cells = slices.Sorted(maps.Keys(cells))
+	return f, nil
+}
+
+// eachFrom calls f for each artifact that comes from a source.
+func (e *Engine) eachFrom(ctx context.Context, scope governance.Scope, source string, f func(*store.Artifact) error) error {
+	for a, err := range e.store.Artifacts(ctx, scope, 0) {
+		if err != nil {
+			return err
+		}
+		n, err := e.noteOf(ctx, scope, a)
+		if err != nil {
+			return err
+		}
+		if n.Source != source {
+			continue
+		}
+		if err := f(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions returns the cells of all versions of an artifact.
+func (e *Engine) versions(ctx context.Context, scope governance.Scope, a *store.Artifact) ([]store.CellID, error) {
+	cells := []store.CellID{a.Content, a.About}
+	for row := *a; ; {
+		n, err := e.noteOf(ctx, scope, &row)
+		if err != nil {
+			return nil, err
+		}
+		if n.OldAbout == "" {
+			return cells, nil
+		}
+		cells = append(cells, n.OldContent, n.OldAbout)
+		row.Content, row.About = n.OldContent, n.OldAbout
+	}
+}
+
+// PinArtifact puts an artifact into every context of its scope, or no longer.
+func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, id string, pinned bool) (_ *Artifact, err error) {
+	defer during("pin artifact "+id, &err)
+
+	var out Artifact
+	err = retry(ctx, func() error {
+		a, err := e.find(ctx, scope, id, false)
+		if err != nil {
+			return err
+		}
+		if a.Status != store.StatusLive {
+			return fmt.Errorf("%w: artifact %s is %s", ErrRequest, a.ID, a.Status)
+		}
+		w := store.Write{Artifact: *a, At: a.Version}
+		w.Pinned, w.Updated = pinned, e.now()
+		op := "pin"
+		if !pinned {
+			op = "unpin"
+		}
+		version, err := e.update(ctx, scope, &store.Update{Artifacts: []store.Write{w}}, op, map[string]any{"artifacts": []store.ArtifactID{a.ID}})
+		if err != nil {
+			return err
+		}
+		n, err := e.noteOf(ctx, scope, a)
+		if err != nil {
+			return err
+		}
+		w.Version = version
+		out = e.describeArtifact(&w.Artifact, n)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Resident returns the figures of the artifacts that are in memory.
+func (e *Engine) Resident() artifact.Stats { return e.resident.Stats() }

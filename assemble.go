@@ -1,0 +1,933 @@
+package carrel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// FormatText is the plain form of an assembled context: every part between two
+// lines that say what it is.
+const FormatText = "text"
+
+// An AssembleRequest asks for a context.
+type AssembleRequest struct {
+	// Query is what the context is for. It steers triage and is the last thing
+	// in the context. Without one, triage is steered by what a person wrote
+	// last in the session.
+	Query string `json:"query,omitempty"`
+
+	// Budget is how many tokens the context may take, the reserve included.
+	Budget token.Count `json:"budget"`
+
+	// Reserve is how many tokens of the budget are kept free for the reply.
+	Reserve token.Count `json:"reserve,omitempty"`
+
+	// Session is the conversation whose window goes in, or empty for none.
+	Session transcript.SessionID `json:"session,omitempty"`
+
+	// System is a system text to begin with.
+	System string `json:"system,omitempty"`
+
+	// Format is "openai", "anthropic" or "text", the default.
+	Format string `json:"format,omitempty"`
+
+	// Model is whose tokens are counted. The default is the session's, then
+	// whatever the engine's options say.
+	Model string `json:"model,omitempty"`
+
+	// Tier forces a tier. The default is the one that the demand calls for.
+	Tier tier.Tier `json:"tier,omitempty"`
+
+	// DryRun makes no manifest and hands no context out. Sources are asked all
+	// the same.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// An AssembleResult is a context, and the account of it.
+type AssembleResult struct {
+	Data          []byte                  `json:"-"`
+	Manifest      string                  `json:"manifest,omitempty"` // id
+	Seal          string                  `json:"seal,omitempty"`
+	Format        string                  `json:"format"`
+	Encoding      string                  `json:"encoding"`
+	Budget        token.Count             `json:"budget"`
+	Reserve       token.Count             `json:"reserve"`
+	Demand        token.Count             `json:"demand"`      // before anything was cut
+	TokenCount    token.Count             `json:"token_count"` // of the context
+	Tier          tier.Tier               `json:"tier"`
+	Review        bool                    `json:"review"` // a person should look
+	Candidates    int                     `json:"candidates"`
+	Semantic      string                  `json:"semantic"`
+	SemanticCalls int                     `json:"semantic_calls"`
+	Warning       string                  `json:"warning,omitempty"`
+	Used          []UsedEntry             `json:"used"` // artifacts, in their order
+	Left          map[manifest.Reason]int `json:"left"` // artifacts left out, by reason
+	Fetched       int                     `json:"fetched"`
+	Window        token.Count             `json:"window"` // of the session
+	Losses        []transcript.Loss       `json:"losses"` // what the format could not carry of the session
+}
+
+// A UsedEntry is an artifact in a context.
+type UsedEntry struct {
+	Artifact
+	Form        assembly.Form `json:"form"`
+	InContext   token.Count   `json:"in_context"` // tokens that it takes there
+	Tag         manifest.Tag  `json:"tag,omitempty"`
+	Score       ratio.Ratio   `json:"score"`
+	Fetched     bool          `json:"fetched,omitempty"`     // it had changed
+	Neutralized int           `json:"neutralized,omitempty"` // characters made visible
+}
+
+// Assemble makes a context for a query within a budget: a system text, pinned
+// artifacts, what is in the window of a session, the artifacts that triage
+// finds worth a place, and the query, in this order, so that what stays the
+// same from call to call comes first.
+//
+// What everything would take is measured before anything is cut; the tier
+// follows from it (see package assembly), and the result is never over the
+// budget. If even the parts that no tier touches are over it, the error is an
+// [ErrBudget] with their sizes. A session that is too large for the budget is
+// cut as by [Engine.Compress], in this context alone.
+//
+// Artifacts stand between fences that name their source and that no text can
+// close, and characters that cannot be seen are made visible. Every artifact is
+// checked against its source before it is used.
+//
+// The account of all this, the manifest, is sealed and stored before the
+// context is handed out.
+func (e *Engine) Assemble(ctx context.Context, scope governance.Scope, req *AssembleRequest) (_ *AssembleResult, err error) {
+	defer during("assemble", &err)
+
+	if req.Budget <= 0 || req.Reserve < 0 || req.Reserve >= req.Budget {
+		return nil, fmt.Errorf("%w: a budget of %d tokens with %d in reserve leaves nothing", ErrRequest, req.Budget, req.Reserve)
+	}
+	if req.Tier != "" && !slices.Contains(tier.Tiers(), req.Tier) {
+		return nil, fmt.Errorf("%w: tier %q: want one of %v", ErrRequest, req.Tier, tier.Tiers())
+	}
+	var res *AssembleResult
+	err = retry(ctx, func() error {
+		a := &assembling{engine: e, scope: scope, req: req}
+		res, err = a.run(ctx)
+		return err
+	})
+	return res, err
+}
+
+// assembling is one attempt at a context.
+type assembling struct {
+	engine *Engine
+	scope  governance.Scope
+	req    *AssembleRequest
+
+	format    transcript.Format // nil for text
+	meter     meter
+	held      *held              // nil without a session
+	window    *transcript.Window // what of it goes in
+	stubs     map[transcript.BlockID]pager.Stub
+	selection *selection
+	terms     []string // of the query
+
+	plan   *assembly.Plan
+	parts  []part // in the order of the output, without those of the window
+	losses []transcript.Loss
+}
+
+// A part is a text that goes into a context and is not of the session.
+type part struct {
+	kind    manifest.Kind
+	reason  manifest.Reason
+	text    string
+	tokens  token.Count
+	pick    *selected // the artifact, if it is one
+	form    assembly.Form
+	marks   int // characters made visible
+	sources []store.CellID
+}
+
+func (a *assembling) run(ctx context.Context) (*AssembleResult, error) {
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if a.selection, err = a.engine.selectArtifacts(ctx, a.scope, a.query()); err != nil {
+		return nil, err
+	}
+	if err := a.fit(ctx); err != nil {
+		return nil, err
+	}
+	data, spans, err := a.encode()
+	if err != nil {
+		return nil, err
+	}
+	return a.seal(ctx, data, spans)
+}
+
+// prepare finds the format, what counts, and the session.
+func (a *assembling) prepare(ctx context.Context) error {
+	e, req := a.engine, a.req
+	switch req.Format {
+	case "", FormatText:
+	case "openai", "anthropic":
+		var err error
+		if a.format, err = FormatNamed(req.Format); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%w: a context is written as openai, anthropic or text, not %q", ErrFormat, req.Format)
+	}
+	a.meter = meter{counter: e.artifactCounter()}
+	if req.Model != "" {
+		a.meter.counter = token.ForModel(req.Model)
+	}
+	if a.format != nil {
+		a.meter.framing = token.FramingOf(a.format.Name())
+	}
+	if req.Session == "" {
+		s := &transcript.Session{}
+		a.window = &transcript.Window{Session: s}
+		return nil
+	}
+	h, err := e.load(ctx, a.scope, req.Session)
+	if err != nil {
+		return err
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return err
+	}
+	a.held = h
+	if req.Model == "" {
+		a.meter.counter = m.counter
+	}
+	if a.stubs, err = e.stubs(ctx, a.scope, h.rows); err != nil {
+		return err
+	}
+	a.setWindow(h.rows, a.stubs)
+	return a.waiting()
+}
+
+// setWindow sets what of the session goes in. Reasoning that is bound to an
+// unchanged prefix is left out, as [Engine.Export] does.
+func (a *assembling) setWindow(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) {
+	a.window = a.held.window(rows, stubs)
+	if a.format != nil {
+		a.losses = unbind(a.window, a.format.Name())
+	}
+}
+
+// waiting refuses a session whose last reply waits for results: nothing can be
+// put between a call and its result.
+func (a *assembling) waiting() error {
+	open := make(map[string]bool)
+	for i := range a.window.Entries {
+		for _, c := range a.window.Entries[i].Calls() {
+			open[c.ID] = true
+		}
+		for _, r := range a.window.Entries[i].Results() {
+			delete(open, r.CallID)
+		}
+	}
+	n := len(a.window.Entries)
+	if n > 0 && len(open) > 0 && len(a.window.Entries[n-1].Calls()) > 0 {
+		return fmt.Errorf("%w: the last reply of session %s waits for the results of its tools: import them first", ErrRequest, a.req.Session)
+	}
+	return nil
+}
+
+// query returns what steers triage.
+func (a *assembling) query() string {
+	if a.req.Query != "" || a.held == nil {
+		return a.req.Query
+	}
+	return strings.Join(intent(a.held, nil), " ")
+}
+
+// fit measures everything, has the core decide, and makes the parts.
+func (a *assembling) fit(ctx context.Context) error {
+	a.terms = retrieval.Terms(a.query())
+	system := a.trusted("system", a.req.System)
+	query := a.trusted("query", a.req.Query)
+	budget := a.req.Budget - a.req.Reserve
+	r := &assembly.Request{
+		Budget: budget, Ladder: a.engine.opts.Ladder, Tier: a.req.Tier,
+		System: a.message(system) + a.meter.fixed(a.window.Session),
+		Window: a.meter.entries(a.window.Entries),
+	}
+	if a.format == nil {
+		r.Window = a.plainWindow()
+	}
+	pins := a.distinct(a.selection.pins, nil)
+	for i := range pins {
+		r.Pins += pins[i].page.tokens(a.meter.counter)
+	}
+	notice := a.meter.counter.Count(noticeText)
+	if len(pins) > 0 {
+		r.Pins += notice + a.meter.framing.Message
+	}
+	if query != "" {
+		r.Query = a.meter.counter.Count(query)
+	}
+	winners := a.winners(pins)
+	if query != "" || len(winners) > 0 {
+		r.Query += a.meter.framing.Message
+	}
+	if len(pins) == 0 && len(winners) > 0 {
+		r.Query += notice
+	}
+	briefs := make([]map[token.Count]string, len(winners))
+	for i := range winners {
+		briefs[i] = make(map[token.Count]string)
+		r.Winners = append(r.Winners, assembly.Winner{
+			Class: winners[i].page.row.Class, Tokens: winners[i].page.tokens(a.meter.counter),
+			Brief: func(limit token.Count) token.Count { return a.brief(&winners[i], limit, briefs[i]) },
+		})
+	}
+	plan, err := assembly.Fit(r)
+	if over, ok := errors.AsType[*assembly.FloorError](err); ok && a.held != nil && over.Need-over.Window < budget {
+		if err = a.cutWindow(ctx, r, budget-(over.Need-over.Window)); err != nil {
+			return err
+		}
+		// What the whole window would have taken decides about the tier, as
+		// always: the demand is measured before anything is cut.
+		r.Tier = cmp.Or(r.Tier, tier.Minimal)
+		demand := over.Need
+		for i := range r.Winners {
+			demand += r.Winners[i].Tokens
+		}
+		if plan, err = assembly.Fit(r); err == nil {
+			plan.Demand = demand
+		}
+	}
+	if errors.Is(err, assembly.ErrFloor) {
+		return fmt.Errorf("%w: %w", ErrBudget, err)
+	}
+	if err != nil {
+		return err
+	}
+	a.plan = plan
+	a.part(manifest.KindSystem, manifest.ReasonSystem, system)
+	if len(pins) > 0 {
+		a.part(manifest.KindNotice, manifest.ReasonNotice, noticeText)
+	}
+	for i := range pins {
+		a.place(&pins[i], manifest.KindPin, manifest.ReasonPinned, assembly.Whole, "")
+	}
+	if len(pins) == 0 && slices.ContainsFunc(plan.Choices, func(c assembly.Choice) bool { return c.Form != assembly.Out }) {
+		a.part(manifest.KindNotice, manifest.ReasonNotice, noticeText)
+	}
+	for _, c := range plan.Choices {
+		switch w := &winners[c.Index]; c.Form {
+		case assembly.Whole:
+			a.place(w, manifest.KindArtifact, manifest.ReasonFits, c.Form, "")
+		case assembly.Shorter:
+			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, c.Form, briefs[c.Index][c.Tokens])
+		case assembly.Out:
+			reason := manifest.ReasonTier
+			if c.Reason == assembly.ReasonNoRoom {
+				reason = manifest.ReasonOverBudget
+			}
+			a.selection.omit(w, reason)
+		}
+	}
+	a.part(manifest.KindQuery, manifest.ReasonQuery, query)
+	return nil
+}
+
+// noticeText tells the model what fences mean.
+var noticeText = assembly.Preamble()
+
+// trusted returns a text of the caller's as the format has it.
+func (a *assembling) trusted(name, text string) string {
+	if text == "" || a.format != nil {
+		return text
+	}
+	return "<" + name + ">\n" + strings.TrimSuffix(text, "\n") + "\n</" + name + ">\n"
+}
+
+// message returns what a message with one text takes.
+func (a *assembling) message(text string) token.Count {
+	if text == "" {
+		return 0
+	}
+	return a.meter.framing.Message + a.meter.counter.Count(text)
+}
+
+// distinct returns the picks that can be used and whose text is not in another
+// already, and notes why the others are left out.
+func (a *assembling) distinct(picks, others []selected) []selected {
+	seen := make(map[string]bool)
+	for i := range others {
+		seen[others[i].page.row.Address] = true
+	}
+	var kept []selected
+	for i := range picks {
+		p := &picks[i]
+		switch {
+		case !p.usable():
+			a.selection.omit(p, unusable(p.fetch))
+		case seen[p.page.row.Address]:
+			a.selection.omit(p, manifest.ReasonDuplicate)
+		default:
+			seen[p.page.row.Address] = true
+			kept = append(kept, *p)
+		}
+	}
+	return kept
+}
+
+// winners returns what triage found worth a place, best first.
+func (a *assembling) winners(pins []selected) []selected {
+	var worth []selected
+	for i := range a.selection.scored {
+		p := &a.selection.scored[i]
+		if p.usable() && !wins(p.Tag) {
+			a.selection.omit(p, manifest.ReasonMinor)
+			continue
+		}
+		worth = append(worth, *p)
+	}
+	return a.distinct(worth, pins)
+}
+
+// brief makes a brief form of an artifact within a limit, fence included, and
+// returns its tokens. The form is kept under its tokens.
+func (a *assembling) brief(p *selected, limit token.Count, made map[token.Count]string) token.Count {
+	count := a.meter.counter.Count
+	src := p.page.source()
+	src.Form = assembly.Shorter
+	room := limit - count(assembly.Fence(src, ""))
+	for range 4 {
+		if room <= 0 {
+			return 0
+		}
+		text := assembly.Brief(src, p.page.shown(), a.terms, room, count)
+		if text == "" {
+			return 0
+		}
+		text, _ = assembly.Neutralize(text)
+		text = assembly.Fence(src, text)
+		n := count(text)
+		if n <= limit {
+			made[n] = text
+			return n
+		}
+		room -= n - limit
+	}
+	return 0
+}
+
+// part adds a text, unless there is none.
+func (a *assembling) part(kind manifest.Kind, reason manifest.Reason, text string) {
+	if text != "" {
+		a.parts = append(a.parts, part{kind: kind, reason: reason, text: text, tokens: a.meter.counter.Count(text)})
+	}
+}
+
+// place adds an artifact, whole or in a brief form that was made before.
+func (a *assembling) place(p *selected, kind manifest.Kind, reason manifest.Reason, form assembly.Form, brief string) {
+	pt := part{
+		kind: kind, reason: reason, pick: p, form: form,
+		sources: []store.CellID{p.page.row.Content, p.page.row.About},
+	}
+	if form == assembly.Whole {
+		pt.text, pt.marks = p.page.render()
+		pt.tokens = p.page.tokens(a.meter.counter)
+	} else {
+		pt.text, pt.tokens = brief, a.meter.counter.Count(brief)
+		_, pt.marks = assembly.Neutralize(p.page.shown())
+	}
+	a.parts = append(a.parts, pt)
+}
+
+// cutWindow makes the window of the session fit into so many tokens, for this
+// context alone.
+func (a *assembling) cutWindow(ctx context.Context, r *assembly.Request, budget token.Count) error {
+	fixed := a.meter.fixed(a.held.session)
+	p, err := a.engine.newPass(ctx, a.scope, a.held, &CompressRequest{Session: a.req.Session})
+	if err != nil {
+		return err
+	}
+	p.meter = a.meter
+	plan, err := pager.Make(p.request(&CompressRequest{Target: budget + fixed}))
+	if err != nil {
+		return err
+	}
+	rows, stubs := p.apply(plan)
+	a.setWindow(rows, stubs)
+	r.Window = a.meter.entries(a.window.Entries)
+	if a.format == nil {
+		r.Window = a.plainWindow()
+	}
+	return nil
+}
+
+// encode writes the context, and says where the messages of the session are.
+func (a *assembling) encode() ([]byte, []transcript.Span, error) {
+	if a.format == nil {
+		data, spans := a.plain()
+		return data, spans, nil
+	}
+	var head, tail []transcript.Part
+	entries := make([]transcript.Entry, 0, len(a.window.Entries)+3)
+	at := 0
+	for at < len(a.window.Entries) && a.window.Entries[at].Role == transcript.RoleSystem {
+		at++
+	}
+	for i := range a.parts {
+		switch p := &a.parts[i]; {
+		case p.kind == manifest.KindSystem:
+			entries = append(entries, transcript.Entry{Message: transcript.Message{
+				Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text(p.text)},
+			}})
+		case a.inHead(i):
+			head = append(head, transcript.Text(p.text))
+		default:
+			tail = append(tail, transcript.Text(p.text))
+		}
+	}
+	entries = append(entries, a.window.Entries[:at]...)
+	if len(head) > 0 {
+		entries = append(entries, transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: head}})
+	}
+	entries = append(entries, a.window.Entries[at:]...)
+	if len(tail) > 0 {
+		entries = append(entries, transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: tail}})
+	}
+	out, err := a.format.Encode(&transcript.Window{Session: a.window.Session, Entries: entries})
+	if err != nil {
+		return nil, nil, err
+	}
+	violations, err := a.format.Validate(out.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(violations) > 0 {
+		return nil, nil, &InvalidError{Format: a.format.Name(), Violations: violations}
+	}
+	a.losses = append(a.losses, out.Losses...)
+	return out.Data, out.Spans, nil
+}
+
+// inHead reports whether part i stands before the window: pins do, and the
+// notice before them.
+func (a *assembling) inHead(i int) bool {
+	return a.parts[i].kind == manifest.KindPin ||
+		a.parts[i].kind == manifest.KindNotice && i+1 < len(a.parts) && a.parts[i+1].kind == manifest.KindPin
+}
+
+// plain writes the context as text.
+func (a *assembling) plain() ([]byte, []transcript.Span) {
+	var b bytes.Buffer
+	var spans []transcript.Span
+	at := 0
+	for at < len(a.parts) && (a.parts[at].kind == manifest.KindSystem || a.inHead(at)) {
+		b.WriteString(a.parts[at].text)
+		at++
+	}
+	for i := range a.window.Entries {
+		start := b.Len()
+		b.WriteString(plainEntry(&a.window.Entries[i]))
+		spans = append(spans, transcript.Span{Block: a.window.Entries[i].Block, Start: start, End: b.Len()})
+	}
+	for ; at < len(a.parts); at++ {
+		b.WriteString(a.parts[at].text)
+	}
+	return b.Bytes(), spans
+}
+
+// plainWindow counts the window as text.
+func (a *assembling) plainWindow() token.Count {
+	var n token.Count
+	for i := range a.window.Entries {
+		n += a.meter.counter.Count(plainEntry(&a.window.Entries[i]))
+	}
+	return n
+}
+
+// plainEntry writes a message of a session as text.
+func plainEntry(en *transcript.Entry) string {
+	var b strings.Builder
+	b.WriteString("<message role=\"" + string(en.Role) + "\">\n")
+	line := func(s string) {
+		b.WriteString(s)
+		if !strings.HasSuffix(s, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	for _, p := range en.Parts {
+		switch p := p.(type) {
+		case transcript.Text:
+			line(string(p))
+		case transcript.ToolCall:
+			line("<call name=\"" + p.Name + "\">" + string(p.Input) + "</call>")
+		case transcript.ToolResult:
+			line("<result>")
+			for _, c := range p.Content {
+				if t, ok := c.(transcript.Text); ok {
+					line(string(t))
+				} else {
+					line("[not text]")
+				}
+			}
+			line("</result>")
+		case transcript.Media:
+			line("[" + p.Kind + "]")
+		case transcript.Thinking, transcript.Opaque:
+		}
+	}
+	b.WriteString("</message>\n")
+	return b.String()
+}
+
+// A stretch is a segment before it has a cell.
+type stretch struct {
+	start, end int
+	segment    manifest.Segment
+	sources    []store.CellID
+}
+
+// stretches tiles the output. What stands between two parts belongs to the one
+// behind it; what is before the first and after the last is the frame.
+func (a *assembling) stretches(data []byte, spans []transcript.Span) ([]stretch, error) {
+	list := a.messages(spans)
+	at := 0
+	for i := range a.parts {
+		p := &a.parts[i]
+		text := []byte(p.text)
+		if a.format != nil {
+			text = rawjson.AppendString(nil, p.text)
+		}
+		from := at
+		if p.kind == manifest.KindSystem {
+			from = 0 // its field may come after the messages
+		}
+		found := bytes.Index(data[from:], text)
+		if found < 0 {
+			return nil, fmt.Errorf("internal error: part %d of the context, %s, is not in it", i, p.kind)
+		}
+		s := stretch{start: from + found, end: from + found + len(text), sources: p.sources, segment: manifest.Segment{
+			Kind: p.kind, Reason: p.reason, Tokens: p.tokens, Neutralized: p.marks,
+		}}
+		if p.pick != nil {
+			row := &p.pick.page.row
+			s.segment.Ref, s.segment.Row, s.segment.Version = string(row.ID), int64(p.pick.Row+1), int64(row.Version)
+			s.segment.Class, s.segment.Form, s.segment.Score = row.Class, manifest.Form(p.form), p.pick.score()
+			s.segment.Fetched = p.pick.fetch != nil && p.pick.fetch.outcome == manifest.OutcomeChanged
+		}
+		if p.kind != manifest.KindSystem {
+			at = s.end
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y stretch) int { return cmp.Compare(x.start, y.start) })
+	return a.tile(list, data), nil
+}
+
+// messages returns the stretches of the blocks of the session.
+func (a *assembling) messages(spans []transcript.Span) []stretch {
+	if a.held == nil {
+		return nil
+	}
+	tokens := make(map[transcript.BlockID]token.Count)
+	for i := range a.window.Entries {
+		en := &a.window.Entries[i]
+		if a.format == nil {
+			tokens[en.Block] += a.meter.counter.Count(plainEntry(en))
+		} else {
+			tokens[en.Block] += a.meter.entries(a.window.Entries[i : i+1])
+		}
+	}
+	var list []stretch
+	seen := make(map[string]int)
+	for _, sp := range spans {
+		if sp.Block == "" {
+			continue
+		}
+		row := &a.held.rows[a.held.index(sp.Block)]
+		if n := len(list); n > 0 && list[n-1].segment.Ref == string(sp.Block) {
+			list[n-1].end = sp.End
+			continue
+		}
+		s := stretch{start: sp.Start, end: sp.End, sources: row.Cells, segment: manifest.Segment{
+			Kind: manifest.KindMessage, Reason: manifest.ReasonWindow, Ref: string(sp.Block), Tokens: tokens[sp.Block],
+		}}
+		if pager.Form(row.Form) != pager.Whole {
+			s.segment.Kind = manifest.KindStub
+		}
+		if n := seen[s.segment.Ref]; n > 0 { // the block goes on behind another
+			s.segment.Ref, s.segment.Tokens = fmt.Sprintf("%s:%d", s.segment.Ref, n+1), 0
+		}
+		seen[string(sp.Block)]++
+		list = append(list, s)
+	}
+	return list
+}
+
+// tile closes the gaps between stretches, and gives the first frame what the
+// format takes.
+func (a *assembling) tile(list []stretch, data []byte) []stretch {
+	frame := func(start, end int) stretch {
+		s := stretch{start: start, end: end, segment: manifest.Segment{Kind: manifest.KindFrame, Reason: manifest.ReasonFrame}}
+		if a.held != nil {
+			s.sources = a.frameCells()
+		}
+		return s
+	}
+	if len(list) == 0 {
+		if len(data) > 0 {
+			list = append(list, frame(0, len(data)))
+		}
+		return list
+	}
+	if list[0].start > 0 {
+		list = slices.Insert(list, 0, frame(0, list[0].start))
+	}
+	for i := 1; i < len(list); i++ {
+		list[i].start = list[i-1].end
+	}
+	if last := list[len(list)-1].end; last < len(data) {
+		list = append(list, frame(last, len(data)))
+	}
+	return list
+}
+
+// frameCells returns the cells of the session that belong to no block.
+func (a *assembling) frameCells() []store.CellID {
+	blocks := make(map[store.CellID]bool)
+	for i := range a.held.rows {
+		for _, c := range a.held.rows[i].Cells {
+			blocks[c] = true
+		}
+	}
+	var cells []store.CellID
+	for _, c := range a.held.items {
+		if !blocks[c] {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// seal makes the manifest, writes it with everything that the context has and
+// the store does not, and returns the context.
+func (a *assembling) seal(ctx context.Context, data []byte, spans []transcript.Span) (*AssembleResult, error) {
+	e := a.engine
+	list, err := a.stretches(data, spans)
+	if err != nil {
+		return nil, err
+	}
+	res := a.result(data)
+	if a.req.DryRun {
+		res.Data = nil
+		return res, nil
+	}
+	u := &store.Update{}
+	m, salts, err := a.segments(ctx, u, list, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.header(u, m); err != nil {
+		return nil, err
+	}
+	m.Items = append(m.Items, a.selection.left...)
+	slices.SortStableFunc(m.Items, func(x, y manifest.Item) int { return cmp.Compare(rank(x), rank(y)) })
+	m.Items = append(m.Items, a.selection.fetches...)
+	m.Items = append(m.Items, &manifest.Output{Bytes: len(data), Commit: manifest.CommitOutput(salts, data)})
+	sealed, err := manifest.Seal(m, e.opts.Rand)
+	if err != nil {
+		return nil, fmt.Errorf("internal error: %w", err)
+	}
+	h := &m.Header
+	u.Manifest = &store.Manifest{
+		ID: h.ID, Session: a.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,
+		Total: h.Total, Seal: sealed.Seal(), Body: sealed.Bytes(), Uses: uses(m),
+	}
+	if _, err := e.update(ctx, a.scope, u, "assemble", map[string]any{"manifest": h.ID}); err != nil {
+		return nil, err
+	}
+	e.segments.keep(a.scope, a.req.Session, h.Format, m, salts)
+	res.Manifest, res.Seal = h.ID, sealed.Seal().String()
+	e.opts.Logger.InfoContext(ctx, "assembled", "manifest", h.ID, "tokens", h.Total, "tier", h.Tier)
+	return res, nil
+}
+
+// rank is the order of items in a manifest.
+func rank(it manifest.Item) int {
+	switch it.(type) {
+	case *manifest.Segment:
+		return 0
+	case *manifest.Omission:
+		return 1
+	case *manifest.Set:
+		return 2
+	}
+	return 3
+}
+
+// uses returns the artifacts that are in a context.
+func uses(m *manifest.Manifest) []store.ArtifactID {
+	var ids []store.ArtifactID
+	for _, it := range m.Items {
+		if s, ok := it.(*manifest.Segment); ok && s.Class != "" {
+			ids = append(ids, store.ArtifactID(s.Ref))
+		}
+	}
+	return ids
+}
+
+// segments gives each stretch a cell: that of an earlier context which has the
+// same bytes of the same thing, or a new one.
+func (a *assembling) segments(ctx context.Context, u *store.Update, list []stretch, data []byte) (*manifest.Manifest, []digest.Salt, error) {
+	e := a.engine
+	earlier, err := e.segments.of(ctx, e, a.scope, a.req.Session, a.formatName())
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &manifest.Manifest{}
+	salts := make([]digest.Salt, 0, len(list))
+	keys := make(segmentKeys)
+	for i := range list {
+		s := &list[i]
+		body := data[s.start:s.end]
+		seg := s.segment
+		known, ok := earlier[keys.next(&seg)]
+		if !ok || !manifest.CommitSegment(known.salt, body).Equal(known.commit) {
+			c, err := e.cell(store.CellSegment, bytes.Clone(body))
+			if err != nil {
+				return nil, nil, err
+			}
+			u.Cells = append(u.Cells, c)
+			for _, source := range s.sources {
+				u.Edges = append(u.Edges, store.Edge{Derived: c.ID, Source: source, Rel: "segment"})
+			}
+			known = knownSegment{cell: c.ID, salt: c.Salt, commit: c.Commit}
+		}
+		seg.Cell, seg.Commit, seg.Start, seg.Bytes = string(known.cell), known.commit, s.start, s.end-s.start
+		salts = append(salts, known.salt)
+		m.Items = append(m.Items, &seg)
+	}
+	a.settle(m)
+	return m, salts, nil
+}
+
+// settle gives what the format takes for itself to the frame, or to the first
+// segment if there is none, so that the segments sum to the total.
+func (a *assembling) settle(m *manifest.Manifest) {
+	rest := a.plan.Total
+	for _, it := range m.Items {
+		rest -= it.(*manifest.Segment).Tokens
+	}
+	if len(m.Items) > 0 && rest > 0 {
+		m.Items[0].(*manifest.Segment).Tokens += rest
+	}
+}
+
+// header fills in the header of a manifest.
+func (a *assembling) header(u *store.Update, m *manifest.Manifest) error {
+	e := a.engine
+	id, err := e.newID()
+	if err != nil {
+		return err
+	}
+	s := a.selection
+	m.Header = manifest.Header{
+		ID: "m_" + id, Scope: string(a.scope), Actor: string(e.opts.Actor), Created: e.now(),
+		Session: transcript.SessionID(sessionName(a.req.Session)), Version: int64(s.version), Policy: e.policyName,
+		Format: a.formatName(), Encoding: a.meter.counter.Encoding(), Budget: a.req.Budget, Reserve: a.req.Reserve,
+		Demand: a.plan.Demand, Tier: a.plan.Tier, Review: a.plan.Review, Semantic: s.semantic, SemanticCalls: s.calls,
+		Candidates: s.candidates,
+	}
+	for _, it := range m.Items {
+		m.Header.Total += it.(*manifest.Segment).Tokens
+	}
+	if a.held != nil {
+		m.Header.Revision = int64(a.held.head.Revision)
+	}
+	if q := a.query(); q != "" {
+		c, err := e.cell(store.CellQuery, []byte(q))
+		if err != nil {
+			return err
+		}
+		u.Cells = append(u.Cells, c)
+		m.Header.Query = string(c.ID)
+	}
+	return nil
+}
+
+// sessionName returns the id of a session as a name for a manifest. An id that
+// comes from the name of a file may have characters that no name has.
+func sessionName(id transcript.SessionID) string {
+	if id == "" || manifest.ValidName(string(id)) {
+		return string(id)
+	}
+	name := strings.Map(func(r rune) rune {
+		if manifest.ValidName("a" + string(r)) {
+			return r
+		}
+		return '-'
+	}, string(id))
+	return "session:" + name[:min(len(name), manifest.MaxName-len("session:"))]
+}
+
+func (a *assembling) formatName() string {
+	if a.format == nil {
+		return FormatText
+	}
+	return a.format.Name()
+}
+
+// result tells what was assembled.
+func (a *assembling) result(data []byte) *AssembleResult {
+	s := a.selection
+	res := &AssembleResult{
+		Data: data, Format: a.formatName(), Encoding: a.meter.counter.Encoding(), Budget: a.req.Budget,
+		Reserve: a.req.Reserve, Demand: a.plan.Demand, TokenCount: a.plan.Total, Tier: a.plan.Tier, Review: a.plan.Review,
+		Candidates: s.candidates, Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
+		Left: make(map[manifest.Reason]int), Losses: a.losses,
+	}
+	if a.held != nil {
+		res.Window = a.meter.entries(a.window.Entries)
+	}
+	for i := range a.parts {
+		p := &a.parts[i]
+		if p.pick == nil {
+			continue
+		}
+		used := UsedEntry{
+			Artifact: a.engine.describeArtifact(&p.pick.page.row, &p.pick.page.note), Form: p.form, InContext: p.tokens,
+			Tag: manifest.Tag(p.pick.Tag), Score: p.pick.Score, Neutralized: p.marks,
+			Fetched: p.pick.fetch != nil && p.pick.fetch.outcome == manifest.OutcomeChanged,
+		}
+		res.Used = append(res.Used, used)
+		if used.Fetched {
+			res.Fetched++
+		}
+	}
+	for _, it := range s.left {
+		switch it := it.(type) {
+		case *manifest.Omission:
+			res.Left[it.Reason]++
+		case *manifest.Set:
+			res.Left[it.Reason] += it.Count
+		}
+	}
+	return res
+}

@@ -1,0 +1,387 @@
+package assembly
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// TranscriptLimit is the greatest size of the brief form of a transcript, in
+// tokens.
+const TranscriptLimit token.Count = 200
+
+// Brief returns a text in a form that is at most limit tokens long, as count
+// counts them. A text that fits is returned as it is. Of others it keeps, by
+// the class of the source:
+//
+//   - memories and notes: the sentences with terms of the query, negations,
+//     numbers and paths first, in the order of the text
+//   - transcripts: the same, and before them the last request, the last answer
+//     and decisions; at most [TranscriptLimit] tokens, whatever the limit
+//   - all others: beginning and end, cut between lines where that is possible
+//
+// A line where something was left out, or at the end, says how much, and the id
+// of the source for recalling it. If that line alone does not fit, or if count
+// is no measure of a text's length, the result is empty.
+//
+// Terms are words or stems; they are found in any case and within words.
+func Brief(s Source, text string, terms []string, limit token.Count, count func(string) token.Count) string {
+	if s.Class == provenance.Transcript {
+		limit = min(limit, TranscriptLimit)
+	}
+	whole := count(text)
+	if whole <= limit {
+		return text
+	}
+	c := cutter{id: s.ID, text: text, whole: whole, limit: limit, count: count}
+	switch s.Class {
+	case provenance.Transcript:
+		return c.extract(transcriptUnits(text, terms))
+	case provenance.Verified, provenance.Memory, provenance.Scratchpad:
+		return c.extract(units(text, terms))
+	case provenance.Retrieved, provenance.Document, provenance.Tool:
+	}
+	return c.ends()
+}
+
+// A cutter makes one brief form of a text that does not fit.
+type cutter struct {
+	id    string
+	text  string
+	whole token.Count // of text
+	limit token.Count
+	count func(string) token.Count
+}
+
+// fits reports whether a text is within the limit.
+func (c *cutter) fits(text string) bool { return c.count(text) <= c.limit }
+
+// marker returns the line that says how much was left out of a form with kept
+// tokens of the text.
+func (c *cutter) marker(kept token.Count) string {
+	id, _ := Neutralize(c.id)
+	return fmt.Sprintf("[carrel %s: %d tokens left out here; recall by id]\n", strings.NewReplacer("\n", " ", "\r", " ").Replace(id), max(c.whole-kept, 0))
+}
+
+// rounds bounds how often a cutter tries again with less. One round is enough
+// where counts of parts add up to about that of the whole.
+const rounds = 16
+
+// ends returns beginning and end of the text around a marker.
+func (c *cutter) ends() string {
+	widest := c.marker(0)
+	room := c.limit - c.count(widest)
+	for range rounds {
+		if room <= 0 {
+			break
+		}
+		head := c.head(room - room/3)
+		tail := c.tail(room/3, head)
+		kept := c.count(c.text[:head]) + c.count(c.text[tail:])
+		short := endLine(c.text[:head]) + c.marker(kept) + c.text[tail:]
+		if c.fits(short) {
+			return short
+		}
+		room -= max(c.count(short)-c.limit, room/8, 1)
+	}
+	if c.fits(widest) {
+		return widest
+	}
+	return ""
+}
+
+// head returns the end of a beginning of the text that has at most room tokens.
+func (c *cutter) head(room token.Count) int {
+	n := largest(len(c.text), int(room), func(n int) bool { return c.count(c.text[:n]) <= room })
+	if line := strings.LastIndexByte(c.text[:n], '\n') + 1; line > n/2 {
+		return line
+	}
+	for n > 0 && !cuttable(c.text, n) {
+		n--
+	}
+	return n
+}
+
+// tail returns the start of an end of the text that has at most room tokens and
+// lies behind from.
+func (c *cutter) tail(room token.Count, from int) int {
+	size := len(c.text)
+	n := largest(size-from, int(room), func(n int) bool { return c.count(c.text[size-n:]) <= room })
+	start := size - n
+	if line := strings.IndexByte(c.text[start:], '\n') + 1; line > 0 && line < n/2 {
+		return start + line
+	}
+	for start < size && !cuttable(c.text, start) {
+		start++
+	}
+	return start
+}
+
+// largest returns the greatest n up to limit, or one near it, for which ok
+// holds, given that ok holds for what is small and not for what is large. It
+// starts from a guess, so that it looks at little more than it needs.
+func largest(limit, guess int, ok func(int) bool) int {
+	low, high := 0, min(max(guess, 1), limit)
+	for high < limit && ok(high) {
+		low, high = high, min(2*high, limit)
+	}
+	if ok(high) {
+		return high
+	}
+	for low+1 < high {
+		if mid := low + (high-low)/2; ok(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// cuttable reports whether a text can be cut at an offset: between two code
+// points that are not bound to each other, so that the parts of a neutralized
+// text are neutral.
+func cuttable(text string, i int) bool {
+	if i <= 0 || i >= len(text) {
+		return true
+	}
+	if !utf8.RuneStart(text[i]) {
+		return false
+	}
+	prev, _ := utf8.DecodeLastRuneInString(text[:i])
+	next, _ := utf8.DecodeRuneInString(text[i:])
+	return !suspect(prev) && !suspect(next) && !unicode.IsMark(next) && !skinTone(next)
+}
+
+// endLine returns a text with a line feed behind it, unless it is empty or has
+// one.
+func endLine(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// A unit is a piece of a text that is kept or left as a whole: a sentence, or a
+// line, or a part of a long one.
+type unit struct {
+	text  string // with the white space behind it
+	score int
+}
+
+// mostMisses is the number of units without room after which no more are tried.
+const mostMisses = 32
+
+// extract returns the units with the highest scores that fit, in the order of
+// the text, and a marker.
+func (c *cutter) extract(all []unit) string {
+	widest := c.marker(0)
+	room := c.limit - c.count(widest)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(all[j].score, all[i].score), cmp.Compare(i, j))
+	})
+	var chosen []int
+	misses := 0
+	for _, i := range order {
+		if room <= 0 || misses == mostMisses {
+			break
+		}
+		if n := c.count(all[i].text); n <= room {
+			chosen = append(chosen, i)
+			room -= n
+		} else {
+			misses++
+		}
+	}
+	// The parts may have fewer tokens than the whole, where counts do not add
+	// up. Then the units chosen last go again, more with every round.
+	for drop := 1; len(chosen) > 0; drop *= 2 {
+		if short := c.join(all, chosen); c.fits(short) {
+			return short
+		}
+		chosen = chosen[:max(len(chosen)-drop, 0)]
+	}
+	return c.ends()
+}
+
+// join writes some units in the order of the text, and the marker behind them.
+func (c *cutter) join(all []unit, chosen []int) string {
+	keep := make([]bool, len(all))
+	for _, i := range chosen {
+		keep[i] = true
+	}
+	var kept strings.Builder
+	for i, u := range all {
+		if keep[i] {
+			kept.WriteString(u.text)
+		}
+	}
+	return endLine(strings.TrimRight(kept.String(), " \t")) + c.marker(c.count(kept.String()))
+}
+
+// Points of a unit.
+const (
+	pointsRequest  = 64 // part of the last request
+	pointsAnswer   = 48 // part of the last answer
+	pointsDecision = 24 // says what was decided
+	pointsTerm     = 16 // for each term of the query, up to termsCounted
+	pointsNot      = 4  // says what is not, or must be
+	pointsExact    = 2  // has a number, a path or code
+	termsCounted   = 5
+)
+
+// units splits a text and scores its units.
+func units(text string, terms []string) []unit {
+	lowTerms := make([]string, 0, len(terms))
+	for _, t := range terms {
+		if t = strings.ToLower(t); t != "" && !slices.Contains(lowTerms, t) {
+			lowTerms = append(lowTerms, t)
+		}
+	}
+	var all []unit
+	for text != "" {
+		n := unitEnd(text)
+		all = append(all, unit{text[:n], score(text[:n], lowTerms)})
+		text = text[n:]
+	}
+	return all
+}
+
+// Sizes of units, in bytes: a sentence of fewer than shortUnit is no unit of
+// its own, and a line of more than longUnit is cut between words.
+const (
+	shortUnit = 24
+	longUnit  = 320
+)
+
+// unitEnd returns the end of the first unit of a text, which is not empty.
+func unitEnd(text string) int {
+	word := 0 // end of the last word
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		space := i < len(text) && (text[i] == ' ' || text[i] == '\t')
+		switch {
+		case r == '\n':
+			return i
+		case i >= shortUnit && (strings.ContainsRune(".!?", r) && space || strings.ContainsRune("。！？", r)):
+			for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+				i++
+			}
+			if i < len(text) && text[i] == '\n' {
+				i++
+			}
+			return i
+		case i >= longUnit && word > 0:
+			return word
+		case i >= longUnit && cuttable(text, i):
+			return i
+		case r == ' ' || r == '\t':
+			word = i
+		}
+	}
+	return len(text)
+}
+
+// score returns the points of a unit for its own words.
+func score(text string, terms []string) int {
+	low := strings.ToLower(text)
+	points, hits := 0, 0
+	for _, t := range terms {
+		if hits < termsCounted && strings.Contains(low, t) {
+			hits++
+		}
+	}
+	points += hits * pointsTerm
+	exact := strings.ContainsAny(low, "0123456789`/")
+	if exact {
+		points += pointsExact
+	}
+	for w := range strings.FieldsFuncSeq(low, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
+		if negations[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
+			return points + pointsNot
+		}
+	}
+	return points
+}
+
+// negations are words that turn a statement around or bind it.
+var negations = setOf("no not never none neither nor cannot without except unless only instead must avoid forbidden nothing nobody")
+
+// decisions are words by which a decision is told.
+var decisions = setOf("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
+
+func setOf(words string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// transcriptUnits splits and scores the text of a conversation, in which each
+// message begins on a new line with the name of its role and a colon.
+func transcriptUnits(text string, terms []string) []unit {
+	all := units(text, terms)
+	roles := make([]string, len(all))
+	role, start := "", true
+	request, answer := -1, -1 // first units of the last request and answer
+	for i, u := range all {
+		if start {
+			if r := roleOf(u.text); r != "" {
+				role = r
+				switch r {
+				case "user":
+					request = i
+				case "assistant":
+					answer = i
+				}
+			}
+		}
+		roles[i] = role
+		start = strings.HasSuffix(u.text, "\n")
+	}
+	for i, u := range all {
+		switch {
+		case request >= 0 && i >= request && roles[i] == "user":
+			all[i].score += max(pointsRequest-(i-request), 0)
+		case answer >= 0 && i >= answer && roles[i] == "assistant":
+			all[i].score += max(pointsAnswer-(i-answer), 0)
+		}
+		for w := range strings.FieldsFuncSeq(strings.ToLower(u.text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+			if decisions[w] {
+				all[i].score += pointsDecision
+				break
+			}
+		}
+	}
+	return all
+}
+
+// roleOf returns whose message a line begins: "user", "assistant", "tool", or
+// "" if it begins none.
+func roleOf(line string) string {
+	head, _, ok := strings.Cut(line, ":")
+	if !ok || len(head) > 16 {
+		return ""
+	}
+	switch strings.Trim(strings.ToLower(head), "*#[]<> ") {
+	case "user", "human":
+		return "user"
+	case "assistant", "agent", "model", "ai":
+		return "assistant"
+	case "tool", "system", "result":
+		return "tool"
+	}
+	return ""
+}

@@ -1,0 +1,227 @@
+package assembly
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Form is how much of a text is in a context. It is stored as its text.
+type Form string
+
+// The forms.
+const (
+	Whole   Form = "whole"
+	Shorter Form = "brief" // as Brief makes it
+	Out     Form = "out"
+)
+
+// A Winner is a text that a ranking found worth having, by its sizes, with the
+// lines of its fence.
+type Winner struct {
+	Class  provenance.Class
+	Tokens token.Count // of the whole
+
+	// Brief returns the tokens of the brief form under a limit, or 0 if there
+	// is none. A nil Brief has none.
+	Brief func(limit token.Count) token.Count
+}
+
+// A Request is what [Fit] decides about. Sizes are at least 0.
+type Request struct {
+	Budget token.Count // the reserve for the reply is already taken off
+	Ladder tier.Ladder // DefaultLadder if zero
+	Tier   tier.Tier   // forced; by the demand if empty
+
+	// What must be in the context, in every tier.
+	System, Pins, Window, Query token.Count
+
+	Winners []Winner // best first
+}
+
+// A Choice is what becomes of one winner.
+type Choice struct {
+	Index  int // among the winners
+	Form   Form
+	Tokens token.Count // in that form; 0 if it is out
+	Reason Reason
+}
+
+// A Plan says what goes into a context.
+type Plan struct {
+	Demand  token.Count // of everything, before anything was cut
+	Total   token.Count // of the plan; at most the budget
+	Share   ratio.Ratio // Demand / Budget
+	Tier    tier.Tier
+	Review  bool     // a person should look: too little of what was found is in
+	Choices []Choice // one for each winner, in their order
+}
+
+// A Reason says why something was decided. It is stored as its text.
+type Reason string
+
+// The reasons of a [Choice].
+const (
+	ReasonFits       Reason = "fits"          // whole
+	ReasonTranscript Reason = "transcript"    // brief: transcripts are, below the full tier
+	ReasonDemand     Reason = "demand"        // brief: to bring the total under the full tier
+	ReasonRoom       Reason = "room"          // brief: the whole does not fit
+	ReasonNoRoom     Reason = "no room"       // out: no form fits
+	ReasonUnverified Reason = "not verified"  // out: the tier takes what a person verified
+	ReasonMinimal    Reason = "minimal"       // out: the tier takes nothing
+	ReasonNoSummary  Reason = "no brief form" // out: a transcript that must be brief and cannot
+)
+
+// ErrFloor means that what must be in a context is more than the budget. The
+// error is a [FloorError].
+var ErrFloor = errors.New("over the budget without anything that could be left out")
+
+// A FloorError lists what must be in a context and does not fit. It wraps
+// [ErrFloor].
+type FloorError struct {
+	Budget, Need                token.Count
+	System, Pins, Window, Query token.Count
+}
+
+func (e *FloorError) Error() string {
+	return fmt.Sprintf("system text %d, pins %d, window %d and query %d need %d tokens of a budget of %d",
+		e.System, e.Pins, e.Window, e.Query, e.Need, e.Budget)
+}
+
+// Unwrap returns [ErrFloor].
+func (e *FloorError) Unwrap() error { return ErrFloor }
+
+// minBrief is the least limit of a brief form in the summarized tier, in
+// tokens.
+const minBrief token.Count = 50
+
+// Fit returns the plan for a request. The tier follows from the demand, unless
+// it is forced:
+//
+//   - full: every winner, whole
+//   - summarized: transcripts in at most [TranscriptLimit] tokens; then, from
+//     the last winner upward, the others in half their tokens, until the total
+//     is below the demand at which this tier begins
+//   - core: what a person verified; whole, or brief if the whole does not fit
+//   - minimal: no winner, and a flag for a person to look
+//
+// What does not fit in the form of its tier is left out, and the next winner is
+// tried. So the total is within the budget in every tier, under every ladder.
+//
+// If what must be in the context is over the budget, the error is a
+// [FloorError]; if a forced tier is none, it says so.
+func Fit(r *Request) (*Plan, error) {
+	floor := r.System + r.Pins + r.Window + r.Query
+	if floor > r.Budget {
+		return nil, &FloorError{
+			Budget: r.Budget, Need: floor,
+			System: r.System, Pins: r.Pins, Window: r.Window, Query: r.Query,
+		}
+	}
+	ladder := r.Ladder
+	if ladder == (tier.Ladder{}) {
+		ladder = tier.DefaultLadder
+	}
+	demand := floor
+	for i := range r.Winners {
+		demand += r.Winners[i].Tokens
+	}
+	at := r.Tier
+	if at == "" {
+		at = ladder.Tier(int64(demand), int64(r.Budget))
+	}
+	if !slices.Contains(tier.Tiers(), at) {
+		return nil, fmt.Errorf("unknown tier %q: want one of %v", at, tier.Tiers())
+	}
+	p := &Plan{
+		Demand: demand, Total: floor, Tier: at,
+		Share:   ratio.Of(demand, r.Budget),
+		Review:  at == tier.Minimal,
+		Choices: choices(r, at, ladder, demand),
+	}
+	p.fill(r)
+	return p, nil
+}
+
+// choices returns what a tier would have of each winner. It is not yet checked
+// against the budget.
+func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []Choice {
+	cs := make([]Choice, len(r.Winners))
+	for i := range cs {
+		w := &r.Winners[i]
+		switch {
+		case at == tier.Minimal:
+			cs[i] = Choice{i, Out, 0, ReasonMinimal}
+		case at == tier.Core && w.Class != provenance.Verified:
+			cs[i] = Choice{i, Out, 0, ReasonUnverified}
+		default:
+			cs[i] = Choice{i, Whole, w.Tokens, ReasonFits}
+		}
+	}
+	if at == tier.Summarized {
+		summarize(r, cs, ladder, total)
+	}
+	return cs
+}
+
+// summarize makes choices brief, given the total without it.
+func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
+	for i := range cs {
+		w := &r.Winners[i]
+		if w.Class != provenance.Transcript || w.Tokens <= TranscriptLimit {
+			continue
+		}
+		cs[i] = Choice{i, Out, 0, ReasonNoSummary}
+		if n := w.brief(TranscriptLimit); n > 0 {
+			cs[i] = Choice{i, Shorter, n, ReasonTranscript}
+		}
+		total -= w.Tokens - cs[i].Tokens
+	}
+	for i := len(cs) - 1; i >= 0; i-- {
+		if ladder.Tier(int64(total), int64(r.Budget)) == tier.Full {
+			return
+		}
+		w := &r.Winners[i]
+		if w.Class == provenance.Transcript {
+			continue
+		}
+		if n := w.brief(max(w.Tokens/2, minBrief)); n > 0 {
+			cs[i] = Choice{i, Shorter, n, ReasonDemand}
+			total -= w.Tokens - n
+		}
+	}
+}
+
+// brief returns the tokens of the brief form under a limit, or 0 if there is
+// none, or none that is shorter than the whole.
+func (w *Winner) brief(limit token.Count) token.Count {
+	if w.Brief == nil || limit <= 0 {
+		return 0
+	}
+	if n := w.Brief(limit); n > 0 && n <= limit && n < w.Tokens {
+		return n
+	}
+	return 0
+}
+
+// fill adds the choices to the total, best first, as far as they fit. In the
+// core tier what does not fit whole is tried in the form that does.
+func (p *Plan) fill(r *Request) {
+	for i := range p.Choices {
+		c := &p.Choices[i]
+		if room := r.Budget - p.Total; c.Tokens > room {
+			*c = Choice{i, Out, 0, ReasonNoRoom}
+			if p.Tier == tier.Core {
+				if n := r.Winners[i].brief(room); n > 0 {
+					*c = Choice{i, Shorter, n, ReasonRoom}
+				}
+			}
+		}
+		p.Total += c.Tokens
+	}
+}

@@ -1,0 +1,228 @@
+package assembly
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// DefaultThreshold is the confidence from which a memory is committed.
+const DefaultThreshold ratio.Ratio = 700_000
+
+// A Proposal is a text that somebody wants remembered, with what the caller
+// knows about it.
+type Proposal struct {
+	Text      string
+	Actor     string   // who proposes
+	Scope     string   // where it shall be remembered
+	Secrets   []string // kinds of credentials found in it
+	Duplicate bool     // a live memory of the scope has the same Normalize form
+	Prompt    []string // texts of the prompt from which it came, one for each segment
+	Lineage   []string // texts of the memories that were recalled on the way to it
+}
+
+// A Verdict is what an evaluator outside of Carrel says about a proposal, and
+// what it is bound to.
+type Verdict struct {
+	Evaluator  string        // its name
+	Confidence float64       // from 0 to 1
+	Content    digest.Digest // of the text that was judged
+	Scope      string        // for which it was judged
+	Policy     string        // under which it was judged
+	Expires    time.Time     // from then on it is void; never if zero
+}
+
+// A GatePolicy says what a verdict must meet. A nil policy is that of the zero
+// value.
+type GatePolicy struct {
+	Name      string      // to which verdicts must be bound
+	Threshold ratio.Ratio // DefaultThreshold if not positive
+}
+
+// An Outcome is what becomes of a proposal. It is stored as its text.
+type Outcome string
+
+// The outcomes. Refuse outranks Hold, and Hold outranks Commit.
+const (
+	Commit Outcome = "commit"
+	Hold   Outcome = "hold"   // kept apart until a person decides
+	Refuse Outcome = "refuse" // not kept
+)
+
+// A Decision is what [Gate] decides.
+type Decision struct {
+	Outcome    Outcome
+	Reasons    []Reason    // all that apply, sorted; none for Commit
+	Confidence ratio.Ratio // of the verdict, rounded down; 0 if it is none
+}
+
+// The reasons for which [Gate] refuses.
+const (
+	ReasonEmpty     Reason = "empty"     // no letter or digit to remember
+	ReasonSecret    Reason = "secret"    // has a credential
+	ReasonEcho      Reason = "echo"      // repeats the prompt
+	ReasonDuplicate Reason = "duplicate" // is remembered already
+	ReasonLoop      Reason = "loop"      // repeats a memory that was recalled for it
+)
+
+// The reasons for which [Gate] holds.
+const (
+	ReasonNoVerdict      Reason = "no verdict"
+	ReasonUnnamed        Reason = "unnamed evaluator"
+	ReasonSelf           Reason = "self evaluation" // the evaluator is who proposes, or an agent in general
+	ReasonConfidence     Reason = "not a confidence"
+	ReasonBelow          Reason = "below threshold"
+	ReasonExpired        Reason = "expired verdict"
+	ReasonOtherContent   Reason = "verdict on other content"
+	ReasonOtherScope     Reason = "verdict for another scope"
+	ReasonOtherPolicy    Reason = "verdict under another policy"
+	ReasonInstruction    Reason = "instruction"     // tells the assistant what to do
+	ReasonHiddenControls Reason = "hidden controls" // Neutralize would change it
+)
+
+// Gate decides whether a proposal may become a memory.
+//
+// It refuses what must not be kept: nothing, a credential, a duplicate, an echo
+// and a loop. An echo repeats a segment of the prompt: at least 80 percent of
+// its runs of five words are there, or all of it in one piece if it has fewer
+// than five such runs. A loop repeats a memory that was recalled on the way to
+// it, by the same measure of the memory; a memory with fewer than five runs
+// counts only if it makes up 80 percent of the proposal's words.
+//
+// It holds what a person must see: a proposal without a valid verdict from
+// outside, or with a confidence below the threshold, and one that gives the
+// assistant orders or hides something. What counts as an order is a list of
+// English phrases: it catches what is common, not what is clever.
+//
+// A confidence is compared by its shortest decimal form, cut after six digits:
+// 0.7 meets a threshold of 0.7, 0.6999999 does not. NaN, the infinities,
+// negative zero and all numbers outside of 0 to 1 are no confidence.
+func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) Decision {
+	if g == nil {
+		g = &GatePolicy{}
+	}
+	refused := refusals(p)
+	held := append(doubts(v, p, g, now), alarms(p.Text)...)
+	d := Decision{Outcome: Commit, Reasons: append(refused, held...)}
+	switch {
+	case len(refused) > 0:
+		d.Outcome = Refuse
+	case len(held) > 0:
+		d.Outcome = Hold
+	}
+	if v != nil {
+		d.Confidence, _ = confidence(v.Confidence)
+	}
+	slices.Sort(d.Reasons)
+	return d
+}
+
+// refusals returns the reasons to refuse.
+func refusals(p *Proposal) []Reason {
+	var reasons []Reason
+	words := wordsOf(p.Text)
+	if len(words.ends) == 0 {
+		reasons = append(reasons, ReasonEmpty)
+	}
+	if len(p.Secrets) > 0 {
+		reasons = append(reasons, ReasonSecret)
+	}
+	if p.Duplicate {
+		reasons = append(reasons, ReasonDuplicate)
+	}
+	if slices.ContainsFunc(p.Prompt, func(segment string) bool { return words.within(wordsOf(segment)) }) {
+		reasons = append(reasons, ReasonEcho)
+	}
+	if slices.ContainsFunc(p.Lineage, func(memory string) bool {
+		m := wordsOf(memory)
+		return (m.long() || 100*len(m.ends) >= 80*len(words.ends)) && m.within(words)
+	}) {
+		reasons = append(reasons, ReasonLoop)
+	}
+	return reasons
+}
+
+// doubts returns what is wrong with a verdict on a proposal.
+func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
+	if v == nil {
+		return []Reason{ReasonNoVerdict}
+	}
+	var reasons []Reason
+	doubt := func(r Reason, applies bool) {
+		if applies {
+			reasons = append(reasons, r)
+		}
+	}
+	name := Normalize(v.Evaluator)
+	doubt(ReasonUnnamed, name == "")
+	doubt(ReasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
+	threshold := g.Threshold
+	if threshold <= 0 {
+		threshold = DefaultThreshold
+	}
+	c, ok := confidence(v.Confidence)
+	doubt(ReasonConfidence, !ok)
+	doubt(ReasonBelow, ok && c < threshold)
+	doubt(ReasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
+	doubt(ReasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
+	doubt(ReasonOtherScope, v.Scope != p.Scope)
+	doubt(ReasonOtherPolicy, v.Policy != g.Name)
+	return reasons
+}
+
+// selves are the names under which an agent would evaluate itself.
+var selves = []string{"agent", "assistant", "self", "model"}
+
+// confidence returns a number from 0 to 1 in millionths, rounded down from its
+// shortest decimal form, and false for any other number.
+func confidence(f float64) (ratio.Ratio, bool) {
+	if math.IsNaN(f) || math.Signbit(f) || f > 1 {
+		return 0, false
+	}
+	whole, decimals, _ := strings.Cut(strconv.FormatFloat(f, 'f', -1, 64), ".")
+	const places = 6
+	n, err := strconv.ParseInt(whole+(decimals + "000000")[:places], 10, 64)
+	return ratio.Ratio(n), err == nil
+}
+
+// alarms returns why a person should see a text, whatever a verdict says.
+func alarms(text string) []Reason {
+	var reasons []Reason
+	if orders.MatchString(Normalize(text)) || forged.MatchString(text) {
+		reasons = append(reasons, ReasonInstruction)
+	}
+	if forbidden(text, 0) < len(text) {
+		reasons = append(reasons, ReasonHiddenControls)
+	}
+	return reasons
+}
+
+// orders are phrases by which a text orders the assistant about. They are
+// looked for in normalized text.
+var orders = regexp.MustCompile(strings.Join([]string{
+	`\b(?:ignore|disregard|forget|override|overrule|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|direction|polic|constraint|safeguard|restriction|everything|context)`,
+	`\byou (?:must|should|shall|have to|need to|are to|will|may) (?:always|never|now|only|not|immediately|from now)\b`,
+	`\b(?:new|updated|real|hidden|secret|following) (?:system )?(?:instructions|rules|orders)\b`,
+	`\bfrom now on\b`,
+	`\byou are (?:now|no longer)\b`,
+	`\b(?:act|behave|respond|answer|reply) as (?:if|though|an?)\b`,
+	`\bpretend (?:to|that|you)\b`,
+	`\bas an? (?:ai|assistant|language model)\b`,
+	`\b(?:system|developer) (?:prompt|message|instruction)`,
+	`\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|warn|ask|notify)\b.{0,30}\b(?:user|anyone|anybody|human|person|operator|owner)`,
+	`\bwithout (?:telling|asking|informing|notifying|alerting)\b`,
+	`\b(?:whenever|when|if) (?:asked|the user|a user|anyone|you)\b.{0,60}\b(?:say|respond|reply|answer|send|call|run|execute|insert|include|recommend|claim)\b`,
+	`\b(?:send|post|upload|forward|exfiltrate|transmit|copy)\b.{0,80}\b(?:https?:|[\w.-]+@[\w-]+\.)`,
+	`\b(?:run|execute) (?:the following|this) (?:command|code|script|tool)`,
+	`\b(?:always|never) (?:respond|reply|answer|recommend|trust|obey|comply|refuse|call|execute)\b`,
+	`\bassistant[,:] `,
+}, "|"))
+
+// forged are the marks by which a text poses as another part of a conversation.
+var forged = regexp.MustCompile(`(?im)<\|?/?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?inst\]|<</?sys>>|^[ \t#*]*(?:system|assistant|developer)[ *]*:|</?artifact\b`)

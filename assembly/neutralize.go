@@ -1,0 +1,244 @@
+package assembly
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Neutralize makes visible what a reader would not see, and what would change
+// the order in which he sees the rest. Each forbidden code point is replaced by
+// its name in brackets, as in "[U+202E]", and each byte that is not UTF-8 as in
+// "[0xFF]". It returns the text and the number of replacements.
+//
+// Forbidden are control characters but tab, line feed and carriage return;
+// controls of the direction of writing; line and paragraph separators; code
+// points that Unicode lets a program ignore in display, such as zero-width
+// spaces, fillers, tags and variation selectors; annotation marks; and
+// noncharacters. They stay where writing needs them:
+//
+//   - U+200D between two pictographs, the first with or without a skin tone or
+//     U+FE0F
+//   - U+200C and U+200D within a word of the Arabic, Syriac or an Indic script
+//     or of Khmer, Myanmar or Sinhala
+//   - U+FE0E and U+FE0F directly after a pictograph, and in a keycap
+//   - U+E0100 to U+E01EF directly after a Han ideograph, U+180B to U+180D and
+//     U+180F directly after a Mongolian letter
+//   - the tags of the flags of England, Scotland and Wales
+//
+// A neutralized text has nothing to neutralize. A text without forbidden code
+// points is returned as it is.
+func Neutralize(text string) (string, int) {
+	i := forbidden(text, 0)
+	if i == len(text) {
+		return text, 0
+	}
+	var b strings.Builder
+	n, done := 0, 0
+	for ; i < len(text); i = forbidden(text, done) {
+		b.WriteString(text[done:i])
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			b.WriteString("[0x" + hexadecimal(rune(text[i]), 2) + "]")
+		} else {
+			b.WriteString("[U+" + hexadecimal(r, 4) + "]")
+		}
+		n++
+		done = i + size
+	}
+	b.WriteString(text[done:])
+	return b.String(), n
+}
+
+// hexadecimal returns a number in upper case with at least so many digits.
+func hexadecimal(r rune, digits int) string {
+	s := strings.ToUpper(strconv.FormatInt(int64(r), 16))
+	return strings.Repeat("0", max(digits-len(s), 0)) + s
+}
+
+// forbidden returns the offset of the first forbidden code point in text, from
+// an offset on, or the length of text.
+func forbidden(text string, i int) int {
+	for i = suspicious(text, i); i < len(text); {
+		size := legitimate(text, i)
+		if size == 0 {
+			return i
+		}
+		i = suspicious(text, i+size)
+	}
+	return i
+}
+
+// suspicious returns the offset of the first code point in text, from an offset
+// on, that is forbidden or needs a look at its neighbors; or the length of text.
+func suspicious(text string, i int) int {
+	for i < len(text) {
+		c := text[i]
+		if plain[c] {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			return i
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 || suspect(r) {
+			return i
+		}
+		i += size
+	}
+	return i
+}
+
+// plain holds the bytes of ASCII that are no control characters but white
+// space.
+var plain = func() (t [256]bool) {
+	for c := ' '; c < 0x7F; c++ {
+		t[c] = true
+	}
+	t['\t'], t['\n'], t['\r'] = true, true, true
+	return t
+}()
+
+// suspect reports whether a code point is forbidden or needs a look at its
+// neighbors.
+func suspect(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return !plain[byte(r)]
+	case r < 0x2000:
+		return r < 0xA0 || r == 0xAD || r == 0x34F || r == 0x61C || r == 0x115F || r == 0x1160 ||
+			r == 0x17B4 || r == 0x17B5 || 0x180B <= r && r <= 0x180F
+	case r < 0x2070:
+		return 0x200B <= r && r <= 0x200F || 0x2028 <= r && r <= 0x202E || r >= 0x2060
+	case r < 0xFDD0:
+		return r == 0x3164
+	case r < 0x10000:
+		return r <= 0xFDEF || 0xFE00 <= r && r <= 0xFE0F || r == 0xFEFF || r == 0xFFA0 ||
+			0xFFF0 <= r && r <= 0xFFFB || r >= 0xFFFE
+	}
+	return r&0xFFFE == 0xFFFE || 0x1BCA0 <= r && r <= 0x1BCA3 || 0x1D173 <= r && r <= 0x1D17A ||
+		0xE0000 <= r && r <= 0xE0FFF
+}
+
+// Code points with a part in emoji.
+const (
+	joiner       = '\u200D'
+	nonJoiner    = '\u200C'
+	textStyle    = '\uFE0E'
+	emojiStyle   = '\uFE0F'
+	keycap       = '\u20E3'
+	blackFlag    = '\U0001F3F4'
+	lightestSkin = '\U0001F3FB'
+	darkestSkin  = '\U0001F3FF'
+)
+
+// legitimate returns the number of bytes from i on, where a suspect is, that
+// stay because of their neighbors: 0 if none does. The neighbors that it looks
+// at stay themselves, so what is legitimate stays so in a neutralized text.
+func legitimate(text string, i int) int {
+	r, size := utf8.DecodeRuneInString(text[i:])
+	before, after := text[:i], text[i+size:]
+	prev, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	ok := false
+	switch {
+	case r == textStyle || r == emojiStyle:
+		ok = pictograph(prev) || next == keycap && keycapBase(prev)
+	case r == joiner && pictograph(next):
+		ok = endsInEmoji(before)
+	case r == joiner || r == nonJoiner:
+		ok = withinWord(before, next)
+	case 0xE0100 <= r && r <= 0xE01EF:
+		ok = unicode.Is(unicode.Han, prev)
+	case 0x180B <= r && r <= 0x180F && r != 0x180E:
+		ok = unicode.Is(unicode.Mongolian, prev) && unicode.IsLetter(prev)
+	case prev == blackFlag:
+		for _, tags := range flagTags {
+			if strings.HasPrefix(text[i:], tags) {
+				return len(tags)
+			}
+		}
+	}
+	if !ok {
+		return 0
+	}
+	return size
+}
+
+// pictographs has the code points that emoji are made of, skin tones and
+// regional indicators apart, by their blocks. Some of them are other symbols.
+var pictographs = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x00A9, Hi: 0x00AE, Stride: 5},
+		{Lo: 0x203C, Hi: 0x2049, Stride: 13},
+		{Lo: 0x2122, Hi: 0x2139, Stride: 23},
+		{Lo: 0x2190, Hi: 0x21FF, Stride: 1},
+		{Lo: 0x2300, Hi: 0x23FF, Stride: 1},
+		{Lo: 0x24C2, Hi: 0x24C2, Stride: 1},
+		{Lo: 0x25A0, Hi: 0x27BF, Stride: 1},
+		{Lo: 0x2934, Hi: 0x2935, Stride: 1},
+		{Lo: 0x2B00, Hi: 0x2BFF, Stride: 1},
+		{Lo: 0x3030, Hi: 0x303D, Stride: 13},
+		{Lo: 0x3297, Hi: 0x3299, Stride: 2},
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x1F000, Hi: 0x1F1E5, Stride: 1},
+		{Lo: 0x1F200, Hi: 0x1F3FA, Stride: 1},
+		{Lo: 0x1F400, Hi: 0x1FAFF, Stride: 1},
+	},
+	LatinOffset: 1,
+}
+
+func pictograph(r rune) bool { return unicode.Is(pictographs, r) }
+
+func keycapBase(r rune) bool { return '0' <= r && r <= '9' || r == '#' || r == '*' }
+
+func skinTone(r rune) bool { return lightestSkin <= r && r <= darkestSkin }
+
+// endsInEmoji reports whether a text ends in a pictograph, with or without a
+// skin tone or a style.
+func endsInEmoji(text string) bool {
+	r, size := utf8.DecodeLastRuneInString(text)
+	if r == emojiStyle || skinTone(r) {
+		r, _ = utf8.DecodeLastRuneInString(text[:len(text)-size])
+	}
+	return pictograph(r)
+}
+
+// joining has the scripts whose words are written with joiners.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
+}
+
+// withinWord reports whether a text ends in a letter of a joining script, with
+// or without marks, and next is a letter or a mark of the same script.
+func withinWord(text string, next rune) bool {
+	if !unicode.IsLetter(next) && !unicode.IsMark(next) || suspect(next) {
+		return false
+	}
+	for {
+		r, size := utf8.DecodeLastRuneInString(text)
+		if unicode.IsMark(r) && !suspect(r) {
+			text = text[:len(text)-size]
+			continue
+		}
+		for _, script := range joining {
+			if unicode.Is(script, r) {
+				return unicode.IsLetter(r) && unicode.Is(script, next)
+			}
+		}
+		return false
+	}
+}
+
+// flagTags has the tags that follow [blackFlag] in the flags of England,
+// Scotland and Wales.
+var flagTags = [...]string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
+
+// tagged returns a region in tags, with the tag that ends them.
+func tagged(region string) string {
+	return strings.Map(func(r rune) rune { return 0xE0000 + r }, region) + "\U000E007F"
+}

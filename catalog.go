@@ -1,0 +1,166 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+const (
+	// maxCatalogs is how many scopes an engine keeps catalogs of.
+	maxCatalogs = 64
+
+	// embedderCache is how many bytes of vectors are kept of each.
+	embedderCache = 16 << 20
+)
+
+// catalogs are the catalogs of an engine's scopes.
+type catalogs struct {
+	mu   sync.Mutex
+	all  map[governance.Scope]*catalog
+	tick int64
+}
+
+// A catalog is what triage knows of the artifacts of one scope: a column of
+// each field that decides, so that a million are looked at in milliseconds. It
+// is a copy that is checked on every use: the version of the scope says whether
+// anything was written since, by whomever.
+type catalog struct {
+	scope    governance.Scope
+	resident *artifact.Pages[*page] // where pinned artifacts stay
+	embedder llm.Embedder           // with what it said about texts of the scope; nil if there is none
+
+	mu      sync.RWMutex
+	used    int64 // tick of the last use, guarded by catalogs.mu
+	version store.Version
+	table   triage.Table
+
+	// By Seq-1, like the rows of the table.
+	ids      []store.ArtifactID
+	versions []store.Version
+	pins     map[int]bool // rows that are live and pinned
+}
+
+// catalogOf returns the catalog of a scope, and forgets the one that nobody asked for
+// longest if there are too many.
+func (e *Engine) catalogOf(scope governance.Scope) *catalog {
+	c := &e.catalogs
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick++
+	k := c.all[scope]
+	if k == nil {
+		if c.all == nil {
+			c.all = make(map[governance.Scope]*catalog)
+		}
+		if len(c.all) >= maxCatalogs {
+			var oldest governance.Scope
+			for s, k := range c.all {
+				if oldest == "" || cmp.Less(k.used, c.all[oldest].used) {
+					oldest = s
+				}
+			}
+			c.all[oldest].close()
+			delete(c.all, oldest)
+		}
+		k = &catalog{scope: scope, resident: e.resident, pins: make(map[int]bool)}
+		if e.opts.Embedder != nil {
+			k.embedder = llm.Cached(e.opts.Embedder, embedderCache)
+		}
+		c.all[scope] = k
+	}
+	k.used = c.tick
+	return k
+}
+
+// catalog returns the catalog of a scope as the store has it now, locked for
+// reading. The caller unlocks it.
+func (e *Engine) catalog(ctx context.Context, scope governance.Scope) (*catalog, error) {
+	k := e.catalogOf(scope)
+	for {
+		version, err := e.store.Version(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		k.mu.RLock()
+		if k.version >= version {
+			return k, nil
+		}
+		k.mu.RUnlock()
+		if err := k.refresh(ctx, e.store, scope, version); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refresh reads what was written after the version that the catalog is at. The
+// scope is at version, or later.
+func (k *catalog) refresh(ctx context.Context, s store.Store, scope governance.Scope, version store.Version) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.version >= version {
+		return nil
+	}
+	for a, err := range s.Artifacts(ctx, scope, k.version) {
+		if err != nil {
+			return err
+		}
+		k.set(a)
+	}
+	k.version = version // rows that are newer are read again, which does no harm
+	return nil
+}
+
+// set takes in an artifact. Rows between those that are known, which another
+// reader may not see yet, are absent.
+func (k *catalog) set(a *store.Artifact) {
+	row := int(a.Seq - 1)
+	for len(k.ids) <= row {
+		k.ids, k.versions = append(k.ids, ""), append(k.versions, 0)
+		k.table.Append(triage.Row{Class: a.Class, Created: time.UnixMilli(0), Flags: triage.Absent})
+	}
+	k.ids[row], k.versions[row] = a.ID, a.Version
+	r := triage.Row{Class: a.Class, Created: a.Created, Expires: a.Expires}
+	switch a.Status {
+	case store.StatusLive:
+	case store.StatusRefuted:
+		r.Flags |= triage.Refuted
+	case store.StatusHeld, store.StatusRejected, store.StatusTombstoned, store.StatusPurged:
+		r.Flags |= triage.Absent
+	}
+	k.unpin(row)
+	if a.Pinned && a.Status == store.StatusLive {
+		r.Flags |= triage.Absent // it is in every context and needs no triage
+		k.pins[row] = true
+		k.resident.Pin(artifact.Key{Scope: k.scope, ID: string(a.ID)})
+	}
+	if len(a.Gate) > 0 {
+		r.Flags |= triage.Promoted
+	}
+	k.table.Set(row, r)
+}
+
+// unpin lets the page of a row be evicted again.
+func (k *catalog) unpin(row int) {
+	if k.pins[row] {
+		delete(k.pins, row)
+		k.resident.Unpin(artifact.Key{Scope: k.scope, ID: string(k.ids[row])})
+	}
+}
+
+// close lets go of what the catalog keeps in memory elsewhere.
+func (k *catalog) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for row := range k.pins {
+		k.unpin(row)
+	}
+	k.version = 0 // whoever still holds it reads everything again
+}

@@ -1,0 +1,218 @@
+package carrel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Manifests returns the manifests of a scope, or of one of its sessions, newest
+// first, limit at most, without their documents. A limit of 0 is no limit.
+func (e *Engine) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID, limit int) (_ []store.Manifest, err error) {
+	defer during("list manifests", &err)
+
+	var list []store.Manifest
+	for m, err := range e.store.Manifests(ctx, scope, session) {
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, *m); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Manifest returns a manifest by its id or the beginning of it, with what came
+// of the context. "@last" is the newest.
+func (e *Engine) Manifest(ctx context.Context, scope governance.Scope, id string) (_ *store.Manifest, _ *manifest.Sealed, err error) {
+	defer during("show manifest "+id, &err)
+	return e.manifest(ctx, scope, id)
+}
+
+func (e *Engine) manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
+	id, err := e.manifestID(ctx, scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := e.store.Manifest(ctx, scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := manifest.Parse(m.Body)
+	if err == nil && !sealed.Seal().Equal(m.Seal) {
+		err = errors.New("its seal is not the one that was recorded")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: manifest %s: %w", ErrIntegrity, id, err)
+	}
+	return m, sealed, nil
+}
+
+// manifestID completes the id of a manifest.
+func (e *Engine) manifestID(ctx context.Context, scope governance.Scope, id string) (string, error) {
+	switch {
+	case id == "":
+		return "", fmt.Errorf("%w: no id of a manifest", ErrRequest)
+	case strings.HasPrefix(id, "m_") && len(id) == len("m_")+16:
+		return id, nil
+	}
+	var found []string
+	for m, err := range e.store.Manifests(ctx, scope, "") {
+		if err != nil {
+			return "", err
+		}
+		if id == "@last" {
+			return m.ID, nil
+		}
+		if strings.HasPrefix(m.ID, id) || strings.HasPrefix(m.ID, "m_"+id) {
+			found = append(found, m.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("manifest %s: %w", id, store.ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%w: manifest %s: %s and %s begin so", ErrAmbiguous, id, found[0], found[1])
+}
+
+// DiffManifests returns how one context became another.
+func (e *Engine) DiffManifests(ctx context.Context, scope governance.Scope, a, b string) (_ *manifest.Delta, err error) {
+	defer during("diff manifests", &err)
+
+	_, from, err := e.manifest(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	_, to, err := e.manifest(ctx, scope, b)
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Diff(from.Manifest(), to.Manifest()), nil
+}
+
+// A VerifyResult says what of a manifest was checked, and holds.
+type VerifyResult struct {
+	Manifest string `json:"manifest"`
+	Seal     string `json:"seal"`
+	Segments int    `json:"segments"` // whose bytes match their commitment
+	Erased   int    `json:"erased"`   // whose bytes were purged, so that nothing can be said about them
+	Redacted int    `json:"redacted"` // items that were taken out of the document
+	Output   bool   `json:"output"`   // the whole context was rebuilt and matches
+}
+
+// VerifyManifest checks a manifest: the seal of its document, the commitment of
+// every segment, and the context as a whole. What does not hold is an
+// [ErrIntegrity].
+func (e *Engine) VerifyManifest(ctx context.Context, scope governance.Scope, id string) (_ *VerifyResult, err error) {
+	defer during("verify manifest "+id, &err)
+
+	m, sealed, err := e.manifest(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := sealed.Verify(); err != nil {
+		return nil, fmt.Errorf("%w: manifest %s: %w", ErrIntegrity, m.ID, err)
+	}
+	res := &VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
+	_, err = e.rebuild(ctx, scope, sealed, res)
+	if errors.Is(err, ErrGone) {
+		err = nil
+	}
+	return res, err
+}
+
+// VerifyDocument checks the document of a manifest that was exported, without
+// a store: that it is in its one form and that its seal holds.
+func VerifyDocument(data []byte) (_ *VerifyResult, err error) {
+	defer during("verify manifest", &err)
+
+	sealed, err := manifest.Parse(bytes.TrimSuffix(data, []byte("\n")))
+	if err == nil {
+		err = sealed.Verify()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIntegrity, err)
+	}
+	return &VerifyResult{
+		Manifest: sealed.Manifest().Header.ID, Seal: sealed.Seal().String(), Redacted: sealed.Redacted(),
+	}, nil
+}
+
+// Replay rebuilds the exact bytes of the context that a manifest is about. If
+// any of them were purged, it is [ErrGone].
+func (e *Engine) Replay(ctx context.Context, scope governance.Scope, id string) (_ []byte, err error) {
+	defer during("replay manifest "+id, &err)
+
+	_, sealed, err := e.manifest(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.rebuild(ctx, scope, sealed, &VerifyResult{})
+}
+
+// rebuild joins the segments of a context and checks each against its
+// commitment, and all of them against that of the output.
+func (e *Engine) rebuild(ctx context.Context, scope governance.Scope, sealed *manifest.Sealed, res *VerifyResult) ([]byte, error) {
+	var data []byte
+	var salts []digest.Salt
+	var gone error
+	for i, it := range sealed.Manifest().Items {
+		switch it := it.(type) {
+		case *manifest.Segment:
+			for c, err := range e.store.Cells(ctx, scope, []store.CellID{store.CellID(it.Cell)}) {
+				if errors.Is(err, store.ErrGone) {
+					gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)
+					res.Erased++
+					break
+				}
+				if err != nil {
+					return nil, err
+				}
+				if !manifest.CommitSegment(c.Salt, c.Body).Equal(it.Commit) {
+					return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes are not those that were sealed", ErrIntegrity, i+1, it.Kind, it.Ref)
+				}
+				res.Segments++
+				data, salts = append(data, c.Body...), append(salts, c.Salt)
+			}
+		case *manifest.Redacted:
+			if gone == nil {
+				gone = fmt.Errorf("item %d was taken out: %w", i+1, ErrGone)
+			}
+		case *manifest.Output:
+			if gone != nil {
+				return nil, gone
+			}
+			if !manifest.CommitOutput(salts, data).Equal(it.Commit) {
+				return nil, fmt.Errorf("%w: the context as a whole is not the one that was sealed", ErrIntegrity)
+			}
+			res.Output = true
+		}
+	}
+	return data, gone
+}
+
+// Log returns what happened to the artifacts and contexts of a scope after a
+// version, in order.
+func (e *Engine) Log(ctx context.Context, scope governance.Scope, after store.Version) (_ []store.Entry, err error) {
+	defer during("log", &err)
+
+	var list []store.Entry
+	for entry, err := range e.store.Log(ctx, scope, after) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *entry)
+	}
+	return list, nil
+}

@@ -1,0 +1,344 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A PutRequest brings an artifact in.
+type PutRequest struct {
+	// ID is the artifact's. The default is a new one; that of an artifact that
+	// is there replaces it.
+	ID store.ArtifactID `json:"id,omitempty"`
+
+	Class   provenance.Class `json:"class"`
+	Title   string           `json:"title,omitempty"`
+	Content []byte           `json:"content"`
+
+	// Source says where the content comes from. One that begins with a scheme,
+	// as package artifact describes them, is asked again whenever the artifact
+	// is used; any other is only told.
+	Source string `json:"source,omitempty"`
+
+	// Subject is whom or what the content is about.
+	Subject string `json:"subject,omitempty"`
+
+	// TTL is how long the artifact lives, from Created on. 0 is expired at once;
+	// nil is without end.
+	TTL *time.Duration `json:"ttl,omitempty"`
+
+	// Created is since when the content is true. The default is now.
+	Created time.Time `json:"created,omitzero"`
+
+	// VerifiedBy is the person who vouches for a memory. It is required by the
+	// class [provenance.Verified] and refused by every other.
+	VerifiedBy string `json:"verified_by,omitempty"`
+
+	Pinned bool `json:"pinned,omitempty"`
+
+	// From has the artifacts that the content was made from. What is done to
+	// them, it shares: it is refuted and purged with them.
+	From []store.ArtifactID `json:"from,omitempty"`
+
+	// AllowSecrets lets content in that looks as if it held a credential.
+	AllowSecrets bool `json:"allow_secrets,omitempty"`
+
+	stash bool // it stays outside of the window, see Stash
+}
+
+// An Artifact is what there is to know of an artifact, apart from its content.
+type Artifact struct {
+	ID         store.ArtifactID `json:"id"`
+	Class      provenance.Class `json:"class"`
+	Status     store.Status     `json:"status"`
+	Title      string           `json:"title,omitempty"`
+	Source     string           `json:"source,omitempty"`
+	Subject    string           `json:"subject,omitempty"`
+	VerifiedBy string           `json:"verified_by,omitempty"`
+	Pinned     bool             `json:"pinned,omitempty"`
+	Stash      bool             `json:"stash,omitempty"`
+	Bytes      int64            `json:"bytes"`
+	Tokens     token.Count      `json:"tokens"` // in a context, with its fence
+	Created    time.Time        `json:"created"`
+	Expires    time.Time        `json:"expires,omitzero"`
+	Expired    bool             `json:"expired,omitempty"`
+	Version    store.Version    `json:"version"`
+	Gate       json.RawMessage  `json:"gate,omitempty"` // what the gate found
+}
+
+// The kinds of sources in [store.Artifact]. Others are schemes of package
+// artifact.
+const sourceStash = "stash"
+
+// note is what the about cell of an artifact holds.
+type note struct {
+	Title      string             `json:"title,omitempty"`
+	Source     string             `json:"source,omitempty"`
+	ETag       string             `json:"etag,omitempty"`     // of the source, when it was fetched
+	Modified   string             `json:"modified,omitempty"` // as the source put it
+	Subject    string             `json:"subject,omitempty"`
+	VerifiedBy string             `json:"verified_by,omitempty"`
+	TTL        *time.Duration     `json:"ttl,omitempty"`
+	From       []store.ArtifactID `json:"from,omitempty"`
+
+	// The cells that this version replaced, so that they can be purged with it.
+	OldContent store.CellID `json:"old_content,omitempty"`
+	OldAbout   store.CellID `json:"old_about,omitempty"`
+}
+
+// Put takes artifacts in: all of them, or none. It fails with [ErrPolicy] if
+// one looks as if it held a credential, or names a source that may not be
+// fetched from.
+func (e *Engine) Put(ctx context.Context, scope governance.Scope, reqs ...*PutRequest) (_ []Artifact, err error) {
+	defer during("put", &err)
+
+	var out []Artifact
+	err = retry(ctx, func() error {
+		u := &store.Update{}
+		out = out[:0]
+		for i, req := range reqs {
+			a, err := e.put(ctx, scope, u, req)
+			if err != nil {
+				return fmt.Errorf("artifact %d%s: %w", i+1, titled(req.Title), err)
+			}
+			out = append(out, *a)
+		}
+		v, err := e.update(ctx, scope, u, "put", map[string]any{"artifacts": len(reqs)})
+		for i := range out {
+			out[i].Version = v
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func titled(title string) string {
+	if title == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", secret.Redact(title))
+}
+
+// put adds the artifact of a request to an update.
+func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Update, req *PutRequest) (*Artifact, error) {
+	if err := e.checkPut(req); err != nil {
+		return nil, err
+	}
+	n := note{
+		Title: req.Title, Source: req.Source, Subject: req.Subject, VerifiedBy: req.VerifiedBy,
+		TTL: req.TTL, From: req.From,
+	}
+	w := store.Write{Artifact: store.Artifact{
+		ID: req.ID, Class: req.Class, Status: store.StatusLive, Pinned: req.Pinned, Created: req.Created,
+		Source: sourceKind(req.Source),
+	}}
+	if req.stash {
+		w.Source = sourceStash
+	}
+	if req.ID == "" {
+		id, err := e.newID()
+		if err != nil {
+			return nil, err
+		}
+		w.ID = store.ArtifactID(id)
+	} else if old, err := e.find(ctx, scope, string(req.ID), true); err == nil {
+		w.At, n.OldContent, n.OldAbout = old.Version, old.Content, old.About
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	sources, err := e.contents(ctx, scope, req.From)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.write(scope, u, &w, &n, req.Content)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range sources {
+		u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: source, Rel: "from"})
+	}
+	return a, nil
+}
+
+// checkPut tells why a request makes no sense, or is forbidden.
+func (e *Engine) checkPut(req *PutRequest) error {
+	switch {
+	case req.Class.Rank() < 0:
+		return fmt.Errorf("%w: class %q: want one of %v", ErrRequest, req.Class, provenance.Classes())
+	case len(req.Content) == 0:
+		return fmt.Errorf("%w: there is no content", ErrRequest)
+	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
+		return fmt.Errorf("%w: the class %q and the name of who verified it go together", ErrRequest, provenance.Verified)
+	case req.TTL != nil && *req.TTL < 0:
+		return fmt.Errorf("%w: a time to live of %v is below 0", ErrRequest, *req.TTL)
+	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
+		return fmt.Errorf("%w: id %q: want up to 64 small letters, digits, _ and -", ErrRequest, req.ID)
+	}
+	if req.AllowSecrets {
+		return nil
+	}
+	for _, text := range []string{string(req.Content), req.Title, req.Source, req.Subject} {
+		if found := secret.Scan(text); len(found) > 0 {
+			return fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d): take it out, or allow it", ErrPolicy, found[0].Kind, found[0].Start)
+		}
+	}
+	return nil
+}
+
+// sourceKind returns the scheme of a source that can be fetched from again, or
+// nothing.
+func sourceKind(source string) string {
+	if ref, err := artifact.ParseRef(source); err == nil && slices.Contains(schemes, ref.Scheme()) {
+		return ref.Scheme()
+	}
+	return ""
+}
+
+// schemes are those of sources that can be fetched from again. Anything else
+// before a colon is just a word.
+var schemes = []string{"file", "http", "https", "mcp", "func"}
+
+// write adds an artifact with its cells to an update, and fills in what follows
+// from content and note. Fields of w that are set already stay.
+func (e *Engine) write(scope governance.Scope, u *store.Update, w *store.Write, n *note, content []byte) (*Artifact, error) {
+	text, err := e.cell(store.CellText, content)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	about, err := e.cell(store.CellAbout, raw)
+	if err != nil {
+		return nil, err
+	}
+	now := e.now()
+	w.Content, w.About, w.Bytes, w.Updated = text.ID, about.ID, int64(len(content)), now
+	if w.Created.IsZero() {
+		w.Created = now
+	}
+	w.Created = w.Created.UTC().Truncate(time.Millisecond)
+	w.Expires = time.Time{}
+	if n.TTL != nil {
+		w.Expires = w.Created.Add(*n.TTL).Truncate(time.Millisecond)
+	}
+	w.Address = address(scope, w.Source, content)
+	p := &page{row: w.Artifact, note: *n, text: string(content)}
+	counter := e.artifactCounter()
+	w.Encoding, w.Tokens = counter.Encoding(), p.tokens(counter)
+	u.Cells = append(u.Cells, text, about)
+	u.Artifacts = append(u.Artifacts, *w)
+	u.Index = append(u.Index, store.ArtifactText{Artifact: w.ID, Text: p.indexed()})
+	a := e.describeArtifact(&w.Artifact, n)
+	return &a, nil
+}
+
+// address returns what is equal for equal contents of a scope: for the stash of
+// equal bytes, otherwise of texts that differ in case and white space alone.
+func address(scope governance.Scope, kind string, content []byte) string {
+	text, how := string(content), "stash"
+	if kind != sourceStash {
+		text, how = assembly.Normalize(text), "text"
+	}
+	sum := digest.Of([]byte("address/v1\x00" + how + "\x00" + string(scope) + "\x00" + text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// artifactCounter returns what counts artifacts, which belong to no model.
+func (e *Engine) artifactCounter() token.Counter {
+	return cmp.Or(e.opts.Counter, e.exact)
+}
+
+// newID returns a new id for an artifact, or a part of one for a manifest.
+func (e *Engine) newID() (string, error) {
+	var b [8]byte
+	if _, err := io.ReadFull(e.opts.Rand, b[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// update writes an update with an entry for the log.
+func (e *Engine) update(ctx context.Context, scope governance.Scope, u *store.Update, op string, data any) (store.Version, error) {
+	id, err := e.newID()
+	if err != nil {
+		return 0, err
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return 0, err
+	}
+	u.Entry = store.Entry{ID: "op_" + id, Op: op, Actor: e.opts.Actor, Time: e.now(), Data: raw}
+	return e.store.Update(ctx, scope, u)
+}
+
+// find returns the artifact with an id, or with the only id that begins so.
+func (e *Engine) find(ctx context.Context, scope governance.Scope, prefix string, exact bool) (*store.Artifact, error) {
+	if prefix == "" {
+		return nil, fmt.Errorf("%w: no id of an artifact", ErrRequest)
+	}
+	found, err := e.store.Pick(ctx, scope, &store.Pick{Prefix: prefix}, 2)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(found, func(a store.Artifact) bool { return string(a.ID) == prefix })
+	switch {
+	case i >= 0:
+		return &found[i], nil
+	case len(found) == 0 || exact:
+		return nil, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound)
+	case len(found) > 1:
+		return nil, fmt.Errorf("%w: artifact %s: %s and %s begin so", ErrAmbiguous, prefix, found[0].ID, found[1].ID)
+	}
+	return &found[0], nil
+}
+
+// contents returns the content cells of artifacts.
+func (e *Engine) contents(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) ([]store.CellID, error) {
+	cells := make([]store.CellID, 0, len(ids))
+	for _, id := range ids {
+		a, err := e.find(ctx, scope, string(id), false)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, a.Content)
+	}
+	slices.Sort(cells)
+	return slices.Compact(cells), nil
+}
+
+// describeArtifact puts together what is known of an artifact.
+func (e *Engine) describeArtifact(a *store.Artifact, n *note) Artifact {
+	return Artifact{
+		ID: a.ID, Class: a.Class, Status: a.Status, Title: n.Title, Source: n.Source, Subject: n.Subject,
+		VerifiedBy: n.VerifiedBy, Pinned: a.Pinned, Stash: a.Source == sourceStash, Bytes: a.Bytes, Tokens: a.Tokens,
+		Created: a.Created, Expires: a.Expires, Expired: expired(a, e.now()), Version: a.Version, Gate: a.Gate,
+	}
+}
+
+// expired reports whether an artifact has outlived its time. From the very
+// moment on at which it expires, it has.
+func expired(a *store.Artifact, now time.Time) bool {
+	return !a.Expires.IsZero() && cmp.Compare(a.Expires.UnixMilli(), now.UnixMilli()) <= 0
+}

@@ -1,0 +1,244 @@
+package secret
+
+import "strings"
+
+// scanURLs appends the passwords in URLs: what stands between the colon behind
+// a user and the @ before a host.
+func scanURLs(all []Finding, text string) []Finding {
+	each(text, "://", func(i int) int {
+		from := i + len("://")
+		if i == 0 || !alnum[text[i-1]] {
+			return from
+		}
+		colon, end := -1, from
+		for end < len(text) && text[end] != '@' && !urlEnd[text[end]] {
+			if text[end] == ':' && colon < 0 {
+				colon = end
+			}
+			end++
+		}
+		if end == len(text) || text[end] != '@' || colon < 0 || end+1 == len(text) || !alnum[text[end+1]] && text[end+1] != '[' {
+			return end
+		}
+		if value := text[colon+1 : end]; len(value) >= 3 && !placeholder(value) {
+			all = append(all, Finding{KindURL, colon + 1, end})
+		}
+		return end
+	})
+	return all
+}
+
+// urlEnd has the bytes that end the part of a URL before its path, and those
+// that no URL has.
+var urlEnd = classOf("\x00-\x20", "/?#\"'`<>{}|\\^,()")
+
+// scanBearers appends the tokens behind the word Bearer, and those of other
+// schemes behind the name of the header.
+func scanBearers(all []Finding, text string) []Finding {
+	const least = 16
+	token := func(i int) int {
+		end := tokenByte.run(text, i)
+		value := strings.TrimRight(text[i:end], ".")
+		if len(value) >= least && mixed(value) && varied(value) && random(value) && !placeholder(value) {
+			all = append(all, Finding{KindBearer, i, i + len(value)})
+		}
+		return end
+	}
+	each(text, "earer ", func(i int) int {
+		if i == 0 || text[i-1]|0x20 != 'b' || !opens(text, i-1) {
+			return i
+		}
+		return token(i + len("earer "))
+	})
+	each(text, "uthorization: Basic ", func(i int) int { return token(i + len("uthorization: Basic ")) })
+	return all
+}
+
+// names are what the names of variables with credentials end in, without the
+// signs between their words.
+var names = []string{
+	"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey",
+	"signingkey", "encryptionkey", "credential", "credentials", "masterkey",
+}
+
+// telling reports whether the name of a variable, in any case, says that its
+// value is a credential.
+func telling(name string) bool {
+	low := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	for _, n := range names {
+		if strings.HasSuffix(low, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sizes of what is assigned, in bytes.
+const (
+	mostName   = 64
+	leastValue = 8
+	mostValue  = 512
+	mostGap    = 4 // of spaces, quotes and signs around the sign of assignment
+)
+
+// scanAssignments appends the values of variables with telling names: what
+// stands behind a = or : behind the name, in quotes or not.
+func scanAssignments(all []Finding, text string) []Finding {
+	at := 0
+	for at < len(text) {
+		i := strings.IndexAny(text[at:], "=:")
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + 1
+		if f, ok := assignment(text, i); ok {
+			all = append(all, f)
+			at = f.End
+		}
+	}
+	return all
+}
+
+// assignment returns the credential that the = or : at i assigns.
+func assignment(text string, i int) (Finding, bool) {
+	end := i
+	for n := 0; n < mostGap && end > 0 && gap[text[end-1]]; n++ {
+		end--
+	}
+	start := end
+	for start > 0 && end-start < mostName && nameByte[text[start-1]] {
+		start--
+	}
+	if start == end || !tail[text[end-1]] || !telling(text[start:end]) {
+		return Finding{}, false
+	}
+	from := i + 1
+	if from < len(text) && text[from] == '=' && text[i] != ':' || strings.HasPrefix(text[i:], "::") {
+		return Finding{}, false // a comparison, or the path of a name
+	}
+	if from < len(text) && (text[from] == '=' || text[from] == '>') {
+		from++
+	}
+	for n := 0; n < mostGap && from < len(text) && (text[from] == ' ' || text[from] == '\t'); n++ {
+		from++
+	}
+	for from < len(text) && text[from] == '\\' {
+		from++ // the quote is escaped
+	}
+	if from == len(text) {
+		return Finding{}, false
+	}
+	quoted := text[from] == '"' || text[from] == '\'' || text[from] == '`'
+	if quoted {
+		from++
+	}
+	to := from
+	for to < len(text) && to-from <= mostValue && !valueEnd[text[to]] {
+		if !quoted && text[to] == '=' && to+1 < len(text) && wordByte[text[to+1]] {
+			break // the value is a name
+		}
+		to++
+	}
+	closed := to == len(text) || text[to] <= ' ' || strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
+	if !closed || quoted && (to == len(text) || text[to] <= ' ') {
+		return Finding{}, false
+	}
+	value := text[from:to]
+	if len(value) < leastValue || len(value) > mostValue || placeholder(value) || strings.Contains(value, "://") ||
+		!random(value) || !quoted && code(value) {
+		return Finding{}, false
+	}
+	return Finding{KindAssignment, from, to}, true
+}
+
+var (
+	// gap has what may stand between a name and the sign of assignment.
+	gap = classOf(" \t\"'`\\:]")
+	// nameByte has the bytes of names, with the points and dashes of paths.
+	nameByte = classOf("A-Z", "a-z", "0-9", "_", "-.")
+	// tail has the letters that names of credentials end in, in both cases.
+	tail = classOf("dDeEtTnNyYlLsS")
+	// valueEnd has the bytes that end a value.
+	valueEnd = classOf("\x00-\x20", "\"'`,;<>(){}[]&\\|\x7f")
+)
+
+// random reports whether a value looks drawn and not written: at least two
+// sorts of bytes, one of them digits or signs, and enough information for its
+// length.
+func random(value string) bool {
+	lower, upper, digits, signs := 0, 0, 0, 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case 'a' <= c && c <= 'z':
+			lower++
+		case 'A' <= c && c <= 'Z':
+			upper++
+		case '0' <= c && c <= '9':
+			digits++
+		default:
+			signs++
+		}
+	}
+	if lower+upper == 0 || digits == 0 {
+		return false
+	}
+	const leastBits = 22
+	return entropy(value) >= max(leastBits, min(len(value)*2, 64))
+}
+
+// code reports whether a value without quotes is rather a name or a call: words
+// with a digit or two at their ends.
+func code(value string) bool {
+	if strings.ContainsAny(value, "!@#%^*?~+/=") {
+		return false
+	}
+	digits, runs := 0, 0
+	for i := range len(value) {
+		if '0' <= value[i] && value[i] <= '9' {
+			if digits++; i == 0 || value[i-1] < '0' || value[i-1] > '9' {
+				runs++
+			}
+		}
+	}
+	return runs < 2 && digits*4 < len(value) || strings.ContainsAny(value, ".")
+}
+
+// placeholder reports whether a value stands for another one.
+func placeholder(value string) bool {
+	switch value[0] {
+	case '$', '%', '{', '<', '@', '[', '*', '.':
+		return true
+	}
+	low := strings.ToLower(value)
+	for _, s := range placeholderParts {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	letters := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r
+		}
+		return -1
+	}, low)
+	return placeholderWords[letters]
+}
+
+var placeholderParts = []string{
+	"example", "changeme", "change-me", "change_me", "placeholder", "your", "xxxx", "****", "....", "${", "$(", "{{", "redacted",
+	"dummy", "sample", "insert", "replace", "todo", "123456789", "secret:",
+}
+
+var placeholderWords = func() map[string]bool {
+	words := make(map[string]bool)
+	for w := range strings.FieldsSeq("password passwd pass pwd secret token test testing user admin foo bar foobar null none nil true false mypassword mysecret mytoken apikey key string") {
+		words[w] = true
+	}
+	return words
+}()

@@ -1,0 +1,117 @@
+// Package secret finds credentials in text, so that they are not stored, sent
+// again, or shown.
+//
+// [Scan] knows two sorts. Structured credentials have a form that their issuer
+// gave them, such as a prefix and a length: keys of clouds and model providers,
+// tokens of code hosts, registries and chat services, signed web tokens, private
+// keys. Of these it finds nearly all. The others are known by where they stand:
+// behind the name of a variable such as api_key, behind "Bearer", before the @
+// of a URL. Of these it takes what looks random and is no placeholder: it misses
+// a password that is a plain word, so that ordinary code is left alone.
+//
+// A [Finding] says what was found and where, and never what.
+//
+// # Determinism and cost
+//
+// The package is a function of the text and has no state. The time grows in
+// proportion to the text, whatever the text is. Offsets are in bytes.
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Kind says what sort of credential was found. It is stored as its text.
+type Kind string
+
+// The kinds.
+const (
+	KindAnthropic   Kind = "anthropic-key"
+	KindAssignment  Kind = "assignment" // the value of a variable with a telling name
+	KindAWS         Kind = "aws-key"
+	KindBearer      Kind = "bearer-token"
+	KindGitHub      Kind = "github-token"
+	KindGitLab      Kind = "gitlab-token"
+	KindGoogle      Kind = "google-key"
+	KindHuggingFace Kind = "huggingface-token"
+	KindJWT         Kind = "jwt"
+	KindNPM         Kind = "npm-token"
+	KindOpenAI      Kind = "openai-key"
+	KindPrivateKey  Kind = "private-key"
+	KindPyPI        Kind = "pypi-token"
+	KindSlack       Kind = "slack-token"
+	KindStripe      Kind = "stripe-key"
+	KindURL         Kind = "url-password"
+)
+
+// A Finding is a credential in a text, from the byte Start up to the byte End.
+type Finding struct {
+	Kind       Kind
+	Start, End int
+}
+
+// Scan returns the credentials in a text, in order and without overlap. Where
+// one could be taken for two kinds, it has the one that says more.
+func Scan(text string) []Finding {
+	all := scanShapes(nil, text)
+	all = scanPrivateKeys(all, text)
+	all = scanJWTs(all, text)
+	all = scanURLs(all, text)
+	all = scanBearers(all, text)
+	all = scanAssignments(all, text)
+	return merge(all)
+}
+
+// Redact returns a text with each credential replaced by its kind, as in
+// "[secret: jwt]".
+func Redact(text string) string {
+	found := Scan(text)
+	if len(found) == 0 {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for _, f := range found {
+		b.WriteString(text[done:f.Start])
+		b.WriteString("[secret: " + string(f.Kind) + "]")
+		done = f.End
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// merge sorts findings by place and makes one of those that overlap, with the
+// kind that was found first: the findings come with the kinds that say most
+// before the others.
+func merge(all []Finding) []Finding {
+	type ranked struct {
+		Finding
+		rank int
+	}
+	order := make([]ranked, len(all))
+	for i, f := range all {
+		order[i] = ranked{f, i}
+	}
+	slices.SortFunc(order, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.rank, b.rank))
+	})
+	kept := order[:0]
+	for _, f := range order {
+		if n := len(kept); n > 0 && f.Start < kept[n-1].End {
+			last := &kept[n-1]
+			last.End = max(last.End, f.End)
+			if f.rank < last.rank {
+				last.Kind, last.rank = f.Kind, f.rank
+			}
+			continue
+		}
+		kept = append(kept, f)
+	}
+	out := all[:0]
+	for _, f := range kept {
+		out = append(out, f.Finding)
+	}
+	return out
+}

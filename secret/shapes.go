@@ -1,0 +1,188 @@
+package secret
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// A shape is the form of a credential: a prefix and a number of bytes.
+type shape struct {
+	kind   Kind
+	prefix string
+	body   *class
+	least  int  // bytes behind the prefix
+	most   int  // no limit if 0; a longer run is something else
+	mixed  bool // the body has digits and letters
+}
+
+// shapes are the credentials that are known by their prefix, 64 at most. Where
+// one prefix begins with another, the longer stands first.
+var shapes = []shape{
+	{KindAnthropic, "sk-ant-", urlSafe, 20, 0, true},
+	{KindOpenAI, "sk-proj-", urlSafe, 20, 0, true},
+	{KindOpenAI, "sk-svcacct-", urlSafe, 20, 0, true},
+	{KindOpenAI, "sk-admin-", urlSafe, 20, 0, true},
+	{KindOpenAI, "sk-", alnum, 32, 0, true},
+	{KindGitHub, "ghp_", alnum, 36, 0, false},
+	{KindGitHub, "gho_", alnum, 36, 0, false},
+	{KindGitHub, "ghu_", alnum, 36, 0, false},
+	{KindGitHub, "ghs_", alnum, 36, 0, false},
+	{KindGitHub, "ghr_", alnum, 36, 0, false},
+	{KindGitHub, "github_pat_", wordByte, 40, 0, false},
+	{KindGitLab, "glpat-", urlSafe, 20, 0, false},
+	{KindGitLab, "glrt-", urlSafe, 20, 0, true},
+	{KindGitLab, "gldt-", urlSafe, 20, 0, true},
+	{KindSlack, "xapp-", urlSafe, 20, 0, true},
+	{KindStripe, "sk_live_", alnum, 16, 0, false},
+	{KindStripe, "rk_live_", alnum, 16, 0, false},
+	{KindStripe, "sk_test_", alnum, 16, 0, true},
+	{KindStripe, "whsec_", alnum, 24, 0, true},
+	{KindGoogle, "AIza", urlSafe, 35, 0, false},
+	{KindGoogle, "GOCSPX-", urlSafe, 20, 0, false},
+	{KindNPM, "npm_", alnum, 36, 0, false},
+	{KindPyPI, "pypi-", urlSafe, 50, 0, false},
+	{KindHuggingFace, "hf_", alnum, 30, 0, false},
+	{KindAWS, "AKIA", upperDigit, 16, 16, false},
+	{KindAWS, "ASIA", upperDigit, 16, 16, false},
+	{KindAWS, "ABIA", upperDigit, 16, 16, false},
+	{KindAWS, "ACCA", upperDigit, 16, 16, false},
+	{KindSlack, "xoxa-", urlSafe, 10, 0, true},
+	{KindSlack, "xoxb-", urlSafe, 10, 0, true},
+	{KindSlack, "xoxe-", urlSafe, 10, 0, true},
+	{KindSlack, "xoxe.", classOf("A-Z", "a-z", "0-9", "-."), 20, 0, true},
+	{KindSlack, "xoxp-", urlSafe, 10, 0, true},
+	{KindSlack, "xoxr-", urlSafe, 10, 0, true},
+	{KindSlack, "xoxs-", urlSafe, 10, 0, true},
+}
+
+// starts has, for each of the first bytes of a prefix, a bit for each shape that
+// has the byte there. Three bytes are enough to leave little to look at.
+var starts = func() (t [3][256]uint64) {
+	for i, s := range shapes {
+		for at := range t {
+			t[at][s.prefix[at]] |= 1 << i
+		}
+	}
+	return t
+}()
+
+// scanShapes appends the credentials that are known by their prefix.
+func scanShapes(all []Finding, text string) []Finding {
+	for i := 0; i+2 < len(text); i++ {
+		may := starts[0][text[i]]
+		if may == 0 {
+			continue
+		}
+		may &= starts[1][text[i+1]] & starts[2][text[i+2]]
+		for ; may != 0; may &= may - 1 {
+			s := &shapes[bits.TrailingZeros64(may)]
+			if end, ok := s.match(text, i); ok {
+				all = append(all, Finding{s.kind, i, end})
+				i = end - 1
+				break
+			}
+		}
+	}
+	return all
+}
+
+// match returns the end of a credential of the shape that begins at i.
+func (s *shape) match(text string, i int) (end int, ok bool) {
+	if !strings.HasPrefix(text[i:], s.prefix) || !opens(text, i) {
+		return 0, false
+	}
+	// What is judged is bounded, so that a text of prefixes takes no more than
+	// a time in proportion to its length.
+	const judged = 256
+	from := i + len(s.prefix)
+	end = s.body.run(text[:min(from+judged, len(text))], from)
+	body := text[from:end]
+	if len(body) < s.least || s.mixed && !mixed(body) || !varied(body) {
+		return 0, false
+	}
+	if s.most > 0 && (len(body) > s.most || end < len(text) && wordByte[text[end]]) {
+		return 0, false
+	}
+	return s.body.run(text, end), true
+}
+
+// Private keys.
+const (
+	pemDashes = "-----"
+	pemBegin  = "BEGIN "
+	pemEnd    = "END "
+	pemBody   = 40 // bytes of base64 that make a body
+)
+
+// scanPrivateKeys appends private keys in PEM, with their first and last lines.
+// Line feeds may be escaped, as in JSON. A key that breaks off is one, too.
+func scanPrivateKeys(all []Finding, text string) []Finding {
+	each(text, pemDashes+pemBegin, func(i int) int {
+		label := i + len(pemDashes+pemBegin)
+		n := strings.Index(text[label:min(label+64, len(text))], pemDashes)
+		if n < 0 || !strings.Contains(text[label:label+n], "PRIVATE KEY") {
+			return label
+		}
+		from := label + n + len(pemDashes)
+		body := pemRun(text, from)
+		if count(text[from:body], base64Byte) < pemBody {
+			return from
+		}
+		end := body
+		if rest := text[body:]; strings.HasPrefix(rest, pemDashes+pemEnd) {
+			rest = rest[len(pemDashes+pemEnd):]
+			if n := strings.Index(rest[:min(64, len(rest))], pemDashes); n >= 0 {
+				end += len(pemDashes+pemEnd) + n + len(pemDashes)
+			}
+		}
+		all = append(all, Finding{KindPrivateKey, i, end})
+		return end
+	})
+	return all
+}
+
+// pemInner has the bytes of the lines of a key: base64, headers such as
+// "Proc-Type: 4,ENCRYPTED", and what white space and quotes are written with.
+var pemInner = classOf("A-Z", "a-z", "0-9", "+/=", " \t\r\n", "\\\"'`,:;")
+
+// pemRun returns the end of the lines of a key, up to the next dashes.
+func pemRun(text string, i int) int {
+	for i < len(text) && (pemInner[text[i]] || text[i] == '-' && !strings.HasPrefix(text[i:], pemDashes)) {
+		i++
+	}
+	return i
+}
+
+// count returns how many bytes of text are in c.
+func count(text string, c *class) int {
+	n := 0
+	for i := range len(text) {
+		if c[text[i]] {
+			n++
+		}
+	}
+	return n
+}
+
+// scanJWTs appends signed web tokens: two JSON objects in base64 and a
+// signature, with points between them. The base64 of an object begins with eyJ.
+func scanJWTs(all []Finding, text string) []Finding {
+	each(text, "eyJ", func(i int) int {
+		const least = 10 // bytes of a part
+		head := urlSafe.run(text, i)
+		if !opens(text, i) || head-i < least || !strings.HasPrefix(text[head:], ".eyJ") {
+			return head
+		}
+		claims := urlSafe.run(text, head+1)
+		if claims-head-1 < least || claims >= len(text) || text[claims] != '.' {
+			return head
+		}
+		end := urlSafe.run(text, claims+1)
+		if end-claims-1 < least || !varied(text[claims+1:end]) {
+			return claims
+		}
+		all = append(all, Finding{KindJWT, i, end})
+		return end
+	})
+	return all
+}

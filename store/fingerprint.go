@@ -1,0 +1,245 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// Fingerprint returns a digest of all that a scope holds, in the documented
+// orders: sessions with their blocks, journals and contracts, artifacts with
+// what was made from them, manifests, and the log. Two stores, or one store at
+// two moments, have the same fingerprint if a reader cannot tell them apart.
+// What is findable by which words is not in it.
+//
+// Text is represented by its commitment, whose salt is random, so that no text
+// can be guessed from a fingerprint. It is not one view of the database but
+// many: nobody should write meanwhile.
+func Fingerprint(ctx context.Context, s Store, scope governance.Scope) (digest.Digest, error) {
+	f := &fingerprint{ctx: ctx, s: s, scope: scope, hash: sha256.New(), cells: make(map[CellID]bool)}
+	f.text("carrel scope 1")
+	for _, part := range []func() error{f.sessions, f.artifacts, f.manifests, f.log, f.lineage} {
+		if err := part(); err != nil {
+			return digest.Digest{}, err
+		}
+	}
+	return digest.Digest(f.hash.Sum(nil)), nil
+}
+
+// A fingerprint is one in the making.
+type fingerprint struct {
+	ctx   context.Context
+	s     Store
+	scope governance.Scope
+	hash  hash.Hash
+	cells map[CellID]bool // that something refers to
+}
+
+// text adds texts, each with its length, so that none runs into the next.
+func (f *fingerprint) text(texts ...string) {
+	for _, text := range texts {
+		f.number(int64(len(text)))
+		f.hash.Write([]byte(text)) // a hash takes everything
+	}
+}
+
+// number adds numbers.
+func (f *fingerprint) number(numbers ...int64) {
+	for _, n := range numbers {
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // any 64 bits will do
+		f.hash.Write(b[:])
+	}
+}
+
+// flag adds a yes or no.
+func (f *fingerprint) flag(flags ...bool) {
+	for _, yes := range flags {
+		n := int64(0)
+		if yes {
+			n = 1
+		}
+		f.number(n)
+	}
+}
+
+// time adds times.
+func (f *fingerprint) time(times ...time.Time) {
+	for _, t := range times {
+		f.number(t.UnixMilli())
+	}
+}
+
+// document adds a JSON document, which may be none.
+func (f *fingerprint) document(data []byte) {
+	f.flag(data != nil)
+	f.text(string(data))
+}
+
+// refer adds the ids of cells, and remembers them.
+func (f *fingerprint) refer(ids ...CellID) {
+	f.number(int64(len(ids)))
+	for _, id := range ids {
+		f.text(string(id))
+		if id != "" {
+			f.cells[id] = true
+		}
+	}
+}
+
+func (f *fingerprint) entry(e *Entry) {
+	f.number(int64(e.Revision))
+	f.text(e.ID, e.Op, string(e.Actor))
+	f.time(e.Time)
+	f.document(e.Data)
+}
+
+func (f *fingerprint) sessions() error {
+	for h, err := range f.s.Heads(f.ctx, f.scope) {
+		if err != nil {
+			return err
+		}
+		f.text("session", string(h.ID), h.Format, h.Model, h.Encoding)
+		f.number(int64(h.Revision), int64(h.Messages), int64(h.Blocks), int64(h.Tokens), int64(h.Window), h.Bytes)
+		f.time(h.Created, h.Updated)
+		f.refer(h.About)
+		if err := f.session(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// session adds what belongs to a session.
+func (f *fingerprint) session(h *Head) error {
+	items, err := f.s.Items(f.ctx, f.scope, h.ID)
+	if err != nil {
+		return err
+	}
+	f.refer(items...)
+	for b, err := range f.s.Blocks(f.ctx, f.scope, h.ID) {
+		if err != nil {
+			return err
+		}
+		f.text("block", string(b.ID), string(b.Kind), string(b.State), b.Form)
+		f.number(int64(b.Turn), int64(b.Tokens), int64(b.Window), int64(len(b.Tools)))
+		f.text(b.Tools...)
+		f.flag(b.Pinned, b.Off)
+		f.refer(b.Stub)
+		f.refer(b.Cells...)
+	}
+	for e, err := range f.s.Entries(f.ctx, f.scope, h.ID, 0) {
+		if err != nil {
+			return err
+		}
+		f.text("entry")
+		f.entry(e)
+	}
+	for line, err := range f.s.Statements(f.ctx, f.scope, h.ID) {
+		if err != nil {
+			return err
+		}
+		f.text("statement", line)
+	}
+	return nil
+}
+
+func (f *fingerprint) artifacts() error {
+	version, err := f.s.Version(f.ctx, f.scope)
+	if err != nil {
+		return err
+	}
+	f.number(int64(version))
+	for a, err := range f.s.Artifacts(f.ctx, f.scope, 0) {
+		if err != nil {
+			return err
+		}
+		f.text("artifact", string(a.ID), string(a.Class), string(a.Status), a.Encoding, a.Source, a.Address)
+		f.number(a.Seq, int64(a.Version), a.Bytes, int64(a.Tokens))
+		f.flag(a.Pinned)
+		f.time(a.Created, a.Updated, a.Expires)
+		f.document(a.Gate)
+		f.refer(a.Content, a.About)
+	}
+	return nil
+}
+
+func (f *fingerprint) manifests() error {
+	for short, err := range f.s.Manifests(f.ctx, f.scope, "") {
+		if err != nil {
+			return err
+		}
+		m, err := f.s.Manifest(f.ctx, f.scope, short.ID)
+		if err != nil {
+			return err
+		}
+		f.text("manifest", m.ID, string(m.Session), m.Format, string(m.Tier), m.Seal.String(), string(m.Body))
+		f.number(int64(m.Version), int64(m.Budget), int64(m.Total), int64(len(m.Uses)))
+		f.time(m.Created)
+		for _, id := range m.Uses {
+			f.text(string(id))
+		}
+		for i := range m.Made {
+			o := &m.Made[i]
+			f.text("outcome", string(o.Actor))
+			f.number(int64(o.Version))
+			f.time(o.Time)
+			f.document(o.Data)
+		}
+	}
+	return nil
+}
+
+func (f *fingerprint) log() error {
+	for e, err := range f.s.Log(f.ctx, f.scope, 0) {
+		if err != nil {
+			return err
+		}
+		f.text("log")
+		f.entry(e)
+	}
+	return nil
+}
+
+// lineage adds the cells that something refers to and all that were made from
+// them, by their ids, with their commitments and their sources.
+func (f *fingerprint) lineage() error {
+	ids := slices.Sorted(maps.Keys(f.cells))
+	derived, err := f.s.Derived(f.ctx, f.scope, ids)
+	if err != nil {
+		return err
+	}
+	ids = append(ids, derived...)
+	slices.Sort(ids)
+	for next := 0; next < len(ids); {
+		for c, err := range f.s.Cells(f.ctx, f.scope, ids[next:]) {
+			gone, isGone := errors.AsType[*GoneError](err)
+			if isGone {
+				c = &Cell{ID: gone.Cell, Kind: gone.Kind, Commit: gone.Commit}
+			} else if err != nil {
+				return err
+			}
+			next++
+			f.text("cell", string(c.ID), string(c.Kind), c.Commit.String())
+			f.flag(isGone)
+		}
+	}
+	for _, id := range ids {
+		edges, err := f.s.Sources(f.ctx, f.scope, id)
+		if err != nil {
+			return err
+		}
+		for _, e := range edges {
+			f.text("edge", string(e.Derived), string(e.Source), e.Rel)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// An update is a [store.Update] on its way to the disk.
+type update struct {
+	ctx   context.Context
+	scope governance.Scope
+	u     *store.Update
+	words []string // of u.Index, as the index takes them
+
+	base    int64 // key of the scope
+	version int64 // that it makes
+	docs    map[store.ArtifactID]int64
+	bare    map[int64]bool // docs that were never in the index
+}
+
+// Update implements [store.Artifacts]. Once the writer has begun with an update,
+// the update is made even if ctx ends before it is durable.
+//
+// What an update purges is in none of the files of the database when Update
+// returns, unless somebody was reading what was there before: then it is gone
+// from the file, but the log beside it may hold it until a later update, or
+// until the store is closed.
+func (s *Store) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
+		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
+	}
+	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), bare: make(map[int64]bool)}
+	for i := range u.Index {
+		j.words = append(j.words, indexWords(scope, u.Index[i].Text)) // here and not where all wait for it
+	}
+	err := s.submit(&job{
+		ctx:    ctx,
+		write:  func(w *writer) error { return w.update(j) },
+		size:   sizeOf(u.Cells, j.words),
+		purges: len(u.Purge) > 0,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, s.explain(err))
+	}
+	return store.Version(j.version), nil
+}
+
+// update writes an update. What it has written when it fails is rolled back by
+// its caller.
+func (w *writer) update(j *update) error {
+	added := int64(0)
+	for i := range j.u.Artifacts {
+		if j.u.Artifacts[i].At == 0 {
+			added++
+		}
+	}
+	var seq int64
+	if err := w.row(nextVersion, []any{j.scope, added}, &j.base, &j.version, &seq); err != nil {
+		return err
+	}
+	e := &j.u.Entry
+	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data))
+	if err != nil {
+		return during(err, "entry %s", e.ID)
+	}
+	if err := w.addText(j.ctx, j.scope, j.u.Cells, j.u.Edges); err != nil {
+		return err
+	}
+	seq -= added
+	for i := range j.u.Artifacts {
+		a := &j.u.Artifacts[i]
+		if a.At == 0 {
+			seq++
+		}
+		if err := w.updateArtifact(j, a, j.base+seq); err != nil {
+			return err
+		}
+	}
+	for _, part := range []func(*update) error{w.purge, w.indexArtifacts, w.addManifest, w.addOutcome} {
+		if err := part(j); err != nil {
+			return err
+		}
+	}
+	return j.ctx.Err()
+}
+
+// key returns the key of the version that the update makes.
+func (j *update) key() int64 { return j.base + j.version }
+
+// updateArtifact writes an artifact. If it is new it becomes doc.
+func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error) {
+	var expires any // NULL: never
+	if !a.Expires.IsZero() {
+		expires = a.Expires.UnixMilli()
+	}
+	args := []any{
+		doc, a.ID, j.key(), a.Class, a.Status, a.Pinned, a.Content, a.About, a.Bytes, a.Tokens,
+		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), j.scope,
+	}
+	if a.At == 0 {
+		err = w.exec(insertArtifact, args...)
+		j.bare[doc] = true
+	} else {
+		args[len(args)-1] = j.base + int64(a.At)
+		doc, err = w.number(updateArtifact, args...)
+	}
+	if errors.Is(err, sql.ErrNoRows) || isTaken(err) {
+		return fmt.Errorf("artifact %s: not at version %d: %w", a.ID, a.At, store.ErrConflict)
+	}
+	j.docs[a.ID] = doc
+	return during(err, "artifact %s with cells %s and %s", a.ID, a.Content, a.About)
+}
+
+// doc returns the doc of an artifact.
+func (w *writer) doc(j *update, id store.ArtifactID) (int64, error) {
+	if doc, ok := j.docs[id]; ok {
+		return doc, nil
+	}
+	doc, err := w.number(selectDocOf, j.base, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	return doc, err
+}
+
+// purge erases cells, and what they made findable.
+func (w *writer) purge(j *update) error {
+	for _, id := range j.u.Purge {
+		_, err := w.number(purgeCell, j.scope, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("purge: cell %s: %w", id, err)
+		}
+		docs, err := w.numbers(selectContents, j.base, id)
+		if err != nil {
+			return err
+		}
+		for _, doc := range docs {
+			w.later(deleteArtifactWords, doc)
+		}
+	}
+	return nil
+}
+
+// indexArtifacts makes artifacts findable. The index forgets a word for good
+// only when it is rewritten, which an update that purges has to wait for.
+func (w *writer) indexArtifacts(j *update) error {
+	for i, e := range j.u.Index {
+		doc, err := w.doc(j, e.Artifact)
+		if err != nil {
+			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
+		}
+		switch {
+		case j.words[i] == "":
+			w.later(deleteArtifactWords, doc)
+		case j.bare[doc]:
+			w.later(insertArtifactWords, doc, j.words[i])
+		default:
+			w.later(replaceArtifactWords, doc, j.words[i])
+		}
+		delete(j.bare, doc)
+	}
+	if len(j.u.Purge) > 0 {
+		w.later(optimizeArtifactWords)
+	}
+	return nil
+}
+
+func (w *writer) addManifest(j *update) error {
+	m := j.u.Manifest
+	if m == nil {
+		return nil
+	}
+	err := w.exec(insertManifest, j.key(), m.ID, m.Session, m.Created.UnixMilli(), m.Format, m.Tier,
+		m.Budget, m.Total, m.Seal[:], blob(m.Body))
+	if err != nil {
+		return during(err, "manifest %s", m.ID)
+	}
+	for i, id := range m.Uses {
+		doc, err := w.doc(j, id)
+		if err == nil {
+			err = w.exec(insertUse, j.key(), i, doc)
+		}
+		if err != nil {
+			return during(err, "manifest %s: artifact %s", m.ID, id)
+		}
+	}
+	return nil
+}
+
+func (w *writer) addOutcome(j *update) error {
+	o := j.u.Outcome
+	if o == nil {
+		return nil
+	}
+	manifest, err := w.number(selectManifestKey, j.base, o.Manifest)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, err)
+	}
+	return w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data))
+}
+
+// timeOf returns the time that a column holds.
+func timeOf(millis int64) time.Time { return time.UnixMilli(millis).UTC() }

@@ -1,0 +1,397 @@
+package carrel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// A TriageRequest asks which artifacts of a scope are worth a place.
+type TriageRequest struct {
+	Query string `json:"query"`
+}
+
+// A TriageResult is what became of the artifacts of a scope.
+type TriageResult struct {
+	Candidates    int           `json:"candidates"` // live, expired or refuted; not those removed or held
+	Pinned        int           `json:"pinned"`     // in any case, and not scored
+	Tally         triage.Tally  `json:"tally"`      // of pass one
+	Semantic      string        `json:"semantic"`   // what scored semantics
+	SemanticCalls int           `json:"semantic_calls"`
+	Warning       string        `json:"warning,omitempty"` // why an embedder was not used
+	Scored        []ScoredEntry `json:"scored"`            // best first
+}
+
+// A ScoredEntry is an artifact that both passes scored.
+type ScoredEntry struct {
+	Artifact
+	Tag        triage.Tag       `json:"tag"`
+	Score      ratio.Ratio      `json:"score"`
+	Recency    ratio.Ratio      `json:"recency"`
+	Provenance ratio.Ratio      `json:"provenance"`
+	Semantics  ratio.Ratio      `json:"semantics"`
+	First      ratio.Ratio      `json:"first"`         // score of pass one
+	Hit        int              `json:"hit,omitempty"` // place among the lexical hits, from 1
+	Fetch      manifest.Outcome `json:"fetch,omitempty"`
+	Problem    string           `json:"problem,omitempty"` // why it cannot be used
+}
+
+// Triage scores the artifacts of a scope for a query, as [Engine.Assemble]
+// does, and assembles nothing. Sources are asked, and what has changed is
+// fetched.
+func (e *Engine) Triage(ctx context.Context, scope governance.Scope, req *TriageRequest) (_ *TriageResult, err error) {
+	defer during("triage", &err)
+
+	var s *selection
+	err = retry(ctx, func() error {
+		s, err = e.selectArtifacts(ctx, scope, req.Query)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := &TriageResult{
+		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally,
+		Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
+	}
+	for i := range s.scored {
+		w := &s.scored[i]
+		entry := ScoredEntry{
+			Artifact: e.describeArtifact(&w.page.row, &w.page.note), Tag: w.Tag, Score: w.Score, Recency: w.Recency,
+			Provenance: w.Provenance, Semantics: w.Semantic, First: w.First, Hit: w.Hit,
+		}
+		if w.fetch != nil {
+			entry.Fetch = w.fetch.outcome
+			if w.fetch.err != nil {
+				entry.Problem = w.fetch.err.Error()
+			}
+		}
+		res.Scored = append(res.Scored, entry)
+	}
+	return res, nil
+}
+
+// A selection is what triage made of the artifacts of a scope. Every candidate
+// is in exactly one of pins, scored and left.
+type selection struct {
+	at         time.Time
+	version    store.Version
+	candidates int
+	tally      triage.Tally
+	pins       []selected
+	scored     []selected // best first
+	left       []manifest.Item
+	fetches    []manifest.Item
+	semantic   string
+	calls      int
+	warning    string
+}
+
+// A selected artifact is one that triage looked at closely.
+type selected struct {
+	triage.Scored
+	page  *page
+	fetch *fetch // nil if it has no source
+}
+
+// usable reports whether what the pick has may be used.
+func (p *selected) usable() bool { return p.fetch == nil || p.fetch.err == nil }
+
+const (
+	// hitsWanted is how many lexical hits the store is asked for.
+	hitsWanted = 200
+
+	// listed is how many artifacts that were not looked at closely a manifest
+	// lists one by one. Of more, it has the set of each reason.
+	listed = 100
+)
+
+// selectArtifacts does triage for a query.
+func (e *Engine) selectArtifacts(ctx context.Context, scope governance.Scope, query string) (*selection, error) {
+	hits, err := e.store.Hits(ctx, scope, retrieval.Keys(query), hitsWanted)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int, len(hits))
+	for i, seq := range hits {
+		rows[i] = int(seq - 1)
+	}
+	k, err := e.catalog(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	s := &selection{at: e.now(), version: k.version, semantic: "lexical/1"}
+	first := e.policy.First(&k.table, s.at, rows)
+	s.tally = first.Tally
+	spots := make(map[int]spot, len(first.Admitted)+len(k.pins))
+	for _, c := range first.Admitted {
+		spots[c.Row] = k.spot(c.Row)
+	}
+	pinned := slices.Sorted(maps.Keys(k.pins))
+	for _, row := range pinned {
+		spots[row] = k.spot(row)
+	}
+	s.leave(k, first)
+	k.mu.RUnlock()
+
+	if err := e.openPins(ctx, scope, s, pinned, spots); err != nil {
+		return nil, err
+	}
+	if err := e.score(ctx, scope, s, first, spots, query); err != nil {
+		return nil, err
+	}
+	for _, c := range first.Admitted[len(first.Shortlist()):] {
+		s.left = append(s.left, &manifest.Omission{
+			Ref: string(spots[c.Row].id), Row: int64(c.Row + 1), Class: c.Class, Reason: manifest.ReasonNotScored,
+			Score: &manifest.Score{Recency: c.Recency, Provenance: c.Provenance, First: c.First},
+		})
+	}
+	s.candidates += len(first.Admitted) + len(pinned)
+	return s, nil
+}
+
+// left is the reason of a manifest for what pass one did not admit.
+var leftOut = map[triage.Reason]manifest.Reason{
+	triage.ReasonCrowded:    manifest.ReasonCrowded,
+	triage.ReasonDistrusted: manifest.ReasonDistrusted,
+	triage.ReasonExpired:    manifest.ReasonExpired,
+	triage.ReasonRefuted:    manifest.ReasonRefuted,
+}
+
+// leave notes what pass one did not admit: one by one, or as sets if it is too
+// much for that.
+func (s *selection) leave(k *catalog, first *triage.First) {
+	t := first.Tally
+	n := t.Crowded + t.Distrusted + t.Expired + t.Refuted
+	s.candidates = n
+	if n > listed {
+		for _, r := range []triage.Reason{triage.ReasonExpired, triage.ReasonRefuted, triage.ReasonDistrusted, triage.ReasonCrowded} {
+			rows := manifest.CollectRows(int64(k.table.Len()), func(n int64) bool { return first.Reason(int(n-1)) == r })
+			if rows.Len() > 0 {
+				s.left = append(s.left, &manifest.Set{Reason: leftOut[r], Count: int(rows.Len()), Rows: rows})
+			}
+		}
+		return
+	}
+	for row := range k.table.Len() {
+		if reason, ok := leftOut[first.Reason(row)]; ok {
+			s.left = append(s.left, &manifest.Omission{
+				Ref: string(k.ids[row]), Row: int64(row + 1), Class: k.table.Row(row).Class, Reason: reason,
+			})
+		}
+	}
+}
+
+// openPins reads the pinned artifacts. They are in every context, so one that
+// has expired, or cannot be fetched, is left out with that reason, and nothing
+// else keeps one out.
+func (e *Engine) openPins(ctx context.Context, scope governance.Scope, s *selection, rows []int, spots map[int]spot) error {
+	var open []spot
+	for _, row := range rows {
+		open = append(open, spots[row])
+	}
+	pages, fetches, err := e.open(ctx, scope, open, func(p *page) bool { return !expired(&p.row, s.at) })
+	if err != nil {
+		return err
+	}
+	for i, p := range pages {
+		pk := selected{page: p, fetch: fetches[i], Scored: triage.Scored{Candidate: triage.Candidate{Row: rows[i], Class: p.row.Class}}}
+		s.note(&pk)
+		if expired(&p.row, s.at) {
+			s.omit(&pk, manifest.ReasonExpired)
+		} else if pk.usable() {
+			s.pins = append(s.pins, pk)
+		} else {
+			s.omit(&pk, unusable(pk.fetch))
+		}
+	}
+	return nil
+}
+
+// open returns the pages at some spots, fresh from their sources where wanted.
+func (e *Engine) open(ctx context.Context, scope governance.Scope, spots []spot, wanted func(*page) bool) ([]*page, []*fetch, error) {
+	pages, err := e.fault(ctx, scope, spots)
+	if err != nil {
+		return nil, nil, err
+	}
+	ask := slices.Clone(pages)
+	for i, p := range pages {
+		if p == nil { // written since the catalog was read
+			return nil, nil, fmt.Errorf("artifact %s: %w", spots[i].id, store.ErrConflict)
+		}
+		if !wanted(p) {
+			ask[i] = nil
+		}
+	}
+	fetches, err := e.check(ctx, scope, ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, p := range ask {
+		if p != nil {
+			pages[i] = p
+		}
+	}
+	return pages, fetches, nil
+}
+
+// score makes pass two.
+func (e *Engine) score(ctx context.Context, scope governance.Scope, s *selection, first *triage.First, spots map[int]spot, query string) error {
+	fetches := make(map[int]*fetch)
+	byRow := make(map[int]*page)
+	policy := *e.policy
+	if query == "" {
+		policy.Floor = 0 // nothing is similar to no question
+	}
+	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
+		var open []spot
+		for _, row := range rows {
+			open = append(open, spots[row])
+		}
+		pages, got, err := e.open(ctx, scope, open, func(*page) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range rows {
+			byRow[row], fetches[row] = pages[i], got[i]
+		}
+		return e.similar(ctx, scope, s, query, pages)
+	})
+	if err != nil {
+		return err
+	}
+	for _, sc := range scored {
+		pk := selected{Scored: sc, page: byRow[sc.Row], fetch: fetches[sc.Row]}
+		s.note(&pk)
+		s.scored = append(s.scored, pk)
+	}
+	return nil
+}
+
+// note records what became of asking a source.
+func (s *selection) note(p *selected) {
+	if p.fetch != nil {
+		s.fetches = append(s.fetches, &manifest.Fetch{
+			Ref: string(p.page.row.ID), Outcome: p.fetch.outcome, From: int64(p.fetch.from), To: int64(p.fetch.to),
+		})
+	}
+}
+
+// omit records that an artifact is left out.
+func (s *selection) omit(p *selected, reason manifest.Reason) {
+	s.left = append(s.left, &manifest.Omission{
+		Ref: string(p.page.row.ID), Row: int64(p.Row + 1), Class: p.page.row.Class, Tokens: p.page.row.Tokens,
+		Score: p.score(), Reason: reason,
+	})
+}
+
+// score returns the parts of a pick's score, or nil if it has none.
+func (p *selected) score() *manifest.Score {
+	if p.Tag == "" {
+		return nil
+	}
+	return &manifest.Score{
+		Recency: p.Recency, Provenance: p.Provenance, Semantic: p.Semantic, First: p.First, Total: p.Score,
+		Tag: manifest.Tag(p.Tag),
+	}
+}
+
+// unusable is the reason of a manifest for a fetch that failed.
+func unusable(f *fetch) manifest.Reason {
+	switch f.outcome {
+	case manifest.OutcomeGone:
+		return manifest.ReasonSourceGone
+	case manifest.OutcomeForbidden:
+		return manifest.ReasonSourceForbidden
+	case manifest.OutcomeUnavailable, manifest.OutcomeUnchanged, manifest.OutcomeChanged:
+	}
+	return manifest.ReasonSourceUnavailable
+}
+
+// embedded is how many bytes of a text an embedder sees.
+const embedded = 8 << 10
+
+// similar returns how much each page is like a query: by the embedder if there
+// is one and it answers, otherwise by words and pieces of words.
+func (e *Engine) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*page) ([]ratio.Ratio, error) {
+	s.calls = len(pages)
+	if embedder := e.catalogOf(scope).embedder; embedder != nil && query != "" && len(pages) > 0 {
+		likeness, err := embed(ctx, embedder, query, pages)
+		if err == nil {
+			s.semantic = semanticName(embedder.Name())
+			return likeness, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.warning = fmt.Sprintf("scored by words: %v", err)
+		e.opts.Logger.WarnContext(ctx, "embedder not used", "scope", scope, "error", err)
+	}
+	words := make([]*retrieval.Analysis, len(pages))
+	for i, p := range pages {
+		words[i] = p.analysis()
+	}
+	return retrieval.SimilarTo(query, words), nil
+}
+
+// embed returns how much each page is like a query by an embedder.
+func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*page) ([]ratio.Ratio, error) {
+	texts := make([]string, 0, len(pages)+1)
+	for _, p := range pages {
+		texts = append(texts, cutBytes(p.note.Title+"\n"+p.text, embedded))
+	}
+	vectors, err := embedder.Embed(ctx, append(texts, cutBytes(query, embedded)))
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(pages)+1 {
+		return nil, errors.New("the embedder did not return one vector for each text")
+	}
+	likeness := make([]ratio.Ratio, len(pages))
+	for i := range pages {
+		likeness[i] = max(0, retrieval.CosineFloats(vectors[i], vectors[len(pages)]))
+	}
+	return likeness, nil
+}
+
+// semanticName makes a name for a manifest of that of an embedder.
+func semanticName(name string) string {
+	if manifest.ValidName(name) {
+		return name
+	}
+	clean := []byte("embedder")
+	for _, c := range []byte(name) {
+		if manifest.ValidName("a" + string(rune(c))) {
+			clean = append(clean, c)
+		}
+	}
+	return string(clean[:min(len(clean), manifest.MaxName)])
+}
+
+// cutBytes returns as much of a text as fits in n bytes, whole characters only.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// spot returns where the catalog has a row.
+func (k *catalog) spot(row int) spot { return spot{row, k.ids[row], k.versions[row]} }
+
+// wins reports whether a tag is for what should be in the context.
+func wins(t triage.Tag) bool { return t == triage.Red || t == triage.Yellow }
