@@ -142,6 +142,30 @@ func TestPurgeWhileSomebodyReads(t *testing.T) {
 	}
 }
 
+// What one connection knows of the index is old as soon as another has written.
+// A check must not take that for damage.
+func TestCheckAfterTheIndexWasRewritten(t *testing.T) {
+	s := openAt(t, newPath(t))
+	for n := range 20 {
+		u := &store.Update{Entry: store.Entry{ID: fmt.Sprintf("op%d", n), Time: epoch}}
+		addSecret(u, n, 3)
+		if _, err := s.Update(t.Context(), "test", u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hits, err := s.Hits(t.Context(), "test", []string{"common"}, 30); err != nil || len(hits) != 20 {
+		t.Fatalf("hits: %v, %v", hits, err)
+	}
+	u := purgeOf(3)
+	u.Entry.ID = "purge"
+	if _, err := s.Update(t.Context(), "test", u); err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("problems %q, %v", problems, err)
+	}
+}
+
 // Of very common words only the newest are considered, but not so that what has
 // several of them is missed.
 func TestHitsOfCommonWords(t *testing.T) {

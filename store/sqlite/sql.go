@@ -228,7 +228,11 @@ const (
 	selectCounts = `
 		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell),
 			(SELECT count(*) FROM artifact), (SELECT count(*) FROM manifest)`
-	checkIntegrity   = `PRAGMA integrity_check`
+	checkIntegrity = `PRAGMA integrity_check`
+
+	touchWords         = `SELECT rowid FROM words WHERE rowid = 0`
+	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`
+
 	checkForeignKeys = `PRAGMA foreign_key_check`
 	selectAllCells   = `SELECT scope, cell_id, kind, commitment, salt, body FROM cell WHERE state <> 'purged' ORDER BY scope, cell_id`
 
