@@ -121,6 +121,8 @@ type ArtifactsRequest struct {
 	Subject string           `json:"subject,omitempty"` // only about this subject
 	Source  string           `json:"source,omitempty"`  // only from this source
 	Stash   bool             `json:"stash,omitempty"`   // only what is in the stash
+	Expired bool             `json:"expired,omitempty"` // only what has expired
+	Limit   int              `json:"limit,omitempty"`   // so many at most; 0 for all
 }
 
 // Artifacts returns the artifacts of a scope, newest first. What has expired is
@@ -130,26 +132,70 @@ func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *Art
 
 	status := cmp.Or(req.Status, store.StatusLive)
 	var rows []store.Artifact
+	now := e.now()
 	for a, err := range e.store.Artifacts(ctx, scope, 0) {
 		if err != nil {
 			return nil, err
+		}
+		if req.Expired && !expired(a, now) {
+			continue
 		}
 		if (req.All || a.Status == status) && (req.Class == "" || a.Class == req.Class) && (!req.Stash || a.Source == sourceStash) {
 			rows = append(rows, *a)
 		}
 	}
 	slices.Reverse(rows)
-	list := make([]Artifact, 0, len(rows))
-	for i := range rows {
-		n, err := e.noteOf(ctx, scope, &rows[i])
+	list := []Artifact{}
+	for batch := range slices.Chunk(rows, notesAtATime) {
+		notes, err := e.notesOf(ctx, scope, batch)
 		if err != nil {
 			return nil, err
 		}
-		if (req.Subject == "" || n.Subject == req.Subject) && (req.Source == "" || n.Source == req.Source) {
-			list = append(list, e.describeArtifact(&rows[i], n))
+		for i, n := range notes {
+			if req.Subject != "" && n.Subject != req.Subject || req.Source != "" && n.Source != req.Source {
+				continue
+			}
+			if list = append(list, e.describeArtifact(&batch[i], n)); len(list) == req.Limit {
+				return list, nil
+			}
 		}
 	}
 	return list, nil
+}
+
+// notesAtATime is how many notes are read with one question to the store.
+const notesAtATime = 500
+
+// notesOf reads the notes of artifacts. Of what was purged, nothing is known.
+func (e *Engine) notesOf(ctx context.Context, scope governance.Scope, rows []store.Artifact) ([]*note, error) {
+	notes := make([]*note, len(rows))
+	at := make(map[store.CellID]int, len(rows))
+	var cells []store.CellID
+	for i := range rows {
+		notes[i] = &note{}
+		if rows[i].Status != store.StatusPurged {
+			at[rows[i].About] = i
+			cells = append(cells, rows[i].About)
+		}
+	}
+	for c, err := range e.store.Cells(ctx, scope, cells) {
+		if errors.Is(err, store.ErrGone) { // purged since the rows were read
+			for i := range rows {
+				if notes[i], err = e.noteOf(ctx, scope, &rows[i]); err != nil {
+					return nil, err
+				}
+			}
+			return notes, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		i := at[c.ID]
+		if err := json.Unmarshal(c.Body, notes[i]); err != nil {
+			return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, rows[i].ID, err)
+		}
+	}
+	return notes, nil
 }
 
 // noteOf reads what the about cell of an artifact says. Of what was purged,

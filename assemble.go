@@ -143,6 +143,7 @@ type assembling struct {
 	window    *transcript.Window // what of it goes in
 	stubs     map[transcript.BlockID]pager.Stub
 	selection *selection
+	known     *segmentsKnown
 	terms     []string // of the query
 
 	plan   *assembly.Plan
@@ -282,15 +283,13 @@ func (a *assembling) fit(ctx context.Context) error {
 	if len(pins) > 0 {
 		r.Pins += notice + a.meter.framing.Message
 	}
-	if query != "" {
-		r.Query = a.meter.counter.Count(query)
-	}
+	r.Query = a.message(query)
 	winners := a.winners(pins)
-	if query != "" || len(winners) > 0 {
-		r.Query += a.meter.framing.Message
+	if len(pins) == 0 {
+		r.Notice = notice
 	}
-	if len(pins) == 0 && len(winners) > 0 {
-		r.Query += notice
+	if query == "" {
+		r.Notice += a.meter.framing.Message
 	}
 	briefs := make([]map[token.Count]string, len(winners))
 	for i := range winners {
@@ -308,7 +307,7 @@ func (a *assembling) fit(ctx context.Context) error {
 		// What the whole window would have taken decides about the tier, as
 		// always: the demand is measured before anything is cut.
 		r.Tier = cmp.Or(r.Tier, tier.Minimal)
-		demand := over.Need
+		demand := over.Need + r.Notice
 		for i := range r.Winners {
 			demand += r.Winners[i].Tokens
 		}
@@ -316,8 +315,8 @@ func (a *assembling) fit(ctx context.Context) error {
 			plan.Demand = demand
 		}
 	}
-	if errors.Is(err, assembly.ErrFloor) {
-		return fmt.Errorf("%w: %w", ErrBudget, err)
+	if over, ok := errors.AsType[*assembly.FloorError](err); ok {
+		return &fixedError{over}
 	}
 	if err != nil {
 		return err
@@ -351,12 +350,24 @@ func (a *assembling) fit(ctx context.Context) error {
 	return nil
 }
 
+// A fixedError is an [ErrBudget] with the sizes of what must be in a context.
+type fixedError struct{ *assembly.FloorError }
+
+// Is makes errors.Is(e, ErrBudget) true.
+func (e *fixedError) Is(target error) bool { return target == ErrBudget }
+
+// Unwrap returns the figures.
+func (e *fixedError) Unwrap() error { return e.FloorError }
+
 // noticeText tells the model what fences mean.
 var noticeText = assembly.Preamble()
 
 // trusted returns a text of the caller's as the format has it.
 func (a *assembling) trusted(name, text string) string {
-	if text == "" || a.format != nil {
+	if strings.TrimSpace(text) == "" {
+		return "" // providers refuse texts without anything in them
+	}
+	if a.format != nil {
 		return text
 	}
 	return "<" + name + ">\n" + strings.TrimSuffix(text, "\n") + "\n</" + name + ">\n"
@@ -763,7 +774,7 @@ func (a *assembling) seal(ctx context.Context, data []byte, spans []transcript.S
 	if _, err := e.update(ctx, a.scope, u, "assemble", map[string]any{"manifest": h.ID}); err != nil {
 		return nil, err
 	}
-	e.segments.keep(a.scope, a.req.Session, h.Format, m, salts)
+	a.known.keep(m, salts)
 	res.Manifest, res.Seal = h.ID, sealed.Seal().String()
 	e.opts.Logger.InfoContext(ctx, "assembled", "manifest", h.ID, "tokens", h.Total, "tier", h.Tier)
 	return res, nil
@@ -797,8 +808,8 @@ func uses(m *manifest.Manifest) []store.ArtifactID {
 // same bytes of the same thing, or a new one.
 func (a *assembling) segments(ctx context.Context, u *store.Update, list []stretch, data []byte) (*manifest.Manifest, []digest.Salt, error) {
 	e := a.engine
-	earlier, err := e.segments.of(ctx, e, a.scope, a.req.Session, a.formatName())
-	if err != nil {
+	var err error
+	if a.known, err = e.knownSegments(ctx, a.scope, a.req.Session, a.formatName()); err != nil {
 		return nil, nil, err
 	}
 	m := &manifest.Manifest{}
@@ -808,7 +819,7 @@ func (a *assembling) segments(ctx context.Context, u *store.Update, list []stret
 		s := &list[i]
 		body := data[s.start:s.end]
 		seg := s.segment
-		known, ok := earlier[keys.next(&seg)]
+		known, ok := a.known.find(keys.next(&seg))
 		if !ok || !manifest.CommitSegment(known.salt, body).Equal(known.commit) {
 			c, err := e.cell(store.CellSegment, bytes.Clone(body))
 			if err != nil {

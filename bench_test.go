@@ -119,30 +119,46 @@ func BenchmarkAssemble(b *testing.B) {
 	}
 }
 
-// fillBench returns an engine on SQLite with so many artifacts of about 1,400
-// tokens where few are asked for and 100 where many are, so that a page of them
-// is near 32,000 tokens.
+// fillBench returns an engine on SQLite with so many artifacts of one scope. The
+// newest 2,000 are large, so that a context has some 30,000 tokens; the others
+// are a line. With CARREL_BENCH_DIR the database is kept there for the next run.
 func fillBench(b *testing.B, n int) *carrel.Engine {
 	b.Helper()
-	db, err := sqlite.Open(b.Context(), b.TempDir()+"/carrel.db", nil)
-	if err != nil {
-		b.Fatal(err)
+	dir := os.Getenv("CARREL_BENCH_DIR")
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	path := fmt.Sprintf("%s/artifacts-%d.db", dir, n)
+	_, err := os.Stat(path)
+	db, openErr := sqlite.Open(b.Context(), path, nil)
+	if openErr != nil {
+		b.Fatal(openErr)
 	}
 	b.Cleanup(func() { _ = db.Close() })
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	e, err := carrel.New(db, &carrel.Options{Now: func() time.Time { return now }})
+	clock := func() time.Time { return now }
+	if err != nil {
+		// A rough counter, because counting takes longer than all else. What a
+		// context uses is counted exactly when it is first used.
+		e, err := carrel.New(db, &carrel.Options{Now: clock, Counter: quarter{}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		fillScope(b, e, now, n)
+	}
+	e, err := carrel.New(db, &carrel.Options{Now: clock})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return e
+}
+
+func fillScope(b *testing.B, e *carrel.Engine, now time.Time, n int) {
 	words := strings.Fields(`deploy service fails exit node refund limit charge duplicate certificate rotate parser tests slow
 cache index queue worker memory disk network policy review budget window token manifest gate session block stub page`)
 	rng := rand.New(rand.NewPCG(1, 2))
-	text := func(i int) []byte {
+	text := func(i, size int) []byte {
 		var t bytes.Buffer
-		size := 60
-		if n <= 1000 || rng.IntN(n/1000) == 0 {
-			size = 1100
-		}
 		fmt.Fprintf(&t, "case %d of service %d\n", i, i%97)
 		for k := range size {
 			if rng.IntN(3) == 0 {
@@ -159,9 +175,13 @@ cache index queue worker memory disk network policy review budget window token m
 	classes := provenance.Classes()[1:]
 	var reqs []*carrel.PutRequest
 	for i := range n {
+		size, age := 20, 48+rng.IntN(90*24)
+		if i >= n-2000 {
+			size, age = 800, rng.IntN(48)
+		}
 		req := &carrel.PutRequest{
-			Class: classes[i%len(classes)], Title: fmt.Sprintf("case %d", i), Content: text(i),
-			Created: now.Add(-time.Duration(rng.IntN(90*24)) * time.Hour), AllowSecrets: true,
+			Class: classes[i%len(classes)], Title: fmt.Sprintf("case %d", i), Content: text(i, size),
+			Created: now.Add(-time.Duration(age) * time.Hour), AllowSecrets: true,
 		}
 		if i%3 == 0 {
 			req.TTL = new(time.Duration(rng.IntN(90*24)) * time.Hour)
@@ -173,5 +193,4 @@ cache index queue worker memory disk network policy review budget window token m
 			reqs = reqs[:0]
 		}
 	}
-	return e
 }

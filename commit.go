@@ -300,8 +300,7 @@ func (e *Engine) remembered(ctx context.Context, scope governance.Scope, text st
 	}
 	now := e.now()
 	return slices.ContainsFunc(found, func(a store.Artifact) bool {
-		held := a.Status == store.StatusLive || a.Status == store.StatusHeld
-		return held && !expired(&a, now) && (a.Class == provenance.Memory || a.Class == provenance.Verified)
+		return a.Status == store.StatusLive && !expired(&a, now) && (a.Class == provenance.Memory || a.Class == provenance.Verified)
 	}), nil
 }
 
@@ -309,6 +308,7 @@ func (e *Engine) remembered(ctx context.Context, scope governance.Scope, text st
 type ReviewEntry struct {
 	Artifact
 	Text       string            `json:"text"`
+	Reason     string            `json:"reason,omitempty"` // that a person gave
 	Reasons    []assembly.Reason `json:"reasons"`
 	Evaluator  string            `json:"evaluator,omitempty"`
 	Confidence ratio.Ratio       `json:"confidence"`
@@ -362,7 +362,7 @@ func (e *Engine) review(ctx context.Context, scope governance.Scope, a *store.Ar
 		return nil, err
 	}
 	r := &ReviewEntry{
-		Artifact: e.describeArtifact(a, &p.note), Text: p.text, Reasons: g.Reasons, Evaluator: g.Evaluator,
+		Artifact: e.describeArtifact(a, &p.note), Text: p.text, Reason: p.note.Reason, Reasons: g.Reasons, Evaluator: g.Evaluator,
 		Confidence: g.Confidence, Manifest: g.Manifest,
 	}
 	for _, id := range p.note.From {
@@ -383,8 +383,9 @@ func (e *Engine) review(ctx context.Context, scope governance.Scope, a *store.Ar
 type ReviewDecision struct {
 	ID      string `json:"id"`
 	Approve bool   `json:"approve"`
-	Text    string `json:"text,omitempty"` // replaces what was proposed
-	By      string `json:"by,omitempty"`   // who decides; the engine's actor by default
+	Text    string `json:"text,omitempty"`   // replaces what was proposed
+	By      string `json:"by,omitempty"`     // who decides; the engine's actor by default
+	Reason  string `json:"reason,omitempty"` // why, for whoever asks later
 }
 
 // Decide ends a review. An approved memory counts as verified by the person who
@@ -431,13 +432,16 @@ func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *ReviewDe
 		if found := secret.Scan(text); len(found) > 0 {
 			return nil, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d)", ErrPolicy, found[0].Kind, found[0].Start)
 		}
+		if known, err := e.remembered(ctx, scope, text); err != nil || known {
+			return nil, cmp.Or(err, fmt.Errorf("%w: the same is remembered already", ErrPolicy))
+		}
 	} else {
 		w.Status = store.StatusRejected
 	}
 	if w.Gate, err = json.Marshal(g); err != nil {
 		return nil, err
 	}
-	n.OldContent, n.OldAbout = a.Content, a.About
+	n.Reason, n.OldContent, n.OldAbout = d.Reason, a.Content, a.About
 	out, err := e.write(scope, u, &w, &n, []byte(text))
 	if err != nil {
 		return nil, err

@@ -97,6 +97,7 @@ type note struct {
 	VerifiedBy string             `json:"verified_by,omitempty"`
 	TTL        *time.Duration     `json:"ttl,omitempty"`
 	From       []store.ArtifactID `json:"from,omitempty"`
+	Reason     string             `json:"reason,omitempty"` // of a person, for a decision about it
 
 	// The cells that this version replaced, so that they can be purged with it.
 	OldContent store.CellID `json:"old_content,omitempty"`

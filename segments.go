@@ -13,19 +13,25 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// segmentCache remembers the segments of the latest context of each scope,
-// session and format, so that what is handed out again and again is stored
-// once. Without it nothing breaks: the segments are read from the store, or
-// stored again.
+// segmentCache remembers which segments of contexts the store has, so that what
+// is handed out again and again is stored once. Without it nothing breaks: those
+// of the latest context are read from the store, and others stored again.
 type segmentCache struct {
 	mu  sync.Mutex
-	all map[segmentsOf]map[string]knownSegment
+	all map[segmentsOf]*segmentsKnown
 }
 
 type segmentsOf struct {
 	scope   governance.Scope
 	session transcript.SessionID
 	format  string
+}
+
+// segmentsKnown are segments of the contexts of one scope, session and format,
+// by what they are about.
+type segmentsKnown struct {
+	mu  sync.Mutex
+	all map[string]knownSegment
 }
 
 // A knownSegment is a segment that the store has.
@@ -35,8 +41,14 @@ type knownSegment struct {
 	commit digest.Digest
 }
 
-// maxSegmentCaches is how many contexts are remembered.
-const maxSegmentCaches = 64
+const (
+	// maxSegmentCaches is for how many scopes, sessions and formats segments
+	// are remembered.
+	maxSegmentCaches = 64
+
+	// maxSegments is how many of each.
+	maxSegments = 10_000
+)
 
 // segmentKeys names what the segments of a context are about, in order. What
 // comes several times, such as frames, is numbered.
@@ -48,31 +60,40 @@ func (k segmentKeys) next(s *manifest.Segment) string {
 	return fmt.Sprintf("%s %d", key, k[key])
 }
 
+// find returns the segment that was last known under a key.
+func (k *segmentsKnown) find(key string) (knownSegment, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, ok := k.all[key]
+	return s, ok
+}
+
 // keep remembers the segments of a manifest, given the salts of their cells.
-func (c *segmentCache) keep(scope governance.Scope, session transcript.SessionID, format string, m *manifest.Manifest, salts []digest.Salt) {
-	known := make(map[string]knownSegment, len(salts))
+func (k *segmentsKnown) keep(m *manifest.Manifest, salts []digest.Salt) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.all) > maxSegments {
+		clear(k.all)
+	}
 	keys := make(segmentKeys)
 	for i, salt := range salts {
 		s := m.Items[i].(*manifest.Segment)
-		known[keys.next(s)] = knownSegment{cell: store.CellID(s.Cell), salt: salt, commit: s.Commit}
+		k.all[keys.next(s)] = knownSegment{cell: store.CellID(s.Cell), salt: salt, commit: s.Commit}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all == nil || len(c.all) >= maxSegmentCaches {
-		c.all = make(map[segmentsOf]map[string]knownSegment)
-	}
-	c.all[segmentsOf{scope, session, format}] = known
 }
 
-// of returns the segments of the latest context, which are not to be changed.
-func (c *segmentCache) of(ctx context.Context, e *Engine, scope governance.Scope, session transcript.SessionID, format string) (map[string]knownSegment, error) {
+// knownSegments returns what is remembered, or else the segments of the latest
+// context.
+func (e *Engine) knownSegments(ctx context.Context, scope governance.Scope, session transcript.SessionID, format string) (*segmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
+	c := &e.segments
 	c.mu.Lock()
-	known, ok := c.all[key]
+	known := c.all[key]
 	c.mu.Unlock()
-	if ok {
+	if known != nil {
 		return known, nil
 	}
+	known = &segmentsKnown{all: make(map[string]knownSegment)}
 	for m, err := range e.store.Manifests(ctx, scope, session) {
 		if err != nil {
 			return nil, err
@@ -80,23 +101,31 @@ func (c *segmentCache) of(ctx context.Context, e *Engine, scope governance.Scope
 		if m.Format != format || m.Session != session {
 			continue
 		}
-		return e.readSegments(ctx, scope, m.ID)
+		if err := e.readSegments(ctx, scope, m.ID, known.all); err != nil {
+			return nil, err
+		}
+		break
 	}
-	return nil, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil || len(c.all) >= maxSegmentCaches {
+		c.all = make(map[segmentsOf]*segmentsKnown)
+	}
+	c.all[key] = known
+	return known, nil
 }
 
-// readSegments returns the segments of a stored manifest whose cells are still
+// readSegments adds the segments of a stored manifest whose cells are still
 // there.
-func (e *Engine) readSegments(ctx context.Context, scope governance.Scope, id string) (map[string]knownSegment, error) {
+func (e *Engine) readSegments(ctx context.Context, scope governance.Scope, id string, known map[string]knownSegment) error {
 	row, err := e.store.Manifest(ctx, scope, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sealed, err := manifest.Parse(row.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, id, err)
+		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, id, err)
 	}
-	known := make(map[string]knownSegment)
 	keys := make(segmentKeys)
 	for _, it := range sealed.Manifest().Items {
 		s, ok := it.(*manifest.Segment)
@@ -109,12 +138,12 @@ func (e *Engine) readSegments(ctx context.Context, scope governance.Scope, id st
 				break
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 			known[key] = knownSegment{cell: c.ID, salt: c.Salt, commit: s.Commit}
 		}
 	}
-	return known, nil
+	return nil
 }
 
 // forget forgets everything about a scope: something of it was erased.

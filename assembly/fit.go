@@ -41,6 +41,8 @@ type Request struct {
 	// What must be in the context, in every tier.
 	System, Pins, Window, Query token.Count
 
+	Notice token.Count // what stands before the winners, if any is in
+
 	Winners []Winner // best first
 }
 
@@ -128,6 +130,9 @@ func Fit(r *Request) (*Plan, error) {
 		ladder = tier.DefaultLadder
 	}
 	demand := floor
+	if len(r.Winners) > 0 {
+		demand += r.Notice
+	}
 	for i := range r.Winners {
 		demand += r.Winners[i].Tokens
 	}
@@ -212,9 +217,13 @@ func (w *Winner) brief(limit token.Count) token.Count {
 // fill adds the choices to the total, best first, as far as they fit. In the
 // core tier what does not fit whole is tried in the form that does.
 func (p *Plan) fill(r *Request) {
+	notice := r.Notice // still to be paid
 	for i := range p.Choices {
 		c := &p.Choices[i]
-		if room := r.Budget - p.Total; c.Tokens > room {
+		if c.Form == Out {
+			continue
+		}
+		if room := r.Budget - p.Total - notice; c.Tokens > room {
 			*c = Choice{i, Out, 0, ReasonNoRoom}
 			if p.Tier == tier.Core {
 				if n := r.Winners[i].brief(room); n > 0 {
@@ -222,6 +231,9 @@ func (p *Plan) fill(r *Request) {
 				}
 			}
 		}
-		p.Total += c.Tokens
+		if c.Form != Out {
+			p.Total += c.Tokens + notice
+			notice = 0
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,16 @@ func TestFit(t *testing.T) {
 			},
 		},
 		{
+			"the notice goes in with the first winner, and not without one",
+			Request{Budget: 1_000, System: 300, Notice: 60, Tier: tier.Full, Winners: []Winner{
+				winner(provenance.Tool, 650), winner(provenance.Tool, 641), winner(provenance.Tool, 1),
+			}},
+			Plan{
+				Demand: 1_652, Total: 361, Share: ratio.Of(1_652, 1_000), Tier: tier.Full,
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 1, ReasonFits}},
+			},
+		},
+		{
 			"a forced tier that is poorer than needed",
 			Request{Budget: 1_000, Tier: tier.Minimal, Winners: []Winner{winner(provenance.Verified, 1)}},
 			Plan{
@@ -212,7 +223,7 @@ func drawFit(t *rapid.T) *Request {
 	size := func(name string, most int) token.Count { return token.Count(rapid.IntRange(0, most).Draw(t, name)) }
 	r := &Request{
 		Budget: size("budget", 12_000),
-		System: size("system", 500), Pins: size("pins", 300), Window: size("window", 2_000), Query: size("query", 50),
+		System: size("system", 500), Pins: size("pins", 300), Window: size("window", 2_000), Query: size("query", 50), Notice: size("notice", 80),
 		Tier: rapid.SampledFrom(append(tier.Tiers(), "", "", "", "")).Draw(t, "tier"),
 	}
 	if rapid.Bool().Draw(t, "custom") {
@@ -240,6 +251,12 @@ func drawFit(t *rapid.T) *Request {
 func recount(r *Request, p *Plan) error {
 	sum := r.System + r.Pins + r.Window + r.Query
 	demand := sum
+	if len(r.Winners) > 0 {
+		demand += r.Notice
+	}
+	if slices.ContainsFunc(p.Choices, func(c Choice) bool { return c.Form != Out }) {
+		sum += r.Notice
+	}
 	for i, w := range r.Winners {
 		demand += w.Tokens
 		c := p.Choices[i]
@@ -259,7 +276,7 @@ func recount(r *Request, p *Plan) error {
 			ok = ok && c.Tokens <= TranscriptLimit
 		}
 		if c.Reason == ReasonNoRoom && p.Tier != tier.Summarized {
-			ok = ok && p.Total+w.Tokens > r.Budget
+			ok = ok && p.Total+r.Notice+w.Tokens > r.Budget
 		}
 		if !ok || c.Index != i || c.Reason == "" {
 			return fmt.Errorf("choice %+v of winner %d, %s with %d tokens, in tier %s", c, i, w.Class, w.Tokens, p.Tier)

@@ -72,6 +72,8 @@ func advice(cmd *cobra.Command, err error) string {
 const (
 	groupStart        = "start"
 	groupConversation = "conversation"
+	groupArtifacts    = "artifacts"
+	groupContexts     = "contexts"
 	groupContract     = "contract"
 	groupAdmin        = "admin"
 )
@@ -100,6 +102,8 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start:"},
 		&cobra.Group{ID: groupConversation, Title: "Conversations:"},
+		&cobra.Group{ID: groupArtifacts, Title: "Artifacts:"},
+		&cobra.Group{ID: groupContexts, Title: "Contexts:"},
 		&cobra.Group{ID: groupContract, Title: "Contracts and checks:"},
 		&cobra.Group{ID: groupAdmin, Title: "Administration:"},
 	)
@@ -113,6 +117,10 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		{groupConversation, []func(*Env, *globals) *cobra.Command{
 			newImport, newSessions, newMessages, newContext, newCompress, newExport,
 			newRecall, newSearch, newWhy, newUndo, newPin, newUnpin,
+		}},
+		{groupArtifacts, []func(*Env, *globals) *cobra.Command{newPut, newGet, newList, newRemove, newPurge, newRefute, newStash}},
+		{groupContexts, []func(*Env, *globals) *cobra.Command{
+			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
 		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newTokens, newBench}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
@@ -135,6 +143,7 @@ type globals struct {
 
 	store, scope, dir string
 	config, profile   string
+	offline           *pflag.Flag
 	json              string // "" for text, allFields, or names of fields
 	ndjson            bool
 	jq, template      string
@@ -161,6 +170,8 @@ func (g *globals) register(f *pflag.FlagSet) {
 	f.StringVar(&g.scope, "scope", "", "`tenant/project/agent` whose conversations these are (CARREL_SCOPE)")
 	f.StringVarP(&g.config, "config", "c", "", "`file` whose settings win over the project's and yours (CARREL_CONFIG)")
 	f.StringVar(&g.profile, "profile", "", "take the settings of profile `name` (CARREL_PROFILE)")
+	f.Bool("offline", false, "connect to nothing (CARREL_OFFLINE=1)")
+	g.offline = f.Lookup("offline")
 	f.StringVarP(&g.dir, "directory", "C", "", "run as if started in `dir`")
 	f.StringVar(&g.json, "json", "", "print one JSON document, or only these `fields` of it (CARREL_JSON=1)")
 	f.Lookup("json").NoOptDefVal = allFields
@@ -251,9 +262,13 @@ func withoutFiles() map[string]string { return map[string]string{unsettled: "yes
 // sources returns where settings come from.
 func (g *globals) sources() (*config.Sources, error) {
 	dir, err := filepath.Abs(g.path(""))
+	offline := ""
+	if g.offline != nil && g.offline.Changed {
+		offline = g.offline.Value.String()
+	}
 	return &config.Sources{Getenv: g.env.Getenv, Dir: dir, Flags: map[string]string{
 		"--store": g.store, "--scope": g.scope, "--config": g.config, "--profile": g.profile,
-		"--color": g.color, "--progress": g.progress,
+		"--color": g.color, "--progress": g.progress, "--offline": offline,
 	}}, err
 }
 
@@ -316,6 +331,7 @@ type access struct {
 	store    store.Store
 	scope    governance.Scope
 	settings *config.Settings
+	opts     *carrel.Options // of the engine
 }
 
 // with opens the store and calls do. The store is made only if create is set.
@@ -336,12 +352,16 @@ func (g *globals) with(ctx context.Context, create bool, do func(a *access) erro
 	g.reporter = newProgress(g)
 	defer g.reporter.end()
 	opts := &carrel.Options{Now: g.clock(), Progress: g.reporter.step, Logger: g.logger()}
-	settings.Engine(opts)
+	release, err := settings.Engine(opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	e, err := carrel.New(s, opts)
 	if err != nil {
 		return err
 	}
-	return do(&access{e, s, settings.Scope(), settings})
+	return do(&access{e, s, settings.Scope(), settings, opts})
 }
 
 // logger returns a logger to standard error, if one is wanted.

@@ -101,7 +101,7 @@ func offer(cmd *cobra.Command, flag string, words ...string) {
 // offerFormats gives a flag the names of formats to complete.
 func offerFormats(cmd *cobra.Command, flag string) { offer(cmd, flag, carrel.Formats()...) }
 
-// offerSession gives a flag sessions to complete.
-func (g *globals) offerSession(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, g.completeSessionFlag) // it fails only for a flag that is not there
+// offerSession gives the flag for a session sessions to complete.
+func (g *globals) offerSession(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("session", g.completeSessionFlag) // it fails only for a flag that is not there
 }

@@ -25,6 +25,7 @@ The files are TOML. All keys, with examples:
   store = "team.db"    # beside the file; ~/ is the user's folder. Without it
                        # a project has .carrel/carrel.db
   scope = "acme/web"   # tenant/project/agent
+  offline = false      # true connects to nothing, as --offline does
 
   [budget]
   window = 200_000     # tokens; the model's context window if not set
@@ -40,6 +41,46 @@ The files are TOML. All keys, with examples:
   retain = 0.55        # score from which a block is retained
   evict = 0.20         # score below which it is evicted
 
+  [tiers]              # shares of the budget at which a context is degraded
+  full = 0.80          # full below it
+  summarized = 0.95    # summarized below it
+  core = 1.10          # core up to it, and minimal above
+
+  [gate]
+  confidence = 0.7     # that a memory needs, or else it waits for review
+
+  [triage]             # what decides which artifacts are worth a place
+  admit = 50           # that go on from pass one
+  deep = 20            # of them, that pass two scores
+  trust = 0.2          # a class that ranks below does not enter
+  red = 0.6            # score from which an artifact goes in first
+  yellow = 0.35        # score below which it is left out
+  curve = "half-life"  # of recency, or "log"
+  half_life.tool = "1d"
+  weights.tool = [0.5, 0.25, 0.25]  # recency, provenance, semantics; sum is 1
+
+  [sources]            # that may be asked; none that is not listed
+  files = ["docs"]     # folders, within the project if its file says so
+  hosts = ["docs.example.org", "*.example.net", "localhost:8080"]
+  private = false      # true: also addresses of this machine and network *
+  allow = []           # such as ["10.1.0.0/16"], whatever they are *
+  limit = "16MiB"      # of one artifact
+  timeout = "30s"
+  mcp.wiki.url = "https://wiki.example.org/mcp"
+  mcp.notes.command = ["notes-server", "--stdio"]  # *
+
+  [embed]              # what texts mean; words are compared if nothing is set
+  url = ""             # of an API like OpenAI's *
+  model = ""           # its name there
+  key_file = ""        # a file with the key *; or set CARREL_EMBED_KEY
+  dimensions = 384     # the model's if not set
+  timeout = "30s"
+  batch = 32           # texts a request
+  static = ""          # or: a folder with static embeddings; no network
+
+  [resident]
+  bytes = "256MiB"     # of artifacts that are kept in memory
+
   [output]
   color = "auto"       # or always, never
   progress = "auto"    # or plain, json, none
@@ -47,6 +88,10 @@ The files are TOML. All keys, with examples:
   [profile.tight]      # laid over the rest of this file by --profile tight
   budget.target = "30%"
   keep.last = 2
+
+Paths are relative to the project, or else to the folder of the file. What is
+marked * has no place in a project's file, which comes with the project: set it
+in your own. A key is in no file of settings, and is never shown.
 
 Profile "default" is built in and changes nothing. Any other key is an error.
 "carrel config show --origin" says what is in force and why.

@@ -20,17 +20,41 @@ is in a folder for temporary files, or in --keep.`,
 		Args:        cobra.NoArgs,
 		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			at := g.path(dir)
-			if dir == "" {
-				tmp, err := os.MkdirTemp("", "carrel-demo-")
-				if err != nil {
-					return err
-				}
-				at = tmp
+			at, err := demoDir(g, dir)
+			if err != nil {
+				return err
 			}
 			return demo.Run(cmd.Context(), env.Stdout, at)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "keep", "", "make the store in `folder`")
+	cmd.PersistentFlags().StringVar(&dir, "keep", "", "make the store in `folder`")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "assemble [--keep DIR]",
+		Short: "See a context assembled from 847 artifacts",
+		Long: `Assemble runs the worked example of the OS-paged context engine: a support desk
+whose store has 847 artifacts, 312 of them expired, and one question about a
+refund. The policy has changed since it was stored, and a note nobody checked
+has the old limit. It checks that the context has the right one, that it fits,
+and that the manifest explains every artifact.`,
+		Args:                  cobra.NoArgs,
+		Annotations:           withoutFiles(),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := demoDir(g, dir)
+			if err != nil {
+				return err
+			}
+			return demo.Assemble(cmd.Context(), env.Stdout, at)
+		},
+	})
 	return cmd
+}
+
+// demoDir returns the folder that was asked for, or a new one for temporary
+// files.
+func demoDir(g *globals, dir string) (string, error) {
+	if dir != "" {
+		return g.path(dir), nil
+	}
+	return os.MkdirTemp("", "carrel-demo-")
 }

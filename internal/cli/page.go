@@ -167,6 +167,11 @@ func (p *page) cell(v any) (text string, number bool) {
 			return visible(short(v)), false
 		}
 		return visible(string(v)), false
+	case store.ArtifactID:
+		if p.tty {
+			return visible(shortRef(string(v))), false
+		}
+		return visible(string(v)), false
 	case transcript.BlockID:
 		if p.tty {
 			return v.Short(), false

@@ -174,6 +174,12 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	} {
 		add(document(0, args...))
 	}
+	for _, raw := range artifactDocuments(t, env, document) {
+		add(raw)
+	}
+	for _, raw := range contextDocuments(t, env, document) {
+		add(raw)
+	}
 	add(document(exitBudget, "compress", "5f0c", "--target", "1"))
 	add(document(exitInput, "pager", "--history", sample(t, "openai.json"), "--contract", contractFile))
 	slices.Sort(got)

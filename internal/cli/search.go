@@ -61,7 +61,7 @@ is 1.`,
 	f.StringVar(&kind, "kind", "", "only blocks of this `kind`: "+strings.Join(kinds(), ", "))
 	f.StringVar(&session, "session", "", "only blocks of this `session`")
 	offer(cmd, "kind", kinds()...)
-	g.offerSession(cmd, "session")
+	g.offerSession(cmd)
 	return cmd
 }
 

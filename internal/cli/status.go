@@ -11,8 +11,10 @@ import (
 	"syscall"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/store"
@@ -31,6 +33,7 @@ const (
 	exitBudget      = 5
 	exitIntegrity   = 6
 	exitBusy        = 7
+	exitNetwork     = 8
 	exitPolicy      = 9
 	exitBug         = 70
 	exitInterrupted = 130
@@ -112,8 +115,12 @@ func classify(err error) (code int, slug string) {
 		return exitInterrupted, "interrupted"
 	case errors.Is(err, errNo):
 		return exitNo, "no"
+	case errors.Is(err, errGate):
+		return exitPolicy, "refused"
 	case is[*someFailed](err):
 		return exitInput, "some-files"
+	case is[*lineError](err) && errors.Is(err, carrel.ErrRequest):
+		return exitInput, "input"
 	case is[*usageError](err), is[*config.Error](err), is[*config.FileError](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding), errors.Is(err, carrel.ErrRequest):
 		return exitUsage, "usage"
 	case errors.Is(err, carrel.ErrAmbiguous):
@@ -124,9 +131,15 @@ func classify(err error) (code int, slug string) {
 		return exitNo, "invalid-result"
 	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist):
 		return exitPolicy, "refused"
+	case errors.Is(err, artifact.ErrForbidden):
+		return exitPolicy, "forbidden"
+	case errors.Is(err, artifact.ErrUnavailable):
+		return exitNetwork, "unavailable"
+	case errors.Is(err, artifact.ErrGone):
+		return exitNotFound, "source-gone"
 	case errors.Is(err, carrel.ErrGone):
 		return exitNotFound, "gone"
-	case errors.Is(err, store.ErrCorrupt), is[*brokenError](err):
+	case errors.Is(err, store.ErrCorrupt), is[*brokenError](err), errors.Is(err, carrel.ErrIntegrity), errors.Is(err, manifest.ErrSeal), errors.Is(err, manifest.ErrFormat):
 		return exitIntegrity, "integrity"
 	case errors.Is(err, store.ErrBusy), errors.Is(err, store.ErrConflict):
 		return exitBusy, "busy"
@@ -163,7 +176,10 @@ var titles = map[string]string{
 	"invalid-result": "result would be refused by the provider",
 	"refused":        "refused by policy",
 	"gone":           "bytes were erased",
-	"integrity":      "store does not verify",
+	"forbidden":      "source may not be asked",
+	"unavailable":    "source cannot be reached",
+	"source-gone":    "source is no longer there",
+	"integrity":      "does not verify",
 	"busy":           "store is busy or was changed",
 	"timeout":        "time is up",
 	"not-found":      "not found",
@@ -177,6 +193,9 @@ var titles = map[string]string{
 // hint returns what to try next, or "".
 func hint(err error) string {
 	if e, ok := errors.AsType[*usageError](err); ok {
+		return e.hint
+	}
+	if e, ok := errors.AsType[*hintedError](err); ok {
 		return e.hint
 	}
 	if e, ok := errors.AsType[*config.FileError](err); ok {
@@ -200,11 +219,21 @@ func hint(err error) string {
 	_, slug := classify(err)
 	switch slug {
 	case "ambiguous":
+		if strings.Contains(err.Error(), "manifest") {
+			return "give more of the id; carrel manifest list has them"
+		}
+		if strings.Contains(err.Error(), "artifact") {
+			return "give more of the id; carrel ls lists them"
+		}
 		return "give more of the id; carrel sessions and carrel messages list them"
 	case "not-found":
 		switch text := err.Error(); {
 		case strings.Contains(text, "nothing to undo"):
 			return ""
+		case strings.Contains(text, "manifest"):
+			return "carrel manifest list"
+		case strings.Contains(text, "artifact"):
+			return "carrel ls"
 		case strings.Contains(text, "no session is stored"):
 			return "carrel import --all, or carrel demo"
 		case strings.Contains(text, "session"):
@@ -217,6 +246,18 @@ func hint(err error) string {
 		if errors.Is(err, fs.ErrExist) {
 			return "name another file, or replace this one with --force where there is that flag"
 		}
+		if strings.Contains(err.Error(), "credential") {
+			return "take it out, or let it in with --allow-secret"
+		}
+	case "forbidden":
+		if strings.Contains(err.Error(), "offline") {
+			return "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"
+		}
+		return "carrel help config; carrel config show --origin says what is allowed"
+	case "unavailable":
+		return "try again when the source can be reached"
+	case "source-gone":
+		return "carrel rm, or put it back where it was"
 	case "integrity":
 		return "carrel store check, then carrel store restore BACKUP"
 	case "busy":
@@ -289,6 +330,9 @@ func newProblem(err error) *problem {
 	if e, ok := errors.AsType[*contractError](err); ok {
 		p.File, p.Line = e.path, e.err.Line
 	}
+	if e, ok := errors.AsType[*lineError](err); ok {
+		p.File, p.Line = e.file, e.line
+	}
 	return p
 }
 
@@ -324,7 +368,7 @@ func (g *globals) fail(ctx context.Context, err error) int {
 		err = g.limited.Err()
 	}
 	code := status(err)
-	if err == nil || errors.Is(err, errNo) {
+	if err == nil || errors.Is(err, errNo) || errors.Is(err, errGate) {
 		return code
 	}
 	p := newProblem(err)

@@ -15,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/store"
@@ -53,10 +55,20 @@ func TestStatus(t *testing.T) {
 		{"a newer store", &sqlite.SchemaError{}, 3, "store"},
 		{"what does not exist", store.ErrNotFound, 4, "not-found"},
 		{"what was erased", carrel.ErrGone, 4, "gone"},
+		{"what its source no longer has", artifact.ErrGone, 4, "source-gone"},
+		{"a source that does not answer", artifact.ErrUnavailable, 8, "unavailable"},
+		{"a source that no setting allows", artifact.ErrForbidden, 9, "forbidden"},
+		{"a line of a file that makes no sense", &lineError{"f", 1, carrel.ErrRequest}, 3, "input"},
+		{"a line of a file with a credential", &lineError{"f", 1, carrel.ErrPolicy}, 9, "refused"},
 		{"a budget below the floor", &pager.FloorError{}, 5, "budget-floor"},
 		{"a damaged store", store.ErrCorrupt, 6, "integrity"},
 		{"a damaged store whose cell is not found", fmt.Errorf("%w: %w", store.ErrCorrupt, store.ErrNotFound), 6, "integrity"},
 		{"a check that found something", &brokenError{"f", []string{"x"}}, 6, "integrity"},
+		{"a record that was changed", carrel.ErrIntegrity, 6, "integrity"},
+		{"a manifest without its seal", manifest.ErrSeal, 6, "integrity"},
+		{"a manifest in another form", manifest.ErrFormat, 6, "integrity"},
+		{"what the gate did not let through", errGate, 9, "refused"},
+		{"an error with another hint", &hintedError{store.ErrNotFound, "x"}, 4, "not-found"},
 		{"a store that is locked", store.ErrBusy, 7, "busy"},
 		{"another writer", store.ErrConflict, 7, "busy"},
 		{"time is up", context.DeadlineExceeded, 7, "timeout"},

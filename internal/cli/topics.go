@@ -7,6 +7,8 @@ func newTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "formats", Short: "Formats that are read and written", Long: topicFormats},
 		{Use: "budget", Short: "What a budget is and how it is met", Long: topicBudget},
+		{Use: "tiers", Short: "How far a context is cut", Long: topicTiers},
+		{Use: "gate", Short: "What may be remembered", Long: topicGate},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},
 		{Use: "env", Short: "Variables of the environment", Long: topicEnv},
 	}
@@ -46,15 +48,18 @@ Tokens of OpenAI models are exact. For others they are an upper bound, so that
 what fits here fits there.`
 
 const topicExitCodes = `  0    done, or the answer is yes
-  1    the answer is no: nothing found, a file would be refused, a check failed
+  1    the answer is no: nothing found, a file would be refused, a check failed,
+       contexts differ
   2    wrong command line: unknown flag, bad argument, abbreviation that fits
        several things
   3    a file cannot be read or written, or breaks its format
-  4    not found: session, block, operation, store
-  5    the budget is impossible: what rules hold is above it
-  6    integrity: the store does not verify
+  4    not found: session, block, artifact, manifest, operation, store; or gone
+  5    the budget is impossible: what must be in the window is above it
+  6    integrity: the store or a manifest does not verify
   7    store busy or changed by somebody else, or time is up: try again
-  9    refused by policy
+  8    a source cannot be reached
+  9    refused by policy: what holds a credential, what no setting allows;
+       or held by the gate
   70   a bug in carrel
   130  interrupted; 143 terminated
 
@@ -70,6 +75,8 @@ const topicEnv = `Flags win over the environment, and that over files: "carrel h
   CARREL_SCOPE       tenant/project/agent whose conversations these are
   CARREL_CONFIG      file whose settings win over the project's and yours
   CARREL_PROFILE     profile whose settings to take
+  CARREL_OFFLINE     1 connects to nothing
+  CARREL_EMBED_KEY   key of the embedder at embed.url; it is never shown
   CARREL_JSON        1 prints JSON
   CARREL_NOW         the time to take for the clock, for reproducible bytes;
                      SOURCE_DATE_EPOCH, in seconds, if that is not set

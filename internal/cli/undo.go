@@ -49,59 +49,7 @@ not undone, as it takes nothing away.`,
 		},
 	}
 	cmd.Flags().StringVar(&session, "session", "", "`session` whose last operation is meant (the last one by default)")
-	g.offerSession(cmd, "session")
-	writes(cmd, &req.DryRun)
-	return cmd
-}
-
-func newPin(_ *Env, g *globals) *cobra.Command {
-	return pinCommand(g, false, &cobra.Command{
-		Use:   "pin ID...",
-		Short: "Keep blocks in the window as they are",
-		Long: `Pin puts blocks under a hard rule: no compression touches them. A block that has
-left the window is not brought back by it; see recall and undo.`,
-	})
-}
-
-func newUnpin(_ *Env, g *globals) *cobra.Command {
-	return pinCommand(g, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin lifts what pin put on blocks."})
-}
-
-func pinCommand(g *globals, unpin bool, cmd *cobra.Command) *cobra.Command {
-	req := &carrel.PinRequest{Unpin: unpin}
-	cmd.Args = cobra.MinimumNArgs(1)
-	cmd.ValidArgsFunction = g.completeBlock
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		req.Blocks = args
-		ctx := cmd.Context()
-		return g.with(ctx, false, func(a *access) error {
-			res, err := a.Pin(ctx, a.scope, req)
-			if err != nil {
-				return err
-			}
-			return g.result(document{name: "pin", value: res}, func(p *page) {
-				word, changed := "pinned", make(map[string]bool)
-				if unpin {
-					word = "unpinned"
-				}
-				for _, b := range res.Changed {
-					changed[string(b)] = true
-				}
-				t := &table{}
-				for _, b := range res.Blocks {
-					was := "already"
-					if changed[string(b)] {
-						was = "now"
-					}
-					t.add(b, word, was)
-				}
-				p.table(t)
-				if p.tty && req.DryRun {
-					p.line("dry run: nothing was written")
-				}
-			})
-		})
-	}
+	g.offerSession(cmd)
 	writes(cmd, &req.DryRun)
 	return cmd
 }

@@ -15,12 +15,10 @@ package config
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/carrel-dev/carrel/store"
@@ -111,27 +109,13 @@ func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, err
 		if s.value == "" {
 			continue
 		}
-		t, err := parseTime(s.value)
+		t, err := ParseTime(s.value)
 		if err != nil {
 			return nil, &Error{s.name, err}
 		}
 		return func() time.Time { return t }, nil
 	}
 	return now, nil
-}
-
-// parseTime reads a time in seconds since 1970, or as in RFC 3339, whole or
-// the date alone.
-func parseTime(s string) (time.Time, error) {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return time.Unix(n, 0).UTC(), nil
-	}
-	for _, layout := range [...]string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no time, such as 2026-01-31T12:00:00Z or 2026-01-31", s)
 }
 
 // Open opens the store at path. If it is not there, it is made if create is

@@ -62,6 +62,7 @@ type entries map[string]entry
 type entry struct {
 	value any // as the key's reader returns it
 	line  int
+	key   *key
 }
 
 // readDocument reads a file.
@@ -143,7 +144,7 @@ func (r *reader) fail(path []string, n *unstable.Node, err error) error {
 	at := r.Shape(it.Node().Raw).Start
 	e := &FileError{File: r.path, Line: at.Line, Column: at.Column, Key: dotted(path), Err: err}
 	if errors.Is(err, errUnknown) {
-		e.Hint = "the keys are " + strings.Join(Keys(), ", ")
+		e.Hint = "the keys are " + strings.Join(fileKeys(), ", ")
 	}
 	return e
 }
@@ -172,7 +173,28 @@ func isTable(path []string) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(known, func(k key) bool { return strings.HasPrefix(k.name, dotted(path)+".") })
+	return slices.ContainsFunc(known, func(k key) bool {
+		parts := strings.Split(k.name, ".")
+		return len(parts) > len(path) && fits(parts[:len(path)], path)
+	})
+}
+
+// fits reports whether the parts of a key are those of a known one.
+func fits(parts, path []string) bool {
+	return slices.EqualFunc(parts, path, func(p, s string) bool {
+		return p == s || p == "*" && s != "" && !strings.ContainsAny(s, "/*")
+	})
+}
+
+// keyAt returns the known key of a path, or nil.
+func keyAt(path []string) *key {
+	at := slices.IndexFunc(known, func(k key) bool {
+		return fits(strings.Split(k.name, "."), path) || k.alias != "" && fits(strings.Split(k.alias, "."), path)
+	})
+	if at < 0 {
+		return nil
+	}
+	return &known[at]
 }
 
 // enter checks the head of a table.
@@ -213,17 +235,27 @@ func (r *reader) set(table []string, n *unstable.Node) error {
 		}
 	}
 	section, name := r.section(path)
-	at := slices.IndexFunc(known, func(k key) bool { return k.name == dotted(name) })
-	if at < 0 {
+	k := keyAt(name)
+	switch {
+	case k == nil:
 		return r.fail(path, n, errUnknown)
+	case k.secret:
+		return r.fail(path, n, fmt.Errorf("is a secret, which no settings hold: set %s, or name a file with it in %s_file", k.variable, k.name))
 	}
-	v, err := known[at].read(literal{value.Kind, string(value.Data)})
+	v, err := k.read(newLiteral(value))
 	if err != nil {
 		return r.fail(path, n, err)
 	}
+	full := k.name
+	if strings.Contains(full, "*") {
+		full = dotted(name)
+	}
+	if _, ok := section[full]; ok {
+		return r.fail(path, n, fmt.Errorf("is %s, which is set already", full))
+	}
 	it := n.Key()
 	it.Next()
-	section[dotted(name)] = entry{v, r.Shape(it.Node().Raw).Start.Line}
+	section[full] = entry{v, r.Shape(it.Node().Raw).Start.Line, k}
 	return nil
 }
 

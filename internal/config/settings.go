@@ -5,35 +5,50 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/artifact/origin"
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/triage"
 )
 
 // A key is a setting that there is.
 type key struct {
-	name           string // in files
+	name           string // in files; "*" stands for a name that the user gives
+	alias          string // another spelling of the name, or ""
 	flag, variable string // or "", if only files set it
 	read           func(literal) (any, error)
 	builtIn        any    // nil if it depends on something
 	otherwise      string // what it depends on
+
+	secret bool // no file holds it
+	own    bool // no project's file sets it: whoever wrote that is not the user
+	place  bool // a path or several; relative ones begin in the project's folder
 }
 
 // defaultLast is what the engine takes for [carrel.Options.KeepLast].
 const defaultLast = 5
 
+// defaultTimeout is how long sources and embedders take by themselves.
+const defaultTimeout = Duration(30 * time.Second)
+
 // known are all settings, in the order in which they are shown.
-var known = []key{
+var known = slices.Concat([]key{
 	{name: "store", flag: "--store", variable: "CARREL_STORE", read: readText, otherwise: "the user's"},
 	{name: "scope", flag: "--scope", variable: "CARREL_SCOPE", read: readScope, builtIn: governance.DefaultScope},
 	{name: "budget.window", read: readTokens, otherwise: "the model's"},
@@ -43,9 +58,62 @@ var known = []key{
 	{name: "retention.beta", read: readRatio, builtIn: pager.DefaultWeights.Recency},
 	{name: "retention.retain", read: readRatio, builtIn: pager.DefaultCuts.Retain},
 	{name: "retention.evict", read: readRatio, builtIn: pager.DefaultCuts.Evict},
+	{name: "tiers.full", read: readEdge, builtIn: percents(tier.DefaultLadder.Summarized)},
+	{name: "tiers.summarized", alias: "tiers.summarised", read: readEdge, builtIn: percents(tier.DefaultLadder.Core)},
+	{name: "tiers.core", read: readEdge, builtIn: percents(tier.DefaultLadder.Minimal)},
+	{name: "gate.confidence", read: readConfidence, builtIn: assembly.DefaultThreshold},
+}, triageKeys(), []key{
+	{name: origin.SettingFiles, read: readList(`["docs"]`, anything), builtIn: []string{}, place: true},
+	{name: origin.SettingHosts, read: readList(`["docs.example.org"]`, anything), builtIn: []string{}, own: true},
+	{name: origin.SettingPrivate, read: readSwitch, builtIn: false, own: true},
+	{name: origin.SettingAllow, read: readPrefixes, builtIn: []netip.Prefix{}, own: true},
+	{name: origin.SettingLimit, read: readSize(1), builtIn: Size(origin.DefaultLimit)},
+	{name: "sources.timeout", read: readDuration, builtIn: defaultTimeout},
+	{name: mcpCommand, read: readCommand, own: true},
+	{name: mcpURL, read: readURL, own: true},
+	{name: "embed.url", read: readURL, builtIn: "", own: true},
+	{name: "embed.model", read: readMaybe, builtIn: ""},
+	{name: "embed.key", variable: "CARREL_EMBED_KEY", read: readSecret, otherwise: "none", secret: true},
+	{name: "embed.key_file", read: readMaybe, builtIn: "", own: true, place: true},
+	{name: "embed.dimensions", read: readCount, otherwise: "the model's"},
+	{name: "embed.timeout", read: readDuration, builtIn: defaultTimeout},
+	{name: "embed.batch", read: readCount, builtIn: 32},
+	{name: "embed.static", read: readMaybe, builtIn: "", place: true},
+	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
+	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
 	{name: "output.color", flag: "--color", variable: "CARREL_COLOR", read: oneOf(ColorWords()...), builtIn: "auto"},
 	{name: "output.progress", flag: "--progress", variable: "CARREL_PROGRESS", read: oneOf(ProgressWords()...), builtIn: "auto"},
+})
+
+// The settings of each MCP server.
+const (
+	mcpCommand = origin.SettingMCP + ".*.command"
+	mcpURL     = origin.SettingMCP + ".*.url"
+)
+
+// triageKeys returns the settings of triage, of which each class has some.
+func triageKeys() []key {
+	p := triage.DefaultPolicy()
+	keys := []key{
+		{name: "triage.admit", read: readCount, builtIn: p.Admit},
+		{name: "triage.deep", read: readCount, builtIn: p.Deep},
+		{name: "triage.trust", read: readRatio, builtIn: p.Trust},
+		{name: "triage.red", read: readRatio, builtIn: p.Red},
+		{name: "triage.yellow", read: readRatio, builtIn: p.Yellow},
+		{name: "triage.curve", read: oneOf(string(triage.CurveHalfLife), string(triage.CurveLog)), builtIn: string(p.Curve)},
+	}
+	for _, c := range provenance.Classes() {
+		keys = append(keys, key{name: "triage.half_life." + string(c), read: readDuration, builtIn: Duration(p.Classes[c].HalfLife)})
+	}
+	for _, c := range provenance.Classes() {
+		r := p.Classes[c]
+		keys = append(keys, key{name: "triage.weights." + string(c), read: readShares, builtIn: shares{r.Recency, r.Provenance, r.Semantic}})
+	}
+	return keys
 }
+
+// percents returns a share of so many percent.
+func percents(n int) ratio.Ratio { return ratio.Ratio(n) * percent }
 
 // Keys returns the names of all settings.
 func Keys() []string {
@@ -56,91 +124,16 @@ func Keys() []string {
 	return names
 }
 
+// fileKeys returns the names of the settings that files may have.
+func fileKeys() []string {
+	return slices.DeleteFunc(Keys(), func(name string) bool { return name == "embed.key" })
+}
+
 // ColorWords returns what --color may be, the default first.
 func ColorWords() []string { return []string{"auto", "always", "never"} }
 
 // ProgressWords returns what --progress may be, the default first.
 func ProgressWords() []string { return []string{"auto", "plain", "json", "none"} }
-
-// A literal is a value as it is written. That of a flag or of a variable is a
-// string.
-type literal struct {
-	kind unstable.Kind
-	text string
-}
-
-func readText(l literal) (any, error) {
-	if l.kind != unstable.String || l.text == "" {
-		return nil, errors.New("wants a text in quotes")
-	}
-	return l.text, nil
-}
-
-func readScope(l literal) (any, error) {
-	if _, err := readText(l); err != nil {
-		return nil, err
-	}
-	return governance.ParseScope(l.text)
-}
-
-func oneOf(words ...string) func(literal) (any, error) {
-	return func(l literal) (any, error) {
-		if l.kind != unstable.String || !slices.Contains(words, l.text) {
-			return nil, fmt.Errorf("%q is none of %s", l.text, strings.Join(words, ", "))
-		}
-		return l.text, nil
-	}
-}
-
-// whole returns a whole number of at least low.
-func (l literal) whole(low int64) (int64, bool) {
-	n, err := strconv.ParseInt(l.text, 0, 64) // with separators, as TOML has them
-	return n, err == nil && l.kind == unstable.Integer && n >= low && n <= 1e12
-}
-
-// ratio returns a number from 0 to 1, of its digits.
-func (l literal) ratio() (ratio.Ratio, bool) {
-	r, err := ratio.Parse(strings.ReplaceAll(l.text, "_", ""))
-	return r, err == nil && r >= 0 && r <= ratio.One
-}
-
-func readTokens(l literal) (any, error) {
-	n, ok := l.whole(1)
-	if !ok {
-		return nil, errors.New("wants a number of tokens, such as 200_000")
-	}
-	return token.Count(n), nil
-}
-
-// readTarget reads a number of tokens or a share. A whole number is tokens.
-func readTarget(l literal) (any, error) {
-	if n, ok := l.whole(1); ok {
-		return token.Count(n), nil
-	}
-	if l.kind == unstable.Float || l.kind == unstable.String && strings.HasSuffix(l.text, "%") {
-		if r, ok := l.ratio(); ok && r > 0 {
-			return r, nil
-		}
-	}
-	return nil, errors.New(`wants a number of tokens, such as 40_000, or a share of what was imported up to 1.0, such as 0.50 or "50%"`)
-}
-
-func readLast(l literal) (any, error) {
-	n, ok := l.whole(0)
-	if !ok {
-		return nil, errors.New("wants a number of blocks, 0 for none")
-	}
-	return int(n), nil
-}
-
-func readRatio(l literal) (any, error) {
-	if l.kind == unstable.Float || l.kind == unstable.Integer {
-		if r, ok := l.ratio(); ok {
-			return r, nil
-		}
-	}
-	return nil, errors.New("wants a number from 0 to 1, such as 0.55")
-}
 
 // An Origin says where a value was set.
 type Origin struct {
@@ -168,6 +161,7 @@ type Value struct {
 	Value  any    `json:"value"` // nil if it depends on something
 	Origin Origin `json:"origin"`
 
+	key       *key
 	otherwise string
 }
 
@@ -177,7 +171,13 @@ func (v *Value) String() string {
 	case nil:
 		return v.otherwise
 	case ratio.Ratio:
-		return strings.TrimSuffix(strings.TrimRight(x.String(), "0"), ".")
+		return plain(x)
+	case string:
+		return cmp.Or(x, "none")
+	case []string:
+		return cmp.Or(strings.Join(x, ", "), "none")
+	case []netip.Prefix:
+		return cmp.Or(strings.Trim(fmt.Sprint(x), "[]"), "none")
 	default:
 		return fmt.Sprint(x)
 	}
@@ -276,13 +276,37 @@ func Load(src *Sources) (*Settings, error) {
 	}
 	s.Profile = cmp.Or(profile, defaultProfile)
 	for i := range known {
-		v, err := s.find(src, files, &known[i])
-		if err != nil {
-			return nil, err
+		for _, name := range s.names(files, &known[i]) {
+			v, err := s.find(src, files, name, &known[i])
+			if err != nil {
+				return nil, err
+			}
+			s.Values = append(s.Values, v)
 		}
-		s.Values = append(s.Values, v)
 	}
 	return s, s.check()
+}
+
+// names returns the names under which files set a key, if they choose it, and
+// otherwise its own.
+func (s *Settings) names(files []source, k *key) []string {
+	if !strings.Contains(k.name, "*") {
+		return []string{k.name}
+	}
+	names := make(map[string]bool)
+	for _, f := range files {
+		if f.document == nil {
+			continue
+		}
+		for _, section := range []entries{f.base, f.profiles[s.Profile]} {
+			for name, e := range section {
+				if e.key == k {
+					names[name] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // A source is a file that was read, or the folder of a project with none in
@@ -290,7 +314,16 @@ func Load(src *Sources) (*Settings, error) {
 type source struct {
 	*document // nil if there is no file
 
-	dir string // of the project, or ""
+	dir string // of the project's settings, or ""
+}
+
+// folder returns where paths in the file begin: in the project, or else beside
+// the file.
+func (f *source) folder() string {
+	if f.dir != "" {
+		return filepath.Dir(f.dir)
+	}
+	return filepath.Dir(f.path)
 }
 
 func readFiles(src *Sources) ([]source, error) {
@@ -321,11 +354,11 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// find returns the value of a key.
-func (s *Settings) find(src *Sources, files []source, k *key) (Value, error) {
-	v := Value{Key: k.name, Value: k.builtIn, Origin: Origin{Kind: "built-in"}, otherwise: k.otherwise}
+// find returns the value of a key under a name.
+func (s *Settings) find(src *Sources, files []source, name string, k *key) (Value, error) {
+	v := Value{Key: name, Value: k.builtIn, Origin: Origin{Kind: "built-in"}, key: k, otherwise: k.otherwise}
 	if text, from := k.given(src); text != "" {
-		read, err := k.read(literal{unstable.String, text})
+		read, err := k.read(literal{kind: unstable.String, text: text})
 		if err != nil {
 			return v, &Error{from.Name, err}
 		}
@@ -335,16 +368,12 @@ func (s *Settings) find(src *Sources, files []source, k *key) (Value, error) {
 		v.Value, v.Origin = read, from
 		return v, nil
 	}
-	for _, f := range files {
+	for i := range files {
+		f := &files[i]
 		if f.document != nil {
-			if value, from, ok := f.lookup(k.name, s.Profile); ok {
+			if value, from, ok := f.lookup(name, s.Profile); ok {
 				v.Value, v.Origin = value, from
-				if k.name == "store" {
-					var err error
-					v.Value, err = beside(src.Getenv, f.path, value)
-					return v, err
-				}
-				return v, nil
+				return v, v.settle(src.Getenv, f)
 			}
 		}
 		if k.name == "store" && f.dir != "" {
@@ -361,10 +390,61 @@ func (s *Settings) find(src *Sources, files []source, k *key) (Value, error) {
 	return v, nil
 }
 
+// settle makes of what a file says what it means there: paths begin in the
+// file's folder, and a project's file, which comes with the project, does not
+// decide what is the user's to decide.
+func (v *Value) settle(env Getenv, f *source) (err error) {
+	switch x := v.Value.(type) {
+	case string:
+		if v.Key == "store" {
+			v.Value, err = beside(env, filepath.Dir(f.path), x)
+		} else if v.key.place && x != "" {
+			v.Value, err = v.place(env, f, x)
+		}
+	case []string:
+		if !v.key.place {
+			break
+		}
+		paths := make([]string, len(x))
+		for i := range x {
+			if paths[i], err = v.place(env, f, x[i]); err != nil {
+				return err
+			}
+		}
+		v.Value = paths
+	}
+	if err == nil && v.key.own && f.dir != "" {
+		err = v.fail(errors.New("is not for a project's file, which comes with the project: set it in your own"))
+	}
+	return err
+}
+
+// place returns the path that a file names. A project's file names none outside
+// of the project.
+func (v *Value) place(env Getenv, f *source, name string) (string, error) {
+	path, err := beside(env, f.folder(), name)
+	if err == nil && f.dir != "" && !v.key.own && !inside(path, f.folder()) {
+		err = v.fail(fmt.Errorf("%q is outside of the project: a folder like this is for your own file", name))
+	}
+	return path, err
+}
+
+// inside reports whether a path leads to somewhere in a folder, links followed.
+func inside(path, dir string) bool {
+	final := func(p string) string {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			return r
+		}
+		return filepath.Clean(p)
+	}
+	rel, err := filepath.Rel(final(dir), final(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // given returns what a flag or a variable says of a key. There are two more
 // variables for colors, which all programs know.
 func (k *key) given(src *Sources) (string, Origin) {
-	if k.flag == "" {
+	if k.flag == "" && k.variable == "" {
 		return "", Origin{}
 	}
 	text, from := src.given(k.flag, k.variable)
@@ -381,17 +461,16 @@ func (k *key) given(src *Sources) (string, Origin) {
 }
 
 // beside returns the path that a file names: "~" is the user's folder, and
-// others are relative to the folder of the file.
-func beside(env Getenv, file string, value any) (string, error) {
-	name, _ := value.(string)
+// others are relative to a folder.
+func beside(env Getenv, dir, name string) (string, error) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(name), "~/"); ok {
 		h, err := home(env)
 		return filepath.Join(h, rest), err
 	}
 	if filepath.IsAbs(name) {
-		return name, nil
+		return filepath.Clean(name), nil
 	}
-	return filepath.Join(filepath.Dir(file), name), nil
+	return filepath.Join(dir, name), nil
 }
 
 // check says what makes no sense together.
@@ -410,7 +489,7 @@ func (s *Settings) check() error {
 	case e > r:
 		return retain.fail(fmt.Errorf("%v is below retention.evict, %v", retain, evict))
 	}
-	return nil
+	return s.checkArtifacts()
 }
 
 func (s *Settings) value(name string) *Value {
@@ -438,16 +517,6 @@ func (s *Settings) Progress() string { return get[string](s, "output.progress") 
 
 // Window returns the context window in tokens, or 0 for that of the model.
 func (s *Settings) Window() token.Count { return get[token.Count](s, "budget.window") }
-
-// Engine puts what the settings say about the engine into its options.
-func (s *Settings) Engine(o *carrel.Options) {
-	o.Weights = pager.Weights{Relevance: get[ratio.Ratio](s, "retention.alpha"), Recency: get[ratio.Ratio](s, "retention.beta")}
-	o.Cuts = pager.Cuts{Retain: get[ratio.Ratio](s, "retention.retain"), Evict: get[ratio.Ratio](s, "retention.evict")}
-	if o.KeepLast = get[int](s, "keep.last"); o.KeepLast == 0 {
-		o.KeepLast = -1 // 0 is the default there
-	}
-	o.Window = s.Window()
-}
 
 // Request fills in what a request leaves open.
 func (s *Settings) Request(r *carrel.CompressRequest) {

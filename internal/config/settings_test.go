@@ -134,7 +134,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, section := range append(slices.Collect(maps.Values(d.profiles)), d.base) {
 			for name, e := range section {
-				if e.value == nil || e.line < 1 || !slices.Contains(Keys(), name) {
+				if e.value == nil || e.line < 1 || !slices.Contains(Keys(), e.key.name) {
 					t.Fatalf("parse(%q) has %s = %v at line %d", text, name, e.value, e.line)
 				}
 			}
@@ -309,7 +309,15 @@ func TestEngineAndRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			var opts carrel.Options
-			s.Engine(&opts)
+			release, err := s.Engine(&opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := release(); err != nil {
+					t.Error(err)
+				}
+			}()
 			if opts.Weights != tt.opts.Weights || opts.Cuts != tt.opts.Cuts || opts.KeepLast != tt.opts.KeepLast || opts.Window != tt.opts.Window {
 				t.Errorf("options are %+v, want %+v", opts, tt.opts)
 			}

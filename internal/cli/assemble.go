@@ -1,0 +1,408 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// assembleFlags are the flags of the command that are not yet what the engine
+// takes.
+type assembleFlags struct {
+	query, queryFile, system, systemFile string
+	budget, reserve, session, tier       string
+	output                               string
+	trace                                bool
+}
+
+func newAssemble(_ *Env, g *globals) *cobra.Command {
+	req := &carrel.AssembleRequest{}
+	fl := &assembleFlags{}
+	cmd := &cobra.Command{
+		Use:   "assemble [--query Q] [--budget N] [--session S] [--format F] [-o FILE]",
+		Short: "Make a context that fits a budget",
+		Long: `Assemble makes a context for a query: a system text, pinned artifacts, the window
+of a session, the artifacts that are worth a place, and the query, in this
+order. It is never over the budget. What it takes before anything is cut decides
+how far it is cut: see "carrel help tiers".
+
+The context goes to standard output, and a report of what is in it, what is not
+and why to standard error. The full account is kept as a sealed manifest: see
+"carrel manifest show @last". If what must be in the context is over the budget,
+the exit code is 5.
+
+Without --budget it is that of the settings ("carrel help config"), or half of
+the context window.`,
+		Example: `  carrel assemble --query "why does the deploy fail" --budget 40000
+  carrel assemble --session @last --budget 100000 --format anthropic -o request.json
+  carrel assemble --query-file question.txt --budget 8000 --trace --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fl.fill(g, req); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, !req.DryRun, func(a *access) (err error) {
+				if fl.session != "" {
+					if req.Session, err = a.FindSession(ctx, a.scope, fl.session); err != nil {
+						return err
+					}
+				}
+				if fl.budget == "" {
+					req.Budget = a.budget(req.Model)
+				}
+				res, err := a.Assemble(ctx, a.scope, req)
+				if errors.Is(err, carrel.ErrBudget) {
+					return &hintedError{err, budgetHint(err, req)}
+				}
+				if err != nil {
+					return err
+				}
+				out := newAssembled(res, fl.output)
+				if fl.trace {
+					if out.Scored, err = traced(cmd, a, res.Manifest); err != nil {
+						return err
+					}
+				}
+				if req.DryRun {
+					out.Context = nil
+				} else if fl.output != "" || g.json == "" {
+					if err := g.write(cmp.Or(fl.output, "-"), res.Data); err != nil {
+						return err
+					}
+				}
+				if g.json != "" {
+					return g.result(document{name: "assemble", value: out}, nil)
+				}
+				p := g.report()
+				printAssembled(p, a, out, fl, req)
+				g.tell(p)
+				return nil
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&fl.query, "query", "", "what the context is for, in `words`; it stands at the end")
+	f.StringVar(&fl.queryFile, "query-file", "", "take the query from `file`; - is standard input")
+	f.StringVar(&fl.budget, "budget", "", "`tokens` that the context may take, with the reserve")
+	f.StringVar(&fl.reserve, "reserve", "0", "`tokens` of the budget to keep free for the reply")
+	f.StringVar(&fl.session, "session", "", "`session` whose window goes in")
+	f.StringVar(&fl.system, "system", "", "system `text` to begin with")
+	f.StringVar(&fl.systemFile, "system-file", "", "take the system text from `file`")
+	f.StringVar(&req.Format, "format", carrel.FormatText, "`form` of the context: text, openai or anthropic")
+	f.StringVar(&req.Model, "model", "", "count the tokens of `model`; the session's by default")
+	f.StringVar(&fl.tier, "tier", "", "force a `tier`: full, summarized, core or minimal, or its number from 1")
+	f.BoolVar(&fl.trace, "trace", false, "list the scores of everything that was looked at closely")
+	f.StringVarP(&fl.output, "output", "o", "", "write the context to `file`; - is standard output")
+	g.offerSession(cmd)
+	offer(cmd, "format", carrel.FormatText, "openai", "anthropic")
+	offer(cmd, "tier", tierWords()...)
+	writes(cmd, &req.DryRun)
+	return cmd
+}
+
+// fill puts what the flags say into a request.
+func (fl *assembleFlags) fill(g *globals, req *carrel.AssembleRequest) (err error) {
+	switch {
+	case fl.output == "-" && g.json != "":
+		return usagef("-o - and --json: standard output holds one of them")
+	case fl.trace && req.DryRun:
+		return usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage has them")
+	}
+	if err := oneOf("--format", req.Format, carrel.FormatText, "openai", "anthropic"); err != nil {
+		return err
+	}
+	if req.Query, err = g.either("--query", fl.query, "--query-file", fl.queryFile); err != nil {
+		return err
+	}
+	if req.System, err = g.either("--system", fl.system, "--system-file", fl.systemFile); err != nil {
+		return err
+	}
+	if req.Reserve, err = parseTokens("--reserve", fl.reserve); err != nil {
+		return err
+	}
+	if fl.budget != "" {
+		if req.Budget, err = parseTokens("--budget", fl.budget); err != nil {
+			return err
+		}
+	}
+	req.Tier, err = parseTier(fl.tier)
+	return err
+}
+
+// parseTier reads a tier, by its name or its number from 1.
+func parseTier(s string) (tier.Tier, error) {
+	for i, t := range tier.Tiers() {
+		if s == string(t) || s == fmt.Sprint(i+1) {
+			return t, nil
+		}
+	}
+	if s == "" {
+		return "", nil
+	}
+	return "", oneOf("--tier", s, tierWords()...)
+}
+
+func tierWords() []string {
+	var words []string
+	for _, t := range tier.Tiers() {
+		words = append(words, string(t))
+	}
+	return words
+}
+
+// budget returns what a context may take if nothing says: what the settings
+// say of a conversation.
+func (a *access) budget(model string) token.Count {
+	var r carrel.CompressRequest
+	a.settings.Request(&r)
+	if r.Target > 0 {
+		return r.Target
+	}
+	window := cmp.Or(a.settings.Window(), token.ContextWindow(model))
+	return token.Count(cmp.Or(r.Share, ratio.One/2).Scale(int64(window)))
+}
+
+// budgetHint says what to do about a context that cannot fit.
+func budgetHint(err error, req *carrel.AssembleRequest) string {
+	var need, pins token.Count
+	if e, ok := errors.AsType[*assembly.FloorError](err); ok {
+		need, pins = e.Need, e.Pins
+	} else if e, ok := carrel.Floor(err); ok {
+		need = e.Need
+	}
+	hint := fmt.Sprintf("--budget %d would hold it", need+req.Reserve)
+	if req.Session != "" {
+		hint += ", or leave --session out"
+	}
+	if pins > 0 {
+		hint += ", or fewer pinned artifacts"
+	}
+	return hint
+}
+
+// assembled is what is printed of a context.
+type assembled struct {
+	*carrel.AssembleResult
+	Summaries []summary    `json:"summaries"`        // the artifacts that are in by their brief forms
+	Scored    []scoredLine `json:"scored,omitempty"` // with --trace
+	File      string       `json:"file,omitempty"`
+	Context   *string      `json:"context,omitempty"` // unless it is in a file
+}
+
+// A summary is the brief form of an artifact in a context.
+type summary struct {
+	ID     string           `json:"id"`
+	Class  provenance.Class `json:"class"`
+	Tokens token.Count      `json:"tokens"`
+	Whole  token.Count      `json:"whole"` // tokens of all of it
+}
+
+// A scoredLine is an artifact that was scored, and what became of it.
+type scoredLine struct {
+	ID         string           `json:"id"`
+	Class      provenance.Class `json:"class"`
+	Tag        manifest.Tag     `json:"tag,omitempty"`
+	Score      ratio.Ratio      `json:"score"`
+	Recency    ratio.Ratio      `json:"recency"`
+	Provenance ratio.Ratio      `json:"provenance"`
+	Semantic   ratio.Ratio      `json:"semantics"`
+	First      ratio.Ratio      `json:"first"`
+	Reason     manifest.Reason  `json:"reason"` // why it is in the context, or is not
+}
+
+func newAssembled(res *carrel.AssembleResult, file string) *assembled {
+	res.Used = append([]carrel.UsedEntry{}, res.Used...)
+	res.Losses = append([]transcript.Loss{}, res.Losses...)
+	out := &assembled{AssembleResult: res, Summaries: []summary{}}
+	if file == "" {
+		text := string(res.Data)
+		out.Context = &text
+	} else {
+		out.File = file
+	}
+	for i := range res.Used {
+		if u := &res.Used[i]; u.Form == assembly.Shorter {
+			out.Summaries = append(out.Summaries, summary{string(u.ID), u.Class, u.InContext, u.Tokens})
+		}
+	}
+	return out
+}
+
+// traced returns what a manifest says of scores, best first.
+func traced(cmd *cobra.Command, a *access, id string) ([]scoredLine, error) {
+	_, sealed, err := a.Manifest(cmd.Context(), a.scope, id)
+	if err != nil {
+		return nil, err
+	}
+	list := []scoredLine{}
+	add := func(ref string, class provenance.Class, s *manifest.Score, why manifest.Reason) {
+		if s != nil && s.Tag != "" {
+			list = append(list, scoredLine{ref, class, s.Tag, s.Total, s.Recency, s.Provenance, s.Semantic, s.First, why})
+		}
+	}
+	for _, it := range sealed.Manifest().Items {
+		switch it := it.(type) {
+		case *manifest.Segment:
+			add(it.Ref, it.Class, it.Score, it.Reason)
+		case *manifest.Omission:
+			add(it.Ref, it.Class, it.Score, it.Reason)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y scoredLine) int { return cmp.Compare(y.Score, x.Score) })
+	return list, nil
+}
+
+// printAssembled writes the report of a context.
+func printAssembled(p *page, a *access, r *assembled, fl *assembleFlags, req *carrel.AssembleRequest) {
+	p.line("scope %s   %s%s", visible(string(a.scope)), count(r.Candidates, "candidate"), leftWords(r.Left, a.opts.Triage))
+	t := &table{head: []string{"", "score", "class", "tok", "id", "title", ""}}
+	for i := range r.Used {
+		u := &r.Used[i]
+		score := milli(u.Score)
+		if u.Tag == "" {
+			score = ""
+		}
+		t.add("", score, string(u.Class), u.InContext, shortRef(string(u.ID)), cut(visible(u.Title), min(max(p.width-54, 16), 40)), usedWords(u))
+	}
+	if len(t.rows) > 0 {
+		p.table(t)
+	}
+	if fl.trace {
+		printTraced(p, r.Scored)
+	}
+	took := thousands(int64(r.TokenCount))
+	if r.Reserve > 0 {
+		took += " + " + thousands(int64(r.Reserve)) + " reserved"
+	}
+	line := fmt.Sprintf("%s / %s tok (%s)   tier %s", took, thousands(int64(r.Budget)), percent(r.TokenCount+r.Reserve, r.Budget), r.Tier)
+	if r.Manifest != "" {
+		line += fmt.Sprintf("   manifest %s sealed %.8s", shortRef(r.Manifest), r.Seal)
+	} else {
+		line += "   dry run: nothing was written"
+	}
+	p.line("%s", line)
+	for _, l := range r.Losses {
+		p.line("lost: %s of message %d: %s", visible(l.What), l.Message+1, count(l.Count, "part"))
+	}
+	if r.Warning != "" {
+		p.line("warning: %s", visible(r.Warning))
+	}
+	if r.Review {
+		printScarce(p, r, req, a.opts.Ladder)
+	}
+}
+
+// leftWords says how many artifacts are left out for what reason.
+func leftWords(left map[manifest.Reason]int, policy *triage.Policy) string {
+	var b strings.Builder
+	for _, reason := range manifest.Excluded() {
+		if n := left[reason]; n > 0 {
+			words := leftWord(reason)
+			if reason == manifest.ReasonDistrusted {
+				words = distrusted(policy)
+			}
+			fmt.Fprintf(&b, " · −%s %s", thousands(int64(n)), words)
+		}
+	}
+	return b.String()
+}
+
+// distrusted names the classes that a policy does not let in.
+func distrusted(policy *triage.Policy) string {
+	var names []string
+	for _, c := range provenance.Classes() {
+		if policy.Classes[c].Rank < policy.Trust {
+			names = append(names, string(c))
+		}
+	}
+	return cmp.Or(strings.Join(names, " or "), leftWord(manifest.ReasonDistrusted))
+}
+
+// leftWord returns a reason for leaving something out as people write it.
+func leftWord(r manifest.Reason) string {
+	switch r { //nolint:exhaustive // the others are their own words
+	case manifest.ReasonSourceGone:
+		return "source gone"
+	case manifest.ReasonSourceForbidden:
+		return "source not allowed"
+	case manifest.ReasonSourceUnavailable:
+		return "source not reached"
+	case manifest.ReasonTier:
+		return "not in this tier"
+	}
+	return strings.ReplaceAll(string(r), "_", " ")
+}
+
+// usedWords says what is special about an artifact in a context.
+func usedWords(u *carrel.UsedEntry) string {
+	var words []string
+	if u.Pinned {
+		words = append(words, "pinned")
+	}
+	if u.Class == provenance.Verified {
+		words = append(words, "human-verified")
+	}
+	if u.Fetched {
+		words = append(words, "refetched")
+	}
+	if u.Form == assembly.Shorter {
+		words = append(words, fmt.Sprintf("brief, of %s", thousands(int64(u.Tokens))))
+	}
+	if u.Neutralized > 0 {
+		words = append(words, count(u.Neutralized, "character")+" made visible")
+	}
+	return visible(strings.Join(words, ", "))
+}
+
+func printTraced(p *page, list []scoredLine) {
+	p.line("scored closely: %d", len(list))
+	t := &table{head: []string{"", "tag", "score", "R", "P", "S", "class", "id", "became"}}
+	for i := range list {
+		s := &list[i]
+		t.add("", string(s.Tag), milli(s.Score), milli(s.Recency), milli(s.Provenance), milli(s.Semantic), string(s.Class), shortRef(s.ID), leftWord(s.Reason))
+	}
+	if len(list) > 0 {
+		p.table(t)
+	}
+}
+
+// printScarce says that too little of what was found is in a context, and what
+// would help.
+func printScarce(p *page, r *assembled, req *carrel.AssembleRequest, ladder tier.Ladder) {
+	if r.Tier == tier.Minimal {
+		p.line("warning: tier minimal: nothing that was found is in this context. A person should look at what comes of it.")
+	} else {
+		p.line("warning: too little of what was found is in this context. A person should look at what comes of it.")
+	}
+	if req.Tier != "" {
+		p.line("hint: leave --tier %s out", req.Tier)
+		return
+	}
+	hint := fmt.Sprintf("hint: everything would take %s tok; --budget %d gives tier summarized, --budget %d full",
+		thousands(int64(r.Demand)), enough(r.Demand, ladder.Core)+r.Reserve, enough(r.Demand, ladder.Summarized)+r.Reserve)
+	if req.Session != "" {
+		hint += "; or carrel compress the session first"
+	}
+	p.line("%s", hint)
+}
+
+// enough returns the least budget of which a demand is below a share in
+// percent.
+func enough(demand token.Count, share int) token.Count {
+	return 100*demand/token.Count(max(share, 1)) + 1
+}

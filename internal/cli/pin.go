@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newPin(_ *Env, g *globals) *cobra.Command {
+	return pinCommand(g, false, &cobra.Command{
+		Use:   "pin ID...",
+		Short: "Keep blocks in the window as they are, or artifacts in every context",
+		Long: `Pin puts blocks under a hard rule: no compression touches them. A block that has
+left the window is not brought back by it; see recall and undo. An id that no
+block has may be an artifact's: every context of the scope has it then.`,
+	})
+}
+
+func newUnpin(_ *Env, g *globals) *cobra.Command {
+	return pinCommand(g, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin lifts what pin put on blocks and artifacts."})
+}
+
+// A pinned says which blocks and artifacts are pinned now, or are not.
+type pinned struct {
+	*carrel.PinResult
+	Artifacts []carrel.Artifact `json:"artifacts"`
+}
+
+func pinCommand(g *globals, unpin bool, cmd *cobra.Command) *cobra.Command {
+	req := &carrel.PinRequest{Unpin: unpin}
+	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		blocks, directive := g.completeBlock(cmd, args, word)
+		return append(blocks, g.offerArtifacts(cmd, &carrel.ArtifactsRequest{}, args)...), directive
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		req.Blocks = args
+		ctx := cmd.Context()
+		return g.with(ctx, false, func(a *access) error {
+			res, err := a.pin(ctx, req)
+			if err != nil {
+				return err
+			}
+			return g.result(document{name: "pin", value: res}, func(p *page) { res.print(p, req) })
+		})
+	}
+	writes(cmd, &req.DryRun)
+	return cmd
+}
+
+func (r *pinned) print(p *page, req *carrel.PinRequest) {
+	word, changed := "pinned", make(map[transcript.BlockID]bool)
+	if req.Unpin {
+		word = "unpinned"
+	}
+	for _, b := range r.Changed {
+		changed[b] = true
+	}
+	t := &table{}
+	for _, b := range r.Blocks {
+		was := "already"
+		if changed[b] {
+			was = "now"
+		}
+		t.add(b, word, was)
+	}
+	for i := range r.Artifacts {
+		t.add(r.Artifacts[i].ID, word, "artifact")
+	}
+	p.table(t)
+	if p.tty && req.DryRun {
+		p.line("dry run: nothing was written")
+	}
+}
+
+// pin pins blocks, and artifacts by the ids that no block has. Nothing is
+// pinned unless every id is something's.
+func (a *access) pin(ctx context.Context, req *carrel.PinRequest) (*pinned, error) {
+	out := &pinned{PinResult: &carrel.PinResult{Pinned: !req.Unpin, Blocks: []transcript.BlockID{}, Changed: []transcript.BlockID{}}, Artifacts: []carrel.Artifact{}}
+	res, err := a.Pin(ctx, a.scope, req)
+	if err == nil {
+		out.PinResult = res
+		return out, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	trial, rehearseErr := a.rehearse(nil)
+	if rehearseErr != nil {
+		return nil, rehearseErr
+	}
+	var blocks, artifacts []string
+	for _, id := range req.Blocks {
+		_, blockErr := a.Pin(ctx, a.scope, &carrel.PinRequest{Blocks: []string{id}, Unpin: req.Unpin, DryRun: true})
+		if blockErr == nil {
+			blocks = append(blocks, id)
+			continue
+		}
+		got, artifactErr := trial.PinArtifact(ctx, a.scope, id, !req.Unpin)
+		switch {
+		case errors.Is(artifactErr, store.ErrNotFound):
+			return nil, blockErr
+		case artifactErr != nil:
+			return nil, artifactErr
+		}
+		artifacts = append(artifacts, id)
+		out.Artifacts = append(out.Artifacts, *got)
+	}
+	if len(blocks) > 0 {
+		some := *req
+		some.Blocks = blocks
+		if out.PinResult, err = a.Pin(ctx, a.scope, &some); err != nil {
+			return nil, err
+		}
+	}
+	if req.DryRun {
+		return out, nil
+	}
+	for i, id := range artifacts {
+		got, err := a.PinArtifact(ctx, a.scope, id, !req.Unpin)
+		if err != nil {
+			return nil, err
+		}
+		out.Artifacts[i] = *got
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func newTier(_ *Env, g *globals) *cobra.Command {
+	var demands []string
+	var budget string
+	cmd := &cobra.Command{
+		Use:   "tier --demand D,... [--budget N]",
+		Short: "Say which tier a demand calls for",
+		Long: `Tier says how far a context is degraded for each of some demands: what it would
+take if nothing were cut, as a share of the budget such as 0.95 or 95%, or in
+tokens if there is a --budget. See "carrel help tiers".`,
+		Example: `  carrel tier --demand 0.7999,0.80,0.95,1.10,1.11
+  carrel tier --demand 41000 --budget 40000`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			opts, err := g.engineOptions()
+			if err != nil {
+				return err
+			}
+			res := &tiers{Ladder: ladder(opts.Ladder), Tiers: []tierLine{}}
+			if budget != "" {
+				n, err := parseTokens("--budget", budget)
+				if err != nil {
+					return err
+				}
+				if n == 0 {
+					return usagef("--budget: 0 tokens hold nothing")
+				}
+				res.Budget = n
+			}
+			for _, word := range demands {
+				demand, of, err := parseDemand(word, res.Budget)
+				if err != nil {
+					return err
+				}
+				res.Tiers = append(res.Tiers, tierLine{word, opts.Ladder.Tier(demand, of)})
+			}
+			if len(res.Tiers) == 0 {
+				return usagef("tier: name a share of the budget with --demand")
+			}
+			return g.result(document{"tier", res, "tiers"}, func(p *page) {
+				t := &table{}
+				for _, l := range res.Tiers {
+					t.add(l.Demand, string(l.Tier))
+				}
+				p.table(t)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&demands, "demand", nil, "`shares` of the budget, or tokens")
+	f.StringVar(&budget, "budget", "", "`tokens` that there are")
+	return cmd
+}
+
+// tiers is what is printed of tiers.
+type tiers struct {
+	Ladder ladder      `json:"ladder"`
+	Budget token.Count `json:"budget,omitempty"`
+	Tiers  []tierLine  `json:"tiers"`
+}
+
+// A ladder is a [tier.Ladder], in percent of the budget.
+type ladder struct {
+	Summarized int `json:"summarized"`
+	Core       int `json:"core"`
+	Minimal    int `json:"minimal"`
+}
+
+// A tierLine is the tier of a demand.
+type tierLine struct {
+	Demand string    `json:"demand"` // as it was given
+	Tier   tier.Tier `json:"tier"`
+}
+
+// parseDemand reads a demand, and returns what it is a share of: a budget in
+// tokens, or the number of millionths in 1. Digits that a millionth cannot hold
+// are refused, as they could round to the other side of an edge.
+func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
+	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
+		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
+		if err != nil || n > math.MaxInt64/100 {
+			return 0, 0, usagef("--demand: %q is no number of tokens", s)
+		}
+		return n, int64(budget), nil
+	}
+	bare, isPercent := strings.CutSuffix(s, "%")
+	places := 6
+	if isPercent {
+		places = 4
+	}
+	whole, decimals, _ := strings.Cut(bare, ".")
+	if strings.Trim(whole+decimals, "0123456789") != "" || whole+decimals == "" || len(whole) > 6 {
+		return 0, 0, usagef("--demand: %q is no share such as 0.95 or 95%%", s)
+	}
+	if len(strings.TrimRight(decimals, "0")) > places {
+		return 0, 0, usagef("--demand: %q is finer than a millionth", s)
+	}
+	r, err := ratio.Parse(s)
+	if err != nil {
+		return 0, 0, usagef("--demand: %q is no share such as 0.95 or 95%%", s)
+	}
+	return int64(r), int64(ratio.One), nil
+}

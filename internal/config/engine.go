@@ -1,0 +1,230 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/artifact/origin"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/llm/openai"
+	"github.com/carrel-dev/carrel/llm/static"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// checkArtifacts says what of the settings of artifacts makes no sense
+// together.
+func (s *Settings) checkArtifacts() error {
+	for _, pair := range [...]struct{ low, high string }{
+		{"tiers.full", "tiers.summarized"}, {"tiers.summarized", "tiers.core"}, {"triage.yellow", "triage.red"},
+	} {
+		if err := ordered[ratio.Ratio](s, pair.low, pair.high); err != nil {
+			return err
+		}
+	}
+	if err := ordered[int](s, "triage.deep", "triage.admit"); err != nil {
+		return err
+	}
+	for _, v := range s.mcp() {
+		command := serverOf(v.Key) + ".command"
+		if v.key.name == mcpURL && v.Value != "" && slices.ContainsFunc(s.Values, func(o Value) bool { return o.Key == command }) {
+			return v.fail(fmt.Errorf("%s is set, too: give one of them", command))
+		}
+	}
+	url, dir := s.value("embed.url"), s.value("embed.static")
+	switch {
+	case url.Value != "" && dir.Value != "":
+		return dir.fail(errors.New("embed.url is set, too: give one of them"))
+	case url.Value != "" && get[string](s, "embed.model") == "":
+		return url.fail(errors.New("wants embed.model, too: the name of a model of this server"))
+	}
+	return s.policy().Validate() // what could be wrong has been refused, with its place
+}
+
+// ordered fails if a value is above another that it may only reach.
+func ordered[T int | ratio.Ratio](s *Settings, low, high string) error {
+	l, h := s.value(low), s.value(high)
+	switch {
+	case get[T](s, low) <= get[T](s, high):
+		return nil
+	case l.Origin.Kind != "built-in":
+		return l.fail(fmt.Errorf("%v is above %s, %v", l, high, h))
+	}
+	return h.fail(fmt.Errorf("%v is below %s, %v", h, low, l))
+}
+
+// mcp returns the settings of MCP servers.
+func (s *Settings) mcp() []Value {
+	return slices.DeleteFunc(slices.Clone(s.Values), func(v Value) bool { return v.key.name != mcpCommand && v.key.name != mcpURL })
+}
+
+// serverOf returns the part of the key of an MCP server that they share.
+func serverOf(key string) string { return key[:strings.LastIndexByte(key, '.')] }
+
+// policy returns the policy of triage.
+func (s *Settings) policy() *triage.Policy {
+	p := triage.DefaultPolicy()
+	p.Admit, p.Deep = get[int](s, "triage.admit"), get[int](s, "triage.deep")
+	p.Trust, p.Red, p.Yellow = get[ratio.Ratio](s, "triage.trust"), get[ratio.Ratio](s, "triage.red"), get[ratio.Ratio](s, "triage.yellow")
+	p.Curve = triage.Curve(get[string](s, "triage.curve"))
+	for _, c := range provenance.Classes() {
+		r, w := p.Classes[c], get[shares](s, "triage.weights."+string(c))
+		r.Recency, r.Provenance, r.Semantic = w[0], w[1], w[2]
+		r.HalfLife = time.Duration(get[Duration](s, "triage.half_life."+string(c)))
+		p.Classes[c] = r
+	}
+	return p
+}
+
+// Offline reports whether nothing may connect.
+func (s *Settings) Offline() bool { return get[bool](s, "offline") }
+
+// Engine puts what the settings say about the engine into its options, and
+// returns what ends the connections that the engine makes. Call it after the
+// last job.
+func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
+	o.Weights = pager.Weights{Relevance: get[ratio.Ratio](s, "retention.alpha"), Recency: get[ratio.Ratio](s, "retention.beta")}
+	o.Cuts = pager.Cuts{Retain: get[ratio.Ratio](s, "retention.retain"), Evict: get[ratio.Ratio](s, "retention.evict")}
+	if o.KeepLast = get[int](s, "keep.last"); o.KeepLast == 0 {
+		o.KeepLast = -1 // 0 is the default there
+	}
+	o.Window = s.Window()
+	edge := func(name string) int { return int(get[ratio.Ratio](s, name) / percent) }
+	o.Ladder = tier.Ladder{Summarized: edge("tiers.full"), Core: edge("tiers.summarized"), Minimal: edge("tiers.core")}
+	o.Confidence = get[ratio.Ratio](s, "gate.confidence")
+	o.Triage = s.policy()
+	if o.Resident = int64(get[Size](s, "resident.bytes")); o.Resident == 0 {
+		o.Resident = -1 // 0 is the default there
+	}
+	if o.Embedder, err = s.embedder(); err != nil {
+		return nil, err
+	}
+	router := s.router()
+	o.Sources = router
+	return router.Close, nil
+}
+
+// router returns a source of what is configured. Everything else it forbids,
+// and says which setting would allow it.
+func (s *Settings) router() *origin.Router {
+	limit, timeout := int64(get[Size](s, origin.SettingLimit)), time.Duration(get[Duration](s, "sources.timeout"))
+	private, allow := get[bool](s, origin.SettingPrivate), get[[]netip.Prefix](s, origin.SettingAllow)
+	r := &origin.Router{Sources: make(map[string]artifact.Source), Offline: s.Offline()}
+	if roots := get[[]string](s, origin.SettingFiles); len(roots) > 0 {
+		r.Sources["file"] = &origin.Files{Roots: roots, Limit: limit}
+	}
+	if hosts := get[[]string](s, origin.SettingHosts); len(hosts) > 0 {
+		h := &origin.HTTP{Hosts: hosts, Limit: limit, Timeout: timeout, AllowPrivate: private, Allow: allow}
+		r.Sources["http"], r.Sources["https"] = h, h
+	}
+	servers := make(map[string]origin.Server)
+	for _, v := range s.mcp() {
+		name := strings.TrimPrefix(serverOf(v.Key), origin.SettingMCP+".")
+		if plain, err := strconv.Unquote(name); err == nil {
+			name = plain // as dotted has quoted it
+		}
+		switch x := v.Value.(type) {
+		case []string:
+			servers[name] = origin.Server{Command: x}
+		case string:
+			if x != "" {
+				servers[name] = origin.Server{URL: x, AllowPrivate: private, Allow: allow}
+			}
+		}
+	}
+	if len(servers) > 0 {
+		r.Sources["mcp"] = &origin.MCP{Servers: servers, Limit: limit, Timeout: timeout}
+	}
+	return r
+}
+
+// embedder returns the embedder that is configured, or nil. That of a URL is
+// none where nothing may connect.
+func (s *Settings) embedder() (llm.Embedder, error) {
+	url, dir := s.value("embed.url"), s.value("embed.static")
+	switch {
+	case dir.Value != "":
+		path := get[string](s, dir.Key)
+		for _, name := range [...]string{"model.safetensors", "tokenizer.json"} {
+			if _, err := os.Stat(filepath.Join(path, name)); err != nil {
+				return nil, dir.fail(err)
+			}
+		}
+		return &staticEmbedder{load: sync.OnceValues(func() (*static.Model, error) {
+			return static.Load(os.DirFS(path), nil)
+		})}, nil
+	case url.Value == "" || s.Offline():
+		return nil, nil
+	}
+	key, err := s.embedKey()
+	if err != nil {
+		return nil, err
+	}
+	c, err := openai.New(get[string](s, url.Key), get[string](s, "embed.model"), &openai.Options{
+		Key: key, Dimensions: get[int](s, "embed.dimensions"), Batch: get[int](s, "embed.batch"),
+		Timeout: time.Duration(get[Duration](s, "embed.timeout")),
+	})
+	if err != nil {
+		return nil, url.fail(err)
+	}
+	return c, nil
+}
+
+// embedKey returns the key for the embedder: that of the environment, or else
+// what is in the file that is named.
+func (s *Settings) embedKey() (llm.Secret, error) {
+	if key := get[llm.Secret](s, "embed.key"); !key.IsZero() {
+		return key, nil
+	}
+	file := s.value("embed.key_file")
+	if file.Value == "" {
+		return llm.Secret{}, nil
+	}
+	data, err := os.ReadFile(get[string](s, file.Key))
+	if err != nil {
+		return llm.Secret{}, file.fail(err)
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" || strings.ContainsAny(text, "\r\n") {
+		return llm.Secret{}, file.fail(errors.New("the file has not one line with the key in it"))
+	}
+	return llm.NewSecret(text), nil
+}
+
+// A staticEmbedder reads its files when they are first needed: most commands
+// embed nothing.
+type staticEmbedder struct {
+	load func() (*static.Model, error)
+}
+
+// Embed implements [llm.Embedder].
+func (e *staticEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	m, err := e.load()
+	if err != nil {
+		return nil, fmt.Errorf("embed.static: %w", err)
+	}
+	return m.Embed(ctx, texts)
+}
+
+// Name implements [llm.Embedder].
+func (e *staticEmbedder) Name() string {
+	m, err := e.load()
+	if err != nil {
+		return "static" // it embeds nothing under this name
+	}
+	return m.Name()
+}
