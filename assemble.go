@@ -263,7 +263,7 @@ func (a *assembling) query() string {
 
 // fit measures everything, has the core decide, and makes the parts.
 func (a *assembling) fit(ctx context.Context) error {
-	a.terms = retrieval.Terms(a.query())
+	a.terms = retrieval.Keys(a.query())
 	system := a.trusted("system", a.req.System)
 	query := a.trusted("query", a.req.Query)
 	budget := a.req.Budget - a.req.Reserve
@@ -295,7 +295,7 @@ func (a *assembling) fit(ctx context.Context) error {
 	for i := range winners {
 		briefs[i] = make(map[token.Count]string)
 		r.Winners = append(r.Winners, assembly.Winner{
-			Class: winners[i].page.row.Class, Tokens: winners[i].page.tokens(a.meter.counter),
+			Class: winners[i].page.row.Class, Tokens: a.pageIn(&winners[i], briefs[i]),
 			Brief: func(limit token.Count) token.Count { return a.brief(&winners[i], limit, briefs[i]) },
 		})
 	}
@@ -333,11 +333,15 @@ func (a *assembling) fit(ctx context.Context) error {
 		a.part(manifest.KindNotice, manifest.ReasonNotice, noticeText)
 	}
 	for _, c := range plan.Choices {
-		switch w := &winners[c.Index]; c.Form {
+		switch w, made := &winners[c.Index], briefs[c.Index][c.Tokens]; c.Form {
 		case assembly.Whole:
-			a.place(w, manifest.KindArtifact, manifest.ReasonFits, c.Form, "")
+			if made == "" {
+				a.place(w, manifest.KindArtifact, manifest.ReasonFits, c.Form, "")
+				break
+			}
+			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, assembly.Shorter, made)
 		case assembly.Shorter:
-			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, c.Form, briefs[c.Index][c.Tokens])
+			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, c.Form, made)
 		case assembly.Out:
 			reason := manifest.ReasonTier
 			if c.Reason == assembly.ReasonNoRoom {
@@ -418,22 +422,48 @@ func (a *assembling) winners(pins []selected) []selected {
 	return a.distinct(worth, pins)
 }
 
+// pageIn returns the tokens of an artifact as it goes in, fence included. Of one
+// that is larger than a page it makes an excerpt, which is kept under its
+// tokens.
+func (a *assembling) pageIn(p *selected, made map[token.Count]string) token.Count {
+	whole, limit := p.page.tokens(a.meter.counter), a.engine.opts.Page
+	if limit < 0 || whole <= limit {
+		return whole
+	}
+	if n := a.shorten(p, limit, assembly.Excerpt, made); n > 0 {
+		return n
+	}
+	return whole
+}
+
 // brief makes a brief form of an artifact within a limit, fence included, and
 // returns its tokens. The form is kept under its tokens.
 func (a *assembling) brief(p *selected, limit token.Count, made map[token.Count]string) token.Count {
+	return a.shorten(p, limit, assembly.Brief, made)
+}
+
+// shorten makes a form of an artifact, and tries again with less where the
+// fence takes what there was room for.
+func (a *assembling) shorten(
+	p *selected, limit token.Count,
+	form func(assembly.Source, string, []string, token.Count, func(string) token.Count) string,
+	made map[token.Count]string,
+) token.Count {
 	count := a.meter.counter.Count
 	src := p.page.source()
 	src.Form = assembly.Shorter
-	room := limit - count(assembly.Fence(src, ""))
+	fence := count(assembly.Fence(src, ""))
+	src.Tokens = max(1, p.page.tokens(a.meter.counter)-fence)
+	room := limit - fence
 	for range 4 {
 		if room <= 0 {
 			return 0
 		}
-		text := assembly.Brief(src, p.page.shown(), a.terms, room, count)
+		shown, _ := assembly.Neutralize(p.page.shown())
+		text := form(src, shown, a.terms, room, count)
 		if text == "" {
 			return 0
 		}
-		text, _ = assembly.Neutralize(text)
 		text = assembly.Fence(src, text)
 		n := count(text)
 		if n <= limit {

@@ -33,7 +33,7 @@ import (
 
 // audit checks everything that holds of every context: it fits, its format is
 // valid, its manifest verifies, tiles it, and rebuilds it.
-func audit(t require, e *carrel.Engine, sc governance.Scope, req *carrel.AssembleRequest, r *carrel.AssembleResult) {
+func audit(t require, e *carrel.Engine, req *carrel.AssembleRequest, r *carrel.AssembleResult) {
 	ctx := context.Background()
 	if r.TokenCount > req.Budget-req.Reserve {
 		t.Fatalf("%d tokens of %d less %d", r.TokenCount, req.Budget, req.Reserve)
@@ -43,15 +43,15 @@ func audit(t require, e *carrel.Engine, sc governance.Scope, req *carrel.Assembl
 			t.Fatalf("the context is refused: %v, %v\n%s", violations, err, r.Data)
 		}
 	}
-	v, err := e.VerifyManifest(ctx, sc, r.Manifest)
+	v, err := e.VerifyManifest(ctx, scope, r.Manifest)
 	if err != nil || !v.Output {
 		t.Fatalf("the manifest does not verify: %+v, %v", v, err)
 	}
-	again, err := e.Replay(ctx, sc, r.Manifest)
+	again, err := e.Replay(ctx, scope, r.Manifest)
 	if err != nil || !bytes.Equal(again, r.Data) {
 		t.Fatalf("a replay gives %d bytes of %d: %v", len(again), len(r.Data), err)
 	}
-	_, sealed, err := e.Manifest(ctx, sc, r.Manifest)
+	_, sealed, err := e.Manifest(ctx, scope, r.Manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestNeverOverBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		audit(t, e, scope, req, r)
+		audit(t, e, req, r)
 		if r.Candidates != n {
 			t.Fatalf("%d candidates of %d", r.Candidates, n)
 		}
@@ -163,7 +163,7 @@ func TestAssembleWithSession(t *testing.T) {
 				&carrel.PutRequest{Class: provenance.Document, Content: []byte("House rule: never deploy on Fridays."), Pinned: true})
 			req := &carrel.AssembleRequest{Session: in.Session, Format: format, System: "Answer in English.", Budget: 20_000, Reserve: 1000}
 			r := b.assemble(t, req)
-			audit(t, b.Engine, scope, req, r)
+			audit(t, b.Engine, req, r)
 			text := string(r.Data)
 			order := []string{"Answer in English", "House rule", "The deploy of billing hangs", "And pod 3?", "512Mi"}
 			at := -1
@@ -245,7 +245,7 @@ func TestAssembleCutsTheWindow(t *testing.T) {
 	}
 	req := &carrel.AssembleRequest{Session: in.Session, Format: "openai", Budget: 1500}
 	r := b.assemble(t, req)
-	audit(t, b.Engine, scope, req, r)
+	audit(t, b.Engine, req, r)
 	if r.Tier != tier.Minimal || !r.Review || r.Demand <= req.Budget {
 		t.Errorf("tier %s, review %v, demand %d", r.Tier, r.Review, r.Demand)
 	}
@@ -628,4 +628,43 @@ func stressAudit(t *testing.T, e *carrel.Engine, sc governance.Scope, theirs str
 		}
 	}
 	t.Logf("%s: %d manifests, %d artifacts", sc, len(list), len(artifacts))
+}
+
+// Of an artifact that is larger than a page, a context has the passages that
+// have to do with the question; of a pinned one, all.
+func TestPageOfALargeArtifact(t *testing.T) {
+	var doc strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&doc, "## Part %d\n\nThe parcel number %d leaves on Monday with all that was ordered, and the label is printed twice.\n\n", i, i)
+		if i == 120 {
+			doc.WriteString("The refund limit of the desk is $400.\n\n")
+		}
+	}
+	req := &carrel.PutRequest{Class: provenance.Document, Title: "handbook", Content: []byte(doc.String())}
+	ask := func(opts carrel.Options, pinned bool) *carrel.AssembleResult {
+		b := newBench(t, memory.New(), opts)
+		r := *req
+		r.Pinned = pinned
+		b.put(t, &r)
+		a := &carrel.AssembleRequest{Query: "what is the refund limit?", Budget: 40_000}
+		res := b.assemble(t, a)
+		audit(t, b.Engine, a, res)
+		if len(res.Used) != 1 || !strings.Contains(string(res.Data), "limit of the desk is $400") {
+			t.Fatalf("%d artifacts are in, and the answer is not:\n%s", len(res.Used), res.Data)
+		}
+		return res
+	}
+	r := ask(carrel.Options{}, false)
+	if n := r.Used[0].InContext; n > carrel.DefaultPage || r.Used[0].Form != assembly.Shorter || r.Demand > 3000 {
+		t.Errorf("%d tokens as %s, demand %d", n, r.Used[0].Form, r.Demand)
+	}
+	if !strings.Contains(string(r.Data), "recall by id") {
+		t.Error("the context does not say that something was left out")
+	}
+	if r = ask(carrel.Options{Page: -1}, false); r.Used[0].Form != assembly.Whole {
+		t.Errorf("without a limit it is %s", r.Used[0].Form)
+	}
+	if r = ask(carrel.Options{}, true); r.Used[0].Form != assembly.Whole {
+		t.Errorf("pinned it is %s", r.Used[0].Form)
+	}
 }

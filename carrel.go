@@ -107,6 +107,11 @@ type Options struct {
 	// pieces of words, and nothing leaves the machine.
 	Embedder llm.Embedder
 
+	// Page is how many tokens of one artifact a context takes. Of a larger one it
+	// has the passages that have most to do with the question. The default is
+	// [DefaultPage]; a negative number means no limit. Pinned artifacts are always whole.
+	Page token.Count
+
 	// Resident is how many bytes of artifacts are kept in memory. The default is
 	// 256 MiB.
 	Resident int64
@@ -132,6 +137,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// DefaultPage is how many tokens of one artifact a context takes by default.
+const DefaultPage = 2000
+
 // New returns an engine over s. The engine does not own s: close the store
 // after the last job has returned.
 func New(s store.Store, opts *Options) (*Engine, error) {
@@ -143,8 +151,8 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 		return nil, fmt.Errorf("carrel: options: %w", err)
 	}
 	e := &Engine{store: s, opts: o, policy: o.Triage, resident: artifact.NewPages[*page](o.Resident)}
-	e.policyName = fmt.Sprintf("%s:ladder/%d-%d-%d:gate/%d", o.Triage.Version(),
-		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, int64(o.Confidence))
+	e.policyName = fmt.Sprintf("%s:ladder/%d-%d-%d:page/%d:gate/%d", o.Triage.Version(),
+		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, max(0, o.Page), int64(o.Confidence))
 	if e.exact, err = token.Encoding("o200k_base"); err != nil {
 		return nil, fmt.Errorf("carrel: %w", err)
 	}
@@ -174,6 +182,9 @@ func (o *Options) complete() (Options, error) {
 	}
 	if c.Confidence == 0 {
 		c.Confidence = assembly.DefaultThreshold
+	}
+	if c.Page == 0 {
+		c.Page = DefaultPage
 	}
 	if c.Resident == 0 {
 		c.Resident = 256 << 20

@@ -35,8 +35,11 @@ func Brief(s Source, text string, terms []string, limit token.Count, count func(
 	if s.Class == provenance.Transcript {
 		limit = min(limit, TranscriptLimit)
 	}
-	whole := count(text)
-	if whole <= limit {
+	whole := s.Tokens
+	if whole == 0 {
+		whole = count(text)
+	}
+	if whole <= limit && (s.Tokens == 0 || count(text) <= limit) {
 		return text
 	}
 	c := cutter{id: s.ID, text: text, whole: whole, limit: limit, count: count}

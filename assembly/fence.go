@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // A Source says where a text comes from.
@@ -18,6 +19,10 @@ type Source struct {
 	Origin  string // such as "file:policy.md"
 	Created string // when, as the reader shall see it; may be empty
 	Form    Form   // of the text; whole if empty
+
+	// Tokens is how many the whole text has, if that is known already. 0 is not
+	// known.
+	Tokens token.Count
 }
 
 // Preamble returns the sentences that tell a model what fences mean. It is

@@ -46,6 +46,10 @@ The files are TOML. All keys, with examples:
   summarized = 0.95    # summarized below it
   core = 1.10          # core up to it, and minimal above
 
+  [assemble]
+  page = 2_000         # tokens of one artifact; of a larger one a context has
+                       # the passages that have most to do with the question
+
   [gate]
   confidence = 0.7     # that a memory needs, or else it waits for review
 
@@ -55,6 +59,7 @@ The files are TOML. All keys, with examples:
   trust = 0.2          # a class that ranks below does not enter
   red = 0.6            # score from which an artifact goes in first
   yellow = 0.35        # score below which it is left out
+  floor = 0.05         # likeness to the query below which it is, whatever its score
   curve = "half-life"  # of recency, or "log"
   half_life.tool = "1d"
   weights.tool = [0.5, 0.25, 0.25]  # recency, provenance, semantics; sum is 1

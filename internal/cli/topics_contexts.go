@@ -3,14 +3,15 @@ package cli
 const topicTiers = `The tier of a context says how far it was cut. It follows from the demand: what
 the context would take if nothing were cut, measured before anything is.
 
-  full        below 80% of the budget     everything that is worth a place, whole
+  full        below 80% of the budget     everything that is worth a place
   summarized  from 80%                    transcripts in 200 tokens at most, others
                                           in half their tokens until it fits
   core        from 95% to 110%            what a person has verified
   minimal     above 110%                  no artifact, and a flag for a person to
                                           look
 
-The system text, pinned artifacts, the window of a session and the query are in
+An artifact takes 2,000 tokens at most (assemble.page): a larger one comes in by
+the passages that have most to do with the query. The system text, pinned artifacts, the window of a session and the query are in
 every tier; if they alone are over the budget, the exit code is 5. What a tier
 leaves out is in the manifest with that reason. The edges are settings, see
 "carrel help config"; "carrel tier --demand 0.79,0.80" calculates, and "carrel

@@ -23,6 +23,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/triage"
 )
 
@@ -79,7 +80,8 @@ func serverOf(key string) string { return key[:strings.LastIndexByte(key, '.')] 
 func (s *Settings) policy() *triage.Policy {
 	p := triage.DefaultPolicy()
 	p.Admit, p.Deep = get[int](s, "triage.admit"), get[int](s, "triage.deep")
-	p.Trust, p.Red, p.Yellow = get[ratio.Ratio](s, "triage.trust"), get[ratio.Ratio](s, "triage.red"), get[ratio.Ratio](s, "triage.yellow")
+	p.Trust, p.Floor = get[ratio.Ratio](s, "triage.trust"), get[ratio.Ratio](s, "triage.floor")
+	p.Red, p.Yellow = get[ratio.Ratio](s, "triage.red"), get[ratio.Ratio](s, "triage.yellow")
 	p.Curve = triage.Curve(get[string](s, "triage.curve"))
 	for _, c := range provenance.Classes() {
 		r, w := p.Classes[c], get[shares](s, "triage.weights."+string(c))
@@ -105,6 +107,7 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Window = s.Window()
 	edge := func(name string) int { return int(get[ratio.Ratio](s, name) / percent) }
 	o.Ladder = tier.Ladder{Summarized: edge("tiers.full"), Core: edge("tiers.summarized"), Minimal: edge("tiers.core")}
+	o.Page = token.Count(get[int](s, "assemble.page"))
 	o.Confidence = get[ratio.Ratio](s, "gate.confidence")
 	o.Triage = s.policy()
 	if o.Resident = int64(get[Size](s, "resident.bytes")); o.Resident == 0 {

@@ -61,6 +61,7 @@ var known = slices.Concat([]key{
 	{name: "tiers.full", read: readEdge, builtIn: percents(tier.DefaultLadder.Summarized)},
 	{name: "tiers.summarized", alias: "tiers.summarised", read: readEdge, builtIn: percents(tier.DefaultLadder.Core)},
 	{name: "tiers.core", read: readEdge, builtIn: percents(tier.DefaultLadder.Minimal)},
+	{name: "assemble.page", read: readCount, builtIn: carrel.DefaultPage},
 	{name: "gate.confidence", read: readConfidence, builtIn: assembly.DefaultThreshold},
 }, triageKeys(), []key{
 	{name: origin.SettingFiles, read: readList(`["docs"]`, anything), builtIn: []string{}, place: true},
@@ -100,6 +101,7 @@ func triageKeys() []key {
 		{name: "triage.trust", read: readRatio, builtIn: p.Trust},
 		{name: "triage.red", read: readRatio, builtIn: p.Red},
 		{name: "triage.yellow", read: readRatio, builtIn: p.Yellow},
+		{name: "triage.floor", read: readRatio, builtIn: p.Floor},
 		{name: "triage.curve", read: oneOf(string(triage.CurveHalfLife), string(triage.CurveLog)), builtIn: string(p.Curve)},
 	}
 	for _, c := range provenance.Classes() {

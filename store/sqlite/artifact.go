@@ -106,12 +106,12 @@ func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...
 
 // Pick implements [store.Artifacts].
 func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
-	emit := func(a *store.Artifact) error {
-		picked = append(picked, *a)
-		return nil
-	}
 	limit = max(0, limit)
 	err = s.within(ctx, scope, func(v view, base int64) error {
+		emit := func(a *store.Artifact) error {
+			picked = append(picked, *a)
+			return ctx.Err()
+		}
 		switch {
 		case p.Cells != nil:
 			return v.pickCells(emit, base, p.Cells, limit)
