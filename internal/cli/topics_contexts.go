@@ -11,7 +11,9 @@ the context would take if nothing were cut, measured before anything is.
                                           look
 
 An artifact takes 2,000 tokens at most (assemble.page): a larger one comes in by
-the passages that have most to do with the query. The system text, pinned artifacts, the window of a session and the query are in
+the passages that have most to do with the query.
+
+The system text, pinned artifacts, the window of a session and the query are in
 every tier; if they alone are over the budget, the exit code is 5. What a tier
 leaves out is in the manifest with that reason. The edges are settings, see
 "carrel help config"; "carrel tier --demand 0.79,0.80" calculates, and "carrel
