@@ -177,9 +177,9 @@ func (s *selection) leave(k *catalog, first *triage.First) {
 	s.candidates = n
 	if n > listed {
 		for _, r := range []triage.Reason{triage.ReasonExpired, triage.ReasonRefuted, triage.ReasonDistrusted, triage.ReasonCrowded} {
-			rows := manifest.CollectRows(int64(k.table.Len()), func(n int64) bool { return first.Reason(int(n-1)) == r })
-			if rows.Len() > 0 {
-				s.left = append(s.left, &manifest.Set{Reason: leftOut[r], Count: int(rows.Len()), Rows: rows})
+			rows := manifest.BitRows(first.Bits(r)) // row 0 is the place 1
+			if n := rows.Len(); n > 0 {
+				s.left = append(s.left, &manifest.Set{Reason: leftOut[r], Count: int(n), Rows: rows})
 			}
 		}
 		return

@@ -1,9 +1,9 @@
 package manifest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -75,7 +75,8 @@ func validID(s string) bool {
 //   - their tokens sum to Total, which is within Budget less Reserve;
 //   - what a reason stands with is what it is for;
 //   - no artifact or block is in two segments or omissions, no row of an
-//     artifact is mentioned twice, and none is fetched twice;
+//     artifact is mentioned twice, no reason has two sets, and none is fetched
+//     twice;
 //   - as many artifacts as Candidates are in segments, omissions and sets;
 //   - the tier minimal asks for a Review.
 //
@@ -88,6 +89,8 @@ func (m *Manifest) Check() error {
 	c := checker{
 		refs:    make(map[string]int, len(m.Items)),
 		fetched: make(map[string]int),
+		rows:    make(map[int64]int, len(m.Items)),
+		items:   m.Items,
 	}
 	for i, it := range m.Items {
 		if err := checkItem(it); err != "" {
@@ -330,17 +333,13 @@ type checker struct {
 	rank      int            // of the latest item
 	refs      map[string]int // of segments and omissions, to the item
 	fetched   map[string]int
-	rows      []placed
+	rows      map[int64]int // of segments and omissions, to the item
+	sets      []int         // items that are sets
+	items     []Item
 	size      int64 // bytes of the segments
 	tokens    int64
 	artifacts int64 // artifacts
 	output    *Output
-}
-
-// A placed run of rows is mentioned by an item.
-type placed struct {
-	run
-	item int
 }
 
 // rank returns the place of an item's type in the order of items.
@@ -382,9 +381,12 @@ func (c *checker) add(i int, it Item) string {
 		return c.mention(i, it.Ref, it.Class, it.Row)
 	case *Set:
 		c.artifacts += int64(it.Count)
-		for _, r := range it.Rows.runs {
-			c.rows = append(c.rows, placed{r, i})
+		for _, other := range c.sets {
+			if c.items[other].(*Set).Reason == it.Reason {
+				return fmt.Sprintf("item %d is the set of what is %s, too", other, it.Reason)
+			}
 		}
+		c.sets = append(c.sets, i)
 	case *Fetch:
 		return twice(c.fetched, it.Ref, i)
 	case *Output:
@@ -399,7 +401,10 @@ func (c *checker) mention(i int, ref string, class provenance.Class, row int64) 
 		c.artifacts++
 	}
 	if row != 0 {
-		c.rows = append(c.rows, placed{run{row, row}, i})
+		if other, ok := c.rows[row]; ok {
+			return fmt.Sprintf("item %d has row %d, too", other, row)
+		}
+		c.rows[row] = i
 	}
 	if ref == "" {
 		return ""
@@ -430,12 +435,17 @@ func (c *checker) end(h *Header) error {
 	case c.artifacts != int64(h.Candidates):
 		return whole("%d artifacts are mentioned, and there were %d candidates", c.artifacts, h.Candidates)
 	}
-	slices.SortFunc(c.rows, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.item, b.item))
-	})
-	for i := 1; i < len(c.rows); i++ {
-		if a, b := c.rows[i-1], c.rows[i]; b.first <= a.last {
-			return &CheckError{max(a.item, b.item), fmt.Sprintf("item %d has row %d, too", min(a.item, b.item), b.first)}
+	for k, i := range c.sets {
+		set := c.items[i].(*Set)
+		for _, row := range slices.Sorted(maps.Keys(c.rows)) {
+			if set.Rows.Contains(row) {
+				return &CheckError{i, fmt.Sprintf("item %d has row %d, too", c.rows[row], row)}
+			}
+		}
+		for _, other := range c.sets[:k] {
+			if row, ok := set.Rows.meets(c.items[other].(*Set).Rows); ok {
+				return &CheckError{i, fmt.Sprintf("item %d has row %d, too", other, row)}
+			}
 		}
 	}
 	return nil

@@ -36,6 +36,7 @@ func TestCheck(t *testing.T) {
 		{"a ref fetched twice", func(m *Manifest) { m.Items[9].(*Fetch).Ref = "a41c09de" }, 9, "item 8 is about a41c09de, too"},
 		{"a row in a segment and a set", func(m *Manifest) { segment(m, 1).Row = 7 }, 6, "item 1 has row 7, too"},
 		{"a row in two sets", func(m *Manifest) { m.Items[7].(*Set).Rows = rowsOf(312, 400) }, 7, "item 6 has row 312, too"},
+		{"two sets for a reason", func(m *Manifest) { m.Items[7].(*Set).Reason = m.Items[6].(*Set).Reason }, 7, "item 6 is the set of what is expired, too"},
 		{"a row in two omissions", func(m *Manifest) { omission(m, 4).Row = 402 }, 4, "item 3 has row 402, too"},
 		{"nil", func(m *Manifest) { m.Items[0] = nil }, 0, "it is nil"},
 		{"a nil segment", func(m *Manifest) { m.Items[0] = (*Segment)(nil) }, 0, "it is nil"},

@@ -161,12 +161,13 @@ func anyManifest(t *rapid.T) *Manifest {
 		}
 		m.Items = append(m.Items, o)
 	}
-	for range rapid.IntRange(0, 3).Draw(t, "sets") {
+	reasons := rapid.Permutation(Excluded()).Draw(t, "reasons")
+	for _, reason := range reasons[:rapid.IntRange(0, 3).Draw(t, "sets")] {
 		rows := make([]int64, rapid.IntRange(1, 60).Draw(t, "rows"))
 		for i := range rows {
 			rows[i] = next()
 		}
-		m.Items = append(m.Items, &Set{Reason: rapid.SampledFrom(Excluded()).Draw(t, "reason"), Count: len(rows), Rows: rowsOf(rows...)})
+		m.Items = append(m.Items, &Set{Reason: reason, Count: len(rows), Rows: rowsOf(rows...)})
 		h.Candidates += len(rows)
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "fetches") {

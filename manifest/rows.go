@@ -1,9 +1,11 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"iter"
+	mathbits "math/bits"
 	"slices"
 	"sort"
 	"strconv"
@@ -15,10 +17,13 @@ import (
 const maxExact = 1<<53 - 1
 
 // Rows is a set of sequence numbers of artifacts, from 1 to 2⁵³−1. The zero
-// value is empty. It takes room for each run of numbers without a gap and not
-// for each number.
+// value is empty. It is kept as runs of numbers without a gap, or as a bitmap,
+// whichever is shorter to write.
 type Rows struct {
-	runs []run // ascending, with a gap before each
+	runs []run // ascending, with a gap before each; nil if there is a bitmap
+
+	first int64  // what bit 0 of bits is for
+	bits  []byte // bit i of byte j is for first+8j+i; the first bit is set, and one of the last byte
 }
 
 // A run is the numbers from first to last.
@@ -34,40 +39,110 @@ func NewRows(rows ...int64) (Rows, error) {
 		if n < 1 || n > maxExact {
 			return Rows{}, whole("row %d is not from 1 to 2⁵³−1", n)
 		}
-		if last := len(s.runs) - 1; last >= 0 && n <= s.runs[last].last+1 {
-			s.runs[last].last = n
-			continue
-		}
-		s.runs = append(s.runs, run{n, n})
+		s.push(n)
 	}
-	return s, nil
+	return s.shorter(), nil
 }
 
-// CollectRows returns the set of the numbers from 1 to n that are in.
-func CollectRows(n int64, in func(row int64) bool) Rows {
-	var s Rows
-	for row := int64(1); row <= n; row++ {
-		if !in(row) {
-			continue
-		}
-		if last := len(s.runs) - 1; last >= 0 && s.runs[last].last == row-1 {
-			s.runs[last].last = row
-		} else {
-			s.runs = append(s.runs, run{row, row})
+// BitRows returns the set of the numbers whose bit is set: bit i of byte j,
+// counted from the least significant, is for 1+8j+i. It keeps no part of bits.
+func BitRows(bits []byte) Rows {
+	first := slices.IndexFunc(bits, func(b byte) bool { return b != 0 })
+	if first < 0 {
+		return Rows{}
+	}
+	for bits[len(bits)-1] == 0 {
+		bits = bits[:len(bits)-1]
+	}
+	bits = bits[first:]
+	shift := mathbits.TrailingZeros8(bits[0])
+	s := Rows{first: int64(8*first+shift) + 1, bits: shiftDown(bits, shift)}
+	// Each run but the first takes at least a comma and as many digits as the
+	// first number. If even that is more, the runs need not be written to know.
+	if runs := s.countRuns(); runs*(digits(s.first)+1)-1 > s.bitmapLen() {
+		return s
+	}
+	var t Rows
+	for n := range s.All() {
+		t.push(n)
+	}
+	return t.shorter()
+}
+
+// shiftDown moves all bits down by less than a byte, and drops a last byte that
+// is empty then.
+func shiftDown(bits []byte, by int) []byte {
+	out := make([]byte, len(bits))
+	for i, b := range bits {
+		out[i] = b >> by
+		if i+1 < len(bits) && by > 0 {
+			out[i] |= bits[i+1] << (8 - by)
 		}
 	}
-	return s
+	if out[len(out)-1] == 0 {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// countRuns returns how many runs a bitmap has.
+func (s Rows) countRuns() int64 {
+	n, before := 0, byte(0) // the last bit of the byte before
+	for _, b := range s.bits {
+		n += mathbits.OnesCount8(b &^ (b<<1 | before))
+		before = b >> 7
+	}
+	return int64(n)
+}
+
+// push adds a number that is at least as large as all others.
+func (s *Rows) push(n int64) {
+	if last := len(s.runs) - 1; last >= 0 && n <= s.runs[last].last+1 {
+		s.runs[last].last = n
+		return
+	}
+	s.runs = append(s.runs, run{n, n})
+}
+
+// shorter returns a set of runs in the form that is shorter to write.
+func (s Rows) shorter() Rows {
+	if len(s.runs) == 0 {
+		return Rows{}
+	}
+	b := Rows{first: s.runs[0].first}
+	size := (s.runs[len(s.runs)-1].last-b.first)/8 + 1
+	length := int64(len(s.appendRuns(nil)))
+	if size >= length {
+		return s // base64 is longer still
+	}
+	b.bits = make([]byte, size)
+	if b.bitmapLen() >= length {
+		return s
+	}
+	for _, r := range s.runs {
+		for n := r.first - b.first; n <= r.last-b.first; n++ {
+			b.bits[n/8] |= 1 << (n % 8)
+		}
+	}
+	return b
 }
 
 // Contains reports whether n is in the set.
 func (s Rows) Contains(n int64) bool {
+	if s.bits != nil {
+		n -= s.first
+		return n >= 0 && n < 8*int64(len(s.bits)) && s.bits[n/8]>>(n%8)&1 == 1
+	}
 	i := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].last >= n })
 	return i < len(s.runs) && s.runs[i].first <= n
 }
 
 // Len returns how many numbers are in the set.
 func (s Rows) Len() int64 {
-	var n int64
+	n := int64(0)
+	for _, b := range s.bits {
+		n += int64(mathbits.OnesCount8(b))
+	}
 	for _, r := range s.runs {
 		n += r.last - r.first + 1
 	}
@@ -77,6 +152,13 @@ func (s Rows) Len() int64 {
 // All yields the numbers of the set, ascending.
 func (s Rows) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
+		for j, b := range s.bits {
+			for ; b != 0; b &= b - 1 {
+				if !yield(s.first + int64(8*j+mathbits.TrailingZeros8(b))) {
+					return
+				}
+			}
+		}
 		for _, r := range s.runs {
 			for n := r.first; n <= r.last; n++ {
 				if !yield(n) {
@@ -88,7 +170,59 @@ func (s Rows) All() iter.Seq[int64] {
 }
 
 // Equal reports whether s and t have the same numbers.
-func (s Rows) Equal(t Rows) bool { return slices.Equal(s.runs, t.runs) }
+func (s Rows) Equal(t Rows) bool {
+	return slices.Equal(s.runs, t.runs) && s.first == t.first && bytes.Equal(s.bits, t.bits)
+}
+
+// meets returns the lowest number that is in both sets, and false if there is
+// none.
+func (s Rows) meets(t Rows) (int64, bool) {
+	switch {
+	case s.bits == nil && t.bits == nil:
+		for i, k := 0, 0; i < len(s.runs) && k < len(t.runs); {
+			a, b := s.runs[i], t.runs[k]
+			switch {
+			case a.last < b.first:
+				i++
+			case b.last < a.first:
+				k++
+			default:
+				return max(a.first, b.first), true
+			}
+		}
+		return 0, false
+	case s.bits == nil:
+		return t.meets(s)
+	case t.bits == nil:
+		for _, r := range t.runs {
+			last := s.first + 8*int64(len(s.bits)) - 1
+			for n := max(r.first, s.first); n <= min(r.last, last); n++ {
+				if s.Contains(n) {
+					return n, true
+				}
+			}
+		}
+		return 0, false
+	case s.first > t.first:
+		return t.meets(s)
+	}
+	// Byte j of t begins at a bit of s.
+	skip := t.first - s.first
+	for j, b := range t.bits {
+		at := skip/8 + int64(j)
+		if at >= int64(len(s.bits)) {
+			break
+		}
+		have := s.bits[at] >> (skip % 8)
+		if at+1 < int64(len(s.bits)) && skip%8 > 0 {
+			have |= s.bits[at+1] << (8 - skip%8)
+		}
+		if both := have & b; both != 0 {
+			return t.first + int64(8*j+mathbits.TrailingZeros8(both)), true
+		}
+	}
+	return 0, false
+}
 
 // String returns the shorter of two forms, and the first if they are equally
 // long:
@@ -106,10 +240,16 @@ const bitmapMark = "b64:"
 
 // append appends the form of [Rows.String].
 func (s Rows) append(dst []byte) []byte {
-	if len(s.runs) == 0 {
-		return dst
+	if s.bits == nil {
+		return s.appendRuns(dst)
 	}
-	start := len(dst)
+	dst = append(dst, bitmapMark...)
+	dst = strconv.AppendInt(dst, s.first, 10)
+	dst = append(dst, ':')
+	return base64.RawStdEncoding.AppendEncode(dst, s.bits)
+}
+
+func (s Rows) appendRuns(dst []byte) []byte {
 	for i, r := range s.runs {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -120,33 +260,21 @@ func (s Rows) append(dst []byte) []byte {
 			dst = strconv.AppendInt(dst, r.last, 10)
 		}
 	}
-	length := len(dst) - start
-	if s.bitmapLen() >= int64(length) {
-		return dst // base64 is longer still
-	}
-	dst = append(dst, bitmapMark...)
-	dst = strconv.AppendInt(dst, s.runs[0].first, 10)
-	dst = append(dst, ':')
-	dst = base64.RawStdEncoding.AppendEncode(dst, s.bitmap())
-	if len(dst)-start < 2*length {
-		return slices.Delete(dst, start, start+length)
-	}
-	return dst[:start+length]
+	return dst
 }
 
-// bitmapLen returns the size of the bitmap in bytes. The set is not empty.
-func (s Rows) bitmapLen() int64 { return (s.runs[len(s.runs)-1].last-s.runs[0].first)/8 + 1 }
+// bitmapLen returns the length of the form of a bitmap.
+func (s Rows) bitmapLen() int64 {
+	return int64(len(bitmapMark)) + digits(s.first) + 1 + int64(base64.RawStdEncoding.EncodedLen(len(s.bits)))
+}
 
-// bitmap returns the bitmap. The set is not empty.
-func (s Rows) bitmap() []byte {
-	first := s.runs[0].first
-	bits := make([]byte, s.bitmapLen())
-	for _, r := range s.runs {
-		for n := r.first - first; n <= r.last-first; n++ {
-			bits[n/8] |= 1 << (n % 8)
-		}
+// digits returns how many digits a number has that is not below 1.
+func digits(n int64) int64 {
+	d := int64(0)
+	for ; n > 0; n /= 10 {
+		d++
 	}
-	return bits
+	return d
 }
 
 // ParseRows reads what [Rows.String] writes and nothing else: each set has one
@@ -156,7 +284,7 @@ func ParseRows(text string) (Rows, error) {
 	if rest, found := strings.CutPrefix(text, bitmapMark); found {
 		s, ok = parseBitmap(rest)
 	}
-	if !ok || s.String() != text {
+	if !ok {
 		return Rows{}, fmt.Errorf("%w: rows %q are not in their one form", ErrFormat, clip(text))
 	}
 	return s, nil
@@ -181,7 +309,7 @@ func parseRuns(text string) (Rows, bool) {
 		s.runs = append(s.runs, run{first, last})
 		before = last
 	}
-	return s, true
+	return s, s.shorter().bits == nil && string(s.append(nil)) == text
 }
 
 func parseBitmap(text string) (Rows, bool) {
@@ -191,25 +319,20 @@ func parseBitmap(text string) (Rows, bool) {
 		return Rows{}, false
 	}
 	bits, err := base64.RawStdEncoding.Strict().DecodeString(data)
-	if err != nil {
+	if err != nil || len(bits) == 0 || bits[0]&1 == 0 || bits[len(bits)-1] == 0 {
 		return Rows{}, false
 	}
-	var s Rows
-	for j, b := range bits {
-		for i := range 8 {
-			if b>>i&1 == 0 {
-				continue
-			}
-			n := first + 8*int64(j) + int64(i)
-			if n > maxExact {
-				return Rows{}, false
-			}
-			if last := len(s.runs) - 1; last >= 0 && s.runs[last].last == n-1 {
-				s.runs[last].last = n
-			} else {
-				s.runs = append(s.runs, run{n, n})
-			}
-		}
+	s := Rows{first: first, bits: bits}
+	last := first + int64(8*len(bits)-1-mathbits.LeadingZeros8(bits[len(bits)-1]))
+	if last > maxExact || string(s.append(nil)) != bitmapMark+text {
+		return Rows{}, false
 	}
-	return s, true
+	if s.countRuns()*(digits(first)+1)-1 > s.bitmapLen() {
+		return s, true
+	}
+	var t Rows
+	for n := range s.All() {
+		t.push(n)
+	}
+	return s, t.shorter().bits != nil
 }

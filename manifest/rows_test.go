@@ -115,6 +115,43 @@ func TestRows(t *testing.T) {
 	})
 }
 
+// A set of bits is the one of its numbers, and two sets meet where the first
+// number is in both.
+func TestBitRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) []int64 {
+			base := rapid.Int64Range(0, 300).Draw(t, name+" base")
+			return rapid.SliceOfN(rapid.Int64Range(base, base+rapid.Int64Range(1, 500).Draw(t, name+" width")), 0, 300).Draw(t, name)
+		}
+		a, b := draw("a"), draw("b")
+		collect := func(list []int64) Rows {
+			bits := make([]byte, rapid.IntRange(101, 110).Draw(t, "bytes"))
+			for _, n := range list {
+				if n > 0 {
+					bits[(n-1)/8] |= 1 << ((n - 1) % 8)
+				}
+			}
+			return BitRows(bits)
+		}
+		positive := slices.DeleteFunc(slices.Clone(a), func(n int64) bool { return n == 0 })
+		if got, want := collect(a), rowsOf(positive...); !got.Equal(want) || got.String() != want.String() {
+			t.Fatalf("bits of %v are %v, want %v", a, got, want)
+		}
+		x, y := collect(a), collect(b)
+		var want int64
+		for n := int64(1); n <= 800 && want == 0; n++ {
+			if slices.Contains(a, n) && slices.Contains(b, n) {
+				want = n
+			}
+		}
+		for _, pair := range [][2]Rows{{x, y}, {y, x}} {
+			if got, ok := pair[0].meets(pair[1]); ok != (want > 0) || ok && got != want {
+				t.Fatalf("%v and %v meet at %d, %t, want %d", pair[0], pair[1], got, ok, want)
+			}
+		}
+	})
+}
+
 // formRuns and formBits are the two forms, made number by number.
 func formRuns(list []int64) string {
 	var parts []string

@@ -152,9 +152,9 @@ type Artifacts interface {
 
 	// Hits returns the places (Seq) of artifacts whose text has at least one of
 	// the terms, limit at most: those first that have rarer terms, or more of
-	// them; among equals the newest first. Of a term that very many have, it
-	// may consider only the newest. A term stands for its words, as [Words]
-	// yields them, and they are found as whole words.
+	// them, as [FindHits] counts; among equals the newest first. Of a term that
+	// very many have, it considers only the newest. A term stands for its words,
+	// as [Words] yields them, and they are found as whole words.
 	Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]int64, error)
 }
 

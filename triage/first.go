@@ -38,6 +38,21 @@ func (f *First) Reason(row int) Reason {
 	return reasons[f.codes[row]]
 }
 
+// Bits says which rows have a reason: bit i of byte j, counted from the least
+// significant, is for row 8j+i.
+func (f *First) Bits(reason Reason) []byte {
+	bits := make([]byte, (len(f.codes)+7)/8)
+	want := code(slices.Index(reasons[:], reason))
+	for row, c := range f.codes {
+		var bit byte
+		if c == want { // without a branch: which rows have it is anybody's guess
+			bit = 1
+		}
+		bits[row>>3] |= bit << (row & 7)
+	}
+	return bits
+}
+
 // Shortlist returns the candidates that pass two scores, in the order of
 // Admitted.
 func (f *First) Shortlist() []Candidate { return f.Admitted[:f.deep:f.deep] }

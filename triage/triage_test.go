@@ -607,3 +607,28 @@ func TestFirstAllocatesTheSameForAnyTable(t *testing.T) {
 		t.Errorf("%v allocations for 1,000 rows and %v for 100,000, want the same and at most 20", small, large)
 	}
 }
+
+// Bits has the rows of each reason, as Reason tells them one by one.
+func TestBits(t *testing.T) {
+	var table Table
+	for i := range 203 {
+		r := Row{Class: provenance.Classes()[i%7], Created: noon.Add(-time.Duration(i) * day)}
+		if i%5 == 0 {
+			r.Expires = noon
+		}
+		if i%11 == 0 {
+			r.Flags = Refuted
+		}
+		table.Append(r)
+	}
+	f := DefaultPolicy().First(&table, noon, nil)
+	for _, reason := range reasons {
+		bits := f.Bits(reason)
+		for row := range 8 * len(bits) {
+			got, want := bits[row/8]>>(row%8)&1 == 1, row < table.Len() && f.Reason(row) == reason
+			if got != want {
+				t.Fatalf("row %d is %s, and its bit for %s is %t", row, f.Reason(row), reason, got)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,7 +192,16 @@ func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick,
 // Hits implements [store.Artifacts]. A word that n artifacts have counts 1/n.
 func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
-		hits = rarest(sp.words, terms, limit, func(a, b int64) int { return cmp.Compare(b, a) })
+		// The function cannot fail, and so neither can what calls it.
+		hits, _ = store.FindHits(terms, limit, int64(len(sp.artifacts)), func(words []string, after int64, most int) (places []int64, err error) {
+			for place := int64(len(sp.artifacts)); place > after && len(places) < most; place-- {
+				has := sp.words[place]
+				if !slices.ContainsFunc(words, func(w string) bool { return !has[w] }) {
+					places = append(places, place)
+				}
+			}
+			return places, nil
+		})
 	})
 	return hits, err
 }

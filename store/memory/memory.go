@@ -420,14 +420,14 @@ func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []
 	return rarest(has, terms, limit, byRef), nil
 }
 
-// rarest returns the keys of has whose words are in the terms, those first
-// whose words are rarest in sum, a word that n keys have counting 1/n; among
+// rarest returns the blocks of has whose words are in the terms, those first
+// whose words are rarest in sum, a word that n blocks have counting 1/n; among
 // equals by order.
-func rarest[K comparable](has map[K]map[string]bool, terms []string, limit int, order func(a, b K) int) []K {
+func rarest(has map[store.Ref]map[string]bool, terms []string, limit int, order func(a, b store.Ref) int) []store.Ref {
 	const unit = 1 << 40
-	weights := make(map[K]int64)
+	weights := make(map[store.Ref]int64)
 	for _, word := range slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " ")))) {
-		var found []K
+		var found []store.Ref
 		for key, words := range has {
 			if words[word] {
 				found = append(found, key)
@@ -437,7 +437,7 @@ func rarest[K comparable](has map[K]map[string]bool, terms []string, limit int, 
 			weights[key] += unit / int64(len(found))
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(weights), func(a, b K) int {
+	keys := slices.SortedFunc(maps.Keys(weights), func(a, b store.Ref) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), order(a, b))
 	})
 	return keys[:max(0, min(limit, len(keys)))]

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,14 +19,6 @@ import (
 
 // placeMask takes the place out of a key.
 const placeMask = 1<<40 - 1
-
-// newest is how many artifacts Hits considers of those that have a word, or as
-// many as are asked for if these are more.
-const newest = 500
-
-// window is among how many of the newest artifacts Hits looks for those that
-// have several common words: to find few among very many takes long.
-const window = 100_000
 
 // scope returns the key of a scope and its version: 0 and 0 for one that never
 // saw an update, which is the key of none.
@@ -181,22 +172,19 @@ func (v view) numbers(query string, args ...any) (all []int64, err error) {
 	return all, err
 }
 
-// Hits implements [store.Artifacts]. A word that n artifacts have counts 1/n.
-// Of a word that more than 500 have, or limit if that is more, it considers
-// the newest so many, and of the two rarest such words also the newest that have
-// both, if they are among the last 100,000.
+// Hits implements [store.Artifacts].
 func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
-	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
 	err = s.within(ctx, scope, func(v view, base int64) error {
-		weights, err := v.weighNewest(base, mark(scope), words, max(newest, limit))
-		if err != nil {
+		var last int64
+		if err := v.row(selectLast, []any{base}, &last); err != nil {
 			return err
 		}
-		hits = slices.SortedFunc(maps.Keys(weights), func(a, b int64) int {
-			return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(b, a))
+		mark := mark(scope)
+		hits, err = store.FindHits(terms, limit, last, func(words []string, after int64, most int) ([]int64, error) {
+			match := `"` + mark + strings.Join(words, `" AND "`+mark) + `"`
+			return v.places(match, base, after, most)
 		})
-		hits = hits[:max(0, min(limit, len(hits)))]
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -204,52 +192,11 @@ func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string
 	return hits, nil
 }
 
-// weighNewest returns how much the words of each artifact count that has any of
-// them, most at most for each word.
-func (v view) weighNewest(base int64, mark string, words []string, most int) (map[int64]int64, error) {
-	const unit = 1 << 40
-	weights := make(map[int64]int64)
-	var common []commonWord
-	for _, word := range words {
-		term := `"` + mark + word + `"`
-		docs, err := v.places(term, base, most)
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range docs {
-			weights[doc] += unit / int64(len(docs))
-		}
-		if len(docs) == most {
-			common = append(common, commonWord{term, slices.Min(docs)})
-		}
-	}
-	if len(common) < 2 {
-		return weights, nil
-	}
-	slices.SortFunc(common, func(a, b commonWord) int { return cmp.Compare(a.since, b.since) })
-	var last int64
-	if err := v.row(selectLast, []any{base}, &last); err != nil {
-		return nil, err
-	}
-	docs, err := v.places(common[0].term+" AND "+common[1].term, max(base, last-window), most)
-	if err != nil {
-		return nil, err
-	}
-	for _, doc := range docs {
-		for _, word := range common[:2] {
-			if doc < word.since {
-				weights[doc] += unit / int64(most)
-			}
-		}
-	}
-	return weights, nil
-}
-
-// places returns the places after a doc of artifacts that match, the newest of
-// them, so many at most.
-func (v view) places(match string, after int64, most int) (places []int64, err error) {
+// places returns the places of artifacts that match, behind a place: those of
+// the newest, so many at most.
+func (v view) places(match string, base, after int64, most int) (places []int64, err error) {
 	var list string
-	if err := v.row(selectHits, []any{match, after, most}, &list); err != nil || list == "" {
+	if err := v.row(selectHits, []any{match, base + after, base | placeMask, most}, &list); err != nil || list == "" {
 		return nil, err
 	}
 	for s := range strings.SplitSeq(list, ",") {
@@ -260,12 +207,6 @@ func (v view) places(match string, after int64, most int) (places []int64, err e
 		places = append(places, place)
 	}
 	return places, nil
-}
-
-// A commonWord is one that more artifacts have than are considered.
-type commonWord struct {
-	term  string
-	since int64 // the first place that was considered
 }
 
 // Manifest implements [store.Ledger].

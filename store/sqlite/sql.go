@@ -145,9 +145,9 @@ const (
 	selectHits = `
 		SELECT ifnull(group_concat(doc), '') FROM (
 			SELECT rowid & 0xffffffffff AS doc FROM artifact_words
-			WHERE artifact_words MATCH ?1 AND rowid > ?2 AND rowid <= ?2 | 0xffffffffff ORDER BY rowid DESC LIMIT ?3
+			WHERE artifact_words MATCH ?1 AND rowid > ?2 AND rowid <= ?3 ORDER BY rowid DESC LIMIT ?4
 		)`
-	selectLast = `SELECT (num << 40) + seq FROM scope WHERE num = ?1 >> 40`
+	selectLast = `SELECT seq FROM scope WHERE num = ?1 >> 40`
 
 	manifestColumns = `
 		SELECT manifest_id, log_key, session_id, created, format, tier, budget, total, seal`

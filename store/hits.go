@@ -1,0 +1,61 @@
+package store
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// FindHits returns what [Artifacts.Hits] does, given how to find the artifacts
+// that have some words. Drivers share it, so that equal stores give equal hits.
+//
+// A word that n artifacts have counts 1/n. Of one that more have than a
+// twentieth of the scope, within 200 and 1,000, or than limit if that is more,
+// the newest so many are considered, and they count as if there were no others;
+// then the two rarest such words are looked for together among the newest
+// 100,000 artifacts, so that what has both is not missed.
+//
+// The last artifact of the scope is at the place last. The function newest
+// returns the places behind after of artifacts that have all of the words: of
+// the newest of them, and most at most, in any order.
+func FindHits(terms []string, limit int, last int64, newest func(words []string, after int64, most int) ([]int64, error)) ([]int64, error) {
+	const unit, together = 1 << 40, 100_000
+	most := max(limit, int(min(max(last/20, 200), 1000)))
+	weights := make(map[int64]int64)
+	type common struct {
+		word  string
+		since int64 // the first place that was considered
+	}
+	var commons []common
+	for _, word := range slices.Compact(slices.Sorted(Words(strings.Join(terms, " ")))) {
+		places, err := newest([]string{word}, 0, most)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range places {
+			weights[place] += unit / int64(len(places))
+		}
+		if len(places) == most {
+			commons = append(commons, common{word, slices.Min(places)})
+		}
+	}
+	if len(commons) > 1 {
+		slices.SortStableFunc(commons, func(a, b common) int { return cmp.Compare(a.since, b.since) })
+		places, err := newest([]string{commons[0].word, commons[1].word}, max(0, last-together), most)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range places {
+			for _, c := range commons[:2] {
+				if place < c.since {
+					weights[place] += unit / int64(most)
+				}
+			}
+		}
+	}
+	hits := slices.SortedFunc(maps.Keys(weights), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(b, a))
+	})
+	return hits[:max(0, min(limit, len(hits)))], nil
+}
