@@ -183,7 +183,7 @@ func (e *Engine) readPage(ctx context.Context, scope governance.Scope, row *stor
 	}
 	// The rendered form and the words of a text take about as much again, twice.
 	e.resident.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*page]{
-		Version: int64(row.Version), Size: 3*row.Bytes + 512, Value: p,
+		Version: int64(row.Version), Size: 3*row.Bytes + 4096, Value: p,
 	})
 	return p, nil
 }

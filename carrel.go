@@ -12,14 +12,23 @@
 // [Engine.Search] finds blocks, [Engine.Why] says why a block is where it is,
 // and [Engine.Undo] restores the window that was there before.
 //
+// [Engine.Put] takes in artifacts, which are pieces of context from outside of
+// the conversations, and [Engine.Assemble] makes a context of them for a
+// question, within a budget. Its manifest accounts for every byte and for
+// everything left out: [Engine.Manifest], [Engine.Replay], [Engine.VerifyManifest].
+// [Engine.Commit] is the gate for what an agent wants remembered, [Engine.Decide]
+// a person's word about what the gate held. [Engine.Refute] recalls what turned
+// out to be wrong, [Engine.Purge] erases.
+//
 // Each job reads what it needs at a revision, asks the pure packages below
-// (transcript, pager, facts, retrieval, contract), and writes one
-// [store.Change]. If somebody else wrote in between, it reads again, three
+// (transcript, pager, facts, retrieval, contract, triage, assembly, manifest),
+// and writes one [store.Change] or [store.Update]. If somebody else wrote in between, it reads again, three
 // times at most. A job that fails has changed nothing.
 //
 // # Without a model
 //
-// Nothing here needs a model or a network. Equal conversations, requests and
+// Nothing here needs a model or a network; [Options] takes an embedder, and
+// sources that artifacts are fetched from again. Equal conversations, artifacts, requests and
 // options give equal plans, stubs and exports; the clock and the random source
 // are used for what is recorded, never for what is decided.
 package carrel

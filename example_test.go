@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/demo"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )
@@ -135,4 +137,45 @@ func ExampleEngine_Undo() {
 	fmt.Println("the window as it was:", bytes.Equal(out.Data, demo.Session()))
 	// Output:
 	// the window as it was: true
+}
+
+// A context is made of what triage finds worth a place, and its manifest
+// explains every artifact.
+func ExampleEngine_Assemble() {
+	ctx := context.Background()
+	e, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	expired := time.Duration(0)
+	list, err := e.Put(ctx, "acme/support",
+		&carrel.PutRequest{
+			Class: provenance.Verified, VerifiedBy: "dana", Title: "Refunds",
+			Content: []byte("The refund limit of the desk is $400."),
+		},
+		&carrel.PutRequest{
+			Class: provenance.Retrieved, Title: "Old wiki", TTL: &expired,
+			Content: []byte("The refund limit is $200."),
+		})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := e.Assemble(ctx, "acme/support", &carrel.AssembleRequest{Query: "What is the refund limit?", Budget: 4000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("tier", r.Tier)
+	for _, u := range r.Used {
+		fmt.Println("used:", u.Title)
+	}
+	_, sealed, err := e.Manifest(ctx, "acme/support", r.Manifest)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, why, _ := sealed.Manifest().Explain(string(list[1].ID), 0)
+	fmt.Println("left out:", list[1].Title, "because it is", why)
+	// Output:
+	// tier full
+	// used: Refunds
+	// left out: Old wiki because it is expired
 }
