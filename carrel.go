@@ -22,15 +22,17 @@
 //
 // Each job reads what it needs at a revision, asks the pure packages below
 // (transcript, pager, facts, retrieval, contract, triage, assembly, manifest),
-// and writes one [store.Change] or [store.Update]. If somebody else wrote in between, it reads again, three
-// times at most. A job that fails has changed nothing.
+// and writes one [store.Change] or [store.Update]. If somebody else wrote in
+// between, it reads again, three times at most. A job that fails has changed
+// nothing.
 //
 // # Without a model
 //
 // Nothing here needs a model or a network; [Options] takes an embedder, and
-// sources that artifacts are fetched from again. Equal conversations, artifacts, requests and
-// options give equal plans, stubs and exports; the clock and the random source
-// are used for what is recorded, never for what is decided.
+// sources that artifacts are fetched from again. Equal conversations, artifacts,
+// requests, times and options give equal plans, stubs, exports and contexts. The
+// clock says how old an artifact is and whether it has expired, and what is
+// recorded; nothing else depends on it. The random source is for ids and salts.
 package carrel
 
 import (
@@ -129,12 +131,12 @@ type Options struct {
 	// [governance.ActorUser].
 	Actor governance.Actor
 
-	// Now tells the time, for what is recorded and never for what is decided.
-	// The default is time.Now.
+	// Now tells the time, for what is recorded, and for the age and the expiry of
+	// artifacts. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is where ids of cells and salts of commitments come from, never
-	// anything that is decided or exported. The default is crypto/rand.
+	// Rand is where ids and salts of commitments come from. Nothing is decided by
+	// it; the id of an artifact stands in its fence. The default is crypto/rand.
 	Rand io.Reader
 
 	// Progress is told how far a long job is, in steps of its own, now and
