@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/artifact"
@@ -664,4 +665,80 @@ func check(t *testing.T, canary string, out any, err error) {
 	if strings.Contains(string(raw), canary) || err != nil && strings.Contains(err.Error(), canary) {
 		t.Fatalf("the canary is in %s, %v", raw, err)
 	}
+}
+
+// Whatever was made from what: refuting and purging reach exactly the
+// descendants, and no context has any of them afterwards.
+func TestLineage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := memory.New()
+		e, err := carrel.New(s, &carrel.Options{Counter: quarter{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		n := rapid.IntRange(1, 12).Draw(t, "artifacts")
+		from := make([][]int, n)
+		id := func(i int) store.ArtifactID { return store.ArtifactID(fmt.Sprintf("a%02d", i)) }
+		for i := range n {
+			req := &carrel.PutRequest{ID: id(i), Class: provenance.Memory, Content: fmt.Appendf(nil, "word number%dx", i)}
+			for k := range i {
+				if rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
+					from[i] = append(from[i], k)
+					req.From = append(req.From, id(k))
+				}
+			}
+			if _, err := e.Put(ctx, scope, req); err != nil {
+				t.Fatal(err)
+			}
+			if rapid.IntRange(0, 4).Draw(t, "again") == 0 { // a second version, from the same
+				req.Content = fmt.Appendf(nil, "word number%dx, again", i)
+				if _, err := e.Put(ctx, scope, req); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		bad := rapid.IntRange(0, n-1).Draw(t, "bad")
+		want := map[int]bool{bad: true}
+		for i := bad + 1; i < n; i++ {
+			for _, k := range from[i] {
+				if want[k] {
+					want[i] = true
+				}
+			}
+		}
+		purge := rapid.Bool().Draw(t, "purge")
+		status := store.StatusRefuted
+		if purge {
+			status = store.StatusPurged
+			_, err = e.Purge(ctx, scope, string(id(bad)))
+		} else {
+			_, err = e.Refute(ctx, scope, &carrel.RefuteRequest{IDs: []string{string(id(bad))}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := e.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range list {
+			var i int
+			if _, err := fmt.Sscanf(string(a.ID), "a%d", &i); err != nil {
+				t.Fatal(err)
+			}
+			if got := a.Status == status; got != want[i] {
+				t.Fatalf("artifact %s is %s; it was made from %v, and %d was bad", a.ID, a.Status, from[i], bad)
+			}
+		}
+		r, err := e.Assemble(ctx, scope, &carrel.AssembleRequest{Query: "word", Budget: 100_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if strings.Contains(string(r.Data), fmt.Sprintf("number%dx", i)) {
+				t.Fatalf("artifact %d is in a context, and %d was bad", i, bad)
+			}
+		}
+	})
 }
