@@ -174,6 +174,9 @@ func (a *assembling) run(ctx context.Context) (*AssembleResult, error) {
 	if err := a.fit(ctx); err != nil {
 		return nil, err
 	}
+	if len(a.parts) == 0 && len(a.window.Entries) == 0 {
+		return nil, fmt.Errorf("%w: there is nothing to make a context of: no query, no session, no system text, and no artifact that is worth a place", ErrRequest)
+	}
 	data, spans, err := a.encode()
 	if err != nil {
 		return nil, err

@@ -117,6 +117,9 @@ func TestNeverOverBudget(t *testing.T) {
 		if errors.Is(err, carrel.ErrBudget) {
 			return
 		}
+		if errors.Is(err, carrel.ErrRequest) && strings.TrimSpace(req.Query+req.System) == "" {
+			return // there is nothing to make a context of
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
