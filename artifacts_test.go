@@ -167,6 +167,38 @@ func TestPutAndGet(t *testing.T) {
 	}
 }
 
+// What a context had a part of can be recalled whole, by the id in its fence;
+// what may not enter a context cannot.
+func TestRecallOfAnArtifact(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	a := b.put(t, chunk("all of the text"))[0]
+	req := &carrel.RecallRequest{Block: string(a.ID)}
+	got, err := b.Recall(t.Context(), scope, req)
+	if err != nil || string(got.Data) != "all of the text" || got.Artifact != a.ID {
+		t.Errorf("recall: %+v, %v", got, err)
+	}
+	if got, err = b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(a.ID), From: 4, To: 6}); err != nil || string(got.Data) != "of" {
+		t.Errorf("recall of a range: %+v, %v", got, err)
+	}
+	for _, job := range []struct {
+		do   func() error
+		want error
+	}{
+		{func() error { _, err := b.Remove(t.Context(), scope, string(a.ID)); return err }, carrel.ErrPolicy},
+		{func() error { _, err := b.Purge(t.Context(), scope, string(a.ID)); return err }, carrel.ErrGone},
+	} {
+		if err := job.do(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Recall(t.Context(), scope, req); !errors.Is(err, job.want) {
+			t.Errorf("recall: %v, want %v", err, job.want)
+		}
+	}
+	if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: "0123"}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("recall of nothing: %v, want %v", err, store.ErrNotFound)
+	}
+}
+
 func TestPutRefuses(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	b.put(t, chunk("something"))
@@ -606,6 +638,7 @@ func TestScopesAreIsolated(t *testing.T) {
 		func(id string) (any, error) {
 			return b.Put(ctx, scope, &carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), From: []store.ArtifactID{store.ArtifactID(id)}})
 		},
+		func(id string) (any, error) { return b.Recall(ctx, scope, &carrel.RecallRequest{Block: id}) },
 		func(id string) (any, error) { return b.Replay(ctx, scope, id) },
 		func(id string) (any, error) { return b.VerifyManifest(ctx, scope, id) },
 		func(id string) (any, error) { return b.DiffManifests(ctx, scope, id, id) },

@@ -3,17 +3,20 @@ package carrel
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A RecallRequest names a block by its id or the beginning of it.
+// A RecallRequest names a block by its id or the beginning of it, or an artifact
+// if no block has it.
 type RecallRequest struct {
 	Block string `json:"block"`
 	Text  bool   `json:"text,omitempty"` // what it says, not the bytes it came in
@@ -21,8 +24,11 @@ type RecallRequest struct {
 	To    int    `json:"to,omitempty"`   // byte after the range; 0 is the end
 }
 
-// A RecallResult is a block as it was imported.
+// A RecallResult is a block as it was imported, or an artifact as it is stored.
 type RecallResult struct {
+	Artifact store.ArtifactID `json:"artifact,omitempty"` // then there is no session and no block
+	Class    provenance.Class `json:"class,omitempty"`
+
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
 	Kind    transcript.Kind      `json:"kind"`
@@ -36,12 +42,18 @@ type RecallResult struct {
 
 // Recall returns the bytes that a block was imported in, or what it says. It
 // does so whatever the state of the block, until the bytes are erased, and
-// changes nothing. It fails with [store.ErrNotFound], [ErrAmbiguous] or
-// [ErrGone].
+// changes nothing. Of an artifact it returns the whole text, as long as the
+// artifact is live; what was removed, refuted or held is an [ErrPolicy]. It fails
+// with [store.ErrNotFound], [ErrAmbiguous] or [ErrGone].
 func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *RecallRequest) (_ *RecallResult, err error) {
 	defer during("recall "+req.Block, &err)
 
 	ref, row, err := e.findBlock(ctx, scope, req.Block)
+	if errors.Is(err, store.ErrNotFound) {
+		if res, found := e.recallArtifact(ctx, scope, req); !errors.Is(found, store.ErrNotFound) {
+			return res, found
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +71,43 @@ func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *Recall
 			return nil, err
 		}
 	}
-	res.Size, res.Digest = len(data), digest.Of(data)
+	return res, res.cut(data, req)
+}
+
+// cut fills in the range of the data that was asked for.
+func (r *RecallResult) cut(data []byte, req *RecallRequest) error {
+	r.Size, r.Digest = len(data), digest.Of(data)
 	to := req.To
 	if to == 0 {
 		to = len(data)
 	}
 	if req.From < 0 || req.From > to || to > len(data) {
-		return nil, fmt.Errorf("%w: range %d:%d of %d bytes", ErrRequest, req.From, to, len(data))
+		return fmt.Errorf("%w: range %d:%d of %d bytes", ErrRequest, req.From, to, len(data))
 	}
-	res.Data = data[req.From:to]
-	return res, nil
+	r.Data = data[req.From:to]
+	return nil
+}
+
+// recallArtifact returns the whole text of an artifact, of which a context may
+// have had a part.
+func (e *Engine) recallArtifact(ctx context.Context, scope governance.Scope, req *RecallRequest) (*RecallResult, error) {
+	a, err := e.find(ctx, scope, req.Block, false)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Status {
+	case store.StatusLive:
+	case store.StatusPurged:
+		return nil, ErrGone
+	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
+		return nil, fmt.Errorf("%w: artifact %s is %s", ErrPolicy, a.ID, a.Status)
+	}
+	p, err := e.pageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	res := &RecallResult{Artifact: a.ID, Class: a.Class, Tokens: a.Tokens}
+	return res, res.cut([]byte(p.text), req)
 }
 
 // blockText returns what a block says. A block that left the conversation has
