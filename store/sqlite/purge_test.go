@@ -76,7 +76,7 @@ func TestPurgeLeavesNothingInTheFiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	many, each := 25, 3
 	if raceDetector {
-		many = 12
+		many = 6
 	}
 	var present []string
 	for n := range many {
@@ -172,7 +172,7 @@ func TestHitsOfCommonWords(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, newPath(t))
 	u := &store.Update{Entry: store.Entry{ID: "op", Op: "put", Actor: governance.ActorUser, Time: epoch}}
-	const many = 1200 // more than are considered
+	const many = 300 // more than are considered
 	for n := range 2*many + 1 {
 		addSecret(u, n, 1)
 		text := "alpha"
