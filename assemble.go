@@ -144,6 +144,7 @@ type assembling struct {
 	stubs     map[transcript.BlockID]pager.Stub
 	selection *selection
 	known     *segmentsKnown
+	intent    string   // of the session, once it was asked for
 	terms     []string // of the query
 
 	plan   *assembly.Plan
@@ -258,103 +259,130 @@ func (a *assembling) waiting() error {
 
 // query returns what steers triage.
 func (a *assembling) query() string {
-	if a.req.Query != "" || a.held == nil {
-		return a.req.Query
+	if a.req.Query == "" && a.held != nil && a.intent == "" {
+		a.intent = strings.Join(intent(a.held, nil), " ")
 	}
-	return strings.Join(intent(a.held, nil), " ")
+	return cmp.Or(a.req.Query, a.intent)
+}
+
+// A measured context has everything that could be in it, with its sizes.
+type measured struct {
+	request *assembly.Request
+	system  string
+	query   string
+	pins    []selected
+	winners []selected               // in the order of the request
+	made    []map[token.Count]string // of each winner: shorter forms, by their tokens
 }
 
 // fit measures everything, has the core decide, and makes the parts.
 func (a *assembling) fit(ctx context.Context) error {
-	a.terms = retrieval.Keys(a.query())
-	system := a.trusted("system", a.req.System)
-	query := a.trusted("query", a.req.Query)
-	budget := a.req.Budget - a.req.Reserve
-	r := &assembly.Request{
-		Budget: budget, Ladder: a.engine.opts.Ladder, Tier: a.req.Tier,
-		System: a.message(system) + a.meter.fixed(a.window.Session),
-		Window: a.meter.entries(a.window.Entries),
-	}
-	if a.format == nil {
-		r.Window = a.plainWindow()
-	}
-	pins := a.distinct(a.selection.pins, nil)
-	for i := range pins {
-		r.Pins += pins[i].page.tokens(a.meter.counter)
-	}
-	notice := a.meter.counter.Count(noticeText)
-	if len(pins) > 0 {
-		r.Pins += notice + a.meter.framing.Message
-	}
-	r.Query = a.message(query)
-	winners := a.winners(pins)
-	if len(pins) == 0 {
-		r.Notice = notice
-	}
-	if query == "" {
-		r.Notice += a.meter.framing.Message
-	}
-	briefs := make([]map[token.Count]string, len(winners))
-	for i := range winners {
-		briefs[i] = make(map[token.Count]string)
-		r.Winners = append(r.Winners, assembly.Winner{
-			Class: winners[i].page.row.Class, Tokens: a.pageIn(&winners[i], briefs[i]),
-			Brief: func(limit token.Count) token.Count { return a.brief(&winners[i], limit, briefs[i]) },
-		})
-	}
-	plan, err := assembly.Fit(r)
-	if over, ok := errors.AsType[*assembly.FloorError](err); ok && a.held != nil && over.Need-over.Window < budget {
-		if err = a.cutWindow(ctx, r, budget-(over.Need-over.Window)); err != nil {
-			return err
-		}
-		// What the whole window would have taken decides about the tier, as
-		// always: the demand is measured before anything is cut.
-		r.Tier = cmp.Or(r.Tier, tier.Minimal)
-		demand := over.Need + r.Notice
-		for i := range r.Winners {
-			demand += r.Winners[i].Tokens
-		}
-		if plan, err = assembly.Fit(r); err == nil {
-			plan.Demand = demand
-		}
-	}
-	if over, ok := errors.AsType[*assembly.FloorError](err); ok {
-		return &fixedError{over}
-	}
-	if err != nil {
+	m := a.measure()
+	var err error
+	if a.plan, err = a.decide(ctx, m.request); err != nil {
 		return err
 	}
-	a.plan = plan
-	a.part(manifest.KindSystem, manifest.ReasonSystem, system)
-	if len(pins) > 0 {
+	a.arrange(m)
+	return nil
+}
+
+// measure measures everything before anything is cut.
+func (a *assembling) measure() *measured {
+	a.terms = retrieval.Keys(a.query())
+	m := &measured{system: a.trusted("system", a.req.System), query: a.trusted("query", a.req.Query)}
+	r := &assembly.Request{
+		Budget: a.req.Budget - a.req.Reserve, Ladder: a.engine.opts.Ladder, Tier: a.req.Tier,
+		System: a.message(m.system) + a.meter.fixed(a.window.Session),
+		Window: a.windowTokens(), Query: a.message(m.query),
+	}
+	m.request = r
+	m.pins = a.distinct(a.selection.pins, nil)
+	for i := range m.pins {
+		r.Pins += m.pins[i].page.tokens(a.meter.counter)
+	}
+	if notice := a.meter.counter.Count(noticeText); len(m.pins) > 0 {
+		r.Pins += notice + a.meter.framing.Message
+	} else {
+		r.Notice = notice
+	}
+	if m.query == "" {
+		r.Notice += a.meter.framing.Message // artifacts need a message of their own
+	}
+	m.winners = a.winners(m.pins)
+	m.made = make([]map[token.Count]string, len(m.winners))
+	for i := range m.winners {
+		m.made[i] = make(map[token.Count]string)
+		r.Winners = append(r.Winners, assembly.Winner{
+			Class: m.winners[i].page.row.Class, Tokens: a.pageIn(&m.winners[i], m.made[i]),
+			Brief: func(limit token.Count) token.Count { return a.brief(&m.winners[i], limit, m.made[i]) },
+		})
+	}
+	return m
+}
+
+// windowTokens returns what the window of the session takes.
+func (a *assembling) windowTokens() token.Count {
+	if a.format == nil {
+		return a.plainWindow()
+	}
+	return a.meter.entries(a.window.Entries)
+}
+
+// decide returns the plan. A session that alone is too large for what is left is
+// cut first; the demand and the tier are those of the whole.
+func (a *assembling) decide(ctx context.Context, r *assembly.Request) (*assembly.Plan, error) {
+	plan, err := assembly.Fit(r)
+	over, ok := errors.AsType[*assembly.FloorError](err)
+	if !ok {
+		return plan, err
+	}
+	others := over.Need - over.Window
+	if a.held == nil || others >= r.Budget {
+		return nil, &fixedError{over}
+	}
+	demand := over.Need + r.Notice
+	for i := range r.Winners {
+		demand += r.Winners[i].Tokens
+	}
+	if err := a.cutWindow(ctx, r.Budget-others); err != nil {
+		return nil, err
+	}
+	r.Window, r.Tier = a.windowTokens(), cmp.Or(r.Tier, tier.Minimal)
+	plan, err = assembly.Fit(r)
+	if over, ok := errors.AsType[*assembly.FloorError](err); ok {
+		return nil, &fixedError{over}
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan.Demand = demand
+	return plan, nil
+}
+
+// arrange makes the parts of the plan, in their order.
+func (a *assembling) arrange(m *measured) {
+	a.part(manifest.KindSystem, manifest.ReasonSystem, m.system)
+	used := func(c assembly.Choice) bool { return c.Form != assembly.Out }
+	if len(m.pins) > 0 || slices.ContainsFunc(a.plan.Choices, used) {
 		a.part(manifest.KindNotice, manifest.ReasonNotice, noticeText)
 	}
-	for i := range pins {
-		a.place(&pins[i], manifest.KindPin, manifest.ReasonPinned, assembly.Whole, "")
+	for i := range m.pins {
+		a.place(&m.pins[i], manifest.KindPin, manifest.ReasonPinned, assembly.Whole, "")
 	}
-	if len(pins) == 0 && slices.ContainsFunc(plan.Choices, func(c assembly.Choice) bool { return c.Form != assembly.Out }) {
-		a.part(manifest.KindNotice, manifest.ReasonNotice, noticeText)
-	}
-	for _, c := range plan.Choices {
-		switch w, made := &winners[c.Index], briefs[c.Index][c.Tokens]; c.Form {
-		case assembly.Whole:
-			if made == "" {
-				a.place(w, manifest.KindArtifact, manifest.ReasonFits, c.Form, "")
-				break
-			}
-			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, assembly.Shorter, made)
-		case assembly.Shorter:
-			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, c.Form, made)
-		case assembly.Out:
-			reason := manifest.ReasonTier
-			if c.Reason == assembly.ReasonNoRoom {
-				reason = manifest.ReasonOverBudget
-			}
-			a.selection.omit(w, reason)
+	for _, c := range a.plan.Choices {
+		w, short := &m.winners[c.Index], m.made[c.Index][c.Tokens]
+		switch {
+		case c.Form == assembly.Out && c.Reason == assembly.ReasonNoRoom:
+			a.selection.omit(w, manifest.ReasonOverBudget)
+		case c.Form == assembly.Out:
+			a.selection.omit(w, manifest.ReasonTier)
+		case short == "":
+			a.place(w, manifest.KindArtifact, manifest.ReasonFits, assembly.Whole, "")
+		default: // brief, or so large that its whole is an excerpt
+			a.place(w, manifest.KindArtifact, manifest.ReasonBrief, assembly.Shorter, short)
 		}
 	}
-	a.part(manifest.KindQuery, manifest.ReasonQuery, query)
-	return nil
+	a.part(manifest.KindQuery, manifest.ReasonQuery, m.query)
 }
 
 // A fixedError is an [ErrBudget] with the sizes of what must be in a context.
@@ -503,7 +531,7 @@ func (a *assembling) place(p *selected, kind manifest.Kind, reason manifest.Reas
 
 // cutWindow makes the window of the session fit into so many tokens, for this
 // context alone.
-func (a *assembling) cutWindow(ctx context.Context, r *assembly.Request, budget token.Count) error {
+func (a *assembling) cutWindow(ctx context.Context, budget token.Count) error {
 	fixed := a.meter.fixed(a.held.session)
 	p, err := a.engine.newPass(ctx, a.scope, a.held, &CompressRequest{Session: a.req.Session})
 	if err != nil {
@@ -516,10 +544,6 @@ func (a *assembling) cutWindow(ctx context.Context, r *assembly.Request, budget 
 	}
 	rows, stubs := p.apply(plan)
 	a.setWindow(rows, stubs)
-	r.Window = a.meter.entries(a.window.Entries)
-	if a.format == nil {
-		r.Window = a.plainWindow()
-	}
 	return nil
 }
 
