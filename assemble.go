@@ -630,10 +630,10 @@ func (a *assembling) plainWindow() token.Count {
 	return n
 }
 
-// plainEntry writes a message of a session as text.
+// plainEntry writes a message of a session as text, between two lines that it
+// cannot forge.
 func plainEntry(en *transcript.Entry) string {
 	var b strings.Builder
-	b.WriteString("<message role=\"" + string(en.Role) + "\">\n")
 	line := func(s string) {
 		b.WriteString(s)
 		if !strings.HasSuffix(s, "\n") {
@@ -661,8 +661,9 @@ func plainEntry(en *transcript.Entry) string {
 		case transcript.Thinking, transcript.Opaque:
 		}
 	}
-	b.WriteString("</message>\n")
-	return b.String()
+	text := b.String()
+	word := assembly.Word(text)
+	return "<message role=\"" + string(en.Role) + "\" fence=\"" + word + "\">\n" + text + "</message " + word + ">\n"
 }
 
 // A stretch is a segment before it has a cell.

@@ -167,3 +167,16 @@ func BenchmarkFence(b *testing.B) {
 		Fence(Source{ID: "a41c09de", Class: provenance.Document, Origin: "file:fox.txt"}, text)
 	}
 }
+
+func TestWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		word := Word(text)
+		if strings.Contains(strings.ToLower(text), word) || len(word) < fenceDigits {
+			t.Fatalf("the word %q is in %q, or too short", word, text)
+		}
+		if longer := text + word; strings.Contains(longer, Word(longer)) {
+			t.Fatalf("a text with the word of another has its own: %q", longer)
+		}
+	})
+}
