@@ -918,9 +918,10 @@ func (a *assembling) header(u *store.Update, m *manifest.Manifest) error {
 	}
 	s := a.selection
 	m.Header = manifest.Header{
-		ID: "m_" + id, Scope: string(a.scope), Actor: string(e.opts.Actor), Created: e.now(),
-		Session: transcript.SessionID(sessionName(a.req.Session)), Version: int64(s.version), Policy: e.policyName,
-		Format: a.formatName(), Encoding: a.meter.counter.Encoding(), Budget: a.req.Budget, Reserve: a.req.Reserve,
+		ID: "m_" + id, Scope: nameFor("scope", cmp.Or(string(a.scope), "none")), Actor: nameFor("actor", string(e.opts.Actor)),
+		Created: e.now(), Session: transcript.SessionID(nameFor("session", string(a.req.Session))),
+		Version: int64(s.version), Policy: e.policyName, Format: a.formatName(),
+		Encoding: nameFor("encoding", a.meter.counter.Encoding()), Budget: a.req.Budget, Reserve: a.req.Reserve,
 		Demand: a.plan.Demand, Tier: a.plan.Tier, Review: a.plan.Review, Semantic: s.semantic, SemanticCalls: s.calls,
 		Candidates: s.candidates,
 	}
@@ -941,19 +942,20 @@ func (a *assembling) header(u *store.Update, m *manifest.Manifest) error {
 	return nil
 }
 
-// sessionName returns the id of a session as a name for a manifest. An id that
-// comes from the name of a file may have characters that no name has.
-func sessionName(id transcript.SessionID) string {
-	if id == "" || manifest.ValidName(string(id)) {
-		return string(id)
+// nameFor returns a text as a name for a manifest. One that has characters which
+// no name has, such as the id of a session that comes from the name of a file,
+// gets a mark before it and dashes in their places.
+func nameFor(mark, text string) string {
+	if text == "" || manifest.ValidName(text) {
+		return text
 	}
-	name := strings.Map(func(r rune) rune {
+	name := mark + ":" + strings.Map(func(r rune) rune {
 		if manifest.ValidName("a" + string(r)) {
 			return r
 		}
 		return '-'
-	}, string(id))
-	return "session:" + name[:min(len(name), manifest.MaxName-len("session:"))]
+	}, text)
+	return name[:min(len(name), manifest.MaxName)]
 }
 
 func (a *assembling) formatName() string {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -341,6 +342,42 @@ func TestUntrustedText(t *testing.T) {
 	if err != nil || string(got.Content) != evil {
 		t.Errorf("the store has %q, %v", got.Content, err)
 	}
+}
+
+// Names that a manifest cannot have do not keep a context from being made.
+func TestNamesOfManifests(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{Actor: "Dana Müller", Embedder: oddEmbedder{}})
+	in, err := b.Import(t.Context(), "team one", &carrel.ImportRequest{Name: "my chat (1).json", Data: podTalk(t, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(t.Context(), "team one", chunk("pod 1 is fine")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Assemble(t.Context(), "team one", &carrel.AssembleRequest{Session: in.Session, Budget: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sealed, err := b.Manifest(t.Context(), "team one", r.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sealed.Manifest().Header
+	for _, tt := range []struct{ got, want string }{
+		{h.Scope, "scope:team-one"}, {h.Actor, "actor:Dana-M-ller"}, {h.Semantic, "embedder:a-model--v2-"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("name %q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+type oddEmbedder struct{}
+
+func (oddEmbedder) Name() string { return "a model (v2)" }
+
+func (oddEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	return slices.Repeat([][]float32{{1, 2}}, len(texts)), nil
 }
 
 // An embedder sees the shortlist and nothing else; one that fails is not used,

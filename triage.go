@@ -1,6 +1,7 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -329,7 +330,7 @@ func (e *Engine) similar(ctx context.Context, scope governance.Scope, s *selecti
 	if embedder := e.catalogOf(scope).embedder; embedder != nil && query != "" && len(pages) > 0 {
 		likeness, err := embed(ctx, embedder, query, pages)
 		if err == nil {
-			s.semantic = semanticName(embedder.Name())
+			s.semantic = nameFor("embedder", cmp.Or(embedder.Name(), "unnamed"))
 			return likeness, nil
 		}
 		if ctx.Err() != nil {
@@ -363,20 +364,6 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*pa
 		likeness[i] = max(0, retrieval.CosineFloats(vectors[i], vectors[len(pages)]))
 	}
 	return likeness, nil
-}
-
-// semanticName makes a name for a manifest of that of an embedder.
-func semanticName(name string) string {
-	if manifest.ValidName(name) {
-		return name
-	}
-	clean := []byte("embedder")
-	for _, c := range []byte(name) {
-		if manifest.ValidName("a" + string(rune(c))) {
-			clean = append(clean, c)
-		}
-	}
-	return string(clean[:min(len(clean), manifest.MaxName)])
 }
 
 // cutBytes returns as much of a text as fits in n bytes, whole characters only.
