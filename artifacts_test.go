@@ -361,6 +361,15 @@ func TestGateAndReview(t *testing.T) {
 		t.Errorf("a second decision: %v, want %v", err, carrel.ErrRequest)
 	}
 
+	again := b.commit(t, r.Manifest, "The lift is out of order on the third floor.", 0.4)
+	better := b.commit(t, r.Manifest, "the lift is out of order on the third floor.", 0.9)
+	if better.Outcome != assembly.Commit || better.Artifact.ID != again.Artifact.ID {
+		t.Errorf("what was held and comes again: %+v, want it as %s", better, again.Artifact.ID)
+	}
+	if waiting, err := b.Reviews(t.Context(), scope); err != nil || len(waiting) != 0 {
+		t.Errorf("%d memories wait after a better verdict, %v", len(waiting), err)
+	}
+
 	other := b.commit(t, r.Manifest, "The office cat is called Query by everybody.", 0.2)
 	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(other.Artifact.ID)}); err != nil {
 		t.Fatal(err)

@@ -82,7 +82,8 @@ func (e *Engine) Bind(v *assembly.Verdict, scope governance.Scope, text string) 
 // it, through the gate. The confidence comes from outside, always: Carrel
 // computes none. What passes is committed: the memory is stored, with its
 // lineage, and may enter contexts. What the gate holds is stored apart until a
-// person decides, see [Engine.Review]. What it refuses is not stored, and
+// person decides, see [Engine.Review], or until it comes again with a verdict
+// that passes. What it refuses is not stored, and
 // changes nothing at all.
 //
 // Without a text, only the outcome of the context is recorded, beside its
@@ -166,8 +167,23 @@ func (e *Engine) remember(ctx context.Context, scope governance.Scope, req *Comm
 			w.Status = store.StatusHeld
 		}
 		n := note{Title: req.Title, Subject: req.Subject, TTL: req.TTL, From: prompt.artifacts}
+		// What was held and comes again with another verdict is the same memory.
+		held, err := e.waiting(ctx, scope, req.Text)
+		if err != nil {
+			return err
+		}
+		if held != nil {
+			w.ID, w.At, n.OldContent, n.OldAbout = held.ID, held.Version, held.Content, held.About
+			g.Artifact = held.ID
+			if w.Gate, err = json.Marshal(g); err != nil {
+				return err
+			}
+		}
 		if res.Artifact, err = e.write(scope, u, &w, &n, []byte(req.Text)); err != nil {
 			return err
+		}
+		if held != nil {
+			u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: held.Content, Rel: "review"})
 		}
 		for _, source := range prompt.cells {
 			u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: source, Rel: "memory"})
@@ -302,6 +318,19 @@ func (e *Engine) remembered(ctx context.Context, scope governance.Scope, text st
 	return slices.ContainsFunc(found, func(a store.Artifact) bool {
 		return a.Status == store.StatusLive && !expired(&a, now) && (a.Class == provenance.Memory || a.Class == provenance.Verified)
 	}), nil
+}
+
+// waiting returns the memory with the same text that waits for a person, or nil.
+func (e *Engine) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
+	found, err := e.store.Pick(ctx, scope, &store.Pick{Address: address(scope, "", []byte(text))}, 100)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(found, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
+	if i < 0 {
+		return nil, nil
+	}
+	return &found[i], nil
 }
 
 // A ReviewEntry is a memory that waits for a person.
