@@ -987,6 +987,7 @@ func (a *assembling) result(data []byte) *AssembleResult {
 			Tag: manifest.Tag(p.pick.Tag), Score: p.pick.Score, Neutralized: p.marks,
 			Fetched: p.pick.fetch != nil && p.pick.fetch.outcome == manifest.OutcomeChanged,
 		}
+		used.Tokens = p.pick.page.tokens(a.meter.counter) // by what counts the context
 		res.Used = append(res.Used, used)
 		if used.Fetched {
 			res.Fetched++

@@ -708,3 +708,14 @@ func TestPageOfALargeArtifact(t *testing.T) {
 		t.Errorf("pinned it is %s", r.Used[0].Form)
 	}
 }
+
+// The size of an artifact and what it takes in a context are counted alike,
+// whatever it was counted by when it was put.
+func TestSizesAreComparable(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	b.put(t, chunk("The refund limit of the desk is $400."))
+	r := b.assemble(t, &carrel.AssembleRequest{Query: "what is the refund limit?", Model: "claude-opus-4-6"})
+	if u := r.Used[0]; u.Form != assembly.Whole || u.Tokens != u.InContext {
+		t.Errorf("%s, %d tokens in the context of %d", u.Form, u.InContext, u.Tokens)
+	}
+}

@@ -1,7 +1,7 @@
 // Package retrieval ranks texts by what they share with a query.
 //
 // It ranks candidates that somebody else found; it keeps no index and does no
-// I/O. There are three views of likeness, and ways to join them:
+// I/O. There are three views of likeness, and a way to join them:
 //
 //   - by words: [Rank] orders by BM25, and [Coverage] says on a fixed scale how
 //     much of the query a text has;
@@ -9,8 +9,7 @@
 //     at a time, so that the forms of a word are neighbors, and so are its
 //     misspellings, without a dictionary or a model;
 //   - by meaning: [CosineFloats] compares vectors that an embedder made;
-//   - [Similar] blends the first two, and is what there is without a model;
-//     [Fuse] joins any rankings by their ranks alone.
+//   - [Similar] blends the first two, and is what there is without a model.
 //
 // # Determinism
 //

@@ -45,14 +45,3 @@ func (l Ladder) Tier(demand, budget int64) Tier {
 	}
 	return Full
 }
-
-// Below returns the tier below t, and false if there is none.
-func (t Tier) Below() (Tier, bool) {
-	all := Tiers()
-	for i, other := range all[:len(all)-1] {
-		if other == t {
-			return all[i+1], true
-		}
-	}
-	return t, false
-}

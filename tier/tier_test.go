@@ -24,17 +24,3 @@ func TestLadder(t *testing.T) {
 		}
 	}
 }
-
-func TestBelow(t *testing.T) {
-	at := Full
-	for _, want := range Tiers()[1:] {
-		got, ok := at.Below()
-		if !ok || got != want {
-			t.Errorf("below %s is %s, %t, want %s", at, got, ok, want)
-		}
-		at = got
-	}
-	if _, ok := at.Below(); ok {
-		t.Errorf("there is a tier below %s", at)
-	}
-}

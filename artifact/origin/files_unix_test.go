@@ -74,6 +74,9 @@ func TestFilesRefusesPipes(t *testing.T) {
 	write(t, root, map[string]string{"real": "inside"})
 	pipe := filepath.Join(root, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		if os.Getenv("CARREL_CI") != "" {
+			t.Fatal(err)
+		}
 		t.Skip(err)
 	}
 	files := &Files{Roots: []string{root}}

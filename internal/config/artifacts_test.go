@@ -179,6 +179,9 @@ func TestProjectIsNotTheUser(t *testing.T) {
 		w := newWorld(t, "", text+"\n", "")
 		project := filepath.Dir(w.dir)
 		if err := os.Symlink(filepath.Dir(project), filepath.Join(project, "link")); err != nil {
+			if os.Getenv("CARREL_CI") != "" {
+				t.Fatal(err)
+			}
 			t.Skip("no links here: ", err)
 		}
 		if _, err := Load(w.sources(nil)); err == nil || !is[*FileError](err) || !strings.Contains(err.Error(), "config.toml:1: ") {

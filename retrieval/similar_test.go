@@ -6,51 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel/ratio"
 )
-
-func TestFuse(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		k        int
-		rankings [][]int
-		want     []int
-	}{
-		{"no rankings", 60, nil, nil},
-		{"one ranking stays as it is", 60, [][]int{{3, 1, 2}}, []int{3, 1, 2}},
-		{"two that disagree tie by index", 60, [][]int{{2, 1}, {1, 2}}, []int{1, 2}},
-		{"what both have comes before what one has first", 60, [][]int{{1, 2}, {3, 2}}, []int{2, 1, 3}},
-		{"without k the first place outweighs", 0, [][]int{{1, 4, 5, 2}, {3, 6, 7, 2}}, []int{1, 3, 2, 4, 6, 5, 7}},
-		{"a negative k is none", -5, [][]int{{1, 2}}, []int{1, 2}},
-		{"an index counts once in a ranking", 60, [][]int{{1, 2, 2, 2}, nil}, []int{1, 2}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Fuse(tt.k, tt.rankings...)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestFuseLaws(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rankings := rapid.SliceOfN(rapid.SliceOf(rapid.IntRange(0, 9)), 0, 4).Draw(t, "rankings")
-		k := rapid.IntRange(-1, 100).Draw(t, "k")
-		got := Fuse(k, rankings...)
-		if other := Fuse(k, rapid.Permutation(rankings).Draw(t, "order")...); !slices.Equal(got, other) {
-			t.Fatalf("%v, and %v with the rankings in another order", got, other)
-		}
-		all := slices.Concat(rankings...)
-		slices.Sort(all)
-		slices.Sort(got)
-		if want := slices.Compact(all); !slices.Equal(got, want) {
-			t.Fatalf("result has %v, want %v", got, want)
-		}
-	})
-}
 
 // The share of a word in one of two documents of equal length, once: 1/2.2.
 func TestCoverage(t *testing.T) {
