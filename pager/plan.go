@@ -150,9 +150,18 @@ const (
 	StageForced      Stage = "forced"       // blocks from the retain cut on: one line
 	StagePageOut     Stage = "page-out"     // stubs of blocks below the retain cut leave
 	StageForcedOut   Stage = "forced-out"   // stubs of blocks from the retain cut on leave
+	StageSlide       Stage = "slide"        // of a sliding window: the oldest leave
 	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	StageSoft        Stage = "soft"         // blocks under soft rules: one line
 )
+
+// A stage is a part of the sequence: who takes a step, and to which form.
+type stage struct {
+	stage Stage
+	whole bool
+	to    Form
+	takes func(c *Candidate, d Directive) bool
+}
 
 // stages says who takes which step in which stage. What the score retains is
 // not touched before all is paged that it pages, and all has left that it
@@ -160,12 +169,7 @@ const (
 //
 // A stage that is taken whole does not end when the budget is met: signed
 // thinking behind a changed byte is invalid, so either all of it stays or none.
-var stages = []struct {
-	stage Stage
-	whole bool
-	to    Form
-	takes func(c *Candidate, d Directive) bool
-}{
+var stages = []stage{
 	{StageThinking, true, Bare, func(c *Candidate, _ Directive) bool { return c.Thinking && !c.Rule.Hard() }},
 	{StagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain && c.Results }},
 	{StagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain }},
@@ -178,15 +182,42 @@ var stages = []struct {
 	{StageSoft, false, Line, func(c *Candidate, _ Directive) bool { return c.Rule.Soft() }},
 }
 
+// slide is the sequence of a sliding window: the oldest leave, and no score is
+// asked.
+var slide = []stage{
+	stages[0],
+	{StageSlide, false, Gone, func(c *Candidate, _ Directive) bool { return c.Rule == "" }},
+	stages[len(stages)-2],
+	stages[len(stages)-1],
+}
+
 // Make returns the plan for a request. It fails with a [*FloorError] if no
 // step is left and the window is still above the budget.
 func Make(r *Request) (*Plan, error) {
 	p := newPlan(r)
-	order := byScore(p.Decisions)
-	for _, st := range stages {
+	if err := take(r, p, stages, byScore(p.Decisions)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Slide returns the plan of a sliding window: blocks without a rule leave, the
+// oldest first, until what is left fits. Rules hold as in [Make], and what is
+// said there of budgets is true here.
+func Slide(r *Request) (*Plan, error) {
+	p := newPlan(r)
+	if err := take(r, p, slide, byTurn(p.Decisions)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// take takes the steps of a sequence until the plan fits, blocks in an order.
+func take(r *Request, p *Plan, sequence []stage, order []int) error {
+	for _, st := range sequence {
 		for _, i := range order {
 			if p.After <= r.Budget && (!st.whole || p.Before <= r.Budget) {
-				return p, nil
+				return nil
 			}
 			c, d := &r.Blocks[i], &p.Decisions[i]
 			if st.to.rank() <= d.To.rank() || !st.takes(c, d.Directive) {
@@ -204,9 +235,9 @@ func Make(r *Request) (*Plan, error) {
 		}
 	}
 	if p.After > r.Budget {
-		return nil, floor(r, p)
+		return floor(r, p)
 	}
-	return p, nil
+	return nil
 }
 
 // newPlan returns a plan that changes nothing, with the scores.
@@ -246,6 +277,18 @@ func byScore(ds []Decision) []int {
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &ds[a], &ds[b]
 		return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Turn, y.Turn), cmp.Compare(x.Block, y.Block))
+	})
+	return order
+}
+
+// byTurn returns the indexes of decisions, the oldest first.
+func byTurn(ds []Decision) []int {
+	order := make([]int, len(ds))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ds[a].Turn, ds[b].Turn), cmp.Compare(ds[a].Block, ds[b].Block))
 	})
 	return order
 }

@@ -3,8 +3,7 @@ package pager
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -23,6 +22,7 @@ const (
 	RuleCorrection Rule = "correction"    // hard: a user's correction or standing order
 	RuleEdit       Rule = "edit"          // soft: a code edit that no later one supersedes
 	RulePlan       Rule = "plan"          // soft: the newest plan or list of things to do
+	RuleSummary    Rule = "summary"       // soft: the newest summary that the agent's own compaction left
 	RuleRecent     Rule = "recent"        // soft: among the last blocks
 )
 
@@ -31,7 +31,7 @@ func (r Rule) Hard() bool {
 	switch r {
 	case RuleSystem, RulePin, RulePending, RuleNewestUser, RuleNewest, RuleFirstTask, RuleCorrection:
 		return true
-	case RuleEdit, RulePlan, RuleRecent:
+	case RuleEdit, RulePlan, RuleSummary, RuleRecent:
 		return false
 	}
 	return false
@@ -48,6 +48,9 @@ type RuleOptions struct {
 
 	// Pinned has the blocks under [RulePin].
 	Pinned map[transcript.BlockID]bool
+
+	// Tools says which tools edit and plan. The default is the built-in table.
+	Tools *tool.Table
 }
 
 // Rules returns the strongest rule for each block, or none. The newest answer
@@ -67,14 +70,14 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 			rules[i] = r
 		}
 	}
-	newest, answer, first := -1, -1, -1
+	newest, answer, first, compacted := -1, -1, -1, -1
 	for i := range blocks {
 		b := &blocks[i]
 		switch b.Kind {
 		case transcript.KindSystem:
 			set(i, RuleSystem)
 		case transcript.KindUser:
-			if instructs(msgs, b) {
+			if Instructs(msgs, b) {
 				newest, answer = i, -1
 				if first < 0 {
 					first = i
@@ -82,7 +85,9 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 			}
 		case transcript.KindAssistant, transcript.KindTool:
 			answer = i
-		case transcript.KindSummary, transcript.KindOrphan:
+		case transcript.KindSummary:
+			compacted = i
+		case transcript.KindOrphan:
 		}
 		if o.Pinned[b.ID] {
 			set(i, RulePin)
@@ -101,16 +106,17 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 			set(i, RuleCorrection)
 		}
 	}
-	anchors(msgs, blocks, set)
+	anchors(msgs, blocks, o.Tools, set)
+	set(compacted, RuleSummary)
 	for i := max(len(blocks)-max(o.Last, 0), 0); i < len(blocks); i++ {
 		set(i, RuleRecent)
 	}
 	return rules
 }
 
-// instructs reports whether a user's block holds a person's words, and not
+// Instructs reports whether a user's block holds a person's words, and not
 // what a program said in the user's name.
-func instructs(msgs []transcript.Message, b *transcript.Block) bool {
+func Instructs(msgs []transcript.Message, b *transcript.Block) bool {
 	m := &msgs[b.Messages[0]]
 	text := strings.TrimSpace(m.Text())
 	return len(m.Parts) > 0 && (text == "" && hasMedia(m) || text != "" && !machine(text))
@@ -151,7 +157,7 @@ func pending(msgs []transcript.Message, b *transcript.Block) bool {
 }
 
 // anchors sets the soft rules for edits and plans.
-func anchors(msgs []transcript.Message, blocks []transcript.Block, set func(int, Rule)) {
+func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.Table, set func(int, Rule)) {
 	edited := make(map[string]bool)  // paths that a later block edits
 	planned := make(map[string]bool) // plan tools that a later block calls
 	for i := len(blocks) - 1; i >= 0; i-- {
@@ -162,15 +168,15 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, set func(int,
 		failed := failures(msgs, b)
 		for _, k := range b.Messages {
 			for _, c := range msgs[k].Calls() {
-				name := toolName(c.Name)
-				if planTools[name] && !planned[name] {
+				name, class := tool.Fold(c.Name), tools.Class(c.Name)
+				if class == tool.Plan && !planned[name] {
 					planned[name] = true
 					set(i, RulePlan)
 				}
-				if !editTools[name] || failed[c.ID] {
+				if class != tool.Edit || failed[c.ID] {
 					continue
 				}
-				path := pathOf(c)
+				path := tool.Path(c)
 				if !edited[path] || path == "" {
 					set(i, RuleEdit)
 				}
@@ -191,34 +197,4 @@ func failures(msgs []transcript.Message, b *transcript.Block) map[string]bool {
 		}
 	}
 	return failed
-}
-
-// toolName folds the spellings of a tool's name: "create_file", "CreateFile".
-func toolName(name string) string {
-	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
-		name = name[i+2:]
-	}
-	return strings.ReplaceAll(strings.ToLower(name), "_", "")
-}
-
-// editTools change files, under the names that agents give them.
-var editTools = map[string]bool{
-	"edit": true, "write": true, "multiedit": true, "notebookedit": true, "createfile": true, "overwritefile": true,
-	"quickedit": true, "deletefile": true, "writefile": true, "editfile": true, "applypatch": true, "replace": true,
-	"strreplace": true, "insert": true, "searchreplace": true, "applydiff": true, "writetofile": true,
-}
-
-// planTools record what is to be done.
-var planTools = map[string]bool{
-	"todowrite": true, "writetodo": true, "writetodos": true, "updateplan": true, "exitplanmode": true, "final": true,
-}
-
-// pathOf returns the file that a call edits, or an empty string.
-func pathOf(c transcript.ToolCall) string {
-	for _, key := range [...]string{"file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file"} {
-		if v := gjson.GetBytes(c.Input, key); v.Type == gjson.String {
-			return v.String()
-		}
-	}
-	return ""
 }

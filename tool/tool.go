@@ -1,0 +1,142 @@
+// Package tool knows what the tools of agents do, by the names that agents give
+// them, and where their calls say what they work on.
+//
+// A [Table] maps names to classes. The built-in one knows the tools of common
+// agents; users add those of their own with [Table.With]. What the classes
+// mean for what may leave the window is decided elsewhere: by package pager.
+package tool
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Class says what a tool does. It is stored as its text.
+type Class string
+
+// The classes. Those of the compress template (seed 003) are in parentheses.
+const (
+	Edit    Class = "edit"    // changes files (create_file, overwrite_file, quick_edit, delete_file)
+	Plan    Class = "plan"    // records what is to be done, or concludes (write_todo, final)
+	Read    Class = "read"    // brings in what is there: files, searches, pages (request_context)
+	Command Class = "command" // runs a command of a shell (run_command)
+	Check   Class = "check"   // runs code to see what it does (execute_code)
+	Title   Class = "title"   // names the conversation (generate_title)
+	Other   Class = "other"   // anything else
+)
+
+// Classes returns all classes.
+func Classes() []Class { return []Class{Edit, Plan, Read, Command, Check, Title, Other} }
+
+// A Table says which class a tool has, by its folded name. A nil table is the
+// built-in one. Tables are not changed once they are made, so they may be shared.
+type Table struct {
+	classes map[string]Class
+}
+
+// builtin has the tools of common agents, as their names fold.
+var builtin = func() map[string]Class {
+	m := make(map[string]Class)
+	for class, names := range map[Class]string{
+		Edit: `edit write multiedit notebookedit createfile overwritefile quickedit deletefile writefile editfile applypatch
+			replace strreplace strreplaceeditor strreplacebasededittool insert searchreplace applydiff writetofile insertcontent
+			replaceinfile patch movefile renamefile deletepath`,
+		Plan: `todowrite writetodo writetodos updateplan exitplanmode final taskcreate taskupdate attemptcompletion
+			updatetodolist plan`,
+		Read: `requestcontext read readfile readmanyfiles view viewimage grep glob search searchfiles searchfilecontent codesearch
+			ripgrep find findfiles ls list listfiles listdir listdirectory readdirectory webfetch websearch fetch
+			readnotebook notebookread getmessages listmcpresources readmcpresource codebasesearch listcodedefinitionnames
+			todoread tasklist taskget toolsearch`,
+		Command: `runcommand bash shell localshell execcommand runshellcommand runterminalcmd runinterminal executecommand terminal
+			bashoutput killshell killbash writestdin taskoutput`,
+		Check: `executecode python runcode codeinterpreter ipython repl javascript evaluate`,
+		Title: `generatetitle settitle`,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			m[name] = class
+		}
+	}
+	return m
+}()
+
+// With returns a table that knows further tools, which win over those that t
+// knows. The error names a class that does not exist or a name without letters.
+func (t *Table) With(classes map[string]Class) (*Table, error) {
+	known := make(map[Class]bool)
+	for _, c := range Classes() {
+		known[c] = true
+	}
+	n := &Table{classes: maps.Clone(t.all())}
+	for name, class := range classes {
+		switch {
+		case !known[class]:
+			return nil, fmt.Errorf("tool %q: %q is no class of tools: edit, plan, read, command, check, title or other", name, class)
+		case Fold(name) == "":
+			return nil, fmt.Errorf("tool %q: a name needs a letter or a digit", name)
+		}
+		n.classes[Fold(name)] = class
+	}
+	return n, nil
+}
+
+func (t *Table) all() map[string]Class {
+	if t == nil || t.classes == nil {
+		return builtin
+	}
+	return t.classes
+}
+
+// Class returns the class of a tool, or [Other].
+func (t *Table) Class(name string) Class {
+	if c, ok := t.all()[Fold(name)]; ok {
+		return c
+	}
+	return Other
+}
+
+// Fold folds the spellings of a tool's name: "create_file", "CreateFile" and
+// "mcp__server__create-file" are "createfile".
+func Fold(name string) string {
+	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
+		name = name[i+2:]
+	}
+	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// Path returns the file that a call works on, or an empty string.
+func Path(c transcript.ToolCall) string {
+	return first(c, "file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file", "relative_path")
+}
+
+// Line returns the command line that a call runs, or an empty string. One that
+// is given as a list of words is joined by spaces.
+func Line(c transcript.ToolCall) string {
+	for _, key := range [...]string{"command", "cmd", "script", "code"} {
+		switch v := gjson.GetBytes(c.Input, key); {
+		case v.Type == gjson.String:
+			return v.String()
+		case v.IsArray():
+			var words []string
+			for _, w := range v.Array() {
+				words = append(words, w.String())
+			}
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
+}
+
+// first returns the first text among some fields of a call's arguments.
+func first(c transcript.ToolCall, keys ...string) string {
+	for _, key := range keys {
+		if v := gjson.GetBytes(c.Input, key); v.Type == gjson.String && v.String() != "" {
+			return v.String()
+		}
+	}
+	return ""
+}

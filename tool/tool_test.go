@@ -1,0 +1,57 @@
+package tool
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestClass(t *testing.T) {
+	own, err := (*Table)(nil).With(map[string]Class{"Deploy": Command, "write": Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		table *Table
+		name  string
+		want  Class
+	}{
+		{nil, "create_file", Edit}, {nil, "overwrite_file", Edit}, {nil, "quick_edit", Edit}, {nil, "delete_file", Edit},
+		{nil, "write_todo", Plan}, {nil, "final", Plan},
+		{nil, "request_context", Read}, {nil, "run_command", Command}, {nil, "execute_code", Check}, {nil, "generate_title", Title},
+		{nil, "MultiEdit", Edit}, {nil, "mcp__files__read_file", Read}, {nil, "apply-patch", Edit}, {nil, "get_weather", Other},
+		{nil, "deploy", Other}, {own, "deploy", Command}, {own, "Write", Read}, {own, "Bash", Command},
+	} {
+		if got := tt.table.Class(tt.name); got != tt.want {
+			t.Errorf("Class(%q) = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestWithRefuses(t *testing.T) {
+	for name, classes := range map[string]map[string]Class{
+		"a class that does not exist": {"x": "weapon"},
+		"a name of signs":             {"__": Edit},
+	} {
+		if table, err := (*Table)(nil).With(classes); err == nil {
+			t.Errorf("%s: With = %v, want an error", name, table)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, tt := range []struct{ input, path, line string }{
+		{`{"file_path":"a.go"}`, "a.go", ""},
+		{`{"path":"","filename":"b.go"}`, "b.go", ""},
+		{`{"command":"go test ./..."}`, "", "go test ./..."},
+		{`{"command":["bash","-lc","ls"]}`, "", "bash -lc ls"},
+		{`{"code":"1+1"}`, "", "1+1"},
+		{`not JSON`, "", ""},
+	} {
+		c := transcript.ToolCall{Input: json.RawMessage(tt.input)}
+		if path, line := Path(c), Line(c); path != tt.path || line != tt.line {
+			t.Errorf("%s: path %q, line %q, want %q and %q", tt.input, path, line, tt.path, tt.line)
+		}
+	}
+}
