@@ -110,7 +110,7 @@ func (f *fingerprint) sessions() error {
 		f.text("session", string(h.ID), h.Format, h.Model, h.Encoding)
 		f.number(int64(h.Revision), int64(h.Messages), int64(h.Blocks), int64(h.Tokens), int64(h.Window), h.Bytes)
 		f.time(h.Created, h.Updated)
-		f.refer(h.About)
+		f.refer(h.About, h.Summary)
 		if err := f.session(h); err != nil {
 			return err
 		}

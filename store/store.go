@@ -90,6 +90,7 @@ type CellKind string
 const (
 	CellItem    CellKind = "item"    // a piece of an imported file
 	CellStub    CellKind = "stub"    // what stands in place of a block
+	CellSummary CellKind = "summary" // what stands in place of a session's older blocks, as JSON
 	CellAbout   CellKind = "about"   // title and origin of a session or an artifact, as JSON
 	CellText    CellKind = "text"    // content of an artifact
 	CellSegment CellKind = "segment" // a piece of an assembled context, as it was handed out
@@ -139,6 +140,7 @@ type Head struct {
 	Model    string
 	Encoding string // by which tokens were counted
 	About    CellID
+	Summary  CellID // what stands in the window for the older blocks, or empty
 	Messages int
 	Blocks   int         // in the visible conversation
 	Tokens   token.Count // of all blocks, as imported

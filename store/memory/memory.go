@@ -164,6 +164,11 @@ func (sp *space) admit(old *session, c *store.Change) error {
 			return err
 		}
 	}
+	if c.Head.Summary != "" {
+		if err := known("head", c.Head.Summary); err != nil {
+			return err
+		}
+	}
 	if c.ItemsFrom > len(old.items) && c.Items != nil {
 		return fmt.Errorf("items from %d on: there are %d", c.ItemsFrom, len(old.items))
 	}

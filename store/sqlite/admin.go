@@ -13,7 +13,7 @@ import (
 
 // Info implements [store.Admin].
 func (s *Store) Info(ctx context.Context) (*store.Info, error) {
-	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: s.schema}
+	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: len(s.steps)}
 	err := s.view(ctx, func(v view) error {
 		return v.row(selectCounts, nil, &info.Sessions, &info.Blocks, &info.Cells, &info.Artifacts, &info.Manifests)
 	})
@@ -35,7 +35,7 @@ func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 func ignore(*sql.Rows) error { return nil }
 
 // Check implements [store.Admin]. What it finds comes in this order: the
-// structure of the file, references, cells, sessions, scopes. That the words of
+// structure of the file, the schema, references, cells, sessions, scopes. That the words of
 // an artifact are those of its text cannot be seen: the text that was indexed is
 // not kept.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
@@ -58,6 +58,7 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 				}
 				return nil
 			}, checkIntegrity),
+			s.checkSchema(ctx, v, report),
 			v.each(func(rows *sql.Rows) error {
 				var table, parent string
 				var rowid, key any

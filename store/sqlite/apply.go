@@ -89,7 +89,15 @@ func (w *writer) applyHead(j *change) error {
 	h := &j.c.Head
 	err := w.exec(upsertSession, j.scope, j.id, j.at+1, h.Format, h.Model, h.Encoding, optional(h.About),
 		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli())
-	return during(err, "head with cell %s", h.About)
+	switch {
+	case err != nil:
+		return during(err, "head with cell %s", h.About)
+	case h.Summary != "":
+		return during(w.exec(upsertSummary, j.scope, j.id, h.Summary), "summary with cell %s", h.Summary)
+	case j.at > 0:
+		return w.exec(deleteSummary, j.scope, j.id)
+	}
+	return nil
 }
 
 func (w *writer) applyItems(j *change) error {

@@ -61,9 +61,9 @@ func (s *Store) probe(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	schema, err := identify(ctx, conn, path, s.schema)
-	if err == nil && schema != s.schema {
-		err = fmt.Errorf("%s has schema %d, not %d: %w", path, schema, s.schema, store.ErrCorrupt)
+	schema, err := identify(ctx, conn, path, len(s.steps))
+	if err == nil && schema != len(s.steps) {
+		err = fmt.Errorf("%s has schema %d, not %d: %w", path, schema, len(s.steps), store.ErrCorrupt)
 	}
 	return err
 }

@@ -23,13 +23,16 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := playSessions(t.Context(), old, 2, 4); err != nil {
-		t.Fatal(err)
-	}
-	before := sessions(t, old)
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	newest := newPath(t)
+	now := openAt(t, newest)
+	if err := playSessions(t.Context(), now, 2, 4); err != nil {
+		t.Fatal(err)
+	}
+	before := sessions(t, now)
+	copyTables(t, newest, path)
 
 	later := append(slices.Clip(steps),
 		sqlite.NewMigration("x_later.sql", "CREATE TABLE later (x TEXT NOT NULL) STRICT; ALTER TABLE session ADD COLUMN later TEXT"))
@@ -54,6 +57,25 @@ func TestMigrateFromVersion1(t *testing.T) {
 	if err != nil || !strings.HasPrefix(names, "1 0001_sessions.sql, ") || !strings.HasSuffix(names, " x_later.sql") {
 		t.Errorf("migrations on record: %q, %v", names, err)
 	}
+}
+
+// copyTables copies the rows of the tables that both stores have, as a program
+// that knew no others would have written them. The words of the index are not
+// among them: they cannot be read.
+func copyTables(t *testing.T, from, to string) {
+	t.Helper()
+	db := raw(t, to)
+	run := func(statement string, args ...any) {
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	run("PRAGMA foreign_keys = OFF")
+	run("ATTACH ? AS newest", from)
+	for _, table := range []string{"cell", "edge", "session", "item", "block", "block_cell", "entry", "statement", "doc"} {
+		run("INSERT INTO main." + table + " SELECT * FROM newest." + table)
+	}
+	run("DETACH newest")
 }
 
 // sessions returns the contents of the sessions of a store.

@@ -116,7 +116,7 @@ func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head
 func scanHead(scan func(dest ...any) error) (*store.Head, error) {
 	var h store.Head
 	var created, updated int64
-	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About,
+	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
 		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated)
 	if err != nil {
 		return nil, err

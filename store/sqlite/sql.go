@@ -29,6 +29,8 @@ const (
 	truncateLog    = `PRAGMA wal_checkpoint(TRUNCATE)`
 	setBusyTimeout = `PRAGMA busy_timeout = %d` // milliseconds; what is bound has no place here
 
+	selectObjects = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_stat%' ESCAPE '\'`
+
 	createIdentity = `
 		PRAGMA application_id = 0x43617272;
 		CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT`
@@ -45,6 +47,11 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 		ON CONFLICT DO UPDATE SET revision = ?3, format = ?4, model = ?5, encoding = ?6, about = ?7,
 			messages = ?8, blocks = ?9, tokens = ?10, window_tokens = ?11, bytes = ?12, created = ?13, updated = ?14`
+
+	upsertSummary = `
+		INSERT INTO summary (scope, session_id, cell_id) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET cell_id = ?3`
+	deleteSummary = `DELETE FROM summary WHERE scope = ?1 AND session_id = ?2`
 
 	insertCell = `
 		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body)
@@ -169,11 +176,12 @@ const (
 
 // Reading.
 const (
-	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''),
-		messages, blocks, tokens, window_tokens, bytes, created, updated`
+	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''), coalesce(cell_id, ''),
+		messages, blocks, tokens, window_tokens, bytes, created, updated
+		FROM session LEFT JOIN summary USING (scope, session_id)`
 
-	selectHead  = `SELECT ` + headColumns + ` FROM session WHERE scope = ?1 AND session_id = ?2`
-	selectHeads = `SELECT ` + headColumns + ` FROM session WHERE scope = ?1 ORDER BY updated DESC, session_id`
+	selectHead  = `SELECT ` + headColumns + ` WHERE scope = ?1 AND session_id = ?2`
+	selectHeads = `SELECT ` + headColumns + ` WHERE scope = ?1 ORDER BY updated DESC, session_id`
 
 	selectBlocks = `
 		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off

@@ -96,8 +96,8 @@ func (o *Options) complete() Options {
 // A Store is a database file that is open.
 type Store struct {
 	path    string
-	version string // of the engine
-	schema  int
+	version string      // of the engine
+	steps   []migration // that made the schema
 	busy    time.Duration
 	readers *sql.DB
 	writers *sql.DB
@@ -136,7 +136,7 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	}
 	s := &Store{
 		path:     path,
-		schema:   len(steps),
+		steps:    steps,
 		busy:     o.BusyTimeout,
 		prepared: make(map[string]*sql.Stmt),
 		queue:    make(chan *job),

@@ -393,7 +393,10 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE cell SET body = zeroblob(len), salt = zeroblob(32) WHERE state = 'purged'": "scope test: cell a-text-6: it was purged, and something of it is there",
 		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not hold",
 		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                "is in the index and has no artifact",
-		"DELETE FROM scope": "refers to a scope that is not there",
+		"DELETE FROM scope":                         "refers to a scope that is not there",
+		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log is not as it was made",
+		"ALTER TABLE entry RENAME COLUMN data TO x": "schema: table entry is not as it was made",
+		"CREATE TABLE notes (x)":                    "schema: table notes is no part of it",
 	} {
 		path := filled(t)
 		tamper(t, path, damage)

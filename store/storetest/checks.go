@@ -95,7 +95,7 @@ func readsBackEveryField(t *testing.T, s store.Store) {
 		Head:       head,
 		Blocks:     c.Blocks,
 		Items:      c.Items,
-		Cells:      cells("xc1", "xc2", "xc1", "xc1", "xc2", "xc1", "xstub", "xc2", "xabout"),
+		Cells:      cells("xc1", "xc2", "xc1", "xc1", "xc2", "xc1", "xstub", "xc2", "xabout", "xsummary"),
 		Edges:      []store.Edge{{Derived: "xstub", Source: "xc1", Rel: "stub"}, {Derived: "xstub", Source: "xc2", Rel: "stub"}},
 		Entries:    []store.Entry{entry},
 		Statements: c.Statements,
@@ -188,6 +188,7 @@ var bad = []struct {
 	{"a block whose stub is unknown", true, func(c *store.Change) { c.Blocks[1].Stub = "nowhere" }},
 	{"an item that is unknown", true, func(c *store.Change) { c.Items[2] = "nowhere" }},
 	{"a head about an unknown cell", true, func(c *store.Change) { c.Head.About = "nowhere" }},
+	{"a head with an unknown summary", true, func(c *store.Change) { c.Head.Summary = "nowhere" }},
 	{"an edge from an unknown cell", true, func(c *store.Change) { c.Edges[1].Source = "nowhere" }},
 	{"an edge to an unknown cell", true, func(c *store.Change) { c.Edges[1].Derived = "nowhere" }},
 	{"an index entry for an unknown block", true, func(c *store.Change) { c.Index[1].Block = "nowhere" }},
@@ -1016,8 +1017,8 @@ func info(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Sessions != 2 || got.Blocks != 6 || got.Cells != 8 || got.Bytes <= 0 || got.Driver == "" || got.Version == "" || got.Schema < 1 {
-		t.Errorf("Info = %+v, want 2 sessions, 6 blocks, 8 cells and all else filled in", got)
+	if got.Sessions != 2 || got.Blocks != 6 || got.Cells != 10 || got.Bytes <= 0 || got.Driver == "" || got.Version == "" || got.Schema < 1 {
+		t.Errorf("Info = %+v, want 2 sessions, 6 blocks, 10 cells and all else filled in", got)
 	}
 }
 

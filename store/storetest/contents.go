@@ -156,6 +156,9 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 	if head.About != "" {
 		ids = append(ids, head.About)
 	}
+	if head.Summary != "" {
+		ids = append(ids, head.Summary)
+	}
 	for c, err := range s.Cells(ctx, scope, ids) {
 		if err != nil {
 			return nil, err

@@ -79,7 +79,7 @@ func fullChange(prefix string) *store.Change {
 	gone.Off = true
 	c := newChange(prefix + "op1")
 	c.Head = store.Head{
-		Format: "claudecode", Model: "a model", Encoding: "o200k", About: cell("about"),
+		Format: "claudecode", Model: "a model", Encoding: "o200k", About: cell("about"), Summary: cell("summary"),
 		Messages: 3, Blocks: 2, Tokens: 20, Window: 13, Bytes: 9,
 		Created: epoch, Updated: epoch.Add(time.Second),
 	}
@@ -88,6 +88,7 @@ func fullChange(prefix string) *store.Change {
 		newCell(cell("c2"), store.CellItem, "two \x00\xff"),
 		newCell(cell("stub"), store.CellStub, "a stub"),
 		newCell(cell("about"), store.CellAbout, `{"title":"t"}`),
+		newCell(cell("summary"), store.CellSummary, `{"text":"s"}`),
 	}
 	c.Edges = []store.Edge{
 		{Derived: cell("stub"), Source: cell("c2"), Rel: "stub"},

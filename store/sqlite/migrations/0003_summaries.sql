@@ -1,0 +1,10 @@
+-- What stands in the window of a session for its older blocks: one cell.
+
+CREATE TABLE summary (
+	scope      TEXT NOT NULL,
+	session_id TEXT NOT NULL,
+	cell_id    TEXT NOT NULL,
+	PRIMARY KEY (scope, session_id),
+	FOREIGN KEY (scope, session_id) REFERENCES session (scope, session_id),
+	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
+) STRICT, WITHOUT ROWID;
