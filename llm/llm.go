@@ -2,16 +2,21 @@
 // that can do what programs cannot.
 //
 // Models are optional. An [Embedder] turns texts into vectors, so that they can
-// be compared by meaning; without one they are compared by words. Whatever a
-// model made is recorded beside the model's name and is checked before it is
-// used.
+// be compared by meaning; without one they are compared by words. A [Generator]
+// writes text; without one, programs write. Whatever a model made is recorded
+// beside the model's name and is checked before it is used.
+//
+// # Spending
+//
+// [Limited] puts a generator within [Limits]: tokens, calls and time. The ceiling
+// is 0 unless somebody sets it, and then nothing is ever sent.
 //
 // # Errors and concurrency
 //
 // Drivers report the sentinels of this package, wrapped; test with errors.Is.
 // When the context of a call is done, they report its error instead. No error
-// has a text that was sent, nor a [Secret]. Embedders are safe for concurrent
-// use.
+// has a text that was sent, nor a [Secret]. Embedders and generators are safe for
+// concurrent use.
 package llm
 
 import (

@@ -1,43 +1,39 @@
-// Package openai embeds texts by the interface of OpenAI, POST /v1/embeddings,
-// which Ollama, llama.cpp, vLLM and Text Embeddings Inference serve, too.
+// Package openai speaks the interface of OpenAI, which Ollama, llama.cpp, vLLM and
+// many others serve, too: a [Client] embeds texts by POST /v1/embeddings, a
+// [Generator] writes text by POST /v1/chat/completions.
 //
 // # What is sent, and where
 //
-// Texts go in batches, one request at a time, to one origin and nowhere else:
-// no redirect is followed and no proxy is taken from the environment, so that
-// the key and the texts reach only who they are meant for.
+// Texts go to one origin and nowhere else: no redirect is followed and no proxy is
+// taken from the environment, so that the key and the texts reach only who they
+// are meant for. Those to embed go in batches, one request at a time.
 //
 // # What comes back
 //
-// A reply is checked before it is used: as many vectors as texts, each at its
-// index, all of one length, every component a finite number. Replies are read
-// up to a number of bytes. What a server says beside that, in errors above all,
-// is dropped: it may repeat a text or the key.
+// A reply is checked before it is used. Vectors are as many as texts, each at its
+// index, all of one length, every component a finite number. What is written
+// says that it has ended, and how; an error that comes as a reply is an error.
+// Replies are read up to a number of bytes. What a server says beside that, in
+// errors above all, is dropped: it may repeat a text or the key.
 //
 // # Trying again
 //
 // A request is sent again, a bounded number of times, if the server says that
 // it is overloaded (429) or broken (5xx), or drops the connection. The pauses
 // double, are shortened at random, and follow the server's Retry-After; if that
-// asks for more patience than there is, the call fails at once.
+// asks for more patience than there is, the call fails at once. A model that has
+// begun to write is not asked again.
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
+	"github.com/carrel-dev/carrel/internal/httpjson"
 	"github.com/carrel-dev/carrel/llm"
 )
 
@@ -84,13 +80,7 @@ type Options struct {
 }
 
 // NoRetries is the [Options.Retries] that sends each request once.
-const NoRetries = -1
-
-// The pauses before a request is sent again.
-const (
-	firstPause = 500 * time.Millisecond
-	maxPause   = 30 * time.Second
-)
+const NoRetries = httpjson.NoRetries
 
 // A Client is an [llm.Embedder]. It is safe for concurrent use.
 type Client struct {
@@ -98,108 +88,64 @@ type Client struct {
 	name  string
 	model string
 	opts  Options
+	http  *httpjson.Client
 }
 
 // New returns a client of the server at a base URL, such as
 // "http://localhost:11434" or "https://api.openai.com/v1", for one of its
 // models. The URL may end in "/v1" or not. It sends nothing.
 func New(baseURL, model string, opts *Options) (*Client, error) {
-	base, err := parseBase(baseURL)
+	base, err := httpjson.ParseBase(baseURL)
 	if err != nil {
 		return nil, fmt.Errorf("openai: base URL: %w", err)
 	}
 	if model == "" {
 		return nil, errors.New("openai: no model")
 	}
-	o, err := opts.complete()
+	o, requests, err := opts.complete()
 	if err != nil {
 		return nil, fmt.Errorf("openai: options: %w", err)
 	}
-	c := &Client{url: base + "/embeddings", model: model, opts: o, name: model + "@" + base}
+	c := &Client{url: base + "/embeddings", model: model, opts: o, name: model + "@" + base, http: httpjson.New(requests)}
 	if o.Dimensions > 0 {
 		c.name = fmt.Sprintf("%s/%d@%s", model, o.Dimensions, base)
 	}
 	return c, nil
 }
 
-// parseBase returns a base URL in one spelling, which ends in "/v1".
-func parseBase(s string) (string, error) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "", errors.New("not a URL") // the cause would show a password
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "", errors.New("must begin with http:// or https:// and a host")
-	case u.User != nil:
-		return "", errors.New("must not have a user or password")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("must not have a query or fragment")
-	}
-	u.Host = strings.ToLower(u.Host)
-	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
-}
-
-// complete returns o with its defaults filled in, or why it makes no sense.
-func (o *Options) complete() (Options, error) {
+// complete returns o with its defaults filled in and what they say about
+// requests, or why it makes no sense.
+func (o *Options) complete() (Options, httpjson.Options, error) {
 	var c Options
 	if o != nil {
 		c = *o
 	}
-	// Go's HTTP client, too, refuses such a key, but with each request.
-	if strings.ContainsFunc(c.Key.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Options{}, errors.New("key has a space or another character that cannot be sent")
+	if c.Dimensions < 0 || c.Batch < 0 || c.BatchBytes < 0 {
+		return Options{}, httpjson.Options{}, errors.New("negative number")
 	}
-	if c.Dimensions < 0 || c.Batch < 0 || c.BatchBytes < 0 || c.Timeout < 0 || c.Retries < NoRetries || c.MaxReply < 0 {
-		return Options{}, errors.New("negative number")
+	httpjson.SetDefault(&c.Batch, 32)
+	httpjson.SetDefault(&c.BatchBytes, 256<<10)
+	requests := httpjson.Options{
+		Authorize: bearer(c.Key), Errors: sentinels,
+		Timeout: c.Timeout, Retries: c.Retries, MaxReply: c.MaxReply,
+		HTTPClient: c.HTTPClient, Sleep: c.Sleep, Rand: c.Rand,
 	}
-	setDefault(&c.Batch, 32)
-	setDefault(&c.BatchBytes, 256<<10)
-	setDefault(&c.Timeout, 30*time.Second)
-	setDefault(&c.Retries, 2)
-	setDefault(&c.MaxReply, 32<<20)
-	c.Retries = max(c.Retries, 0)
-	if c.Sleep == nil {
-		c.Sleep = sleep
+	if err := httpjson.CheckKey(c.Key.Reveal()); err != nil {
+		return Options{}, httpjson.Options{}, err
 	}
-	if c.Rand == nil {
-		c.Rand = rand.Int64N
-	}
-	client := http.Client{Transport: transport()}
-	if c.HTTPClient != nil {
-		client = *c.HTTPClient
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.HTTPClient = &client
-	return c, nil
+	err := requests.Complete(30*time.Second, 30*time.Second, 32<<20)
+	return c, requests, err
 }
 
-func setDefault[T ~int | ~int64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
-}
+// sentinels are those of the port.
+var sentinels = httpjson.Errors{Unavailable: llm.ErrUnavailable, Refused: llm.ErrRefused, Reply: llm.ErrReply}
 
-// transport returns one that, unlike the default of package http, takes no
-// proxy from the environment.
-func transport() *http.Transport {
-	return &http.Transport{
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           4,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
+// bearer returns what adds a key to a request, if there is one.
+func bearer(key llm.Secret) func(http.Header) {
+	return func(h http.Header) {
+		if !key.IsZero() {
+			h.Set("Authorization", "Bearer "+key.Reveal())
+		}
 	}
 }
 
@@ -245,7 +191,7 @@ type request struct {
 	Dimensions int      `json:"dimensions,omitempty"`
 }
 
-// embed embeds the texts of one request, which it sends again if need be.
+// embed embeds the texts of one request.
 func (c *Client) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	input := make([]string, len(texts))
 	for i, t := range texts {
@@ -258,120 +204,9 @@ func (c *Client) embed(ctx context.Context, texts []string) ([][]float32, error)
 	if err != nil {
 		return nil, err // not reached: strings and numbers can be encoded
 	}
-	for attempt := 0; ; attempt++ {
-		reply, err := c.post(ctx, body)
-		if err == nil {
-			return parseReply(reply, len(texts), c.opts.Dimensions)
-		}
-		again, ok := errors.AsType[*againError](err)
-		if !ok || attempt == c.opts.Retries {
-			return nil, err
-		}
-		pause := again.after
-		if pause > maxPause {
-			return nil, fmt.Errorf("%w; it asks for a pause of %v", err, pause)
-		}
-		// The pause is at least what the server asks for and half of ours.
-		full := min(firstPause<<min(attempt, 10), maxPause)
-		pause = max(pause, full/2+time.Duration(c.opts.Rand(int64(full/2))))
-		if err := c.opts.Sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// post sends a request once and returns the body of the reply.
-func (c *Client) post(ctx context.Context, body []byte) (_ []byte, err error) {
-	limited, cancel := context.WithTimeout(ctx, c.opts.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(limited, http.MethodPost, c.url, bytes.NewReader(body))
+	reply, err := c.http.Post(ctx, c.url, body)
 	if err != nil {
-		return nil, errors.New("base URL cannot be used") // not reached: New has parsed it
+		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "carrel")
-	if !c.opts.Key.IsZero() {
-		req.Header.Set("Authorization", "Bearer "+c.opts.Key.Reveal())
-	}
-	resp, err := c.opts.HTTPClient.Do(req)
-	if err != nil {
-		return nil, c.transportError(ctx, limited, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
-	reply, err := io.ReadAll(io.LimitReader(resp.Body, c.opts.MaxReply+1))
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, badReply("cut off after %d bytes", len(reply))
-	case err != nil:
-		return nil, c.transportError(ctx, limited, err)
-	case int64(len(reply)) > c.opts.MaxReply:
-		return nil, badReply("more than %d bytes", c.opts.MaxReply)
-	}
-	return reply, nil
-}
-
-// An againError is [llm.ErrUnavailable] that may pass.
-type againError struct {
-	text  string
-	after time.Duration // what the server asks for
-}
-
-func (e *againError) Error() string { return e.text + ": " + llm.ErrUnavailable.Error() }
-func (e *againError) Unwrap() error { return llm.ErrUnavailable }
-
-// statusError says what a status other than 200 means.
-func statusError(resp *http.Response) error {
-	code := resp.StatusCode
-	text := strings.TrimSpace(fmt.Sprintf("status %d %s", code, http.StatusText(code)))
-	switch {
-	case code == http.StatusTooManyRequests || code >= 500:
-		return &againError{text, retryAfter(resp.Header)}
-	case code == http.StatusRequestTimeout:
-		return fmt.Errorf("%s: %w", text, llm.ErrUnavailable)
-	case code < 300:
-		return badReply("%s", text)
-	case code < 400:
-		return fmt.Errorf("%s, and redirects are not followed: %w", text, llm.ErrRefused)
-	}
-	return fmt.Errorf("%s: %w", text, llm.ErrRefused)
-}
-
-// retryAfter returns how long the server asks to wait: a number of seconds, or
-// a time, which is taken against the server's own clock.
-func retryAfter(h http.Header) time.Duration {
-	s := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	at, err := http.ParseTime(s)
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	return max(at.Sub(now), 0)
-}
-
-// transportError says why there is no reply. What package http reports may
-// repeat what the server sent, so only what is known to be harmless is shown.
-func (c *Client) transportError(ctx, limited context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if t, ok := errors.AsType[net.Error](err); limited.Err() != nil || ok && t.Timeout() {
-		return fmt.Errorf("no reply within %v: %w", c.opts.Timeout, llm.ErrUnavailable)
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return fmt.Errorf("%w: %w", op, llm.ErrUnavailable)
-	}
-	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
-		return &againError{text: "connection dropped by the server"}
-	}
-	return fmt.Errorf("connection broke: %w", llm.ErrUnavailable)
+	return parseReply(reply, len(texts), c.opts.Dimensions)
 }

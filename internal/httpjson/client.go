@@ -1,0 +1,372 @@
+package httpjson
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Errors are what the errors of a [Client] wrap. Each must be set.
+type Errors struct {
+	Unavailable error // the server does not answer now: later it may
+	Refused     error // the server will not do what it is asked, now or later
+	Reply       error // the server answered, with something that cannot be used
+}
+
+// Options are what a [Client] goes by. All but Authorize and HTTPClient must be
+// set; [Options.Complete] does it.
+type Options struct {
+	// Authorize adds to the header of each request what the server wants to see.
+	Authorize func(http.Header)
+
+	Errors   Errors
+	Timeout  time.Duration // of each request, the reading of the reply included
+	Idle     time.Duration // that a stream may say nothing, once it has begun
+	Retries  int           // how often a request is sent again; NoRetries is never
+	MaxReply int64         // largest reply, in bytes
+
+	// HTTPClient sends the requests. Its redirect policy is not used. The default
+	// keeps a few connections open and uses no proxy.
+	HTTPClient *http.Client
+
+	// Sleep waits for a time or until the context is done, whose error it then
+	// returns.
+	Sleep func(context.Context, time.Duration) error
+
+	// Rand returns a random number from 0 to before n.
+	Rand func(n int64) int64
+}
+
+// NoRetries is the [Options.Retries] that sends each request once.
+const NoRetries = -1
+
+// The pauses before a request is sent again.
+const (
+	firstPause = 500 * time.Millisecond
+	maxPause   = 30 * time.Second
+)
+
+// Complete fills in what is zero: two retries and, of the rest, what it is
+// given. It fails if a number is below 0.
+func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
+	if o.Timeout < 0 || o.Idle < 0 || o.Retries < NoRetries || o.MaxReply < 0 {
+		return errors.New("negative number")
+	}
+	SetDefault(&o.Timeout, timeout)
+	SetDefault(&o.Idle, idle)
+	SetDefault(&o.Retries, 2)
+	SetDefault(&o.MaxReply, maxReply)
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Int64N
+	}
+	return nil
+}
+
+// SetDefault sets a field that is zero.
+func SetDefault[T ~int | ~int64](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// A Client sends requests.
+type Client struct {
+	opts Options
+	http http.Client
+}
+
+// New returns a client that goes by complete options.
+func New(o Options) *Client {
+	c := &Client{opts: o}
+	if o.HTTPClient != nil {
+		c.http = *o.HTTPClient
+	} else {
+		c.http.Transport = transport()
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c
+}
+
+// transport returns one that, unlike the default of package http, takes no
+// proxy from the environment.
+func transport() *http.Transport {
+	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           4,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// ParseBase returns the base URL of an API in one spelling, which ends in "/v1".
+// No error shows a part of it.
+func ParseBase(s string) (string, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", errors.New("not a URL") // the cause would show a password
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return "", errors.New("must begin with http:// or https:// and a host")
+	case u.User != nil:
+		return "", errors.New("must not have a user or password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", errors.New("must not have a query or fragment")
+	}
+	u.Host = strings.ToLower(u.Host)
+	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
+}
+
+// Label returns what a server calls something if it is a name: short, and to be
+// printed. Otherwise it returns an empty text.
+func Label(s string) string {
+	if len(s) > 128 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return s
+}
+
+// CheckKey fails if a key cannot be sent. Go's HTTP client, too, refuses such a
+// key, but with each request.
+func CheckKey(key string) error {
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("key has a space or another character that cannot be sent")
+	}
+	return nil
+}
+
+// Post sends a request and returns the body of the reply.
+func (c *Client) Post(ctx context.Context, url string, body []byte) (reply []byte, err error) {
+	err = c.send(ctx, url, body, &exchange{accept: "application/json", read: func(b *content) (err error) {
+		reply, err = io.ReadAll(b)
+		return err
+	}})
+	return reply, err
+}
+
+// Stream sends a request and hands over each event of the reply, until the server
+// ends it, an event is said to be the last, or there is an error, which is
+// returned as it is. A reply that is no stream of events is returned, as by Post,
+// since there are servers that do not stream. Whether a stream has been ended
+// before it was complete is for the caller to see.
+func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(*Event) (last bool, err error)) (reply []byte, err error) {
+	err = c.send(ctx, url, body, &exchange{accept: "text/event-stream, application/json", stream: true, read: func(b *content) (err error) {
+		reply, err = readEvents(b, each)
+		return err
+	}})
+	return reply, err
+}
+
+// An exchange is how a request is answered.
+type exchange struct {
+	accept string
+	stream bool
+	read   func(*content) error
+}
+
+// send sends a request, and again if need be.
+func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange) error {
+	for attempt := 0; ; attempt++ {
+		err := c.try(ctx, url, body, x)
+		again, ok := errors.AsType[*againError](err)
+		if !ok || attempt >= max(c.opts.Retries, 0) {
+			return err
+		}
+		pause := again.after
+		if pause > maxPause {
+			return fmt.Errorf("%w; it asks for a pause of %v", err, pause)
+		}
+		// The pause is at least what the server asks for and half of ours.
+		full := min(firstPause<<min(attempt, 10), maxPause)
+		pause = max(pause, full/2+time.Duration(c.opts.Rand(int64(full/2))))
+		if err := c.opts.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// errIdle is why a stream that says nothing more is ended.
+var errIdle = errors.New("idle")
+
+// try sends a request once.
+func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) error {
+	timed, stop := context.WithTimeout(ctx, c.opts.Timeout)
+	defer stop()
+	limited, cancel := context.WithCancelCause(timed)
+	defer cancel(nil)
+	req, err := http.NewRequestWithContext(limited, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("base URL cannot be used") // not reached: ParseBase has parsed it
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", x.accept)
+	req.Header.Set("User-Agent", "carrel")
+	if c.opts.Authorize != nil {
+		c.opts.Authorize(req.Header)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.transportError(ctx, limited, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.statusError(resp)
+	}
+	b := &content{source: resp.Body, left: c.opts.MaxReply, heard: func() {}}
+	if x.stream {
+		idle := time.AfterFunc(c.opts.Idle, func() { cancel(errIdle) })
+		defer idle.Stop()
+		b.heard = func() { idle.Reset(c.opts.Idle) }
+	}
+	err = x.read(b)
+	switch {
+	case err == nil || b.err == nil:
+		return err // of whoever takes the events, or none
+	case errors.Is(b.err, errTooLong):
+		return c.badReply("more than %d bytes", c.opts.MaxReply)
+	case errors.Is(b.err, io.ErrUnexpectedEOF):
+		return c.badReply("cut off after %d bytes", b.length)
+	}
+	err = c.transportError(ctx, limited, b.err)
+	if again, ok := errors.AsType[*againError](err); ok && x.stream {
+		return again.err
+	}
+	return err
+}
+
+// errTooLong means that a reply is longer than it may be.
+var errTooLong = errors.New("too long")
+
+// A content is the body of a reply, up to a length.
+type content struct {
+	source io.Reader
+	left   int64 // bytes that may follow
+	length int64 // bytes that were read
+	heard  func()
+	err    error // why reading ended, unless it is the end
+}
+
+func (b *content) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.source.Read(p)
+	b.left -= int64(n)
+	b.length += int64(n)
+	if n > 0 {
+		b.heard()
+	}
+	if b.left < 0 {
+		err = errTooLong
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// An againError is an error that may pass.
+type againError struct {
+	err   error
+	after time.Duration // what the server asks for
+}
+
+func (e *againError) Error() string { return e.err.Error() }
+func (e *againError) Unwrap() error { return e.err }
+
+// Status returns what a status other than 200 means, without what the server
+// says about it.
+func (e *Errors) Status(code int) error {
+	text := strings.TrimSpace(fmt.Sprintf("status %d %s", code, http.StatusText(code)))
+	switch {
+	case code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
+		return fmt.Errorf("%s: %w", text, e.Unavailable)
+	case code < 300:
+		return fmt.Errorf("%w: %s", e.Reply, text)
+	case code < 400:
+		return fmt.Errorf("%s, and redirects are not followed: %w", text, e.Refused)
+	}
+	return fmt.Errorf("%s: %w", text, e.Refused)
+}
+
+// statusError says what the status of a reply means, and whether it may pass.
+func (c *Client) statusError(resp *http.Response) error {
+	err := c.opts.Errors.Status(resp.StatusCode)
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
+		return &againError{err, retryAfter(resp.Header)}
+	}
+	return err
+}
+
+// retryAfter returns how long the server asks to wait: a number of seconds, or
+// a time, which is taken against the server's own clock.
+func retryAfter(h http.Header) time.Duration {
+	s := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	at, err := http.ParseTime(s)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	return max(at.Sub(now), 0)
+}
+
+// transportError says why there is no reply. What package http reports may
+// repeat what the server sent, so only what is known to be harmless is shown.
+func (c *Client) transportError(ctx, limited context.Context, err error) error {
+	unavailable := c.opts.Errors.Unavailable
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(context.Cause(limited), errIdle) {
+		return fmt.Errorf("nothing more of the reply within %v: %w", c.opts.Idle, unavailable)
+	}
+	if t, ok := errors.AsType[net.Error](err); limited.Err() != nil || ok && t.Timeout() {
+		return fmt.Errorf("no reply within %v: %w", c.opts.Timeout, unavailable)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return fmt.Errorf("%w: %w", op, unavailable)
+	}
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
+		return &againError{err: fmt.Errorf("connection dropped by the server: %w", unavailable)}
+	}
+	return fmt.Errorf("connection broke: %w", unavailable)
+}
+
+// badReply returns the error of an unusable reply with what is wrong with it.
+func (c *Client) badReply(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", c.opts.Errors.Reply, fmt.Sprintf(format, args...))
+}
