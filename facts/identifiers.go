@@ -1,8 +1,3 @@
-// Package facts extracts from text what a program can recognize and an agent
-// may have to repeat exactly: paths, files, URLs, ids, symbols and numbers.
-//
-// Extraction is one pass over the bytes, linear in their number, and depends on
-// nothing else. It says nothing about what the text means.
 package facts
 
 import (

@@ -1,0 +1,522 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A change is what a call does to one file.
+type change struct {
+	path   string
+	status FactStatus
+	text   string
+}
+
+// How much a description names.
+const (
+	declarations = 8
+	names        = 6
+	valueRunes   = 60
+)
+
+// edits returns what a call of an editing tool does.
+func edits(c transcript.ToolCall, result string) []change {
+	if !gjson.ValidBytes(c.Input) {
+		return fromPatches(patches(string(c.Input)))
+	}
+	in := gjson.ParseBytes(c.Input)
+	if in.Type == gjson.String {
+		return fromPatches(patches(in.String()))
+	}
+	for _, key := range [...]string{"input", "patch", "diff", "patchText"} {
+		if found := patches(in.Get(key).String()); len(found) > 0 {
+			return fromPatches(found)
+		}
+	}
+	path := tool.Path(c)
+	if path == "" {
+		return nil
+	}
+	name := tool.Fold(c.Name)
+	switch {
+	case strings.HasPrefix(name, "delete"):
+		return []change{{path, StatusDeleted, ""}}
+	case strings.HasPrefix(name, "move"), strings.HasPrefix(name, "rename"):
+		to := text(in, "destination", "new_path", "to", "target", "newPath")
+		if to == "" {
+			return nil
+		}
+		return []change{{to, StatusMoved, "from " + path}}
+	}
+	if list := in.Get("edits"); list.IsArray() {
+		var said []string
+		for _, e := range list.Array() {
+			said = append(said, difference(path, before(e), after(e)))
+		}
+		return []change{{path, StatusModified, unite(said)}}
+	}
+	if old := before(in); old != "" || text(in, "new_string", "new_str", "replace", "new_text") != "" && in.Get("old_string").Exists() {
+		status := StatusModified
+		if old == "" {
+			status = StatusCreated
+		}
+		return []change{{path, status, difference(path, old, after(in))}}
+	}
+	body := text(in, "content", "contents", "file_text", "new_source", "text", "insert_text", "new_str", "code")
+	cmd := in.Get("command").String()
+	switch {
+	case cmd == "view":
+		return nil
+	case cmd == "undo_edit":
+		return []change{{path, StatusModified, "last edit undone"}}
+	case cmd == "insert", strings.HasPrefix(name, "insert"), name == "notebookedit":
+		return []change{{path, StatusModified, difference(path, "", body)}}
+	}
+	status := StatusCreated
+	if low := lower(result[:min(len(result), 300)]); strings.Contains(low, "updated") || strings.Contains(low, "overw") {
+		status = StatusModified
+	}
+	return []change{{path, status, contents(path, body)}}
+}
+
+func before(in gjson.Result) string {
+	return text(in, "old_string", "old_str", "search", "old_text", "oldText", "old_content")
+}
+
+func after(in gjson.Result) string {
+	return text(in, "new_string", "new_str", "replace", "new_text", "newText", "new_content", "replacement")
+}
+
+// text returns the first of some fields that is a text and not empty.
+func text(in gjson.Result, keys ...string) string {
+	for _, k := range keys {
+		if v := in.Get(k); v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
+}
+
+func fromPatches(list []patch) []change {
+	var out []change
+	for _, p := range list {
+		c := change{p.path, p.status, difference(p.path, p.old, p.new)}
+		if p.status == StatusCreated {
+			c.text = contents(p.path, p.new)
+		}
+		if p.status == StatusDeleted {
+			c.text = ""
+		}
+		if p.from != "" {
+			c.text = "from " + p.from
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// shellChanges returns what a command line does to files, as far as it says so.
+func shellChanges(line string) []change {
+	var out []change
+	dir := ""
+	for _, s := range parse(script(line)) {
+		name, args := s.name()
+		if name == "cd" && len(args) == 1 {
+			dir = enter(dir, args[0])
+			continue
+		}
+		from := len(out)
+		if name == "git" && len(args) > 0 && (args[0] == "mv" || args[0] == "rm") {
+			if slices.Contains(args, "--cached") {
+				continue
+			}
+			name, args = args[0], args[1:]
+		}
+		paths := operands(args)
+		switch name {
+		case "cat", "tee", "echo", "printf":
+			to := s.to
+			if name == "tee" {
+				to = append(to, paths...)
+			}
+			body := s.here
+			if body == "" && (name == "echo" || name == "printf") {
+				body = strings.Join(paths, " ")
+			}
+			for _, p := range to {
+				status, said := StatusCreated, contents(p, body)
+				if s.appended || slices.Contains(args, "-a") {
+					status, said = StatusModified, difference(p, "", body)
+				}
+				out = append(out, change{p, status, said})
+			}
+		case "sed", "perl":
+			if !inPlace(args) {
+				break
+			}
+			if len(paths) > 1 && paths[0] == "" { // -i '' of BSD
+				paths = paths[1:]
+			}
+			for _, p := range paths[min(1, len(paths)):] {
+				out = append(out, change{p, StatusModified, fold(paths[0], valueRunes)})
+			}
+		case "mv":
+			if n := len(paths); n == 2 {
+				out = append(out, change{paths[1], StatusMoved, "from " + paths[0]})
+			}
+		case "cp":
+			if n := len(paths); n == 2 {
+				out = append(out, change{paths[1], StatusCreated, "copy of " + paths[0]})
+			}
+		case "rm":
+			for _, p := range paths {
+				out = append(out, change{p, StatusDeleted, ""})
+			}
+		case "touch":
+			for _, p := range paths {
+				out = append(out, change{p, StatusCreated, ""})
+			}
+		case "apply_patch", "patch", "git":
+			if name == "git" && (len(args) == 0 || args[0] != "apply") {
+				break
+			}
+			body := s.here
+			if body == "" && name == "apply_patch" {
+				body = strings.Join(args, " ")
+			}
+			out = append(out, fromPatches(patches(body))...)
+		}
+		for k := from; k < len(out); k++ {
+			out[k].path = enter(dir, out[k].path)
+		}
+	}
+	kept := out[:0]
+	for _, c := range out {
+		if isName(c.path) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// enter returns what a path is in a directory.
+func enter(dir, path string) string {
+	if dir == "" || strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "$") {
+		return path
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(path, "./")
+}
+
+// isName reports whether a word of a shell is the name of a file, and no
+// pattern or variable.
+func isName(w string) bool {
+	return w != "" && len(w) < 300 && !strings.ContainsAny(w, "$*?`{}()\n\x00") && w[0] != '&' && w[0] != '-' && w != "." && w != ".." &&
+		!strings.HasPrefix(w, "/dev/")
+}
+
+func inPlace(args []string) bool {
+	for _, a := range args {
+		if strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") || a == "-pi" {
+			return true
+		}
+	}
+	return false
+}
+
+// contents describes a file by what it declares and its lines.
+func contents(path, body string) string {
+	if body == "" {
+		return ""
+	}
+	lines := strings.Count(strings.TrimRight(body, "\n"), "\n") + 1
+	said := declared(path, strings.SplitSeq(body, "\n"), nil)
+	if len(said) == 0 && lines <= 2 {
+		return fold(body, valueRunes)
+	}
+	return join(said, declarations, plural(lines, "line"))
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// join writes the first n of a list, how many there are besides, and a tail.
+func join(list []string, n int, tail string) string {
+	if more := len(list) - n; more > 0 {
+		list = append(list[:n:n], fmt.Sprintf("%d more", more))
+	}
+	if tail != "" {
+		list = append(slices.Clip(list), tail)
+	}
+	return strings.Join(list, ", ")
+}
+
+// unite writes what several edits of a file did, each once.
+func unite(said []string) string {
+	var list []string
+	for _, s := range said {
+		if s != "" && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return join(list, names, "")
+}
+
+// difference describes what an edit did: the declarations that came or went,
+// what became of the one line that changed, the names that came or went, or
+// else the first line that is new or gone.
+func difference(path, old, now string) string {
+	was, is := lineSet(old), lineSet(now)
+	var gone, came []string
+	for line := range strings.SplitSeq(old, "\n") {
+		if l := strings.TrimSpace(line); l != "" && !is[l] {
+			gone = append(gone, line)
+		}
+	}
+	for line := range strings.SplitSeq(now, "\n") {
+		if l := strings.TrimSpace(line); l != "" && !was[l] {
+			came = append(came, line)
+		}
+	}
+	size := fmt.Sprintf("+%d −%d lines", len(came), len(gone))
+	switch {
+	case len(gone) == 0 && len(came) == 0:
+		return "lines moved or spaced anew"
+	case len(gone) == 1 && len(came) == 1:
+		return replaced(gone[0], came[0])
+	}
+	was, is = setOf(declared(path, each(gone), nil)), setOf(declared(path, each(came), nil))
+	var said []string
+	if list := declared(path, each(came), was); len(list) > 0 {
+		said = append(said, "new "+join(list, declarations, ""))
+	}
+	if list := declared(path, each(gone), is); len(list) > 0 {
+		said = append(said, "gone "+join(list, declarations, ""))
+	}
+	if len(said) == 0 {
+		if c := comment(came); c != "" {
+			said = append(said, c)
+		}
+		a, b := named(gone), named(came)
+		if list := without(b, a); len(list) > 0 {
+			said = append(said, "new "+join(list, names, ""))
+		}
+		if list := without(a, b); len(list) > 0 {
+			said = append(said, "gone "+join(list, names, ""))
+		}
+	}
+	if len(said) == 0 {
+		if len(came) > 0 {
+			said = append(said, fold(came[0], shortRunes))
+		} else {
+			said = append(said, "gone "+fold(gone[0], shortRunes))
+		}
+	}
+	return strings.Join(said, "; ") + " (" + size + ")"
+}
+
+// comment returns the first of some lines of code that is a comment in words.
+func comment(lines []string) string {
+	for _, l := range lines {
+		l = strings.TrimSpace(l)
+		for _, sign := range [...]string{"// ", "# ", "-- ", "* ", "/* "} {
+			if rest, ok := strings.CutPrefix(l, sign); ok && len(rest) > 12 && strings.Count(rest, " ") >= 2 {
+				return `"` + fold(rest, valueRunes+20) + `"`
+			}
+		}
+	}
+	return ""
+}
+
+// replaced writes what became of one line: the words before and after the
+// change, behind the name that they belong to.
+func replaced(old, now string) string {
+	a, b := strings.Fields(old), strings.Fields(now)
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	m := 0
+	for m < len(a)-n && m < len(b)-n && a[len(a)-1-m] == b[len(b)-1-m] {
+		m++
+	}
+	was, is := strings.Join(a[n:len(a)-m], " "), strings.Join(b[n:len(b)-m], " ")
+	label := ""
+	for _, w := range a[:n] {
+		Each(w, func(id Identifier, _ int) { label = id.Text })
+	}
+	for k := n - 1; k >= 0 && label == ""; k-- {
+		if w := strings.Trim(a[k], "=:,;({[\"'"); hasLetter(w) {
+			label = w
+		}
+	}
+	if label != "" && len(label) < 60 {
+		label += ": "
+	} else {
+		label = ""
+	}
+	was, is = fold(was, valueRunes), fold(is, valueRunes)
+	switch {
+	case was == "":
+		return label + "added " + is
+	case is == "":
+		return label + "removed " + was
+	}
+	return label + was + " → " + is
+}
+
+// lineSet has the lines of a text without the space around them.
+func lineSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for line := range strings.SplitSeq(s, "\n") {
+		m[strings.TrimSpace(line)] = true
+	}
+	return m
+}
+
+func setOf(list []string) map[string]bool {
+	m := make(map[string]bool, len(list))
+	for _, l := range list {
+		m[l] = true
+	}
+	return m
+}
+
+func each(list []string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for _, l := range list {
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// named returns the identifiers of lines, each once.
+func named(lines []string) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, l := range lines {
+		Each(l, func(id Identifier, _ int) {
+			if !seen[id.Text] && len(id.Text) <= 80 {
+				seen[id.Text] = true
+				out = append(out, id.Text)
+			}
+		})
+	}
+	return out
+}
+
+func without(list, other []string) []string {
+	skip := setOf(other)
+	var out []string
+	for _, l := range list {
+		if !skip[l] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// declared returns what lines of a file declare, each once, without what skip
+// has: functions, types, classes, headings.
+func declared(path string, lines func(func(string) bool), skip map[string]bool) []string {
+	var out []string
+	seen := make(map[string]bool)
+	prose := strings.HasSuffix(path, ".md") || strings.HasSuffix(path, ".mdx") || strings.HasSuffix(path, ".rst")
+	for line := range lines {
+		d := ""
+		if prose {
+			if h := strings.TrimLeft(line, "#"); h != line && strings.HasPrefix(h, " ") && len(line)-len(h) <= 4 {
+				d = `"` + fold(h, valueRunes) + `"`
+			}
+		} else {
+			d = declaration(line)
+		}
+		if d != "" && !seen[d] && !skip[d] {
+			seen[d] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// declaration returns the keyword and the name of what a line of code
+// declares, or an empty string.
+func declaration(line string) string {
+	rest := strings.TrimLeft(line, " \t")
+	indented := len(rest) < len(line)
+	for again := true; again; {
+		again = false
+		n := wordEnd(rest)
+		if modifier[rest[:n]] && strings.HasPrefix(rest[n:], " ") {
+			rest = strings.TrimLeft(rest[n:], " ")
+			again = true
+		}
+	}
+	n := wordEnd(rest)
+	word := rest[:n]
+	indent, ok := keyword[word]
+	if !ok || indented && !indent {
+		return testCase(rest, word)
+	}
+	rest = strings.TrimLeft(rest[n:], " *")
+	receiver := ""
+	if word == "func" && strings.HasPrefix(rest, "(") {
+		end := strings.IndexByte(rest, ')')
+		if end < 0 {
+			return ""
+		}
+		if f := strings.Fields(rest[1:end]); len(f) > 0 {
+			receiver = strings.TrimLeft(f[len(f)-1], "*")
+			receiver, _, _ = strings.Cut(receiver, "[")
+			receiver += "."
+		}
+		rest = strings.TrimSpace(rest[end+1:])
+	}
+	name := rest[:wordEnd(rest)]
+	if name == "" || strings.Contains(name, "'") || notName[name] {
+		return ""
+	}
+	return word + " " + receiver + name
+}
+
+// testCase returns the name of a case of a test in JavaScript.
+func testCase(rest, word string) string {
+	if word != "describe" && word != "it" && word != "test" {
+		return ""
+	}
+	rest = rest[len(word):]
+	if len(rest) < 4 || rest[0] != '(' || strings.IndexByte("\"'`", rest[1]) < 0 {
+		return ""
+	}
+	if end := strings.IndexByte(rest[2:], rest[1]); end > 0 {
+		return word + ` "` + fold(rest[2:2+end], valueRunes) + `"`
+	}
+	return ""
+}
+
+// keyword has the words that declare, and whether they do so within a block.
+var keyword = map[string]bool{
+	"func": false, "type": false, "class": true, "def": true, "function": true, "fn": true, "interface": true, "struct": true,
+	"enum": true, "trait": true, "impl": false, "mod": false, "module": false, "const": false, "let": false, "var": false, "protocol": true,
+	"object": false, "resource": false,
+}
+
+var modifier = map[string]bool{
+	"export": true, "default": true, "async": true, "pub": true, "public": true, "private": true, "protected": true, "static": true,
+	"abstract": true, "final": true, "data": true, "sealed": true, "declare": true, "override": true, "open": true,
+}
+
+// notName has the words that may stand behind a keyword in prose.
+var notName = map[string]bool{"is": true, "of": true, "the": true, "to": true, "that": true, "and": true, "for": true, "in": true}

@@ -1,0 +1,627 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Options adjusts [Extract]. The zero value is the default.
+type Options struct {
+	// Tools says which tools edit, read, plan and run commands. The default is
+	// the built-in table.
+	Tools *tool.Table
+
+	// First is the index of the first block whose facts are wanted. The blocks
+	// before it are read all the same: what they left open may have been settled
+	// since.
+	First int
+
+	// Project is the directory that paths are made relative to, or empty.
+	Project string
+
+	// Correction reports whether a person's words correct what was done or set a
+	// standing order. Without it there are no facts of kind correction.
+	Correction func(text string) bool
+}
+
+// Extract returns the facts of a conversation in the order of their blocks. The
+// messages and blocks are all those of the session.
+//
+// Of the facts, those are returned that the blocks from o.First on have, and
+// those of older blocks that became what they are there: an error that was
+// resolved, a question that was answered. So a later call returns what an
+// earlier one with the same First did, and more, or newer states of it.
+//
+// It is one pass over the text, and a function of its arguments alone. What
+// marks a decision, a question or progress in prose are English words; changes,
+// commands, errors, lists of things to do and references need none.
+func Extract(msgs []transcript.Message, blocks []transcript.Block, opts *Options) []Fact {
+	x := extractor{msgs: msgs, blocks: blocks, said: make(map[string]bool), errors: make(map[string]int), edited: make(map[string]int)}
+	if opts != nil {
+		x.o = *opts
+	}
+	x.project = strings.TrimRight(x.o.Project, "/")
+	for i := range blocks {
+		x.block(i)
+	}
+	x.newestPlan()
+	x.todos.emit(&x)
+	x.found = slices.DeleteFunc(x.found, func(f found) bool { return f.touched < x.o.First })
+	slices.SortStableFunc(x.found, func(a, b found) int { return cmp.Compare(a.Block, b.Block) })
+	facts := make([]Fact, len(x.found))
+	for i, f := range x.found {
+		f.Names = named([]string{f.Subject, f.Text, f.Why})
+		facts[i] = f.Fact
+	}
+	return facts
+}
+
+// A found fact knows where it last became what it is.
+type found struct {
+	Fact
+	touched int
+}
+
+// An extractor is in the middle of a conversation.
+type extractor struct {
+	o       Options
+	project string
+	msgs    []transcript.Message
+	blocks  []transcript.Block
+	found   []found
+
+	tasks  int             // tasks there are so far
+	said   map[string]bool // references and sentences that are there already
+	asked  []int           // open questions, in found
+	errors map[string]int  // error → the fact that has it
+	open   []failure       // errors that are not resolved
+	edited map[string]int  // path → the number of its last edit
+	edits  []string        // paths, one for each edit
+	todos  todos
+	spoke  int // last block in which the assistant said something, plus one
+}
+
+// A failure is an error that a later call may resolve.
+type failure struct {
+	fact  int    // in found
+	key   string // of what would have to succeed
+	edits int    // edits there had been
+}
+
+func (x *extractor) add(f Fact) int {
+	x.found = append(x.found, found{f, f.Block})
+	return len(x.found) - 1
+}
+
+// once adds a fact unless its text was there before.
+func (x *extractor) once(f Fact) {
+	key := string(f.Kind) + "\x00" + f.Text
+	answer := key + "\x00" + f.Subject // the same answer to another question is another decision
+	if f.Text == "" || x.said[key] && f.Subject == "" || x.said[answer] {
+		return
+	}
+	x.said[key], x.said[answer] = true, true
+	x.add(f)
+}
+
+// block reads one block.
+func (x *extractor) block(i int) {
+	b := &x.blocks[i]
+	switch b.Kind {
+	case transcript.KindSystem:
+		return
+	case transcript.KindSummary:
+		x.summary(i, x.msgs[b.Messages[0]].Text())
+		return
+	case transcript.KindUser, transcript.KindAssistant, transcript.KindTool, transcript.KindOrphan:
+	}
+	results := make(map[string]transcript.ToolResult)
+	for _, k := range b.Messages {
+		for _, r := range x.msgs[k].Results() {
+			results[r.CallID] = r
+		}
+	}
+	for _, k := range b.Messages {
+		m := &x.msgs[k]
+		if text := m.Text(); text != "" {
+			if m.Role == transcript.RoleAssistant {
+				x.reply(i, text, b.Kind == transcript.KindAssistant || x.asks(i))
+			} else {
+				x.person(i, text)
+			}
+		}
+		for _, c := range m.Calls() {
+			r, ok := results[c.ID]
+			x.call(i, c, r, ok)
+		}
+	}
+}
+
+// asks reports whether a person speaks right after a block.
+func (x *extractor) asks(i int) bool {
+	if i+1 >= len(x.blocks) {
+		return false
+	}
+	next := &x.blocks[i+1]
+	return next.Kind == transcript.KindUser && words(x.msgs[next.Messages[0]].Text()) != ""
+}
+
+// call reads a call and its result.
+func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
+	text := ""
+	if ok {
+		text = r.Text()
+		if x.refused(i, text) || strings.Contains(text[:min(len(text), 60)], "Sibling tool call errored") {
+			return
+		}
+	}
+	name := tool.Fold(c.Name)
+	switch class := x.o.Tools.Class(c.Name); {
+	case x.todos.call(i, name, c, text), name == "askuserquestion":
+		if name == "askuserquestion" {
+			x.choice(i, c, r, ok)
+		}
+	case name == "exitplanmode":
+		if ok && !r.Error {
+			x.accepted(i, gjson.GetBytes(c.Input, "plan").String())
+		}
+	case class == tool.Plan || class == tool.Title:
+	case name == "skill": // brings instructions in
+	case name == "think":
+		x.reply(i, gjson.GetBytes(c.Input, "thought").String(), false)
+	case class == tool.Edit:
+		x.edit(i, c, r, ok, text)
+	case (class == tool.Command || class == tool.Check) && tool.Line(c) != "":
+		x.run(i, c, r, ok)
+	case class == tool.Read || class == tool.Command || reads(name):
+		x.read(i, c, r, ok, text)
+	default:
+		x.act(i, c, r, ok, text)
+	}
+}
+
+// edit reads a call that changes files.
+func (x *extractor) edit(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, text string) {
+	path := x.relative(tool.Path(c))
+	if !ok {
+		return
+	}
+	if r.Error {
+		x.fail(i, cmp.Or(path, c.Name), "edit "+path, failureOf(text))
+		return
+	}
+	for _, ch := range edits(c, text) {
+		x.change(i, ch)
+	}
+	x.settle(i, "edit "+path, "")
+}
+
+func (x *extractor) change(i int, ch change) {
+	path := x.relative(ch.path)
+	x.add(Fact{Kind: FactChange, Status: ch.status, Role: transcript.RoleAssistant, Block: i, Subject: path, Text: ch.text})
+	x.edits = append(x.edits, path)
+}
+
+// relative returns a path relative to the project.
+func (x *extractor) relative(path string) string {
+	if x.project != "" {
+		if rest, ok := strings.CutPrefix(path, x.project+"/"); ok && rest != "" {
+			return rest
+		}
+	}
+	return strings.TrimPrefix(path, "./")
+}
+
+// read reads a call that brings in what is there.
+func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, text string) {
+	f := Fact{Kind: FactRead, Role: transcript.RoleAssistant, Block: i, Subject: x.subject(c)}
+	if f.Subject == "" {
+		return
+	}
+	switch {
+	case ok && r.Error:
+		f.Status = StatusFailed
+		f.Text = failureOf(text)
+	case ok && strings.HasPrefix(text, "{"):
+		f.Text = fields(text, f.Subject)
+	case ok && strings.HasPrefix(text, "["):
+		f.Text = fields(text, f.Subject)
+	case ok && x.o.Tools.Class(c.Name) == tool.Other:
+		x.heard(i, text)
+	}
+	x.add(f)
+}
+
+// heard reads the report of a sub-agent.
+func (x *extractor) heard(i int, text string) {
+	n := 0
+	for _, s := range sentences(text) {
+		if n < maxHeard && !s.title && progresses(s, false) {
+			x.once(Fact{Kind: FactProgress, Role: transcript.RoleTool, Block: i, Text: fold(s.text, sentenceRunes)})
+			n++
+		}
+	}
+}
+
+// subject returns what a call is about: its path, query or arguments.
+func (x *extractor) subject(c transcript.ToolCall) string {
+	in := gjson.ParseBytes(c.Input)
+	switch {
+	case in.Get("pattern").Type == gjson.String:
+		return fold(in.Get("pattern").Str, shortRunes)
+	case tool.Path(c) != "":
+		return x.relative(tool.Path(c))
+	}
+	if q := text(in, "query", "url", "pattern", "description", "expression"); q != "" {
+		return fold(q, lineRunes)
+	}
+	return fold(c.Name+" "+arguments(in), lineRunes)
+}
+
+// act reads a call of a tool that no table knows: what it is told, and what it
+// says to that.
+func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, text string) {
+	in := gjson.ParseBytes(c.Input)
+	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i}
+	f.Subject = fold(strings.TrimSpace(c.Name+" "+arguments(in)), sentenceRunes)
+	if ok {
+		f.Status = StatusOK
+		low := lower(text[:min(len(text), 60)])
+		if r.Error || strings.HasPrefix(low, "error") || strings.HasPrefix(low, `{"error"`) {
+			f.Status = StatusFailed
+			f.Text = failureOf(text)
+			x.fail(i, f.Subject, c.Name, f.Text)
+		} else {
+			f.Text = fields(text, f.Subject)
+			x.settle(i, c.Name, c.Name)
+		}
+	}
+	x.add(f)
+	if !x.known(c.Name) {
+		x.used(i, in)
+	}
+}
+
+// known reports whether a tool is one of a coding agent whose arguments are no
+// ids.
+func (x *extractor) known(name string) bool {
+	switch tool.Fold(name) {
+	case "task", "agent", "skill", "lsp":
+		return true
+	}
+	return x.o.Tools.Class(name) != tool.Other
+}
+
+// run reads a call that runs a command line.
+func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
+	line := tool.Line(c)
+	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: command(line)}
+	if f.Subject == "" {
+		return
+	}
+	if shows(line) {
+		f.Kind, f.Status = FactRead, ""
+		if ok && r.Error {
+			f.Status, f.Text = StatusFailed, outcomeOf(r, true).failure
+		}
+		x.add(f)
+		return
+	}
+	if !ok || strings.HasPrefix(r.Text(), "Command running in background") {
+		x.add(f)
+		return
+	}
+	o := outcomeOf(r, strings.Contains(line, "$?"))
+	f.Status, f.Text = o.status, o.tells
+	x.add(f)
+	keys := commandKeys(line)
+	if o.status == StatusFailed {
+		if len(keys) > 0 {
+			x.fail(i, f.Subject, keys[len(keys)-1], o.failure)
+		}
+		return
+	}
+	for _, ch := range shellChanges(line) {
+		if !scratch(x.relative(ch.path)) {
+			x.change(i, ch)
+		}
+	}
+	for _, k := range keys {
+		x.settle(i, k, f.Subject)
+	}
+	if suite(line, keys) {
+		x.settle(i, suiteKey, f.Subject)
+	}
+}
+
+// suiteKey stands for all tests.
+const suiteKey = "\x00suite"
+
+// suite reports whether a command line runs all tests, as far as it says so.
+func suite(line string, keys []string) bool {
+	for _, option := range [...]string{" -run", " -k ", "::", " -t ", "--filter", "--grep"} {
+		if strings.Contains(line, option) {
+			return false
+		}
+	}
+	for _, k := range keys {
+		words := strings.Fields(k)
+		if len(words) > 1 && slices.ContainsFunc(words[1:min(len(words), 3)], func(w string) bool { return strings.HasPrefix(w, "test") }) &&
+			!slices.ContainsFunc(words[2:], func(w string) bool { return w != "./..." && strings.ContainsAny(w, "/.") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// scratch reports whether a path is of a file that is not to last.
+func scratch(path string) bool {
+	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
+}
+
+// commandKeys returns, for each command of a line that does something, what
+// makes two of them attempts at the same thing: its words without options.
+func commandKeys(line string) []string {
+	var keys []string
+	list := parse(script(line))
+	for i := range list {
+		name, args := list[i].name()
+		switch {
+		case name == "cd" || name == "" || name == "export" || name == "source" || shower[name]:
+		case name == "git":
+			keys = append(keys, "git "+gitVerb(args))
+		default:
+			words := operands(args)
+			keys = append(keys, strings.Join(append([]string{name}, words[:min(len(words), 4)]...), " "))
+		}
+	}
+	return keys
+}
+
+// fail records an error, once: where it comes again, the first is open again.
+func (x *extractor) fail(i int, subject, key, text string) {
+	x.failAs(transcript.RoleAssistant, i, subject, key, text)
+}
+
+func (x *extractor) failAs(role transcript.Role, i int, subject, key, text string) {
+	if text == "" || strings.HasPrefix(text, "Exit code ") {
+		text = cmp.Or(text, subject)
+	}
+	id := key + "\x00" + text
+	if at, ok := x.errors[id]; ok {
+		f := &x.found[at]
+		f.touched = i
+		if f.Status == StatusResolved {
+			f.Status, f.Why = StatusOpen, ""
+			x.open = append(x.open, failure{at, key, len(x.edits)})
+		}
+		return
+	}
+	at := x.add(Fact{Kind: FactError, Status: StatusOpen, Role: role, Block: i, Subject: subject, Text: text})
+	x.errors[id] = at
+	x.open = append(x.open, failure{at, key, len(x.edits)})
+}
+
+// settle resolves the errors that a success is the end of. A test of all that
+// succeeds is also one of its parts.
+func (x *extractor) settle(i int, key, subject string) {
+	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
+		if !covers(key, o.key) {
+			return false
+		}
+		f := &x.found[o.fact]
+		f.Status, f.touched = StatusResolved, i
+		var paths []string
+		for _, p := range x.edits[min(o.edits, len(x.edits)):] {
+			if !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+		switch {
+		case strings.HasPrefix(o.key, "edit "):
+			f.Why = "edited again"
+		case len(paths) > 0:
+			f.Why = "edited " + join(paths, 4, "")
+		case subject != "":
+			f.Why = subject + " succeeded"
+		}
+		return true
+	})
+}
+
+// covers reports whether what succeeded under one key was also attempted under
+// the other.
+func covers(key, other string) bool {
+	if key == other || key == suiteKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
+		return true
+	}
+	a, b := strings.Fields(key), strings.Fields(other)
+	if len(a) > 1 && strings.HasSuffix(other, " "+key) { // behind a wrapper
+		return true
+	}
+	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[1] != b[1] || a[0] == "git" || a[0] == "edit" {
+		return false
+	}
+	return len(a) == 2 || strings.Contains(key, "...") || len(a) < len(b) && slices.Equal(a, b[:len(a)])
+}
+
+// refused reads a result by which a person refuses a call, and reports whether
+// it is one.
+func (x *extractor) refused(i int, text string) bool {
+	if !strings.HasPrefix(text, "The user doesn't want to ") && !strings.HasPrefix(text, "The user rejected") {
+		return false
+	}
+	for _, mark := range [...]string{"the user said:", "the user provided the following reason for the rejection:"} {
+		if _, said, ok := strings.Cut(text, mark); ok {
+			said, _, _ = strings.Cut(said, "\n\nNote: ")
+			x.person(i, said)
+		}
+	}
+	return true
+}
+
+// choice reads a question that a tool put to the user.
+func (x *extractor) choice(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
+	questions := gjson.GetBytes(c.Input, "questions.#.question").Array()
+	if len(questions) == 0 {
+		if q := gjson.GetBytes(c.Input, "question"); q.String() != "" {
+			questions = []gjson.Result{q}
+		}
+	}
+	answer := r.Text()
+	for _, q := range questions {
+		f := Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: fold(q.String(), sentenceRunes)}
+		if ok && !r.Error {
+			f.Status = StatusResolved
+			f.Why = fold(answer, sentenceRunes)
+			if _, rest, found := strings.Cut(answer, `"`+q.String()+`"=`); found {
+				reply := strings.TrimPrefix(rest, `"`)
+				if end := strings.Index(reply, `"`); end >= 0 {
+					reply = reply[:end]
+				}
+				f.Why = fold(reply, sentenceRunes)
+			}
+			x.add(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: f.Text, Text: f.Why})
+		}
+		x.add(f)
+	}
+}
+
+// accepted reads a plan that the user agreed to.
+func (x *extractor) accepted(i int, plan string) {
+	if plan == "" {
+		return
+	}
+	x.add(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: "accepted plan", Text: whole(plan, sentenceRunes)})
+	x.steps(i, sentences(plan), transcript.RoleAssistant)
+	for _, s := range sentences(plan) {
+		x.decision(i, transcript.RoleAssistant, s, sentence{})
+	}
+}
+
+// failureOf returns the line of the result of a tool that says what failed.
+func failureOf(text string) string {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, "<tool_use_error>"); ok {
+		text, _, _ = strings.Cut(rest, "</tool_use_error>")
+		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		return fold(text, lineRunes)
+	}
+	s := scan(text)
+	return fold(cmp.Or(s.failure, s.speaks, s.first), lineRunes)
+}
+
+// reads reports whether a tool that no table knows only looks, by its name.
+func reads(name string) bool {
+	for _, verb := range [...]string{"get", "search", "list", "find", "lookup", "read", "fetch", "query", "show", "describe", "task", "agent", "lsp"} {
+		if strings.HasPrefix(name, verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// arguments writes the arguments of a call as names and values.
+func arguments(in gjson.Result) string {
+	var b strings.Builder
+	var walk func(key string, v gjson.Result)
+	walk = func(key string, v gjson.Result) {
+		switch {
+		case b.Len() > 4*sentenceRunes:
+		case v.IsObject():
+			v.ForEach(func(k, v gjson.Result) bool {
+				walk(k.Str, v)
+				return true
+			})
+		case v.IsArray():
+			for _, e := range v.Array() {
+				walk(key, e)
+			}
+		case v.String() != "":
+			if b.Len() > 0 {
+				b.WriteString(", ")
+			}
+			if key != "" {
+				b.WriteString(key + " ")
+			}
+			b.WriteString(v.String())
+		}
+	}
+	walk("", in)
+	return b.String()
+}
+
+// fields writes what a result in JSON says: its fields, and of lists the fields
+// that name their entries, without values that are known. Of what is not JSON it returns the first line.
+func fields(text, known string) string {
+	in := gjson.Parse(text)
+	if !gjson.Valid(text) || !in.IsObject() && !in.IsArray() {
+		line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		return fold(line, lineRunes)
+	}
+	if in.IsArray() {
+		if len(in.Array()) == 0 {
+			return "[]"
+		}
+		return fold(entries(in), 2*lineRunes)
+	}
+	var list []string
+	in.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case v.IsArray():
+			if said := entries(v); said != "" {
+				list = append(list, k.Str+" "+said)
+			}
+		case v.IsObject():
+			if said := arguments(v); len(said) <= shortRunes {
+				list = append(list, said)
+			}
+		case v.String() != "" && !strings.Contains(known, v.String()):
+			list = append(list, k.Str+" "+v.String())
+		}
+		return true
+	})
+	return fold(strings.Join(list, ", "), 2*lineRunes)
+}
+
+// entries names the entries of a list.
+func entries(list gjson.Result) string {
+	var out []string
+	for _, e := range list.Array() {
+		if !e.IsObject() {
+			said := e.String()
+			if e.IsArray() {
+				said = entries(e)
+			}
+			out = append(out, said)
+			continue
+		}
+		var said []string
+		e.ForEach(func(k, v gjson.Result) bool {
+			if !v.IsObject() && !v.IsArray() && naming(k.Str) {
+				said = append(said, v.String())
+			}
+			return true
+		})
+		if text := strings.Join(said, " "); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// naming reports whether a field names what it is in.
+func naming(key string) bool {
+	for _, end := range [...]string{"number", "id", "name", "title", "date", "amount", "key"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}

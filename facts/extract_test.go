@@ -1,0 +1,493 @@
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A talk is a conversation in the making.
+type talk struct {
+	msgs  []transcript.Message
+	calls int
+}
+
+func (s *talk) user(text string) *talk {
+	s.msgs = append(s.msgs, transcript.Message{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text(text)}})
+	return s
+}
+
+func (s *talk) reply(text string) *talk {
+	s.msgs = append(s.msgs, transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text(text)}})
+	return s
+}
+
+// call adds a call with words before it and its result. A result that begins
+// with ! is an error.
+func (s *talk) call(said, name string, input any, result string) *talk {
+	s.calls++
+	id := fmt.Sprint("call-", s.calls)
+	raw, _ := input.(json.RawMessage)
+	if raw == nil {
+		raw, _ = json.Marshal(input)
+	}
+	parts := []transcript.Part{transcript.ToolCall{ID: id, Name: name, Input: raw}}
+	if said != "" {
+		parts = append([]transcript.Part{transcript.Text(said)}, parts...)
+	}
+	text, failed := strings.CutPrefix(result, "!")
+	s.msgs = append(s.msgs,
+		transcript.Message{Role: transcript.RoleAssistant, Parts: parts},
+		transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{
+			transcript.ToolResult{CallID: id, Content: []transcript.Part{transcript.Text(text)}, Error: failed},
+		}})
+	return s
+}
+
+func (s *talk) run(line, result string) *talk {
+	return s.call("", "Bash", map[string]string{"command": line}, result)
+}
+
+func (s *talk) edit(path, old, now string) *talk {
+	return s.call("", "Edit", map[string]string{"file_path": path, "old_string": old, "new_string": now}, "The file has been updated.")
+}
+
+func (s *talk) extract(o *Options) []Fact {
+	return Extract(s.msgs, transcript.Group("s", 0, s.msgs), o)
+}
+
+// correction is a rough notion of one.
+func correction(text string) bool {
+	low := strings.ToLower(text)
+	return strings.HasPrefix(low, "no,") || strings.Contains(low, "don't ") || strings.Contains(low, "never ") || strings.Contains(low, "always ")
+}
+
+// written writes facts of some kinds as lines.
+func written(list []Fact, kinds ...FactKind) []string {
+	var out []string
+	for _, f := range list {
+		if !slices.Contains(kinds, f.Kind) {
+			continue
+		}
+		line := string(f.Kind)
+		if f.Status != "" {
+			line += " " + string(f.Status)
+		}
+		for _, s := range []string{f.Subject, f.Text} {
+			if s != "" {
+				line += " | " + s
+			}
+		}
+		if f.Why != "" {
+			line += " <- " + f.Why
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestExtract(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		talk  *talk
+		kinds []FactKind
+		want  []string
+	}{
+		{
+			"what a person wants is a task, what programs say in the user's name is none",
+			new(talk).user("<command-name>/clear</command-name><command-args></command-args>").user("<local-command-stdout>ok</local-command-stdout>").
+				user("Fix the\n pool.").reply("Done.").user("thanks!").user("[Request interrupted by user]").user("Now the README, please."),
+			[]FactKind{FactTask},
+			[]string{"task | Fix the pool.", "task | Now the README, please."},
+		},
+		{
+			"a slash command counts by its arguments",
+			new(talk).user("<command-name>/plan</command-name><command-args>add telemetry to the CLI</command-args>"),
+			[]FactKind{FactTask},
+			[]string{"task | add telemetry to the CLI"},
+		},
+		{
+			"a correction is the sentence that carries it",
+			new(talk).user("Build the server.").reply("Done.").user("Good so far. But don't touch the lock file. I don't have the logs."),
+			[]FactKind{FactCorrection},
+			[]string{"correction | But don't touch the lock file."},
+		},
+		{
+			"an edit says what became of the line",
+			new(talk).edit("/srv/app/main.go", "\tshutdownTimeout = 5 * time.Second\n", "\tshutdownTimeout = 30 * time.Second\n"),
+			[]FactKind{FactChange},
+			[]string{"change modified | main.go | shutdownTimeout: 5 → 30"},
+		},
+		{
+			"an edit names what it declares and takes away",
+			new(talk).edit("pool.go", "func Old() {}\n", "func (p *Pool) Close() error {\n\treturn nil\n}\n\ntype Pool struct{}\n"),
+			[]FactKind{FactChange},
+			[]string{"change modified | pool.go | new func Pool.Close, type Pool; gone func Old (+4 −1 lines)"},
+		},
+		{
+			"a failed edit changes nothing, and is put right by the next one",
+			new(talk).call("", "Edit", map[string]string{"file_path": "a.go", "old_string": "x", "new_string": "y"}, "!<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>").
+				edit("a.go", "count := 1", "count := 2"),
+			[]FactKind{FactChange, FactError},
+			[]string{"error resolved | a.go | String to replace not found in file. <- edited again", "change modified | a.go | count: 1 → 2"},
+		},
+		{
+			"a file that is written lists what it declares",
+			new(talk).call("", "Write", map[string]string{"file_path": "/srv/app/x.py", "content": "class Pool:\n    def get(self):\n        pass\n"}, "File created successfully at: x.py"),
+			[]FactKind{FactChange},
+			[]string{"change created | x.py | class Pool, def get, 3 lines"},
+		},
+		{
+			"edits in one call are one change",
+			new(talk).call("", "MultiEdit", map[string]any{"file_path": "a.ts", "edits": []map[string]string{
+				{"old_string": "port: 3000", "new_string": "port: 8443"}, {"old_string": "", "new_string": "export function stop() {}"},
+			}}, "ok"),
+			[]FactKind{FactChange},
+			[]string{"change modified | a.ts | port: 3000 → 8443, new function stop (+1 −0 lines)"},
+		},
+		{
+			"apply_patch in an envelope, also one that is no JSON",
+			new(talk).call("", "apply_patch", json.RawMessage("*** Begin Patch\n*** Add File: a.go\n+package a\n+func New() {}\n*** Update File: b.go\n*** Move to: c.go\n@@\n-x\n+y\n*** Delete File: d.go\n*** End Patch"), "Done!"),
+			[]FactKind{FactChange},
+			[]string{"change created | a.go | func New, 2 lines", "change moved | c.go | from b.go", "change deleted | d.go"},
+		},
+		{
+			"a shell changes files, too",
+			new(talk).run("cd /srv/app && cat > cfg.yaml <<'EOF'\nport: 8443\nEOF\nsed -i 's/a/b/' x.txt && git mv old.go new.go; rm -f gone.go; echo hi > /dev/null", ""),
+			[]FactKind{FactChange},
+			[]string{"change created | cfg.yaml | port: 8443", "change modified | x.txt | s/a/b/", "change moved | new.go | from old.go", "change deleted | gone.go"},
+		},
+		{
+			"a shell that failed is not said to have changed anything",
+			new(talk).run("rm a.go", "!rm: cannot remove 'a.go': No such file or directory"),
+			[]FactKind{FactChange, FactCommand},
+			[]string{"command failed | rm a.go | rm: cannot remove 'a.go': No such file or directory"},
+		},
+		{
+			"a command has the outcome that its output tells",
+			new(talk).run("cd /srv/app && go test ./... 2>&1", "?   \tacme/cmd\t[no test files]\nok  \tacme/pool\t0.3s").
+				run("bun test", "error: logged by a test\n 1216 pass\n 0 fail\nRan 1216 tests across 56 files.").
+				run("git commit -m y", " 1216 pass\n 0 fail\nerror: script typecheck exited with code 2").
+				run("pytest", "== 2 failed, 10 passed in 0.5s ==").
+				run("git commit -m x", "[main 1a2b3c4] x\n 1 file changed").
+				run("gh pr create --fill", "https://github.com/acme/app/pull/17"),
+			[]FactKind{FactCommand},
+			[]string{
+				"command ok | go test ./... 2>&1 | ok acme/pool 0.3s", "command ok | bun test | 1216 pass 0 fail Ran 1216 tests across 56 files.",
+				"command failed | git commit -m y | error: script typecheck exited with code 2", "command failed | pytest | == 2 failed, 10 passed in 0.5s ==", "command ok | git commit -m x | [main 1a2b3c4] x",
+				"command ok | gh pr create --fill | https://github.com/acme/app/pull/17",
+			},
+		},
+		{
+			"what only shows what is there is read, whatever it shows",
+			new(talk).run("git log --oneline | head -5", "1a2b3c4 FAIL early").run("cat err.log", "panic: gone"),
+			[]FactKind{FactCommand, FactRead, FactError},
+			[]string{"read | git log --oneline | head -5", "read | cat err.log"},
+		},
+		{
+			"an error is resolved by the edits before the command succeeds",
+			new(talk).run("go vet . && go test ./pool", "!Exit code 1\n--- FAIL: TestClose (0.00s)\nFAIL").edit("pool.go", "a := 1", "a := 2").run("go test ./pool", "ok  \tacme/pool\t0.1s"),
+			[]FactKind{FactError},
+			[]string{"error resolved | go vet . && go test ./pool | --- FAIL: TestClose (0.00s) <- edited pool.go"},
+		},
+		{
+			"the same error is one error, and open if it came last",
+			new(talk).run("make", "!Exit code 2\nmain.c:17:4: expected ;").run("make", "all built").run("make", "!Exit code 2\nmain.c:17:4: expected ;"),
+			[]FactKind{FactError},
+			[]string{"error open | make | main.c:17:4: expected ;"},
+		},
+		{
+			"an error that a person reports is resolved by an answer after edits",
+			new(talk).user("I get this:\npanic: runtime error: index out of range\nwhy?").edit("a.go", "i := 0", "i := 1").reply("Fixed the index."),
+			[]FactKind{FactError},
+			[]string{"error resolved | panic: runtime error: index out of range <- edited a.go"},
+		},
+		{
+			"decisions with the reason that is given",
+			new(talk).reply("I chose SQLite because it needs no server. Let me check the schema.\n\nI'll read the file first.\n\nWe're going with port 8443. This avoids a clash.\n\n" +
+				"Since the config is read once, I'll use a constant."),
+			[]FactKind{FactDecision},
+			[]string{
+				"decision | I chose SQLite because it needs no server. <- it needs no server.",
+				"decision | We're going with port 8443. <- This avoids a clash.",
+				"decision | Since the config is read once, I'll use a constant. <- the config is read once",
+			},
+		},
+		{
+			"what only describes or looks is no decision",
+			new(talk).user("Should we use X instead of Y?").reply("Let me look at the pool.\nThe cache holds entries instead of copies.\nI'll check the tests.\nIf you prefer, tell me.\nWould you prefer tabs?"),
+			[]FactKind{FactDecision},
+			nil,
+		},
+		{
+			"a short answer to a question is a decision of the user",
+			new(talk).user("Add a cache.").reply("Two ways.\n\nWhich one do you want?").user("option 2").reply("Should I commit?"),
+			[]FactKind{FactDecision, FactQuestion},
+			[]string{"question resolved | Which one do you want? <- option 2", "decision | Which one do you want? | option 2", "question open | Should I commit?"},
+		},
+		{
+			"a question by a tool is answered by its result",
+			new(talk).call("", "AskUserQuestion", map[string]any{"questions": []map[string]string{{"question": "Which database?"}}},
+				`User has answered your questions: "Which database?"="PostgreSQL". You can now continue.`),
+			[]FactKind{FactDecision, FactQuestion},
+			[]string{"decision | Which database? | PostgreSQL", "question resolved | Which database? <- PostgreSQL"},
+		},
+		{
+			"a plan that was accepted is a decision",
+			new(talk).call("", "ExitPlanMode", map[string]string{"plan": "Move the cache to disk. Then measure."}, "User has approved your plan."),
+			[]FactKind{FactDecision},
+			[]string{"decision | accepted plan | Move the cache to disk. Then measure."},
+		},
+		{
+			"who refuses a call and says why asks for something",
+			new(talk).call("", "Bash", map[string]string{"command": "rm -rf build"},
+				"!The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nNo, never delete the build."),
+			[]FactKind{FactCorrection, FactCommand},
+			[]string{"correction | No, never delete the build."},
+		},
+		{
+			"what blocks is an open question",
+			new(talk).reply("The release is blocked on the signing key.\nI can't push until the token is renewed."),
+			[]FactKind{FactQuestion},
+			[]string{"question open | The release is blocked on the signing key.", "question open | I can't push until the token is renewed."},
+		},
+		{
+			"a list of things to do as it stands last",
+			new(talk).call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Write it", "status": "in_progress"}, {"content": "Test it", "status": "pending"}}}, "ok").
+				call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Write it", "status": "completed"}, {"content": "Test it", "status": "in_progress"}}}, "ok"),
+			[]FactKind{FactTodo},
+			[]string{"todo completed | Write it | Write it", "todo in_progress | Test it | Test it"},
+		},
+		{
+			"tasks that are created and updated one by one",
+			new(talk).call("", "TaskCreate", map[string]string{"subject": "Write it"}, "Task #1 created successfully: Write it").
+				call("", "TaskCreate", map[string]string{"subject": "Test it"}, "Task #2 created successfully: Test it").
+				call("", "TaskUpdate", map[string]string{"taskId": "1", "status": "completed"}, "Updated task #1 status"),
+			[]FactKind{FactTodo},
+			[]string{"todo completed | Write it | Write it", "todo pending | Test it | Test it"},
+		},
+		{
+			"a check list in prose, and update_plan",
+			new(talk).reply("- [x] Write it\n- [ ] Test it").call("", "update_plan", map[string]any{"plan": []map[string]string{{"step": "Ship it", "status": "pending"}}}, "Plan updated"),
+			[]FactKind{FactTodo},
+			[]string{"todo pending | Ship it | Ship it"},
+		},
+		{
+			"steps that are announced",
+			new(talk).reply("The cache works.\n\n## Next steps\n1. Measure the cache\n2. Write the README"),
+			[]FactKind{FactPlan},
+			[]string{"plan | Measure the cache", "plan | Write the README"},
+		},
+		{
+			"what is done or the case",
+			new(talk).user("go").call("All 42 tests pass. Let me verify the build passes.", "Bash", map[string]string{"command": "make"}, "").
+				reply("## Changes made\n- Added a **retry** to `Dial`\n\nThe root cause was a closed channel. Latency took 40ms in total."),
+			[]FactKind{FactProgress},
+			[]string{
+				"progress | All 42 tests pass.", "progress | Added a retry to `Dial`", "progress | The root cause was a closed channel.",
+				"progress | Latency took 40ms in total.",
+			},
+		},
+		{
+			"references, each once",
+			new(talk).user("See https://example.com/acme/pull/17 on port 8443, reservation JG7FMM.").reply("JG7FMM costs $7,136; commit 1a2b3c4, version v1.2.3, PR #88."),
+			[]FactKind{FactReference},
+			[]string{
+				"reference | https://example.com/acme/pull/17 | See https://example.com/acme/pull/17 on port 8443, reservation JG7FMM.",
+				"reference | 8443 | See https://example.com/acme/pull/17 on port 8443, reservation JG7FMM.",
+				"reference | JG7FMM | See https://example.com/acme/pull/17 on port 8443, reservation JG7FMM.",
+				"reference | $7,136 | JG7FMM costs $7,136; commit 1a2b3c4, version v1.2.3, PR #88.",
+				"reference | 1a2b3c4 | JG7FMM costs $7,136; commit 1a2b3c4, version v1.2.3, PR #88.",
+				"reference | v1.2.3 | JG7FMM costs $7,136; commit 1a2b3c4, version v1.2.3, PR #88.",
+				"reference | #88 | JG7FMM costs $7,136; commit 1a2b3c4, version v1.2.3, PR #88.",
+			},
+		},
+		{
+			"tools that nobody knows look or act, by their names",
+			new(talk).call("", "get_order", map[string]string{"order_id": "W7742"}, `{"order_id":"W7742","status":"open","items":[{"item_id":"9081","size":"L"}]}`).
+				call("", "cancel_order", map[string]string{"order_id": "W7742"}, `{"order_id":"W7742","status":"closed"}`).
+				call("", "cancel_order", map[string]string{"order_id": "W9"}, "Error: no such order"),
+			[]FactKind{FactRead, FactCommand, FactError},
+			[]string{
+				"read | get_order order_id W7742 | status open, items 9081", "command ok | cancel_order order_id W7742 | status closed",
+				"error open | cancel_order order_id W9 | Error: no such order", "command failed | cancel_order order_id W9 | Error: no such order",
+			},
+		},
+		{
+			"where a compaction is all there is, its word on the task stands",
+			&talk{msgs: []transcript.Message{{Role: transcript.RoleUser, Summary: true, Parts: []transcript.Part{
+				transcript.Text("This session is being continued.\n\n1. Primary Request and Intent:\n   - Fix the pool\n\nAll 12 tests pass."),
+			}}}},
+			[]FactKind{FactTask, FactProgress},
+			[]string{"task | - Fix the pool", "progress | All 12 tests pass."},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := written(tt.talk.extract(&Options{Project: "/srv/app", Correction: correction}), tt.kinds...)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("facts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNamesAreThoseOfTheTexts(t *testing.T) {
+	got := new(talk).edit("cmd/api/main.go", "a", "b").run("go test ./pool", "!--- FAIL: TestClose").extract(nil)
+	want := [][]string{{"cmd/api/main.go"}, {"TestClose"}, {"TestClose"}}
+	var names [][]string
+	for _, f := range got {
+		names = append(names, f.Names)
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// drawTalk makes a conversation of pieces that facts are found in.
+func drawTalk(t *rapid.T) *talk {
+	said := []string{
+		"Fix the pool in `internal/pool.go`.", "I chose SQLite because it needs no server.", "All 42 tests pass.", "Should I commit?", "- **Added** a retry",
+		"## Next steps\n1. Measure it\n2. Ship it", "We use X instead of Y, so we keep the cache as it is", "The build is blocked on a key.", "No, don't do that.",
+		"a long line that goes on and on until it is wrapped somewhere\nwith the rest of it on the next line. Done!", "```\nfunc x() {}\n```", "yes", "option 2",
+		"panic: runtime error: nil map", "- [ ] later", "See https://example.com/x/17, 40ms, JG7FMM and #88.", "Ünïcode — “quoted”… fine. 日本語。", "<system-reminder>x</system-reminder>",
+		"\x1b[31mError: red\x1b[0m", "Fixed pool.go.",
+	}
+	lines := []string{"go test ./...", "cd /x && make 2>&1 | tail -5", "cat > a.go <<'E'\nfunc A() {}\nE", "git commit -m 'x y'", "rm b.go", "bash -lc 'echo \"hi\" > c.txt'", "ls"}
+	results := []string{"ok  \tpool\t0.1s", "!Exit code 1\n--- FAIL: TestX (0.1s)\nFAIL", " 3 pass\n 0 fail", "[main 1a2b3c4] x y", "", "!boom", "error: gone", `{"output":"1 failed","metadata":{"exit_code":1}}`}
+	s := new(talk)
+	for range rapid.IntRange(1, 14).Draw(t, "turns") {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(said), 1, 3).Draw(t, "said"), rapid.SampledFrom([]string{" ", "\n", "\n\n"}).Draw(t, "sep"))
+		switch rapid.IntRange(0, 4).Draw(t, "turn") {
+		case 0:
+			s.user(text)
+		case 1:
+			s.reply(text)
+		case 2:
+			s.call(text, "Bash", map[string]string{"command": rapid.SampledFrom(lines).Draw(t, "line")}, rapid.SampledFrom(results).Draw(t, "result"))
+		case 3:
+			s.edit(rapid.SampledFrom([]string{"a.go", "/srv/app/b.go"}).Draw(t, "path"), rapid.SampledFrom(said).Draw(t, "old"), rapid.SampledFrom(said).Draw(t, "new"))
+		default:
+			s.call("", "cancel_order", map[string]string{"order_id": rapid.SampledFrom([]string{"W7742", "W9"}).Draw(t, "order")}, rapid.SampledFrom(results).Draw(t, "result"))
+		}
+	}
+	return s
+}
+
+// What a fact says stands in the conversation, after folding of white space and
+// without marks in bold, or is a description of a change or of a result in JSON.
+func TestTextsAreVerbatim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTalk(t)
+		var all strings.Builder
+		for i := range s.msgs {
+			all.WriteString(s.msgs[i].Text() + "\n" + words(s.msgs[i].Text()) + "\n")
+			for _, c := range s.msgs[i].Calls() {
+				gjson.ParseBytes(c.Input).ForEach(func(_, v gjson.Result) bool {
+					all.WriteString(c.Name + " order_id " + v.String() + "\n" + script(v.String()) + "\n")
+					return true
+				})
+			}
+			for _, r := range s.msgs[i].Results() {
+				all.WriteString(r.Text() + "\n" + output(r.Text()) + "\n")
+			}
+		}
+		corpus := fold(all.String()+strings.ReplaceAll(all.String(), "**", ""), 2*all.Len())
+		for _, f := range s.extract(&Options{Correction: correction}) {
+			if f.Kind == FactChange {
+				continue
+			}
+			if strings.HasPrefix(f.Text, "output ") { // a result in JSON
+				continue
+			}
+			for _, text := range []string{f.Subject, f.Text, f.Why} {
+				if text = strings.Trim(text, cut); !strings.Contains(corpus, text) && !strings.HasPrefix(text, "edited ") && !strings.HasSuffix(text, " succeeded") {
+					t.Errorf("%q of %+v is not in the conversation:\n%s", text, f, corpus)
+				}
+			}
+		}
+	})
+}
+
+// Facts are bounded, in the order of their blocks and of known kinds, and equal
+// conversations have equal ones.
+func TestFactsAreInOrderAndBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTalk(t)
+		list := s.extract(nil)
+		if diff := cmp.Diff(list, s.extract(nil)); diff != "" {
+			t.Fatalf("a second time (-first +second):\n%s", diff)
+		}
+		last := 0
+		for _, f := range list {
+			if f.Block < last {
+				t.Errorf("%+v stands behind block %d", f, last)
+			}
+			last = f.Block
+			for _, text := range []string{f.Subject, f.Text, f.Why} {
+				if n := utf8.RuneCountInString(text); n > taskRunes+1 || strings.ContainsAny(text, "\n\t") {
+					t.Errorf("%q is %d runes or more than a line", text, n)
+				}
+			}
+			if f.Text == "" && f.Subject == "" || f.Kind == "" || f.Role == "" {
+				t.Errorf("%+v says nothing", f)
+			}
+		}
+	})
+}
+
+// From a later block on there are fewer facts, and none that are not there from
+// the first on.
+func TestFirstLeavesOutWhatIsOlder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTalk(t)
+		first := rapid.IntRange(0, len(s.msgs)).Draw(t, "first")
+		all := s.extract(nil)
+		k := 0
+		for _, f := range s.extract(&Options{First: first}) {
+			for k < len(all) && !cmp.Equal(all[k], f) {
+				if all[k].Block >= first {
+					t.Errorf("%+v of block %d on is left out", all[k], first)
+				}
+				k++
+			}
+			if k == len(all) {
+				t.Fatalf("%+v is not among all", f)
+			}
+			k++
+		}
+	})
+}
+
+func BenchmarkExtract(b *testing.B) {
+	s := new(talk)
+	body := strings.Repeat("func handle(w http.ResponseWriter, r *http.Request) { log.Println(r.URL.Path, 8443) }\n", 90)
+	for s.calls < 400 {
+		s.user("Fix the pool in `internal/pool.go`. Don't touch the lock file.").
+			call("I'll use a mutex because two goroutines write. Let me read it.", "Read", map[string]string{"file_path": "internal/pool.go"}, body).
+			edit("internal/pool.go", body[:2000], body[:1800]+"\nfunc more() {}\n").
+			run("go test ./...", body+"ok  \tacme/pool\t0.3s").
+			run("go vet ./...", "!Exit code 1\n"+body+"pool.go:17:4: unused").
+			reply("All 42 tests pass.\n\n## Changes\n- Added a retry to `Dial`\n\nShould I commit?")
+	}
+	blocks := transcript.Group("s", 0, s.msgs)
+	n := 0
+	for i := range blocks {
+		n += len(blocks[i].Text(s.msgs))
+	}
+	b.SetBytes(int64(n))
+	b.ReportMetric(float64(len(s.msgs)), "messages")
+	for b.Loop() {
+		if len(Extract(s.msgs, blocks, &Options{Correction: correction})) == 0 {
+			b.Fatal("nothing found")
+		}
+	}
+}

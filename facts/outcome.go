@@ -1,0 +1,384 @@
+package facts
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An outcome is what a result says of how a call went.
+type outcome struct {
+	status  FactStatus
+	failure string // the line that reports what failed, or empty
+	tells   string // the line that tells most
+}
+
+// outcomeOf reads the result of a command. Where errors are expected, only the
+// tool itself says that it failed.
+func outcomeOf(r transcript.ToolResult, expected bool) outcome {
+	text := output(r.Text())
+	code, coded := exitCode(text)
+	o := outcome{status: StatusOK}
+	s := scan(text)
+	switch {
+	case r.Error || coded && code != "0" && !expected:
+		o.status = StatusFailed
+	case coded || expected || s.commit != "":
+	case s.failed > s.none || s.weak > max(s.none, s.n-tailLines):
+		o.status = StatusFailed
+	}
+	if o.status == StatusFailed {
+		o.failure = fold(cmp.Or(s.failure, s.speaks, s.first, s.last), lineRunes)
+		o.tells = o.failure
+		if s.totals != "" && !strings.Contains(o.failure, s.totals) && len(o.failure) < 12 {
+			o.tells = s.totals
+		}
+		return o
+	}
+	o.tells = fold(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
+	return o
+}
+
+// output returns what a command printed, out of the JSON that some agents put
+// around it.
+func output(text string) string {
+	if strings.HasPrefix(text, `{"output":`) && gjson.Valid(text) {
+		v := gjson.Parse(text)
+		if code := v.Get("metadata.exit_code"); code.Exists() && code.Int() != 0 {
+			return "Exit code " + code.String() + "\n" + v.Get("output").String()
+		}
+		return v.Get("output").String()
+	}
+	return text
+}
+
+// exitCode returns the number that a result begins with.
+func exitCode(text string) (string, bool) {
+	head := lower(text[:min(len(text), 200)])
+	for _, word := range [...]string{"exit code", "exit status", "exited with code"} {
+		if i := strings.Index(head, word); i >= 0 && (i == 0 || head[i-1] == '\n' || strings.HasPrefix(head, "process ")) {
+			rest := strings.TrimLeft(head[i+len(word):], ": ")
+			if n := digits(rest); n > 0 {
+				return rest[:n], true
+			}
+		}
+	}
+	return "", false
+}
+
+// lines is what stands out in an output.
+type lines struct {
+	failure string // the best line that begins as failures are reported
+	speaks  string // the first that speaks of an error
+	totals  string // how many tests passed, how many issues there are
+	commit  string // of git commit
+	url     string
+	first   string
+	last    string
+
+	n       int // lines
+	failed  int // number of the last line that says that something failed
+	weak    int // of the last that begins as errors do, which may be part of a test
+	none    int // of the last that counts no failures
+	rank    int
+	totalAt int
+}
+
+// tailLines is how near to the end of an output a line that begins as errors do
+// has to stand to say that the command failed.
+const tailLines = 5
+
+// scan goes over the lines of an output once.
+func scan(text string) lines {
+	var s lines
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || len(line) > 2000 {
+			if line != "" && s.first == "" {
+				s.first = line
+			}
+			continue
+		}
+		if line[0] == 0x1b {
+			if line = fold(line, 2000); line == "" {
+				continue
+			}
+		}
+		if strings.HasPrefix(line, "Exit code ") || strings.HasPrefix(line, "Shell cwd was reset") || line == "<system-reminder>" {
+			if line[0] == '<' {
+				break
+			}
+			continue
+		}
+		s.n++
+		s.line(line, s.n)
+	}
+	return s
+}
+
+func (s *lines) line(line string, n int) {
+	if s.first == "" {
+		s.first = line
+	}
+	s.last = line
+	count, what := "", ""
+	if len(line) <= 200 {
+		count, what = counted(line)
+	}
+	rank, fails := failing(line)
+	if rank < 2 && count != "" && count != "0" && failedWord[what] && line[0] != '[' {
+		rank, fails = 2, true
+	}
+	switch {
+	case fails && (rank == 5 || rank == 6 && !strings.HasPrefix(line, "panic:") && !strings.HasPrefix(line, "fatal")):
+		s.weak = n
+	case fails:
+		s.failed = n
+	}
+	if rank > s.rank {
+		s.rank, s.failure = rank, line
+	}
+	if s.speaks == "" && len(line) < 500 && speaks(line) {
+		s.speaks = line
+	}
+	if count == "0" && failedWord[what] && what[0] == 'f' {
+		s.none = n
+	}
+	switch {
+	case len(line) > 300:
+	case total(line, count):
+		s.total(line, n)
+	case s.commit == "" && isCommit(line):
+		s.commit = line
+	case s.url == "" && (strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://")):
+		s.url = line
+	}
+}
+
+// total takes a line that says how a run went as a whole. Lines that follow each
+// other are taken together. What says that tests pass is not given up for what
+// does not, nor is the first package of many that was tested.
+func (s *lines) total(line string, n int) {
+	tested := strings.HasPrefix(line, "ok ")
+	switch {
+	case s.totals != "" && s.totalAt == n-1 && len(s.totals)+len(line) < lineRunes && !tested:
+		s.totals += " " + line
+	case strings.Contains(s.totals, "pass") && !strings.Contains(line, "pass"):
+		return
+	case tested && strings.HasPrefix(s.totals, "ok ") && !strings.Contains(s.totals, "(cached)"):
+		return
+	default:
+		s.totals = line
+	}
+	s.totalAt = n
+}
+
+// failing returns how well a line tells what failed, 0 if it does not, and
+// whether it says that something did.
+func failing(line string) (rank int, fails bool) {
+	for _, h := range failureHeads {
+		if strings.HasPrefix(line, h.text) {
+			return h.rank, true
+		}
+	}
+	if located(line) {
+		return 5, false
+	}
+	if strings.Contains(line, ": command not found") || strings.Contains(line, "error TS") {
+		return 6, true
+	}
+	return 0, false
+}
+
+// located reports whether a line begins with a place in a file, as compilers
+// and linters write it, such as main.go:17:4: unused.
+func located(line string) bool {
+	i := strings.IndexByte(line, ':')
+	if i < 0 || i > 200 || !strings.Contains(line[:i], ".") {
+		return false
+	}
+	if line[0] == '[' { // [lint] main.go:17:4: …
+		if sp := strings.IndexByte(line, ' '); sp > 0 && sp < i {
+			return located(line[sp+1:])
+		}
+		if sp := strings.Index(line, "] "); sp > 0 {
+			return located(line[sp+2:])
+		}
+	}
+	n := digits(line[i+1:])
+	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
+}
+
+// failureHeads are how programs begin the line that reports a failure, and how
+// well such a line tells what failed.
+var failureHeads = []struct {
+	text string
+	rank int
+}{
+	{"--- FAIL", 7},
+	{"error: script ", 3},
+	{"panic:", 6},
+	{"error[", 6},
+	{"E   ", 6},
+	{"AssertionError", 6},
+	{"TypeError:", 6},
+	{"ValueError:", 6},
+	{"ReferenceError:", 6},
+	{"SyntaxError:", 6},
+	{"ImportError:", 6},
+	{"ModuleNotFoundError:", 6},
+	{"KeyError:", 6},
+	{"NameError:", 6},
+	{"fatal:", 6},
+	{"fatal error:", 6},
+	{"error:", 5},
+	{"Error:", 5},
+	{"ERROR:", 5},
+	{"ERROR ", 5},
+	{"npm ERR!", 4},
+	{"FAILED ", 5},
+	{"Traceback (most recent call last)", 1},
+	{"FAIL", 2},
+	{"BUILD FAILED", 3},
+	{"(fail)", 7},
+	{"✗ ", 4},
+	{"make: ***", 3},
+}
+
+// speaks reports whether a line speaks of a failure.
+func speaks(line string) bool {
+	low := strings.ToLower(line)
+	for _, w := range [...]string{"error", "fail", "cannot", "not found", "undefined", "denied", "invalid", "no such", "expected"} {
+		if strings.Contains(low, w) && !strings.HasPrefix(low, "0 ") && !strings.Contains(low, " 0 fail") {
+			return true
+		}
+	}
+	return false
+}
+
+// counted returns the number and the word behind it of a line such as
+// "3 failed" or "0 fail, 12 pass": the failures, if it counts them.
+func counted(line string) (n, what string) {
+	if !strings.ContainsAny(line, "0123456789") {
+		return "", ""
+	}
+	prev := ""
+	for f := range strings.FieldsSeq(line) {
+		if prev == "" && digits(strings.TrimLeft(f, "([|,")) == 0 {
+			continue
+		}
+		w := strings.Trim(f, ",.;:()[]=|")
+		if prev != "" && countedWord[w] {
+			if n == "" || failedWord[w] {
+				n, what = prev, w
+			}
+		}
+		if prev = ""; w != "" && digits(w) == len(w) {
+			prev = w
+		}
+	}
+	return n, what
+}
+
+var countedWord = map[string]bool{
+	"passed": true, "failed": true, "passing": true, "failing": true, "pass": true, "fail": true, "tests": true, "issues": true,
+	"errors": true, "error": true, "failures": true, "problems": true, "skipped": true, "warnings": true, "issues.": true,
+}
+
+var failedWord = map[string]bool{"failed": true, "failing": true, "fail": true, "errors": true, "error": true, "failures": true}
+
+// total reports whether a line, which counts something or not, says how a run
+// went as a whole.
+func total(line, count string) bool {
+	for _, h := range [...]string{"ok  \t", "ok \t", "ok  ", "Tests:", "Test Suites:", "test result:", "BUILD ", "Ran ", "Found 0", "Success", "DONE "} {
+		if strings.HasPrefix(line, h) {
+			return true
+		}
+	}
+	if len(line) > 160 || line[0] == '[' && strings.Contains(line, "] [") {
+		return false
+	}
+	return count != "" || strings.HasSuffix(line, "No fixes applied.")
+}
+
+// isCommit reports whether git commit reports with a line, such as
+// [main 1a2b3c4] Fix it.
+func isCommit(line string) bool {
+	if line[0] != '[' {
+		return false
+	}
+	head, rest, ok := strings.Cut(line[1:], "] ")
+	if !ok || rest == "" || len(head) > 120 {
+		return false
+	}
+	f := strings.Fields(head)
+	return len(f) >= 2 && isHash(f[len(f)-1])
+}
+
+// isHash reports whether a word may be the name of a commit.
+func isHash(w string) bool {
+	if len(w) < 7 || len(w) > 40 {
+		return false
+	}
+	digit, alpha := false, false
+	for i := range len(w) {
+		switch c := w[i]; {
+		case '0' <= c && c <= '9':
+			digit = true
+		case 'a' <= c && c <= 'f':
+			alpha = true
+		default:
+			return false
+		}
+	}
+	return digit && alpha || digit && len(w) == 7
+}
+
+// shows reports whether a command line only shows what is there.
+func shows(line string) bool {
+	list := parse(script(line))
+	for i := range list {
+		name, args := list[i].name()
+		if name == "rtk" && len(args) > 0 { // a proxy that shortens outputs
+			name, args = args[0], args[1:]
+		}
+		switch {
+		case name == "" || shower[name]:
+		case name == "git" && len(args) > 0 && shower["git "+gitVerb(args)]:
+		case name == "sed" && !inPlace(args):
+		case name == "gh" && len(args) > 1 && (args[1] == "view" || args[1] == "list" || args[1] == "diff" || args[0] == "api"):
+		default:
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// gitVerb returns what git is to do, behind options such as -C path.
+func gitVerb(args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "-C" || args[i] == "-c":
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i]
+		}
+	}
+	return ""
+}
+
+var shower = func() map[string]bool {
+	m := make(map[string]bool)
+	for f := range strings.FieldsSeq(`cat head tail less grep rg ls find fd tree wc jq sort uniq cut awk cd pwd echo which file stat diff
+		nl du env printenv xargs tr column sleep`) {
+		m[f] = true
+	}
+	for f := range strings.FieldsSeq(`diff log show status blame branch ls-files grep rev-parse remote config ls-tree cat-file
+		merge-base for-each-ref reflog describe`) {
+		m["git "+f] = true
+	}
+	return m
+}()

@@ -1,0 +1,193 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// references takes the words of a sentence that may have to be repeated
+// exactly, each once in the session: URLs, commits, numbers of requests and
+// issues, versions, ports, ids, dates and figures with a unit.
+func (x *extractor) references(i int, role transcript.Role, said string) {
+	if strings.HasPrefix(said, "[") { // a line of a log
+		return
+	}
+	told := strings.Count(said, " ") > 2 // words around a figure, without which it says nothing
+	prev := ""
+	rest := said
+	for rest != "" {
+		var w string
+		w, rest, _ = strings.Cut(rest, " ")
+		next, _, _ := strings.Cut(rest, " ")
+		w = strings.TrimRight(strings.Trim(w, "`'\"()[]{}<>,;:!?*_“”’"), ".:")
+		if name := reference(prev, w, strings.TrimRight(next, ".,;:)!?*`")); name != "" && (told || hasLetter(name)) && x.fresh(name) {
+			x.add(Fact{Kind: FactReference, Role: role, Block: i, Subject: name, Text: around(said, name)})
+		}
+		prev = w
+	}
+}
+
+// used takes the references among the arguments of a call.
+func (x *extractor) used(i int, in gjson.Result) {
+	var walk func(key string, v gjson.Result)
+	walk = func(key string, v gjson.Result) {
+		switch {
+		case v.IsObject():
+			v.ForEach(func(k, v gjson.Result) bool {
+				walk(k.Str, v)
+				return true
+			})
+		case v.IsArray():
+			for _, e := range v.Array() {
+				walk(key, e)
+			}
+		case len(v.String()) <= 80:
+			w := v.String()
+			if !strings.Contains(w, " ") && reference(key, w, "") != "" && x.fresh(w) {
+				x.add(Fact{Kind: FactReference, Role: transcript.RoleAssistant, Block: i, Subject: w, Text: strings.TrimSpace(key + " " + w)})
+			}
+		}
+	}
+	walk("", in)
+}
+
+// fresh reports whether a reference was not there before.
+func (x *extractor) fresh(name string) bool {
+	key := "ref\x00" + name
+	if x.said[key] {
+		return false
+	}
+	x.said[key] = true
+	return true
+}
+
+// reference returns what of a word, with those before and behind it, may have
+// to be repeated exactly, or an empty string.
+func reference(prev, w, next string) string {
+	if len(w) < 2 || len(w) > 200 {
+		return ""
+	}
+	if strings.Contains(w, "://") && len(w) >= 12 && !strings.ContainsAny(w, "`(){}|") {
+		return w
+	}
+	n := 0 // digits
+	for i := range len(w) {
+		if '0' <= w[i] && w[i] <= '9' {
+			n++
+		}
+	}
+	if at := strings.IndexByte(w, '@'); at > 0 && strings.IndexByte(w[at:], '.') > 0 && !strings.ContainsAny(w, "/`()") {
+		return w
+	}
+	if n == 0 || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
+		return ""
+	}
+	number := strings.Trim(w, "0123456789.,~+-−") == ""
+	switch {
+	case w[0] == '#':
+		if digits(w[1:]) == len(w)-1 {
+			return w
+		}
+	case w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$"):
+		if strings.Trim(w, "$€-0123456789.,kKmM") == "" {
+			return w
+		}
+	case strings.HasSuffix(w, "%"):
+		if strings.Trim(w, "0123456789.,%~+-−–") == "" {
+			return w
+		}
+	case number && len(w) <= 12:
+		if isVersion(w) {
+			return w
+		}
+		p := strings.ToLower(prev)
+		if p == "port" || p == "pr" || p == "issue" || p == "mr" {
+			return w
+		}
+		if strings.HasSuffix(p, "port") || strings.HasSuffix(p, "amount") || strings.HasSuffix(p, "_id") {
+			return w
+		}
+		if unit[strings.ToLower(next)] {
+			return w + " " + next
+		}
+		if len(w) == 10 && w[4] == '-' && w[7] == '-' {
+			return w
+		}
+	case w[0] == 'v' && isVersion(w[1:]):
+		return w
+	case digits(w) > 0 && unit[strings.ToLower(w[digits(w):])]:
+		return w
+	case strings.HasPrefix(w, "localhost:"):
+		return w
+	case isHash(w):
+		return w
+	case isID(w, n):
+		return w
+	}
+	return ""
+}
+
+// isVersion reports whether a text of digits and dots has two dots or more.
+func isVersion(w string) bool {
+	return strings.Count(w, ".") >= 2 && strings.Trim(w, "0123456789.") == "" && !strings.Contains(w, "..") && w[0] != '.'
+}
+
+// isID reports whether a word with n digits is made like an id: letters in
+// upper case with digits, or words joined by _ or - with three digits or more.
+func isID(w string, n int) bool {
+	upper, other, joined := 0, 0, 0
+	for i := range len(w) {
+		switch c := w[i]; {
+		case 'A' <= c && c <= 'Z':
+			upper++
+		case '0' <= c && c <= '9':
+		case c == '_' || c == '-':
+			joined++
+		case 'a' <= c && c <= 'z':
+			other++
+		default:
+			return false
+		}
+	}
+	switch {
+	case joined > 0:
+		return n >= 3 && upper+other+joined > 1
+	case other == 0:
+		return upper > 0 && len(w) >= 5 && len(w) <= 14
+	}
+	return false
+}
+
+// around returns the part of a sentence that has a word, of bounded length.
+func around(said, name string) string {
+	at := strings.Index(said, name)
+	if at < 0 || len(said) <= lineRunes {
+		return fold(said, lineRunes)
+	}
+	from := 0
+	if at+len(name) > lineRunes/2 {
+		from = max(at-lineRunes/3, 0)
+		if sp := strings.IndexByte(said[from:], ' '); sp >= 0 && from+sp < at {
+			from += sp + 1
+		} else {
+			from = at
+		}
+	}
+	text := fold(said[from:], shortRunes+len(name))
+	if from > 0 {
+		text = cut + text
+	}
+	return text
+}
+
+var unit = func() map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb
+		mb gb tb kib mib gib bytes tokens rps qps req/s mb/s fps hz mhz ghz px em rem vcpu cores usd eur dollars percent x k m`) {
+		m[w] = true
+	}
+	return m
+}()

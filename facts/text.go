@@ -1,0 +1,335 @@
+package facts
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what a fact says, in runes.
+const (
+	taskRunes     = 600
+	sentenceRunes = 300
+	lineRunes     = 200
+	shortRunes    = 120
+)
+
+// cut stands where a text was cut off.
+const cut = "…"
+
+// fold returns s in one line: runs of white space and control characters are
+// single spaces, escape sequences of terminals are gone. What is longer than n
+// runes is cut at a word and ends in an ellipsis.
+func fold(s string, n int) string {
+	var b strings.Builder
+	space, last := false, 0
+	for i := 0; i < len(s); {
+		if s[i] == 0x1b {
+			i += escape(s[i:])
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError && size == 1 {
+			space = b.Len() > 0
+			continue
+		}
+		if n--; space {
+			last = b.Len()
+			n--
+		}
+		if n < 0 {
+			text := b.String()
+			if last > len(text)/2 {
+				text = text[:last]
+			}
+			return text + cut
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// escape returns the length of the escape sequence that s begins with.
+func escape(s string) int {
+	if len(s) < 2 || s[1] != '[' {
+		return 1
+	}
+	for i := 2; i < len(s); i++ {
+		if '@' <= s[i] && s[i] <= '~' {
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// whole folds s to at most n runes that end with a sentence, if one ends in
+// the second half.
+func whole(s string, n int) string {
+	text := fold(strings.ReplaceAll(s, "**", ""), n)
+	if !strings.HasSuffix(text, cut) {
+		return text
+	}
+	for i := len(text) - len(cut) - 1; i > len(text)/2; i-- {
+		if ends(text, i) {
+			return text[:i+1]
+		}
+	}
+	return text
+}
+
+// A sentence is one sentence or list entry of a text.
+type sentence struct {
+	text   string // folded, without marks of Markdown before it or ** in it
+	head   string // in lower case, the heading or the line with a colon above it
+	item   bool   // of a list
+	number bool   // of a numbered list
+	title  bool   // a heading
+	box    byte   // of a check list: ' ' is open, 'x' is done; otherwise 0
+	para   int    // number of its paragraph
+}
+
+// sentences splits prose into sentences. Code in fences, tables, quotations and
+// lines that are markup are not prose.
+func sentences(text string) []sentence {
+	var out []sentence
+	var fence, heading, label, pending string
+	var at sentence
+	para := 0
+	flush := func() {
+		if pending == "" {
+			return
+		}
+		line := pending
+		pending = ""
+		for line != "" {
+			var s string
+			s, line = first(line)
+			at.text = s
+			out = append(out, at)
+		}
+	}
+	for raw := range strings.SplitSeq(text, "\n") {
+		line := strings.TrimSpace(raw)
+		if mark := fenceOf(line); fence != "" || mark != "" {
+			flush()
+			switch {
+			case fence == "":
+				fence = mark
+			case strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "":
+				fence = ""
+			}
+			continue
+		}
+		if line == "" {
+			flush()
+			para++
+			continue
+		}
+		if line[0] == '|' || line[0] == '>' || line[0] == '<' || strings.Trim(line, "-=*_") == "" {
+			flush()
+			continue
+		}
+		s := mark(line)
+		if s.text == "" {
+			continue
+		}
+		if pending != "" && !s.item && !s.title && continues(pending, s.text) {
+			pending += " " + s.text
+			continue
+		}
+		flush()
+		s.para = para
+		labels := strings.HasSuffix(s.text, ":") && len(s.text) < 160
+		if !s.item && !labels {
+			label = ""
+		}
+		if s.head = heading; label != "" {
+			s.head = label
+		}
+		switch {
+		case s.title:
+			heading, label = strings.ToLower(s.text), ""
+		case labels:
+			label = strings.ToLower(s.text)
+			s.title = !s.item
+		}
+		at, pending = s, s.text
+	}
+	flush()
+	return out
+}
+
+// fenceOf returns the run of signs that opens a block of code.
+func fenceOf(line string) string {
+	for _, f := range [...]string{"```", "~~~"} {
+		if strings.HasPrefix(line, f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// continues reports whether next goes on with the line before it, which was
+// wrapped.
+func continues(line, next string) bool {
+	c := next[0]
+	return len(line) >= 50 && !strings.ContainsRune(".!?:\"", rune(line[len(line)-1])) &&
+		('a' <= c && c <= 'z' || c == '`' || c == '(')
+}
+
+// mark takes the marks of Markdown off a line.
+func mark(line string) sentence {
+	var s sentence
+	if h := strings.TrimLeft(line, "#"); h != line && len(line)-len(h) <= 6 && strings.HasPrefix(h, " ") {
+		s.title = true
+		line = strings.TrimSpace(h)
+	}
+	for _, bullet := range [...]string{"- ", "* ", "• ", "+ ", "– "} {
+		if rest, ok := strings.CutPrefix(line, bullet); ok {
+			s.item = true
+			line = strings.TrimSpace(rest)
+			break
+		}
+	}
+	{
+		if n := digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
+			s.item, s.number = !s.title, true
+			line = strings.TrimSpace(line[n+1:])
+		}
+	}
+	if len(line) > 3 && line[0] == '[' && line[2] == ']' && line[3] == ' ' && strings.IndexByte(" xX-~", line[1]) >= 0 {
+		s.item = true
+		s.box = line[1] | 0x20
+		line = strings.TrimSpace(line[3:])
+	}
+	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**") && strings.Count(line, "**") == 2
+	s.text = fold(strings.ReplaceAll(line, "**", ""), len(line)+1)
+	if bold && !s.item && !s.title && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
+		s.title = true
+	}
+	return s
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// first splits the first sentence off a folded line.
+func first(line string) (s, rest string) {
+	for i := range len(line) {
+		if ends(line, i) && i+2 < len(line) {
+			return line[:i+1], strings.TrimLeft(line[i+1:], " ")
+		}
+	}
+	return line, ""
+}
+
+// ends reports whether a sentence of a folded text ends with the byte at i.
+func ends(text string, i int) bool {
+	c := text[i]
+	if c != '.' && c != '!' && c != '?' {
+		return false
+	}
+	if i+1 == len(text) {
+		return true
+	}
+	if text[i+1] != ' ' || i+2 >= len(text) {
+		return false
+	}
+	if next := text[i+2]; 'a' <= next && next <= 'z' {
+		return false
+	}
+	word := text[strings.LastIndexAny(text[:i], " (")+1 : i]
+	if c == '.' && (abbreviation[strings.ToLower(word)] || len(word) == 1 && word[0] != 'I' || word == "") {
+		return false
+	}
+	return strings.Count(text[:i], "`")%2 == 0 || i > 400
+}
+
+var abbreviation = func() map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq("e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig") {
+		m[w] = true
+	}
+	return m
+}()
+
+// phrases are words and phrases to find in a text, by their first word.
+type phrases map[string][]string
+
+// phrasesOf makes phrases of a list with one in each line, or more with a bar
+// between them.
+func phrasesOf(list string) phrases {
+	p := make(phrases)
+	for f := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\n' || r == '|' }) {
+		if f = strings.TrimSpace(f); f != "" {
+			w := f[:wordEnd(f)]
+			p[w] = append(p[w], f)
+		}
+	}
+	return p
+}
+
+// find returns where the first of the phrases stands in a text in lower case,
+// and the phrase, or -1.
+func (p phrases) find(low string) (at int, phrase string) {
+	for i := 0; i < len(low); {
+		if !letter(low[i]) {
+			i++
+			continue
+		}
+		n := wordEnd(low[i:])
+		for _, f := range p[low[i:i+n]] {
+			if strings.HasPrefix(low[i:], f) && (i+len(f) == len(low) || !letter(low[i+len(f)])) {
+				return i, f
+			}
+		}
+		i += n
+	}
+	return -1, ""
+}
+
+// in reports whether one of the phrases is in a text in lower case.
+func (p phrases) in(low string) bool {
+	at, _ := p.find(low)
+	return at >= 0
+}
+
+// begins reports whether a text in lower case begins with one of the phrases.
+func (p phrases) begins(low string) bool {
+	for _, f := range p[low[:wordEnd(low)]] {
+		if strings.HasPrefix(low, f) && (len(f) == len(low) || !letter(low[len(f)])) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordEnd returns the length of the word that s begins with.
+func wordEnd(s string) int {
+	n := 0
+	for n < len(s) && letter(s[n]) {
+		n++
+	}
+	return n
+}
+
+// letter reports whether c is of a word. An apostrophe is.
+func letter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '\'' || c == '_' || c >= utf8.RuneSelf
+}
+
+// lower returns s in lower case, with straight apostrophes.
+func lower(s string) string {
+	return strings.ReplaceAll(strings.ToLower(s), "’", "'")
+}

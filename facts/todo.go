@@ -1,0 +1,136 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// todos is the state of a list of things to do.
+type todos struct {
+	list  []entry
+	block int  // that changed it last
+	tool  bool // a tool keeps it
+}
+
+type entry struct {
+	id     string
+	text   string
+	status FactStatus
+}
+
+// call reads a call that may change the list, and reports whether it does.
+func (t *todos) call(i int, name string, c transcript.ToolCall, result string) bool {
+	in := gjson.ParseBytes(c.Input)
+	switch name {
+	case "taskcreate":
+		id := ""
+		if _, rest, ok := strings.Cut(result, "#"); ok {
+			id = rest[:digits(rest)]
+		}
+		t.set(i)
+		t.list = append(t.list, entry{id, fold(text(in, "subject", "title", "description"), lineRunes), StatusPending})
+		return true
+	case "taskupdate":
+		id := in.Get("taskId").String()
+		for k := range t.list {
+			if e := &t.list[k]; e.id == id && id != "" {
+				t.set(i)
+				if s := in.Get("status").String(); s == "deleted" {
+					t.list = append(t.list[:k], t.list[k+1:]...)
+				} else if s != "" {
+					e.status = todoStatus(s)
+				}
+				break
+			}
+		}
+		return true
+	}
+	if tool.Fold(c.Name) == "taskoutput" {
+		return false
+	}
+	for _, key := range [...]string{"todos", "plan", "todo_list", "items"} {
+		v := in.Get(key)
+		switch {
+		case v.IsArray():
+			var list []entry
+			for _, e := range v.Array() {
+				said := text(e, "content", "step", "text", "title", "subject", "task", "description")
+				if said == "" && e.Type == gjson.String {
+					said = e.Str
+				}
+				if said != "" {
+					status := e.Get("status").String() + e.Get("state").String()
+					if e.Get("completed").Bool() || e.Get("done").Bool() {
+						status = "done"
+					}
+					list = append(list, entry{"", fold(said, lineRunes), todoStatus(status)})
+				}
+			}
+			if len(list) > 0 && (strings.Contains(name, "todo") || strings.Contains(name, "plan")) {
+				t.set(i)
+				t.list = list
+				return true
+			}
+		case v.Type == gjson.String && strings.Contains(name, "todo"):
+			if list := boxes(sentences(v.Str)); len(list) > 0 {
+				t.set(i)
+				t.list = list
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// set notes that a tool keeps the list.
+func (t *todos) set(i int) {
+	if !t.tool {
+		t.list = nil
+	}
+	t.tool, t.block = true, i
+}
+
+// prose takes a check list that the assistant wrote, unless a tool keeps one.
+func (t *todos) prose(i int, list []sentence) {
+	if found := boxes(list); !t.tool && len(found) > 0 {
+		t.list, t.block = found, i
+	}
+}
+
+// boxes returns the entries of a check list.
+func boxes(list []sentence) []entry {
+	var out []entry
+	for _, s := range list {
+		switch s.box {
+		case ' ':
+			out = append(out, entry{"", fold(s.text, lineRunes), StatusPending})
+		case 'x':
+			out = append(out, entry{"", fold(s.text, lineRunes), StatusCompleted})
+		case '-' | 0x20, '~' | 0x20:
+			out = append(out, entry{"", fold(s.text, lineRunes), StatusActive})
+		}
+	}
+	return out
+}
+
+func todoStatus(s string) FactStatus {
+	switch strings.ToLower(s) {
+	case "completed", "done", "complete", "x":
+		return StatusCompleted
+	case "in_progress", "active", "in progress", "in-progress", "doing":
+		return StatusActive
+	}
+	return StatusPending
+}
+
+func (t *todos) emit(x *extractor) {
+	for _, e := range t.list {
+		if e.text != "" {
+			x.add(Fact{Kind: FactTodo, Status: e.status, Role: transcript.RoleAssistant, Block: t.block, Subject: e.text, Text: e.text})
+		}
+	}
+}
