@@ -1,0 +1,48 @@
+package probe
+
+import "strings"
+
+// questions has what is asked, the best first; the others are for answers that
+// the first would give away. In place of # comes when, of ~ about what, of @
+// what was done to a file.
+var questions = map[string][]string{
+	"first task":    {"What did the user ask for first#~?", "Which wish did it all begin with#?"},
+	"task":          {"What did the user ask for#~?", "Which wish was uttered#?"},
+	"correction":    {"What did the user insist on#~?", "What has to be heeded#?"},
+	"file":          {"Which file was @#?", "What was @ on disk#?", "Where was something altered#?"},
+	"files":         {"Which files were @#?", "What was @ on disk#?", "Where was something altered#?"},
+	"change":        {"What was changed in a file#~?", "What came of an edit#?"},
+	"command":       {"Which command was run#?", "What was executed#?"},
+	"failed":        {"Which command failed#?", "What was run in vain#?"},
+	"figure":        {"Which figure was reported#~?", "How much was it#?"},
+	"user decision": {"What did the user decide#~?", "What was settled#?"},
+	"decision":      {"What was decided#~?", "What was settled#?"},
+	"reason":        {"Why was it decided as it was#~?", "For which reason was it settled#?"},
+	"error":         {"Which error was reported#~?", "What went wrong#?"},
+	"resolution":    {"How was the error resolved#~?", "What mended it#?"},
+	"answer":        {"How was the question answered#~?", "What came out#?"},
+	"blocker":       {"What was left open#~?", "What keeps the work from going on#?"},
+	"completed":     {"Which entry of the list of things to do was completed#~?", "What is done#?"},
+	"in progress":   {"Which entry of the list of things to do is in progress#~?", "What is at hand#?"},
+	"pending":       {"Which entry of the list of things to do is pending#~?", "What remains#?"},
+	"plan":          {"What is the next step, as announced#~?", "What comes then#?"},
+	"progress":      {"What was done or found#~?", "How far did it get#?"},
+	"reference":     {"Which reference was used#?", "What was looked at#?"},
+}
+
+// verbs are what may have been done to a file.
+var verbs = map[string]bool{"changed": true, "created": true, "modified": true, "deleted": true, "moved": true}
+
+// inQuestions has the words of all questions: they cannot be keywords.
+var inQuestions = func() map[string]bool {
+	m := setOf("in turn block about")
+	for verb := range verbs {
+		m[verb] = true
+	}
+	for _, list := range questions {
+		for w := range setOf(strings.Join(list, " ")) {
+			m[w] = true
+		}
+	}
+	return m
+}()

@@ -1,0 +1,109 @@
+package probe
+
+import "github.com/carrel-dev/carrel/ratio"
+
+// A Round is one compression of several, with its grade.
+type Round struct {
+	Number int     `json:"number"`
+	Report *Report `json:"report"`
+}
+
+// A RoundScore is what a round scored.
+type RoundScore struct {
+	Number int         `json:"number"`
+	Score  ratio.Ratio `json:"score"`
+	Types  []TypeTally `json:"types"`
+}
+
+// A TypeDrift is how the score of a type changed from the first round that has
+// probes of it to the last one.
+type TypeDrift struct {
+	Type   Type        `json:"type"`
+	First  ratio.Ratio `json:"first"`
+	Last   ratio.Ratio `json:"last"`
+	Change ratio.Ratio `json:"change"` // Last − First
+}
+
+// A Drift says how scores changed over rounds.
+type Drift struct {
+	Rounds    []RoundScore `json:"rounds"`
+	First     ratio.Ratio  `json:"first"`
+	Last      ratio.Ratio  `json:"last"`
+	Change    ratio.Ratio  `json:"change"` // Last − First
+	Types     []TypeDrift  `json:"types"`
+	Regressed []string     `json:"regressed"` // ids that passed in some round and fail in the last
+	Recovered []string     `json:"recovered"` // ids that failed in the round before the last and pass in it
+}
+
+// DriftOf compares rounds, oldest first. Rounds without report, and those
+// without probes, do not count. Probes are followed by their ids.
+func DriftOf(rounds []Round) *Drift {
+	d := &Drift{Rounds: []RoundScore{}, Types: []TypeDrift{}, Regressed: []string{}, Recovered: []string{}}
+	var reports []*Report
+	for _, r := range rounds {
+		if r.Report != nil && r.Report.Total > 0 {
+			reports = append(reports, r.Report)
+			d.Rounds = append(d.Rounds, RoundScore{r.Number, r.Report.Score, r.Report.Types})
+		}
+	}
+	if len(reports) == 0 {
+		return d
+	}
+	last := reports[len(reports)-1]
+	d.First, d.Last = reports[0].Score, last.Score
+	d.Change = d.Last - d.First
+	for _, t := range Types() {
+		if td, ok := typeDrift(d.Rounds, t); ok {
+			d.Types = append(d.Types, td)
+		}
+	}
+	passed, failed := make(map[string]bool), make(map[string]bool) // ever; in the round before the last
+	for i, r := range reports[:len(reports)-1] {
+		for _, res := range r.Results {
+			passed[res.Probe.ID] = passed[res.Probe.ID] || res.Place == Window
+			failed[res.Probe.ID] = i == len(reports)-2 && res.Place != Window
+		}
+	}
+	for _, res := range last.Results {
+		switch id := res.Probe.ID; {
+		case res.Place != Window && passed[id]:
+			d.Regressed = append(d.Regressed, id)
+		case res.Place == Window && failed[id]:
+			d.Recovered = append(d.Recovered, id)
+		}
+	}
+	return d
+}
+
+func typeDrift(rounds []RoundScore, t Type) (TypeDrift, bool) {
+	d, seen := TypeDrift{Type: t}, false
+	for _, r := range rounds {
+		for _, tt := range r.Types {
+			if tt.Type != t {
+				continue
+			}
+			d.Last = tt.Score()
+			if !seen {
+				d.First, seen = d.Last, true
+			}
+		}
+	}
+	d.Change = d.Last - d.First
+	return d, seen
+}
+
+// Merge returns the probes of all lists, each id once: a later round still asks
+// what an earlier one asked, as it was asked then.
+func Merge(lists ...[]Probe) []Probe {
+	merged := []Probe{}
+	seen := make(map[string]bool)
+	for _, list := range lists {
+		for _, p := range list {
+			if !seen[p.ID] {
+				seen[p.ID] = true
+				merged = append(merged, p)
+			}
+		}
+	}
+	return merged
+}

@@ -1,0 +1,283 @@
+package probe
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Authored is a summary that a person or a model wrote in words of their own.
+type Authored struct {
+	Intent  string   // what it says is wanted
+	Entries []string // all that it says, an entry each, the intent among them
+}
+
+// essentialKeywords is how many words of an answer are looked for.
+const essentialKeywords = 12
+
+// Essentials returns the probes that any summary must answer, however it is
+// worded: what was wanted first, what a person corrected, ordered or decided,
+// which files were changed, what was decided, what failed, what is open and what
+// comes next. What [Generate] asks besides, such as each command, duration and
+// edited identifier, only a window has that carries them verbatim. Of o, the
+// bounds count.
+//
+// The keywords are the words of an answer that tell something, not only the
+// rarest, and an answer needs few of them: see [GradeAuthored].
+func Essentials(facts []Fact, o *Options) []Probe {
+	per, critical := 24, 200
+	if o != nil {
+		per, critical = cmp.Or(o.PerType, per), cmp.Or(o.Critical, critical)
+	}
+	var list []candidate
+	seen := make(map[string]bool)
+	for _, d := range essentials(facts) {
+		p := d.Probe
+		if p.Expected = d.exact; p.Expected == nil {
+			p.Expected = telling(clock(d.answer))
+		}
+		p.Need = few(len(p.Expected))
+		if p.Type == Error { // a code or a name says which it was
+			p.Expected = slices.DeleteFunc(p.Expected, func(w string) bool { return strings.Trim(w, "0123456789.") == "" })
+			p.Need = min(1, len(p.Expected))
+		}
+		if len(p.Expected) == 0 {
+			continue
+		}
+		q, _ := d.question(&p, nil)
+		key := string(p.Type) + "\x00" + normal(strings.Join(p.Expected, " "))
+		if q == "" || seen[key] {
+			continue
+		}
+		seen[key] = true
+		p.Question = q
+		list = append(list, candidate{Probe: p, at: d.at})
+	}
+	list = choose(list, per, critical)
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(slices.Index(Types(), a.Type), slices.Index(Types(), b.Type)), cmp.Compare(a.at, b.at))
+	})
+	probes := make([]Probe, len(list))
+	for i := range list {
+		probes[i] = list[i].Probe
+	}
+	name(probes)
+	return probes
+}
+
+// few returns how many of n words an answer in other words must have: one, two
+// of four or more, three of eight or more.
+func few(n int) int {
+	switch {
+	case n < 4:
+		return min(n, 1)
+	case n < 8:
+		return 2
+	}
+	return 3
+}
+
+// essentials drafts what is asked about facts, leaving out what a summary need
+// not say. Orders of one message that are too short to be told from others are
+// asked for together.
+func essentials(facts []Fact) []draft {
+	var list []draft
+	task := false
+	for _, d := range drafts(facts) {
+		f := &facts[d.at]
+		switch d.About {
+		case "task":
+			if task {
+				continue // later wishes show in what was done
+			}
+			task = true
+		case "correction":
+			d.Critical = !question(f.Text)
+			if n := len(list); n > 0 && list[n-1].About == "correction" && list[n-1].Source == d.Source &&
+				(len(telling(list[n-1].answer)) < 3 || len(telling(d.answer)) < 3) {
+				list[n-1].answer += " " + d.answer
+				continue
+			}
+		case "decision":
+			d.Critical = d.Critical && len(telling(f.Text)) > 1
+		case "path", "error", "plan", "todo":
+			if d.Type == Resolution || d.Type == Progress {
+				continue
+			}
+		case "question":
+			if d.Type != Blocker {
+				continue
+			}
+			d.Critical = true
+		default:
+			continue
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
+
+// telling returns the words of a text that tell something, each once, as they
+// stand there.
+func telling(text string) []string {
+	part := clip(text)
+	var list []string
+	seen := make(map[string]bool)
+	s := scanner{word: func(form []byte, start, end int) {
+		w := string(form)
+		if len(list) == essentialKeywords || stop[w] || generic[w] || units[w] || inQuestions[w] || idle[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
+			return
+		}
+		seen[root(w)] = true
+		list = append(list, trim(part[start:end]))
+	}}
+	s.scan(part, 0)
+	return list
+}
+
+// idle has words of orders and answers that say nothing of what is ordered.
+var idle = setOf(`actually good great fine nice right agreed wait hello hi thing stuff everything anything nothing someone sure sorry yeah
+	leave want wants please thank thanks understand understood don doesn isn`)
+
+// root returns a word without the endings of English, as far as comparing asks
+// for it.
+func root(w string) string {
+	if len(w) < 4 || isDigit(w[0]) {
+		return cmp.Or(numerals[w], w)
+	}
+	for _, end := range [...]string{"ing", "ied", "ies", "ed", "es", "ly", "s", "y", "e"} {
+		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
+			w = base
+			break
+		}
+	}
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 's' && w[n-1] != 'l' {
+		w = w[:n-1]
+	}
+	return cmp.Or(numerals[w], strings.TrimRight(w, "ei"))
+}
+
+// numerals are the numbers that people write as words.
+var numerals = func() map[string]string {
+	m := make(map[string]string)
+	for i, w := range strings.Fields("zero one two three four five six seven eight nine ten eleven twelve") {
+		m[w] = string([]byte{'0' + byte(i%10)})
+		if i > 9 {
+			m[w] = "1" + m[w]
+		}
+	}
+	return m
+}()
+
+// akin reports whether two roots may be of one word: they are equal, or one is
+// all but the beginning of the other.
+func akin(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= 5 && len(b)-len(a) <= 4 && strings.HasPrefix(b, a)
+}
+
+// GradeAuthored grades a summary that somebody wrote. A probe passes if one
+// entry has as many of its keywords as it needs, in any form of the words; the
+// first task must be in the intent, if there is one. A path is found where its
+// name stands: that the whole path is there is for others to check.
+func GradeAuthored(probes []Probe, a *Authored) *Report {
+	entries := make([]roots, len(a.Entries))
+	for i, e := range a.Entries {
+		entries[i] = rootsOf(e)
+	}
+	intent := []roots{rootsOf(a.Intent)}
+	results := make([]Result, len(probes))
+	for i := range probes {
+		p := &probes[i]
+		in, texts := entries, a.Entries
+		if p.Type == Intent && p.About == "task" && len(intent[0].all) > 0 {
+			in, texts = intent, []string{a.Intent}
+		}
+		best, at, most := make([]bool, len(p.Expected)), -1, 0
+		for k := range in {
+			found, n := in[k].find(p)
+			if n > most {
+				best, at, most = found, k, n
+			}
+		}
+		r := Result{Probe: *p, Place: Lost, Found: []string{}, Missing: []string{}}
+		if most >= p.need() {
+			r.Place = Window
+		}
+		if at >= 0 {
+			r.Passage = clip(strings.Join(strings.Fields(texts[at]), " "))
+		}
+		for k, keyword := range p.Expected {
+			if best[k] {
+				r.Found = append(r.Found, keyword)
+			} else {
+				r.Missing = append(r.Missing, keyword)
+			}
+		}
+		results[i] = r
+	}
+	return report(results)
+}
+
+var twelveHours = regexp.MustCompile(`(?i)\b(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?`)
+
+// clock returns a text with the times of day of twelve hours as those of
+// twenty-four: 4 pm is 16:00.
+func clock(text string) string {
+	return twelveHours.ReplaceAllStringFunc(text, func(s string) string {
+		m := twelveHours.FindStringSubmatch(s)
+		h, _ := strconv.Atoi(m[1])
+		h %= 12
+		if m[3] == "p" || m[3] == "P" {
+			h += 12
+		}
+		return strconv.Itoa(h) + ":" + cmp.Or(m[2], "00")
+	})
+}
+
+// roots are the words of an entry.
+type roots struct {
+	all  map[string]bool
+	list []string
+}
+
+func rootsOf(text string) roots {
+	r := roots{all: make(map[string]bool)}
+	for _, w := range words(clock(text)) {
+		if w = root(w); !r.all[w] {
+			r.all[w] = true
+			r.list = append(r.list, w)
+		}
+	}
+	return r
+}
+
+// find returns which keywords of a probe an entry has, and how many.
+func (r *roots) find(p *Probe) (found []bool, n int) {
+	found = make([]bool, len(p.Expected))
+	for i, keyword := range p.Expected {
+		if p.Type == FilePath {
+			_, keyword = cutLast(strings.TrimRight(keyword, "/"))
+		}
+		parts := words(keyword)
+		has := len(parts) > 0
+		for _, w := range parts {
+			w = root(w)
+			has = has && (r.all[w] || slices.ContainsFunc(r.list, func(o string) bool { return akin(w, o) }))
+		}
+		if has {
+			found[i] = true
+			n++
+		}
+	}
+	return found, n
+}

@@ -1,0 +1,699 @@
+package probe
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Kind says what a fact is about. It is stored as its text.
+type Kind string
+
+// The kinds of facts.
+const (
+	KindTask       Kind = "task"       // a person says what is wanted
+	KindCorrection Kind = "correction" // a person corrects, or sets a standing order
+	KindChange     Kind = "change"     // Subject is a file that was changed
+	KindRead       Kind = "read"       // what was read can be read again: no probes
+	KindCommand    Kind = "command"    // Subject is its line, Text what it printed
+	KindDecision   Kind = "decision"   // Text was decided, for the reason Why
+	KindError      Kind = "error"      // Text failed; Why resolved it
+	KindQuestion   Kind = "question"   // Text is open
+	KindTodo       Kind = "todo"       // Subject is to do, or done
+	KindPlan       Kind = "plan"       // Text was announced
+	KindProgress   Kind = "progress"   // Text was done, or is the case
+	KindReference  Kind = "reference"  // Subject was used
+)
+
+// Statuses that change what is asked; others are put into questions as they are.
+const (
+	statusFailed    = "failed"
+	statusResolved  = "resolved"
+	statusActive    = "in_progress"
+	statusCompleted = "completed"
+)
+
+// A Fact is something that was said or done in the original.
+type Fact struct {
+	Kind    Kind
+	Status  string // such as "created", "failed", "resolved", "completed"
+	Subject string
+	Text    string
+	Why     string
+	Names   []string // identifiers in Subject, Text and Why
+	Source  string   // short id of the block
+	Turn    int      // of the block, from 1; 0 if it is not known
+	User    bool     // a person said it
+}
+
+// Options bound the number of probes. The zero value has the defaults; a
+// negative bound allows none.
+type Options struct {
+	PerType  int // ordinary probes of each type: 24
+	Critical int // critical probes of all types: 200
+
+	// Originals are the texts of the original. If there are any, what they do
+	// not answer is not asked: facts may be worded in other ways.
+	Originals []string
+}
+
+// Keywords of one answer, and the stretch of it that they are taken from: its
+// first bytes, since what compresses may clip.
+const (
+	maxKeywords = 5
+	maxNames    = 3
+	clipBytes   = 240
+	changesEach = 2 // changes of a file that are asked for: the latest
+)
+
+// Generate returns probes for facts, which must be in the order of the
+// conversation; so are the probes of each type, and types are ordered as
+// [Types] has them.
+//
+// The first task, the corrections, the paths of changed files, decisions of the
+// user and blockers that the user stated are critical. Where there are more
+// probes than Options allow, those that stay are spread evenly over the
+// conversation and over what they are about, however easy they are. Of plans,
+// the last turn that has one counts, unless the list of things to do came
+// later; of an entry of the list of things to do its
+// last state, of a path that changes often one question for the path and one
+// for each of the latest changes.
+//
+// The keywords of an answer are the identifiers and then the rarest words of
+// its first 240 bytes, five at most. A fact that has none that could tell is
+// not asked for, nor one for which there is no question without its answer.
+func Generate(facts []Fact, o *Options) []Probe {
+	per, critical := 24, 200
+	if o != nil && o.PerType != 0 {
+		per = o.PerType
+	}
+	if o != nil && o.Critical != 0 {
+		critical = o.Critical
+	}
+	g := &generator{count: make(map[string]int), seen: make(map[string]bool)}
+	learned := 0
+	for _, d := range drafts(facts) {
+		for ; learned <= d.at; learned++ {
+			g.learn(&facts[learned])
+		}
+		g.add(d)
+	}
+	if o != nil && len(o.Originals) > 0 {
+		g.confirm(o.Originals)
+	}
+	list := choose(g.probes, per, critical)
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		if c := cmp.Compare(slices.Index(Types(), a.Type), slices.Index(Types(), b.Type)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	list = silence(list)
+	probes := make([]Probe, len(list))
+	for i := range list {
+		probes[i] = list[i].Probe
+	}
+	name(probes)
+	return probes
+}
+
+// A draft is what may become a probe.
+type draft struct {
+	Probe
+	at     int // index of the fact
+	answer string
+	exact  []string // the keywords, if they are known
+	names  []string
+	turn   int
+	hint   string   // a text of which the question may name a word that is not in the answer
+	verb   string   // what was done to a file
+	ask    []string // questions, the best first
+}
+
+// drafts says what is asked about facts.
+func drafts(facts []Fact) []draft {
+	var list []draft
+	latest := latestOf(facts)
+	task := "first task"
+	for i := range facts {
+		f := &facts[i]
+		add := func(t Type, about, question, answer, hint string, critical bool) *draft {
+			list = append(list, draft{
+				Probe: Probe{Type: t, About: about, Critical: critical, Source: f.Source},
+				at:    i, answer: answer, names: f.Names, turn: f.Turn, hint: hint, ask: questions[question],
+			})
+			return &list[len(list)-1]
+		}
+		switch f.Kind {
+		case KindTask:
+			add(Intent, "task", task, f.Text, f.Text, task != "task")
+			task = "task"
+		case KindCorrection:
+			add(Intent, "correction", "correction", f.Text, f.Text, true)
+		case KindChange:
+			if latest.first[i] {
+				question := "file"
+				if latest.changed[f.Turn] > 1 {
+					question = "files"
+				}
+				d := add(FilePath, "path", question, f.Subject, "", true)
+				d.exact, d.verb = []string{f.Subject}, f.Status
+			}
+			if latest.changes[i] {
+				add(FileChanges, "change", "change", f.Text, f.Text, false)
+			}
+		case KindCommand:
+			question := "command"
+			if f.Status == statusFailed {
+				question = "failed"
+			}
+			add(Progress, "command", question, f.Subject, "", false)
+		case KindDecision:
+			question := "decision"
+			if f.User {
+				question = "user decision"
+			}
+			add(Decision, "decision", question, f.Text, f.Text, f.User)
+			add(Rationale, "reason", "reason", f.Why, f.Text, false)
+		case KindError:
+			add(Error, "error", "error", f.Text, f.Text, false)
+			if f.Status == statusResolved {
+				add(Resolution, "error", "resolution", f.Why, f.Text, false)
+			}
+		case KindQuestion:
+			if f.Status == statusResolved {
+				add(Resolution, "question", "answer", f.Why, f.Text, false)
+			} else {
+				add(Blocker, "question", "blocker", f.Text, f.Text, f.User)
+			}
+		case KindTodo:
+			switch {
+			case !latest.todo[i]:
+			case f.Status == statusCompleted:
+				add(Progress, "todo", "completed", f.Subject, f.Subject, false)
+			case f.Status == statusActive:
+				add(NextSteps, "todo", "in progress", f.Subject, f.Subject, false)
+			default:
+				add(NextSteps, "todo", "pending", f.Subject, f.Subject, false)
+			}
+		case KindPlan:
+			if f.Turn == latest.plan {
+				add(NextSteps, "plan", "plan", f.Text, f.Text, false)
+			}
+		case KindProgress:
+			add(Progress, "progress", "progress", f.Text, f.Text, false)
+		case KindReference:
+			add(Progress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
+		case KindRead:
+		}
+		if f.Kind == KindCommand || f.Kind == KindProgress || f.Kind == KindReference {
+			if keywords, of := figure(f.Text); keywords != nil {
+				add(Progress, "number", "figure", f.Text, cmp.Or(of, f.Subject), false).exact = keywords
+			}
+		}
+	}
+	return list
+}
+
+// latest says which facts are asked for, of those that others replace.
+type latest struct {
+	first   map[int]bool // changes that are the first of their path
+	changes map[int]bool // and those that are among its latest
+	changed map[int]int  // how many paths were first changed in a turn
+	todo    map[int]bool
+	plan    int // last turn with a plan
+}
+
+func latestOf(facts []Fact) latest {
+	l := latest{first: map[int]bool{}, changes: map[int]bool{}, changed: map[int]int{}, todo: map[int]bool{}}
+	paths, changes, todos := make(map[string]bool), make(map[string]int), make(map[string]bool)
+	last := 0 // turn with a list of things to do
+	keys := make([]string, len(facts))
+	for i, f := range facts {
+		if f.Kind == KindTodo {
+			last = max(last, f.Turn)
+			keys[i] = normal(f.Subject)
+		}
+		if f.Kind == KindPlan {
+			l.plan = max(l.plan, f.Turn)
+		}
+		if f.Kind == KindChange {
+			keys[i] = compile(f.Subject, true).key()
+			if !paths[keys[i]] {
+				paths[keys[i]] = true
+				l.first[i] = true
+				l.changed[f.Turn]++
+			}
+		}
+	}
+	if last > l.plan {
+		l.plan = -1
+	}
+	for i, f := range slices.Backward(facts) {
+		if f.Kind == KindChange && f.Text != "" && changes[keys[i]] < changesEach {
+			changes[keys[i]]++
+			l.changes[i] = true
+		}
+		if f.Kind == KindTodo && !todos[keys[i]] {
+			todos[keys[i]] = true
+			l.todo[i] = true
+		}
+	}
+	return l
+}
+
+// A candidate is a probe that may be chosen.
+type candidate struct {
+	Probe
+	at    int
+	plain string // its question without what it is about
+}
+
+// A generator makes probes of drafts.
+type generator struct {
+	count  map[string]int // facts that had a word so far
+	seen   map[string]bool
+	probes []candidate
+}
+
+func (g *generator) add(d draft) {
+	ranked := g.rank(d)
+	p := d.Probe
+	p.Expected = d.exact
+	if p.Expected == nil {
+		p.Expected = pick(ranked, clip(d.answer))
+	}
+	if !g.keep(&p, d) {
+		return
+	}
+	c := candidate{Probe: p, at: d.at}
+	if c.Question, c.plain = d.question(&p, g.hint(d)); c.Question == "" {
+		return
+	}
+	parts := []string{string(p.Type)}
+	for _, keyword := range p.Expected {
+		parts = append(parts, compile(keyword, p.Type == FilePath).key())
+	}
+	if key := strings.Join(parts, "\x00"); !g.seen[key] {
+		g.seen[key] = true
+		g.probes = append(g.probes, c)
+	}
+}
+
+// confirm drops the probes that the originals do not answer.
+func (g *generator) confirm(originals []string) {
+	probes := make([]Probe, len(g.probes))
+	for i, c := range g.probes {
+		probes[i] = c.Probe
+	}
+	r := newMatcher(probes).read(originals)
+	i := -1
+	g.probes = slices.DeleteFunc(g.probes, func(candidate) bool {
+		i++
+		return !r.find(i).ok
+	})
+}
+
+// learn counts the words of a fact.
+func (g *generator) learn(f *Fact) {
+	seen := make(map[string]bool)
+	for _, text := range [...]string{f.Subject, f.Text, f.Why} {
+		for _, r := range runs(clip(text)) {
+			if !seen[r.normal] {
+				seen[r.normal] = true
+				g.count[r.normal]++
+			}
+		}
+	}
+}
+
+// keep drops the keywords that are not found in the answer itself, or that say
+// nothing, and reports whether those that are left can tell.
+func (g *generator) keep(p *Probe, d draft) bool {
+	if d.exact == nil {
+		m := newMatcher([]Probe{*p})
+		best := m.read([]string{clip(d.answer)}).find(0)
+		var found []string
+		for i, keyword := range p.Expected {
+			if best.found[i] {
+				found = append(found, keyword)
+			}
+		}
+		p.Expected = found
+	}
+	strong := len(p.Expected) > 1
+	for _, keyword := range p.Expected {
+		t := compile(keyword, p.Type == FilePath)
+		if weak(t) != "" {
+			return false
+		}
+		strong = strong || p.Type == FilePath || isName(keyword, t)
+	}
+	p.Need = Need(len(p.Expected))
+	return strong
+}
+
+// isName reports whether a keyword stands for itself: it is no plain word.
+func isName(keyword string, t term) bool {
+	if len(t.words) > 1 || strings.ContainsAny(keyword, "0123456789_") {
+		return true
+	}
+	return len(keyword) > 3 && strings.ToLower(keyword[1:]) != keyword[1:] && strings.ToUpper(keyword) != keyword
+}
+
+// A run is a word of an answer as it stands there.
+type run struct {
+	text   string
+	words  []string // in the form in which they are compared
+	normal string   // the same, joined
+	at     int
+	class  int // 0 is a name, 1 a word, 2 a common one
+}
+
+// trim removes from a run what belongs to the sentence.
+func trim(run string) string {
+	return strings.TrimRight(strings.TrimLeft(run, "-+_"), "./-@+~_")
+}
+
+// runs returns the runs of a text that may be keywords.
+func runs(text string) []run {
+	var list []run
+	s := scanner{
+		run: func(start, end int) { list = append(list, run{text: trim(text[start:end]), at: start}) },
+		word: func(form []byte, _, _ int) {
+			if len(list) > 0 && !bytes.Equal(form, percent) {
+				last := &list[len(list)-1]
+				last.words = append(last.words, string(form))
+			}
+		},
+	}
+	s.scan(text, 0)
+	list = slices.DeleteFunc(list, func(r run) bool {
+		if len(r.text) < 2 || len(r.text) > 100 || weak(term{words: r.words}) != "" {
+			return true
+		}
+		w := r.words[0]
+		return len(r.words) == 1 && (stop[w] || generic[w] || units[w] || inQuestions[w])
+	})
+	for i := range list {
+		list[i].normal = strings.Join(list[i].words, " ")
+	}
+	return list
+}
+
+// rank returns the words of a draft's answer, the best keywords first.
+func (g *generator) rank(d draft) []run {
+	part := clip(d.answer)
+	list := runs(part)
+	named := make(map[string]bool)
+	for _, n := range d.names {
+		named[normal(n)] = true
+		if at := strings.Index(part, n); at >= 0 && strings.ContainsAny(n, ":?#=&% ") && len(n) <= 100 { // a URL is no single run
+			if t := compile(n, false); weak(t) == "" {
+				list = append(list, run{text: n, normal: strings.Join(t.words, " "), at: at})
+			}
+		}
+	}
+	if d.Type == FileChanges { // lines are counted by whoever made the fact
+		list = slices.DeleteFunc(list, func(r run) bool { return numeric([]byte(r.normal)) < 0 })
+	}
+	for i := range list {
+		if r := &list[i]; !named[r.normal] {
+			r.class = 1
+			if common[r.normal] {
+				r.class = 2
+			}
+		}
+	}
+	g.sort(list)
+	return list
+}
+
+// sort orders by class, then the rarest first, then the longest.
+func (g *generator) sort(list []run) {
+	slices.SortStableFunc(list, func(a, b run) int {
+		return cmp.Or(
+			cmp.Compare(a.class, b.class),
+			cmp.Compare(g.count[a.normal], g.count[b.normal]),
+			cmp.Compare(len(b.normal), len(a.normal)),
+			cmp.Compare(a.at, b.at),
+		)
+	})
+}
+
+// pick returns the best keywords in the order of the answer. None has another
+// in it.
+func pick(ranked []run, part string) []string {
+	var chosen []run
+	names := 0
+	for _, r := range ranked {
+		if len(chosen) == maxKeywords {
+			break
+		}
+		if r.class == 0 && names == maxNames || slices.ContainsFunc(chosen, func(c run) bool {
+			return contains(c.normal, r.normal) || contains(r.normal, c.normal)
+		}) {
+			continue
+		}
+		if r.class == 0 {
+			names++
+		}
+		chosen = append(chosen, r)
+	}
+	slices.SortFunc(chosen, func(a, b run) int { return cmp.Compare(a.at, b.at) })
+	var keywords []string
+	for _, r := range chosen {
+		keywords = append(keywords, part[r.at:][strings.Index(part[r.at:], r.text):][:len(r.text)])
+	}
+	return keywords
+}
+
+// hint returns plain words of what a draft is about, the rarest first.
+func (g *generator) hint(d draft) []string {
+	list := slices.DeleteFunc(runs(clip(d.hint)), func(r run) bool {
+		return strings.Contains(r.normal, " ") || strings.ContainsAny(r.text, "0123456789_./@")
+	})
+	g.sort(list)
+	var hints []string
+	for _, r := range list {
+		hints = append(hints, r.text)
+	}
+	return hints
+}
+
+// question returns the most telling question of a draft that has nothing of
+// the answer in it, and one that does not say what it is about.
+func (d *draft) question(p *Probe, hints []string) (full, plain string) {
+	var terms []term
+	for _, keyword := range p.Expected {
+		terms = append(terms, compile(keyword, p.Type == FilePath))
+	}
+	sound := func(q string) bool {
+		n := normal(q)
+		return !slices.ContainsFunc(terms, func(t term) bool { return leak(n, t) != "" })
+	}
+	var when []string
+	if d.turn > 0 {
+		when = append(when, " in turn "+strconv.Itoa(d.turn))
+	}
+	if len(words(d.Source)) > 0 {
+		when = append(when, " in block "+d.Source)
+	}
+	verb := d.verb
+	if !verbs[verb] {
+		verb = "changed"
+	}
+	for _, w := range append(when, "") {
+		for _, ask := range d.ask {
+			ask = strings.ReplaceAll(strings.ReplaceAll(ask, "@", verb), "#", w)
+			q := strings.ReplaceAll(ask, "~", "")
+			if !sound(q) {
+				continue
+			}
+			for _, h := range hints {
+				if !strings.Contains(ask, "~") {
+					break
+				}
+				if full := strings.ReplaceAll(ask, "~", " about \""+h+"\""); sound(full) {
+					return full, q
+				}
+			}
+			return q, q
+		}
+	}
+	return "", ""
+}
+
+// silence takes away what questions are about where that answers another, even
+// if all of them are put one after the other, and drops the probes that
+// questions still answer.
+func silence(list []candidate) []candidate {
+	for {
+		probes, ends := make([]Probe, len(list)), make([]int, len(list))
+		var all strings.Builder
+		for i, c := range list {
+			all.WriteString(c.Question + "\n")
+			ends[i] = all.Len()
+			probes[i] = c.Probe
+			probes[i].Question = "" // which would not be read
+		}
+		r := newMatcher(probes).read([]string{all.String()})
+		drop := make([]bool, len(list))
+		again := false
+		for i := range list {
+			m := r.find(i)
+			if !m.ok {
+				continue
+			}
+			again, drop[i] = true, true
+			first, _ := slices.BinarySearch(ends, m.start+1)
+			for k := first; k < len(list) && (k == 0 || ends[k-1] < m.end); k++ {
+				if list[k].Question != list[k].plain {
+					list[k].Question, drop[i] = list[k].plain, false
+				}
+			}
+		}
+		if !again {
+			return list
+		}
+		i := -1
+		list = slices.DeleteFunc(list, func(candidate) bool {
+			i++
+			return drop[i]
+		})
+	}
+}
+
+// figure returns the keywords of the first telling figure of a text, and what
+// it is a figure of.
+func figure(text string) (keywords []string, of string) {
+	if len(text) > 2000 {
+		text = text[:2000]
+	}
+	type piece struct{ start, end int }
+	var list []piece
+	s := scanner{run: func(start, end int) { list = append(list, piece{start, end}) }, word: func([]byte, int, int) {}}
+	s.scan(text, 0)
+	for i, p := range list {
+		raw := trim(text[p.start:p.end])
+		if raw == "" || len(raw) > 24 || !isDigit(raw[0]) && (raw[0] != 'v' || len(raw) < 2 || !isDigit(raw[1])) {
+			continue
+		}
+		form := words(raw)
+		switch {
+		case p.start > 0 && text[p.start-1] == ':' || strings.HasPrefix(text[p.end:], ":"):
+			// a time, or a place in a file
+		case len(form) == 2 && units[form[1]]:
+			return []string{raw}, beside(text, p.start)
+		case len(form) != 1 || !isDigit(form[0][0]) || numeric([]byte(form[0])) >= 0:
+		case strings.HasPrefix(text[p.end:], "%"):
+			return []string{raw + "%"}, beside(text, p.start)
+		case i+1 < len(list) && list[i+1].start == p.end+1 && text[p.end] == ' ' && isCount(text[list[i+1].start:list[i+1].end]):
+			noun := strings.TrimRight(text[list[i+1].start:list[i+1].end], ".-/")
+			if len(form[0]) < 2 || units[strings.ToLower(noun)] {
+				return []string{raw + " " + noun}, beside(text, p.start)
+			}
+			return []string{raw, noun}, ""
+		case len(form[0]) > 2:
+			return []string{raw}, beside(text, p.start)
+		}
+	}
+	return nil, ""
+}
+
+// isCount reports whether a word may be what a number counts.
+func isCount(w string) bool {
+	w = strings.TrimRight(w, ".-/")
+	for i := range len(w) {
+		if c := w[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	n := normal(w)
+	return len(w) > 1 && !stop[n] && !generic[n]
+}
+
+// beside returns the words shortly before an offset, in which the last one is
+// what a figure is of: port 8443.
+func beside(text string, at int) string {
+	from := max(at-24, 0)
+	for from < at && from > 0 && text[from-1] != ' ' {
+		from++
+	}
+	return text[from:at]
+}
+
+// clip returns the first bytes of a text, and no part of a word.
+func clip(text string) string {
+	if len(text) <= clipBytes {
+		return text
+	}
+	i := strings.LastIndexAny(text[:clipBytes], " \t\n")
+	if i < 0 {
+		for i = clipBytes; !utf8.RuneStart(text[i]); i-- {
+		}
+	}
+	return text[:i]
+}
+
+// choose returns the probes that bounds allow: critical ones of all types, and
+// ordinary ones of each.
+func choose(list []candidate, per, critical int) []candidate {
+	groups := make(map[Type][]candidate)
+	for _, c := range list {
+		if c.Critical {
+			groups[""] = append(groups[""], c)
+		} else {
+			groups[c.Type] = append(groups[c.Type], c)
+		}
+	}
+	chosen := share(groups[""], critical)
+	for _, t := range Types() {
+		chosen = append(chosen, share(groups[t], per)...)
+	}
+	return chosen
+}
+
+// share returns n of the candidates: as many about each matter, as far as there
+// are, and those spread evenly.
+func share(list []candidate, n int) []candidate {
+	if len(list) <= n {
+		return list
+	}
+	var matters []string
+	of := make(map[string][]candidate)
+	for _, c := range list {
+		if len(of[c.About]) == 0 {
+			matters = append(matters, c.About)
+		}
+		of[c.About] = append(of[c.About], c)
+	}
+	quota := make(map[string]int)
+	for n > 0 {
+		for _, m := range matters {
+			if n > 0 && quota[m] < len(of[m]) {
+				quota[m]++
+				n--
+			}
+		}
+	}
+	var chosen []candidate
+	for _, m := range matters {
+		all, k := of[m], quota[m]
+		for i := range k {
+			chosen = append(chosen, all[(2*i+1)*len(all)/(2*k)])
+		}
+	}
+	return chosen
+}
+
+// common has words that are frequent in this line of work: they are keywords if
+// there are no others.
+var common = setOf(`allow app application available based check checks code common config correct create current currently data default
+	different ensure entire exist existing expected feature find handle implement implementation include information input install
+	instead list logic main module need output package part parse pass passed project properly provide read remove repo repository
+	request response result return set setup show simple specific start state status step string support system task tool
+	understand version write wrong`)

@@ -1,0 +1,316 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// session has facts of every kind, as a conversation would give them.
+func session() []Fact {
+	return []Fact{
+		{Kind: KindTask, Text: "Migrate the billing service from MySQL to PostgreSQL without downtime", Names: []string{"MySQL", "PostgreSQL"}, Source: "b1", Turn: 1, User: true},
+		{Kind: KindRead, Subject: "billing/store.go", Source: "b2", Turn: 1},
+		{Kind: KindChange, Status: "created", Subject: "billing/pgstore.go", Text: "func OpenPool(dsn string) *Pool", Names: []string{"billing/pgstore.go", "OpenPool"}, Source: "b3", Turn: 2},
+		{Kind: KindChange, Status: "modified", Subject: "./billing/pgstore.go", Text: "retry after serialization failures", Source: "b4", Turn: 3},
+		{Kind: KindChange, Status: "modified", Subject: "billing/pgstore.go", Text: "rows.Close is deferred now", Names: []string{"rows.Close"}, Source: "b5", Turn: 4},
+		{Kind: KindCorrection, Text: "Never touch the legacy_invoices table, it belongs to accounting", Names: []string{"legacy_invoices"}, Source: "b6", Turn: 5, User: true},
+		{Kind: KindDecision, Text: "We will use pgx instead of lib/pq for connections", Why: "it supports COPY and pipelining", Names: []string{"lib/pq"}, Source: "b7", Turn: 6},
+		{Kind: KindDecision, Text: "Go with logical replication for the cutover", Source: "b8", Turn: 7, User: true},
+		{Kind: KindCommand, Status: "failed", Subject: "go test ./billing -run TestCutover", Text: "3 failed, 42 passed", Names: []string{"TestCutover"}, Source: "b9", Turn: 8},
+		{Kind: KindError, Status: "resolved", Text: "pq: deadlock detected while locking invoices", Why: "ordering the updates by primary key", Source: "b9", Turn: 8},
+		{Kind: KindQuestion, Status: "open", Text: "Which replica should the nightly export read from?", Source: "b10", Turn: 9, User: true},
+		{Kind: KindTodo, Status: "pending", Subject: "Backfill currency columns", Source: "b11", Turn: 9},
+		{Kind: KindTodo, Status: "completed", Subject: "Backfill currency columns", Source: "b12", Turn: 10},
+		{Kind: KindTodo, Status: "in_progress", Subject: "Write rollback playbook", Source: "b12", Turn: 10},
+		{Kind: KindPlan, Text: "Next I will shadow the writes for a week", Source: "b13", Turn: 10},
+		{Kind: KindPlan, Text: "Afterwards the dashboards get compared nightly", Source: "b14", Turn: 11},
+		{Kind: KindProgress, Text: "Replication lag went down to 40 ms on port 5433", Source: "b15", Turn: 12},
+		{Kind: KindReference, Subject: "https://example.org/runbooks/cutover", Names: []string{"https://example.org/runbooks/cutover"}, Source: "b16", Turn: 13},
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	var got []string
+	for _, p := range Generate(session(), nil) {
+		mark := " "
+		if p.Critical {
+			mark = "!"
+		}
+		got = append(got, fmt.Sprintf("%s%s/%s %s %s %d of %s", mark, p.Type, p.About, p.Source, p.Question, p.Need, strings.Join(p.Expected, ", ")))
+	}
+	want := []string{
+		"!file_path/path b3 Which file was created in turn 2? 1 of billing/pgstore.go",
+		" file_changes/change b4 What was changed in a file in turn 3? 2 of retry, serialization, failures",
+		" file_changes/change b5 What was changed in a file in turn 4? 2 of rows.Close, deferred",
+		" decision/decision b7 What was decided in turn 6? 2 of pgx, lib/pq, connections",
+		"!decision/decision b8 What did the user decide in turn 7? 2 of logical, replication, cutover",
+		` rationale/reason b7 Why was it decided as it was in turn 6 about "connections"? 2 of supports, COPY, pipelining`,
+		" error/error b9 Which error was reported in turn 8? 4 of pq, deadlock, detected, locking, invoices",
+		` resolution/error b9 How was the error resolved in turn 8 about "deadlock"? 2 of ordering, primary, key`,
+		"!blocker/question b10 What was left open in turn 9? 3 of replica, nightly, export, read",
+		" progress/command b9 Which command failed in turn 8? 2 of ./billing, TestCutover",
+		` progress/number b9 Which figure was reported in turn 8 about "TestCutover"? 1 of 3 failed`,
+		" progress/todo b12 Which entry of the list of things to do was completed in turn 10? 2 of Backfill, currency, columns",
+		" progress/progress b15 What was done or found in turn 12? 4 of Replication, lag, 40, port, 5433",
+		` progress/number b15 Which figure was reported in turn 12 about "lag"? 1 of 40 ms`,
+		" progress/reference b16 Which reference was used in turn 13? 1 of https://example.org/runbooks/cutover",
+		" next_steps/todo b12 Which entry of the list of things to do is in progress in turn 10? 2 of Write, rollback, playbook",
+		" next_steps/plan b14 What is the next step, as announced in turn 11? 3 of Afterwards, dashboards, compared, nightly",
+		`!intent/task b1 What did the user ask for first in turn 1 about "service"? 4 of Migrate, billing, MySQL, PostgreSQL, downtime`,
+		"!intent/correction b6 What did the user insist on in turn 5? 4 of touch, legacy_invoices, table, belongs, accounting",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("probes (-want +got):\n%s", d)
+	}
+}
+
+func TestGenerateCoversAllTypes(t *testing.T) {
+	have := make(map[Type]bool)
+	for _, p := range Generate(session(), nil) {
+		have[p.Type] = true
+	}
+	for _, typ := range Types() {
+		if !have[typ] {
+			t.Errorf("no probe of type %s", typ)
+		}
+	}
+}
+
+// What is said later leaves the probes alone that were there.
+func TestProbesStayAsAConversationGrows(t *testing.T) {
+	facts := session()
+	all := Generate(facts, nil)
+	for n := range facts {
+		for _, p := range Generate(facts[:n], nil) {
+			if p.Type == NextSteps || p.Type == FileChanges { // these are replaced
+				continue
+			}
+			if !slices.ContainsFunc(all, func(q Probe) bool { return q.ID == p.ID }) {
+				t.Errorf("after %d facts there is %v, and at the end it is not", n, p)
+			}
+		}
+	}
+}
+
+func TestGenerateDropsWhatTheOriginalsDoNotAnswer(t *testing.T) {
+	facts := []Fact{
+		{Kind: KindDecision, Text: "sessions move into redis", Turn: 1},
+		{Kind: KindDecision, Text: "tokens expire after midnight", Turn: 2},
+	}
+	got := Generate(facts, &Options{Originals: []string{"hello", "so sessions move to Redis"}})
+	if len(got) != 1 || !slices.Contains(got[0].Expected, "redis") {
+		t.Errorf("probes are %+v, want the one about redis", got)
+	}
+}
+
+func TestPlansGiveWayToALaterList(t *testing.T) {
+	plan := Fact{Kind: KindPlan, Text: "Afterwards compare dashboards nightly", Turn: 3}
+	for _, tt := range []struct {
+		name string
+		turn int // of the list
+		want int
+	}{
+		{"an earlier list leaves the plan", 2, 2},
+		{"so does one of the same turn", 3, 2},
+		{"a later one replaces it", 4, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			facts := []Fact{plan, {Kind: KindTodo, Status: "pending", Subject: "Write rollback playbook", Turn: tt.turn}}
+			if got := Generate(facts, nil); len(got) != tt.want {
+				t.Errorf("%d probes, want %d: %+v", len(got), tt.want, got)
+			}
+		})
+	}
+}
+
+func TestGenerateBounds(t *testing.T) {
+	var facts []Fact
+	for i := range 1000 {
+		facts = append(facts,
+			Fact{Kind: KindChange, Subject: fmt.Sprintf("src/part%d.go", i), Turn: i + 1, Status: "created"},
+			Fact{Kind: KindDecision, Text: fmt.Sprintf("route tenant%d through shard%d", i, i*7), Turn: i + 1},
+			Fact{Kind: KindCommand, Subject: fmt.Sprintf("deploy region%d zone%d", i, i+5), Text: fmt.Sprintf("%d passed", i+100), Turn: i + 1})
+	}
+	facts = append(facts, Fact{Kind: KindCorrection, Text: "Never deploy on weekends", Turn: 1001, User: true})
+	count := func(probes []Probe) map[string]int {
+		m := make(map[string]int)
+		for _, p := range probes {
+			m[string(p.Type)+"/"+p.About]++
+		}
+		return m
+	}
+	if d := cmp.Diff(map[string]int{
+		"file_path/path": 199, "intent/correction": 1, "decision/decision": 24, "progress/command": 12, "progress/number": 12,
+	}, count(Generate(facts, nil))); d != "" {
+		t.Errorf("by default (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]int{
+		"file_path/path": 4, "intent/correction": 1, "decision/decision": 3, "progress/command": 2, "progress/number": 1,
+	}, count(Generate(facts, &Options{PerType: 3, Critical: 5}))); d != "" {
+		t.Errorf("bounded (-want +got):\n%s", d)
+	}
+	if got := Generate(facts, &Options{PerType: -1, Critical: -1}); len(got) != 0 {
+		t.Errorf("with bounds below zero there are %d probes", len(got))
+	}
+	// Each quarter of the conversation has its share.
+	quarters := make([]int, 4)
+	for _, p := range Generate(facts, nil) {
+		if p.Type == Decision {
+			var n int
+			if _, err := fmt.Sscanf(p.Question, "What was decided in turn %d", &n); err != nil {
+				t.Fatalf("%q: %v", p.Question, err)
+			}
+			quarters[(n-1)/250]++
+		}
+	}
+	if d := cmp.Diff([]int{6, 6, 6, 6}, quarters); d != "" {
+		t.Errorf("decisions by quarter (-want +got):\n%s", d)
+	}
+}
+
+func TestQuestionsAvoidTheAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		fact Fact
+		want string // empty if there is no such question
+	}{
+		{"a path with the word file in it", Fact{Kind: KindChange, Status: "created", Subject: "src/file.go", Turn: 3}, "What was created on disk in turn 3?"},
+		{"a path with words of all questions", Fact{Kind: KindChange, Status: "created", Subject: "which/what/where.go", Turn: 3}, ""},
+		{"a figure that is the turn", Fact{Kind: KindProgress, Text: "it took 404", Turn: 404, Source: "b7"}, "Which figure was reported in block b7 about \"took\"?"},
+		{"and the block", Fact{Kind: KindProgress, Text: "it took 404", Turn: 404, Source: "404"}, "Which figure was reported about \"took\"?"},
+		{"no turn and no block", Fact{Kind: KindChange, Status: "moved", Subject: "src/a.go"}, "Which file was moved?"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			for _, p := range Generate([]Fact{tt.fact}, nil) {
+				got = p.Question
+			}
+			if got != tt.want {
+				t.Errorf("question is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFigure(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want []string
+	}{
+		{"42 passed, 1 failed", []string{"42", "passed"}},
+		{"only 3 failed", []string{"3 failed"}},
+		{"listening on port 8443", []string{"8443"}},
+		{"took 40ms", []string{"40ms"}},
+		{"coverage is 87.5% now", []string{"87.5%"}},
+		{"version 1.26.3 is out", []string{"1.26.3"}},
+		{"at 12:30 in a.go:17: bad", nil},
+		{"no number at all", nil},
+		{"step 2 of it", nil},
+	} {
+		if got, _ := figure(tt.in); !slices.Equal(got, tt.want) {
+			t.Errorf("figure(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// anyFacts draws facts of words that are likely to be mistaken for others.
+func anyFacts() *rapid.Generator[[]Fact] {
+	word := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"file", "turn", "which", "decided", "What", "src/auth.go", "./a/b.go", "/x/file.go", "go", "42", "420", "7", "1,234", "90%", "40ms",
+			"v1.2", "the", "user", "users", "redis", "Cache", "caches", "don’t", "use", "https://x.org/a?b=1", "foo_bar", "--fail-fast", "。", "缓存",
+			"“quoted”", "`code`", "**", "README.md", "a.b.c", "\u00a0", "…?", "turn-3", "B12", `C:\new\table`, "block", "3", "failed", "passed", "12,345,678",
+		}),
+		rapid.StringMatching(`[a-z]{2,9}`),
+		rapid.StringN(1, 8, 20),
+	)
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(strings.Fields(strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "words"), " ")), " ")
+	})
+	kinds := []Kind{
+		KindTask, KindCorrection, KindChange, KindRead, KindCommand, KindDecision, KindError, KindQuestion, KindTodo, KindPlan, KindProgress,
+		KindReference, "other",
+	}
+	fact := rapid.Custom(func(t *rapid.T) Fact {
+		f := Fact{
+			Kind:    rapid.SampledFrom(kinds).Draw(t, "kind"),
+			Status:  rapid.SampledFrom([]string{"", "created", "file", "failed", "resolved", "open", "completed", "in_progress"}).Draw(t, "status"),
+			Subject: text.Draw(t, "subject"), Text: text.Draw(t, "text"), Why: text.Draw(t, "why"),
+			Source: rapid.SampledFrom([]string{"", "42", "b12", "auth", "7f3a"}).Draw(t, "source"),
+			Turn:   rapid.IntRange(0, 50).Draw(t, "turn"),
+			User:   rapid.Bool().Draw(t, "user"),
+		}
+		if f.Kind == KindChange && rapid.Bool().Draw(t, "path") {
+			f.Subject = word.Draw(t, "one")
+		}
+		f.Names = slices.DeleteFunc(strings.Fields(f.Subject+" "+f.Text), func(w string) bool { return !strings.ContainsAny(w, "_/.0123456789") })
+		return f
+	})
+	return rapid.SliceOfN(fact, 0, 12)
+}
+
+func TestGeneratedProbesAreSound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		facts := anyFacts().Draw(t, "facts")
+		probes := Generate(facts, nil)
+		if got := Lint(probes); len(got) > 0 {
+			t.Errorf("problems: %+v\nof %+v", got, probes)
+		}
+		if d := cmp.Diff(probes, Generate(facts, nil)); d != "" {
+			t.Errorf("second time:\n%s", d)
+		}
+		var verbatim, echo []string
+		for _, f := range facts {
+			verbatim = append(verbatim, f.Subject+"\n"+f.Text+"\n"+f.Why)
+		}
+		for _, p := range probes {
+			echo = append(echo, p.Question+" Indeed.") // no line is a question, which would not be read
+		}
+		if r := Grade(probes, &Evidence{Window: verbatim}); r.Passed != r.Total {
+			t.Errorf("the facts themselves fail: %+v", r.Failed())
+		}
+		if r := Grade(probes, &Evidence{Window: []string{strings.Join(echo, "\n")}}); r.Passed != 0 {
+			t.Errorf("the questions pass: %+v", r.Results)
+		}
+		if r := Grade(probes, &Evidence{Window: []string{""}}); r.Passed != 0 {
+			t.Errorf("nothing passes: %+v", r.Results)
+		}
+	})
+}
+
+func TestMoreTextFailsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		facts := anyFacts().Draw(t, "facts")
+		probes := Generate(facts, nil)
+		var lines []string
+		for _, f := range facts {
+			for _, s := range []string{f.Subject, f.Text, f.Why} {
+				if rapid.Bool().Draw(t, "keep") {
+					lines = append(lines, s)
+				}
+			}
+		}
+		less := Grade(probes, &Evidence{Window: lines})
+		more := rapid.Permutation(append(lines, rapid.SliceOf(rapid.String()).Draw(t, "more")...)).Draw(t, "order")
+		for i, r := range Grade(probes, &Evidence{Window: more}).Results {
+			if less.Results[i].Place == Window && r.Place != Window {
+				t.Errorf("probe %v fails with more text", r.Probe)
+			}
+		}
+		// So it is if the further text stands in front of it.
+		front := append([]string{}, lines...)
+		for i := range front {
+			front[i] = "cache redis failed\n" + front[i] + "\nuse"
+		}
+		for i, r := range Grade(probes, &Evidence{Window: front}).Results {
+			if less.Results[i].Place == Window && r.Place != Window {
+				t.Errorf("probe %v fails within more text", r.Probe)
+			}
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// Evidence is where answers may be found.
+type Evidence struct {
+	Window []string // texts of the window, such as one for each block
+	Recall []string // texts that are one recall away
+}
+
+// A Place says where the answer to a probe was found. It is stored as its text.
+type Place string
+
+// The places.
+const (
+	Window Place = "window" // it passed
+	Recall Place = "recall" // it did not, but one recall answers it
+	Lost   Place = "lost"
+)
+
+// A Result is the grade of one probe.
+type Result struct {
+	Probe   Probe    `json:"probe"`
+	Place   Place    `json:"place"`
+	Found   []string `json:"found"`             // keywords in the best passage
+	Missing []string `json:"missing"`           // the others
+	Passage string   `json:"passage,omitempty"` // that answered, or came nearest; 800 bytes at most
+}
+
+// A Tally counts probes.
+type Tally struct {
+	Total  int `json:"total"`
+	Passed int `json:"passed"` // by the window
+	Recall int `json:"recall"` // not by the window, but by one recall
+}
+
+// Score returns the share of the probes that passed.
+func (t Tally) Score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
+
+// Reach returns the share of the probes that passed or are one recall away.
+func (t Tally) Reach() ratio.Ratio { return ratio.Of(t.Passed+t.Recall, t.Total) }
+
+// Lost returns how many probes nothing answers.
+func (t Tally) Lost() int { return t.Total - t.Passed - t.Recall }
+
+func (t *Tally) count(p Place) {
+	t.Total++
+	switch p {
+	case Window:
+		t.Passed++
+	case Recall:
+		t.Recall++
+	case Lost:
+	}
+}
+
+// A TypeTally counts the probes of a type.
+type TypeTally struct {
+	Type Type `json:"type"`
+	Tally
+}
+
+// A Report is the grade of a window, or of a model's answers.
+type Report struct {
+	Tally
+	Score    ratio.Ratio `json:"score"` // Tally.Score; 0 if there are no probes
+	Critical Tally       `json:"critical"`
+	Ordinary Tally       `json:"ordinary"`
+	Types    []TypeTally `json:"types"`   // that there are probes of, as Types orders them
+	Results  []Result    `json:"results"` // in the order of the probes
+}
+
+// Failed returns the results of the probes that did not pass, critical ones
+// first.
+func (r *Report) Failed() []Result {
+	var failed []Result
+	for _, critical := range [...]bool{true, false} {
+		for _, res := range r.Results {
+			if res.Place != Window && res.Probe.Critical == critical {
+				failed = append(failed, res)
+			}
+		}
+	}
+	return failed
+}
+
+// Result returns the result of the probe with an id.
+func (r *Report) Result(id string) (Result, bool) {
+	i := slices.IndexFunc(r.Results, func(res Result) bool { return res.Probe.ID == id })
+	if i < 0 {
+		return Result{}, false
+	}
+	return r.Results[i], true
+}
+
+// Grade looks for the answers of probes in texts. A nil ev has none. Each text
+// is read once, whatever the number of probes. More text never fails a probe
+// that passed.
+func Grade(probes []Probe, ev *Evidence) *Report {
+	if ev == nil {
+		ev = &Evidence{}
+	}
+	m := newMatcher(probes)
+	window, recall := m.read(ev.Window), m.read(ev.Recall)
+	results := make([]Result, len(probes))
+	for i := range probes {
+		best, in, place := window.find(i), window, Window
+		if !best.ok {
+			place = Lost
+			if other := recall.find(i); other.ok {
+				best, in, place = other, recall, Recall
+			}
+		}
+		results[i] = m.result(i, place, best, in.quote(best.span))
+	}
+	return report(results)
+}
+
+func (m *matcher) result(i int, place Place, best match, passage string) Result {
+	r := Result{Probe: m.probes[i], Place: place, Found: []string{}, Missing: []string{}, Passage: passage}
+	for k, keyword := range m.probes[i].Expected {
+		if best.found[k] {
+			r.Found = append(r.Found, keyword)
+		} else {
+			r.Missing = append(r.Missing, keyword)
+		}
+	}
+	return r
+}
+
+func report(results []Result) *Report {
+	r := &Report{Types: []TypeTally{}, Results: results}
+	types := make(map[Type]*Tally)
+	for _, res := range results {
+		t := types[res.Probe.Type]
+		if t == nil {
+			t = &Tally{}
+			types[res.Probe.Type] = t
+		}
+		t.count(res.Place)
+		r.count(res.Place)
+		if res.Probe.Critical {
+			r.Critical.count(res.Place)
+		} else {
+			r.Ordinary.count(res.Place)
+		}
+	}
+	for _, t := range Types() {
+		if tally := types[t]; tally != nil {
+			r.Types = append(r.Types, TypeTally{t, *tally})
+		}
+	}
+	r.Score = r.Tally.Score()
+	return r
+}
+
+// GradeAnswers grades what a model answered, by the ids of the probes. The
+// words of the question are cut out of an answer that repeats them. An answer
+// that says that it does not know fails, whatever else it says. There is no
+// place but [Window] and [Lost].
+func GradeAnswers(probes []Probe, answers map[string]string) *Report {
+	results := make([]Result, len(probes))
+	for i, p := range probes {
+		m := newMatcher(probes[i : i+1])
+		answer := answers[p.ID]
+		read := m.read([]string{cut(answer, words(p.Question))})
+		best, place := read.find(0), Lost
+		switch {
+		case ignorant(answer):
+			best = match{found: make([]bool, len(p.Expected))}
+		case best.ok:
+			place = Window
+		}
+		results[i] = m.result(0, place, best, read.quote(best.span))
+	}
+	return report(results)
+}
+
+// cut returns a text without the places where some words follow each other.
+func cut(text string, question []string) string {
+	if len(question) == 0 {
+		return text
+	}
+	var found []string
+	var at []span
+	s := scanner{word: func(form []byte, start, end int) {
+		found = append(found, string(form))
+		at = append(at, span{start, end})
+	}}
+	s.scan(text, 0)
+	var b strings.Builder
+	from := 0
+	for i := 0; i+len(question) <= len(found); i++ {
+		if !slices.Equal(found[i:i+len(question)], question) {
+			continue
+		}
+		b.WriteString(text[from:max(from, at[i].start)])
+		b.WriteByte('\n')
+		i += len(question) - 1
+		from = at[i].end
+	}
+	return b.String() + text[from:]
+}
+
+// ignorant reports whether an answer says that it does not know.
+func ignorant(answer string) bool {
+	n := normal(answer)
+	return shrugs[n] || slices.ContainsFunc(unknowing, func(phrase string) bool { return contains(n, phrase) })
+}
+
+// shrugs are whole answers that say nothing.
+var shrugs = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, s := range []string{"unknown", "n/a", "none", "nothing", "not sure", "no idea", "unclear", "unsure", "no answer", "not available"} {
+		m[normal(s)] = true
+	}
+	return m
+}()
+
+// unknowing are parts of answers that say nothing.
+var unknowing = func() (list []string) {
+	for _, s := range []string{
+		"I do not know", "I don't know", "do not know the answer", "I am not sure", "I'm not sure", "I am unable", "I'm unable",
+		"unable to determine", "unable to answer", "cannot determine", "can't determine", "cannot be determined", "cannot answer",
+		"can't answer", "cannot tell", "can't tell", "no information", "not enough information", "insufficient information",
+		"does not mention", "doesn't mention", "is not mentioned", "not mentioned in", "does not say", "doesn't say",
+		"does not state", "does not specify", "doesn't specify", "does not contain", "does not include", "I have no", "not in the context",
+	} {
+		list = append(list, normal(s))
+	}
+	return list
+}()

@@ -1,0 +1,135 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Rule is what [Lint] checks. It is stored as its text.
+type Rule string
+
+// The rules.
+const (
+	RuleLeak      Rule = "leak"      // the question has a keyword of the answer, or a part of its path
+	RuleMissing   Rule = "missing"   // a field is empty
+	RuleType      Rule = "type"      // there is no such type
+	RuleNeed      Rule = "need"      // it needs none of its keywords, or more than it has
+	RuleDuplicate Rule = "duplicate" // an id or a keyword is there twice
+	RuleKeyword   Rule = "keyword"   // a keyword is found in any text
+	RuleQuestion  Rule = "question"  // the question is none
+)
+
+// A Problem is what is wrong with a probe.
+type Problem struct {
+	Index int    `json:"index"` // of the probe, from 0
+	Probe string `json:"probe"` // its id, or empty
+	Rule  Rule   `json:"rule"`
+	Text  string `json:"text"`
+}
+
+// Lint returns what is wrong with probes, in their order.
+func Lint(probes []Probe) []Problem {
+	problems := []Problem{}
+	first := make(map[string]int)
+	for i, p := range probes {
+		add := func(r Rule, format string, args ...any) {
+			problems = append(problems, Problem{i, p.ID, r, fmt.Sprintf(format, args...)})
+		}
+		if p.ID == "" {
+			add(RuleMissing, "no id")
+		} else if k, ok := first[p.ID]; ok {
+			add(RuleDuplicate, "the id is that of probe %d", k)
+		} else {
+			first[p.ID] = i
+		}
+		p.lint(add)
+	}
+	return problems
+}
+
+func (p *Probe) lint(add func(r Rule, format string, args ...any)) {
+	switch {
+	case p.Type == "":
+		add(RuleMissing, "no type")
+	case !slices.Contains(Types(), p.Type):
+		add(RuleType, "%q is no type of probes", string(p.Type))
+	}
+	asked := words(p.Question)
+	switch {
+	case len(asked) == 0:
+		add(RuleMissing, "no question")
+	case len(asked) < 3 || !asks(p.Question):
+		add(RuleQuestion, "%q is no question", p.Question)
+	}
+	if len(p.Expected) == 0 {
+		add(RuleMissing, "no keywords")
+	} else if p.Need < 1 || p.Need > len(p.Expected) {
+		add(RuleNeed, "it needs %d of %d keywords", p.Need, len(p.Expected))
+	}
+	seen := make(map[string]bool)
+	for _, keyword := range p.Expected {
+		t := compile(keyword, p.Type == FilePath)
+		if why := weak(t); why != "" {
+			add(RuleKeyword, "keyword %q %s", keyword, why)
+		}
+		if seen[t.key()] {
+			add(RuleDuplicate, "keyword %q is there twice", keyword)
+		}
+		seen[t.key()] = true
+		if part := leak(strings.Join(asked, " "), t); part != "" {
+			add(RuleLeak, "the question has %q of keyword %q", part, keyword)
+		}
+	}
+}
+
+// asks reports whether a text ends with a question mark.
+func asks(text string) bool {
+	text = strings.TrimRight(text, " \t\r\n*_`\"'”’)")
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
+
+// weak says why a term is found in any text, if it is.
+func weak(t term) string {
+	switch {
+	case len(t.words) == 0:
+		return "has no letter and no digit"
+	case len(t.words) == 1 && utf8.RuneCountInString(t.words[0]) < 2 && t.words[0][0] < utf8.RuneSelf:
+		return "is too short"
+	case len(t.words) == 1 && generic[t.words[0]]:
+		return "is too generic"
+	}
+	for _, w := range t.words {
+		if !stop[w] {
+			return ""
+		}
+	}
+	return "has nothing but stop words"
+}
+
+// leak returns what of a term a normal question has: the term itself or, of a
+// path, a name in it or the stem of the last one.
+func leak(question string, t term) string {
+	whole := strings.Join(t.words, " ")
+	if contains(question, whole) {
+		return whole
+	}
+	if t.path == "" {
+		return ""
+	}
+	rest, last := cutLast(t.path)
+	stem, _, _ := strings.Cut(last, ".")
+	for _, part := range [...]string{normal(last), normal(stem)} {
+		if len(part) > 1 && contains(question, part) {
+			return part
+		}
+	}
+	for rest != "" {
+		rest, last = cutLast(rest)
+		if part := normal(last); len(part) > 1 && !stop[part] && !generic[part] && contains(question, part) {
+			return part
+		}
+	}
+	return ""
+}

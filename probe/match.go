@@ -1,0 +1,245 @@
+package probe
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A matcher looks for the keywords of some probes.
+type matcher struct {
+	probes    []Probe
+	keys      [][]int // for each probe and keyword its term, or -1 if it has no words
+	terms     []term
+	words     map[string]int   // of all terms that are not paths
+	paths     map[string][]int // terms by the last name of their paths
+	questions map[string]bool  // normal
+}
+
+func newMatcher(probes []Probe) *matcher {
+	m := &matcher{
+		probes: probes, keys: make([][]int, len(probes)),
+		words: make(map[string]int), paths: make(map[string][]int), questions: make(map[string]bool),
+	}
+	seen := make(map[string]int)
+	for i, p := range probes {
+		m.questions[normal(p.Question)] = true
+		for _, keyword := range p.Expected {
+			t := compile(keyword, p.Type == FilePath)
+			id, ok := seen[t.key()]
+			switch {
+			case len(t.words) == 0:
+				id = -1
+			case !ok:
+				id = len(m.terms)
+				seen[t.key()] = id
+				m.add(t)
+			}
+			m.keys[i] = append(m.keys[i], id)
+		}
+	}
+	return m
+}
+
+func (m *matcher) add(t term) {
+	if t.path != "" {
+		_, last := cutLast(t.path)
+		m.paths[last] = append(m.paths[last], len(m.terms))
+	} else {
+		for _, w := range t.words {
+			if _, ok := m.words[w]; !ok {
+				m.words[w] = len(m.words)
+			}
+		}
+	}
+	m.terms = append(m.terms, t)
+}
+
+// A span is where something stands in the texts that were read, as if they
+// followed each other with a gap that no passage can span.
+type span struct{ start, end int }
+
+// A post is where a word stands. Words that follow each other have numbers that
+// do.
+type post struct {
+	number int
+	span
+}
+
+// A reading is what a matcher found in texts.
+type reading struct {
+	*matcher
+	texts []string
+	base  []int
+	hits  [][]span // by term, in the order of the texts
+}
+
+// read looks for all terms at once, in one pass over the texts.
+func (m *matcher) read(texts []string) *reading {
+	r := &reading{matcher: m, texts: texts, hits: make([][]span, len(m.terms))}
+	posts := make([][]post, len(m.words))
+	number := 0
+	s := scanner{
+		word: func(form []byte, start, end int) {
+			number++
+			if id, ok := m.words[string(form)]; ok {
+				posts[id] = append(posts[id], post{number, span{start, end}})
+			}
+		},
+		path: func(form []byte, start, end int) {
+			last := form[strings.LastIndexByte(string(form), '/')+1:]
+			for _, id := range m.paths[string(last)] {
+				if agree(m.terms[id].path, string(form)) {
+					r.hits[id] = append(r.hits[id], span{start, end})
+				}
+			}
+		},
+	}
+	base := 0
+	for _, text := range texts {
+		r.base = append(r.base, base)
+		for at := 0; at < len(text); {
+			line := text[at:]
+			if i := strings.IndexByte(line, '\n'); i >= 0 {
+				line = line[:i+1]
+			}
+			if !m.asked(line) {
+				s.scan(line, base+at)
+			}
+			at += len(line)
+		}
+		base += len(text) + 2*Passage
+		number++
+	}
+	for id, t := range m.terms {
+		if t.path == "" {
+			r.hits[id] = m.follow(t, posts)
+		}
+	}
+	return r
+}
+
+// asked reports whether a line is the question of a probe.
+func (m *matcher) asked(line string) bool {
+	if len(line) > 1000 || !strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_`\"')]}>,"), "?") {
+		return false
+	}
+	return m.questions[normal(line)]
+}
+
+// follow returns where the words of a term follow each other.
+func (m *matcher) follow(t term, posts [][]post) []span {
+	rare := 0
+	for i, w := range t.words {
+		if len(posts[m.words[w]]) < len(posts[m.words[t.words[rare]]]) {
+			rare = i
+		}
+	}
+	var found []span
+	for _, p := range posts[m.words[t.words[rare]]] {
+		at, ok := p.span, true
+		for i, w := range t.words {
+			list := posts[m.words[w]]
+			k, there := slices.BinarySearchFunc(list, p.number+i-rare, func(p post, n int) int { return cmp.Compare(p.number, n) })
+			if ok = there; !ok {
+				break
+			}
+			at.start, at.end = min(at.start, list[k].start), max(at.end, list[k].end)
+		}
+		if ok {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+// A match is the best passage for a probe.
+type match struct {
+	found []bool // by keyword
+	ok    bool   // they are enough
+	span
+}
+
+// find looks for the first passage that has enough of the keywords of a probe
+// or, if there is none, for the first that has most of them.
+func (r *reading) find(i int) match {
+	keys, need := r.keys[i], r.probes[i].need()
+	best := match{found: make([]bool, len(keys))}
+	type hit struct {
+		key int
+		span
+	}
+	var passage []hit // hits that are near enough to each other, by start
+	next, count := make([]int, len(keys)), make([]int, len(keys))
+	distinct, most := 0, 0
+	for {
+		h := hit{key: -1}
+		for k, id := range keys {
+			if id >= 0 && next[k] < len(r.hits[id]) {
+				if s := r.hits[id][next[k]]; h.key < 0 || s.start < h.start {
+					h = hit{k, s}
+				}
+			}
+		}
+		if h.key < 0 {
+			return best
+		}
+		next[h.key]++
+		for len(passage) > 0 && h.start-passage[0].start > Passage {
+			if best.ok {
+				return best
+			}
+			if k := passage[0].key; count[k] == 1 {
+				distinct--
+			}
+			count[passage[0].key]--
+			passage = passage[1:]
+		}
+		if count[h.key]++; count[h.key] == 1 {
+			distinct++
+		}
+		passage = append(passage, h)
+		if distinct > most {
+			most = distinct
+			best.span, best.ok = span{passage[0].start, h.end}, need > 0 && distinct >= need
+			for k := range count {
+				best.found[k] = count[k] > 0
+			}
+			if distinct == len(keys) {
+				return best
+			}
+		}
+	}
+}
+
+// quote returns the text at a span with what is around it: its lines, if they
+// are short, and no more than a passage.
+func (r *reading) quote(s span) string {
+	if s.end == 0 {
+		return ""
+	}
+	i, ok := slices.BinarySearch(r.base, s.start)
+	if !ok {
+		i--
+	}
+	text := r.texts[i]
+	start, end := s.start-r.base[i], s.end-r.base[i]
+	from := strings.LastIndexByte(text[:start], '\n') + 1
+	to := len(text)
+	if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
+		to = end + n
+	}
+	if spare := max(Passage-(end-start), 0); to-from > Passage {
+		from = max(from, start-spare/2)
+		to = min(to, from+max(Passage, end-from))
+	}
+	to = min(to, from+2*Passage)
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	return strings.Join(strings.Fields(text[from:to]), " ")
+}

@@ -1,0 +1,470 @@
+package probe
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A scanner cuts a text into runs, the runs into words, and tells of both in
+// the form in which they are compared. A run has letters, digits and the
+// characters of paths. Offsets are those of the text plus that of its start.
+type scanner struct {
+	run  func(start, end int)
+	word func(form []byte, start, end int)
+	path func(form []byte, start, end int)
+
+	form   []byte // the run, folded
+	at     []int  // offset of the character that gave each byte of form
+	single bool   // it has characters that are words by themselves
+	number int    // where the last word ended, if that was a number
+}
+
+// scan reads a text that begins at an offset.
+func (s *scanner) scan(text string, base int) {
+	s.number = -1
+	if s.form == nil {
+		s.form, s.at = make([]byte, 0, 64), make([]int, 0, 64)
+	}
+	for i := 0; i < len(text); {
+		if class[text[i]] == separator {
+			i += s.separate(text[i:], base+i)
+			continue
+		}
+		start := i
+		s.form, s.at, s.single = s.form[:0], s.at[:0], false
+		for i < len(text) {
+			n := s.add(text, i, base+i)
+			if n == 0 {
+				break
+			}
+			i += n
+		}
+		if i == start { // a separator that is not ASCII
+			_, n := utf8.DecodeRuneInString(text[i:])
+			i += n
+			continue
+		}
+		if len(s.form) > 0 {
+			s.end(base+start, base+i)
+		}
+	}
+}
+
+// separate handles what stands between runs and returns its length. The letter
+// of an escaped line feed or tab is no part of the word that follows.
+func (s *scanner) separate(text string, at int) int {
+	switch {
+	case text[0] == '\\' && len(text) > 1 && (text[1] == 'n' || text[1] == 't' || text[1] == 'r'):
+		return 2
+	case text[0] == '%' && s.near(at):
+		s.word(percent, at, at+1)
+		s.number = -1
+	}
+	return 1
+}
+
+// near reports whether a number ended right before an offset, or a space before.
+func (s *scanner) near(at int) bool { return s.number >= 0 && at-s.number <= 1 }
+
+var percent = []byte("%")
+
+// add adds the character at i to the run and returns its length, or 0 if it
+// does not belong to one.
+func (s *scanner) add(text string, i, at int) int {
+	c := text[i]
+	if c < utf8.RuneSelf {
+		switch class[c] {
+		case separator:
+			if c != ',' || !s.thousands(text[i+1:]) {
+				return 0
+			}
+		case upper:
+			s.put(c|0x20, at)
+		default:
+			s.put(c, at)
+		}
+		return 1
+	}
+	r, n := utf8.DecodeRuneInString(text[i:])
+	switch {
+	case r >= 0xff01 && r <= 0xff5e: // full width
+		c := byte(r - 0xfee0)
+		if class[c] == separator {
+			return 0
+		}
+		if class[c] == upper {
+			c |= 0x20
+		}
+		s.put(c, at)
+	case strings.ContainsRune("\u2010\u2011\u2012\u2013\u2212", r): // hyphens, en dash, minus
+		s.put('-', at)
+	case r >= 0xfb00 && r <= 0xfb04:
+		for _, c := range []byte([...]string{"ff", "fi", "fl", "ffi", "ffl"}[r-0xfb00]) {
+			s.put(c, at)
+		}
+	case invisible(r):
+	case unicode.IsLetter(r) || unicode.IsDigit(r):
+		r = unicode.ToLower(r)
+		if base, ok := plain[r]; ok {
+			s.put(base, at)
+			break
+		}
+		s.single = s.single || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+		for range utf8.RuneLen(r) {
+			s.at = append(s.at, at)
+		}
+		s.form = utf8.AppendRune(s.form, r)
+	default:
+		return 0
+	}
+	return n
+}
+
+func (s *scanner) put(c byte, at int) {
+	s.form, s.at = append(s.form, c), append(s.at, at)
+}
+
+// thousands reports whether a comma before rest separates thousands of the
+// number that ends the run.
+func (s *scanner) thousands(rest string) bool {
+	if len(rest) < 3 || !digits(rest[:3]) || len(rest) > 3 && isDigit(rest[3]) {
+		return false
+	}
+	n := 0
+	for n < len(s.form) && isDigit(s.form[len(s.form)-1-n]) {
+		n++
+	}
+	if n == 0 || n > 3 && !s.joined(n) {
+		return false
+	}
+	return n == len(s.form) || s.form[len(s.form)-1-n] != '.' && class[s.form[len(s.form)-1-n]] == mark
+}
+
+// joined reports whether the n digits that end the run were written with
+// separators: their characters are not all next to each other.
+func (s *scanner) joined(n int) bool {
+	last := len(s.at) - 1
+	return s.at[last]-s.at[last-n+1] > n-1
+}
+
+// end tells of the run and what is in it.
+func (s *scanner) end(start, end int) {
+	if s.run != nil {
+		s.run(start, end)
+	}
+	b := s.form
+	slash := false
+	dot := false
+	for i := 0; i < len(b); {
+		if class[b[i]] == mark {
+			slash, dot = slash || b[i] == '/', dot || b[i] == '.'
+			i++
+			continue
+		}
+		from := i
+		for i < len(b) && (class[b[i]] != mark || b[i] == '.' && i > from && isDigit(b[i-1]) && i+1 < len(b) && isDigit(b[i+1])) {
+			i++
+		}
+		to := end
+		if i < len(b) {
+			to = s.at[i]
+		}
+		if s.single {
+			s.each(b[from:i], from, to)
+		} else {
+			s.atom(b[from:i], s.at[from], to)
+		}
+	}
+	if s.path != nil && (slash || dot) {
+		if p := trimPath(b); isPath(p) {
+			s.path(p, start, end)
+		}
+	}
+}
+
+// each tells of the words of a run in a script that does not part them: each
+// character is one. Others between them are handled as usual.
+func (s *scanner) each(b []byte, from, end int) {
+	for i := 0; i < len(b); {
+		_, n := utf8.DecodeRune(b[i:])
+		j := i + n
+		if n == 1 {
+			for j < len(b) && b[j] < utf8.RuneSelf {
+				j++
+			}
+		}
+		to := end
+		if j < len(b) {
+			to = s.at[from+j]
+		}
+		s.atom(b[i:j], s.at[from+i], to)
+		i = j
+	}
+}
+
+// atom tells of a word.
+func (s *scanner) atom(a []byte, start, end int) {
+	for len(a) > 0 && a[0] == '_' {
+		a = a[1:]
+	}
+	for len(a) > 0 && a[len(a)-1] == '_' {
+		a = a[:len(a)-1]
+	}
+	if len(a) == 0 {
+		return
+	}
+	near := s.near(start)
+	s.number = -1
+	if a[0] == 'v' && len(a) > 3 && isDigit(a[1]) && numeric(a[1:]) < 0 { // v1.2
+		a = a[1:]
+	}
+	if !isDigit(a[0]) {
+		if near && string(a) == "percent" {
+			a = percent
+		}
+		s.word(singular(a), start, end)
+		return
+	}
+	switch n := numeric(a); {
+	case n < 0:
+		s.word(compact(a), start, end)
+		s.number = end
+	case units[string(a[n:])]:
+		s.word(a[:n], start, end)
+		s.word(a[n:], start, end)
+	default:
+		s.word(a, start, end)
+	}
+}
+
+// numeric returns where the digits, points and "_" that a begins with end, or
+// -1 if there is nothing else.
+func numeric(a []byte) int {
+	for i, c := range a {
+		if !isDigit(c) && c != '.' && c != '_' {
+			return i
+		}
+	}
+	return -1
+}
+
+// compact removes the "_" from a number, such as 1_000.
+func compact(a []byte) []byte {
+	n := 0
+	for _, c := range a {
+		if c != '_' {
+			a[n] = c
+			n++
+		}
+	}
+	return a[:n]
+}
+
+// singular removes the s of a plural, and of some words that are none: it is
+// removed from what they are compared with, too.
+func singular(a []byte) []byte {
+	n := len(a)
+	if n < 4 || a[n-1] != 's' || a[n-2] == 's' {
+		return a
+	}
+	for _, c := range a {
+		if c < 'a' || c > 'z' {
+			return a
+		}
+	}
+	return a[:n-1]
+}
+
+// trimPath removes what does not tell paths apart, or ends a sentence.
+func trimPath(b []byte) []byte {
+	for len(b) > 0 && class[b[0]] == mark {
+		b = b[1:]
+	}
+	for len(b) > 0 && class[b[len(b)-1]] == mark {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// isPath reports whether a trimmed run may be a path: it has a slash and a
+// letter, or an ending that begins with a letter.
+func isPath(b []byte) bool {
+	for i, c := range slices.Backward(b) {
+		switch c {
+		case '/':
+			return bytes.IndexFunc(b, unicode.IsLetter) >= 0
+		case '.':
+			if i+1 < len(b) && !isDigit(b[i+1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// agree reports whether two trimmed paths are equal, or one is the end of the
+// other with at least two names.
+func agree(a, b string) bool {
+	for n := 0; ; n++ {
+		if a == "" || b == "" {
+			return n >= 2 || n == 1 && a == "" && b == ""
+		}
+		var x, y string
+		a, x = cutLast(a)
+		b, y = cutLast(b)
+		if x != y {
+			return false
+		}
+	}
+}
+
+// cutLast cuts the last name off a path; empty ones and "." do not count.
+func cutLast(p string) (rest, last string) {
+	for last == "" || last == "." {
+		i := strings.LastIndexByte(p, '/')
+		rest, last = p[:max(i, 0)], p[i+1:]
+		if i < 0 {
+			break
+		}
+		p = rest
+	}
+	return rest, last
+}
+
+// words returns the words of a text in the form in which they are compared.
+func words(text string) []string {
+	var list []string
+	s := scanner{word: func(form []byte, _, _ int) { list = append(list, string(form)) }}
+	s.scan(text, 0)
+	return list
+}
+
+// normal returns the words of a text as one text.
+func normal(text string) string { return strings.Join(words(text), " ") }
+
+// contains reports whether the words of part follow each other in whole. Both
+// are normal.
+func contains(whole, part string) bool {
+	return part != "" && strings.Contains(" "+whole+" ", " "+part+" ")
+}
+
+// A term is a keyword in the form in which it is looked for: a path or, without
+// one, words that follow each other.
+type term struct {
+	words []string
+	path  string
+}
+
+func (t term) key() string { return t.path + "\x00" + strings.Join(t.words, " ") }
+
+// compile returns the term of a keyword. The single name of a file is a path
+// only if the answer must be a path, since fmt.Print looks like one.
+func compile(keyword string, file bool) term {
+	var t term
+	runs, paths := 0, 0
+	s := scanner{
+		run:  func(int, int) { runs++ },
+		word: func(form []byte, _, _ int) { t.words = append(t.words, string(form)) },
+		path: func(form []byte, _, _ int) {
+			paths++
+			t.path = string(form)
+		},
+	}
+	s.scan(keyword, 0)
+	if runs != 1 || paths != 1 || !file && !strings.Contains(t.path, "/") {
+		t.path = ""
+	}
+	return t
+}
+
+// Classes of bytes. Those of other alphabets belong to runs or not by their
+// character.
+const (
+	separator = iota
+	letter    // or digit
+	upper
+	mark // of paths and compounds
+)
+
+var class = func() (c [256]uint8) {
+	for b := range 256 {
+		switch {
+		case 'A' <= b && b <= 'Z':
+			c[b] = upper
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '_', b >= utf8.RuneSelf:
+			c[b] = letter
+		case strings.IndexByte("./-@+~", byte(b)) >= 0:
+			c[b] = mark
+		}
+	}
+	return c
+}()
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible reports whether a character does not count: joiners, soft hyphens,
+// marks that are written over a letter.
+func invisible(r rune) bool {
+	return r == 0xad || r >= 0x200b && r <= 0x200d || r == 0x2060 || r == 0xfeff || unicode.Is(unicode.Mn, r)
+}
+
+// plain has the letters without their accents.
+var plain = func() map[rune]byte {
+	m := make(map[rune]byte)
+	for _, row := range []string{
+		"aàáâãäåāăą", "cçćĉċč", "dďđ", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľŀł",
+		"nñńņňŉ", "oòóôõöøōŏő", "rŕŗř", "sśŝşš", "tţťŧ", "uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
+	} {
+		for _, r := range row[1:] {
+			m[r] = row[0]
+		}
+	}
+	return m
+}()
+
+func setOf(text string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range words(text) {
+		m[w] = true
+	}
+	return m
+}
+
+// units are what may be written right behind a number.
+var units = func() map[string]bool {
+	m := make(map[string]bool)
+	for u := range strings.FieldsSeq(`ns us µs ms s sec min h d x k kb mb gb tb kib mib gib b px pt em rem hz khz mhz ghz fps rps qps tok m g c w v`) {
+		m[u] = true
+	}
+	return m
+}()
+
+// stop has words that say nothing by themselves.
+var stop = setOf(`a about above after again all almost along already also although always am an and another any anyway are as at
+	be because been before being below between both but by can cannot could did do does doing done don down during each either else
+	enough even ever every few first for from further get gets getting give given go goes going gone got had has have having he her
+	here hers him his how however i if in instead into is it its itself just keep kept last let like ll made make makes making many
+	may maybe me might mine more most much must my need needs neither never new next no none nor not now of off ok okay old on once
+	one only onto or other others our ours out over own per perhaps please put quite rather re really s same see seem seems seen
+	shall she should since so some something soon still such sure t take taken than thank thanks that the their them themselves then
+	there these they thing things this those though through thus to together too toward two under until up upon us use used uses
+	using ve very via want wants was way we well went were what when where whether which while who whole whom whose why will with
+	within without would yes yet you your yours doesn didn isn wasn aren weren couldn wouldn shouldn won haven hasn hadn http https www`)
+
+// generic has words that are keywords of nothing in this line of work.
+var generic = setOf(`file files path paths folder directory line lines code test tests error errors bug bugs issue issues problem
+	problems change changes changed update updated add added fix fixed work works working run running data value values name names
+	type types function functions method class user turn turns message messages command commands edited succeeded func const interface struct import return null nil true
+	false`)

@@ -1,0 +1,130 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A ParseError says which probe of a list cannot be read.
+type ParseError struct {
+	Index   int    // from 0; -1 if it is the list
+	Field   string // in JSON; empty if it is the whole probe or the list
+	Problem string
+}
+
+func (e *ParseError) Error() string {
+	var b strings.Builder
+	b.WriteString("probes")
+	if e.Index >= 0 {
+		fmt.Fprintf(&b, "[%d]", e.Index)
+	}
+	if e.Field != "" {
+		b.WriteString("." + e.Field)
+	}
+	return b.String() + ": " + e.Problem
+}
+
+// Parse reads a list of probes in JSON, or an object with the list in "probes".
+// It reads what json.Marshal makes of a []Probe and both published forms: one
+// has no id and no need, which are computed; the older one has its keyword in
+// expected_contains, and sometimes no type, which makes it [Intent]. Other
+// fields are ignored. The error is a [*ParseError].
+func Parse(data []byte) ([]Probe, error) {
+	whole := func(problem string) ([]Probe, error) { return nil, &ParseError{-1, "", problem} }
+	if d := bytes.TrimLeft(data, " \t\r\n"); len(d) > 0 && d[0] == '{' {
+		var object struct {
+			Probes json.RawMessage `json:"probes"`
+		}
+		if err := json.Unmarshal(data, &object); err != nil {
+			return whole(err.Error())
+		}
+		if object.Probes == nil {
+			return whole("an object without a list in \"probes\"")
+		}
+		data = object.Probes
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return whole("not a list of probes: " + err.Error())
+	}
+	if list == nil {
+		return whole("not a list of probes: null")
+	}
+	probes := make([]Probe, len(list))
+	for i, raw := range list {
+		if err := probes[i].read(raw); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	name(probes)
+	return probes, nil
+}
+
+// read reads one probe. The error lacks its index.
+func (p *Probe) read(raw json.RawMessage) *ParseError {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return &ParseError{Problem: "not an object"}
+	}
+	var contains string
+	for _, f := range []struct {
+		name string
+		to   any
+		kind string
+	}{
+		{"id", &p.ID, "a text"},
+		{"type", (*string)(&p.Type), "a text"},
+		{"about", &p.About, "a text"},
+		{"question", &p.Question, "a text"},
+		{"expected_keywords", &p.Expected, "a list of texts"},
+		{"expected_contains", &contains, "a text"},
+		{"need", &p.Need, "a whole number"},
+		{"critical", &p.Critical, "true or false"},
+	} {
+		if v, ok := fields[f.name]; ok && json.Unmarshal(v, f.to) != nil {
+			return &ParseError{Field: f.name, Problem: "not " + f.kind}
+		}
+	}
+	if v, ok := fields["source_message"]; ok {
+		var index int
+		switch {
+		case json.Unmarshal(v, &p.Source) == nil:
+		case json.Unmarshal(v, &index) == nil:
+			p.Source = strconv.Itoa(index)
+		default:
+			return &ParseError{Field: "source_message", Problem: "not a text or a whole number"}
+		}
+	}
+	if contains != "" && len(p.Expected) == 0 {
+		p.Expected = []string{contains}
+	}
+	if p.Type == "" && contains != "" {
+		p.Type = Intent
+	}
+	return p.check()
+}
+
+// check says what is missing or out of range, and computes what may be.
+func (p *Probe) check() *ParseError {
+	switch {
+	case p.Type == "":
+		return &ParseError{Field: "type", Problem: "missing"}
+	case !slices.Contains(Types(), p.Type):
+		return &ParseError{Field: "type", Problem: fmt.Sprintf("%q is no type of probes", string(p.Type))}
+	case strings.TrimSpace(p.Question) == "":
+		return &ParseError{Field: "question", Problem: "missing"}
+	case len(p.Expected) == 0:
+		return &ParseError{Field: "expected_keywords", Problem: "missing"}
+	case slices.ContainsFunc(p.Expected, func(k string) bool { return strings.TrimSpace(k) == "" }):
+		return &ParseError{Field: "expected_keywords", Problem: "an empty keyword"}
+	case p.Need < 0 || p.Need > len(p.Expected):
+		return &ParseError{Field: "need", Problem: fmt.Sprintf("%d of %d keywords", p.Need, len(p.Expected))}
+	}
+	p.Need = p.need()
+	return nil
+}

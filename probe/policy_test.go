@@ -1,0 +1,145 @@
+package probe
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// graded returns a report of critical and ordinary probes of which some passed.
+func graded(criticalPassed, critical, ordinaryPassed, ordinary int) *Report {
+	var results []Result
+	add := func(passed, n int, critical bool) {
+		for i := range n {
+			place := Lost
+			if i < passed {
+				place = Window
+			}
+			results = append(results, Result{Probe: Probe{Type: Decision, Critical: critical}, Place: place})
+		}
+	}
+	add(criticalPassed, critical, true)
+	add(ordinaryPassed, ordinary, false)
+	return report(results)
+}
+
+func TestJudge(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		report *Report
+		policy *Policy
+		sizes  Sizes
+		want   Verdict
+	}{
+		{"all", graded(2, 2, 8, 8), nil, Sizes{100, 30}, Verdict{Accepted: true}},
+		{"exactly 90%", graded(2, 2, 7, 8), nil, Sizes{100, 30}, Verdict{Accepted: true}},
+		{
+			"just less", graded(2, 2, 87, 97), nil,
+			Sizes{},
+			Verdict{Reasons: []string{"89 of 99 probes passed (89.9%), 90.0% wanted"}},
+		},
+		{
+			"one critical", graded(9, 10, 90, 90), nil,
+			Sizes{},
+			Verdict{Reasons: []string{"9 of 10 critical probes passed (90.0%), 100.0% wanted"}},
+		},
+		{
+			"few ordinary ones, but enough of all", graded(9, 9, 0, 1), nil,
+			Sizes{},
+			Verdict{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), 80.0% wanted"}},
+		},
+		{
+			"less than 70%", graded(0, 0, 6, 10), nil,
+			Sizes{},
+			Verdict{
+				Reasons:  []string{"6 of 10 probes passed (60.0%), 90.0% wanted"},
+				Warnings: []string{"6 of 10 ordinary probes passed (60.0%), 80.0% wanted"},
+				RedFlags: []string{"6 of 10 probes passed (60.0%), 70.0% wanted"},
+			},
+		},
+		{
+			"next to nothing is left", graded(0, 0, 1, 1), nil,
+			Sizes{1000, 49},
+			Verdict{Accepted: true, RedFlags: []string{"95.1% of the tokens are gone, 95.0% is too much"}},
+		},
+		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, Sizes{1000, 50}, Verdict{Accepted: true}},
+		{"it grew", graded(0, 0, 1, 1), nil, Sizes{10, 12}, Verdict{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
+		{"no probes", graded(0, 0, 0, 0), nil, Sizes{}, Verdict{Accepted: true, Warnings: []string{"no probes were asked"}}},
+		{"a gentler policy", graded(1, 2, 1, 2), &Policy{Overall: ratio.Of(1, 2), Critical: -1, Ordinary: -1, RedFlag: -1}, Sizes{}, Verdict{Accepted: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, list := range []*[]string{&tt.want.Reasons, &tt.want.Warnings, &tt.want.RedFlags} {
+				if *list == nil {
+					*list = []string{}
+				}
+			}
+			if d := cmp.Diff(&tt.want, tt.report.Judge(tt.policy, tt.sizes)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// A share that rounds to the wanted one does not reach it.
+func TestSharesAreNotRounded(t *testing.T) {
+	tally := Tally{Total: 10_000_000, Passed: 8_999_999}
+	if tally.Score() != ratio.Of(9, 10) || reaches(tally, ratio.Of(9, 10)) {
+		t.Errorf("%d of %d, which rounds to %v, reaches 90%%", tally.Passed, tally.Total, tally.Score())
+	}
+}
+
+func TestDriftOf(t *testing.T) {
+	round := func(n int, places map[string]Place, types map[string]Type) Round {
+		var results []Result
+		for _, id := range []string{"a", "b", "c", "d"} {
+			if place, ok := places[id]; ok {
+				results = append(results, Result{Probe: Probe{ID: id, Type: types[id]}, Place: place})
+			}
+		}
+		return Round{n, report(results)}
+	}
+	types := map[string]Type{"a": Decision, "b": Decision, "c": Error, "d": Intent}
+	rounds := []Round{
+		round(1, map[string]Place{"a": Window, "b": Window}, types),
+		{Number: 2},
+		round(3, map[string]Place{"a": Recall, "b": Lost, "c": Window}, types),
+		round(4, map[string]Place{"a": Window, "b": Recall, "c": Lost, "d": Lost}, types),
+	}
+	got := DriftOf(rounds)
+	want := &Drift{
+		Rounds: []RoundScore{
+			{1, ratio.One, rounds[0].Report.Types},
+			{3, ratio.Of(1, 3), rounds[2].Report.Types},
+			{4, ratio.Of(1, 4), rounds[3].Report.Types},
+		},
+		First: ratio.One, Last: ratio.Of(1, 4), Change: -ratio.Of(3, 4),
+		Types: []TypeDrift{
+			{Decision, ratio.One, ratio.Of(1, 2), -ratio.Of(1, 2)},
+			{Error, ratio.One, 0, -ratio.One},
+			{Intent, 0, 0, 0},
+		},
+		Regressed: []string{"b", "c"},
+		Recovered: []string{"a"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := DriftOf(nil); len(got.Rounds) != 0 || got.Change != 0 {
+		t.Errorf("drift of no rounds is %+v", got)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	old := []Probe{{ID: "a", Question: "old"}, {ID: "b"}}
+	got := Merge(old, nil, []Probe{{ID: "a", Question: "new"}, {ID: "c"}})
+	var ids []string
+	for _, p := range got {
+		ids = append(ids, p.ID)
+	}
+	if !slices.Equal(ids, []string{"a", "b", "c"}) || got[0].Question != "old" {
+		t.Errorf("merged to %+v", got)
+	}
+}

@@ -1,0 +1,110 @@
+package abstractive
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/summary"
+)
+
+// maxStarts is how often a reply is searched for the beginning of its JSON.
+const maxStarts = 16
+
+// object returns the first JSON object in a reply that has one of the fields, in
+// whatever stands around it. What a model thought aloud before it is passed over.
+func object(text string, fields func(string) bool) (map[string]json.RawMessage, json.RawMessage) {
+	if rest := strings.TrimSpace(text); strings.HasPrefix(rest, "<think>") {
+		if _, after, ok := strings.Cut(rest, "</think>"); ok {
+			text = after
+		}
+	}
+	for range maxStarts {
+		i := strings.IndexByte(text, '{')
+		if i < 0 {
+			return nil, nil
+		}
+		text = text[i:]
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(text)).Decode(&raw) == nil {
+			var all map[string]json.RawMessage
+			if json.Unmarshal(raw, &all) == nil {
+				for name := range all {
+					if fields(name) {
+						return all, raw
+					}
+				}
+			}
+		}
+		text = text[1:]
+	}
+	return nil, nil
+}
+
+// parseDraft reads a draft: a JSON object with all sections, each of which says
+// something. What stands in place of a draft is named.
+func parseDraft(text string) (*summary.Summary, error) {
+	all, raw := object(text, func(name string) bool {
+		return slices.Contains(summary.Sections(), summary.Section(strings.ToLower(name)))
+	})
+	if all == nil {
+		if err := inPlace(summary.CheckText(text, nil)); err != nil {
+			return nil, err
+		}
+		return nil, malformed("no JSON of a summary")
+	}
+	said := make(map[string]bool, len(all))
+	for name, value := range all {
+		said[strings.ToLower(name)] = string(value) != "null"
+	}
+	for _, s := range summary.Sections() {
+		if s != summary.SectionArtifacts && !said[string(s)] {
+			return nil, malformed("no %s", s)
+		}
+	}
+	var draft summary.Summary
+	if err := json.Unmarshal(raw, &draft); err != nil {
+		return nil, malformed("a section of another form") // the cause may show a text
+	}
+	if strings.TrimSpace(draft.Intent) == "" || strings.TrimSpace(draft.State) == "" {
+		return nil, malformed("intent or state is empty")
+	}
+	for i := range draft.Decisions {
+		if d := &draft.Decisions[i]; strings.TrimSpace(d.Rationale) == "" && !saysNone(d.Decision) {
+			d.Rationale = summary.NotStated
+		}
+	}
+	return &draft, nil
+}
+
+// saysNone reports whether a text says that there is nothing, in the word that was
+// asked for.
+func saysNone(text string) bool { return strings.EqualFold(strings.Trim(text, " ."), summary.None) }
+
+// inPlace returns an error if one of the problems is that something else stands in
+// place of content: a refusal, an error, the prompt.
+func inPlace(problems []summary.Problem) error {
+	for _, p := range problems {
+		switch p.Rule { //nolint:exhaustive // the others are for whoever asked for the draft
+		case summary.RuleRefusal, summary.RuleFailure, summary.RuleEcho:
+			return badReply("%s", strings.TrimSpace(string(p.Rule)+" in place of content "+string(p.Section)))
+		}
+	}
+	return nil
+}
+
+// A formError is [llm.ErrReply] for a reply that another try may mend.
+type formError struct{ error }
+
+func (e *formError) Unwrap() error { return e.error }
+
+// malformed returns the error of a reply that has not the form that was asked for.
+func malformed(format string, args ...any) error { return &formError{badReply(format, args...)} }
+
+// badReply returns [llm.ErrReply] with what is wrong with the reply. It has no
+// text of the reply.
+func badReply(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", llm.ErrReply, fmt.Sprintf(format, args...))
+}

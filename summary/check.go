@@ -1,0 +1,489 @@
+package summary
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Rule names something that a summary may not do. It is stored as its text.
+type Rule string
+
+// The rules that need no more than the summary.
+const (
+	// RuleMissing: a section that must be said is not there.
+	RuleMissing Rule = "missing"
+	// RuleEmpty: a section is there and says nothing, not even None; or an
+	// entry has no text.
+	RuleEmpty Rule = "empty"
+	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
+	// "etc.", "…", "N/A", or the words of the published template.
+	RulePlaceholder Rule = "placeholder"
+	// RuleVague: the intent would fit any session.
+	RuleVague Rule = "vague"
+	// RuleRefusal: a model declines, in place of content.
+	RuleRefusal Rule = "refusal"
+	// RuleFailure: the error of a provider, a gateway or a client, in place of
+	// content.
+	RuleFailure Rule = "failure"
+	// RuleEcho: instructions or questions of the prompt, given back as content.
+	RuleEcho Rule = "echo"
+	// RuleRationale: a decision has no rationale. It must say that none was
+	// stated.
+	RuleRationale Rule = "rationale"
+	// RuleDuplicate: an entry is there twice.
+	RuleDuplicate Rule = "duplicate"
+	// RuleInjection: an order to whoever reads the summary, such as to ignore
+	// what was said before.
+	RuleInjection Rule = "injection"
+)
+
+// The rules that compare with a [Source].
+const (
+	// RuleLonger: the summary is longer than what it is of.
+	RuleLonger Rule = "longer"
+	// RuleInvented: a path, a command, a number or an identifier that the
+	// source does not have.
+	RuleInvented Rule = "invented"
+	// RuleFile: a file that was changed is not there.
+	RuleFile Rule = "file"
+	// RuleSwapped: of two things, the other was chosen.
+	RuleSwapped Rule = "swapped"
+	// RuleFlipped: the source says the contrary in the same words, and nowhere
+	// the same.
+	RuleFlipped Rule = "flipped"
+	// RuleExchanged: of two values, reasons or notes each has the place of the
+	// other.
+	RuleExchanged Rule = "exchanged"
+	// RuleSettled: what the source leaves open is told as done or decided.
+	RuleSettled Rule = "settled"
+	// RuleOpen: the source leaves something open, and the summary says that
+	// there is nothing.
+	RuleOpen Rule = "open"
+	// RuleStale: what came of a run is given that came of it before it was run
+	// again.
+	RuleStale Rule = "stale"
+)
+
+// The rules for a draft that may not be a summary at all.
+const (
+	// RuleSyntax: the draft cannot be read.
+	RuleSyntax Rule = "syntax"
+	// RuleTruncated: the draft ends in the middle.
+	RuleTruncated Rule = "truncated"
+)
+
+// A Problem is one thing that is wrong with a summary.
+type Problem struct {
+	Section Section `json:"section,omitempty"` // empty if it is about the whole
+	Entry   string  `json:"entry,omitempty"`   // empty if it is about the section
+	Rule    Rule    `json:"rule"`
+	Text    string  `json:"text"` // what is wrong, for people
+}
+
+// String returns a problem as one line.
+func (p Problem) String() string {
+	t := string(p.Rule) + ": " + p.Text
+	if p.Entry != "" {
+		t += fmt.Sprintf(" (%q)", clip(p.Entry, 80))
+	}
+	if p.Section != "" {
+		t = string(p.Section) + ": " + t
+	}
+	return t
+}
+
+// A Source is what a summary is of.
+type Source struct {
+	// Text is all that was said and done, the earlier summary included.
+	Text string
+
+	// Names returns the identifiers of a text that must not be made up. Without
+	// it, only code spans, paths and numbers are looked at.
+	Names func(text string) []string
+
+	// Prompt is what a model was told to do, without the text to summarize.
+	Prompt string
+
+	// Changed are the paths that were changed.
+	Changed []string
+
+	// Said is what persons and replies said, in order, without what tools gave.
+	Said []Saying
+
+	// Runs are calls of tools with their results, in order.
+	Runs []Run
+
+	// Open is what is left open at the end, and Steps is what is still to do.
+	Open, Steps []string
+}
+
+// A Saying is a message of a person or a reply.
+type Saying struct {
+	User bool
+	Text string
+}
+
+// A Run is a call and what came of it. Calls that do the same have equal texts.
+type Run struct{ Call, Result string }
+
+// Check returns what is wrong with a summary by itself, and, if src is not
+// nil, as a summary of src. There is one problem for each rule and entry, in
+// the order of the document; none means that the summary may be used.
+//
+// The rules prefer to miss something to refusing a good summary. Whatever
+// stands in the source word for word, in four words or more, is never a
+// placeholder, a refusal, a failure, an echo or vague. Case, punctuation and
+// the way a path or a number is written make no difference; a path may be
+// shortened to its last segments; numbers may be rounded, and small counts be
+// made by whoever writes.
+func Check(s *Summary, src *Source) []Problem {
+	if s == nil {
+		s = &Summary{}
+	}
+	c := checker{s: s}
+	if src != nil {
+		c.src, c.origin = src, newOrigin(src)
+	}
+	for _, sec := range Sections() {
+		c.section(sec)
+	}
+	if src != nil {
+		c.compare()
+	}
+	return c.problems
+}
+
+// CheckText returns what is wrong with a draft before it is read: that there
+// is none, that it is a refusal, an error or an echo of the prompt, that it is
+// cut off, longer than its source, or otherwise no summary. src may be nil.
+// What passes can be parsed; [Check] judges the rest.
+func CheckText(raw string, src *Source) []Problem {
+	c := checker{src: src}
+	text := strings.TrimSpace(raw)
+	if text == "" {
+		c.add("", "", RuleEmpty, "there is no text")
+		return c.problems
+	}
+	_, err := Parse([]byte(text))
+	// A summary may quote an error; what is none is judged by its beginning.
+	if err != nil {
+		head := clip(fold(text), 600)
+		switch {
+		case isRefusal(head):
+			c.add("", head, RuleRefusal, "a refusal in place of a summary")
+		case isFailure(head):
+			c.add("", head, RuleFailure, "an error in place of a summary")
+		}
+	}
+	var prompt string
+	if src != nil {
+		prompt = src.Prompt
+		if len(src.Text) > 0 && utf8.RuneCountInString(text) > max(2*utf8.RuneCountInString(src.Text), 2000) {
+			c.add("", "", RuleLonger, "the draft is more than twice as long as what it is of")
+		}
+	}
+	if isTemplate(text, prompt) {
+		c.add("", clip(fold(text), 80), RuleEcho, "the prompt was given back")
+	}
+	if err == nil || len(c.problems) > 0 {
+		return c.problems
+	}
+	rule := RuleSyntax
+	if e, ok := err.(*SyntaxError); ok && strings.Contains(e.Text, "ends in the middle") { //nolint:errorlint // Parse wraps nothing
+		rule = RuleTruncated
+	}
+	c.add("", clip(fold(text), 80), rule, "%v", err)
+	return c.problems
+}
+
+// A checker collects problems.
+type checker struct {
+	s        *Summary
+	src      *Source // may be nil
+	origin   *origin // nil without src
+	index    *index  // of the words of the summary in the source
+	problems []Problem
+}
+
+func (c *checker) add(sec Section, entry string, rule Rule, format string, args ...any) {
+	c.problems = append(c.problems, Problem{sec, entry, rule, fmt.Sprintf(format, args...)})
+}
+
+// section checks one section by itself.
+func (c *checker) section(sec Section) {
+	s := c.s
+	if !s.said(sec) {
+		if sec != SectionArtifacts {
+			c.add(sec, "", RuleMissing, "%s is not said; where there is nothing, say %s", sec.Title(), None)
+		}
+		return
+	}
+	texts := s.texts(sec)
+	if len(texts) == 0 && sec == SectionFiles && c.src != nil && len(c.src.Changed) == 0 {
+		return // an object without files, where none was changed
+	}
+	if len(texts) == 0 || sec == SectionIntent && isNone(s.Intent) {
+		c.add(sec, "", RuleEmpty, "%s says nothing", sec.Title())
+		return
+	}
+	seen := make(map[string]bool, len(texts))
+	for _, t := range texts {
+		if t.text == "" {
+			c.add(sec, "", RuleEmpty, "an entry has no text")
+			continue
+		}
+		c.entry(sec, t.text)
+		if key := norm(t.key); t.key != "" && seen[key] {
+			c.add(sec, t.key, RuleDuplicate, "it is there twice")
+		} else {
+			seen[key] = true
+		}
+	}
+	if sec == SectionIntent {
+		c.intent()
+	}
+	if sec == SectionDecisions {
+		for _, d := range s.Decisions {
+			if strings.TrimSpace(d.Rationale) == "" && !isNone(d.Decision) {
+				c.add(sec, d.Decision, RuleRationale, "there is no rationale; where nobody gave one, say %q", NotStated)
+			}
+		}
+	}
+}
+
+// A sectionText is a text of a section that is checked, and what may not come
+// twice; that is empty for what may.
+type sectionText struct{ text, key string }
+
+// texts returns what a section says, each part of an entry by itself.
+func (s *Summary) texts(sec Section) []sectionText {
+	var list []sectionText
+	add := func(text, key string) { list = append(list, sectionText{fold(text), key}) }
+	switch sec {
+	case SectionIntent, SectionState:
+		for line := range strings.Lines(s.prose(sec)) {
+			if strings.TrimSpace(line) != "" {
+				add(line, "")
+			}
+		}
+	case SectionFiles:
+		for _, f := range s.Files {
+			add(f.Path, f.Path)
+			for _, ch := range f.Changes {
+				add(ch.Text, f.Path+": "+ch.Text)
+			}
+		}
+	case SectionDecisions:
+		for _, d := range s.Decisions {
+			add(d.Decision, d.Decision)
+			if n := norm(d.Rationale); n != NotStated && d.Rationale != "" && !isNone(n) {
+				add(d.Rationale, "")
+			}
+		}
+	case SectionErrors:
+		for _, e := range s.Errors {
+			add(e.Error, e.Error)
+			if e.Note != "" {
+				add(e.Note, "")
+			}
+		}
+	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+		for _, it := range *s.items(sec) {
+			add(it.Text, it.Text)
+		}
+	}
+	return list
+}
+
+// entry checks a text for what stands in place of content.
+func (c *checker) entry(sec Section, text string) {
+	if c.origin.quotes(text) {
+		return
+	}
+	if first := sentences(text); len(first) > 0 && c.origin.quotes(first[0]) {
+		return
+	}
+	var prompt string
+	if c.src != nil {
+		prompt = c.src.Prompt
+	}
+	switch {
+	case isPlaceholder(text):
+		c.add(sec, text, RulePlaceholder, "a placeholder is no content")
+	case isRefusal(text):
+		c.add(sec, text, RuleRefusal, "a refusal is no content")
+	case sec != SectionErrors && sec != SectionContext && sec != SectionBlockers && isFailure(text):
+		c.add(sec, text, RuleFailure, "an error of a provider or client is no content")
+	case isEcho(text, prompt):
+		c.add(sec, text, RuleEcho, "it repeats the prompt")
+	case injected(text):
+		c.add(sec, text, RuleInjection, "a summary gives no orders to who reads it")
+	}
+}
+
+// intent checks that the intent is about this session.
+func (c *checker) intent() {
+	base, _ := cutNow(c.s.Intent)
+	if !isVague(base) || c.origin.quotes(fold(base)) || isPlaceholder(fold(base)) {
+		return
+	}
+	c.add(SectionIntent, fold(base), RuleVague, "it would fit any session; say what is to be made or found")
+}
+
+// clip returns a text that is cut off after n characters.
+func clip(text string, n int) string {
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	return string(r[:n-1]) + "…"
+}
+
+var placeholders = set("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +
+	"etc null nil undefined string text [] {} blank ibid")
+
+var (
+	placeholderText = regexp.MustCompile(`(?i)^(?:to be (?:determined|decided|added|filled(?: in)?|written|done)|same as (?:above|before)|see above|as (?:above|before|discussed(?: above)?)|not applicable|lorem ipsum.*|no content|content here|fill (?:this )?in(?: later)?|insert .{0,40} here|your .{0,30} here|(?:details|more) to (?:come|follow)|various(?: (?:files|changes|fixes|things|updates))?|(?:some|several|multiple) (?:files|changes|things|updates)|and (?:so on|more|others))\.?$`)
+	placeholderMark = regexp.MustCompile(`(?i)\[\s*(?:tbd|tba|todo|rationale|condition|placeholder|reason|path|describe[^\]]*|insert[^\]]*|fill[^\]]*|list[^\]]*|your[^\]]*|what we[^\]]*|where we[^\]]*|what needs[^\]]*|…)\s*\]|<(?:path|file|rationale|description|reason|insert[^>]*|placeholder)>|\{\{[^}]*\}\}|^(?:todo|tbd|fixme)\b\s*[:(-]`)
+	placeholderTail = regexp.MustCompile(`(?i)(?:[,;]|\band)\s*(?:etc\.?|and so on|and so forth)\.?\)?$|\betc\.?$|^.{0,60}[,;]\s*(?:…|\.\.\.)$`)
+	bracketed       = regexp.MustCompile(`^(?:\[[^\]]{2,}\]|<[^>]{2,}>)\.?$`)
+)
+
+// templates are the examples of the published template, normalized.
+var templates = []string{
+	"path/to/file.ts", "path/to/other.py", "path/to/file", "added function x, modified class y", "added function x",
+	"modified class y", "fixed bug in method z", "fixed bug in method z.", "decision 1", "decision 2", "chose x over y",
+	"chose x over y because", "deferred z until", "question 1", "awaiting user input on", "question 1: awaiting user input on",
+	"complete x", "test y", "deploy z", "what we're trying to accomplish - never lose this",
+	"where we are in the task - progress indicator",
+}
+
+// isPlaceholder reports whether a text stands for one that nobody wrote.
+func isPlaceholder(text string) bool {
+	t := strings.ToLower(strings.Trim(text, " *_`\"'"))
+	if placeholders[strings.Trim(t, "[]()<>")] || placeholders[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
+		strings.Trim(t, ".…-_ ") == "" {
+		return true
+	}
+	if slices.Contains(templates, strings.TrimRight(norm(strings.Trim(t, "[]")), ". …")) {
+		return true
+	}
+	// A longer text that ends in an ellipsis has been cut, not left open.
+	return placeholderText.MatchString(t) || placeholderMark.MatchString(text) || placeholderTail.MatchString(t) ||
+		bracketed.MatchString(t) && !tailSource.MatchString(t)
+}
+
+// generic are words that say nothing about one session rather than another.
+var generic = set("continue continuing continued keep going proceed help helping assist assisting support user user's users task tasks " +
+	"work working works project conversation session discussion chat code coding codebase software engineering development " +
+	"develop various thing things stuff something request requests requested issue issues bug bugs problem problems complete " +
+	"completing finish finishing accomplish achieve goal goals do doing done make making improve improving fix fixing general " +
+	"programming question questions answer answering need needs want wants wanted current previous ongoing multiple several " +
+	"some their his her them they what whatever whichever there where about more other further next step steps instructions " +
+	"follow following provide providing summary summarize assistance please let's lets get started best try trying try's " +
+	"changes change updates update implement implementation implementing feature features today's different asked asks ask " +
+	"he she per up out can could would should not no")
+
+// isVague reports whether an intent names nothing.
+func isVague(intent string) bool {
+	n := 0
+	for _, w := range strings.FieldsFunc(strings.ToLower(intent), notWord) {
+		if !generic[w] && !stops[w] {
+			n++
+		}
+	}
+	words := len(strings.Fields(intent))
+	return n == 0 || n < 2 && (words < 2 || words > 4) && !strings.ContainsAny(intent, "/_`.#0123456789") && utf8.RuneCountInString(intent) < 80
+}
+
+var refusal = regexp.MustCompile(`(?i)^["'*\s]*(?:(?:i['’]?m|i am) (?:really |very |so )?sorry,? (?:but|i|for|as|that)|sorry,? (?:but )?i\b|i apologi[sz]e,? (?:but|for|that)|(?:unfortunately|regrettably),? (?:i|as an ai)\b|as an? (?:ai|artificial|large) (?:language )?(?:model|assistant|intelligence)?|(?:i|we)(?: (?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|do not|don['’]t|am unable to|am not able to)|['’]m (?:unable to|not able to)) (?:\w+ly )?(?:assist|help|comply|fulfill|provide|process|summari[sz]e|continue with|do that|access|see any|have access|have (?:enough|any|the) |engage|generate|create|produce|complete this|discuss|share|answer that))`)
+
+// isRefusal reports whether a text begins like the refusal of a model.
+func isRefusal(text string) bool { return refusal.MatchString(text) }
+
+var failure = regexp.MustCompile(`(?i)^\W{0,4}(?:api |request |http )?error(?: code)?:? ?[45]\d\d\b|^\W{0,4}[45]\d\d (?:bad gateway|service unavailable|gateway time-?out|too many requests|internal server error|unauthorized|forbidden|bad request|request timeout|payload too large)|"?type"?\s*:\s*"error"|^\s*\{\s*"(?:error|detail|message|errors)"\s*:|\b(?:overloaded_error|rate_limit_error|rate_limit_exceeded|context_length_exceeded|invalid_request_error|authentication_error|insufficient_quota|api_error|server_error|internal_server_error)\b|^\s*<(?:!doctype|html|head|body|\?xml)\b|</(?:html|body|head)>|^traceback \(most recent call last\)|\b(?:openai|anthropic|httpx|requests\.exceptions|aiohttp|urllib3)\.\w*(?:error|timeout|exception)\b|^\W{0,4}(?:api|connection|network|request|read|fetch|rate limit|timeout|server|internal|unexpected|stream|model)[ _]?(?:connection |timeout |server )?error\b:?|^\W{0,4}(?:prompt|input|context) is too long\b|maximum context length|^(?:request|connection|operation) (?:timed out|reset|refused|aborted)|^\W{0,4}(?:ECONNRESET|ETIMEDOUT|ECONNREFUSED|ENOTFOUND|EPIPE)\b|^(?:too many requests|rate limit (?:reached|exceeded)|service unavailable|bad gateway|gateway time-?out|overloaded)\.?\b|^(?:context deadline exceeded|unexpected eof|i/o timeout)\b|^(?:you have |you've )?exceeded your (?:current )?quota|^\s*at \S+ \([^)]*:\d+:\d+\)`)
+
+// isFailure reports whether a text is the error of a provider, a gateway or a
+// client.
+func isFailure(text string) bool { return failure.MatchString(text) }
+
+// promptTexts are the instructions of the published prompt, and what others
+// ask for the same.
+var promptTexts = []string{
+	"what is the user trying to accomplish", "list each file path and what changed", "key decisions with rationale",
+	"where are we in the task", "any open questions or blockers", "what needs to happen next",
+	"analyze these conversation messages and extract structured information",
+	"extract into these required sections", "respond in json format matching anchoredsummary schema",
+	"what changes were made to", "what key decisions were made", "what errors or blockers were encountered",
+}
+
+// isEcho reports whether a text is a sentence of the prompt.
+func isEcho(text, prompt string) bool {
+	t := strings.TrimRight(norm(text), "?")
+	for _, p := range promptTexts {
+		if strings.Contains(t, p) && len(t) < len(p)+24 {
+			return true
+		}
+	}
+	if len(strings.Fields(t)) < 4 {
+		return false
+	}
+	for _, p := range sentences(prompt) {
+		if p = strings.TrimRight(norm(p), "?"); p == t || len(strings.Fields(p)) >= 5 && strings.Contains(t, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTemplate reports whether a text is for the most part the prompt, or the
+// published template with nothing filled in.
+func isTemplate(text, prompt string) bool {
+	t := norm(text)
+	builtin := 0
+	for _, p := range promptTexts[:9] {
+		if strings.Contains(t, p) {
+			builtin++
+		}
+	}
+	if builtin >= 3 {
+		return true
+	}
+	said, total := 0, 0
+	for _, p := range sentences(prompt) {
+		if p = norm(p); len(strings.Fields(p)) < 5 {
+			continue
+		}
+		total++
+		if strings.Contains(t, p) {
+			said++
+		}
+	}
+	return said >= 3 && 2*said >= total
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
+
+// sentences parts a text at full stops and line breaks. A question keeps its
+// mark.
+func sentences(text string) []string {
+	var list []string
+	start := 0
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+		end := at[0]
+		if text[at[0]] == '?' {
+			end++
+		}
+		if s := strings.Trim(text[start:end], " \t-*#>"); s != "" {
+			list = append(list, s)
+		}
+		start = at[1]
+	}
+	if s := strings.Trim(text[start:], " \t-*#>"); s != "" {
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,0 +1,58 @@
+package summary
+
+import (
+	"slices"
+	"strings"
+)
+
+// Compat returns the merge as the skill published it in its version 1.0.0:
+//
+//   - the intent of next, or of old if next has none;
+//   - the files of both, but where both have a path, only the changes of next;
+//   - the decisions of both, repetitions included;
+//   - state, blockers and steps of next, even if they are empty;
+//   - the count of old and one more.
+//
+// The time, the tokens and the rest of the metadata are lost, and so are
+// context, errors and artifacts, which that version does not know. It is here
+// to be compared with; [Summary.Merge] is the one to use.
+func Compat(old, next *Summary) *Summary {
+	m := &Summary{
+		Intent:    next.Intent,
+		Files:     slices.Clone(unite(old.Files)),
+		Decisions: slices.Concat(old.Decisions, next.Decisions),
+		State:     next.State,
+		Blockers:  slices.Clone(next.Blockers),
+		Next:      slices.Clone(next.Next),
+		Meta:      Meta{Count: old.Count + 1},
+	}
+	if m.Intent == "" {
+		m.Intent = old.Intent
+	}
+	for _, f := range unite(next.Files) {
+		if i := slices.IndexFunc(m.Files, func(o File) bool { return o.Path == f.Path }); i >= 0 {
+			m.Files[i] = f
+			continue
+		}
+		m.Files = append(m.Files, f)
+	}
+	return m
+}
+
+// CompatTodos completes to-dos as the skill published it: one that is in
+// progress and whose text occurs in the state, in any case, whatever the state
+// says of it. It returns how many that were. [SyncTodos] is the one to use.
+func CompatTodos(todos []Todo, s *Summary) ([]Todo, int) {
+	out, changed := slices.Clone(todos), 0
+	for i := range out {
+		if out[i].Status == TodoActive && containsFold(s.State, out[i].Content) {
+			out[i].Status = TodoCompleted
+			changed++
+		}
+	}
+	return out, changed
+}
+
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}

@@ -1,0 +1,573 @@
+// Package extractive turns facts into an anchored summary, by program.
+//
+// [Draft] ranks nothing away: every fact that somebody may need is in the
+// summary, once, in words that the conversation used. What repeats is
+// collapsed: a command that ran thirty times is one entry with the number and
+// its last outcome, a file has one entry with its changes. To make the summary
+// fit into a window is the work of package summary.
+//
+// Equal facts give equal summaries. The package does no I/O, reads no clock and
+// lets no order of a map show. Lengths are in runes.
+package extractive
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Options adjusts [Draft]. The zero value is the default.
+type Options struct {
+	// Ref returns the short id of the block with an index, for the source of
+	// what is said. Without it there are no sources.
+	Ref func(block int) string
+
+	// Intent is the intent of the summary that the draft will be merged into, or
+	// empty. The draft's intent goes on from it: the first task stays, and what no
+	// longer fits among the newest is told in the context.
+	Intent string
+}
+
+// Draft returns the summary that facts make. The facts are in the order of their
+// blocks, as [facts.Extract] returns them. Every section says something, or
+// [summary.None].
+func Draft(list []facts.Fact, o *Options) *summary.Summary {
+	d := drafter{list: list, byKind: make(map[facts.FactKind][]facts.Fact)}
+	if o != nil {
+		d.ref = o.Ref
+		if o.Intent != summary.None && o.Intent != "" {
+			for text := range strings.SplitSeq(o.Intent, now) {
+				d.tasks = append(d.tasks, summary.Item{Text: text})
+			}
+		}
+	}
+	for i := range list {
+		f := &list[i]
+		d.byKind[f.Kind] = append(d.byKind[f.Kind], *f)
+		d.last = max(d.last, f.Block)
+	}
+	for i := range d.byKind[facts.FactTask] {
+		f := &d.byKind[facts.FactTask][i]
+		d.tasks = append(d.tasks, d.item(f, f.Text))
+	}
+	s := &summary.Summary{Intent: d.intent()}
+	s.Files = d.files()
+	s.Decisions = d.decisions()
+	s.Errors = d.errors()
+	s.State = d.state()
+	s.Next = d.next()
+	s.Blockers = d.blockers()
+	s.Context = d.context()
+	s.Artifacts = d.artifacts(s)
+	return s
+}
+
+// A drafter writes one summary.
+type drafter struct {
+	list   []facts.Fact
+	byKind map[facts.FactKind][]facts.Fact
+	ref    func(int) string
+	last   int            // the newest block that has a fact
+	tasks  []summary.Item // that a person gave, also before the facts begin
+}
+
+// now stands before each later task in an intent.
+const now = " Now: "
+
+func (d *drafter) source(f *facts.Fact) string {
+	if d.ref == nil {
+		return ""
+	}
+	return d.ref(f.Block)
+}
+
+func (d *drafter) item(f *facts.Fact, text string) summary.Item {
+	return summary.Item{Text: text, Source: d.source(f)}
+}
+
+// How much stands in the sections that are one text, in runes and entries.
+const (
+	laterTasks = 3
+	taskRunes  = 240
+	noteRunes  = 160
+)
+
+// intent is the first task, and the newest of the later ones.
+func (d *drafter) intent() string {
+	if len(d.tasks) == 0 {
+		return summary.None
+	}
+	text := []string{d.tasks[0].Text}
+	later := d.tasks[1:]
+	for _, t := range later[max(len(later)-laterTasks, 0):] {
+		text = append(text, short(t.Text, taskRunes))
+	}
+	return strings.Join(text, now)
+}
+
+// asked are the tasks that the intent does not tell of.
+func (d *drafter) asked() []summary.Item {
+	if len(d.tasks) <= 1+laterTasks {
+		return nil
+	}
+	return d.tasks[1 : len(d.tasks)-laterTasks]
+}
+
+// files are the changes, per path, the path that was changed last at the end.
+func (d *drafter) files() []summary.File {
+	at := make(map[string]int)
+	var files []summary.File
+	newest := make(map[string]int)
+	for i := range d.byKind[facts.FactChange] {
+		f := &d.byKind[facts.FactChange][i]
+		k, ok := at[f.Subject]
+		if !ok {
+			k = len(files)
+			at[f.Subject] = k
+			files = append(files, summary.File{Path: f.Subject})
+		}
+		newest[f.Subject] = i
+		text := string(f.Status)
+		if f.Text != "" {
+			text += ": " + f.Text
+		}
+		if f.Status == facts.StatusModified && f.Text != "" {
+			text = f.Text
+		}
+		c := files[k].Changes
+		c = slices.DeleteFunc(c, func(old summary.Item) bool { return old.Text == text })
+		if f.Status == facts.StatusCreated && ok && len(c) > 0 && strings.HasPrefix(c[len(c)-1].Text, "created") {
+			c = c[:len(c)-1] // written anew
+		}
+		if strings.HasPrefix(text, "gone ") {
+			n := len(c)
+			c = slices.DeleteFunc(c, func(old summary.Item) bool { return names(old.Text, "new ") == names(text, "gone ") })
+			if len(c) < n {
+				files[k].Changes = c
+				continue
+			}
+		}
+		files[k].Changes = append(c, d.item(f, text))
+	}
+	files = slices.DeleteFunc(files, func(f summary.File) bool { return len(f.Changes) == 0 })
+	slices.SortStableFunc(files, func(a, b summary.File) int { return cmp.Compare(newest[a.Path], newest[b.Path]) })
+	if len(files) == 0 {
+		return []summary.File{{Path: summary.None}}
+	}
+	return files
+}
+
+// names returns what a description says behind a word and before the number of
+// lines, or the description if it says more than that.
+func names(text, word string) string {
+	rest, ok := strings.CutPrefix(text, word)
+	list, _, counted := strings.Cut(rest, " (+")
+	if !ok || !counted || strings.Contains(list, ";") {
+		return text
+	}
+	return list
+}
+
+// decisions are all decisions, each once.
+func (d *drafter) decisions() []summary.Decision {
+	var out []summary.Decision
+	for i := range d.byKind[facts.FactDecision] {
+		f := &d.byKind[facts.FactDecision][i]
+		text := f.Text
+		if f.Subject != "" {
+			text = short(f.Subject, noteRunes) + " " + text
+		}
+		if f.Role == transcript.RoleUser {
+			text = "User: " + text
+		}
+		out = append(out, summary.Decision{Decision: text, Rationale: cmp.Or(f.Why, summary.NotStated), Source: d.source(f)})
+	}
+	if len(out) == 0 {
+		return []summary.Decision{{Decision: summary.None}}
+	}
+	return out
+}
+
+// errors are the errors, each once. Slips of a tool that were put right at once
+// are none.
+func (d *drafter) errors() []summary.Error {
+	var out []summary.Error
+	for i := range d.byKind[facts.FactError] {
+		f := &d.byKind[facts.FactError][i]
+		if slip(f.Text) && (f.Status == facts.StatusResolved || f.Block < d.last-2) {
+			continue
+		}
+		text := f.Text
+		if f.Subject != "" && !strings.Contains(text, f.Subject) {
+			text = short(f.Subject, 80) + ": " + text
+		}
+		e := summary.Error{Error: text, Status: string(f.Status), Note: f.Why, Source: d.source(f)}
+		if e.Status == "open" && e.Note == "" && f.Block < d.last-20 {
+			e.Note = "did not come again"
+		}
+		out = append(out, e)
+	}
+	if len(out) == 0 {
+		return []summary.Error{{Error: summary.None}}
+	}
+	return out
+}
+
+// slip reports whether an error is one of handling a tool.
+func slip(text string) bool {
+	for _, s := range [...]string{"String to replace not found", "has not been read yet", "has been modified since read", "matches of the string to replace", "No changes to make", "Unknown skill", "File does not exist"} {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// state is what was last said to be done, how the list of things to do stands,
+// and how the last command ended.
+func (d *drafter) state() string {
+	var parts []string
+	if p := newest(d.byKind[facts.FactProgress]); p != nil {
+		from := p.Block
+		var said []string
+		list := d.byKind[facts.FactProgress]
+		for i := range list {
+			if list[i].Block == from && len(said) < 3 {
+				said = append(said, short(list[i].Text, taskRunes))
+			}
+		}
+		parts = append(parts, said...)
+	}
+	done, active, all := 0, "", 0
+	for _, t := range d.byKind[facts.FactTodo] {
+		all++
+		if t.Status == facts.StatusCompleted {
+			done++
+		}
+		if t.Status == facts.StatusActive {
+			active = t.Text
+		}
+	}
+	if all > 0 {
+		text := "To-dos: " + strconv.Itoa(done) + " of " + strconv.Itoa(all) + " completed"
+		if active != "" {
+			text += ", in progress: " + active
+		}
+		parts = append(parts, text)
+	}
+	if c := newest(d.byKind[facts.FactCommand]); c != nil {
+		parts = append(parts, "Last command: "+outcome(c))
+	}
+	for _, q := range d.byKind[facts.FactQuestion] {
+		if q.Status == facts.StatusOpen && q.Block == d.last {
+			parts = append(parts, "Waiting for an answer: "+short(q.Text, noteRunes))
+		}
+	}
+	if len(parts) == 0 {
+		if c := newest(d.byKind[facts.FactChange]); c != nil {
+			return "Last change: " + c.Subject + ": " + c.Text
+		}
+		if r := newest(d.byKind[facts.FactRead]); r != nil {
+			return "Last read: " + r.Subject
+		}
+		return summary.None
+	}
+	for i, p := range parts {
+		if !strings.ContainsAny(p[len(p)-1:], ".!?") {
+			parts[i] = p + "."
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// outcome writes a command with how it ended.
+func outcome(f *facts.Fact) string {
+	if committed(f) {
+		return "committed " + f.Text
+	}
+	text := short(f.Subject, noteRunes)
+	if f.Status != "" {
+		text += ": " + string(f.Status)
+	}
+	if f.Text != "" {
+		text += " (" + short(f.Text, noteRunes) + ")"
+	}
+	return text
+}
+
+// committed reports whether a command made a commit: git says so with the branch
+// and the commit in brackets.
+func committed(f *facts.Fact) bool {
+	return strings.HasPrefix(f.Text, "[") && strings.Contains(f.Subject, "git commit")
+}
+
+func newest(list []facts.Fact) *facts.Fact {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[len(list)-1]
+}
+
+// next are the open entries of the list of things to do and the steps that were
+// announced last, or else what the user asked last.
+func (d *drafter) next() []summary.Item {
+	var out []summary.Item
+	for i := range d.byKind[facts.FactTodo] {
+		if f := &d.byKind[facts.FactTodo][i]; f.Status != facts.StatusCompleted {
+			out = append(out, d.item(f, f.Text))
+		}
+	}
+	plans := d.byKind[facts.FactPlan]
+	tasks := d.byKind[facts.FactTask]
+	from := -1
+	for i := range plans {
+		if plans[i].Role == transcript.RoleAssistant {
+			from = plans[i].Block
+		}
+	}
+	for i := range plans {
+		if f := &plans[i]; f.Block == from && f.Role == transcript.RoleAssistant && (len(tasks) == 0 || f.Block > tasks[len(tasks)-1].Block) {
+			out = append(out, d.item(f, f.Text))
+		}
+	}
+	if t := newest(tasks); t != nil && len(out) == 0 && !d.answered(t.Block) {
+		out = append(out, d.item(t, "Do what was asked last: "+short(t.Text, taskRunes)))
+	}
+	return none(out)
+}
+
+// answered reports whether there is a word of progress or a question after a
+// block.
+func (d *drafter) answered(block int) bool {
+	for _, k := range [...]facts.FactKind{facts.FactProgress, facts.FactQuestion} {
+		if f := newest(d.byKind[k]); f != nil && f.Block > block {
+			return true
+		}
+	}
+	return false
+}
+
+// none says so where there is nothing.
+func none(items []summary.Item) []summary.Item {
+	if len(items) == 0 {
+		return []summary.Item{{Text: summary.None}}
+	}
+	return items
+}
+
+// blockers are the open questions, and the errors that came last and are open.
+func (d *drafter) blockers() []summary.Item {
+	var out []summary.Item
+	for i := range d.byKind[facts.FactQuestion] {
+		if f := &d.byKind[facts.FactQuestion][i]; f.Status == facts.StatusOpen {
+			out = append(out, d.item(f, f.Text))
+		}
+	}
+	for i := range d.byKind[facts.FactError] {
+		if f := &d.byKind[facts.FactError][i]; f.Status == facts.StatusOpen && f.Block >= d.last-10 && !slip(f.Text) {
+			out = append(out, d.item(f, "Open error: "+f.Text))
+		}
+	}
+	return none(out)
+}
+
+// context is what must be heeded and was learned: standing orders, earlier
+// requests, the plan, progress, commands with their last outcomes, what was read.
+func (d *drafter) context() []summary.Item {
+	var out []summary.Item
+	intent := d.intent()
+	for i := range d.byKind[facts.FactCorrection] {
+		if f := &d.byKind[facts.FactCorrection][i]; !strings.Contains(intent, strings.TrimSuffix(f.Text, "…")) {
+			out = append(out, d.item(f, "User: "+f.Text))
+		}
+	}
+	for _, t := range d.asked() {
+		if !slices.ContainsFunc(d.byKind[facts.FactCorrection], func(c facts.Fact) bool { return strings.Contains(c.Text, t.Text) }) {
+			out = append(out, summary.Item{Text: "User asked: " + short(t.Text, noteRunes), Source: t.Source})
+		}
+	}
+	out = append(out, d.planned()...)
+	out = append(out, d.progress()...)
+	out = append(out, d.commands()...)
+	out = append(out, d.reads()...)
+	return none(out)
+}
+
+// progress is what was said to be done or the case. Of sentences that differ only
+// in their figures the newest stands for all.
+func (d *drafter) progress() []summary.Item {
+	list := d.byKind[facts.FactProgress]
+	newest := make(map[string]int)
+	for i := range list {
+		newest[withoutDigits(list[i].Text)] = i
+	}
+	var out []summary.Item
+	for i := range list {
+		if newest[withoutDigits(list[i].Text)] == i {
+			out = append(out, d.item(&list[i], list[i].Text))
+		}
+	}
+	return out
+}
+
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// planned are the steps that a person's plan has, in one entry.
+func (d *drafter) planned() []summary.Item {
+	var steps []string
+	var last *facts.Fact
+	for i := range d.byKind[facts.FactPlan] {
+		if f := &d.byKind[facts.FactPlan][i]; f.Role == transcript.RoleUser {
+			steps = append(steps, f.Text)
+			last = f
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return []summary.Item{d.item(last, "User's plan: "+strings.Join(steps, "; "))}
+}
+
+// commands are the commands that were run, each once with how often and how it
+// ended the last time.
+func (d *drafter) commands() []summary.Item {
+	type group struct {
+		n    int
+		last *facts.Fact
+	}
+	at := make(map[string]int)
+	var groups []group
+	list := d.byKind[facts.FactCommand]
+	for i := range list {
+		f := &list[i]
+		k, ok := at[key(f.Subject)]
+		if !ok {
+			k = len(groups)
+			at[key(f.Subject)] = k
+			groups = append(groups, group{})
+		}
+		groups[k].n++
+		groups[k].last = f
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.last.Block, b.last.Block) })
+	out := make([]summary.Item, 0, len(groups))
+	for _, g := range groups {
+		text := key(g.last.Subject)
+		if committed(g.last) {
+			out = append(out, d.item(g.last, "Committed "+g.last.Text))
+			continue
+		}
+		if g.n > 1 {
+			text += " ×" + strconv.Itoa(g.n)
+		}
+		text = short(text, noteRunes) + ": " + string(g.last.Status)
+		if g.last.Text != "" {
+			text += " (" + short(g.last.Text, noteRunes) + ")"
+		}
+		out = append(out, d.item(g.last, text))
+	}
+	return out
+}
+
+// key takes off a command line what only shortens its output.
+func key(line string) string {
+	for {
+		i := strings.LastIndexByte(line, '|')
+		if i < 0 {
+			break
+		}
+		if tail := strings.TrimSpace(line[i+1:]); !strings.HasPrefix(tail, "head") && !strings.HasPrefix(tail, "tail") {
+			break
+		}
+		line = strings.TrimSpace(line[:i])
+	}
+	return strings.TrimSpace(strings.TrimSuffix(line, " 2>&1"))
+}
+
+// reads are what was learned from what was read, and the newest of the files that
+// were read and not changed.
+func (d *drafter) reads() []summary.Item {
+	var out []summary.Item
+	var paths []facts.Fact
+	seen, changed := make(map[string]bool), make(map[string]bool)
+	for _, f := range d.byKind[facts.FactChange] {
+		changed[f.Subject] = true
+	}
+	for i := range d.byKind[facts.FactRead] {
+		f := &d.byKind[facts.FactRead][i]
+		if seen[f.Subject+f.Text] || f.Status == facts.StatusFailed {
+			continue
+		}
+		seen[f.Subject+f.Text] = true
+		if f.Text != "" {
+			out = append(out, d.item(f, short(f.Subject, noteRunes)+": "+f.Text))
+			continue
+		}
+		if strings.ContainsAny(f.Subject, "/.") && !strings.ContainsAny(f.Subject, " *|\\(") && !changed[f.Subject] {
+			paths = append(paths, *f)
+		}
+	}
+	paths = paths[max(len(paths)-maxRead, 0):]
+	for chunk := range slices.Chunk(paths, readChunk) {
+		names := make([]string, len(chunk))
+		for i := range chunk {
+			names[i] = chunk[i].Subject
+		}
+		out = append(out, d.item(&chunk[len(chunk)-1], "Read: "+strings.Join(names, ", ")))
+	}
+	return out
+}
+
+// How many of the files that were read are named, in entries of how many.
+const (
+	maxRead   = 24
+	readChunk = 8
+)
+
+// artifacts are the references that no other section has.
+func (d *drafter) artifacts(s *summary.Summary) []summary.Item {
+	var all strings.Builder
+	all.WriteString(s.Intent + "\n" + s.State)
+	for _, x := range s.Decisions {
+		all.WriteString("\n" + x.Decision + " " + x.Rationale)
+	}
+	for _, list := range [...][]summary.Item{s.Blockers, s.Next, s.Context} {
+		for _, x := range list {
+			all.WriteString("\n" + x.Text)
+		}
+	}
+	text := all.String()
+	var out []summary.Item
+	for i := range d.byKind[facts.FactReference] {
+		f := &d.byKind[facts.FactReference][i]
+		if strings.Contains(text, f.Subject) {
+			continue
+		}
+		out = append(out, d.item(f, f.Text))
+		text += "\n" + f.Text
+	}
+	return none(out)
+}
+
+// short cuts text to n runes.
+func short(text string, n int) string {
+	count := 0
+	for i := range text {
+		if count++; count > n {
+			return strings.TrimSpace(text[:i]) + "…"
+		}
+	}
+	return text
+}

@@ -1,0 +1,161 @@
+package extractive
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func ref(block int) string { return fmt.Sprintf("b%d", block) }
+
+func TestDraftOfNothingSaysSo(t *testing.T) {
+	none := []summary.Item{{Text: summary.None}}
+	want := &summary.Summary{
+		Intent: summary.None, State: summary.None,
+		Files: summary.Files{{Path: summary.None}}, Decisions: []summary.Decision{{Decision: summary.None}}, Errors: []summary.Error{{Error: summary.None}},
+		Blockers: none, Next: none, Context: none, Artifacts: none,
+	}
+	if diff := cmp.Diff(want, Draft(nil, nil)); diff != "" {
+		t.Errorf("draft of no facts (-want +got):\n%s", diff)
+	}
+}
+
+func TestDraft(t *testing.T) {
+	user, agent := transcript.RoleUser, transcript.RoleAssistant
+	got := Draft([]facts.Fact{
+		{Kind: facts.FactTask, Role: user, Block: 0, Text: "Fix the pool."},
+		{Kind: facts.FactRead, Role: agent, Block: 1, Subject: "pool/doc.go"},
+		{Kind: facts.FactRead, Role: agent, Block: 1, Subject: "get_order W7", Text: "status open"},
+		{Kind: facts.FactChange, Status: facts.StatusModified, Role: agent, Block: 2, Subject: "pool/pool.go", Text: "new func Close (+4 −0 lines)"},
+		{Kind: facts.FactCommand, Status: facts.StatusFailed, Role: agent, Block: 3, Subject: "go test ./... 2>&1 | tail -5", Text: "--- FAIL: TestClose"},
+		{Kind: facts.FactError, Status: facts.StatusResolved, Role: agent, Block: 3, Subject: "go test ./...", Text: "--- FAIL: TestClose", Why: "edited pool/pool.go"},
+		{Kind: facts.FactCorrection, Role: user, Block: 4, Text: "Never touch the lock file."},
+		{Kind: facts.FactTask, Role: user, Block: 4, Text: "Now the README. Never touch the"},
+		{Kind: facts.FactDecision, Role: agent, Block: 5, Text: "I chose a mutex because two goroutines write.", Why: "two goroutines write."},
+		{Kind: facts.FactChange, Status: facts.StatusCreated, Role: agent, Block: 5, Subject: "README.md", Text: "\"Pool\", 12 lines"},
+		{Kind: facts.FactChange, Status: facts.StatusModified, Role: agent, Block: 6, Subject: "pool/pool.go", Text: "limit: 5 → 30"},
+		{Kind: facts.FactCommand, Status: facts.StatusOK, Role: agent, Block: 7, Subject: "go test ./...", Text: "ok pool 0.1s"},
+		{Kind: facts.FactProgress, Role: agent, Block: 8, Text: "All 42 tests pass."},
+		{Kind: facts.FactTodo, Status: facts.StatusCompleted, Role: agent, Block: 8, Subject: "Fix", Text: "Fix"},
+		{Kind: facts.FactTodo, Status: facts.StatusActive, Role: agent, Block: 8, Subject: "Document", Text: "Document"},
+		{Kind: facts.FactReference, Role: user, Block: 8, Subject: "https://example.com/17", Text: "See https://example.com/17."},
+		{Kind: facts.FactReference, Role: user, Block: 8, Subject: "TestClose", Text: "TestClose is in the context already"},
+		{Kind: facts.FactQuestion, Status: facts.StatusOpen, Role: agent, Block: 9, Text: "Should I commit?"},
+		{Kind: facts.FactQuestion, Status: facts.StatusResolved, Role: agent, Block: 9, Text: "Which port?", Why: "8443"},
+	}, &Options{Ref: ref})
+	want := &summary.Summary{
+		Intent: "Fix the pool. Now: Now the README. Never touch the",
+		Files: summary.Files{
+			{Path: "README.md", Changes: []summary.Item{{Text: "created: \"Pool\", 12 lines", Source: "b5"}}},
+			{Path: "pool/pool.go", Changes: []summary.Item{{Text: "new func Close (+4 −0 lines)", Source: "b2"}, {Text: "limit: 5 → 30", Source: "b6"}}},
+		},
+		Decisions: []summary.Decision{{Decision: "I chose a mutex because two goroutines write.", Rationale: "two goroutines write.", Source: "b5"}},
+		State: "All 42 tests pass. To-dos: 1 of 2 completed, in progress: Document. Last command: go test ./...: ok (ok pool 0.1s). " +
+			"Waiting for an answer: Should I commit?",
+		Blockers: []summary.Item{{Text: "Should I commit?", Source: "b9"}},
+		Next:     []summary.Item{{Text: "Document", Source: "b8"}},
+		Context: []summary.Item{
+			{Text: "User: Never touch the lock file.", Source: "b4"},
+			{Text: "All 42 tests pass.", Source: "b8"},
+			{Text: "go test ./... ×2: ok (ok pool 0.1s)", Source: "b7"},
+			{Text: "get_order W7: status open", Source: "b1"},
+			{Text: "Read: pool/doc.go", Source: "b1"},
+		},
+		Errors:    []summary.Error{{Error: "go test ./...: --- FAIL: TestClose", Status: "resolved", Note: "edited pool/pool.go", Source: "b3"}},
+		Artifacts: []summary.Item{{Text: "See https://example.com/17.", Source: "b8"}, {Text: "TestClose is in the context already", Source: "b8"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("draft (-want +got):\n%s", diff)
+	}
+}
+
+func TestIntentGoesOn(t *testing.T) {
+	task := func(block int, text string) facts.Fact {
+		return facts.Fact{Kind: facts.FactTask, Role: transcript.RoleUser, Block: block, Text: text}
+	}
+	got := Draft([]facts.Fact{task(7, "Do d."), task(8, "Do e.")}, &Options{Ref: ref, Intent: "Do a. Now: Do b. Now: Do c."})
+	if want := "Do a. Now: Do c. Now: Do d. Now: Do e."; got.Intent != want {
+		t.Errorf("intent = %q, want %q", got.Intent, want)
+	}
+	if diff := cmp.Diff([]summary.Item{{Text: "User asked: Do b."}}, got.Context); diff != "" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+}
+
+func TestFilesAreMerged(t *testing.T) {
+	change := func(block int, status facts.FactStatus, path, text string) facts.Fact {
+		return facts.Fact{Kind: facts.FactChange, Status: status, Role: transcript.RoleAssistant, Block: block, Subject: path, Text: text}
+	}
+	for _, tt := range []struct {
+		name string
+		in   []facts.Fact
+		want summary.Files
+	}{
+		{
+			"what was written anew is there once",
+			[]facts.Fact{change(1, facts.StatusCreated, "a.go", "func A, 3 lines"), change(2, facts.StatusCreated, "a.go", "func B, 4 lines")},
+			summary.Files{{Path: "a.go", Changes: []summary.Item{{Text: "created: func B, 4 lines", Source: "b2"}}}},
+		},
+		{
+			"what was added and taken away is not there",
+			[]facts.Fact{change(1, facts.StatusModified, "a.go", "new retry (+1 −0 lines)"), change(2, facts.StatusModified, "a.go", "gone retry (+0 −1 lines)"), change(3, facts.StatusDeleted, "b.go", "")},
+			summary.Files{{Path: "b.go", Changes: []summary.Item{{Text: "deleted", Source: "b3"}}}},
+		},
+		{
+			"the file that was changed last is last",
+			[]facts.Fact{change(1, facts.StatusModified, "a.go", "x: 1 → 2"), change(2, facts.StatusModified, "b.go", "y: 1 → 2"), change(3, facts.StatusModified, "a.go", "x: 2 → 3")},
+			summary.Files{
+				{Path: "b.go", Changes: []summary.Item{{Text: "y: 1 → 2", Source: "b2"}}},
+				{Path: "a.go", Changes: []summary.Item{{Text: "x: 1 → 2", Source: "b1"}, {Text: "x: 2 → 3", Source: "b3"}}},
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, Draft(tt.in, &Options{Ref: ref}).Files); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every section says something, whatever the facts; what was corrected and what
+// is open is in it; equal facts make equal drafts.
+func TestDraftSaysEverySection(t *testing.T) {
+	kinds := []facts.FactKind{
+		facts.FactTask, facts.FactCorrection, facts.FactChange, facts.FactRead, facts.FactCommand, facts.FactDecision, facts.FactError,
+		facts.FactQuestion, facts.FactTodo, facts.FactPlan, facts.FactProgress, facts.FactReference,
+	}
+	statuses := []facts.FactStatus{"", facts.StatusOK, facts.StatusFailed, facts.StatusOpen, facts.StatusResolved, facts.StatusPending, facts.StatusCreated, facts.StatusModified}
+	rapid.Check(t, func(t *rapid.T) {
+		var list []facts.Fact
+		for i := range rapid.IntRange(0, 30).Draw(t, "facts") {
+			list = append(list, facts.Fact{
+				Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Status: rapid.SampledFrom(statuses).Draw(t, "status"), Block: i,
+				Role:    rapid.SampledFrom([]transcript.Role{transcript.RoleUser, transcript.RoleAssistant}).Draw(t, "role"),
+				Subject: rapid.SampledFrom([]string{"a.go", "go test", "x y z", "d/e.go"}).Draw(t, "subject"),
+				Text:    rapid.SampledFrom([]string{"one", "two words", "new x (+1 −0 lines)", "gone x (+0 −1 lines)", "a longer text with 3 figures: 1, 2"}).Draw(t, "text"),
+			})
+		}
+		s := Draft(list, &Options{Ref: ref})
+		if s.Intent == "" || s.State == "" || len(s.Files) == 0 || len(s.Decisions) == 0 || len(s.Blockers) == 0 || len(s.Next) == 0 ||
+			len(s.Context) == 0 || len(s.Errors) == 0 || len(s.Artifacts) == 0 {
+			t.Fatalf("a section is empty: %+v", s)
+		}
+		said := fmt.Sprint(s)
+		for _, f := range list {
+			if (f.Kind == facts.FactCorrection || f.Kind == facts.FactQuestion && f.Status == facts.StatusOpen) && !strings.Contains(said, f.Text) {
+				t.Errorf("%+v is not in the draft", f)
+			}
+		}
+		if diff := cmp.Diff(s, Draft(list, &Options{Ref: ref})); diff != "" {
+			t.Errorf("a second time (-first +second):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,435 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+// FitOptions says what a summary is fitted into.
+type FitOptions struct {
+	// Limit is the most that the text may be. With 0 or less, it is whole.
+	Limit token.Count
+
+	// Size counts a text. Without it, four characters are a token.
+	Size func(string) token.Count
+
+	// ID is what recalls the whole summary. With it, what is not shown is
+	// followed by "recall" and the ID.
+	ID string
+
+	// Newest is how many of the newest changes of a file outlast older ones.
+	// It is 3 if it is 0 or less.
+	Newest int
+
+	// Bare leaves the sources out.
+	Bare bool
+}
+
+// An Elision says what of a section is not shown.
+type Elision struct {
+	Section Section  `json:"section"`
+	Count   int      `json:"count"`
+	Digests []string `json:"digests"` // as [Entry.Digest], in the order in which they went
+}
+
+// Fit returns the sections of s in Markdown, without header and metadata, in
+// no more tokens than the limit, and what it had to leave out for that. In its
+// place each section says how much it does not show: "… 12 more: recall ID".
+//
+// What is needed least goes first; within a section that is the oldest, but of
+// steps the last:
+//
+//  1. artifacts
+//  2. context
+//  3. errors that are resolved
+//  4. changes of a file, but for its newest
+//  5. the rationale of decisions
+//  6. changes of files
+//  7. errors that are open
+//  8. decisions
+//  9. files
+//  10. blockers
+//  11. steps
+//  12. all lines of the intent but the first, and then those of the state
+//
+// A larger limit never shows less. The first lines of intent and state and the
+// marks of the other sections always stay: if that is more than the limit, it
+// is what comes back, and ok is false.
+//
+// Only what is shown is counted, each entry once, and then the whole, to
+// confirm the sum.
+func (s *Summary) Fit(o *FitOptions) (text string, left []Elision, ok bool) {
+	if o == nil {
+		o = &FitOptions{}
+	}
+	size := o.Size
+	if size == nil {
+		size = func(t string) token.Count { return token.Estimate(t, token.KindProse) }
+	}
+	f := newFitting(s, o)
+	if o.Limit <= 0 {
+		return f.render(), nil, true
+	}
+	f.fill(size, o.Limit)
+	// Where counts do not add up, the sum may have been too low.
+	for text = f.render(); size(text) > o.Limit; text = f.render() {
+		if f.dropped == len(f.drops) {
+			return text, f.elisions(), false
+		}
+		f.drops[f.dropped].drop()
+		f.dropped++
+	}
+	return text, f.elisions(), true
+}
+
+// A fitting is a summary as lines, and the order in which they go.
+type fitting struct {
+	mark    func(n int) string
+	parts   []*fitPart
+	drops   []fitDrop
+	dropped int // how many of drops are gone
+
+	size  func(string) token.Count
+	total token.Count // of what is shown
+	marks map[int]token.Count
+}
+
+// A fitPart is a section: its lines and how much of it is gone.
+type fitPart struct {
+	section Section
+	head    string
+	atEnd   bool // the mark stands behind the lines
+	lines   []*fitLine
+	gone    []string // digests
+}
+
+// A fitLine is an entry: a head, parts that can go without it, and a tail.
+type fitLine struct {
+	head  string
+	subs  []fitSub
+	tail  string
+	drops bool // it can go
+	hide  bool
+	gone  int // how many of subs are
+}
+
+type fitSub struct {
+	text string
+	hide bool
+}
+
+// dots stand in a line for parts that are gone.
+const dots = ": …"
+
+// A fitDrop is one step: a line, or a part of it if sub is not negative.
+type fitDrop struct {
+	part   *fitPart
+	line   *fitLine
+	sub    int
+	digest string
+}
+
+func newFitting(s *Summary, o *FitOptions) *fitting {
+	f := &fitting{marks: make(map[int]token.Count), mark: func(n int) string { return fmt.Sprintf("… %d more\n", n) }}
+	if o.ID != "" {
+		f.mark = func(n int) string { return fmt.Sprintf("… %d more: recall %s\n", n, o.ID) }
+	}
+	b := fitBuilder{s: s, o: o, newest: o.Newest}
+	if b.newest <= 0 {
+		b.newest = 3
+	}
+	for _, sec := range Sections() {
+		if p := b.part(sec); p != nil {
+			f.parts = append(f.parts, p)
+		}
+	}
+	for _, rank := range b.ranks {
+		f.drops = append(f.drops, rank...)
+	}
+	return f
+}
+
+// The ranks in which entries go.
+const (
+	rankArtifacts = iota
+	rankContext
+	rankResolved
+	rankOlderChanges
+	rankRationales
+	rankChanges
+	rankOpen
+	rankDecisions
+	rankFiles
+	rankBlockers
+	rankNext
+	rankIntent
+	rankState
+	ranks
+)
+
+// A fitBuilder makes the lines of each section and ranks them.
+type fitBuilder struct {
+	s      *Summary
+	o      *FitOptions
+	newest int
+	ranks  [ranks][]fitDrop
+}
+
+func (b *fitBuilder) part(sec Section) *fitPart {
+	if !b.s.said(sec) {
+		return nil
+	}
+	p := &fitPart{section: sec, head: "## " + sec.Title() + "\n"}
+	switch sec {
+	case SectionIntent:
+		b.prose(p, b.s.Intent, rankIntent)
+	case SectionState:
+		b.prose(p, b.s.State, rankState)
+	case SectionFiles:
+		for _, f := range b.s.Files {
+			b.file(p, f)
+		}
+	case SectionDecisions:
+		for _, d := range b.s.Decisions {
+			b.decision(p, d)
+		}
+	case SectionErrors:
+		for _, e := range b.s.Errors {
+			rank := rankOpen
+			if e.Status == StatusResolved {
+				rank = rankResolved
+			}
+			text := e.text()
+			e.Source = b.source(e.Source)
+			b.line(p, isNone(e.Error), "- "+e.markdown(), rank, text)
+		}
+	case SectionBlockers:
+		b.items(p, b.s.Blockers, rankBlockers)
+	case SectionNext:
+		b.items(p, b.s.Next, rankNext)
+	case SectionContext:
+		b.items(p, b.s.Context, rankContext)
+	case SectionArtifacts:
+		b.items(p, b.s.Artifacts, rankArtifacts)
+	}
+	return p
+}
+
+func (b *fitBuilder) source(source string) string {
+	if b.o.Bare {
+		return ""
+	}
+	return source
+}
+
+// line adds a line that goes at a rank. What says None stays.
+func (b *fitBuilder) line(p *fitPart, none bool, head string, rank int, text string) *fitLine {
+	l := &fitLine{head: head, tail: "\n", drops: !none}
+	if none {
+		l.head = None
+	}
+	p.lines = append(p.lines, l)
+	if !none {
+		b.ranks[rank] = append(b.ranks[rank], fitDrop{p, l, -1, short(text)})
+	}
+	return l
+}
+
+// prose adds the lines of a text, of which the first stays and the last but
+// one goes last.
+func (b *fitBuilder) prose(p *fitPart, text string, rank int) {
+	p.atEnd = true
+	for i, line := range strings.Split(text, "\n") {
+		if i == 0 {
+			p.lines = append(p.lines, &fitLine{head: escapeLine(line), tail: "\n"})
+			continue
+		}
+		b.line(p, false, escapeLine(line), rank, strings.TrimSpace(line))
+	}
+	slices.Reverse(b.ranks[rank])
+}
+
+func (b *fitBuilder) items(p *fitPart, list []Item, rank int) {
+	for i, it := range list {
+		mark := "- "
+		if rank == rankNext {
+			mark = fmt.Sprintf("%d. ", i+1)
+		}
+		text := it.Text
+		it.Source = b.source(it.Source)
+		b.line(p, isNone(it.Text), mark+it.markdown(), rank, text)
+	}
+	if rank == rankNext {
+		p.atEnd = true
+		slices.Reverse(b.ranks[rank])
+	}
+}
+
+func (b *fitBuilder) file(p *fitPart, f File) {
+	none := isNone(f.Path) && len(f.Changes) == 0
+	l := b.line(p, none, "- "+codeSpan(f.Path), rankFiles, f.Path)
+	for i, c := range f.Changes {
+		rank := rankChanges
+		if i < len(f.Changes)-b.newest {
+			rank = rankOlderChanges
+		}
+		text := f.Path + ": " + c.Text
+		c.Source = b.source(c.Source)
+		l.subs = append(l.subs, fitSub{text: c.markdown()})
+		b.ranks[rank] = append(b.ranks[rank], fitDrop{p, l, i, short(text)})
+	}
+}
+
+func (b *fitBuilder) decision(p *fitPart, d Decision) {
+	l := b.line(p, isNone(d.Decision), "- **"+escapeBold(fold(d.Decision))+"**", rankDecisions, d.text())
+	l.tail = sourced("", b.source(d.Source)) + "\n"
+	if l.tail != "\n" {
+		l.tail = " " + l.tail
+	}
+	if d.Rationale == "" || isNone(d.Decision) {
+		return
+	}
+	l.subs = []fitSub{{text: fold(d.Rationale)}}
+	b.ranks[rankRationales] = append(b.ranks[rankRationales], fitDrop{p, l, 0, short(d.Rationale)})
+}
+
+// fill drops everything and then takes back what is needed most, as long as it
+// fits: not only until it first does not, because the last of a section takes
+// its mark with it.
+func (f *fitting) fill(size func(string) token.Count, limit token.Count) {
+	f.size = size
+	for i, p := range f.parts {
+		f.total += size(p.head)
+		if i > 0 {
+			f.total += size("\n")
+		}
+		for _, l := range p.lines {
+			if !l.drops {
+				f.total += size(l.head + l.tail)
+			}
+		}
+	}
+	for _, d := range f.drops {
+		d.drop()
+	}
+	var slack token.Count
+	for _, p := range f.parts {
+		slack += f.markSize(len(p.gone))
+	}
+	f.total += slack
+	best := len(f.drops)
+	at := best
+	for at > 0 && f.total <= limit+slack {
+		at--
+		f.takeBack(f.drops[at])
+		if f.total <= limit {
+			best = at
+		}
+	}
+	for _, d := range f.drops[at:best] {
+		d.drop()
+	}
+	f.dropped = best
+}
+
+// markSize returns the size of the mark for n entries.
+func (f *fitting) markSize(n int) token.Count {
+	if n == 0 {
+		return 0
+	}
+	c, ok := f.marks[n]
+	if !ok {
+		c = f.size(f.mark(n))
+		f.marks[n] = c
+	}
+	return c
+}
+
+// takeBack undoes the latest drop and counts what it shows.
+func (f *fitting) takeBack(d fitDrop) {
+	f.total -= f.markSize(len(d.part.gone))
+	d.part.gone = d.part.gone[:len(d.part.gone)-1]
+	f.total += f.markSize(len(d.part.gone))
+	if d.sub < 0 {
+		d.line.hide = false
+		f.total += f.size(d.line.head + d.line.tail)
+		if d.line.gone > 0 {
+			f.total += f.size(dots)
+		}
+		return
+	}
+	sub := &d.line.subs[d.sub]
+	sub.hide = false
+	f.total += f.size("; " + sub.text)
+	if d.line.gone--; d.line.gone == 0 {
+		f.total -= f.size(dots)
+	}
+}
+
+// drop hides a line or a part of it.
+func (d fitDrop) drop() {
+	d.part.gone = append(d.part.gone, d.digest)
+	if d.sub < 0 {
+		d.line.hide = true
+		return
+	}
+	d.line.subs[d.sub].hide = true
+	d.line.gone++
+}
+
+// render returns the text of what is left.
+func (f *fitting) render() string {
+	var b strings.Builder
+	for i, p := range f.parts {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.head)
+		if n := len(p.gone); n > 0 && !p.atEnd {
+			b.WriteString(f.mark(n))
+		}
+		for _, l := range p.lines {
+			if !l.hide {
+				l.render(&b)
+			}
+		}
+		if n := len(p.gone); n > 0 && p.atEnd {
+			b.WriteString(f.mark(n))
+		}
+	}
+	return b.String()
+}
+
+// render writes a line: its head, three dots if parts of it are gone, and the
+// parts that are not.
+func (l *fitLine) render(b *strings.Builder) {
+	b.WriteString(l.head)
+	sep := ": "
+	if l.gone > 0 {
+		b.WriteString(dots)
+		sep = " "
+	}
+	for _, sub := range l.subs {
+		if sub.hide {
+			continue
+		}
+		b.WriteString(sep)
+		b.WriteString(sub.text)
+		sep = "; "
+	}
+	b.WriteString(l.tail)
+}
+
+// elisions returns what is gone, in the order of the document.
+func (f *fitting) elisions() []Elision {
+	var list []Elision
+	for _, p := range f.parts {
+		if len(p.gone) > 0 {
+			list = append(list, Elision{p.section, len(p.gone), p.gone})
+		}
+	}
+	return list
+}

@@ -1,0 +1,464 @@
+package summary
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// A SyntaxError says where and why a text is not a summary.
+type SyntaxError struct {
+	Line  int    // in the text, from 1; 0 if it is a field that is wrong
+	Field string // such as "decisions_made[2].rationale"; may be empty
+	Text  string // what is wrong
+	Hint  string // what to write instead; may be empty
+}
+
+// Error returns the place, what is wrong there and the hint.
+func (e *SyntaxError) Error() string {
+	var b strings.Builder
+	b.WriteString("summary")
+	if e.Line > 0 {
+		fmt.Fprintf(&b, " line %d", e.Line)
+	}
+	if e.Field != "" {
+		b.WriteString(" " + e.Field)
+	}
+	b.WriteString(": " + e.Text)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// MarshalJSON writes a text, or an object if there is a source.
+func (it Item) MarshalJSON() ([]byte, error) {
+	if it.Source == "" {
+		return encode(it.Text)
+	}
+	return encode(struct {
+		Text   string `json:"text"`
+		Source string `json:"source"`
+	}{it.Text, it.Source})
+}
+
+// UnmarshalJSON reads a text or an object. It fails with a [*SyntaxError].
+func (it *Item) UnmarshalJSON(data []byte) error { return readItem(data, "item", it) }
+
+// MarshalJSON writes an object of paths in the order of the list. Several
+// files of one path become one.
+func (fs Files) MarshalJSON() ([]byte, error) {
+	if fs == nil {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range unite(fs) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := encode(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		if f.Changes == nil {
+			f.Changes = []Item{}
+		}
+		list, err := encode(f.Changes)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(list)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object of paths. Where a path comes twice, its
+// changes are united. It fails with a [*SyntaxError].
+func (fs *Files) UnmarshalJSON(data []byte) error { return readFiles(data, string(SectionFiles), fs) }
+
+// UnmarshalJSON reads a summary, or the published state file that has one
+// under compression_state. Fields are found in any case, and fields of other
+// names are passed over. It takes what models write in place of the form: a
+// decision or an error as a text, a list of one thing without brackets, a list
+// of objects with paths for files. A value of a wrong type is a
+// [*SyntaxError] that names the field.
+func (s *Summary) UnmarshalJSON(data []byte) error {
+	var out Summary
+	if err := out.read(data, ""); err != nil {
+		return err
+	}
+	*s = out
+	return nil
+}
+
+func (s *Summary) read(data []byte, field string) error {
+	list, err := members(data, field)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if err := s.readField(strings.ToLower(m.key), m.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readField reads one field of a summary, of its metadata or of a state file.
+func (s *Summary) readField(key string, v json.RawMessage) error {
+	if isNull(v) {
+		return nil
+	}
+	switch key {
+	case "compression_state", "summary":
+		return s.read(v, key)
+	case string(SectionIntent):
+		return readText(v, key, &s.Intent)
+	case string(SectionState):
+		return readText(v, key, &s.State)
+	case string(SectionFiles):
+		return readFiles(v, key, &s.Files)
+	case string(SectionDecisions):
+		return readList(v, key, &s.Decisions, readDecision)
+	case string(SectionErrors):
+		return readList(v, key, &s.Errors, readError)
+	case string(SectionBlockers), string(SectionNext), string(SectionContext), string(SectionArtifacts):
+		return readList(v, key, s.items(Section(key)), readItem)
+	}
+	return s.Meta.readField(key, v)
+}
+
+// readField reads one field of the metadata.
+func (m *Meta) readField(key string, v json.RawMessage) error {
+	switch key {
+	case "compression_count":
+		return readValue(v, key, "a whole number", &m.Count)
+	case "last_compressed_at":
+		return readText(v, key, &m.At)
+	case "messages_compressed":
+		return readValue(v, key, "a whole number", &m.Messages)
+	case "tokens_before":
+		return readValue(v, key, "a whole number", &m.TokensBefore)
+	case "tokens_after":
+		return readValue(v, key, "a whole number", &m.TokensAfter)
+	case "compression_ratio":
+		return readRatio(v, key, &m.Ratio)
+	case "probe_score":
+		return readRatio(v, key, &m.ProbeScore)
+	case "strategy":
+		return readText(v, key, &m.Strategy)
+	case "model":
+		return readText(v, key, &m.Model)
+	case "depth":
+		return readValue(v, key, "a whole number", &m.Depth)
+	case "input_digest":
+		return readText(v, key, &m.Input)
+	}
+	return nil
+}
+
+// readDecision reads a decision, as an object or a text.
+func readDecision(v json.RawMessage, field string, d *Decision) error {
+	if kind(v) == "a text" {
+		return readText(v, field, &d.Decision)
+	}
+	return readObject(v, field, "decision", map[string]*string{
+		"decision": &d.Decision, "rationale": &d.Rationale, "source": &d.Source,
+	})
+}
+
+// readError reads an error, as an object or a text.
+func readError(v json.RawMessage, field string, e *Error) error {
+	if kind(v) == "a text" {
+		if err := readText(v, field, &e.Error); err != nil || isNone(e.Error) {
+			return err
+		}
+		e.Status = StatusOpen
+		return nil
+	}
+	if err := readObject(v, field, "error", map[string]*string{
+		"error": &e.Error, "status": &e.Status, "note": &e.Note, "source": &e.Source,
+	}); err != nil {
+		return err
+	}
+	e.Status = status(e.Status)
+	return nil
+}
+
+// readItem reads an item, as an object or a text.
+func readItem(v json.RawMessage, field string, it *Item) error {
+	if kind(v) == "a text" {
+		return readText(v, field, &it.Text)
+	}
+	return readObject(v, field, "text", map[string]*string{"text": &it.Text, "source": &it.Source})
+}
+
+// readObject reads the text fields of an object, of which one must be there.
+func readObject(v json.RawMessage, field, need string, into map[string]*string) error {
+	list, err := members(v, field)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, m := range list {
+		key := strings.ToLower(m.key)
+		dst, known := into[key]
+		if !known || isNull(m.value) {
+			continue
+		}
+		if err := readText(m.value, field+"."+key, dst); err != nil {
+			return err
+		}
+		found = found || key == need
+	}
+	if !found {
+		return &SyntaxError{Field: field, Text: "it has no field " + need}
+	}
+	return nil
+}
+
+// readFiles reads an object of paths, a list of objects with path and changes,
+// or a text that says that there are none.
+func readFiles(v json.RawMessage, field string, fs *Files) error {
+	switch kind(v) {
+	case "null":
+		return nil
+	case "an object":
+		list, err := members(v, field)
+		if err != nil {
+			return err
+		}
+		files := make(Files, 0, len(list))
+		for _, m := range list {
+			f := File{Path: m.key}
+			if err := readChanges(m.value, field+"."+m.key, &f); err != nil {
+				return err
+			}
+			files = append(files, f)
+		}
+		*fs = unite(files)
+		return nil
+	}
+	var files []File
+	if err := readList(v, field, &files, readFile); err != nil {
+		return err
+	}
+	*fs = unite(files)
+	return nil
+}
+
+// readFile reads a file of a list of files: a path, or an object of a path and
+// its changes.
+func readFile(v json.RawMessage, field string, f *File) error {
+	if kind(v) == "a text" {
+		return readText(v, field, &f.Path)
+	}
+	list, err := members(v, field)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		switch strings.ToLower(m.key) {
+		case "path", "file":
+			err = readText(m.value, field+".path", &f.Path)
+		case "changes", "change":
+			err = readChanges(m.value, field+".changes", f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.Path == "" {
+		return &SyntaxError{Field: field, Text: "it has no field path"}
+	}
+	return nil
+}
+
+func readChanges(v json.RawMessage, field string, f *File) error {
+	if isNull(v) {
+		return nil
+	}
+	if err := readList(v, field, &f.Changes, readItem); err != nil {
+		return err
+	}
+	if len(f.Changes) == 0 {
+		f.Changes = nil
+	}
+	return nil
+}
+
+// readList reads a list of anything, or one of it without brackets.
+func readList[T any](v json.RawMessage, field string, into *[]T, read func(json.RawMessage, string, *T) error) error {
+	if kind(v) != "a list" {
+		var one T
+		if err := read(v, field, &one); err != nil {
+			return err
+		}
+		*into = []T{one}
+		return nil
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(v, &raw); err != nil {
+		return syntax(v, field, err)
+	}
+	list := make([]T, len(raw))
+	for i, r := range raw {
+		if err := read(r, fmt.Sprintf("%s[%d]", field, i), &list[i]); err != nil {
+			return err
+		}
+	}
+	*into = list
+	return nil
+}
+
+func readText(v json.RawMessage, field string, into *string) error {
+	return readValue(v, field, "a text", into)
+}
+
+func readRatio(v json.RawMessage, field string, into *ratio.Ratio) error {
+	r, err := ratio.Parse(strings.Trim(string(v), `"`))
+	if err != nil {
+		return wrongType(v, field, "a number such as 0.95")
+	}
+	*into = r
+	return nil
+}
+
+// readValue reads a text or a number into a variable of its type.
+func readValue(v json.RawMessage, field, want string, into any) error {
+	if err := json.Unmarshal(v, into); err != nil || isNull(v) {
+		return wrongType(v, field, want)
+	}
+	return nil
+}
+
+func wrongType(v json.RawMessage, field, want string) error {
+	return &SyntaxError{Field: field, Text: kind(v) + " where " + want + " is expected"}
+}
+
+// A member is a field of an object as it was read.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// members returns the fields of an object in their order, repetitions
+// included.
+func members(v json.RawMessage, field string) ([]member, error) {
+	if k := kind(v); k != "an object" {
+		return nil, wrongType(v, field, "an object")
+	}
+	d := json.NewDecoder(bytes.NewReader(v))
+	if _, err := d.Token(); err != nil {
+		return nil, syntax(v, field, err)
+	}
+	var list []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, syntax(v, field, err)
+		}
+		m := member{key: fmt.Sprint(key)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, syntax(v, field, err)
+		}
+		list = append(list, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, syntax(v, field, err)
+	}
+	return list, nil
+}
+
+// syntax returns what the decoder found, with the line where it did.
+func syntax(v []byte, field string, err error) *SyntaxError {
+	if e, ok := errors.AsType[*SyntaxError](err); ok {
+		return e
+	}
+	e := &SyntaxError{Field: field, Text: err.Error()}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Line = 1 + bytes.Count(v, []byte("\n"))
+		e.Text, e.Hint = "the JSON ends in the middle", "the reply may have been cut off"
+	}
+	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
+		e.Line = 1 + bytes.Count(v[:min(int(se.Offset), len(v))], []byte("\n"))
+		if strings.HasPrefix(se.Error(), "unexpected end") {
+			e.Text, e.Hint = "the JSON ends in the middle", "the reply may have been cut off"
+		}
+	}
+	return e
+}
+
+// kind says what a JSON value is, for messages and for choosing how to read it.
+func kind(v json.RawMessage) string {
+	v = bytes.TrimLeft(v, " \t\r\n")
+	if len(v) == 0 {
+		return "nothing"
+	}
+	switch v[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "a truth value"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+func isNull(v json.RawMessage) bool { return kind(v) == "null" }
+
+// status returns how an error stands, for the words that people and models
+// use. It is empty for what is none of them.
+func status(word string) string {
+	switch strings.ToLower(strings.Trim(word, " .*_()[]`")) {
+	case "open", "unresolved", "pending", "ongoing", "investigating", "unfixed", "active", "in progress":
+		return StatusOpen
+	case "resolved", "fixed", "solved", "done", "closed", "mended", "repaired":
+		return StatusResolved
+	}
+	return ""
+}
+
+// unite returns files with each path once, its changes in their order.
+func unite(fs []File) Files {
+	if fs == nil {
+		return nil
+	}
+	at := make(map[string]int, len(fs))
+	out := make(Files, 0, len(fs))
+	for _, f := range fs {
+		i, twice := at[f.Path]
+		if !twice {
+			at[f.Path] = len(out)
+			out = append(out, File{f.Path, append([]Item(nil), f.Changes...)})
+			continue
+		}
+		out[i].Changes = append(out[i].Changes, f.Changes...)
+	}
+	return out
+}
+
+// encode writes JSON without the escapes that HTML needs.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

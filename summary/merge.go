@@ -1,0 +1,259 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// An Action says what a merge did to an entry. It is stored as its text.
+type Action string
+
+// The actions.
+const (
+	Added    Action = "added"
+	Replaced Action = "replaced" // by a newer word on the same matter
+	Removed  Action = "removed"  // from a list of what is open
+	Updated  Action = "updated"  // more is known of it
+)
+
+// An Edit is what a merge did to one entry: of the old summary, or, where it
+// was added, of the merged one. It has no text, so that a journal may keep it.
+type Edit struct {
+	Section Section `json:"section"`
+	Action  Action  `json:"action"`
+	Digest  string  `json:"digest"` // as [Entry.Digest]
+}
+
+// now begins the line of an intent that says what it has become.
+const now = "Now: "
+
+// Merge returns the summary s with what next knows besides, and the edits: one
+// for each entry of s that the result does not have in the same words, and one
+// for each that is new. Entries are the same if they differ only in case, white
+// space and punctuation at the end.
+//
+//   - The intent of s stays. What next says is wanted, if s does not say it
+//     already, becomes a further line, "Now: …", in place of an earlier one.
+//   - Files are united by path, and their changes. So are decisions, errors,
+//     context and artifacts, each once, in the order in which they came.
+//   - The first rationale of a decision stays; a stated one takes the place of
+//     one that is not, and one that has more of one that has less.
+//   - The newer status of an error counts. Its notes are joined.
+//   - State, blockers and steps are those of next, if it has any. For blockers
+//     and steps None is something, for everything else it is nothing.
+//   - Count is one more. Tokens, ratio and score are those of next; the rest of
+//     the metadata is, where it is set.
+//
+// No change of a file, decision or error of either is lost. Merging a summary
+// with itself changes none of its sections, if it has every entry once. But
+// for the notes of errors and rationales that differ, it does not matter which
+// of three summaries in a row are merged first. A nil s or next is an empty
+// one.
+func (s *Summary) Merge(next *Summary) (*Summary, []Edit) {
+	if s == nil {
+		s = &Summary{}
+	}
+	if next == nil {
+		next = &Summary{}
+	}
+	m := &Summary{
+		Intent:    mergeIntent(s.Intent, next.Intent),
+		Files:     mergeFiles(s.Files, next.Files),
+		Decisions: mergeDecisions(s.Decisions, next.Decisions),
+		State:     s.State,
+		Blockers:  newest(s.Blockers, next.Blockers),
+		Next:      newest(s.Next, next.Next),
+		Context:   mergeItems(s.Context, next.Context),
+		Errors:    mergeErrors(s.Errors, next.Errors),
+		Artifacts: mergeItems(s.Artifacts, next.Artifacts),
+		Meta:      mergeMeta(s.Meta, next.Meta),
+	}
+	if strings.TrimSpace(next.State) != "" && !isNone(next.State) {
+		m.State = next.State
+	}
+	return m, edits(s, m)
+}
+
+func mergeMeta(old, next Meta) Meta {
+	out := next
+	out.Count = old.Count + 1
+	out.At = cmp.Or(next.At, old.At)
+	out.Messages = cmp.Or(next.Messages, old.Messages)
+	out.Depth = cmp.Or(next.Depth, old.Depth)
+	out.Input = cmp.Or(next.Input, old.Input)
+	if next.Strategy == "" && next.Model == "" {
+		out.Strategy, out.Model = old.Strategy, old.Model
+	}
+	return out
+}
+
+// mergeIntent keeps the old intent and adds what the new one says besides.
+func mergeIntent(old, next string) string {
+	if strings.TrimSpace(next) == "" || isNone(next) {
+		return old
+	}
+	if strings.TrimSpace(old) == "" || isNone(old) {
+		return next
+	}
+	base, _ := cutNow(old)
+	nextBase, nextNow := cutNow(next)
+	for _, text := range []string{nextNow, fold(nextBase)} {
+		if text != "" && !contains(old, text) {
+			return base + "\n" + now + text
+		}
+	}
+	return old
+}
+
+// cutNow parts an intent from the line that says what it has become.
+func cutNow(intent string) (base, became string) {
+	i := strings.LastIndex(intent, "\n"+now)
+	if i < 0 {
+		return intent, ""
+	}
+	return intent[:i], intent[i+1+len(now):]
+}
+
+// contains reports whether a text says another, apart from case, white space
+// and punctuation at the end.
+func contains(text, part string) bool { return strings.Contains(norm(text), norm(part)) }
+
+// isNoneItem reports whether an item says that there is nothing.
+func isNoneItem(it Item) bool { return isNone(it.Text) }
+
+// newest returns the next list if it says anything, and else the old one.
+func newest(old, next []Item) []Item {
+	if len(next) == 0 {
+		next = old
+	}
+	if next == nil {
+		return nil
+	}
+	return mergeItems(next, nil)
+}
+
+// mergeItems returns both lists as one, each item once. A source is added where
+// there was none.
+func mergeItems(old, next []Item) []Item {
+	return union(old, next, isNoneItem,
+		func(it Item) string { return norm(it.Text) },
+		func(a, b Item) Item { return Item{a.Text, cmp.Or(a.Source, b.Source)} })
+}
+
+// union returns both lists as one. Of entries with equal keys, the first stays
+// in its place, joined with the others. Entries that say None stay only if
+// there is nothing else.
+func union[T any](old, next []T, none func(T) bool, key func(T) string, join func(a, b T) T) []T {
+	if old == nil && next == nil {
+		return nil
+	}
+	out := make([]T, 0, len(old)+len(next))
+	at := make(map[string]int, cap(out))
+	var nothing []T
+	for _, list := range [][]T{old, next} {
+		for _, e := range list {
+			if none(e) {
+				nothing = append(nothing, e)
+				continue
+			}
+			k := key(e)
+			if i, twice := at[k]; twice {
+				out[i] = join(out[i], e)
+				continue
+			}
+			at[k] = len(out)
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 && len(nothing) > 0 {
+		return nothing[:1]
+	}
+	return out
+}
+
+// mergeFiles unites files by path and their changes by text.
+func mergeFiles(old, next []File) Files {
+	fs := union(old, next,
+		func(f File) bool { return isNone(f.Path) && len(f.Changes) == 0 },
+		func(f File) string { return strings.TrimPrefix(f.Path, "./") },
+		func(a, b File) File { return File{a.Path, slices.Concat(a.Changes, b.Changes)} })
+	for i := range fs {
+		fs[i].Changes = mergeItems(fs[i].Changes, nil)
+	}
+	return fs
+}
+
+func mergeDecisions(old, next []Decision) []Decision {
+	return union(old, next,
+		func(d Decision) bool { return isNone(d.Decision) },
+		func(d Decision) string { return norm(d.Decision) },
+		func(a, b Decision) Decision {
+			a.Source = cmp.Or(a.Source, b.Source)
+			switch {
+			case stated(b.Rationale) && (!stated(a.Rationale) || contains(b.Rationale, a.Rationale) && norm(b.Rationale) != norm(a.Rationale)):
+				a.Rationale = b.Rationale
+			case a.Rationale == "":
+				a.Rationale = b.Rationale
+			}
+			return a
+		})
+}
+
+func mergeErrors(old, next []Error) []Error {
+	return union(old, next,
+		func(e Error) bool { return isNone(e.Error) },
+		func(e Error) string { return norm(e.Error) },
+		func(a, b Error) Error {
+			a.Source = cmp.Or(a.Source, b.Source)
+			a.Status = cmp.Or(b.Status, a.Status)
+			switch {
+			case a.Note == "" || contains(b.Note, a.Note):
+				if norm(a.Note) != norm(b.Note) {
+					a.Note = b.Note
+				}
+			case !contains(a.Note, b.Note):
+				a.Note += "; " + b.Note
+			}
+			return a
+		})
+}
+
+// edits returns what became of each entry of old, and what is new in merged.
+func edits(old, merged *Summary) []Edit {
+	var list []Edit
+	for _, sec := range Sections() {
+		list = appendEdits(list, old, merged, sec)
+	}
+	return list
+}
+
+func appendEdits(list []Edit, old, merged *Summary, sec Section) []Edit {
+	before, after := old.appendEntries(nil, sec), merged.appendEntries(nil, sec)
+	had, has := make(map[string]bool, len(before)), make(map[string]bool, len(after))
+	for _, e := range before {
+		had[norm(e.Text)] = true
+	}
+	for _, e := range after {
+		has[norm(e.Text)] = true
+	}
+	gone := Removed
+	switch sec {
+	case SectionIntent, SectionState:
+		gone = Replaced
+	case SectionFiles, SectionDecisions, SectionErrors:
+		gone = Updated
+	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	}
+	for _, e := range before {
+		if !has[norm(e.Text)] {
+			list = append(list, Edit{sec, gone, e.Digest()})
+		}
+	}
+	for _, e := range after {
+		if !had[norm(e.Text)] {
+			list = append(list, Edit{sec, Added, e.Digest()})
+		}
+	}
+	return list
+}

@@ -1,0 +1,421 @@
+package summary
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An origin is a source, prepared for being asked what it says.
+type origin struct {
+	lower   string   // the text in lower case
+	folded  string   // the same with single spaces
+	squash  string   // its letters and digits alone
+	numbers []string // that it has, sorted
+	values  []float64
+
+	products map[string]bool // of numbers that stand as factors, such as "2 × 40.00"
+}
+
+func newOrigin(src *Source) *origin {
+	lower := strings.ToLower(strings.ToValidUTF8(src.Text, "\ufffd"))
+	lower = strings.ReplaceAll(lower, `\\`, `/`)
+	o := &origin{lower: lower, folded: fold(lower), squash: squash(lower)}
+	for _, m := range numberWord.FindAllString(lower, -1) {
+		n := plainNumber(m)
+		o.numbers = append(o.numbers, n)
+		if strings.Contains(m, ",") { // a list without blanks is many numbers
+			o.numbers = append(o.numbers, strings.Split(m, ",")...)
+		}
+		if v, err := strconv.ParseFloat(n, 64); err == nil {
+			o.values = append(o.values, v)
+		}
+	}
+	o.products = make(map[string]bool)
+	for _, m := range factors.FindAllStringSubmatch(lower, -1) {
+		a, errA := strconv.ParseFloat(plainNumber(m[1]), 64)
+		b, errB := strconv.ParseFloat(plainNumber(m[2]), 64)
+		if errA == nil && errB == nil {
+			o.products[strconv.FormatFloat(a*b, 'f', -1, 64)] = true
+			o.products[strconv.FormatFloat(a*b, 'f', 2, 64)] = true
+		}
+	}
+	slices.Sort(o.numbers)
+	o.numbers = slices.Compact(o.numbers)
+	slices.Sort(o.values)
+	o.values = slices.Compact(o.values)
+	return o
+}
+
+// squash returns the letters and digits of a text.
+func squash(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// quotes reports whether the source has a text of four words or more word for
+// word, up to where it is cut off. A nil origin has nothing.
+func (o *origin) quotes(text string) bool {
+	text, _, _ = strings.Cut(text, "…")
+	return o != nil && len(strings.Fields(text)) >= 4 && strings.Contains(o.folded, norm(text))
+}
+
+// compare checks the summary against its source.
+func (c *checker) compare() {
+	c.length()
+	c.files()
+	for _, sec := range Sections() {
+		for _, t := range c.s.texts(sec) {
+			if t.text != "" && !isNone(t.text) {
+				c.names(sec, t.text)
+			}
+		}
+	}
+	c.choices()
+	c.polarity()
+	c.exchanges()
+	c.standing()
+}
+
+// length checks that the summary is shorter than its source. A short source
+// may be outgrown by what must be said of any.
+func (c *checker) length() {
+	n := 0
+	for _, e := range c.s.Entries() {
+		n += utf8.RuneCountInString(e.Text)
+	}
+	if of := utf8.RuneCountInString(c.src.Text); n > max(of, 400) {
+		c.add("", "", RuleLonger, "the summary has %d characters, what it is of has %d", n, of)
+	}
+}
+
+// files checks that every path that was changed is there.
+func (c *checker) files() {
+	for _, p := range c.src.Changed {
+		want := cleanPath(p)
+		if !slices.ContainsFunc(c.s.Files, func(f File) bool { return samePath(cleanPath(f.Path), want) }) {
+			c.add(SectionFiles, p, RuleFile, "it was changed and is not there")
+		}
+	}
+}
+
+// cleanPath returns a path as it is compared.
+func cleanPath(p string) string {
+	p = strings.ReplaceAll(strings.Trim(strings.TrimSpace(p), "`\"'"), `\`, "/")
+	return strings.ToLower(strings.Trim(strings.TrimPrefix(p, "./"), "/"))
+}
+
+// samePath reports whether one path is the end of the other.
+func samePath(a, b string) bool {
+	return a == b || a != "" && strings.HasSuffix(b, "/"+a) || b != "" && strings.HasSuffix(a, "/"+b)
+}
+
+var (
+	cutWord    = regexp.MustCompile(`\S+…|[+−]\d+\b`) // what is cut off or counted is not what the source has
+	spanText   = regexp.MustCompile("`([^`]+)`")
+	pathText   = regexp.MustCompile(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
+	numberText = regexp.MustCompile(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})?(?:$|[\s)"',.;:!?–-])`)
+	numberWord = regexp.MustCompile(`\d[\d,_]*(?:\.\d+)?`)
+	factors    = regexp.MustCompile(`(\d[\d,]*(?:\.\d+)?) ?(?:×|x|\*|times) ?(\d[\d,]*(?:\.\d+)?)`)
+	unitWord   = regexp.MustCompile(`^[ -](?:seconds?|minutes?|hours?|days?|milliseconds?|bytes?)\b`)
+	thousands  = regexp.MustCompile(`^\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$`)
+	countNoun  = regexp.MustCompile(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
+)
+
+// names checks that what an entry names is in the source.
+func (c *checker) names(sec Section, text string) {
+	text = cutWord.ReplaceAllString(text, " ")
+	var list []string
+	for _, m := range spanText.FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	spans := len(list)
+	if c.src.Names != nil {
+		list = append(list, c.src.Names(text)...)
+	}
+	list = append(list, pathText.FindAllString(text, -1)...)
+	seen := make(map[string]bool, len(list))
+	for i, n := range list {
+		n = strings.Trim(strings.TrimSpace(n), "`\"'.,;:!?()[]")
+		if n == "" || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if !c.origin.has(n, i < spans) {
+			c.add(sec, text, RuleInvented, "the source has no %q", n)
+			return
+		}
+	}
+	for _, m := range numberText.FindAllStringSubmatchIndex(text, -1) {
+		n, unit := text[m[2]:m[3]], ""
+		if m[4] >= 0 {
+			unit = strings.TrimSpace(text[m[4]:m[5]])
+		}
+		if !c.origin.hasNumber(n, unit, text[m[3]:], subjects(text)) {
+			c.add(sec, text, RuleInvented, "the source has no number %s", n)
+			return
+		}
+	}
+}
+
+// has reports whether the source has a name, or could have it: exact says that
+// it was written as code.
+func (o *origin) has(name string, exact bool) bool {
+	n := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
+	switch {
+	case o.word(strings.ToLower(name)):
+		return true
+	case n[0] >= '0' && n[0] <= '9' && numberWord.FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
+		return true // numbers are checked by themselves
+	case strings.ContainsFunc(n, unicode.IsSpace):
+		return o.hasPhrase(n)
+	case o.word(n):
+		return true
+	case strings.Contains(n, "/"):
+		return o.hasPath(n, exact)
+	case plainWord(name) && !exact:
+		return true
+	}
+	bare := squash(n)
+	return ordinary[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
+}
+
+// plainWord reports whether a name is a word of a language rather than of a
+// program: letters in one case but for the first, and words of those joined by
+// hyphens.
+func plainWord(name string) bool {
+	for part := range strings.SplitSeq(name, "-") {
+		_, first := utf8.DecodeRuneInString(part)
+		rest := part[first:]
+		if strings.ContainsFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) ||
+			rest != strings.ToLower(rest) && part != strings.ToUpper(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// word reports whether the source has a text that is not part of a longer
+// word.
+func (o *origin) word(n string) bool {
+	for from := 0; ; {
+		i := strings.Index(o.lower[from:], n)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// wordAt reports whether the byte at i goes on with a word.
+func wordAt(s string, i int) bool {
+	if i < 0 || i >= len(s) {
+		return false
+	}
+	c := s[i]
+	if c == 'n' && i > 0 && s[i-1] == '\\' { // a line feed in a string
+		return false
+	}
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || c >= utf8.RuneSelf
+}
+
+// hasPhrase reports whether the source has a command or another text of
+// several words: as it is, or its words in one line.
+func (o *origin) hasPhrase(n string) bool {
+	n = fold(n)
+	if strings.Contains(o.folded, n) || strings.Contains(o.squash, squash(n)) && len(squash(n)) > 5 {
+		return true
+	}
+	words := strings.Fields(n)
+	for i, w := range words {
+		words[i] = strings.Trim(w, `"'(),;:`)
+	}
+	for line := range strings.Lines(o.lower) {
+		if len(line) <= 4000 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPath reports whether the source has a path by other means than as it is:
+// from another root, or its name and its directory apart.
+func (o *origin) hasPath(n string, exact bool) bool {
+	segments := strings.Split(cleanPath(n), "/")
+	if o.word(strings.Join(segments, "/")) {
+		return true
+	}
+	if len(segments) < 2 {
+		return false
+	}
+	// The source is in a directory that the summary names.
+	for i := 1; strings.HasPrefix(n, "/") && i < len(segments)-1; i++ {
+		if o.alone(strings.Join(segments[i:], "/")) {
+			return true
+		}
+	}
+	for i := 1; i < len(segments); i++ {
+		dir, rest := strings.Join(segments[:i], "/"), strings.Join(segments[i:], "/")
+		if o.word(dir) && (i < len(segments)-1 && o.word(rest) || o.alone(rest)) {
+			return true
+		}
+	}
+	// "and/or", "client/server": words that a writer joins.
+	if exact || strings.ContainsAny(n, "._") || strings.HasPrefix(n, "/") || len(segments) > 3 {
+		return false
+	}
+	for _, s := range segments {
+		if !plainWord(s) && !o.word(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// alone reports whether the source has a name of a file without a directory.
+func (o *origin) alone(n string) bool {
+	for from := 0; ; {
+		i := strings.Index(o.lower[from:], n)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) && (i == 0 || o.lower[i-1] != '/') {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// plainNumber returns a number without the separators of thousands.
+func plainNumber(n string) string {
+	if thousands.MatchString(n) {
+		return strings.NewReplacer(",", "", "_", "").Replace(n)
+	}
+	return strings.TrimRight(n, ",_")
+}
+
+// subjects returns the stems of the words of a text that tell what it is about.
+func subjects(text string) []string {
+	var list []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if !stops[w] && !auxiliary[w] && len(w) > 1 {
+			list = append(list, stem(w))
+		}
+	}
+	return list
+}
+
+// near reports whether the source has a short number, as any long text does,
+// where it speaks of the same: with one of the words within a few lines.
+func (o *origin) near(n string, about []string) bool {
+	const reach, most = 300, 2000 // bytes, occurrences
+	found := false
+	from := 0
+	for range most {
+		i := strings.Index(o.lower[from:], n)
+		if i < 0 {
+			return !found // it is written another way, such as 1,204
+		}
+		i += from
+		from = i + len(n)
+		if digitAt(o.lower, i-1) || digitAt(o.lower, from) {
+			continue
+		}
+		found = true
+		window := o.lower[max(i-reach, 0):min(from+reach, len(o.lower))]
+		if len(about) == 0 || slices.ContainsFunc(about, func(w string) bool { return strings.Contains(window, w) }) {
+			return true
+		}
+	}
+	return true
+}
+
+// digitAt reports whether the byte at i is a digit.
+func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
+
+// smallCount is up to where whoever writes may have counted.
+const smallCount = 12
+
+// hasNumber reports whether the source has a number, or one of which it is a
+// rounding, or whether it is a count that the writer made.
+func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
+	n = plainNumber(n)
+	if unit = strings.ToLower(unit); !units[unit] {
+		return true // "3rd" or "4o": a name, not a number
+	}
+	if unit == "%" {
+		if o.word(n+"%") || o.word(n+" %") || o.word(n+" percent") {
+			return true
+		}
+	} else if _, ok := slices.BinarySearch(o.numbers, n); ok && (len(n) > 3 || o.near(n, about)) {
+		return true
+	}
+	if m := unitWord.FindString(strings.ToLower(behind)); m != "" {
+		short := dimensions[strings.TrimLeft(m, " -")][1]
+		if o.word(n+short) || o.word(n+" "+short) {
+			return true
+		}
+	}
+	v, err := strconv.ParseFloat(n, 64)
+	if err != nil {
+		return true
+	}
+	if o.products[n] {
+		return true
+	}
+	if v <= smallCount && v == math.Trunc(v) && unit == "" {
+		return true
+	}
+	if unit == "" && v <= 1000 && countNoun.MatchString(strings.ToLower(behind)) {
+		return true
+	}
+	decimals := 0
+	if i := strings.IndexByte(n, '.'); i >= 0 {
+		decimals = len(n) - i - 1
+	}
+	scales := []float64{1}
+	switch unit {
+	case "%":
+		scales = append(scales, 100)
+	case "k", "kb", "s":
+		scales = append(scales, 1e-3, 1.0/1024)
+	case "m", "mb":
+		scales = append(scales, 1e-6, 1e-3, 1.0/(1<<20), 1.0/1024)
+	case "g", "gb":
+		scales = append(scales, 1e-9, 1e-6, 1.0/(1<<30), 1.0/(1<<20))
+	}
+	if decimals == 0 && len(scales) == 1 {
+		// Only a number with more digits can have been rounded to this one.
+		return slices.ContainsFunc(o.values, func(w float64) bool { return w != math.Trunc(w) && math.Round(w) == v })
+	}
+	half := math.Pow10(-decimals) / 2
+	return slices.ContainsFunc(o.values, func(w float64) bool {
+		return slices.ContainsFunc(scales, func(f float64) bool { return (f != 1 || w != math.Trunc(w)) && math.Abs(w*f-v) <= half*1.0001 })
+	})
+}
+
+// units are what may stand behind a number.
+var units = map[string]bool{
+	"": true, "%": true, "ms": true, "us": true, "ns": true, "s": true, "sec": true, "m": true, "min": true, "h": true,
+	"b": true, "k": true, "kb": true, "mb": true, "g": true, "gb": true, "tb": true, "x": true, "px": true,
+}
+
+// ordinary are names that a writer may use though the source does not: of
+// languages, products and things, in letters and digits.
+var ordinary = set("github gitlab javascript typescript oauth oauth2 postgresql postgres sqlite mysql mongodb nodejs macos ios json yaml " +
+	"graphql openai devops e2e i18n l10n utf8 http2 https sha256 sha1 md5 base64 readme webassembly websocket websockets jwt " +
+	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
+	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")

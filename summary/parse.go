@@ -1,0 +1,650 @@
+package summary
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// Parse reads a summary in JSON or in Markdown, alone or with words of a model
+// around it, such as a fence. Markdown is what [Summary.Markdown] writes and
+// what others make of the template: headings of any level, bullets of any
+// style, lines that are wrapped, decisions in bold or with "because", changes
+// behind a path or below it. A section that is not there leaves its field nil.
+//
+// It fails with a [*SyntaxError] if a value has a wrong type, if JSON is
+// broken or cut off, or if there is no section at all.
+func Parse(data []byte) (*Summary, error) {
+	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
+	text = strings.ToValidUTF8(text, "\ufffd")
+	body, line, isJSON := payload(text)
+	if !isJSON {
+		return parseMarkdown(body)
+	}
+	var s Summary
+	if err := json.NewDecoder(strings.NewReader(body)).Decode(&s); err != nil {
+		e := syntax([]byte(body), "", err)
+		if e.Line > 0 {
+			e.Line += line
+		}
+		return nil, e
+	}
+	if s.blank() && !strings.Contains(strings.ToLower(body), string(SectionIntent)) {
+		return nil, noSection(line + 1)
+	}
+	return &s, nil
+}
+
+// noSection returns the error for a text that is no summary.
+func noSection(line int) *SyntaxError {
+	return &SyntaxError{
+		Line: line, Text: "there is no section of a summary",
+		Hint: `write headings such as "## Session Intent", or JSON with session_intent`,
+	}
+}
+
+// blank reports whether no section was said.
+func (s *Summary) blank() bool {
+	return !slices.ContainsFunc(Sections(), s.said)
+}
+
+// payload finds what is to be read in a text: JSON, with the number of lines
+// above it, or Markdown.
+func payload(text string) (body string, above int, isJSON bool) {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "{") {
+		return trimmed, lead(text, trimmed), true
+	}
+	if rest, ok := strings.CutPrefix(trimmed, "```"); ok {
+		_, inner, _ := strings.Cut(rest, "\n")
+		inner = strings.TrimSuffix(strings.TrimSpace(inner), "```")
+		if t := strings.TrimSpace(inner); strings.HasPrefix(t, "{") {
+			return t, lead(text, t), true
+		}
+		return inner, 0, false
+	}
+	if hasSection(text) {
+		return text, 0, false
+	}
+	// A model may talk before and after the object.
+	if from := strings.IndexByte(text, '{'); from >= 0 {
+		body := text[from:]
+		if to := strings.LastIndexByte(body, '}'); to > 0 {
+			body = body[:to+1]
+		}
+		return body, strings.Count(text[:from], "\n"), true
+	}
+	return text, 0, false
+}
+
+// lead returns the number of lines before part in text.
+func lead(text, part string) int {
+	at := max(strings.Index(text, part), 0)
+	return strings.Count(text[:at], "\n")
+}
+
+func hasSection(text string) bool {
+	for line := range strings.Lines(text) {
+		if _, ok := heading(line); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// parseMarkdown reads a document line by line.
+func parseMarkdown(text string) (*Summary, error) {
+	var (
+		s     Summary
+		parts = make(map[Section][]string)
+		in    Section // the section of the line; empty in the header and the metadata
+		other bool    // within a section by another name
+		found bool
+	)
+	for line := range strings.SplitSeq(text, "\n") {
+		if name, ok := heading(line); ok {
+			in, other, found = name, false, true
+			if name != "" && parts[name] == nil {
+				parts[name] = []string{}
+			}
+			continue
+		}
+		if level := headingLevel(line); level == 2 || level > 0 && in == "" {
+			in, other = "", level > 1
+			continue
+		}
+		switch {
+		case in != "":
+			parts[in] = append(parts[in], line)
+		case !other:
+			s.readLine(line)
+		}
+	}
+	if !found || len(parts) == 0 {
+		return nil, noSection(1)
+	}
+	for sec, lines := range parts {
+		s.parseSection(sec, lines)
+	}
+	return &s, nil
+}
+
+var (
+	headingLine = regexp.MustCompile(`^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$`)
+	headingNum  = regexp.MustCompile(`^\d+[.)]\s+`)
+	headingJoin = regexp.MustCompile(`\s*(?:/|&|\band\b)\s*`)
+)
+
+// heading returns the section that a line opens. The metadata has the empty
+// name.
+func heading(line string) (Section, bool) {
+	m := headingLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	if m == nil {
+		return "", false
+	}
+	name := strings.ToLower(strings.Trim(headingNum.ReplaceAllString(m[2], ""), " *:_`"))
+	sec, ok := headings[headingJoin.ReplaceAllString(strings.ReplaceAll(name, "_", " "), "/")]
+	return sec, ok
+}
+
+// headings are the names of sections, in lower case, without blanks around a
+// slash.
+var headings = map[string]Section{
+	"session intent": SectionIntent, "intent": SectionIntent,
+	"files modified": SectionFiles, "modified files": SectionFiles, "files changed": SectionFiles, "files": SectionFiles,
+	"decisions made": SectionDecisions, "decisions": SectionDecisions, "key decisions": SectionDecisions,
+	"current state": SectionState, "state": SectionState,
+	"blockers": SectionBlockers, "blockers/open questions": SectionBlockers, "open questions": SectionBlockers,
+	"open questions/blockers": SectionBlockers,
+	"next steps":              SectionNext,
+	"technical context":       SectionContext,
+	"errors encountered":      SectionErrors, "errors": SectionErrors,
+	"key artifacts": SectionArtifacts, "artifacts": SectionArtifacts,
+	"metadata": "", "compression metadata": "",
+}
+
+func headingLevel(line string) int {
+	if m := headingLine.FindStringSubmatch(line); m != nil {
+		return len(m[1])
+	}
+	return 0
+}
+
+// readLine reads a line of the header or the metadata. A line that is neither
+// says nothing.
+func (m *Meta) readLine(line string) {
+	line = strings.TrimLeft(line, " \t-*>|")
+	key, value, ok := strings.Cut(strings.ReplaceAll(line, "**", ""), ":")
+	if !ok {
+		key, value, _ = strings.Cut(line, "#")
+		if value == "" {
+			return
+		}
+		key += "#"
+	}
+	value = strings.Trim(value, " `")
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "compression #", "compression", "compression count":
+		m.Count = int(lastNumber(value))
+	case "timestamp", "last compressed at":
+		m.At = value
+	case "messages compressed":
+		m.Messages = int(lastNumber(value))
+	case "probe score":
+		m.ProbeScore = firstRatio(value)
+	case "tokens before":
+		m.TokensBefore = lastNumber(value)
+	case "tokens after":
+		m.TokensAfter = lastNumber(value)
+	case "compression ratio":
+		m.Ratio = firstRatio(value)
+	case "strategy":
+		m.Strategy = value
+	case "model":
+		m.Model = value
+	case "depth":
+		m.Depth = int(lastNumber(value))
+	case "input digest":
+		m.Input = value
+	}
+}
+
+var wholeNumber = regexp.MustCompile(`\d[\d,_]*`)
+
+// lastNumber returns the last whole number of a text, or 0.
+func lastNumber(text string) int64 {
+	all := wholeNumber.FindAllString(text, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(all[len(all)-1]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// firstRatio returns the number that a text begins with, or 0.
+func firstRatio(text string) ratio.Ratio {
+	word, _, _ := strings.Cut(text, " ")
+	r, err := ratio.Parse(word)
+	if err != nil {
+		return 0
+	}
+	return r
+}
+
+// parseSection reads the lines of a section.
+func (s *Summary) parseSection(sec Section, lines []string) {
+	switch sec {
+	case SectionIntent:
+		s.Intent = parseProse(lines)
+	case SectionState:
+		s.State = parseProse(lines)
+	case SectionFiles:
+		files := Files{}
+		for _, b := range bullets(lines) {
+			files = append(files, parseFile(b))
+		}
+		s.Files = unite(files)
+	case SectionDecisions:
+		s.Decisions = []Decision{}
+		for _, b := range bullets(lines) {
+			s.Decisions = append(s.Decisions, parseDecision(b))
+		}
+	case SectionErrors:
+		s.Errors = []Error{}
+		for _, b := range bullets(lines) {
+			s.Errors = append(s.Errors, parseError(b))
+		}
+	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+		list := []Item{}
+		for _, b := range bullets(lines) {
+			list = append(list, parseItem(b.text))
+			for _, sub := range b.sub {
+				list = append(list, parseItem(sub))
+			}
+		}
+		*s.items(sec) = list
+	}
+}
+
+// parseProse returns the lines of a section that is no list, without the rules
+// that part it from others.
+func parseProse(lines []string) string {
+	var kept []string
+	for _, l := range lines {
+		if !isRule(l) {
+			kept = append(kept, unescapeLine(l))
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// A bullet is an entry of a list and those nested in it.
+type bullet struct {
+	text string
+	sub  []string
+}
+
+var bulletLine = regexp.MustCompile(`^(\s*)(?:[-*+•]|\d{1,4}[.)])(?:\s+(.*))?$`)
+
+// bullets returns the entries of a list. A line without a bullet goes on with
+// the entry above it, or is an entry if there is none or a blank line is
+// between them.
+func bullets(lines []string) []bullet {
+	var (
+		list   []bullet
+		indent int
+		open   bool // the next line may go on with the last entry
+	)
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		if text == "" {
+			open = false
+			continue
+		}
+		if isRule(text) {
+			open = false
+			continue
+		}
+		line = strings.ReplaceAll(line, "\t", "    ")
+		m := bulletLine.FindStringSubmatch(line)
+		in := len(line) - len(strings.TrimLeft(line, " "))
+		switch {
+		case m != nil && len(list) > 0 && len(m[1]) > indent+1:
+			last := &list[len(list)-1]
+			last.sub = append(last.sub, strings.TrimSpace(m[2]))
+			open = true
+		case m != nil:
+			list, indent, open = append(list, bullet{text: strings.TrimSpace(m[2])}), len(m[1]), true
+		case len(list) > 0 && (open || in > indent+1):
+			last := &list[len(list)-1]
+			if n := len(last.sub); n > 0 {
+				last.sub[n-1] += " " + text
+			} else {
+				last.text += " " + text
+			}
+		default:
+			list, indent, open = append(list, bullet{text: text}), in, true
+		}
+	}
+	return list
+}
+
+// parseItem reads an item and the source behind it.
+func parseItem(text string) Item {
+	text, source := cutSource(strings.TrimSpace(text))
+	if source == "" && isNone(text) {
+		return Item{Text: None}
+	}
+	return Item{unescapeTail(text), source}
+}
+
+func cutSource(text string) (rest, source string) {
+	if m := tailSource.FindStringSubmatchIndex(text); m != nil {
+		return strings.TrimSpace(text[:m[0]]), text[m[2]:m[3]]
+	}
+	return text, ""
+}
+
+var boldEntry = regexp.MustCompile(`^(?:\*\*((?:\\[\\*]|[^*]|\*[^*])*?)\*\*|__(.+?)__)`)
+
+// cutBold cuts a text in bold off the beginning of an entry.
+func cutBold(text string) (bold, rest string, ok bool) {
+	m := boldEntry.FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", text, false
+	}
+	rest = strings.TrimSpace(text[m[1]:])
+	if m[2] < 0 {
+		bold = text[m[4]:m[5]]
+	} else {
+		bold = unescapeBold(text[m[2]:m[3]])
+	}
+	if !strings.HasPrefix(rest, ":") {
+		bold = strings.TrimSpace(strings.TrimSuffix(bold, ":"))
+	}
+	return bold, rest, true
+}
+
+// trimSeparator removes what stands between the two halves of an entry.
+func trimSeparator(text string) string {
+	for _, sep := range []string{":", "—", "–", "->", "→", "-"} {
+		if rest, ok := strings.CutPrefix(text, sep); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return text
+}
+
+// parseDecision reads a decision and its rationale: in bold and plain, on both
+// sides of "because" or a colon, or the rationale below.
+func parseDecision(b bullet) Decision {
+	text, source := cutSource(b.text)
+	if source == "" && isNone(text) && len(b.sub) == 0 {
+		return Decision{Decision: None}
+	}
+	d := Decision{Source: source}
+	bold, rest, ok := cutBold(text)
+	switch {
+	case ok && isLabel(bold) && rest != "":
+		// "**Decision 1**: chose X because of Y"
+		d.Decision, d.Rationale = splitDecision(trimSeparator(rest))
+	case ok:
+		d.Decision = bold
+		if !strings.HasPrefix(rest, ":") {
+			rest = trimWord(rest, "because")
+		}
+		d.Rationale = unescapeTail(trimSeparator(rest))
+	default:
+		d.Decision, d.Rationale = splitDecision(cutLabel(unescapeTail(text)))
+	}
+	for _, sub := range b.sub {
+		if why, ok := cutName(sub, "rationale", "reason", "why", "because"); ok && d.Rationale == "" {
+			it := parseItem(why)
+			d.Rationale = it.Text
+			continue
+		}
+		if d.Rationale != "" {
+			d.Rationale += "; "
+		}
+		d.Rationale += sub
+	}
+	return d
+}
+
+var label = regexp.MustCompile(`(?i)^(?:decision|question|error|step|blocker)\s*#?\d+$`)
+
+func isLabel(text string) bool { return label.MatchString(text) }
+
+// cutLabel removes a label such as "Decision 1:".
+func cutLabel(text string) string {
+	if name, rest, ok := strings.Cut(text, ": "); ok && isLabel(strings.Trim(name, "* ")) {
+		return strings.TrimSpace(rest)
+	}
+	return text
+}
+
+var (
+	becauseWord  = regexp.MustCompile(`(?i)[,;]?\s+(?:because|since)\s+`)
+	reasonBehind = regexp.MustCompile(`(?i)\s*[(;.,—–-]\s*(?:rationale|reason|why):\s*(.+?)\)?$`)
+)
+
+// splitDecision parts a plain decision from its rationale.
+func splitDecision(text string) (decision, rationale string) {
+	if m := reasonBehind.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[0]], text[m[2]:m[3]]
+	}
+	if at := becauseWord.FindStringIndex(text); at != nil && at[0] > 0 {
+		return text[:at[0]], strings.TrimSpace(text[at[1]:])
+	}
+	for _, sep := range []string{": ", " — ", " – "} {
+		if a, b, ok := strings.Cut(text, sep); ok && strings.Contains(a, " ") && strings.Contains(strings.TrimSpace(b), " ") {
+			return strings.TrimSpace(a), strings.TrimSpace(b)
+		}
+	}
+	return text, ""
+}
+
+// trimWord removes a word from the beginning of a text.
+func trimWord(text, word string) string {
+	if len(text) > len(word) && strings.EqualFold(text[:len(word)], word) && text[len(word)] == ' ' {
+		return strings.TrimSpace(text[len(word):])
+	}
+	return text
+}
+
+// cutName removes a name such as "Rationale:" from the beginning of a text.
+func cutName(text string, names ...string) (rest string, ok bool) {
+	name, rest, ok := strings.Cut(strings.ReplaceAll(text, "**", ""), ":")
+	if !ok {
+		return text, false
+	}
+	for _, n := range names {
+		if strings.EqualFold(strings.Trim(name, " _*"), n) {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return text, false
+}
+
+var (
+	statusBehind = regexp.MustCompile(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)\b[\])]?\**(.*)$`)
+	noteBehind   = regexp.MustCompile(`^[\s.:;,—–(-]+`)
+)
+
+// parseError reads an error, its status and its note.
+func parseError(b bullet) Error {
+	text, source := cutSource(b.text)
+	if source == "" && isNone(text) && len(b.sub) == 0 {
+		return Error{Error: None}
+	}
+	e := Error{Source: source}
+	if bold, rest, ok := cutBold(text); ok && (!isLabel(bold) || rest == "") {
+		e.Error = bold
+		if after, ok := strings.CutPrefix(rest, ":"); ok {
+			rest = strings.TrimSpace(after)
+		} else {
+			rest = trimSeparator(rest)
+		}
+		e.Status, e.Note = splitStatus(rest)
+	} else if m := statusBehind.FindStringSubmatch(cutLabel(text)); m != nil {
+		e.Error, e.Status = m[1], status(m[2])
+		e.Note = unescapeTail(noteBehind.ReplaceAllString(m[3], ""))
+	} else {
+		e.Error, e.Status = unescapeTail(cutLabel(text)), StatusOpen
+	}
+	for _, sub := range b.sub {
+		if word, ok := cutName(sub, "status"); ok && status(word) != "" {
+			e.Status = status(word)
+			continue
+		}
+		if e.Note != "" {
+			e.Note += "; "
+		}
+		note, _ := cutName(sub, "note", "fix", "resolution")
+		e.Note += note
+	}
+	return e
+}
+
+// splitStatus parts "resolved – the note".
+func splitStatus(text string) (st, note string) {
+	if rest, ok := strings.CutPrefix(text, "– "); ok {
+		return "", unescapeTail(rest)
+	}
+	word := text
+	for _, sep := range []string{" – ", " — ", " - ", ": ", "; ", ", ", " ("} {
+		if i := strings.Index(text, sep); i >= 0 && i < len(word) {
+			word = text[:i]
+		}
+	}
+	st = status(word)
+	if st == "" {
+		return "", unescapeTail(trimSeparator(text))
+	}
+	rest, ok := strings.CutPrefix(text[len(word):], " – ")
+	if !ok {
+		rest = noteBehind.ReplaceAllString(rest, "")
+	}
+	return st, unescapeTail(rest)
+}
+
+// parseFile reads a path and what was done to it.
+func parseFile(b bullet) File {
+	text := b.text
+	if bare, source := cutSource(text); source == "" && isNone(bare) && len(b.sub) == 0 {
+		return File{Path: None}
+	}
+	path, rest := cutPath(text)
+	f := File{Path: path}
+	if rest != "" {
+		body, source := cutSource(rest)
+		for _, c := range splitChanges(body) {
+			f.Changes = append(f.Changes, Item{unescapeTail(c), source})
+		}
+	}
+	for _, sub := range b.sub {
+		body, source := cutSource(sub)
+		f.Changes = append(f.Changes, Item{unescapeTail(body), source})
+	}
+	return f
+}
+
+// cutPath cuts the path off the beginning of an entry. Without any, the first
+// code span is the path and all of the entry the change.
+func cutPath(text string) (path, rest string) {
+	if bold, after, ok := cutBold(text); ok && !strings.HasPrefix(text, "`") {
+		return strings.Trim(bold, "`"), trimSeparator(after)
+	}
+	if span, after, ok := cutSpan(text); ok {
+		return span, trimSeparator(strings.TrimSpace(after))
+	}
+	for _, sep := range []string{": ", " — ", " – ", " - "} {
+		if a, after, ok := strings.Cut(text, sep); ok && !strings.Contains(a, " ") {
+			return a, strings.TrimSpace(after)
+		}
+	}
+	if i := strings.IndexByte(text, '`'); i > 0 {
+		if span, _, ok := cutSpan(text[i:]); ok {
+			return span, text
+		}
+	}
+	first, after, more := strings.Cut(text, " ")
+	if more && strings.ContainsAny(strings.TrimRight(first, ".:"), "./") {
+		return strings.TrimSuffix(first, ":"), strings.TrimSpace(after)
+	}
+	return strings.TrimSuffix(text, ":"), ""
+}
+
+// cutSpan cuts a code span off the beginning of a text.
+func cutSpan(text string) (span, rest string, ok bool) {
+	n := len(text) - len(strings.TrimLeft(text, "`"))
+	if n == 0 {
+		return "", text, false
+	}
+	for i := n; i < len(text); {
+		j := strings.IndexByte(text[i:], '`')
+		if j < 0 {
+			break
+		}
+		i += j
+		run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+		if run == n {
+			span = text[n:i]
+			if n > 1 && len(span) > 2 && span[0] == ' ' && span[len(span)-1] == ' ' {
+				span = span[1 : len(span)-1]
+			}
+			return span, text[i+run:], true
+		}
+		i += run
+	}
+	return "", text, false
+}
+
+// splitChanges parts what was done to a file at commas and semicolons, except
+// within brackets, quotation marks and code.
+func splitChanges(text string) []string {
+	var (
+		list  []string
+		start int
+		depth int
+		quote byte
+	)
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '`' || c == '"':
+			if strings.IndexByte(text[i+1:], c) >= 0 {
+				quote = c
+			}
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth = max(depth-1, 0)
+		case (c == ',' || c == ';') && depth == 0 && strings.HasPrefix(text[i+1:], " "):
+			list = append(list, strings.TrimSpace(text[start:i]))
+			start = i + 1
+		}
+	}
+	if last := strings.TrimSpace(text[start:]); last != "" {
+		list = append(list, last)
+	}
+	kept := list[:0]
+	for _, c := range list {
+		if c = strings.TrimPrefix(c, "and "); c != "" {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}

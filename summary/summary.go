@@ -1,0 +1,332 @@
+// Package summary is the anchored summary of a conversation: a document of
+// forced sections that is merged, never written anew, so that what a section
+// once held does not get lost from one compression to the next.
+//
+// # Sections
+//
+// Every section must be said. Where there is nothing to say, it says [None]: a
+// list by one entry whose text, path, decision or error is None. An empty
+// section is a mistake of whoever wrote the summary, and so is a placeholder.
+// The sections, their JSON fields and the order in Markdown are those of the
+// context-compression skill (SkillForge and OrchestKit): Session Intent, Files
+// Modified, Decisions Made, Current State, Blockers / Open Questions, Next
+// Steps, and its template's Technical Context, Errors Encountered and Key
+// Artifacts, of which the last may be left out.
+//
+// A list that is nil was not said at all; one that is empty was announced and
+// left blank. [Check] tells both, and whatever else a summary may not be:
+// vague, refused, invented, turned round, or longer than what it is of.
+//
+// # Forms
+//
+// A summary has two written forms, JSON and Markdown. [Parse] reads both, and
+// what other programs and models write in their place, such as the published
+// state file. It fails with a [*SyntaxError]. What it does not know, it passes
+// over: fields of JSON and sections of Markdown by other names. For the eyes
+// of a model there is a third form, [Summary.Fit], which keeps to a budget of
+// tokens and says in place what it does not show.
+//
+// # Merging
+//
+// [Summary.Merge] unites: changes per path, decisions, errors, context and
+// artifacts, each once. The intent stays, and what it has become is noted
+// below it. State, blockers and steps are replaced by a newer word on them,
+// and by nothing else: an empty value never overwrites. The merge as it was
+// published loses data in four places; [Compat] does that, for those who
+// compare.
+//
+// # Determinism
+//
+// Equal arguments give equal results. Nothing here reads a clock, draws a
+// random number or lets the order of a map show. Sizes are in tokens, as the
+// caller counts them. No function changes what it is given, and all may be
+// used by several goroutines at once.
+package summary
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// None is what a section says that has nothing to say.
+const None = "None"
+
+// NotStated is the rationale of a decision for which nobody gave one.
+const NotStated = "not stated"
+
+// The statuses of an [Error].
+const (
+	StatusOpen     = "open"
+	StatusResolved = "resolved"
+)
+
+// A Section names a section of a summary, by its field in JSON.
+type Section string
+
+// The sections.
+const (
+	SectionIntent    Section = "session_intent"
+	SectionFiles     Section = "files_modified"
+	SectionDecisions Section = "decisions_made"
+	SectionState     Section = "current_state"
+	SectionBlockers  Section = "blockers"
+	SectionNext      Section = "next_steps"
+	SectionContext   Section = "technical_context"
+	SectionErrors    Section = "errors_encountered"
+	SectionArtifacts Section = "key_artifacts"
+)
+
+// Sections returns all sections, in the order of the document.
+func Sections() []Section {
+	return []Section{
+		SectionIntent, SectionFiles, SectionDecisions, SectionState, SectionBlockers,
+		SectionNext, SectionContext, SectionErrors, SectionArtifacts,
+	}
+}
+
+// Title returns the heading of a section in Markdown.
+func (s Section) Title() string {
+	switch s {
+	case SectionIntent:
+		return "Session Intent"
+	case SectionFiles:
+		return "Files Modified"
+	case SectionDecisions:
+		return "Decisions Made"
+	case SectionState:
+		return "Current State"
+	case SectionBlockers:
+		return "Blockers / Open Questions"
+	case SectionNext:
+		return "Next Steps"
+	case SectionContext:
+		return "Technical Context"
+	case SectionErrors:
+		return "Errors Encountered"
+	case SectionArtifacts:
+		return "Key Artifacts"
+	}
+	return string(s)
+}
+
+// A Summary is an anchored summary with its metadata. Its JSON form is the
+// state that the skill publishes, with more fields; [Parse] reads that, this
+// package's own and its Markdown.
+type Summary struct {
+	Intent    string     `json:"session_intent"`
+	Files     Files      `json:"files_modified,omitzero"`
+	Decisions []Decision `json:"decisions_made,omitzero"`
+	State     string     `json:"current_state"`
+	Blockers  []Item     `json:"blockers,omitzero"`
+	Next      []Item     `json:"next_steps,omitzero"`
+	Context   []Item     `json:"technical_context,omitzero"`
+	Errors    []Error    `json:"errors_encountered,omitzero"`
+	Artifacts []Item     `json:"key_artifacts,omitzero"` // nil if left out
+
+	Meta
+}
+
+// Meta is what is known of how a summary was made.
+type Meta struct {
+	Count        int         `json:"compression_count"`
+	At           string      `json:"last_compressed_at,omitempty"`  // RFC 3339
+	Messages     int         `json:"messages_compressed,omitempty"` // blocks of the session that it covers, from the first
+	TokensBefore int64       `json:"tokens_before,omitempty"`
+	TokensAfter  int64       `json:"tokens_after,omitempty"`
+	Ratio        ratio.Ratio `json:"compression_ratio,omitempty"` // 1 − after/before
+	ProbeScore   ratio.Ratio `json:"probe_score,omitempty"`
+	Strategy     string      `json:"strategy,omitempty"`
+	Model        string      `json:"model,omitempty"`        // that wrote the last draft; empty for a program
+	Depth        int         `json:"depth,omitempty"`        // how many times a summary was summarized on the way
+	Input        string      `json:"input_digest,omitempty"` // of the text of all blocks that it covers
+}
+
+// An Item is one entry of a section. In JSON it is a text, or an object with
+// the text and its source.
+type Item struct {
+	Text   string
+	Source string // short id of the block that it is from, or empty
+}
+
+// Files are files, each path once. In JSON they are an object with their paths
+// as keys, in the order of the list, and lists of items as values.
+type Files []File
+
+// A File is a file and what was done to it, oldest first.
+type File struct {
+	Path    string
+	Changes []Item
+}
+
+// A Decision is what was decided and why. A rationale that nobody gave is
+// "not stated".
+type Decision struct {
+	Decision  string `json:"decision"`
+	Rationale string `json:"rationale"`
+	Source    string `json:"source,omitempty"`
+}
+
+// An Error is something that failed and how that stands.
+type Error struct {
+	Error  string `json:"error"`
+	Status string `json:"status"` // StatusOpen or StatusResolved
+	Note   string `json:"note,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
+// An Entry is one thing that a summary says: a line of the intent or the state,
+// a path, a change of a file, a decision with its rationale, an error with its
+// status and note, or an item. What says that there is nothing is no entry.
+type Entry struct {
+	Section Section
+	Text    string // a change is "path: text"
+	Source  string
+}
+
+// Digest returns the first 8 hexadecimal digits of the SHA-256 of the entry's
+// text, for records that must not have the text.
+func (e Entry) Digest() string { return short(e.Text) }
+
+// Entries returns all entries of s, in the order of the document.
+func (s *Summary) Entries() []Entry {
+	var list []Entry
+	for _, sec := range Sections() {
+		list = s.appendEntries(list, sec)
+	}
+	return list
+}
+
+// appendEntries appends the entries of one section to list.
+func (s *Summary) appendEntries(list []Entry, sec Section) []Entry {
+	add := func(text, source string) {
+		if text != "" && !isNone(text) {
+			list = append(list, Entry{sec, text, source})
+		}
+	}
+	switch sec {
+	case SectionIntent, SectionState:
+		for line := range strings.Lines(s.prose(sec)) {
+			add(strings.TrimSpace(line), "")
+		}
+	case SectionFiles:
+		for _, f := range s.Files {
+			add(f.Path, "")
+			for _, c := range f.Changes {
+				add(f.Path+": "+c.Text, c.Source)
+			}
+		}
+	case SectionDecisions:
+		for _, d := range s.Decisions {
+			add(d.text(), d.Source)
+		}
+	case SectionErrors:
+		for _, e := range s.Errors {
+			add(e.text(), e.Source)
+		}
+	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+		for _, it := range *s.items(sec) {
+			add(it.Text, it.Source)
+		}
+	}
+	return list
+}
+
+// said reports whether a section was said, be it that it is empty.
+func (s *Summary) said(sec Section) bool {
+	switch sec {
+	case SectionIntent, SectionState:
+		return s.prose(sec) != ""
+	case SectionFiles:
+		return s.Files != nil
+	case SectionDecisions:
+		return s.Decisions != nil
+	case SectionErrors:
+		return s.Errors != nil
+	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	}
+	return *s.items(sec) != nil
+}
+
+// prose returns the text of a section that is no list.
+func (s *Summary) prose(sec Section) string {
+	if sec == SectionState {
+		return s.State
+	}
+	return s.Intent
+}
+
+// items returns the field of a section that is a list of items, or nil for
+// another section.
+func (s *Summary) items(sec Section) *[]Item {
+	switch sec {
+	case SectionBlockers:
+		return &s.Blockers
+	case SectionNext:
+		return &s.Next
+	case SectionContext:
+		return &s.Context
+	case SectionArtifacts:
+		return &s.Artifacts
+	case SectionIntent, SectionFiles, SectionDecisions, SectionState, SectionErrors:
+	}
+	return nil
+}
+
+// text returns a decision and its rationale as one text.
+func (d Decision) text() string {
+	if d.Rationale == "" {
+		return d.Decision
+	}
+	return d.Decision + ": " + d.Rationale
+}
+
+// text returns an error, its status and its note as one text.
+func (e Error) text() string {
+	t := e.Error
+	if e.Status != "" {
+		t += ": " + e.Status
+	}
+	if e.Note != "" {
+		t += " – " + e.Note
+	}
+	return t
+}
+
+// stated reports whether a rationale says something.
+func stated(rationale string) bool {
+	n := norm(rationale)
+	return n != "" && n != NotStated && !isNone(rationale)
+}
+
+// isNone reports whether a text says that there is nothing, as people and
+// models write it: "None", "none.", "(none)", "_None_", "No blockers".
+func isNone(text string) bool {
+	if len(text) > 32 {
+		return false
+	}
+	t := strings.ToLower(strings.Trim(text, " \t.()[]_*-"))
+	return slices.Contains(nones, t)
+}
+
+// nones are the texts that stand for None, in lower case.
+var nones = []string{
+	"none", "nothing", "none so far", "none yet", "none at this time", "none at the moment", "none currently",
+	"none known", "none identified", "none encountered", "none stated",
+	"no blockers", "no open questions", "no blockers or open questions", "no errors", "no errors encountered",
+	"no files", "no files modified", "no files were modified", "no decisions", "no decisions made", "no next steps",
+}
+
+// norm returns a text as it is compared: in lower case, with single spaces and
+// without punctuation at its end.
+func norm(text string) string {
+	return strings.TrimRight(strings.ToLower(fold(text)), " .,;:!")
+}
+
+// fold returns a text on one line, with single spaces.
+func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// short returns the first 8 hexadecimal digits of the SHA-256 of a text.
+func short(text string) string { return digest.Of([]byte(text)).Short() }

@@ -1,0 +1,251 @@
+package summary
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// The statuses of a [Todo] that matter here. Lists may have others.
+const (
+	TodoPending   = "pending"
+	TodoActive    = "in_progress"
+	TodoCompleted = "completed"
+)
+
+// A Todo is an entry of a list of things to do.
+type Todo struct {
+	Content string
+	Status  string
+
+	read string       // the status as it was read
+	at   rawjson.Span // where that stands; empty if it does not
+}
+
+// A TodoList is a list of things to do as an agent keeps it in JSON. All of
+// its text but the statuses stays as it was, to the byte.
+type TodoList struct {
+	Todos []Todo
+
+	raw []byte
+}
+
+// ParseTodos reads a list, or an object that has one under todos, plan, tasks
+// or items. The wording of a to-do is its content, or else its step, task,
+// title, text or description. A list that cannot be read is a
+// [*SyntaxError].
+func ParseTodos(data []byte) (*TodoList, error) {
+	l := &TodoList{raw: slices.Clone(data)}
+	r := rawjson.NewReader(l.raw)
+	read := func() error {
+		return r.Array(func(int) error {
+			t, err := readTodo(r)
+			l.Todos = append(l.Todos, t)
+			return err
+		})
+	}
+	var err error
+	found := r.Kind() != rawjson.Object
+	if found {
+		err = read()
+	} else {
+		err = r.Object(func(key string) error {
+			if !found && r.Kind() == rawjson.Array && slices.Contains(todoLists, key) {
+				found = true
+				return read()
+			}
+			_, err := r.Skip()
+			return err
+		})
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, &SyntaxError{Field: "todos", Text: err.Error()}
+	}
+	if !found {
+		return nil, &SyntaxError{Field: "todos", Text: "there is no list", Hint: "write a list, or an object with todos"}
+	}
+	return l, nil
+}
+
+var (
+	todoLists = []string{"todos", "plan", "tasks", "items"}
+	todoTexts = []string{"content", "step", "task", "title", "text", "description"}
+)
+
+// readTodo reads one to-do: an object with fields of any kind, or a text.
+func readTodo(r *rawjson.Reader) (Todo, error) {
+	var t Todo
+	if r.Kind() == rawjson.String {
+		text, err := r.String()
+		return Todo{Content: text}, err
+	}
+	best := len(todoTexts)
+	err := r.Object(func(key string) error {
+		if r.Kind() != rawjson.String {
+			_, err := r.Skip()
+			return err
+		}
+		from := r.Offset()
+		text, err := r.String()
+		if err != nil {
+			return err
+		}
+		if key == "status" {
+			t.Status, t.read = text, text
+			t.at = rawjson.Span{Start: from, End: r.Position()}
+		}
+		if i := slices.Index(todoTexts, key); i >= 0 && i < best {
+			t.Content, best = text, i
+		}
+		return nil
+	})
+	return t, err
+}
+
+// JSON returns the list as it was read, with the statuses that l has now. A
+// to-do that had none keeps none.
+func (l *TodoList) JSON() []byte {
+	var out []byte
+	end := 0
+	for _, t := range l.Todos {
+		if t.Status == t.read || t.at.End == 0 || t.at.Start < end {
+			continue
+		}
+		out = append(out, l.raw[end:t.at.Start]...)
+		out = rawjson.AppendString(out, t.Status)
+		end = t.at.End
+	}
+	return append(out, l.raw[end:]...)
+}
+
+// SyncTodos brings to-dos and a summary together. A to-do in progress is
+// completed if a clause of the current state has its words and says that it is
+// done: without a negation, and without a word that it is going on or to come,
+// such as "testing" or "next". What is completed becomes a decision,
+// "Completed: …", once. It returns both as they are then, and how many to-dos
+// it completed.
+func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
+	out, sum, changed := slices.Clone(todos), *s, 0
+	list := clauses(s.State)
+	var done []Decision
+	for i := range out {
+		t := &out[i]
+		if t.Status == TodoActive && slices.ContainsFunc(list, func(c string) bool { return completes(c, t.Content) }) {
+			t.Status = TodoCompleted
+			changed++
+		}
+		if t.Status == TodoCompleted && strings.TrimSpace(t.Content) != "" {
+			done = append(done, Decision{Decision: "Completed: " + fold(t.Content), Rationale: NotStated})
+		}
+	}
+	sum.Decisions = mergeDecisions(s.Decisions, done)
+	return out, &sum, changed
+}
+
+var clauseEnd = regexp.MustCompile(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|although|however|whereas|before|until)\s|\s[–—]\s|\sand\s`)
+
+// clauses parts a text where another statement may begin.
+func clauses(text string) []string {
+	var list []string
+	for _, c := range clauseEnd.Split(text, -1) {
+		if c = strings.TrimSpace(c); c != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// completes reports whether a clause says that a thing to do is done.
+func completes(clause, todo string) bool {
+	words := strings.FieldsFunc(strings.ToLower(clause), notWord)
+	finished := strings.ContainsAny(clause, "✓✔✅")
+	said := make(map[string]bool, len(words))
+	for _, w := range words {
+		if unfinished[w] || strings.HasSuffix(w, "n't") {
+			return false
+		}
+		finished = finished || finishing[w]
+		said[stem(w)] = true
+	}
+	if !finished {
+		return false
+	}
+	need := strings.FieldsFunc(strings.ToLower(todo), notWord)
+	// "Add the login page" is done when the login page is complete.
+	if len(need) > 1 && beginning[need[0]] {
+		need = need[1:]
+	}
+	found := 0
+	for _, w := range need {
+		if stops[w] {
+			continue
+		}
+		if !said[stem(w)] {
+			return false
+		}
+		found++
+	}
+	return found > 0
+}
+
+// notWord reports whether a character in lower case parts words.
+func notWord(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '\'':
+		return false
+	}
+	return r < utf8.RuneSelf || strings.ContainsRune("–—…“”‘’✓✔✅", r)
+}
+
+var (
+	// finishing are words that say that something is done.
+	finishing = set("done complete completed completes finished finish implemented fixed passes passed passing merged landed " +
+		"added created written wrote resolved shipped deployed released works updated removed refactored " +
+		"migrated installed configured documented tested verified built replaced renamed moved closed solved committed")
+
+	// unfinished are words that say that something is not done, or only in
+	// part or later.
+	unfinished = set("not no never nothing without cannot can't fail fails failed failing broken incomplete unfinished " +
+		"testing next remaining remains still pending todo wip ongoing continuing started starting begun began partially " +
+		"partly almost nearly half will should must need needs needed going plan planned planning to-do progress " +
+		"being implementing adding fixing writing creating awaiting waiting working blocked until once if unless after " +
+		"when later soon today tomorrow want wants would could may might debugging investigating except")
+
+	// beginning are the verbs that a to-do begins with and its completion
+	// need not repeat.
+	beginning = set("add implement create write build make do finish complete fix update set run get ensure refactor " +
+		"develop introduce support handle")
+
+	// stops are words without meaning of their own.
+	stops = set("a an the of to in on for with and or at by from into is are was were be been it its this that these " +
+		"those as we i you our all so now has have had")
+)
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// stem returns a word without the endings of English, as far as comparing asks
+// for it: "fixed", "fixes" and "fixing" are "fix", "tests" is "test".
+func stem(word string) string {
+	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
+		base, ok := strings.CutSuffix(word, end)
+		if ok && len(base) >= 3 && (end != "s" || !strings.HasSuffix(base, "s")) {
+			if n := len(base); (end == "ing" || end == "ed") && n > 3 && base[n-1] == base[n-2] && base[n-1] != 's' && base[n-1] != 'l' {
+				base = base[:n-1]
+			}
+			return strings.TrimSuffix(base, "e")
+		}
+	}
+	return word
+}
