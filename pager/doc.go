@@ -20,6 +20,12 @@
 // every plan with a larger budget keeps, too. A window that fits is left
 // alone, so a plan of a planned window changes nothing.
 //
+// # Discards and triggers
+//
+// An agent that tidies its own window names blocks, or leaves the choice to
+// [PlanDiscard]; [Standings] says what each block is to it and what keeps it. A
+// [Trigger] says when a window is so full that something must be done.
+//
 // # Determinism
 //
 // Equal inputs give equal plans, on every processor. The package does no I/O,

@@ -1,0 +1,519 @@
+package pager
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Disposal says what a block is to somebody who makes room. It is stored as
+// its text.
+type Disposal string
+
+// The disposals (order of seed 003, and behind it the rest).
+const (
+	DisposeRead     Disposal = "read"     // what reading tools brought in, of files that were examined
+	DisposeOneOff   Disposal = "one-off"  // commands with a one-time purpose, see [OneOff]
+	DisposeCheck    Disposal = "check"    // code that was run to see what it does
+	DisposeTitle    Disposal = "title"    // names for the conversation
+	DisposeAnswered Disposal = "answered" // older user messages, which were answered
+	DisposeCommand  Disposal = "command"  // other commands
+	DisposeTool     Disposal = "tool"     // other tool calls, and edits that later ones made void
+	DisposeReply    Disposal = "reply"    // older replies of the assistant
+)
+
+// disposals has the order in which blocks go, with the words for why they may.
+var disposals = []struct {
+	disposal Disposal
+	words    string
+}{
+	{DisposeRead, "output of a reading tool for what was examined"},
+	{DisposeOneOff, "output of a command with a one-time purpose"},
+	{DisposeCheck, "output of a quick check"},
+	{DisposeTitle, "call that names the conversation"},
+	{DisposeAnswered, "older user message that was answered"},
+	{DisposeCommand, "output of another command"},
+	{DisposeTool, "another tool call"},
+	{DisposeReply, "older reply"},
+}
+
+// Priority returns the place of d in the order in which blocks go: 1 goes
+// first. It is 0 if d is empty.
+func (d Disposal) Priority() int {
+	for i := range disposals {
+		if disposals[i].disposal == d {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Words says in a phrase why a block may go.
+func (d Disposal) Words() string {
+	if p := d.Priority(); p > 0 {
+		return disposals[p-1].words
+	}
+	return ""
+}
+
+// DiscardStage returns the step that a discard of a block is, for the journal.
+func DiscardStage(d Disposal) Stage { return "discard-" + Stage(d) }
+
+// A Standing is how a block stands to a discard.
+type Standing struct {
+	ID       transcript.BlockID
+	Turn     int
+	Form     Form     // how much of it is in the window now
+	Rule     Rule     // that keeps it, or none
+	Disposal Disposal // empty for what is never discarded, such as system text
+	Stale    bool     // what it read was edited or read again since
+
+	Tokens token.Count // in the window
+
+	// Thinking is what of Tokens is lost if anything before the block leaves:
+	// signed thinking behind a changed byte is invalid. It is 0 for a block
+	// under a hard rule, which stays whole.
+	Thinking token.Count
+}
+
+// Keeps says in a phrase why a rule keeps a block from being discarded.
+func (r Rule) Keeps() string {
+	switch r {
+	case RuleSystem:
+		return "system text"
+	case RulePin:
+		return "is pinned"
+	case RulePending:
+		return "has a call that is not answered yet"
+	case RuleNewestUser:
+		return "newest user message"
+	case RuleNewest:
+		return "answer to the newest user message"
+	case RuleFirstTask:
+		return "first task"
+	case RuleCorrection:
+		return "correction or standing order of the user"
+	case RuleEdit:
+		return "code edit, which shows what a file is like now"
+	case RulePlan:
+		return "plan or conclusion that the work hangs on"
+	case RuleSummary:
+		return "stands for messages that left"
+	case RuleRecent:
+		return "among the last blocks"
+	}
+	return string(r)
+}
+
+// Standings says how each block stands to a discard, given the rule that
+// [Rules] has for it and its form. Sizes are left to the caller.
+//
+// Beyond its rule, a block is kept if it
+//   - edits files, and did not fail, unless each of them was written as a whole
+//     or deleted by a later block that is itself in the window. An edit of a
+//     part makes no other void: all of them say what the file is like now;
+//   - plans or concludes, or stands for messages that left;
+//   - is a user message that nobody has answered.
+func Standings(msgs []transcript.Message, blocks []transcript.Block, rules []Rule, forms []Form, tools *tool.Table) []Standing {
+	all := make([]Standing, len(blocks))
+	s := surveyor{msgs: msgs, tools: tools, whole: make(map[string]bool), seen: make(map[string]bool)}
+	for i := len(blocks) - 1; i >= 0; i-- {
+		b := &blocks[i]
+		st := &all[i]
+		*st = Standing{ID: b.ID, Turn: b.Turn, Form: forms[i], Rule: rules[i]}
+		var rule Rule
+		rule, st.Disposal, st.Stale = s.survey(b, forms[i])
+		if st.Rule == "" {
+			st.Rule = rule
+		}
+	}
+	return all
+}
+
+// A surveyor looks at blocks from the newest to the oldest.
+type surveyor struct {
+	msgs  []transcript.Message
+	tools *tool.Table
+
+	answered bool            // a later block is a reply
+	whole    map[string]bool // files that a later block in the window wrote as a whole or deleted
+	seen     map[string]bool // what later blocks in the window read or edited
+}
+
+// survey returns what keeps a block, and how it may go.
+func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
+	switch b.Kind {
+	case transcript.KindSystem:
+		return RuleSystem, "", false
+	case transcript.KindSummary:
+		return RuleSummary, "", false
+	case transcript.KindUser:
+		if !s.answered {
+			return RuleNewestUser, DisposeAnswered, false
+		}
+		return "", DisposeAnswered, false
+	case transcript.KindAssistant:
+		s.answered = true
+		return "", DisposeReply, false
+	case transcript.KindOrphan:
+		return "", DisposeTool, false
+	case transcript.KindTool:
+		s.answered = true
+		return s.calls(b, f)
+	}
+	return "", DisposeTool, false
+}
+
+// calls surveys a reply with calls. One that does several things goes with the
+// last of them to go.
+func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
+	var rule Rule
+	disposal, stale := DisposeRead, true
+	failed := failures(s.msgs, b)
+	var whole, seen []string
+	for _, k := range b.Messages {
+		for _, c := range s.msgs[k].Calls() {
+			class := s.tools.Class(c.Name)
+			line := tool.Line(c)
+			switch {
+			case class == tool.Plan:
+				rule = RulePlan
+			case failed[c.ID]:
+			case class == tool.Edit:
+				file := clean(tool.Path(c))
+				if file == "" || !s.whole[file] {
+					rule = cmp.Or(rule, RuleEdit)
+				}
+				if file != "" && overwrites(c) && s.done(b, c) {
+					whole = append(whole, file)
+				}
+			case class == tool.Command && rewrites(line):
+				rule = cmp.Or(rule, RuleEdit)
+			}
+			if d := dispose(class, line); d.Priority() > disposal.Priority() {
+				disposal = d
+			}
+			key := subject(c)
+			stale = stale && s.seen[key]
+			seen = append(seen, key)
+		}
+	}
+	if f == Whole || f == Bare || f == Calls { // its calls are in the window
+		for _, file := range whole {
+			s.whole[file] = true
+		}
+	}
+	if f != Gone {
+		for _, key := range seen {
+			s.seen[key] = true
+		}
+	}
+	return rule, disposal, stale && disposal == DisposeRead
+}
+
+// dispose returns how a call may go.
+func dispose(class tool.Class, line string) Disposal {
+	switch class {
+	case tool.Read:
+		return DisposeRead
+	case tool.Command:
+		if OneOff(line) {
+			return DisposeOneOff
+		}
+		return DisposeCommand
+	case tool.Check:
+		return DisposeCheck
+	case tool.Title:
+		return DisposeTitle
+	case tool.Edit, tool.Plan, tool.Other:
+	}
+	return DisposeTool
+}
+
+// subject returns what a call is about: its file, or what it asks.
+func subject(c transcript.ToolCall) string {
+	asks := gjson.GetManyBytes(c.Input, "pattern", "query", "regex")
+	if file := clean(tool.Path(c)); file != "" && !slices.ContainsFunc(asks, gjson.Result.Exists) {
+		return "file " + file
+	}
+	return tool.Fold(c.Name) + " " + string(c.Input)
+}
+
+func clean(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Clean(file)
+}
+
+// overwrites reports whether a call of an editing tool leaves nothing of what a
+// file was: it writes or deletes it as a whole.
+func overwrites(c transcript.ToolCall) bool {
+	switch tool.Fold(c.Name) {
+	case "write", "createfile", "overwritefile", "writefile", "writetofile", "deletefile", "deletepath":
+		return true
+	case "strreplaceeditor", "strreplacebasededittool":
+		return command0(c) == "create"
+	}
+	return false
+}
+
+// command0 returns the first word of what a call is told to do.
+func command0(c transcript.ToolCall) string {
+	word, _, _ := strings.Cut(tool.Line(c), " ")
+	return word
+}
+
+// done reports whether a call has a result that tells of no failure.
+func (s *surveyor) done(b *transcript.Block, c transcript.ToolCall) bool {
+	for _, k := range b.Messages {
+		for _, r := range s.msgs[k].Results() {
+			if r.CallID == c.ID {
+				return failure(r, r.Text()) == ""
+			}
+		}
+	}
+	return false
+}
+
+// A DiscardRequest is all that a discard depends on. With Auto, blocks are
+// chosen by their order; otherwise they are those in IDs.
+type DiscardRequest struct {
+	Blocks []Standing // by turn
+	Fixed  token.Count
+	Floor  token.Count // that the window does not fall below
+
+	IDs    []transcript.BlockID
+	Auto   bool
+	Target token.Count // of an automatic discard
+}
+
+// A Discard is a block that leaves the window, and why it may.
+type Discard struct {
+	Block    transcript.BlockID `json:"block"`
+	Turn     int                `json:"turn"`
+	Class    Disposal           `json:"class"`
+	Priority int                `json:"priority"` // 1 goes first
+	Reason   string             `json:"reason"`
+	Tokens   token.Count        `json:"tokens"` // that it took
+}
+
+// A DiscardPlan is what a discard would do. Making it changes nothing.
+type DiscardPlan struct {
+	Before   token.Count // of the window
+	After    token.Count // of the window
+	Target   token.Count // of an automatic discard
+	Floor    token.Count
+	Discards []Discard // in the order in which they go, or were named
+
+	// Thinking is how much thinking leaves with them, and Bare has the blocks
+	// that lose it: those behind the first block that leaves.
+	Thinking token.Count
+	Bare     []transcript.BlockID
+}
+
+// A DiscardError says why a discard is refused. Nothing of it is done then.
+type DiscardError struct {
+	Refused []Refusal // in the order in which they were named
+	Named   int       // how many blocks were
+	Before  token.Count
+	Floor   token.Count
+	Target  token.Count // of an automatic discard, if it is below the floor
+}
+
+// A Refusal says why a block may not be discarded.
+type Refusal struct {
+	Block  string `json:"block"` // as it was named
+	Rule   Rule   `json:"rule,omitempty"`
+	Reason string `json:"reason"`
+}
+
+func (e *DiscardError) Error() string {
+	if e.Target > 0 {
+		return fmt.Sprintf("target of %d tokens is below the floor of %d", e.Target, e.Floor)
+	}
+	const most = 3
+	var parts []string
+	for _, r := range e.Refused[:min(most, len(e.Refused))] {
+		parts = append(parts, r.Block+": "+r.Reason)
+	}
+	if n := len(e.Refused) - most; n > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("%d of %d blocks may not be discarded: %s", len(e.Refused), e.Named, strings.Join(parts, "; "))
+}
+
+// PlanDiscard returns what a discard would do. Blocks that were named go all or
+// not at all: it fails with a [*DiscardError] if a rule keeps one of them, if
+// one is not in the window or named twice, or if the rest would be below the
+// floor.
+//
+// An automatic discard takes one block after the other until the window is no
+// larger than its target, and none that would take it below the floor: by
+// [Disposal], in which reads that are stale go first; then the older ones, the
+// larger and those with the lower id. If that does not suffice, it takes what
+// may go. It fails with a [*DiscardError] if its target is below the floor.
+func PlanDiscard(r *DiscardRequest) (*DiscardPlan, error) {
+	d := newDiscarding(r)
+	if r.Auto {
+		return d.auto()
+	}
+	return d.named()
+}
+
+// A discarding is a plan in the making.
+type discarding struct {
+	*DiscardRequest
+
+	index    map[transcript.BlockID]int
+	before   token.Count
+	thinking []token.Count // of all blocks from an index on
+
+	taken []int
+	out   map[int]bool
+	first int         // index of the first block that leaves
+	less  token.Count // that they take, without thinking
+}
+
+func newDiscarding(r *DiscardRequest) *discarding {
+	n := len(r.Blocks)
+	d := &discarding{
+		DiscardRequest: r, index: make(map[transcript.BlockID]int, n), before: r.Fixed,
+		thinking: make([]token.Count, n+1), out: make(map[int]bool), first: n,
+	}
+	for i := n - 1; i >= 0; i-- {
+		b := &r.Blocks[i]
+		d.index[b.ID] = i
+		d.before += b.Tokens
+		d.thinking[i] = d.thinking[i+1] + b.Thinking
+	}
+	return d
+}
+
+// rest returns the size of the window without the blocks that were taken and
+// one more, or none if it is -1. All thinking behind the first of them goes.
+func (d *discarding) rest(more int) token.Count {
+	first, less := d.first, d.less
+	if more >= 0 {
+		b := &d.Blocks[more]
+		first, less = min(first, more), less+b.Tokens-b.Thinking
+	}
+	return d.before - less - d.thinking[first]
+}
+
+func (d *discarding) take(i int) {
+	b := &d.Blocks[i]
+	d.taken = append(d.taken, i)
+	d.out[i] = true
+	d.first = min(d.first, i)
+	d.less += b.Tokens - b.Thinking
+}
+
+// named takes the blocks that were named.
+func (d *discarding) named() (*DiscardPlan, error) {
+	e := &DiscardError{Named: len(d.IDs), Before: d.before, Floor: d.Floor}
+	for _, id := range d.IDs {
+		i, ok := d.index[id]
+		refuse := func(rule Rule, reason string) {
+			e.Refused = append(e.Refused, Refusal{string(id), rule, reason})
+		}
+		switch {
+		case !ok || d.Blocks[i].Form == Gone:
+			refuse("", "is not in the window")
+		case d.Blocks[i].Rule != "":
+			refuse(d.Blocks[i].Rule, d.Blocks[i].Rule.Keeps())
+		case d.Blocks[i].Disposal == "":
+			refuse("", "is never discarded")
+		case d.out[i]:
+			refuse("", "is named twice")
+		default:
+			d.take(i)
+		}
+	}
+	if rest := d.rest(-1); len(e.Refused) == 0 && len(d.taken) > 0 && rest < d.Floor {
+		for _, id := range d.IDs {
+			e.Refused = append(e.Refused, Refusal{string(id), "", fmt.Sprintf(
+				"%d tokens would be left, below the floor of %d: %d may go", rest, d.Floor, max(d.before-d.Floor, 0))})
+		}
+	}
+	if len(e.Refused) > 0 {
+		return nil, e
+	}
+	return d.plan(), nil
+}
+
+// auto takes blocks in their order.
+func (d *discarding) auto() (*DiscardPlan, error) {
+	if d.Target < d.Floor {
+		return nil, &DiscardError{Before: d.before, Floor: d.Floor, Target: max(d.Target, 1)}
+	}
+	for _, i := range d.order() {
+		if d.rest(-1) <= d.Target {
+			break
+		}
+		if d.rest(i) >= d.Floor {
+			d.take(i)
+		}
+	}
+	return d.plan(), nil
+}
+
+// order returns the indexes of the blocks that may go, in the order in which
+// they do.
+func (d *discarding) order() []int {
+	var order []int
+	for i := range d.Blocks {
+		if b := &d.Blocks[i]; b.Rule == "" && b.Disposal != "" && b.Form != Gone && b.Tokens > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &d.Blocks[i], &d.Blocks[j]
+		return cmp.Or(
+			cmp.Compare(a.Disposal.Priority(), b.Disposal.Priority()), -compareBool(a.Stale, b.Stale),
+			cmp.Compare(a.Turn, b.Turn), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.ID, b.ID),
+		)
+	})
+	return order
+}
+
+// compareBool compares as numbers are compared: false is less than true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (d *discarding) plan() *DiscardPlan {
+	p := &DiscardPlan{Before: d.before, After: d.rest(-1), Floor: d.Floor}
+	if d.Auto {
+		p.Target = d.Target
+	}
+	for _, i := range d.taken {
+		b := &d.Blocks[i]
+		reason := b.Disposal.Words()
+		if b.Stale {
+			reason += ", edited or read again since"
+		}
+		p.Discards = append(p.Discards, Discard{b.ID, b.Turn, b.Disposal, b.Disposal.Priority(), reason, b.Tokens})
+	}
+	for i := d.first; i < len(d.Blocks); i++ {
+		if b := &d.Blocks[i]; b.Thinking > 0 && !d.out[i] {
+			p.Thinking += b.Thinking
+			p.Bare = append(p.Bare, b.ID)
+		}
+	}
+	return p
+}

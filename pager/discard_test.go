@@ -1,0 +1,472 @@
+package pager
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// standings returns how the blocks of a conversation stand, all of them whole
+// but those of the given indexes, which are in other forms.
+func standings(msgs []transcript.Message, other map[int]Form) []Standing {
+	blocks := transcript.Group("s", 0, msgs)
+	forms := make([]Form, len(blocks))
+	for i := range forms {
+		forms[i] = Whole
+		if f, ok := other[i]; ok {
+			forms[i] = f
+		}
+	}
+	return Standings(msgs, blocks, Rules(msgs, blocks, &RuleOptions{Last: -1}), forms, nil)
+}
+
+func TestStandings(t *testing.T) {
+	user, assistant := transcript.RoleUser, transcript.RoleAssistant
+	// Each case is between a first task and a newest message with its answer.
+	for _, tt := range []struct {
+		name  string
+		msgs  []transcript.Message
+		forms map[int]Form // by block, the task being 0
+		want  []string     // rule, or disposal and "stale"
+	}{
+		{
+			"the classes of the seed",
+			slices.Concat(
+				tool1("1", "request_context", `{"path":"a.go"}`, "…"), tool1("2", "run_command", `{"command":"npm test"}`, "…"),
+				tool1("3", "execute_code", `{"code":"1+1"}`, "2"), tool1("4", "generate_title", `{}`, "ok"),
+				[]transcript.Message{say(user, "go on"), say(assistant, "going")},
+				tool1("5", "run_command", `{"command":"npm install"}`, "…"), tool1("6", "ask", `{}`, "…"),
+			),
+			nil,
+			[]string{"read", "one-off", "check", "title", "answered", "reply", "command", "tool"},
+		},
+		{
+			"plans and conclusions are kept, old ones, too",
+			slices.Concat(tool1("1", "write_todo", `{"n":1}`, "ok"), tool1("2", "write_todo", `{"n":2}`, "ok"), tool1("3", "final", `{}`, "ok")),
+			nil,
+			[]string{"plan", "plan", "plan"},
+		},
+		{
+			"edits of a part make no other void",
+			slices.Concat(tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "quick_edit", `{"path":"./a.go"}`, "ok")),
+			nil,
+			[]string{"edit", "edit"},
+		},
+		{
+			"an overwritten or deleted file is",
+			slices.Concat(
+				tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "quick_edit", `{"path":"b.go"}`, "ok"),
+				tool1("3", "create_file", `{"path":"c.go"}`, "ok"), tool1("4", "overwrite_file", `{"path":"a.go"}`, "ok"),
+				tool1("5", "delete_file", `{"path":"b.go"}`, "ok"),
+				tool1("6", "str_replace_editor", `{"command":"create","path":"c.go"}`, "ok"),
+			),
+			nil,
+			[]string{"tool", "tool", "tool", "edit", "edit", "edit"},
+		},
+		{
+			"but not if the overwriting left the window, failed or has no result",
+			slices.Concat(
+				tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "quick_edit", `{"path":"b.go"}`, "ok"),
+				tool1("3", "quick_edit", `{"path":"c.go"}`, "ok"), tool1("4", "quick_edit", `{"path":"d.go"}`, "ok"),
+				tool1("5", "overwrite_file", `{"path":"a.go"}`, "ok"), tool1("6", "overwrite_file", `{"path":"b.go"}`, "ok"),
+				[]transcript.Message{call("7", "overwrite_file", `{"path":"c.go"}`), answer("7", "no such folder", true)},
+				tool1("8", "overwrite_file", `{"path":"d.go"}`, "Error: disk is full"),
+			),
+			map[int]Form{5: Gone, 6: Line},
+			[]string{"edit", "edit", "edit", "edit", "edit", "edit", "tool", "edit"},
+		},
+		{
+			"an overwriting with its results cut still shows the file",
+			slices.Concat(tool1("1", "quick_edit", `{"path":"a.go"}`, "ok"), tool1("2", "overwrite_file", `{"path":"a.go"}`, "ok")),
+			map[int]Form{2: Calls},
+			[]string{"tool", "edit"},
+		},
+		{
+			"edits by the words of a command are kept",
+			tool1("1", "bash", `{"command":"cat > a.go <<'EOF'\npackage a\nEOF"}`, ""),
+			nil,
+			[]string{"edit"},
+		},
+		{
+			"a read is stale if its file was edited or read again",
+			slices.Concat(
+				tool1("1", "Read", `{"file_path":"a.go"}`, "…"), tool1("2", "Read", `{"file_path":"b.go"}`, "…"),
+				tool1("3", "Grep", `{"pattern":"x"}`, "…"), tool1("4", "Read", `{"file_path":"c.go"}`, "…"),
+				tool1("5", "Edit", `{"file_path":"a.go"}`, "ok"), tool1("6", "Read", `{"file_path":"b.go"}`, "…"),
+				tool1("7", "Grep", `{"pattern":"x"}`, "…"),
+			),
+			nil,
+			[]string{"read stale", "read stale", "read stale", "read", "edit", "read", "read"},
+		},
+		{
+			"a reply with several calls goes with the last of them",
+			[]transcript.Message{
+				{Role: assistant, Parts: []transcript.Part{
+					transcript.ToolCall{ID: "1", Name: "Read", Input: []byte(`{"file_path":"a.go"}`)},
+					transcript.ToolCall{ID: "2", Name: "Bash", Input: []byte(`{"command":"make deploy"}`)},
+				}},
+				answer("1", "…", false), answer("2", "…", false),
+			},
+			nil,
+			[]string{"command"},
+		},
+		{
+			"corrections are kept, and summaries",
+			[]transcript.Message{
+				say(user, "No, use the other port."), say(assistant, "yes"),
+				{Role: user, Summary: true, Parts: []transcript.Part{transcript.Text("so far: all")}},
+			},
+			nil,
+			[]string{"correction", "reply", "summary"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			msgs := slices.Concat([]transcript.Message{say(user, "build it")}, tt.msgs, []transcript.Message{say(user, "last"), say(assistant, "done")})
+			all := standings(msgs, tt.forms)
+			var got []string
+			for _, s := range all[1 : len(all)-2] {
+				switch {
+				case s.Rule != "":
+					got = append(got, string(s.Rule))
+				case s.Stale:
+					got = append(got, string(s.Disposal)+" stale")
+				default:
+					got = append(got, string(s.Disposal))
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("standings (-want +got):\n%s", diff)
+			}
+			for i, want := range map[int]Rule{0: RuleFirstTask, len(all) - 2: RuleNewestUser, len(all) - 1: RuleNewest} {
+				if all[i].Rule != want {
+					t.Errorf("block %d is under %q, want %q", i, all[i].Rule, want)
+				}
+			}
+		})
+	}
+}
+
+// tool1 returns a reply with one call, and its result.
+func tool1(id, name, input, result string) []transcript.Message {
+	return []transcript.Message{call(id, name, input), answer(id, result, false)}
+}
+
+func TestUnansweredMessagesAreKept(t *testing.T) {
+	msgs := []transcript.Message{
+		say(transcript.RoleUser, "build it"), say(transcript.RoleAssistant, "built"), say(transcript.RoleUser, "test it"), say(transcript.RoleUser, "and lint it"),
+	}
+	for i, want := range []Rule{RuleFirstTask, "", RuleNewestUser, RuleNewestUser} {
+		if got := standings(msgs, nil)[i].Rule; got != want {
+			t.Errorf("block %d is under %q, want %q", i, got, want)
+		}
+	}
+}
+
+// block returns a standing of a size.
+func block(turn int, d Disposal, tokens token.Count) Standing {
+	return Standing{ID: transcript.BlockID(fmt.Sprintf("%02x", turn)), Turn: turn, Form: Whole, Disposal: d, Tokens: tokens}
+}
+
+func TestAutomaticDiscard(t *testing.T) {
+	stale := func(s Standing) Standing { s.Stale = true; return s }
+	kept := func(s Standing, r Rule) Standing { s.Rule = r; return s }
+	all := []Standing{
+		kept(block(1, DisposeAnswered, 100), RuleFirstTask),
+		block(2, DisposeReply, 100), block(3, DisposeTool, 100), block(4, DisposeCommand, 100), block(5, DisposeAnswered, 100),
+		block(6, DisposeTitle, 100), block(7, DisposeCheck, 100), block(8, DisposeOneOff, 100), block(9, DisposeRead, 100),
+		stale(block(10, DisposeRead, 100)), block(11, DisposeRead, 100),
+		kept(block(12, DisposeTool, 100), RuleEdit),
+	}
+	for _, tt := range []struct {
+		name          string
+		blocks        []Standing
+		target, floor token.Count
+		want          []int // turns
+		after         token.Count
+	}{
+		{"in the order of the seed, stale reads first", all, 210, 200, []int{10, 9, 11, 8, 7, 6, 5, 4, 3, 2}, 200},
+		{"as many as needed", all, 1000, 100, []int{10, 9}, 1000},
+		{"one more for one token", all, 999, 100, []int{10, 9, 11}, 900},
+		{"none if it fits", all, 1200, 100, nil, 1200},
+		{
+			"a block that would cross the floor stays, a smaller one goes",
+			[]Standing{block(1, DisposeRead, 500), block(2, DisposeOneOff, 100), block(3, DisposeOneOff, 50)},
+			550, 500,
+			[]int{2},
+			550,
+		},
+		{
+			"what may go if it does not suffice",
+			[]Standing{block(1, DisposeRead, 500), block(2, DisposeOneOff, 100), block(3, DisposeOneOff, 50)},
+			110, 110,
+			[]int{1},
+			150,
+		},
+		{
+			"what is not in the window does not go",
+			[]Standing{{ID: "01", Turn: 1, Form: Gone, Disposal: DisposeRead}, block(2, DisposeReply, 9), block(3, DisposeReply, 9)},
+			10, 1,
+			[]int{2},
+			9,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := PlanDiscard(&DiscardRequest{Blocks: tt.blocks, Auto: true, Target: tt.target, Floor: tt.floor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, d := range p.Discards {
+				got = append(got, d.Turn)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || p.After != tt.after {
+				t.Errorf("after %d, want %d; turns (-want +got):\n%s", p.After, tt.after, diff)
+			}
+		})
+	}
+	_, err := PlanDiscard(&DiscardRequest{Blocks: all, Auto: true, Target: 99, Floor: 100})
+	if e, ok := errors.AsType[*DiscardError](err); !ok || e.Target != 99 || !strings.Contains(err.Error(), "below the floor of 100") {
+		t.Errorf("a target below the floor: %v", err)
+	}
+}
+
+func TestNamedDiscard(t *testing.T) {
+	pinned := block(2, DisposeRead, 100)
+	pinned.Rule = RulePin
+	gone := Standing{ID: "05", Turn: 5, Form: Gone, Disposal: DisposeRead}
+	blocks := []Standing{block(1, DisposeRead, 100), pinned, block(3, DisposeOneOff, 100), block(4, DisposeReply, 100), gone}
+	for _, tt := range []struct {
+		name  string
+		ids   []transcript.BlockID
+		floor token.Count
+		want  []Refusal
+	}{
+		{"what nothing keeps goes", []transcript.BlockID{"04", "01"}, 200, nil},
+		{"what a rule keeps does not, nor what is named with it", []transcript.BlockID{"01", "02"}, 0, []Refusal{{"02", RulePin, "is pinned"}}},
+		{
+			"all that is refused is listed",
+			[]transcript.BlockID{"01", "05", "01", "zz", "02"},
+			0,
+			[]Refusal{{"05", "", "is not in the window"}, {"01", "", "is named twice"}, {"zz", "", "is not in the window"}, {"02", RulePin, "is pinned"}},
+		},
+		{
+			"nothing passes the floor",
+			[]transcript.BlockID{"01", "03"},
+			201,
+			[]Refusal{
+				{"01", "", "200 tokens would be left, below the floor of 201: 199 may go"},
+				{"03", "", "200 tokens would be left, below the floor of 201: 199 may go"},
+			},
+		},
+		{"from below the floor, nothing goes", []transcript.BlockID{"01"}, 500, []Refusal{{"01", "", "300 tokens would be left, below the floor of 500: 0 may go"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: tt.ids, Floor: tt.floor})
+			if tt.want == nil {
+				if err != nil || len(p.Discards) != len(tt.ids) || p.Discards[0].Block != tt.ids[0] || p.After != 200 {
+					t.Fatalf("plan %+v, %v", p, err)
+				}
+				return
+			}
+			e, ok := errors.AsType[*DiscardError](err)
+			if !ok {
+				t.Fatalf("plan %+v, %v; want it refused", p, err)
+			}
+			if diff := cmp.Diff(tt.want, e.Refused); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What stands behind a change loses its thinking, and that counts.
+func TestThinkingBehindADiscardGoes(t *testing.T) {
+	blocks := []Standing{block(1, DisposeReply, 100), block(2, DisposeRead, 100), block(3, DisposeReply, 100), block(4, DisposeReply, 100)}
+	for i := range blocks {
+		blocks[i].Thinking = 40
+	}
+	blocks[3].Rule = RuleRecent
+	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: []transcript.BlockID{"02"}, Floor: 220})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]transcript.BlockID{"03", "04"}, p.Bare); diff != "" || p.Thinking != 80 || p.After != 220 {
+		t.Errorf("after %d, %d thinking (-want +got):\n%s", p.After, p.Thinking, diff)
+	}
+	if _, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: []transcript.BlockID{"02"}, Floor: 221}); err == nil {
+		t.Error("thinking that goes is not counted for the floor")
+	}
+}
+
+// A desk is a window that agents tidy.
+type desk struct {
+	blocks       []Standing
+	fixed, floor token.Count
+}
+
+func drawDesk(t *rapid.T) *desk {
+	d := &desk{fixed: token.Count(rapid.IntRange(0, 50).Draw(t, "fixed")), floor: token.Count(rapid.IntRange(0, 4000).Draw(t, "floor"))}
+	rules := []Rule{"", "", "", "", RulePin, RuleEdit, RulePlan, RuleRecent, RuleCorrection}
+	for i := range rapid.IntRange(0, 25).Draw(t, "blocks") {
+		b := block(i+1, disposals[rapid.IntRange(0, len(disposals)-1).Draw(t, "disposal")].disposal, token.Count(rapid.IntRange(0, 900).Draw(t, "tokens")))
+		b.Rule = rapid.SampledFrom(rules).Draw(t, "rule")
+		b.Stale = b.Disposal == DisposeRead && rapid.Bool().Draw(t, "stale")
+		if !b.Rule.Hard() {
+			b.Thinking = token.Count(rapid.IntRange(0, int(b.Tokens)).Draw(t, "thinking"))
+		}
+		d.blocks = append(d.blocks, b)
+	}
+	return d
+}
+
+// tokens returns the size of the window, counted anew.
+func (d *desk) tokens() token.Count {
+	n := d.fixed
+	for i := range d.blocks {
+		n += d.blocks[i].Tokens
+	}
+	return n
+}
+
+// carryOut does what a plan says.
+func (d *desk) carryOut(p *DiscardPlan) {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if slices.ContainsFunc(p.Discards, func(x Discard) bool { return x.Block == b.ID }) {
+			b.Form, b.Tokens, b.Thinking = Gone, 0, 0
+		} else if slices.Contains(p.Bare, b.ID) {
+			b.Form, b.Tokens, b.Thinking = Bare, b.Tokens-b.Thinking, 0
+		}
+	}
+}
+
+// agents name blocks to discard, each in its way.
+var agents = map[string]func(d *desk, rnd *rand.Rand) []transcript.BlockID{
+	"greedy": func(d *desk, _ *rand.Rand) []transcript.BlockID { // the largest that is still there
+		largest := -1
+		for i := range d.blocks {
+			if d.blocks[i].Rule == "" && d.blocks[i].Form != Gone && (largest < 0 || d.blocks[i].Tokens > d.blocks[largest].Tokens) {
+				largest = i
+			}
+		}
+		if largest < 0 {
+			return nil
+		}
+		return []transcript.BlockID{d.blocks[largest].ID}
+	},
+	"everything": func(d *desk, _ *rand.Rand) []transcript.BlockID {
+		var ids []transcript.BlockID
+		for i := range d.blocks {
+			ids = append(ids, d.blocks[i].ID)
+		}
+		return ids
+	},
+	"random": func(d *desk, rnd *rand.Rand) []transcript.BlockID {
+		var ids []transcript.BlockID
+		for i := range d.blocks {
+			if rnd.IntN(4) == 0 {
+				ids = append(ids, d.blocks[i].ID)
+			}
+		}
+		return ids
+	},
+	"malicious": func(d *desk, rnd *rand.Rand) []transcript.BlockID {
+		ids := []transcript.BlockID{"", "zz", "0"}[:rnd.IntN(4)]
+		for range rnd.IntN(6) {
+			if len(d.blocks) > 0 {
+				id := d.blocks[rnd.IntN(len(d.blocks))].ID
+				ids = append(ids, id, id)[:len(ids)+1+rnd.IntN(2)]
+			}
+		}
+		return ids
+	},
+}
+
+// No agent passes the floor or a rule, whatever it calls and how often; what is
+// refused changes nothing; what is done is what was planned.
+func TestNoAgentPassesTheFloorOrARule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDesk(t)
+		name := rapid.SampledFrom([]string{"greedy", "everything", "random", "malicious"}).Draw(t, "agent")
+		rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		for range 12 {
+			before := d.tokens()
+			r := &DiscardRequest{Blocks: slices.Clone(d.blocks), Fixed: d.fixed, Floor: d.floor, IDs: agents[name](d, rnd)}
+			if rnd.IntN(4) == 0 {
+				r.Auto, r.Target, r.IDs = true, token.Count(rnd.IntN(6000)), nil
+			}
+			p, err := PlanDiscard(r)
+			if diff := cmp.Diff(d.blocks, r.Blocks); diff != "" {
+				t.Fatalf("planning changed the request:\n%s", diff)
+			}
+			if err != nil {
+				if e, ok := errors.AsType[*DiscardError](err); !ok || len(e.Refused) == 0 && e.Target == 0 {
+					t.Fatalf("refused without a reason: %v", err)
+				}
+				continue
+			}
+			if p.Before != before {
+				t.Fatalf("plan begins with %d tokens of %d", p.Before, before)
+			}
+			for _, x := range p.Discards {
+				b := d.blocks[x.Turn-1]
+				if b.Rule != "" || b.Form == Gone {
+					t.Fatalf("%s discarded %+v", name, b)
+				}
+			}
+			d.carryOut(p)
+			switch after := d.tokens(); {
+			case after != p.After:
+				t.Fatalf("the window has %d tokens, the plan %d", after, p.After)
+			case len(p.Discards) > 0 && after < d.floor:
+				t.Fatalf("%s passed the floor: %d tokens, floor %d", name, after, d.floor)
+			case r.Auto && len(p.Discards) > 0 && before <= r.Target:
+				t.Fatalf("took from %d tokens, target %d", before, r.Target)
+			}
+		}
+	})
+}
+
+// An automatic discard takes no block more than it needs, and a larger target
+// takes a beginning of what a smaller one does where no block is too large for
+// the floor.
+func TestAutomaticDiscardTakesABeginning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDesk(t)
+		low := rapid.IntRange(int(d.floor), 8000).Draw(t, "low")
+		high := rapid.IntRange(low, 9000).Draw(t, "high")
+		plan := func(target int) *DiscardPlan {
+			p, err := PlanDiscard(&DiscardRequest{Blocks: d.blocks, Fixed: d.fixed, Floor: d.floor, Auto: true, Target: token.Count(target)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		more, fewer := plan(low), plan(high)
+		if n := len(fewer.Discards); n > len(more.Discards) || !slices.Equal(more.Discards[:n], fewer.Discards) {
+			t.Errorf("a target of %d takes %v, one of %d %v", low, more.Discards, high, fewer.Discards)
+		}
+		if n := len(more.Discards); n > 0 {
+			all := make([]transcript.BlockID, 0, n)
+			for _, x := range more.Discards[:n-1] {
+				all = append(all, x.Block)
+			}
+			without, err := PlanDiscard(&DiscardRequest{Blocks: d.blocks, Fixed: d.fixed, Floor: d.floor, IDs: all})
+			if err != nil || without.After <= token.Count(low) {
+				t.Errorf("the last block was not needed: %v", err)
+			}
+		}
+		if diff := cmp.Diff(more, plan(low)); diff != "" {
+			t.Errorf("two plans of one window (-first +second):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package pager
+
+import "testing"
+
+func TestOneOff(t *testing.T) {
+	for line, want := range map[string]bool{
+		"find . -name '*.go'":                true,
+		"rg -n 'func main' cmd":              true,
+		"tree -L 2":                          true,
+		"npm test":                           true,
+		"npm run test:unit -- --watch=false": true,
+		"cd /srv/app && go test ./... 2>&1 | tail -20":          true,
+		"CI=1 GOFLAGS=-race go test ./pool":                     true,
+		"git status --short; git log -3 && git diff HEAD~1":     true,
+		"git -C sub --no-pager show HEAD:a.go":                  true,
+		"ls -la\ncat go.mod\nhead -5 main.go | wc -l":           true,
+		"timeout 30s sudo nice -n 10 grep -r x /etc >/dev/null": true,
+		`bash -lc "cd x && ls | wc -l"`:                         true,
+		"bash -lc cd x && rg foo":                               true,
+		"(cd web && npx tsc --noEmit) || echo failed":           true,
+		"python3 -m pytest -q":                                  true,
+		"uv run pytest tests":                                   true,
+		"mise run test:ci 2>&1 | tail -5":                       true,
+		"just lint && rtk git diff":                             true,
+		"just deploy":                                           false,
+		"make test":                                             true,
+		"sed -n '1,40p' main.go":                                true,
+		"echo 'a > b; rm -rf /'":                                true,
+		"for f in a b; do cat $f; done":                         false, // not read
+		"go build ./... && ./server":                            false,
+		"npm install":                                           false,
+		"npm run deploy":                                        false,
+		"git commit -m 'find it'":                               false,
+		"git branch -D old":                                     false,
+		"git branch -a":                                         true,
+		"git config user.name x":                                false,
+		"cat a.txt > b.txt":                                     false,
+		"cat > a.go <<'EOF'\npackage a // ls\nEOF":              false,
+		"rg x | xargs rm":                                       false,
+		"find . -name '*.tmp' -delete":                          false,
+		"sed -i s/a/b/ main.go":                                 false,
+		"echo $(make deploy)":                                   false,
+		"echo `make deploy`":                                    false,
+		"ls && rm -rf build":                                    false,
+		"cd /srv":                                               false, // looks at nothing
+		"":                                                      false,
+		"'unclosed":                                             false,
+		`bash -c "bash -c 'bash -c \"bash -c \\\"ls\\\"\"'"`:    false, // too deep
+		"python -c 'print(1)'":                                  false,
+		"grep -q x f 2>err.log":                                 false,
+		"go vet ./... &> /dev/null":                             true,
+		"docker ps && kubectl get pods":                         true,
+		"gh pr view 12 && gh run list":                          true,
+		"gh pr create --fill":                                   false,
+	} {
+		if got := OneOff(line); got != want {
+			t.Errorf("OneOff(%q) = %t, want %t", line, got, want)
+		}
+	}
+}
+
+func TestRewrites(t *testing.T) {
+	for line, want := range map[string]bool{
+		"cat > a.go <<'EOF'\npackage a\nEOF":                   true,
+		"cat <<EOF | tee a.go\npackage a\nEOF":                 true,
+		"apply_patch <<'P'\n*** Begin Patch\n*** End Patch\nP": true,
+		"apply_patch *** Begin Patch\n*** Update File: a.go":   true,
+		"cd x && git apply fix.patch":                          true,
+		"sed -i.bak 's/a/b/' main.go":                          true,
+		"perl -pi -e 's/a/b/' main.go":                         true,
+		`bash -lc "sed -i s/a/b/ main.go"`:                     true,
+		"python3 - <<'EOF'\nprint(1)\nEOF":                     false,
+		"python3 - <<'EOF'\nopen('a.go', 'w').write('x')\nEOF": true,
+		"sed -n 1,5p main.go":                                  false,
+		"git commit -m 'apply_patch'":                          false,
+		"go test ./... > out.txt":                              false,
+	} {
+		if got := rewrites(line); got != want {
+			t.Errorf("rewrites(%q) = %t, want %t", line, got, want)
+		}
+	}
+}
+
+func FuzzOneOff(f *testing.F) {
+	f.Add("cd x && (ls | wc) >/dev/null 2>&1; cat <<EOF\nx\nEOF\n")
+	f.Add("bash -c \"bash -c 'ls'\" `a` $(b) \\")
+	f.Fuzz(func(t *testing.T, line string) {
+		if OneOff(line) && rewrites(line) {
+			t.Errorf("%q only looks, and edits files", line)
+		}
+	})
+}

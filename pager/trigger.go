@@ -1,0 +1,288 @@
+package pager
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Level says how full a window is. It is stored as its text.
+type Level string
+
+// The levels, in order.
+const (
+	LevelOK       Level = "ok"
+	LevelWarn     Level = "warn"     // from 60 percent
+	LevelCompress Level = "compress" // from 70 percent
+	LevelCritical Level = "critical" // from 90 percent
+)
+
+// An Action is what a [Trigger] calls for. It is stored as its text.
+type Action string
+
+// The actions.
+const (
+	ActionNone       Action = "none"
+	ActionWarn       Action = "warn"        // nothing yet
+	ActionCompress   Action = "compress"    // cut the window to the target
+	ActionPage       Action = "page"        // run a pass of the pager
+	ActionNewSession Action = "new-session" // begin anew: it was compressed often enough
+)
+
+// A Profile is a way to decide when a pass is due. It is stored as its text.
+type Profile string
+
+// The profiles.
+const (
+	ProfileWindow Profile = "window" // by how full the window is, the default
+	ProfilePager  Profile = "pager"  // by tokens and iterations, as the context pager does
+)
+
+// A Trigger says when a pass is due. The zero value of every field is its
+// default, so a nil *Trigger is one, too.
+type Trigger struct {
+	Profile Profile
+
+	// Shares of the effective window: of a warning (60 %), from where on to
+	// compress (70 %), of a critical level (90 %), and what to compress to (50 %,
+	// and never more than Compress).
+	Warn, Compress, Critical, Target ratio.Ratio
+
+	// Messages is how many there must be, 10 by default.
+	Messages int
+
+	// Cycles is how often a session is compressed at most, 10 by default. After
+	// that a new session serves better than a summary of summaries.
+	Cycles int
+
+	// Keep is how many of the newest messages stay as they are, and KeepRetry how
+	// many do after a compression that was not accepted. The defaults are 5 and 10.
+	Keep, KeepRetry int
+
+	// Tokens and Iterations are those of [ProfilePager]: it is due above 4 000
+	// tokens, and from 5 iterations on.
+	Tokens     token.Count
+	Iterations int
+
+	Effective token.Count // of the window; see [Effective]
+	Floor     token.Count // see [Floor]
+}
+
+// Complete returns t with its defaults filled in.
+func (t *Trigger) Complete() Trigger {
+	var c Trigger
+	if t != nil {
+		c = *t
+	}
+	fill(&c.Profile, ProfileWindow)
+	fill(&c.Warn, 600_000)
+	fill(&c.Compress, 700_000)
+	fill(&c.Critical, 900_000)
+	fill(&c.Target, min(500_000, c.Compress))
+	fill(&c.Messages, 10)
+	fill(&c.Cycles, 10)
+	fill(&c.Keep, 5)
+	fill(&c.KeepRetry, 10)
+	fill(&c.Tokens, 4000)
+	fill(&c.Iterations, 5)
+	return c
+}
+
+// fill sets what is zero.
+func fill[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// ErrTrigger means that the settings of a trigger make no sense.
+var ErrTrigger = errors.New("trigger makes no sense")
+
+// Validate returns an [ErrTrigger] if t makes no sense.
+func (t *Trigger) Validate() error {
+	c := t.Complete()
+	switch {
+	case c.Profile != ProfileWindow && c.Profile != ProfilePager:
+		return fmt.Errorf("%w: profile %q is none of %s, %s", ErrTrigger, c.Profile, ProfileWindow, ProfilePager)
+	case c.Target <= 0 || c.Target > c.Compress || c.Warn <= 0 || c.Warn > c.Compress || c.Compress > c.Critical || c.Critical > ratio.One:
+		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: they must rise from above 0 to 1 at most",
+			ErrTrigger, c.Target, c.Warn, c.Compress, c.Critical)
+	case c.Messages < 0 || c.Cycles < 0 || c.Keep < 0 || c.KeepRetry < 0 || c.Tokens < 0 || c.Iterations < 0 || c.Effective < 0 || c.Floor < 0:
+		return fmt.Errorf("%w: a figure is below 0", ErrTrigger)
+	}
+	return nil
+}
+
+// Effective returns how much of a context window is of use: what was given, up
+// to the window, or else four fifths of the window, which are 160 000 tokens of
+// 200 000. What is not known of is 0.
+func Effective(window, given token.Count) token.Count {
+	switch {
+	case given <= 0:
+		return window * 4 / 5
+	case window <= 0:
+		return given
+	}
+	return min(given, window)
+}
+
+// EffectiveOf returns [Effective] of a window for what t says.
+func (t *Trigger) EffectiveOf(window token.Count) token.Count {
+	return Effective(window, t.Complete().Effective)
+}
+
+// FloorOf returns below which size no discard takes a window: what t says, or
+// else [Floor].
+func (t *Trigger) FloorOf(window token.Count) token.Count {
+	if t != nil && t.Floor > 0 {
+		return t.Floor
+	}
+	return Floor(window)
+}
+
+// tidy is the size that an agent tidies its window to (seed 003).
+const tidy = 50_000
+
+// TidyTo returns what an agent that tidies a window brings it to: 50 000 tokens,
+// or half of the window if that is less, and not less than the floor.
+func (t *Trigger) TidyTo(window token.Count) token.Count {
+	return max(min(tidy, window/2), t.FloorOf(window))
+}
+
+// Level says how full an effective window is. An edge belongs to the higher
+// level. A window of no size is critical.
+func (t *Trigger) Level(used, effective token.Count) Level {
+	c := t.Complete()
+	switch {
+	case effective <= 0 || reaches(used, effective, c.Critical):
+		return LevelCritical
+	case reaches(used, effective, c.Compress):
+		return LevelCompress
+	case reaches(used, effective, c.Warn):
+		return LevelWarn
+	}
+	return LevelOK
+}
+
+// reaches reports whether used is at least a share of all, exactly.
+func reaches(used, all token.Count, share ratio.Ratio) bool {
+	uh, ul := bits.Mul64(uint64(max(used, 0)), uint64(ratio.One))
+	ah, al := bits.Mul64(uint64(max(all, 0)), uint64(max(share, 0)))
+	return uh > ah || uh == ah && ul >= al
+}
+
+// A Load is the state of a session that a trigger looks at.
+type Load struct {
+	Used       token.Count // tokens in the window
+	Effective  token.Count // of the window
+	Floor      token.Count // of the window
+	Messages   int         // in the window
+	Cycles     int         // compressions so far
+	Iterations int         // tasks that were given, for [ProfilePager]
+	Pending    bool        // a call is not answered yet
+	Retry      bool        // the last compression was not accepted
+}
+
+// A Verdict is what a trigger says of a [Load].
+type Verdict struct {
+	Due     bool        `json:"due"` // a pass is
+	Level   Level       `json:"level"`
+	Action  Action      `json:"action"`
+	Reasons []string    `json:"reasons"`
+	Target  token.Count `json:"target"` // of a pass, at least the floor
+	Keep    int         `json:"keep"`   // newest messages that stay as they are
+}
+
+// Due says whether a pass is due, and why. None is while a call is pending.
+func (t *Trigger) Due(l *Load) *Verdict {
+	c := t.Complete()
+	v := &Verdict{
+		Level: t.Level(l.Used, l.Effective), Action: ActionNone, Reasons: []string{}, Keep: c.Keep,
+		Target: max(token.Count(c.Target.Scale(int64(l.Effective))), l.Floor),
+	}
+	if l.Retry {
+		v.Keep = c.KeepRetry
+	}
+	if c.Profile == ProfilePager {
+		v.pager(&c, l)
+	} else {
+		v.window(&c, l)
+	}
+	if v.Due && l.Pending {
+		v.Due, v.Action = false, ActionWarn
+		v.because("a call is not answered yet")
+	}
+	return v
+}
+
+// pager decides as the context pager does.
+func (v *Verdict) pager(c *Trigger, l *Load) {
+	if l.Used > c.Tokens {
+		v.Due = true
+		v.because("%d tokens are above %d", l.Used, c.Tokens)
+	}
+	if l.Iterations >= c.Iterations {
+		v.Due = true
+		v.because("%d iterations are at least %d", l.Iterations, c.Iterations)
+	}
+	if v.Due {
+		v.Action = ActionPage
+		return
+	}
+	v.because("%d tokens are at most %d, and %d iterations below %d", l.Used, c.Tokens, l.Iterations, c.Iterations)
+}
+
+// window decides by how full the window is.
+func (v *Verdict) window(c *Trigger, l *Load) {
+	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
+	switch v.Level {
+	case LevelOK:
+		v.because("%s, below %s", used, c.Warn.Percent())
+		return
+	case LevelWarn:
+		v.Action = ActionWarn
+		v.because("%s, at least %s and below %s", used, c.Warn.Percent(), c.Compress.Percent())
+		return
+	case LevelCompress:
+		v.because("%s, at least %s", used, c.Compress.Percent())
+	case LevelCritical:
+		v.because("%s, at least %s", used, c.Critical.Percent())
+	}
+	switch {
+	case l.Messages < c.Messages:
+		v.Action = ActionWarn
+		v.because("%d messages are below %d", l.Messages, c.Messages)
+	case l.Cycles >= c.Cycles:
+		v.Action = ActionNewSession
+		v.because("it was compressed %d times: consider a new session", l.Cycles)
+	default:
+		v.Due, v.Action = true, ActionCompress
+		v.because("%d messages are at least %d", l.Messages, c.Messages)
+	}
+}
+
+func (v *Verdict) because(format string, args ...any) {
+	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+}
+
+// Pending reports whether the last block of a session has a call that is not
+// answered yet.
+func Pending(msgs []transcript.Message, blocks []transcript.Block) bool {
+	return len(blocks) > 0 && pending(msgs, &blocks[len(blocks)-1])
+}
+
+// Iterations returns how many messages a person wrote: each is a task.
+func Iterations(msgs []transcript.Message, blocks []transcript.Block) int {
+	n := 0
+	for i := range blocks {
+		if blocks[i].Kind == transcript.KindUser && Instructs(msgs, &blocks[i]) {
+			n++
+		}
+	}
+	return n
+}

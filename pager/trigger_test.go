@@ -1,0 +1,170 @@
+package pager
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestLevelIsExactAtItsEdges(t *testing.T) {
+	for _, tt := range []struct {
+		used, effective token.Count
+		want            Level
+	}{
+		{0, 160_000, LevelOK},
+		{95_999, 160_000, LevelOK},
+		{96_000, 160_000, LevelWarn},
+		{111_999, 160_000, LevelWarn},
+		{112_000, 160_000, LevelCompress}, // 70.0 %
+		{143_999, 160_000, LevelCompress},
+		{144_000, 160_000, LevelCritical},
+		{200_000, 160_000, LevelCritical},
+		{6, 9, LevelWarn}, // 66.7 %
+		{1, 0, LevelCritical},
+		{1 << 60, 1 << 61, LevelOK}, // no figure is too large
+		{1 << 61, 1 << 61, LevelCritical},
+	} {
+		if got := (*Trigger)(nil).Level(tt.used, tt.effective); got != tt.want {
+			t.Errorf("Level(%d, %d) = %s, want %s", tt.used, tt.effective, got, tt.want)
+		}
+	}
+}
+
+func TestEffective(t *testing.T) {
+	for _, tt := range []struct{ window, given, want token.Count }{
+		{200_000, 0, 160_000},
+		{200_000, 150_000, 150_000},
+		{32_000, 160_000, 32_000}, // not more than there is
+		{0, 160_000, 160_000},
+		{0, 0, 0},
+	} {
+		if got := Effective(tt.window, tt.given); got != tt.want {
+			t.Errorf("Effective(%d, %d) = %d, want %d", tt.window, tt.given, got, tt.want)
+		}
+	}
+}
+
+func TestTidyTo(t *testing.T) {
+	for _, tt := range []struct {
+		window, floor, want token.Count
+	}{
+		{200_000, 0, 50_000},
+		{60_000, 0, 30_000},
+		{200_000, 80_000, 80_000}, // not below a floor of one's own
+	} {
+		if got := (&Trigger{Floor: tt.floor}).TidyTo(tt.window); got != tt.want {
+			t.Errorf("TidyTo(%d) with floor %d = %d, want %d", tt.window, tt.floor, got, tt.want)
+		}
+	}
+}
+
+func TestDue(t *testing.T) {
+	full := Load{Used: 112_000, Effective: 160_000, Floor: 30_000, Messages: 10}
+	with := func(change func(*Load)) Load {
+		l := full
+		change(&l)
+		return l
+	}
+	pager := &Trigger{Profile: ProfilePager}
+	for _, tt := range []struct {
+		name    string
+		trigger *Trigger
+		load    Load
+		due     bool
+		action  Action
+		reason  string
+	}{
+		{"70.0 % and ten messages", nil, full, true, ActionCompress, "70.0% of the effective window is in use, at least 70.0%"},
+		{"a token less", nil, with(func(l *Load) { l.Used-- }), false, ActionWarn, "at least 60.0% and below 70.0%"},
+		{"69 %", nil, with(func(l *Load) { l.Used = 110_400 }), false, ActionWarn, "69.0%"},
+		{"below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, ActionNone, "below 60.0%"},
+		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, ActionWarn, "9 messages are below 10"},
+		{"critical, with nine", nil, with(func(l *Load) { l.Used, l.Messages = 160_000, 9 }), false, ActionWarn, "at least 90.0%"},
+		{"a call is pending", nil, with(func(l *Load) { l.Pending = true }), false, ActionWarn, "not answered yet"},
+		{"nine cycles", nil, with(func(l *Load) { l.Cycles = 9 }), true, ActionCompress, "10 messages"},
+		{"ten cycles", nil, with(func(l *Load) { l.Cycles = 10 }), false, ActionNewSession, "consider a new session"},
+		{"another edge", &Trigger{Compress: 800_000}, full, false, ActionWarn, "below 80.0%"},
+		{"pager: 4 001 tokens", pager, Load{Used: 4001, Iterations: 1}, true, ActionPage, "4001 tokens are above 4000"},
+		{"pager: 4 000 tokens", pager, Load{Used: 4000, Iterations: 4}, false, ActionNone, "4 iterations below 5"},
+		{"pager: five iterations", pager, Load{Used: 10, Iterations: 5}, true, ActionPage, "5 iterations are at least 5"},
+		{"pager: a call is pending", pager, Load{Used: 4001, Pending: true}, false, ActionWarn, "not answered yet"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := tt.trigger.Due(&tt.load)
+			if v.Due != tt.due || v.Action != tt.action || !strings.Contains(strings.Join(v.Reasons, "; "), tt.reason) {
+				t.Errorf("%+v is %+v, want due %t, %s, %q", tt.load, v, tt.due, tt.action, tt.reason)
+			}
+		})
+	}
+}
+
+func TestDueSaysWhatToLeave(t *testing.T) {
+	v := (*Trigger)(nil).Due(&Load{Used: 150_000, Effective: 160_000, Floor: 30_000, Messages: 50})
+	if v.Target != 80_000 || v.Keep != 5 {
+		t.Errorf("target %d, last %d; want half of the window and 5", v.Target, v.Keep)
+	}
+	v = (*Trigger)(nil).Due(&Load{Used: 50_000, Effective: 50_000, Floor: 30_000, Messages: 50, Retry: true})
+	if v.Target != 30_000 || v.Keep != 10 {
+		t.Errorf("target %d, last %d; want the floor and 10", v.Target, v.Keep)
+	}
+}
+
+// A trigger is due from some size on and stays so.
+func TestDueRisesWithTheWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := Load{Effective: token.Count(rapid.IntRange(1, 300_000).Draw(t, "effective")), Messages: 10}
+		a := rapid.IntRange(0, 300_000).Draw(t, "a")
+		b := rapid.IntRange(a, 300_000).Draw(t, "b")
+		l.Used = token.Count(a)
+		small := (*Trigger)(nil).Due(&l)
+		l.Used = token.Count(b)
+		if large := (*Trigger)(nil).Due(&l); small.Due && !large.Due {
+			t.Errorf("due at %d, not at %d", a, b)
+		}
+	})
+}
+
+func TestTriggerValidate(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		trigger *Trigger
+		valid   bool
+	}{
+		{"none", nil, true},
+		{"an edge below the target lowers the target", &Trigger{Warn: 300_000, Compress: 400_000}, true},
+		{"edges that fall", &Trigger{Compress: 950_000}, false},
+		{"a warning behind the edge", &Trigger{Warn: 750_000}, false},
+		{"an edge above all", &Trigger{Critical: ratio.One + 1}, false},
+		{"a target above the edge", &Trigger{Target: 800_000}, false},
+		{"a profile that is not known", &Trigger{Profile: "x"}, false},
+		{"a figure below 0", &Trigger{Floor: -1}, false},
+	} {
+		if err := tt.trigger.Validate(); (err == nil) != tt.valid || err != nil && !errors.Is(err, ErrTrigger) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestIterationsAndPending(t *testing.T) {
+	msgs := []transcript.Message{
+		say(transcript.RoleUser, "build it"), say(transcript.RoleAssistant, "built"),
+		say(transcript.RoleUser, "<system-reminder>no task</system-reminder>"), say(transcript.RoleUser, "test it"),
+		call("1", "Bash", `{}`),
+	}
+	if n := Iterations(msgs, transcript.Group("s", 0, msgs)); n != 2 {
+		t.Errorf("%d iterations, want 2", n)
+	}
+	if !Pending(msgs, transcript.Group("s", 0, msgs)) || Pending(nil, nil) {
+		t.Error("a call without a result is pending, and nothing is not")
+	}
+	msgs = append(msgs, answer("1", "ok", false))
+	if Pending(msgs, transcript.Group("s", 0, msgs)) {
+		t.Error("an answered call is pending")
+	}
+}
