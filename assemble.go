@@ -232,7 +232,7 @@ func (a *assembling) prepare(ctx context.Context) error {
 // setWindow sets what of the session goes in. Reasoning that is bound to an
 // unchanged prefix is left out, as [Engine.Export] does.
 func (a *assembling) setWindow(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) {
-	a.window = a.held.window(rows, stubs)
+	a.window = a.held.window(rows, stubs, a.held.summary)
 	if a.format != nil {
 		a.losses = unbind(a.window, a.format.Name())
 	}
@@ -728,6 +728,12 @@ func (a *assembling) messages(spans []transcript.Span) []stretch {
 	seen := make(map[string]int)
 	for _, sp := range spans {
 		if sp.Block == "" {
+			continue
+		}
+		if a.held.summary != nil && sp.Block == a.held.summary.ID {
+			list = append(list, stretch{start: sp.Start, end: sp.End, sources: []store.CellID{a.held.head.Summary}, segment: manifest.Segment{
+				Kind: manifest.KindStub, Reason: manifest.ReasonWindow, Ref: string(sp.Block), Tokens: tokens[sp.Block],
+			}})
 			continue
 		}
 		row := &a.held.rows[a.held.index(sp.Block)]

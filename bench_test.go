@@ -55,11 +55,21 @@ func BenchmarkImport(b *testing.B) {
 }
 
 // BenchmarkCompress plans and checks a pass over a conversation of a million
-// tokens that is stored and counted. It includes reading and decoding it.
+// tokens that is stored and counted. It includes reading and decoding it, and, of
+// the anchored strategy, extraction, merge, probes and their grade.
 func BenchmarkCompress(b *testing.B) {
-	for _, percent := range []int{50, 10} {
-		b.Run(fmt.Sprintf("%d%%", percent), func(b *testing.B) {
-			e, err := carrel.New(memory.New(), nil)
+	for _, tt := range []struct {
+		strategy carrel.Strategy
+		percent  int
+	}{
+		{carrel.StrategyImportance, 50},
+		{carrel.StrategyImportance, 10},
+		{carrel.StrategyAnchored, 50},
+		{carrel.StrategyAnchored, 30},
+	} {
+		percent := tt.percent
+		b.Run(fmt.Sprintf("%s/%d%%", tt.strategy, percent), func(b *testing.B) {
+			e, err := carrel.New(memory.New(), &carrel.Options{Strategy: tt.strategy})
 			if err != nil {
 				b.Fatal(err)
 			}

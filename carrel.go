@@ -46,6 +46,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/carrel-dev/carrel/artifact"
@@ -58,6 +59,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/triage"
 )
@@ -86,9 +88,22 @@ type Options struct {
 	// [pager.DefaultCuts].
 	Cuts pager.Cuts
 
+	// Tools says what the tools of agents do, which rules go by. The default is
+	// the built-in table of package tool.
+	Tools *tool.Table
+
 	// KeepLast is how many of the newest blocks never leave the window. The
 	// default is 5; a negative number means none.
 	KeepLast int
+
+	// Strategy is how a window is made smaller. The default is
+	// [StrategyAnchored].
+	Strategy Strategy
+
+	// Trigger says how full a window may become, what a pass brings it to, and below
+	// which size no discard and no automatic pass goes. The zero value has the
+	// defaults of [pager.Trigger].
+	Trigger pager.Trigger
 
 	// Window is the size of the context window, in tokens. The default is that
 	// of the session's model, see [token.ContextWindow].
@@ -117,6 +132,14 @@ type Options struct {
 	// Embedder says what texts mean. By default they are compared by words and
 	// pieces of words, and nothing leaves the machine.
 	Embedder llm.Embedder
+
+	// Generator writes drafts of summaries and answers probes. By default programs
+	// do.
+	Generator llm.Generator
+
+	// Patience is how long the generator may take for a draft, or for the answers
+	// to probes. The default is two minutes.
+	Patience time.Duration
 
 	// Page is how many tokens of one artifact a context takes. Of a larger one it
 	// has the passages that have most to do with the question. The default is
@@ -182,6 +205,15 @@ func (o *Options) complete() (Options, error) {
 	if c.Cuts == (pager.Cuts{}) {
 		c.Cuts = pager.DefaultCuts
 	}
+	if c.Strategy == "" {
+		c.Strategy = StrategyAnchored
+	}
+	if !slices.Contains(Strategies(), c.Strategy) {
+		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, Strategies())
+	}
+	if err := c.Trigger.Validate(); err != nil {
+		return Options{}, err
+	}
 	if c.Triage == nil {
 		c.Triage = triage.DefaultPolicy()
 	}
@@ -196,6 +228,9 @@ func (o *Options) complete() (Options, error) {
 	}
 	if c.Page == 0 {
 		c.Page = DefaultPage
+	}
+	if c.Patience == 0 {
+		c.Patience = 2 * time.Minute
 	}
 	if c.Resident == 0 {
 		c.Resident = 256 << 20

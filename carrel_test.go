@@ -33,11 +33,14 @@ type quarter struct{}
 func (quarter) Count(text string) token.Count { return token.Count(len(text)+3) / 4 }
 func (quarter) Encoding() string              { return "quarter" }
 
+// newEngine returns an engine that compresses by rules and scores alone. What
+// summaries do is in compress_test.go.
 func newEngine(t testing.TB, s store.Store) *carrel.Engine {
 	t.Helper()
 	e, err := carrel.New(s, &carrel.Options{
-		Counter: quarter{},
-		Now:     func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+		Strategy: carrel.StrategyImportance,
+		Counter:  quarter{},
+		Now:      func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -476,7 +479,7 @@ func draw(t *rapid.T) []byte {
 func TestCompressHoldsForAnyConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}})
+		e, err := carrel.New(memory.New(), &carrel.Options{Strategy: carrel.StrategyImportance, Counter: quarter{}})
 		if err != nil {
 			t.Fatal(err)
 		}

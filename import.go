@@ -50,6 +50,7 @@ type imported struct {
 	Off      int         `json:"off"`
 	Tokens   token.Count `json:"tokens"`
 	Warnings int         `json:"warnings"`
+	Reset    bool        `json:"reset,omitempty"` // blocks that a summary stood for came back
 }
 
 // Import stores a conversation, or what is new in one that is stored already.
@@ -103,7 +104,7 @@ func (e *Engine) importSession(ctx context.Context, scope governance.Scope, req 
 	if req.DryRun {
 		return res, nil
 	}
-	c, err := e.importChange(scope, req, s, old, m)
+	c, err := e.importChange(ctx, scope, req, s, old, m)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +130,7 @@ type merge struct {
 	tokens token.Count
 	window token.Count
 	added  int
+	resets bool // the summary is of blocks that are no longer there
 }
 
 // merge matches the blocks of a session with those stored: a block with the
@@ -195,11 +197,27 @@ func (e *Engine) merge(s *transcript.Session, old *held) (*merge, error) {
 		r.Tools = toolNames(s.Messages, &m.blocks[count[k]])
 	}
 	m.window = m.meter.fixed(s)
+	if old != nil && old.summary != nil {
+		if m.resets = same < old.summary.Covers; m.resets {
+			m.reset(same)
+		} else {
+			m.window += old.summary.Tokens
+		}
+	}
 	for i := range m.rows {
 		m.tokens += m.rows[i].Tokens
 		m.window += m.rows[i].Window
 	}
 	return m, nil
+}
+
+// reset brings the first blocks back as they came in: what stood for them speaks
+// of others, too, that are no longer in the conversation.
+func (m *merge) reset(blocks int) {
+	for i := range blocks {
+		r := &m.rows[i]
+		r.State, r.Form, r.Stub, r.Window = store.StateLive, string(pager.Whole), "", r.Tokens
+	}
 }
 
 func toolNames(msgs []transcript.Message, b *transcript.Block) []string {
@@ -213,7 +231,7 @@ func toolNames(msgs []transcript.Message, b *transcript.Block) []string {
 }
 
 // importChange returns the change that stores a merge.
-func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *transcript.Session, old *held, m *merge) (*store.Change, error) {
+func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *ImportRequest, s *transcript.Session, old *held, m *merge) (*store.Change, error) {
 	c := &store.Change{}
 	at, created := store.Revision(0), e.now()
 	if old != nil {
@@ -242,7 +260,7 @@ func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *tra
 	for i := range m.blocks {
 		r := &m.rows[i]
 		var cells []store.CellID
-		moved := m.fresh[i]
+		moved := m.fresh[i] || m.resets
 		for _, k := range m.blocks[i].Messages {
 			for _, item := range s.Messages[k].Items {
 				cells = append(cells, items[owner[item]])
@@ -259,7 +277,15 @@ func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *tra
 	}
 	c.Blocks = append(c.Blocks, m.off...)
 
-	body, err := json.Marshal(about{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)})
+	what := about{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
+	if old != nil {
+		was, err := e.about(ctx, scope, old.head)
+		if err != nil {
+			return nil, err
+		}
+		what.Critical = was.Critical
+	}
+	body, err := json.Marshal(what)
 	if err != nil {
 		return nil, err
 	}
@@ -273,9 +299,12 @@ func (e *Engine) importChange(scope governance.Scope, req *ImportRequest, s *tra
 		Messages: len(s.Messages), Blocks: len(m.blocks), Tokens: m.tokens, Window: m.window,
 		Bytes: int64(len(req.Data)), Created: created, Updated: e.now(),
 	}
+	if old != nil && !m.resets {
+		c.Head.Summary = old.head.Summary
+	}
 	c.Entry, err = e.entry(scope, s.ID, at, "import", imported{
 		Bytes: len(req.Data), Messages: len(s.Messages), Blocks: len(m.blocks), Added: m.added,
-		Off: len(m.off), Tokens: m.tokens, Warnings: len(s.Warnings),
+		Off: len(m.off), Tokens: m.tokens, Warnings: len(s.Warnings), Reset: m.resets,
 	})
 	return c, err
 }

@@ -2,8 +2,6 @@ package carrel
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
@@ -17,6 +15,7 @@ import (
 type SessionInfo struct {
 	Session  transcript.SessionID `json:"session"`
 	Title    string               `json:"title,omitempty"`
+	Critical bool                 `json:"critical,omitempty"` // see [Engine.Mark]
 	Project  string               `json:"project,omitempty"`
 	File     string               `json:"file,omitempty"` // that it was imported from
 	Format   string               `json:"format"`
@@ -65,12 +64,12 @@ func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int
 }
 
 func describeHead(h *store.Head, body []byte) (SessionInfo, error) {
-	var a about
-	if err := json.Unmarshal(body, &a); err != nil {
-		return SessionInfo{}, fmt.Errorf("%w: about cell of session %s: %w", store.ErrCorrupt, h.ID, err)
+	a, err := readAbout(h, body)
+	if err != nil {
+		return SessionInfo{}, err
 	}
 	return SessionInfo{
-		Session: h.ID, Title: a.Title, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
+		Session: h.ID, Title: a.Title, Critical: a.Critical, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
 		Encoding: h.Encoding, Messages: h.Messages, Blocks: h.Blocks, Tokens: h.Tokens, Window: h.Window,
 		Bytes: h.Bytes, Revision: h.Revision, Created: h.Created, Updated: h.Updated,
 	}, nil
@@ -90,6 +89,12 @@ type BlockInfo struct {
 	Tokens  token.Count        `json:"est_tokens"` // as imported
 	Window  token.Count        `json:"window"`     // in the window now
 	Preview string             `json:"preview"`
+
+	// Whether and how it may be discarded, see [Engine.Discard].
+	Discardable bool           `json:"discardable"`
+	Class       pager.Disposal `json:"class,omitempty"`
+	Priority    int            `json:"priority,omitempty"` // 1 goes first
+	Kept        string         `json:"kept,omitempty"`     // why it may not
 }
 
 // A MessagesResult lists the blocks of a session, in order, with what an agent
@@ -97,7 +102,7 @@ type BlockInfo struct {
 type MessagesResult struct {
 	SessionInfo
 	Floor    token.Count         `json:"floor_tokens"`
-	Target   token.Count         `json:"target_tokens"` // half of the context window
+	Target   token.Count         `json:"target_tokens"` // 50 000 or half of the context window, at least the floor
 	Total    token.Count         `json:"total_est_tokens"`
 	Blocks   []BlockInfo         `json:"messages"`
 	Branches []transcript.Branch `json:"branches,omitempty"`
@@ -117,16 +122,27 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 	}
 	window := e.capacity(h.session.Model)
 	res := &MessagesResult{
-		SessionInfo: info, Floor: pager.Floor(window), Target: window / 2, Total: h.head.Window, Branches: h.session.Branches,
+		SessionInfo: info, Total: h.head.Window, Branches: h.session.Branches,
+		Floor: e.opts.Trigger.FloorOf(window), Target: e.opts.Trigger.TidyTo(window),
 	}
 	rules := e.rules(h, 0)
+	standings := e.standings(h, rules)
 	for i := range h.rows {
-		r := &h.rows[i]
-		res.Blocks = append(res.Blocks, BlockInfo{
+		r, s := &h.rows[i], &standings[i]
+		b := BlockInfo{
 			ID: r.ID, ShortID: r.ID.Short(), Turn: r.Turn, Kind: r.Kind, Tools: r.Tools, Rule: rules[i], State: r.State,
 			Form: pager.Form(r.Form), Pinned: r.Pinned, Tokens: r.Tokens, Window: r.Window,
 			Preview: preview(h.session.Messages, &h.blocks[i]),
-		})
+		}
+		switch {
+		case s.Form == pager.Gone:
+			b.Kept = "is not in the window"
+		case s.Rule != "":
+			b.Kept = s.Rule.Keeps()
+		default:
+			b.Discardable, b.Class, b.Priority = true, s.Disposal, s.Disposal.Priority()
+		}
+		res.Blocks = append(res.Blocks, b)
 	}
 	return res, nil
 }
@@ -143,18 +159,20 @@ func (e *Engine) info(ctx context.Context, scope governance.Scope, head *store.H
 // tokens and sum to Used.
 type ContextResult struct {
 	SessionInfo
-	Capacity token.Count  `json:"capacity"` // of the model's context window
-	Used     token.Count  `json:"used"`
-	Fixed    ContextShare `json:"fixed"`    // framing and tool definitions
-	System   ContextShare `json:"system"`   // system text
-	Pinned   ContextShare `json:"pinned"`   // other blocks under hard rules
-	Live     ContextShare `json:"live"`     // other blocks as they came in
-	Stubs    ContextShare `json:"stubs"`    // what stands for others
-	Cold     ContextShare `json:"cold"`     // out of the window; Tokens is 0
-	Free     token.Count  `json:"free"`     // capacity less used and reserve, at least 0
-	Reserved token.Count  `json:"reserved"` // for the reply
-	Level    string       `json:"level"`    // "ok", "warn" from 60 %, "compress" from 70 %, "critical" from 90 %
-	Ops      int          `json:"ops"`      // entries in the journal
+	Capacity  token.Count  `json:"capacity"` // of the model's context window
+	Used      token.Count  `json:"used"`
+	Effective token.Count  `json:"effective"` // of the capacity; Level is of this
+	Fixed     ContextShare `json:"fixed"`     // framing and tool definitions
+	System    ContextShare `json:"system"`    // system text
+	Pinned    ContextShare `json:"pinned"`    // other blocks under hard rules
+	Summary   ContextShare `json:"summary"`   // what stands for blocks that it covers and that left
+	Live      ContextShare `json:"live"`      // other blocks as they came in
+	Stubs     ContextShare `json:"stubs"`     // what stands for others
+	Cold      ContextShare `json:"cold"`      // out of the window; Tokens is 0
+	Free      token.Count  `json:"free"`      // capacity less used and reserve, at least 0
+	Reserved  token.Count  `json:"reserved"`  // for the reply
+	Level     string       `json:"level"`     // "ok", "warn" from 60 %, "compress" from 70 %, "critical" from 90 %
+	Ops       int          `json:"ops"`       // entries in the journal
 }
 
 // A ContextShare is what one kind of content takes.
@@ -190,6 +208,14 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 	res := &ContextResult{SessionInfo: info, Capacity: capacity, Used: h.head.Window}
 	res.Reserved = min(reserve, capacity/10)
 	res.Fixed.Tokens = m.fixed(h.session)
+	if h.summary != nil {
+		res.Summary = ContextShare{Blocks: 1, Tokens: h.summary.Tokens}
+		for i := range h.rows[:min(h.summary.Covers, len(h.rows))] {
+			if state := h.rows[i].State; state == store.StateCold || state == store.StatePurged {
+				res.Summary.Stands += h.rows[i].Tokens
+			}
+		}
+	}
 	rules := e.rules(h, 0)
 	for i := range h.rows {
 		share := res.share(&h.rows[i], rules[i])
@@ -198,7 +224,8 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 		share.Stands += h.rows[i].Tokens
 	}
 	res.Free = max(capacity-res.Used-res.Reserved, 0)
-	res.Level = Level(res.Used, capacity)
+	res.Effective = e.opts.Trigger.EffectiveOf(capacity)
+	res.Level = string(e.opts.Trigger.Level(res.Used, res.Effective))
 	for _, err := range e.store.Entries(ctx, scope, id, 0) {
 		if err != nil {
 			return nil, err
@@ -221,20 +248,6 @@ func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
 		return &r.Pinned
 	}
 	return &r.Live
-}
-
-// Level says how full a window is: "ok", "warn" from 60 percent, "compress"
-// from 70, "critical" from 90.
-func Level(used, capacity token.Count) string {
-	switch share := used * 100; {
-	case capacity <= 0 || share >= 90*capacity:
-		return "critical"
-	case share >= 70*capacity:
-		return "compress"
-	case share >= 60*capacity:
-		return "warn"
-	}
-	return "ok"
 }
 
 // Contract returns the contract of a session: one Liminate statement a line.

@@ -24,6 +24,7 @@ type held struct {
 	items   []store.CellID     // whose bodies are the input
 	bodies  [][]byte           // of items; they share the memory of the input
 	said    []string           // what each block says, once asked for
+	summary *standIn           // what stands in the window for older blocks, or nil
 }
 
 // texts returns what each block says.
@@ -42,6 +43,25 @@ type about struct {
 	Title   string `json:"title,omitempty"`
 	Project string `json:"project,omitempty"`
 	Name    string `json:"name,omitempty"` // of the file it was imported from
+
+	Critical bool `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
+}
+
+// about returns what the about cell of a session holds.
+func (e *Engine) about(ctx context.Context, scope governance.Scope, head *store.Head) (*about, error) {
+	bodies, err := e.bodies(ctx, scope, []store.CellID{head.About})
+	if err != nil {
+		return nil, err
+	}
+	return readAbout(head, bodies[0])
+}
+
+func readAbout(head *store.Head, body []byte) (*about, error) {
+	a := &about{}
+	if err := json.Unmarshal(body, a); err != nil {
+		return nil, fmt.Errorf("%w: about cell of session %s: %w", store.ErrCorrupt, head.ID, err)
+	}
+	return a, nil
 }
 
 // load reads a session and decodes it.
@@ -67,6 +87,9 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 		} else {
 			h.rows = append(h.rows, *b)
 		}
+	}
+	if h.summary, err = e.standIn(ctx, scope, head.Summary); err != nil {
+		return nil, err
 	}
 	f, err := FormatNamed(head.Format)
 	if err != nil {
@@ -146,14 +169,18 @@ func (e *Engine) stubs(ctx context.Context, scope governance.Scope, rows []store
 	return stubs, nil
 }
 
-// window returns what is in the window of a session, given its rows and stubs.
-func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) *transcript.Window {
+// window returns what is in the window of a session, given its rows, their
+// stubs, and its summary or nil.
+func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *standIn) *transcript.Window {
 	type placed struct {
 		at    int // index of the message
 		entry transcript.Entry
 	}
 	msgs := h.session.Messages
 	var all []placed
+	if sum != nil && sum.After == "" {
+		all = append(all, placed{-1, sum.entry()})
+	}
 	for i := range h.blocks {
 		b := &h.blocks[i]
 		at := b.Messages[0]
@@ -164,6 +191,9 @@ func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stu
 				}
 			}
 			all = append(all, placed{at, e})
+		}
+		if sum != nil && sum.After == b.ID {
+			all = append(all, placed{b.Messages[len(b.Messages)-1], sum.entry()})
 		}
 	}
 	sort.SliceStable(all, func(a, b int) bool { return all[a].at < all[b].at })

@@ -18,46 +18,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A CompressRequest says how small a session's window is to become. Target and
-// Share are two ways to say it; with neither, it is half of the context window
-// of the session's model.
-type CompressRequest struct {
-	Session transcript.SessionID `json:"session"`
-	Target  token.Count          `json:"target,omitempty"` // tokens of the whole window
-	Share   ratio.Ratio          `json:"share,omitempty"`  // of the tokens that were imported
-
-	// Window is the context window, in tokens. The default is that of the
-	// engine's options.
-	Window token.Count `json:"window,omitempty"`
-
-	// Auto marks a pass that nobody asked for: it goes no lower than the floor,
-	// see [pager.Floor].
-	Auto bool `json:"auto,omitempty"`
-
-	// Intent has words for what the agent is about to do. The default is those
-	// of the newest words of a person that the session has fewest of.
-	Intent []string `json:"intent,omitempty"`
-
-	KeepLast int  `json:"keep_last,omitempty"` // as in [Options]
-	DryRun   bool `json:"dry_run,omitempty"`   // plan and check, write nothing
-}
-
-// A CompressResult says what a pass did, or would do.
-type CompressResult struct {
-	Session   transcript.SessionID `json:"session"`
-	Op        string               `json:"op,omitempty"` // empty if nothing was written
-	Budget    token.Count          `json:"budget"`
-	Imported  token.Count          `json:"imported"` // tokens of all blocks, as they came in
-	Before    token.Count          `json:"before"`   // tokens of the window
-	After     token.Count          `json:"after"`    // tokens of the window
-	Intent    []string             `json:"intent"`
-	Blocks    Tally                `json:"blocks"` // by state, after the pass
-	Tokens    Tally                `json:"tokens"` // as imported, by state after the pass; they sum to Imported
-	Changed   int                  `json:"changed"`
-	Provider  string               `json:"provider"` // whose rules the result was checked by
-	Decisions []pager.Decision     `json:"decisions"`
-}
-
 // A Tally is a figure for each state of a block.
 type Tally struct {
 	Live int64 `json:"live"`
@@ -97,66 +57,10 @@ type paged struct {
 	Cuts    pager.Cuts    `json:"cuts"`
 	Intent  int           `json:"intent"` // how many terms it had
 	Moves   []move        `json:"moves"`
-}
 
-// Compress cuts what is in the window of a session until it fits a budget:
-// rules first, then by the retention score, along the sequence that package
-// pager describes. The result is checked by the rules of the session's provider
-// before anything is written, and written whole: the new places of the blocks,
-// their stubs, the journal and the contract. A window that fits is left alone.
-//
-// It fails with [ErrBudget] if what rules hold does not fit, and with
-// [ErrInvalid] if the provider would refuse the result. Then nothing has
-// changed.
-func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (_ *CompressResult, err error) {
-	defer during("compress session "+string(req.Session), &err)
-
-	if req.Target < 0 || req.Share < 0 || req.Window < 0 {
-		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", ErrRequest, req.Target, req.Share, req.Window)
-	}
-	var res *CompressResult
-	err = retry(ctx, func() error {
-		res, err = e.compress(ctx, scope, req)
-		return err
-	})
-	return res, err
-}
-
-func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (*CompressResult, error) {
-	h, err := e.load(ctx, scope, req.Session)
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.newPass(ctx, scope, h, req)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := pager.Make(p.request(req))
-	if err != nil {
-		return nil, err
-	}
-	rows, stubs := p.apply(plan)
-	p.names, h.said = nil, nil // all stubs are made: what comes needs the room
-	res := p.result(plan, rows)
-	if plan.Changes() == 0 {
-		return res, nil
-	}
-	if err := p.check(rows, stubs); err != nil {
-		return nil, err
-	}
-	if req.DryRun {
-		return res, nil
-	}
-	c, err := e.passChange(ctx, scope, p, plan, rows, stubs)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
-	e.opts.Logger.InfoContext(ctx, "compressed", "session", req.Session, "before", plan.Before, "after", plan.After)
-	return res, nil
+	Strategy Strategy     `json:"strategy,omitempty"`
+	Summary  *summaryMove `json:"summary,omitempty"` // if it changed
+	Round    *Round       `json:"round,omitempty"`   // what the probes said
 }
 
 // A pass is what one pass over a session knows.
@@ -207,7 +111,7 @@ func (e *Engine) rules(h *held, keepLast int) []pager.Rule {
 	if keepLast == 0 {
 		keepLast = e.opts.KeepLast
 	}
-	return pager.Rules(h.session.Messages, h.blocks, &pager.RuleOptions{Last: keepLast, Pinned: pinned})
+	return pager.Rules(h.session.Messages, h.blocks, &pager.RuleOptions{Last: keepLast, Pinned: pinned, Tools: e.opts.Tools})
 }
 
 // focus is how many terms an intent has that was not given.
@@ -241,22 +145,29 @@ func intent(h *held, given []string) pager.Intent {
 func (p *pass) request(req *CompressRequest) *pager.Request {
 	h := p.held
 	r := &pager.Request{
-		Blocks: p.candidates(), Fixed: p.meter.fixed(h.session), Size: p.size,
-		Weights: p.engine.opts.Weights, Cuts: p.engine.opts.Cuts,
-	}
-	window := cmp.Or(req.Window, p.engine.capacity(h.session.Model))
-	switch {
-	case req.Target > 0:
-		r.Budget = req.Target
-	case req.Share > 0:
-		r.Budget = token.Count(req.Share.Scale(int64(h.head.Tokens)))
-	default:
-		r.Budget = window / 2
-	}
-	if req.Auto {
-		r.Budget = max(r.Budget, pager.Floor(window))
+		Blocks: p.candidates(), Fixed: p.meter.fixed(h.session) + h.summary.tokens(), Size: p.size,
+		Budget: p.budget(req), Weights: p.engine.opts.Weights, Cuts: p.engine.opts.Cuts,
 	}
 	return r
+}
+
+// budget returns how many tokens a request leaves for the window.
+func (p *pass) budget(req *CompressRequest) token.Count {
+	window := cmp.Or(req.Window, p.engine.capacity(p.held.session.Model))
+	t := &p.engine.opts.Trigger
+	budget := token.Count(t.Complete().Target.Scale(int64(t.EffectiveOf(window))))
+	switch {
+	case req.Target > 0:
+		budget = req.Target
+	case req.Share > 0:
+		budget = token.Count(req.Share.Scale(int64(p.held.head.Tokens)))
+	case req.Strategy == StrategyOpaque:
+		budget = p.held.head.Tokens / 20
+	}
+	if req.Auto {
+		budget = max(budget, t.FloorOf(window))
+	}
+	return budget
 }
 
 func (p *pass) candidates() []pager.Candidate {
@@ -335,25 +246,33 @@ func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pa
 	return rows, stubs
 }
 
-func (p *pass) result(plan *pager.Plan, rows []store.Block) *CompressResult {
+func (p *pass) result(o *outcome) *CompressResult {
+	h, plan := p.held, o.plan
 	res := &CompressResult{
-		Session: p.held.head.ID, Budget: plan.Budget, Imported: p.held.head.Tokens, Before: plan.Before, After: plan.After,
-		Intent: p.intent, Changed: plan.Changes(), Provider: p.held.head.Format, Decisions: plan.Decisions,
+		Session: h.head.ID, Strategy: o.strategy, Budget: plan.Budget, Imported: h.head.Tokens, Before: h.head.Window, After: plan.After,
+		Intent: p.intent, Changed: plan.Changes(), Provider: h.head.Format, Decisions: plan.Decisions,
+		Probes: o.report, Warnings: o.warnings,
 	}
-	for i := range rows {
-		res.Blocks.add(rows[i].State, 1)
-		res.Tokens.add(rows[i].State, int64(rows[i].Tokens))
+	if res.Before > 0 {
+		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)
+	}
+	for i := range o.rows {
+		res.Blocks.add(o.rows[i].State, 1)
+		res.Tokens.add(o.rows[i].State, int64(o.rows[i].Tokens))
+	}
+	if o.kept != nil {
+		res.Summary = o.kept.info(o.drafted)
 	}
 	return res
 }
 
 // check encodes the window as it would be and asks the provider's rules.
-func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) error {
+func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *standIn) error {
 	f, err := FormatNamed(p.held.head.Format)
 	if err != nil {
 		return err
 	}
-	out, err := f.Encode(p.held.window(rows, stubs))
+	out, err := f.Encode(p.held.window(rows, stubs, sum))
 	if err != nil {
 		return err
 	}
@@ -367,13 +286,18 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 	return nil
 }
 
-// passChange returns the change that a plan makes.
-func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass, plan *pager.Plan, rows []store.Block, stubs map[transcript.BlockID]pager.Stub) (*store.Change, error) {
-	h := p.held
+// passChange returns the change that an outcome makes.
+func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (*store.Change, error) {
+	h, plan, rows, stubs := p.held, o.plan, o.rows, o.stubs
 	c := &store.Change{Head: *h.head}
 	data := paged{
-		Budget: plan.Budget, Before: plan.Before, After: plan.After,
-		Weights: e.opts.Weights, Cuts: e.opts.Cuts, Intent: len(p.intent),
+		Budget: plan.Budget, Before: h.head.Window, After: plan.After,
+		Weights: e.opts.Weights, Cuts: e.opts.Cuts, Intent: len(p.intent), Strategy: o.strategy,
+	}
+	if o.drafted != nil {
+		if err := e.keepSummary(c, h, o, &data); err != nil {
+			return nil, err
+		}
 	}
 	for i := range rows {
 		d := plan.Decisions[i]

@@ -15,8 +15,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A RecallRequest names a block by its id or the beginning of it, or an artifact
-// if no block has it.
+// A RecallRequest names a block by its id or the beginning of it, a session's
+// summary, or an artifact if no block has it.
 type RecallRequest struct {
 	Block string `json:"block"`
 	Text  bool   `json:"text,omitempty"` // what it says, not the bytes it came in
@@ -44,10 +44,14 @@ type RecallResult struct {
 // does so whatever the state of the block, until the bytes are erased, and
 // changes nothing. Of an artifact it returns the whole text, as long as the
 // artifact is live; what was removed, refuted or held is an [ErrPolicy]. It fails
-// with [store.ErrNotFound], [ErrAmbiguous] or [ErrGone].
+// with [store.ErrNotFound], [ErrAmbiguous] or [ErrGone]. Of a summary it returns
+// the whole, with what the window has no room for, as Markdown.
 func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *RecallRequest) (_ *RecallResult, err error) {
 	defer during("recall "+req.Block, &err)
 
+	if strings.HasPrefix(req.Block, summaryPrefix) {
+		return e.recallSummary(ctx, scope, req)
+	}
 	ref, row, err := e.findBlock(ctx, scope, req.Block)
 	if errors.Is(err, store.ErrNotFound) {
 		if res, found := e.recallArtifact(ctx, scope, req); !errors.Is(found, store.ErrNotFound) {
@@ -108,6 +112,31 @@ func (e *Engine) recallArtifact(ctx context.Context, scope governance.Scope, req
 	}
 	res := &RecallResult{Artifact: a.ID, Class: a.Class, Tokens: a.Tokens}
 	return res, res.cut([]byte(p.text), req)
+}
+
+// recallSummary returns the whole of a session's summary.
+func (e *Engine) recallSummary(ctx context.Context, scope governance.Scope, req *RecallRequest) (*RecallResult, error) {
+	var found *store.Head
+	for h, err := range e.store.Heads(ctx, scope) {
+		switch {
+		case err != nil:
+			return nil, err
+		case h.Summary == "" || !strings.HasPrefix(string(summaryID(h.ID)), req.Block):
+			continue
+		case found != nil:
+			return nil, fmt.Errorf("%w: summary %s could be of session %s or %s", ErrAmbiguous, req.Block, found.ID, h.ID)
+		}
+		found = h
+	}
+	if found == nil {
+		return nil, fmt.Errorf("summary %s: %w", req.Block, store.ErrNotFound)
+	}
+	s, err := e.standIn(ctx, scope, found.Summary)
+	if err != nil {
+		return nil, err
+	}
+	res := &RecallResult{Session: found.ID, Block: s.ID, Kind: transcript.KindSummary, State: store.StateStub, Tokens: s.Tokens}
+	return res, res.cut([]byte(s.Summary.Markdown()), req)
 }
 
 // blockText returns what a block says. A block that left the conversation has

@@ -37,6 +37,8 @@ type undone struct {
 	After  token.Count `json:"after"`
 	Moves  []move      `json:"moves"`
 	Pins   []pinning   `json:"pins,omitempty"`
+
+	Summary *summaryMove `json:"summary,omitempty"`
 }
 
 // Undo takes back the last operation of a session that is not undone: the
@@ -121,6 +123,11 @@ func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequ
 			touched[i] = true
 		}
 	}
+	if m := was.Summary; m != nil && m.To == h.head.Summary {
+		c.Head.Summary = m.From
+		data.Summary = &summaryMove{From: m.To, To: m.From, FromTokens: m.ToTokens, ToTokens: m.FromTokens}
+		res.After += m.FromTokens - m.ToTokens
+	}
 	for i := range rows {
 		if touched[i] {
 			c.Blocks = append(c.Blocks, rows[i])
@@ -152,7 +159,7 @@ func (e *Engine) lastOp(ctx context.Context, scope governance.Scope, req *UndoRe
 		}
 		known[entry.ID] = entry.Op
 		switch entry.Op {
-		case "page", "pin", "unpin":
+		case "page", "discard", "pin", "unpin":
 			open = append(open, entry)
 		case "undo":
 			var u undone

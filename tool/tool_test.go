@@ -17,11 +17,24 @@ func TestClass(t *testing.T) {
 		name  string
 		want  Class
 	}{
-		{nil, "create_file", Edit}, {nil, "overwrite_file", Edit}, {nil, "quick_edit", Edit}, {nil, "delete_file", Edit},
-		{nil, "write_todo", Plan}, {nil, "final", Plan},
-		{nil, "request_context", Read}, {nil, "run_command", Command}, {nil, "execute_code", Check}, {nil, "generate_title", Title},
-		{nil, "MultiEdit", Edit}, {nil, "mcp__files__read_file", Read}, {nil, "apply-patch", Edit}, {nil, "get_weather", Other},
-		{nil, "deploy", Other}, {own, "deploy", Command}, {own, "Write", Read}, {own, "Bash", Command},
+		{nil, "create_file", Edit},
+		{nil, "overwrite_file", Edit},
+		{nil, "quick_edit", Edit},
+		{nil, "delete_file", Edit},
+		{nil, "write_todo", Plan},
+		{nil, "final", Plan},
+		{nil, "request_context", Read},
+		{nil, "run_command", Command},
+		{nil, "execute_code", Check},
+		{nil, "generate_title", Title},
+		{nil, "MultiEdit", Edit},
+		{nil, "mcp__files__read_file", Read},
+		{nil, "apply-patch", Edit},
+		{nil, "get_weather", Other},
+		{nil, "deploy", Other},
+		{own, "deploy", Command},
+		{own, "Write", Read},
+		{own, "Bash", Command},
 	} {
 		if got := tt.table.Class(tt.name); got != tt.want {
 			t.Errorf("Class(%q) = %q, want %q", tt.name, got, tt.want)

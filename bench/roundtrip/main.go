@@ -4,7 +4,7 @@
 //	go run ./bench/roundtrip FOLDER...
 //
 // Each conversation is imported, compressed to 50, 25 and 10 percent of its
-// tokens, exported in its own format, to Anthropic and to OpenAI, and
+// tokens by rule and score, exported in its own format, to Anthropic and to OpenAI, and
 // validated; the store is closed and opened again, and every block that is no
 // longer whole in the window is recalled and compared with what came in. A
 // line tells of each file and share, and the last lines sum up. The exit status
@@ -120,7 +120,7 @@ func (b *bench) open(ctx context.Context) (*carrel.Engine, store.Store, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := carrel.New(s, nil)
+	e, err := carrel.New(s, &carrel.Options{Strategy: carrel.StrategyImportance})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}

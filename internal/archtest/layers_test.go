@@ -29,13 +29,13 @@ type layer struct {
 // accident.
 var layers = []layer{
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson"}},
-	{name: "dialects", packages: []string{"internal/chat"}},
-	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "manifest"}},
-	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret"}},
+	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
+	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "manifest", "tool"}},
+	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
-	{name: "decorators", packages: []string{"store/storetest", "artifact/origin"}},
+	{name: "decorators", packages: []string{"store/storetest", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "engine", packages: []string{"."}},
-	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/static"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo"}},
 	{name: "command line", packages: []string{"internal/cli"}},

@@ -198,14 +198,14 @@ func budgetHint(err error, req *carrel.AssembleRequest) string {
 // assembled is what is printed of a context.
 type assembled struct {
 	*carrel.AssembleResult
-	Summaries []summary    `json:"summaries"`        // the artifacts that are in by their brief forms
+	Summaries []brief      `json:"summaries"`        // the artifacts that are in by their brief forms
 	Scored    []scoredLine `json:"scored,omitempty"` // with --trace
 	File      string       `json:"file,omitempty"`
 	Context   *string      `json:"context,omitempty"` // unless it is in a file
 }
 
-// A summary is the brief form of an artifact in a context.
-type summary struct {
+// A brief is the brief form of an artifact in a context.
+type brief struct {
 	ID     string           `json:"id"`
 	Class  provenance.Class `json:"class"`
 	Tokens token.Count      `json:"tokens"`
@@ -228,7 +228,7 @@ type scoredLine struct {
 func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	res.Used = append([]carrel.UsedEntry{}, res.Used...)
 	res.Losses = append([]transcript.Loss{}, res.Losses...)
-	out := &assembled{AssembleResult: res, Summaries: []summary{}}
+	out := &assembled{AssembleResult: res, Summaries: []brief{}}
 	if file == "" {
 		text := string(res.Data)
 		out.Context = &text
@@ -237,7 +237,7 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	}
 	for i := range res.Used {
 		if u := &res.Used[i]; u.Form == assembly.Shorter {
-			out.Summaries = append(out.Summaries, summary{string(u.ID), u.Class, u.InContext, u.Tokens})
+			out.Summaries = append(out.Summaries, brief{string(u.ID), u.Class, u.InContext, u.Tokens})
 		}
 	}
 	return out

@@ -115,14 +115,15 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 	}{
 		{groupStart, []func(*Env, *globals) *cobra.Command{newDemo}},
 		{groupConversation, []func(*Env, *globals) *cobra.Command{
-			newImport, newSessions, newMessages, newContext, newCompress, newExport,
+			newImport, newSessions, newMessages, newContext, newLevel, newTrigger, newCompress, newDiscard, newExport,
 			newRecall, newSearch, newWhy, newUndo, newPin, newUnpin,
+			newSummary, newProbe, newState, newStats,
 		}},
 		{groupArtifacts, []func(*Env, *globals) *cobra.Command{newPut, newGet, newList, newRemove, newPurge, newRefute, newStash}},
 		{groupContexts, []func(*Env, *globals) *cobra.Command{
 			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
-		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newTokens, newBench}},
+		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newSchema, newTokens, newBench}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {
 		for _, newCommand := range group.commands {
@@ -349,6 +350,11 @@ func (g *globals) with(ctx context.Context, create bool, do func(a *access) erro
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	return g.over(s, settings, do)
+}
+
+// over calls do with an engine over a store.
+func (g *globals) over(s store.Store, settings *config.Settings, do func(a *access) error) (err error) {
 	g.reporter = newProgress(g)
 	defer g.reporter.end()
 	opts := &carrel.Options{Now: g.clock(), Progress: g.reporter.step, Logger: g.logger()}
@@ -362,6 +368,44 @@ func (g *globals) with(ctx context.Context, create bool, do func(a *access) erro
 		return err
 	}
 	return do(&access{e, s, settings.Scope(), settings, opts})
+}
+
+// onFile calls do with a store that has the conversation of a file and nothing
+// else, and is gone afterwards.
+func (g *globals) onFile(ctx context.Context, name string, do func(a *access, id transcript.SessionID) error) error {
+	data, err := g.read(name)
+	if err != nil {
+		return err
+	}
+	settings, err := g.loaded()
+	if err != nil {
+		return err
+	}
+	return g.over(config.Scratch(), settings, func(a *access) error {
+		in, err := a.Import(ctx, a.scope, &carrel.ImportRequest{Name: name, Data: data})
+		if err != nil {
+			return err
+		}
+		return do(a, in.Session)
+	})
+}
+
+// on calls do with the session that the arguments name, or with that of a file
+// if one is given.
+func (s *sessionArg) on(ctx context.Context, g *globals, file string, args []string, do func(a *access, id transcript.SessionID) error) error {
+	if file == "" {
+		return g.with(ctx, false, func(a *access) error {
+			id, err := s.find(ctx, a, args)
+			if err != nil {
+				return err
+			}
+			return do(a, id)
+		})
+	}
+	if len(args) > 0 || s.word != "" {
+		return usagef("%s: a stored session is named, too", file)
+	}
+	return g.onFile(ctx, file, do)
 }
 
 // logger returns a logger to standard error, if one is wanted.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,84 +10,217 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
+
+// compressFlags are the flags of compress that are no fields of its request.
+type compressFlags struct {
+	target, strategy, least string
+	window                  int
+
+	in, output, to         string
+	todos, todosOut, state string
+	summary                bool
+}
 
 func newCompress(_ *Env, g *globals) *cobra.Command {
 	req := &carrel.CompressRequest{}
-	var target, output, to string
-	var window int
+	var fl compressFlags
 	var s *sessionArg
 	cmd := &cobra.Command{
-		Use:   "compress [SESSION] [--target N|50%] [-o FILE]",
-		Short: "Cut the window to a budget",
-		Long: `Compress cuts what is in the window of a conversation until it fits a budget.
-Blocks under a hard rule stay as they are, those under a soft rule never leave;
-of the others those that the agent is least likely to need become stubs that
-can be recalled, or leave the window. Every byte stays in the store.
+		Use:   "compress [SESSION] [--target N|50%] [--strategy S] [--probe-min R] [-o FILE]",
+		Short: "Cut the window to a budget, behind a summary that passes probes",
+		Long: `Compress cuts what is in the window of a conversation until it fits a budget. A
+summary takes the place of older blocks; it is merged with the one before, and
+accepted only if the window then answers the probes that the originals give:
+"carrel help summaries". Blocks under a hard rule stay as they are, those under
+a soft rule never leave; of the others those that the agent is least likely to
+need become stubs that can be recalled, or leave the window. Every byte stays in
+the store.
 
 The budget is --target in tokens, or in percent of what was imported. Without
-it, it is that of the settings ("carrel help config"), or half of the context
-window.
+it, it is that of the settings ("carrel help config"), or half of what of the
+context window is of use: "carrel help level".
 
 The result is checked by the rules of the conversation's provider before
-anything is written. If what rules hold does not fit, the exit code is 5 and
-nothing is changed. "carrel undo" takes a compression back.`,
+anything is written. If it does not answer the probes, the exit code is 1; if
+what rules hold does not fit, it is 5; and nothing is changed. "carrel undo"
+takes a compression back.
+
+--in compresses the conversation of a file, without any store: what comes of it
+goes to -o or standard output, and what is to be known of it to standard error.
+--todos reads a list of things to do, such as an agent keeps in JSON, and ticks
+off what the new summary says is done.`,
 		Example: `  carrel compress --target 50%
   carrel compress @prev --target 40000 -o next.jsonl
-  carrel compress -n --intent "flaky login test"`,
+  carrel compress -n --intent "flaky login test"
+  carrel compress --strategy importance --probe-min 0.95
+  carrel compress --in h.json --target 50% --summary | carrel summary check -
+  carrel compress --todos todo.json --todos-out todo.json --state state.json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if req.Target, req.Share, err = parseTarget(target); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fl.fill(g, req); err != nil {
 				return err
 			}
-			if window < 0 {
-				return usagef("--window: %d is below 0", window)
+			if err := g.readTodos(fl.todos, req); err != nil {
+				return err
 			}
-			if output == "-" && g.json != "" {
-				return usagef("-o - and --json: standard output holds one of them")
-			}
-			req.Window = token.Count(window)
 			ctx := cmd.Context()
-			return g.with(ctx, false, func(a *access) error {
-				if req.Session, err = s.find(ctx, a, args); err != nil {
-					return err
-				}
+			return s.on(ctx, g, fl.in, args, func(a *access, id transcript.SessionID) error {
+				req.Session = id
 				a.settings.Request(req)
 				res, err := a.Compress(ctx, a.scope, req)
 				if err != nil {
 					return err
 				}
-				if output != "" && !req.DryRun {
-					out, err := a.Export(ctx, a.scope, &carrel.ExportRequest{Session: req.Session, To: to})
-					if err != nil {
-						return err
-					}
-					if err := g.save(out, output); err != nil {
+				out := &compressed{CompressResult: res, least: req.ProbeMin, dry: req.DryRun, kept: fl.in == ""}
+				if !req.DryRun {
+					if err := fl.finish(ctx, g, a, out); err != nil {
 						return err
 					}
 				}
-				if output == "-" && !req.DryRun {
-					g.note("%s → %s tokens, %s", thousands(int64(res.Before)), thousands(int64(res.After)), res.Op)
+				if fl.piped() && !req.DryRun {
+					g.aside(out.print)
 					return nil
 				}
-				return g.result(document{name: "compress", value: res}, func(p *page) { printCompress(p, res, req.DryRun) })
+				return g.result(document{name: "compress", value: out}, out.page)
 			})
 		},
 	}
 	s = takesSession(cmd)
 	f := cmd.Flags()
-	f.StringVar(&target, "target", "", "`budget` in tokens, or such as 50%")
-	f.IntVar(&window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
+	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
+	f.StringVar(&fl.strategy, "strategy", "", "`how`: anchored, hybrid, regenerative, opaque, window or importance; of the settings, or else anchored, by default")
+	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
+	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
 	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next; of the last messages by default")
 	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
-	f.StringVarP(&output, "output", "o", "", "export to `file` as well; - is standard output")
-	f.StringVar(&to, "to", "", "`format` of the export; the conversation's own by default")
+	f.StringVar(&fl.in, "in", "", "compress the conversation of a `file`, and store nothing")
+	f.StringVarP(&fl.output, "output", "o", "", "export to `file` as well; - is standard output")
+	f.StringVar(&fl.to, "to", "", "`format` of the export; the conversation's own by default")
+	f.BoolVar(&fl.summary, "summary", false, "print the whole summary as Markdown")
+	f.StringVar(&fl.todos, "todos", "", "tick off things to do that are done; a `file` with a list in JSON")
+	f.StringVar(&fl.todosOut, "todos-out", "", "write that list to `file` as it is then")
+	f.StringVar(&fl.state, "state", "", "write the state of compression to `file`: carrel help state")
 	offerFormats(cmd, "to")
+	offer(cmd, "strategy", config.StrategyWords()...)
 	writes(cmd, &req.DryRun)
 	return cmd
+}
+
+// fill puts what the flags say into a request.
+func (fl *compressFlags) fill(g *globals, req *carrel.CompressRequest) (err error) {
+	if req.Target, req.Share, err = parseTarget(fl.target); err != nil {
+		return err
+	}
+	if fl.window < 0 {
+		return usagef("--window: %d is below 0", fl.window)
+	}
+	req.Window = token.Count(fl.window)
+	if fl.strategy != "" {
+		if err := oneOf("--strategy", fl.strategy, config.StrategyWords()...); err != nil {
+			return err
+		}
+		req.Strategy = carrel.Strategy(fl.strategy)
+	}
+	if req.ProbeMin, err = parseLeast("--probe-min", fl.least); err != nil {
+		return err
+	}
+	if fl.todosOut != "" && fl.todos == "" {
+		return usagef("--todos-out: name the list with --todos")
+	}
+	if fl.summary && req.DryRun {
+		return usagef("--summary: a dry run keeps none")
+	}
+	if fl.in == "-" && fl.todos == "-" {
+		return usagef("--in - and --todos -: standard input holds one of them")
+	}
+	if fl.in != "" && fl.output == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && g.json == "" {
+		fl.output = "-"
+	}
+	if n := fl.toStdout(); n > 1 || n > 0 && g.json != "" && !req.DryRun {
+		return usagef("standard output holds one thing: of -o -, --summary, --state -, --todos-out - and --json give one")
+	}
+	return nil
+}
+
+// toStdout returns how many flags want standard output.
+func (fl *compressFlags) toStdout() int {
+	n := 0
+	for _, wants := range [...]bool{fl.output == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
+		if wants {
+			n++
+		}
+	}
+	return n
+}
+
+// piped reports whether standard output has something else than the report.
+func (fl *compressFlags) piped() bool { return fl.toStdout() > 0 }
+
+// finish writes what is to be had of a session after a compression.
+func (fl *compressFlags) finish(ctx context.Context, g *globals, a *access, c *compressed) error {
+	if fl.output != "" {
+		out, err := a.Export(ctx, a.scope, &carrel.ExportRequest{Session: c.Session, To: fl.to})
+		if err != nil {
+			return err
+		}
+		if err := g.save(out, fl.output); err != nil {
+			return err
+		}
+	}
+	if fl.state != "" {
+		if err := g.writeState(ctx, a, c.Session, fl.state); err != nil {
+			return err
+		}
+	}
+	if fl.summary {
+		sum, err := a.Summary(ctx, a.scope, c.Session)
+		if err != nil {
+			return err
+		}
+		if err := g.write("-", []byte(printable(sum.Summary.Markdown(), false))); err != nil {
+			return err
+		}
+	}
+	if fl.todosOut != "" {
+		return g.write(fl.todosOut, c.TodoList)
+	}
+	return nil
+}
+
+// readTodos reads a list of things to do into a request, if one is named.
+func (g *globals) readTodos(file string, req *carrel.CompressRequest) error {
+	if file == "" {
+		return nil
+	}
+	data, err := g.read(file)
+	if err != nil {
+		return err
+	}
+	if _, err := summary.ParseTodos(data); err != nil {
+		return inFile(file, err)
+	}
+	req.Todos = data
+	return nil
+}
+
+// parseLeast reads the share of probes that must be answered; nil if it is not
+// given.
+func parseLeast(flag, s string) (*ratio.Ratio, error) {
+	if s == "" {
+		return nil, nil //nolint:nilnil // documented
+	}
+	r, err := parseShare(flag, s)
+	if err == nil && r > ratio.One {
+		err = usagef("%s: %q is above 1", flag, s)
+	}
+	return &r, err
 }
 
 // parseTarget reads a budget: tokens, or a share.
@@ -107,33 +242,165 @@ func parseTarget(s string) (token.Count, ratio.Ratio, error) {
 	return token.Count(n), 0, nil
 }
 
-func printCompress(p *page, r *carrel.CompressResult, dry bool) {
-	if !p.tty {
-		p.fields(
-			[]any{"session", r.Session}, []any{"op", r.Op}, []any{"budget", r.Budget}, []any{"imported", r.Imported},
-			[]any{"before", r.Before}, []any{"after", r.After}, []any{"live", r.Blocks.Live}, []any{"stub", r.Blocks.Stub},
-			[]any{"cold", r.Blocks.Cold}, []any{"changed", r.Changed}, []any{"provider", r.Provider},
-		)
+// A compressed is what a compression did, as it is printed.
+type compressed struct {
+	*carrel.CompressResult
+
+	least *ratio.Ratio // of the probes
+	dry   bool
+	kept  bool // in a store
+}
+
+// page prints a result: for people on a terminal, and otherwise as fields.
+func (c *compressed) page(p *page) {
+	if p.tty {
+		c.print(p)
 		return
 	}
-	if r.Changed == 0 {
-		p.line("fits   %s tokens are within the budget of %s: nothing to do", thousands(int64(r.Before)), thousands(int64(r.Budget)))
+	rows := [][]any{
+		{"session", c.Session},
+		{"op", c.Op},
+		{"strategy", string(c.Strategy)},
+		{"budget", c.Budget},
+		{"imported", c.Imported},
+		{"before", c.Before},
+		{"after", c.After},
+		{"ratio", c.Ratio},
+		{"live", c.Blocks.Live},
+		{"stub", c.Blocks.Stub},
+		{"cold", c.Blocks.Cold},
+		{"changed", c.Changed},
+		{"provider", c.Provider},
+	}
+	if s := c.Summary; s != nil {
+		rows = append(rows, []any{"summary", s.ID, s.Covers, s.Tokens})
+	}
+	if r := c.Probes; r != nil {
+		rows = append(rows, []any{"probes", r.Passed, r.Total}, []any{"critical", r.Critical.Passed, r.Critical.Total})
+	}
+	for _, w := range c.Warnings {
+		rows = append(rows, []any{"warning", w})
+	}
+	for _, t := range c.Todos {
+		if t.Completed {
+			rows = append(rows, []any{"todo", t.Status, t.Content})
+		}
+	}
+	p.fields(rows...)
+	if c.Probes != nil {
+		p.missed(c.Probes, 0)
+	}
+}
+
+// shownMisses is how many probes that were missed are listed for a person.
+const shownMisses = 5
+
+// print prints a result for people.
+func (c *compressed) print(p *page) {
+	if len(c.Attempts) == 0 {
+		p.line("fits    %s tokens are within the budget of %s: nothing to do", thousands(int64(c.Before)), thousands(int64(c.Budget)))
+		c.printTodos(p)
 		return
 	}
-	p.line("plan   %s · %s · %s · %s change · budget %s", p.paint(green, count64(r.Blocks.Live, "live")),
-		p.paint(yellow, count64(r.Blocks.Stub, "stub")), p.paint(dim, count64(r.Blocks.Cold, "cold")),
-		thousands(int64(r.Changed)), thousands(int64(r.Budget)))
+	p.line("plan    %s · %s · %s · %s · %s change · budget %s", c.Strategy, p.paint(green, count64(c.Blocks.Live, "live")),
+		p.paint(yellow, count64(c.Blocks.Stub, "stub")), p.paint(dim, count64(c.Blocks.Cold, "cold")),
+		thousands(int64(c.Changed)), thousands(int64(c.Budget)))
+	if len(c.Attempts) > 1 {
+		label := "tries"
+		for i := range c.Attempts {
+			p.line("%-7s %d %s", label, i+1, visible(attemptWords(&c.Attempts[i])))
+			label = ""
+		}
+	}
+	if s := c.Summary; s != nil {
+		p.line("summary %s", summaryWords(s))
+	}
+	if c.Probes != nil {
+		p.line("probes  %s", probeWords(c.Probes, c.least))
+		p.missed(c.Probes, shownMisses)
+	}
+	for _, w := range c.Warnings {
+		p.line("warning %s", visible(w))
+	}
 	done := "apply"
-	if dry {
-		done = "would "
+	if c.dry {
+		done = "would"
 	}
-	p.line("%-6s %s → %s tokens (%s)", done, thousands(int64(r.Before)), thousands(int64(r.After)), change(r.Before, r.After))
-	p.line("check  %s ok", r.Provider)
-	if r.Op != "" {
-		p.line("undo   carrel undo %s --session %s", r.Op, short(r.Session))
-	} else {
+	p.line("%-7s %s → %s tokens (%s)", done, thousands(int64(c.Before)), thousands(int64(c.After)), change(c.Before, c.After))
+	p.line("check   %s ok", c.Provider)
+	c.printTodos(p)
+	switch {
+	case c.dry:
 		p.line("dry run: nothing was written")
+	case c.kept:
+		p.line("undo    carrel undo %s --session %s", c.Op, short(c.Session))
 	}
+}
+
+// printTodos tells of the things to do, if a list was given.
+func (c *compressed) printTodos(p *page) {
+	if c.Todos == nil {
+		return
+	}
+	done := 0
+	for _, t := range c.Todos {
+		if t.Completed {
+			done++
+		}
+	}
+	p.line("todos   %d of %s done now", done, thousands(int64(len(c.Todos))))
+	for _, t := range c.Todos {
+		if t.Completed {
+			p.line("        [x] %s", cut(visible(t.Content), max(p.width-12, 20)))
+		}
+	}
+}
+
+// summaryWords says what stands for older blocks.
+func summaryWords(s *carrel.SummaryInfo) string {
+	words := []string{fmt.Sprintf("of %s, %s tokens", count(s.Covers, "block"), thousands(int64(s.Tokens)))}
+	if s.Covers > 1 {
+		words[0] = fmt.Sprintf("of blocks 1–%d, %s tokens", s.Covers, thousands(int64(s.Tokens)))
+	}
+	switch {
+	case s.Fresh == 0:
+		words = append(words, "nothing new")
+	case s.Merged:
+		words = append(words, "merged", fmt.Sprintf("%s new", thousands(int64(s.Fresh))))
+	}
+	if s.Model != "" {
+		words = append(words, "by "+visible(s.Model))
+	}
+	left := 0
+	for _, e := range s.Left {
+		left += e.Count
+	}
+	if left > 0 {
+		words = append(words, fmt.Sprintf("%s %s only by recall", thousands(int64(left)), plural(left, "entry", "entries")))
+	}
+	return strings.Join(words, ", ") + " · " + string(s.ID)
+}
+
+// attemptWords says what an attempt was and what came of it.
+func attemptWords(a *carrel.Attempt) string {
+	words := string(a.Strategy)
+	if a.Model != "" {
+		words += " by " + a.Model
+	}
+	if a.Detail > 0 {
+		words += fmt.Sprintf(", summary up to %s of the budget", strings.Replace(a.Detail.Percent(), ".0%", "%", 1))
+	}
+	words += fmt.Sprintf(", last %d as they are", a.KeepLast)
+	if a.Probes > 0 {
+		words += fmt.Sprintf(": %d/%d", a.Passed, a.Probes)
+	}
+	switch {
+	case a.Accepted:
+		return words + ", accepted"
+	case len(a.Reasons)+len(a.RedFlags) == 0:
+		return words + ", not accepted"
+	}
+	return words + ", not accepted: " + cmp.Or(strings.Join(a.Reasons, "; "), strings.Join(a.RedFlags, "; "))
 }
 
 func count64(n int64, word string) string { return word + " " + thousands(n) }

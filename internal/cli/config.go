@@ -31,9 +31,25 @@ The files are TOML. All keys, with examples:
   window = 200_000     # tokens; the model's context window if not set
   target = 0.50        # of what was imported, also "50%"; a whole number is
                        # tokens; half of the window if not set
+  effective = 160_000  # tokens of the window that are of use; 80% if not set
+  floor = 30_000       # tokens below which no discard goes; if not set, these
+                       # or 30% of the window, whichever is less
+  warn = 0.60          # shares of what is of use, at which a window has another
+  compress = 0.70      # level: carrel help level
+  critical = 0.90
+
+  [tools]              # what tools do that Carrel does not know: edit, plan,
+  my_patcher = "edit"  # read, command, check, title or other. Rules keep edits
+                       # and plans: carrel help discard
 
   [keep]
   last = 5             # newest blocks that never leave; 0 for none
+
+  [compress]
+  strategy = "anchored"  # how a window is made smaller: carrel help summaries
+
+  [probes]
+  accept = 0.90        # share of probes that a compression must answer
 
   [retention]          # built-in values; each from 0 to 1
   alpha = 0.7          # weight of relevance
@@ -82,6 +98,20 @@ The files are TOML. All keys, with examples:
   timeout = "30s"
   batch = 32           # texts a request
   static = ""          # or: a folder with static embeddings; no network
+
+  [generate]           # a model that writes drafts of summaries; none if not set.
+                       # All of this table: *
+  api = "openai"       # or "anthropic"
+  url = ""             # such as "http://localhost:11434"
+  model = ""           # its name there
+  key_file = ""        # a file with the key; or set CARREL_GENERATE_KEY
+  timeout = "5m"       # of a request
+  retries = 2          # of a request that is turned away; 0 for none
+  max_tokens = 4_096   # of a reply
+  window = 8_192       # tokens that prompt and reply may have together
+  ceiling = 0          # tokens that a run of carrel may spend; with 0 nothing is
+                       # sent, and programs do what the model would
+  calls = 200          # that a run may make
 
   [resident]
   bytes = "256MiB"     # of artifacts that are kept in memory

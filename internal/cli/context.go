@@ -63,6 +63,7 @@ func partsOf(r *carrel.ContextResult) []part {
 		{"fixed", "framing and tools", '#', r.Fixed, ""},
 		{"system", "system text", 's', r.System, ""},
 		{"pinned", "under hard rules", 'P', r.Pinned, green},
+		{"summary", "in place of others", 'A', r.Summary, yellow},
 		{"live", "as they came in", 'M', r.Live, green},
 		{"stubs", "in place of others", 'o', r.Stubs, yellow},
 		{"cold", "out of the window", 0, r.Cold, dim},
@@ -94,12 +95,19 @@ func printContext(p *page, r *carrel.ContextResult) {
 		if s.share.Blocks > 0 {
 			what = fmt.Sprintf("%s %s", count(s.share.Blocks, "block"), s.what)
 		}
-		if s.name == "stubs" && s.share.Blocks > 0 {
+		switch {
+		case s.share.Blocks == 0:
+		case s.name == "stubs":
 			what = fmt.Sprintf("in place of %s", count(s.share.Blocks, "block"))
+		case s.name == "summary":
+			what = "1 item " + s.what
 		}
 		line := fmt.Sprintf("  %s  %-28s %10s  %6s", p.paint(s.color, fmt.Sprintf("%-8s", s.name)), what,
 			thousands(int64(s.share.Tokens)), share(s.share.Tokens))
-		if s.share.Stands > s.share.Tokens {
+		switch {
+		case s.name == "summary" && s.share.Blocks > 0:
+			line += fmt.Sprintf("   stands for %s", thousands(int64(s.share.Stands)))
+		case s.share.Stands > s.share.Tokens:
 			line += fmt.Sprintf("   of %s, all recallable", thousands(int64(s.share.Stands)))
 		}
 		p.line("%s", line)

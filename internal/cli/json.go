@@ -17,7 +17,7 @@ import (
 
 // A document is a result for programs to read.
 type document struct {
-	name  string // "sessions" makes it "carrel.sessions.v1"
+	name  string // "sessions" makes it "carrel.sessions.v1"; a form of others' has none
 	value any    // encoded as an object
 	list  string // key of the list that the document is, if it is one
 }
@@ -50,8 +50,10 @@ func (g *globals) document(d document) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys = append([]string{"schema"}, keys...)
-	values["schema"] = json.RawMessage(`"carrel.` + d.name + `.v1"`)
+	if d.name != "" {
+		keys = append([]string{"schema"}, keys...)
+		values["schema"] = json.RawMessage(`"carrel.` + d.name + `.v1"`)
+	}
 	if g.json != allFields {
 		if keys, err = g.choose(d, values); err != nil {
 			return nil, err
@@ -95,7 +97,10 @@ func (g *globals) choose(d document, values map[string]json.RawMessage) ([]strin
 		}
 	}
 	if d.list == "" {
-		return append([]string{"schema"}, fields...), nil
+		if d.name != "" {
+			fields = append([]string{"schema"}, fields...)
+		}
+		return fields, nil
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(values[d.list], &entries); err != nil {

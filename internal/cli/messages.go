@@ -9,28 +9,34 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 func newMessages(_ *Env, g *globals) *cobra.Command {
-	var tree bool
+	var tree, allIDs bool
 	var limit int
 	var after string
 	var s *sessionArg
 	cmd := &cobra.Command{
-		Use:   "messages [SESSION] [--tree] [--limit N] [--after ID]",
+		Use:   "messages [SESSION] [--tree | --all-ids] [--limit N] [--after ID]",
 		Short: "List the blocks of a conversation",
 		Long: `Messages lists the blocks of a conversation in order: a user's message, or a
 reply with the results of its tool calls. Each has an id for recall, why and
 pin, its state, the rule that holds it, its tokens and what it takes in the
-window now.
+window now. Of a block that "carrel discard" may take out of the window it says
+what it is to it; with --json also why another is kept, and the target and the
+floor of the window.
 
-With --tree, replies stand under the message that they answer, and what is not
+With --all-ids it prints the ids alone. With --tree, replies stand under the message that they answer, and what is not
 in the conversation (rewinds, sub-agents, what a compaction cut off) is listed
 behind it.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if allIDs && (tree || g.json != "") {
+				return usagef("--all-ids prints ids: it goes with neither --tree nor --json")
+			}
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
 				id, err := s.find(ctx, a, args)
@@ -44,12 +50,21 @@ behind it.`,
 				if res.Blocks, err = excerptOf(res.Blocks, after, limit); err != nil {
 					return err
 				}
-				return g.result(document{"messages", res, "messages"}, func(p *page) { printBlocks(p, res, tree) })
+				return g.result(document{"messages", res, "messages"}, func(p *page) {
+					if allIDs {
+						for i := range res.Blocks {
+							p.line("%s", res.Blocks[i].ID)
+						}
+						return
+					}
+					printBlocks(p, res, tree)
+				})
 			})
 		},
 	}
 	s = takesSession(cmd)
 	cmd.Flags().BoolVar(&tree, "tree", false, "put replies under messages, and list branches")
+	cmd.Flags().BoolVar(&allIDs, "all-ids", false, "print the ids of the blocks alone")
 	cmd.Flags().IntVar(&limit, "limit", 0, "list `n` blocks at most")
 	cmd.Flags().StringVar(&after, "after", "", "begin after the block with this `id`")
 	return cmd
@@ -71,6 +86,7 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 }
 
 func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
+	may, free := 0, token.Count(0)
 	t := &table{head: []string{"id", "turn", "kind", "state", "tokens", "window", "preview"}}
 	for i := range res.Blocks {
 		b := &res.Blocks[i]
@@ -80,14 +96,22 @@ func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
 		}
 		switch {
 		case !p.tty:
-			t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview)
+			t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview, string(b.Class))
 			continue
 		case b.Rule != "":
 			preview = "[" + string(b.Rule) + "] " + preview
+		case b.Discardable:
+			may, free = may+1, free+b.Window
+			preview = "(" + string(b.Class) + ") " + preview
 		}
 		t.add(b.ID, b.Turn, string(b.Kind), b.State, b.Tokens, b.Window, preview)
 	}
 	p.table(t)
+	if p.tty {
+		p.line("")
+		p.line("window  %s tokens, target %s, floor %s; %s of %s tokens may go", thousands(int64(res.Total)),
+			thousands(int64(res.Target)), thousands(int64(res.Floor)), count(may, "block"), thousands(int64(free)))
+	}
 	if !tree || len(res.Branches) == 0 {
 		return
 	}

@@ -43,6 +43,16 @@ func (g *globals) colored() bool {
 	return g.env.StdoutTerminal && g.env.Getenv("TERM") != "dumb"
 }
 
+// aside writes text to standard error as for a terminal, unless quiet: standard
+// output has something else.
+func (g *globals) aside(text func(p *page)) {
+	p := &page{tty: true, width: 100}
+	text(p)
+	if !g.quiet {
+		_, _ = g.env.Stderr.Write(p.buf.Bytes()) // what was asked for is written
+	}
+}
+
 // line adds a line. Arguments of the format are made visible by the caller.
 func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(&p.buf, format+"\n", args...)

@@ -17,8 +17,9 @@ func newRecall(env *Env, g *globals) *cobra.Command {
 		Short: "Print the original bytes of a block, or the text of an artifact",
 		Long: `Recall prints the bytes that a block was imported in, whether it is in the window
 or not, and changes nothing. ID is that of a block, or the beginning of one, as
-stubs and messages have it; or that of a live artifact, of which a context may
-have had only a part. On a terminal a line about it goes to standard error.`,
+stubs and messages have it; that of a summary (sum_…), of which the window may
+have only a part, or that of a live artifact. On a terminal a line about it goes
+to standard error.`,
 		Example: `  carrel recall 77e0b1c2 | head -3
   carrel recall 77e0b1c2 --range 1000:2000
   carrel recall 77e0b1c2 --text`,
@@ -41,6 +42,8 @@ have had only a part. On a terminal a line about it goes to standard error.`,
 				switch {
 				case env.StderrTerminal && res.Artifact != "":
 					g.note("%s · %s · %s bytes · sha256 %s", res.Artifact, res.Class, thousands(int64(res.Size)), res.Digest.Short())
+				case env.StderrTerminal && isSummary(string(res.Block)):
+					g.note("%s · summary of session %s · %s bytes · sha256 %s", res.Block, short(res.Session), thousands(int64(res.Size)), res.Digest.Short())
 				case env.StderrTerminal:
 					g.note("%s · %s · %s bytes · sha256 %s · %s", res.Block.Short(), res.Kind, thousands(int64(res.Size)), res.Digest.Short(), res.State)
 				}

@@ -68,10 +68,28 @@ func TestTerminal(t *testing.T) {
 	}
 	wants(run("context", "--window", "20000", "--color", "never"),
 		"session 5f0c2a7e · claude-sonnet-4-5 · 35 messages, 1 operation\n", "\n[", "MMMM", " / 20,000 tokens (", "\n  pinned    4 blocks under hard rules", "\nnext    carrel compress 5f0c2a7e\n")
-	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan   live ", "\nwould  ", "\ndry run: nothing was written\n")
-	wants(run("compress", "--target", "5000", "--color", "never"), "\napply  ", "\ncheck  claudecode ok\n", "\nundo   carrel undo op_", " --session 5f0c2a7e\n")
-	wants(run("compress", "--target", "5000"), "fits   ", ": nothing to do\n")
+	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    anchored · live ", "\nsummary of blocks 1–", "\nprobes  3/3 critical · ", " all (1.00 ≥ 0.90)\n", "\nwould   ", "\ndry run: nothing was written\n")
+	wants(run("compress", "--target", "5000", "--color", "never"), "\napply   ", "\ncheck   claudecode ok\n", "\nundo    carrel undo op_", " --session 5f0c2a7e\n")
+	wants(run("compress", "--target", "5000"), "fits    ", ": nothing to do\n")
+	wants(run("context", "--window", "20000", "--color", "never"), "\n  summary   1 item in place of others ", "   stands for ")
+	wants(run("summary", "show"), "# Anchored Summary\n", "\n## Decisions Made\n")
+	wants(run("recall", "sum_"), "# Anchored Summary\n")
+	wants(stderr.String(), "sum_", " · summary of session 5f0c2a7e · ")
+	wants(run("probe", "gen", "--color", "never"), "probe     type ", " critical  ")
+	wants(run("probe", "run", "--color", "never"), "type ", "[####################]\n", "\nverdict accepted\n")
+	wants(run("probe", "report", "--color", "never"), "round  op ", "] 1/1 ", "round 1 1.00   drift: +0.00 over 1 round\n")
+	wants(run("stats", "--color", "never"), "task  block ", "\ntokens_per_task ")
+	wants(run("sessions", "mark", "--critical"), "5f0c2a7e  critical  now\n")
+	wants(run("sessions", "mark", "--no-critical"), "5f0c2a7e  not critical  now\n")
 	wants(run("messages", "--color", "never"), "id        turn  kind", "stub ", "[first-task] ")
+	wants(run("messages", "--color", "never"), "(one-off) Bash", "\nwindow  ", " may go\n")
+	low := filepath.Join(env.Dir, "low.toml")
+	if err := os.WriteFile(low, []byte("budget.floor = 2000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants(run("discard", "-c", low, "--auto", "--to", "3000", "-n", "--color", "never"), "id        turn  first  class", "\nwould  ", "\ndry run: nothing was written\n")
+	wants(run("discard", "-c", low, "--auto", "--to", "3000", "--color", "never"), "\napply  ", ", target 3,000, floor 2,000\n", "\nundo   carrel undo op_", "Go on with your task.\n")
+	wants(run("undo", "--color", "never"), "undone op_", " (discard): ")
 	wants(run("search", "mutex", "--color", "never"), "score  block", " user ")
 	block := strings.Fields(run("messages", "--jq", ".messages[5].short_id"))[0]
 	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the score decides\n", "→ calls, 2,")
@@ -118,7 +136,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(settings, []byte("[profile.tight]\nkeep.last = 2\n"), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte("budget.floor = 2000\n[profile.tight]\nkeep.last = 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	document := func(want int, args ...string) []byte {
@@ -154,6 +172,8 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"sessions", "show", "5f0c"},
 		{"messages", "5f0c"},
 		{"context", "5f0c"},
+		{"level", "5f0c"},
+		{"discard", "--auto", "5f0c", "--to", "6000", "-n"},
 		{"compress", "5f0c", "--target", "5000"},
 		{"export", "5f0c", "-o", filepath.Join(t.TempDir(), "out")},
 		{"recall", id},
@@ -180,6 +200,11 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	for _, raw := range contextDocuments(t, env, document) {
 		add(raw)
 	}
+	for _, raw := range summaryDocuments(t, env, document) {
+		add(raw)
+	}
+	add(document(exitNo, "trigger", "5f0c"))
+	add(document(exitPolicy, "discard", block.Messages[0].ID))
 	add(document(exitBudget, "compress", "5f0c", "--target", "1"))
 	add(document(exitInput, "pager", "--history", sample(t, "openai.json"), "--contract", contractFile))
 	slices.Sort(got)

@@ -2,14 +2,24 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // headline returns what tells a session from others.
 func headline(s *carrel.SessionInfo) string { return cmp.Or(s.Title, s.Project, s.File) }
+
+// marked returns a headline with the mark of a session in front.
+func marked(s *carrel.SessionInfo) string {
+	if s.Critical {
+		return "[critical] " + headline(s)
+	}
+	return headline(s)
+}
 
 func newSessions(_ *Env, g *globals) *cobra.Command {
 	var limit int
@@ -28,7 +38,7 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 				t := &table{head: []string{"session", "updated", "format", "messages", "tokens", "window", "title"}}
 				for i := range infos {
 					s := &infos[i]
-					t.add(s.Session, p.when(s.Updated, g.clock()()), s.Format, s.Messages, s.Tokens, s.Window, headline(s))
+					t.add(s.Session, p.when(s.Updated, g.clock()()), s.Format, s.Messages, s.Tokens, s.Window, marked(s))
 				}
 				if len(infos) > 0 {
 					p.table(t)
@@ -37,7 +47,7 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 		})
 	}
 	cmd := &cobra.Command{
-		Use:   "sessions [list|show]",
+		Use:   "sessions [list|show|mark]",
 		Short: "List the conversations that are stored",
 		Long: `Sessions lists the conversations that are stored, last updated first, with the
 tokens that were imported and those in the window now.`,
@@ -51,7 +61,7 @@ tokens that were imported and those in the window now.`,
 	flags(cmd)
 	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Args: cobra.NoArgs, RunE: list}
 	flags(sub)
-	cmd.AddCommand(sub, newSessionsShow(g))
+	cmd.AddCommand(sub, newSessionsShow(g), newSessionsMark(g))
 	return cmd
 }
 
@@ -99,7 +109,7 @@ func newSessionsShow(g *globals) *cobra.Command {
 					i := &res.SessionInfo
 					p.fields(
 						[]any{"session", string(i.Session)}, []any{"title", i.Title}, []any{"project", i.Project},
-						[]any{"file", i.File}, []any{"format", i.Format}, []any{"model", i.Model}, []any{"encoding", i.Encoding},
+						[]any{"file", i.File}, []any{"format", i.Format}, []any{"model", i.Model}, []any{"critical", fmt.Sprint(i.Critical)}, []any{"encoding", i.Encoding},
 						[]any{"messages", p.number(int64(i.Messages))}, []any{"blocks", p.number(int64(i.Blocks))},
 						[]any{"tokens", p.number(int64(i.Tokens))}, []any{"window", p.number(int64(i.Window))},
 						[]any{"bytes", p.number(i.Bytes)}, []any{"revision", p.number(int64(i.Revision))},
@@ -110,5 +120,53 @@ func newSessionsShow(g *globals) *cobra.Command {
 		},
 	}
 	s = takesSession(cmd)
+	return cmd
+}
+
+func newSessionsMark(g *globals) *cobra.Command {
+	req := &carrel.MarkRequest{}
+	var not bool
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "mark [SESSION] --critical | --no-critical",
+		Short: "Mark a conversation as critical",
+		Long: `Mark says that a conversation is critical, or that it is not. In a critical one
+nothing stands for blocks that nobody could read and check: "carrel compress
+--strategy opaque" is refused with exit code 9.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if req.Critical == not {
+				return usagef("mark: give --critical or --no-critical")
+			}
+			ctx := cmd.Context()
+			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
+				req.Session = id
+				res, err := a.Mark(ctx, a.scope, req)
+				if err != nil {
+					return err
+				}
+				return g.result(document{name: "mark", value: res}, func(p *page) {
+					word, when := "critical", "now"
+					if !res.Critical {
+						word = "not critical"
+					}
+					if !res.Changed {
+						when = "already"
+					}
+					t := &table{}
+					t.add(res.Session, word, when)
+					p.table(t)
+					if req.DryRun && p.tty {
+						p.line("dry run: nothing was written")
+					}
+				})
+			})
+		},
+	}
+	s = takesSession(cmd)
+	cmd.Flags().BoolVar(&req.Critical, "critical", false, "it is critical")
+	cmd.Flags().BoolVar(&not, "no-critical", false, "it is not")
+	writes(cmd, &req.DryRun)
 	return cmd
 }

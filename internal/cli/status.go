@@ -17,8 +17,10 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -86,6 +88,17 @@ type contractError struct {
 func (e *contractError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *contractError) Unwrap() error { return e.err }
 
+// An inputError is about a file that is not what it should be.
+type inputError struct {
+	file string
+	err  error
+}
+
+func (e *inputError) Error() string { return e.file + ": " + e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+func inFile(file string, err error) error { return &inputError{file, err} }
+
 // A someFailed error says that some of several files failed.
 type someFailed struct {
 	failed, all int
@@ -129,6 +142,8 @@ func classify(err error) (code int, slug string) {
 		return exitBudget, "budget-floor"
 	case errors.Is(err, carrel.ErrInvalid):
 		return exitNo, "invalid-result"
+	case errors.Is(err, carrel.ErrProbes):
+		return exitNo, "probes"
 	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist):
 		return exitPolicy, "refused"
 	case errors.Is(err, artifact.ErrForbidden):
@@ -149,7 +164,7 @@ func classify(err error) (code int, slug string) {
 		return exitInterrupted, "interrupted"
 	case errors.Is(err, store.ErrNotFound):
 		return exitNotFound, "not-found"
-	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err):
+	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err), is[*summary.SyntaxError](err), is[*probe.ParseError](err):
 		return exitInput, "input"
 	case errors.Is(err, sqlite.ErrForeign), is[*sqlite.SchemaError](err):
 		return exitInput, "store"
@@ -174,6 +189,7 @@ var titles = map[string]string{
 	"ambiguous":      "abbreviation fits several things",
 	"budget-floor":   "budget is below the floor",
 	"invalid-result": "result would be refused by the provider",
+	"probes":         "result does not answer the probes",
 	"refused":        "refused by policy",
 	"gone":           "bytes were erased",
 	"forbidden":      "source may not be asked",
@@ -213,8 +229,20 @@ func hint(err error) string {
 	if e, ok := errors.AsType[*contract.SyntaxError](err); ok && e.Hint != "" {
 		return e.Hint
 	}
+	if e, ok := carrel.Refused(err); ok {
+		if e.Target > 0 {
+			return fmt.Sprintf("carrel discard --auto --to %d", e.Floor)
+		}
+		return "nothing was discarded; carrel messages says what may go, and carrel discard --auto chooses"
+	}
 	if e, ok := carrel.Floor(err); ok {
 		return fmt.Sprintf("carrel compress --target %d, or carrel unpin what is pinned", e.Need)
+	}
+	if is[*probe.ParseError](err) {
+		return "carrel schema probes; carrel probe gen writes such a list"
+	}
+	if is[*summary.SyntaxError](err) {
+		return "carrel help summaries"
 	}
 	_, slug := classify(err)
 	switch slug {
@@ -230,6 +258,10 @@ func hint(err error) string {
 		switch text := err.Error(); {
 		case strings.Contains(text, "nothing to undo"):
 			return ""
+		case strings.Contains(text, "has no summary"):
+			return "carrel compress makes one, if the window is above its --target"
+		case strings.Contains(text, "sum_"):
+			return "carrel summary show, or carrel probe report"
 		case strings.Contains(text, "manifest"):
 			return "carrel manifest list"
 		case strings.Contains(text, "artifact"):
@@ -240,11 +272,16 @@ func hint(err error) string {
 			return "carrel sessions"
 		}
 		return "carrel search QUERY, or carrel messages"
+	case "probes":
+		return "nothing was changed; try a larger --target, --strategy importance, or --probe-min 0 for whatever comes"
 	case "invalid-result":
 		return "nothing was changed; please report this with the session's format"
 	case "refused":
 		if errors.Is(err, fs.ErrExist) {
 			return "name another file, or replace this one with --force where there is that flag"
+		}
+		if strings.Contains(err.Error(), "session is critical") {
+			return "take another --strategy, or carrel sessions mark --no-critical"
 		}
 		if strings.Contains(err.Error(), "credential") {
 			return "take it out, or let it in with --allow-secret"
@@ -287,6 +324,9 @@ type problem struct {
 	Detail     string                 `json:"detail"`
 	Hint       string                 `json:"hint,omitempty"`
 	Floor      *floor                 `json:"floor,omitempty"`
+	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
+	Attempts   []carrel.Attempt       `json:"attempts,omitempty"` // at a compression
+	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
 	Violations []transcript.Violation `json:"violations,omitempty"`
 	Problems   []string               `json:"problems,omitempty"` // of the store
 	File       string                 `json:"file,omitempty"`
@@ -315,6 +355,14 @@ func newProblem(err error) *problem {
 	if e, ok := carrel.Floor(err); ok {
 		p.Floor = newFloor(e)
 	}
+	if e, ok := carrel.Refused(err); ok {
+		p.Refused = e.Refused
+	}
+	if e, ok := errors.AsType[*carrel.ProbesError](err); ok {
+		if p.Attempts = e.Attempts; e.Report != nil {
+			p.Probes = e.Report.Failed()
+		}
+	}
 	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
 		p.Violations = e.Violations
 	}
@@ -326,6 +374,15 @@ func newProblem(err error) *problem {
 	}
 	if e, ok := errors.AsType[*config.FileError](err); ok {
 		p.File, p.Line, p.Field = e.File, e.Line, e.Key
+	}
+	if e, ok := errors.AsType[*inputError](err); ok {
+		p.File = e.file
+	}
+	if e, ok := errors.AsType[*summary.SyntaxError](err); ok {
+		p.Line, p.Field = e.Line, e.Field
+	}
+	if e, ok := errors.AsType[*probe.ParseError](err); ok {
+		p.Field = e.Field
 	}
 	if e, ok := errors.AsType[*contractError](err); ok {
 		p.File, p.Line = e.path, e.err.Line
@@ -383,6 +440,8 @@ func (g *globals) fail(ctx context.Context, err error) int {
 	if p.Floor != nil {
 		g.printFloor(p.Floor)
 	}
+	g.printRefused(p.Refused)
+	g.printProbes(p.Attempts, p.Probes)
 	for _, v := range p.Violations {
 		fmt.Fprintln(g.env.Stderr, "  "+visible(v.String()))
 	}

@@ -21,8 +21,10 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -37,6 +39,7 @@ func TestStatus(t *testing.T) {
 		{"no error", nil, 0, ""},
 		{"the answer is no", errNo, 1, "no"},
 		{"a result that would be refused", &carrel.InvalidError{Violations: make([]transcript.Violation, 1)}, 1, "invalid-result"},
+		{"a window that does not answer", &carrel.ProbesError{Attempts: make([]carrel.Attempt, 1)}, 1, "probes"},
 		{"a wrong command line", usagef("unknown flag"), 2, "usage"},
 		{"a wrong command line about a file", usagef("%w", fs.ErrNotExist), 2, "usage"},
 		{"a setting without sense", &config.Error{Name: "--now", Err: errors.New("x")}, 2, "usage"},
@@ -46,6 +49,8 @@ func TestStatus(t *testing.T) {
 		{"an abbreviation of several things", carrel.ErrAmbiguous, 2, "ambiguous"},
 		{"a format that is not known", carrel.ErrFormat, 3, "input"},
 		{"a file with a wrong line", &transcript.SyntaxError{}, 3, "input"},
+		{"a summary that cannot be read", inFile("f", &summary.SyntaxError{}), 3, "input"},
+		{"probes that cannot be read", inFile("f", &probe.ParseError{}), 3, "input"},
 		{"a history without sense", &seed.InputError{}, 3, "input"},
 		{"a contract that cannot be replayed", &contractError{"f", &contract.SyntaxError{}}, 3, "input"},
 		{"some of several files", &someFailed{1, 2, store.ErrBusy}, 3, "some-files"},

@@ -86,8 +86,7 @@ type tierLine struct {
 }
 
 // parseDemand reads a demand, and returns what it is a share of: a budget in
-// tokens, or the number of millionths in 1. Digits that a millionth cannot hold
-// are refused, as they could round to the other side of an edge.
+// tokens, or the number of millionths in 1.
 func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
@@ -96,6 +95,13 @@ func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 		}
 		return n, int64(budget), nil
 	}
+	r, err := parseShare("--demand", s)
+	return int64(r), int64(ratio.One), err
+}
+
+// parseShare reads a share of a flag. Digits that a millionth cannot hold are
+// refused, as they could round to the other side of an edge.
+func parseShare(flag, s string) (ratio.Ratio, error) {
 	bare, isPercent := strings.CutSuffix(s, "%")
 	places := 6
 	if isPercent {
@@ -103,14 +109,14 @@ func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	}
 	whole, decimals, _ := strings.Cut(bare, ".")
 	if strings.Trim(whole+decimals, "0123456789") != "" || whole+decimals == "" || len(whole) > 6 {
-		return 0, 0, usagef("--demand: %q is no share such as 0.95 or 95%%", s)
+		return 0, usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
 	}
 	if len(strings.TrimRight(decimals, "0")) > places {
-		return 0, 0, usagef("--demand: %q is finer than a millionth", s)
+		return 0, usagef("%s: %q is finer than a millionth", flag, s)
 	}
 	r, err := ratio.Parse(s)
 	if err != nil {
-		return 0, 0, usagef("--demand: %q is no share such as 0.95 or 95%%", s)
+		return 0, usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
 	}
-	return int64(r), int64(ratio.One), nil
+	return r, nil
 }

@@ -7,6 +7,7 @@ func newTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "formats", Short: "Formats that are read and written", Long: topicFormats},
 		{Use: "budget", Short: "What a budget is and how it is met", Long: topicBudget},
+		{Use: "summaries", Short: "How a window is made smaller, and when that is accepted", Long: topicSummaries},
 		{Use: "tiers", Short: "How far a context is cut", Long: topicTiers},
 		{Use: "gate", Short: "What may be remembered", Long: topicGate},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},
@@ -30,7 +31,8 @@ In a changed one, every message that was not itself changed keeps its bytes.
 const topicBudget = `A budget is the number of tokens that the window of a conversation may have:
 messages, stubs, tool definitions and what the provider adds for roles and
 calls. "carrel compress" takes it as --target in tokens, as a share such as 50%
-of what was imported, or takes half of the model's context window.
+of what was imported, or takes half of what of the model's context window is of
+use: "carrel help level". It begins with a summary: "carrel help summaries".
 
 Blocks are cut in steps, those with the lowest score first: thinking goes,
 then results of calls become a line each, then the block a line, then it goes.
@@ -43,6 +45,10 @@ Rules come before scores:
 
 If what rules hold does not fit, nothing is changed, the exit code is 5, and
 what holds the budget up is listed. "carrel why ID" tells about one block.
+
+An agent can tidy its own window: "carrel messages" lists what is in it and what
+may go, "carrel discard" takes it out, down to a floor. "carrel trigger" and
+"carrel level" say by their exit codes when it is time.
 
 Tokens of OpenAI models are exact. For others they are an upper bound, so that
 what fits here fits there.`
@@ -58,8 +64,8 @@ const topicExitCodes = `  0    done, or the answer is yes
   6    integrity: the store or a manifest does not verify
   7    store busy or changed by somebody else, or time is up: try again
   8    a source cannot be reached
-  9    refused by policy: what holds a credential, what no setting allows;
-       or held by the gate
+  9    refused by policy: what holds a credential, what no setting allows,
+       a discard of what rules keep; or held by the gate
   70   a bug in carrel
   130  interrupted; 143 terminated
 
@@ -76,7 +82,12 @@ const topicEnv = `Flags win over the environment, and that over files: "carrel h
   CARREL_CONFIG      file whose settings win over the project's and yours
   CARREL_PROFILE     profile whose settings to take
   CARREL_OFFLINE     1 connects to nothing
+  CARREL_EFFECTIVE_CONTEXT
+                     tokens of the context window that are of use; 80% of it
+                     otherwise: "carrel help level"
   CARREL_EMBED_KEY   key of the embedder at embed.url; it is never shown
+  CARREL_GENERATE_KEY
+                     key of the model at generate.url; it is never shown
   CARREL_JSON        1 prints JSON
   CARREL_NOW         the time to take for the clock, for reproducible bytes;
                      SOURCE_DATE_EPOCH, in seconds, if that is not set

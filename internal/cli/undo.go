@@ -13,7 +13,7 @@ func newUndo(_ *Env, g *globals) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "undo [OP] [--session SESSION]",
-		Short: "Take back the last compression or pin",
+		Short: "Take back the last compression, discard or pin",
 		Long: `Undo takes back the last operation on a conversation that is not undone yet: its
 window is then what it was before, exactly, and so are its pins. An import is
 not undone, as it takes nothing away.`,

@@ -100,6 +100,9 @@ func historyWords(h *carrel.WhyEntry) string {
 		return ""
 	}
 	d := h.Decision
+	if d.Directive == "" { // a discard asks no score
+		return fmt.Sprintf("%s → %s, %s → %s tokens, step %s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), d.Step)
+	}
 	why := cmp.Or(string(d.Rule), "score "+d.Score.Short())
 	if !d.Changed() {
 		return fmt.Sprintf("stayed %s, %s, %s", d.To, why, d.Directive)

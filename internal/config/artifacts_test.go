@@ -154,6 +154,15 @@ func TestArtifactSettingsRefused(t *testing.T) {
 		{"a word for a URL", "embed = {url = 'localhost', model = 'm'}", "embed.url: wants a URL, such as http://localhost:11434"},
 		{"a URL without a model", "embed.url = 'http://localhost:1'", "embed.url: wants embed.model, too"},
 		{"two embedders", "embed = {url = 'http://localhost:1', model = 'm', static = 'dir'}", "embed.static: embed.url is set, too"},
+		{"a model without a name", "generate.url = 'http://localhost:1'", "generate.url: wants generate.model, too"},
+		{"an interface that there is not", "generate.api = 'soap'", `generate.api: "soap" is none of openai, anthropic`},
+		{"a ceiling below 0", "generate.ceiling = -1", "generate.ceiling: wants a number of tokens, such as 200_000; 0 for none"},
+		{"a ceiling in quotes", "generate.ceiling = '1'", "generate.ceiling: wants a number of tokens"},
+		{"tries without end", "generate.retries = 11", "generate.retries: wants a whole number from 0, for never, to 10"},
+		{"no calls", "generate.calls = 0", "generate.calls: wants a whole number of at least 1"},
+		{"a reply that fills the window", "generate.window = 4096", "config.toml:1: generate.window: a reply of generate.max_tokens, 4096, leaves nothing of generate.window, 4096"},
+		{"a reply larger than the window", "generate.max_tokens = 9\ngenerate.window = 8", "config.toml:1: generate.max_tokens: a reply"},
+		{"another key in a file", "generate.key = '" + key + "'", "is a secret, which no settings hold: set CARREL_GENERATE_KEY, or name a file with it in generate.key_file"},
 		{"a key in a file", "embed.key = '" + key + "'", "config.toml:1:1: embed.key: is a secret, which no settings hold: set CARREL_EMBED_KEY, or name a file with it in embed.key_file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,7 +181,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 // of it.
 func TestProjectIsNotTheUser(t *testing.T) {
 	for _, text := range []string{
-		"embed = {url = 'http://localhost:1', model = 'm'}", "embed.key_file = 'key'", "embed.static = '/etc'", "sources.hosts = ['example.org']", "sources.mcp.kb.url = 'https://example.org/mcp'", "sources.private = true",
+		"embed = {url = 'http://localhost:1', model = 'm'}", "embed.key_file = 'key'", "embed.static = '/etc'", "generate = {url = 'http://localhost:1', model = 'm'}", "generate.key_file = 'key'", "generate.ceiling = 1_000", "generate.model = 'm'", "sources.hosts = ['example.org']", "sources.mcp.kb.url = 'https://example.org/mcp'", "sources.private = true",
 		"sources.allow = ['169.254.0.0/16']", "sources.mcp.a.command = ['sh']",
 		"sources.files = ['/']", "sources.files = ['docs', '../..']", "sources.files = ['~/x']", "sources.files = ['link']",
 	} {

@@ -53,6 +53,9 @@ func (s *Settings) checkArtifacts() error {
 	case url.Value != "" && get[string](s, "embed.model") == "":
 		return url.fail(errors.New("wants embed.model, too: the name of a model of this server"))
 	}
+	if err := s.checkGenerator(); err != nil {
+		return err
+	}
 	return s.policy().Validate() // what could be wrong has been refused, with its place
 }
 
@@ -101,10 +104,14 @@ func (s *Settings) Offline() bool { return get[bool](s, "offline") }
 func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Weights = pager.Weights{Relevance: get[ratio.Ratio](s, "retention.alpha"), Recency: get[ratio.Ratio](s, "retention.beta")}
 	o.Cuts = pager.Cuts{Retain: get[ratio.Ratio](s, "retention.retain"), Evict: get[ratio.Ratio](s, "retention.evict")}
+	if o.Tools, err = s.tools(); err != nil {
+		return nil, err
+	}
 	if o.KeepLast = get[int](s, "keep.last"); o.KeepLast == 0 {
 		o.KeepLast = -1 // 0 is the default there
 	}
 	o.Window = s.Window()
+	o.Strategy, o.Trigger = s.strategy(), *s.Trigger()
 	edge := func(name string) int { return int(get[ratio.Ratio](s, name) / percent) }
 	o.Ladder = tier.Ladder{Summarized: edge("tiers.full"), Core: edge("tiers.summarized"), Minimal: edge("tiers.core")}
 	o.Page = token.Count(get[int](s, "assemble.page"))
@@ -114,6 +121,9 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 		o.Resident = -1 // 0 is the default there
 	}
 	if o.Embedder, err = s.embedder(); err != nil {
+		return nil, err
+	}
+	if o.Generator, err = s.generator(o.Logger); err != nil {
 		return nil, err
 	}
 	router := s.router()
@@ -173,7 +183,7 @@ func (s *Settings) embedder() (llm.Embedder, error) {
 	case url.Value == "" || s.Offline():
 		return nil, nil
 	}
-	key, err := s.embedKey()
+	key, err := s.key("embed")
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +197,13 @@ func (s *Settings) embedder() (llm.Embedder, error) {
 	return c, nil
 }
 
-// embedKey returns the key for the embedder: that of the environment, or else
-// what is in the file that is named.
-func (s *Settings) embedKey() (llm.Secret, error) {
-	if key := get[llm.Secret](s, "embed.key"); !key.IsZero() {
+// key returns the key for the model of a table of settings: that of the
+// environment, or else what is in the file that is named.
+func (s *Settings) key(table string) (llm.Secret, error) {
+	if key := get[llm.Secret](s, table+".key"); !key.IsZero() {
 		return key, nil
 	}
-	file := s.value("embed.key_file")
+	file := s.value(table + ".key_file")
 	if file.Value == "" {
 		return llm.Secret{}, nil
 	}

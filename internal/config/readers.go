@@ -97,6 +97,14 @@ func readTokens(l literal) (any, error) {
 	return token.Count(n), nil
 }
 
+// readEffective reads a number of tokens, which a variable holds as a text.
+func readEffective(l literal) (any, error) {
+	if l.kind == unstable.String && strings.Trim(l.text, "0123456789_") == "" {
+		l.kind, l.text = unstable.Integer, strings.TrimLeft(l.text, "0")
+	}
+	return readTokens(l)
+}
+
 // readTarget reads a number of tokens or a share. A whole number is tokens.
 func readTarget(l literal) (any, error) {
 	if n, ok := l.whole(1); ok {
@@ -154,6 +162,23 @@ func readCount(l literal) (any, error) {
 		return int(n), nil
 	}
 	return nil, errors.New("wants a whole number of at least 1")
+}
+
+// readRetries reads how often a request is sent again.
+func readRetries(l literal) (any, error) {
+	if n, ok := l.whole(0); ok && n <= 10 {
+		return int(n), nil
+	}
+	return nil, errors.New("wants a whole number from 0, for never, to 10")
+}
+
+// readCeiling reads a number of tokens that may be spent.
+func readCeiling(l literal) (any, error) {
+	n, ok := l.whole(0)
+	if !ok {
+		return nil, errors.New("wants a number of tokens, such as 200_000; 0 for none")
+	}
+	return token.Count(n), nil
 }
 
 // readDuration reads a time span that is not 0.

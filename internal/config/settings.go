@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,11 +20,14 @@ import (
 	"github.com/carrel-dev/carrel/artifact/origin"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/triage"
 )
 
@@ -53,11 +57,19 @@ var known = slices.Concat([]key{
 	{name: "scope", flag: "--scope", variable: "CARREL_SCOPE", read: readScope, builtIn: governance.DefaultScope},
 	{name: "budget.window", read: readTokens, otherwise: "the model's"},
 	{name: "budget.target", read: readTarget, otherwise: "half of the window"},
+	{name: "budget.effective", variable: "CARREL_EFFECTIVE_CONTEXT", read: readEffective, otherwise: "80% of the window"},
+	{name: "budget.floor", read: readTokens, otherwise: "30000, or 30% of the window"},
+	{name: "budget.warn", read: readConfidence, builtIn: triggers.Warn},
+	{name: "budget.compress", read: readConfidence, builtIn: triggers.Compress},
+	{name: "budget.critical", read: readConfidence, builtIn: triggers.Critical},
 	{name: "keep.last", read: readLast, builtIn: defaultLast},
 	{name: "retention.alpha", read: readRatio, builtIn: pager.DefaultWeights.Relevance},
 	{name: "retention.beta", read: readRatio, builtIn: pager.DefaultWeights.Recency},
 	{name: "retention.retain", read: readRatio, builtIn: pager.DefaultCuts.Retain},
 	{name: "retention.evict", read: readRatio, builtIn: pager.DefaultCuts.Evict},
+	{name: toolClass, read: oneOf(classWords()...)},
+	{name: "compress.strategy", read: oneOf(StrategyWords()...), builtIn: string(carrel.StrategyAnchored)},
+	{name: "probes.accept", read: readRatio, builtIn: probe.DefaultPolicy().Overall},
 	{name: "tiers.full", read: readEdge, builtIn: percents(tier.DefaultLadder.Summarized)},
 	{name: "tiers.summarized", alias: "tiers.summarised", read: readEdge, builtIn: percents(tier.DefaultLadder.Core)},
 	{name: "tiers.core", read: readEdge, builtIn: percents(tier.DefaultLadder.Minimal)},
@@ -80,11 +92,44 @@ var known = slices.Concat([]key{
 	{name: "embed.timeout", read: readDuration, builtIn: defaultTimeout},
 	{name: "embed.batch", read: readCount, builtIn: 32},
 	{name: "embed.static", read: readMaybe, builtIn: "", place: true},
+	{name: "generate.api", read: oneOf(apiOpenAI, apiAnthropic), builtIn: apiOpenAI, own: true},
+	{name: "generate.url", read: readURL, builtIn: "", own: true},
+	{name: "generate.model", read: readMaybe, builtIn: "", own: true},
+	{name: "generate.key", variable: "CARREL_GENERATE_KEY", read: readSecret, otherwise: "none", secret: true},
+	{name: "generate.key_file", read: readMaybe, builtIn: "", own: true, place: true},
+	{name: "generate.timeout", read: readDuration, builtIn: Duration(5 * time.Minute), own: true},
+	{name: "generate.retries", read: readRetries, builtIn: 2, own: true},
+	{name: "generate.max_tokens", read: readCount, builtIn: llm.DefaultReply, own: true},
+	{name: "generate.window", read: readTokens, otherwise: "8192", own: true},
+	{name: "generate.ceiling", read: readCeiling, builtIn: token.Count(0), own: true},
+	{name: "generate.calls", read: readCount, builtIn: llm.DefaultCalls, own: true},
 	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
 	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
 	{name: "output.color", flag: "--color", variable: "CARREL_COLOR", read: oneOf(ColorWords()...), builtIn: "auto"},
 	{name: "output.progress", flag: "--progress", variable: "CARREL_PROGRESS", read: oneOf(ProgressWords()...), builtIn: "auto"},
 })
+
+// triggers are the built-in edges at which a pass is due.
+var triggers = (*pager.Trigger)(nil).Complete()
+
+// toolClass is the setting that says what a tool does. A project may have it:
+// it changes only which blocks rules keep.
+const toolClass = "tools.*"
+
+// classWords returns the classes of tools.
+func classWords() []string {
+	words := make([]string, 0, len(tool.Classes()))
+	for _, c := range tool.Classes() {
+		words = append(words, string(c))
+	}
+	return words
+}
+
+// The interfaces of servers that write.
+const (
+	apiOpenAI    = "openai"
+	apiAnthropic = "anthropic"
+)
 
 // The settings of each MCP server.
 const (
@@ -128,7 +173,13 @@ func Keys() []string {
 
 // fileKeys returns the names of the settings that files may have.
 func fileKeys() []string {
-	return slices.DeleteFunc(Keys(), func(name string) bool { return name == "embed.key" })
+	var names []string
+	for i := range known {
+		if !known[i].secret {
+			names = append(names, known[i].name)
+		}
+	}
+	return names
 }
 
 // ColorWords returns what --color may be, the default first.
@@ -491,7 +542,44 @@ func (s *Settings) check() error {
 	case e > r:
 		return retain.fail(fmt.Errorf("%v is below retention.evict, %v", retain, evict))
 	}
+	for _, pair := range [...][2]string{{"budget.warn", "budget.compress"}, {"budget.compress", "budget.critical"}} {
+		if err := ordered[ratio.Ratio](s, pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	if _, err := s.tools(); err != nil {
+		return err
+	}
 	return s.checkArtifacts()
+}
+
+// tools returns the table of tools, or nil for the built-in one.
+func (s *Settings) tools() (*tool.Table, error) {
+	var table *tool.Table
+	for i := range s.Values {
+		v := &s.Values[i]
+		if v.key.name != toolClass {
+			continue
+		}
+		name := strings.TrimPrefix(v.Key, "tools.")
+		if plain, err := strconv.Unquote(name); err == nil {
+			name = plain // as dotted has quoted it
+		}
+		var err error
+		if table, err = table.With(map[string]tool.Class{name: tool.Class(get[string](s, v.Key))}); err != nil {
+			return nil, v.fail(err)
+		}
+	}
+	return table, nil
+}
+
+// Trigger returns when a pass is due, and the floor of a window.
+func (s *Settings) Trigger() *pager.Trigger {
+	return &pager.Trigger{
+		Warn: get[ratio.Ratio](s, "budget.warn"), Compress: get[ratio.Ratio](s, "budget.compress"),
+		Critical: get[ratio.Ratio](s, "budget.critical"), Effective: get[token.Count](s, "budget.effective"),
+		Floor: get[token.Count](s, "budget.floor"),
+	}
 }
 
 func (s *Settings) value(name string) *Value {
@@ -519,10 +607,3 @@ func (s *Settings) Progress() string { return get[string](s, "output.progress") 
 
 // Window returns the context window in tokens, or 0 for that of the model.
 func (s *Settings) Window() token.Count { return get[token.Count](s, "budget.window") }
-
-// Request fills in what a request leaves open.
-func (s *Settings) Request(r *carrel.CompressRequest) {
-	if r.Target == 0 && r.Share == 0 {
-		r.Target, r.Share = get[token.Count](s, "budget.target"), get[ratio.Ratio](s, "budget.target")
-	}
-}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	stdcmp "cmp"
 	"errors"
 	"maps"
 	"os"
@@ -75,7 +76,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a key at the top", "\n\nwindow = 1", "f:3:1: window: unknown key"},
 		{"a key in a profile", "[profile.a]\nkeep.first = 1", "f:2:1: profile.a.keep.first: unknown key"},
 		{"a profile in a profile", "[profile.a.profile.b]", "f:1:2: profile.a.profile.b: unknown key"},
-		{"a table that there is not", "[probes]", "f:1:2: probes: unknown key"},
+		{"a table that there is not", "[probing]", "f:1:2: probing: unknown key"},
 		{"a key with a dot in quotes", "'budget.window' = 1", `f:1:1: "budget.window": unknown key`},
 		{"a value for a table", "budget = 1", "f:1:1: budget: is a table of keys, not a value"},
 		{"a value for a profile", "[profile]\na = 1", "f:2:1: profile.a: is a table of keys, not a value"},
@@ -296,6 +297,24 @@ func TestEngineAndRequest(t *testing.T) {
 			want: carrel.CompressRequest{Target: 7},
 		},
 		{
+			name: "a strategy and a share of the probes",
+			text: "compress.strategy = 'hybrid'\nprobes.accept = 0.95",
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyHybrid},
+			want: carrel.CompressRequest{ProbeMin: new(ratio.Ratio(950_000))},
+		},
+		{
+			name: "a strategy that is not probed",
+			text: "compress.strategy = 'window'\nprobes.accept = 0.95",
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyWindow},
+		},
+		{
+			name: "a request with its own share of the probes",
+			text: "probes.accept = 0.95",
+			req:  carrel.CompressRequest{ProbeMin: new(ratio.Ratio(0))},
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5},
+			want: carrel.CompressRequest{ProbeMin: new(ratio.Ratio(0))},
+		},
+		{
 			name: "a request that says everything",
 			text: "[budget]\nwindow = 9\ntarget = 0.25",
 			req:  carrel.CompressRequest{Window: 3, Target: 2},
@@ -318,7 +337,8 @@ func TestEngineAndRequest(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			if opts.Weights != tt.opts.Weights || opts.Cuts != tt.opts.Cuts || opts.KeepLast != tt.opts.KeepLast || opts.Window != tt.opts.Window {
+			if opts.Weights != tt.opts.Weights || opts.Cuts != tt.opts.Cuts || opts.KeepLast != tt.opts.KeepLast || opts.Window != tt.opts.Window ||
+				opts.Strategy != stdcmp.Or(tt.opts.Strategy, carrel.StrategyAnchored) {
 				t.Errorf("options are %+v, want %+v", opts, tt.opts)
 			}
 			s.Request(&tt.req)

@@ -21,6 +21,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -164,12 +165,40 @@ func (d *demo) compress(ctx context.Context) error {
 	d.check(r.Tokens.Sum() == int64(r.Imported), "tokens in = live + stub + cold")
 	d.tell("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
 		100-100*int(r.After)/int(r.Before), r.Blocks.Live, r.Blocks.Stub, r.Blocks.Cold, took.Seconds())
+	if err := d.summary(ctx); err != nil {
+		return err
+	}
 	again, err := d.engine.Compress(ctx, d.scope, req)
 	if err != nil {
 		return err
 	}
 	d.check(again.Changed == 0, "a second run changes nothing")
 	return d.exports(ctx)
+}
+
+// summary checks what stands for older blocks, and that probes accepted it.
+func (d *demo) summary(ctx context.Context) error {
+	r := d.result
+	if r.Summary == nil || r.Probes == nil {
+		d.check(false, "a summary that was probed stands for older blocks")
+		return nil
+	}
+	got, err := d.engine.Summary(ctx, d.scope, d.session)
+	if err != nil {
+		return err
+	}
+	text := got.Summary.Markdown()
+	for _, kept := range []string{"internal/pool/pool.go", "internal/ledger/ledger.go", "change the public API of the pool"} {
+		d.check(strings.Contains(text, kept), "the summary says %q", kept)
+	}
+	d.tell("summary", "of blocks 1–%d in %s tok · changed files %d, decisions %d, errors %d", got.Covers, group(int(got.Tokens)),
+		len(got.Summary.Files), len(got.Summary.Decisions), len(got.Summary.Errors))
+	p, least := r.Probes, probe.DefaultPolicy().Overall
+	d.check(p.Critical.Passed == p.Critical.Total && p.Critical.Total > 0, "the window answers %d of %d critical probes", p.Critical.Passed, p.Critical.Total)
+	d.check(p.Score >= least, "the window answers %d of %d probes", p.Passed, p.Total)
+	d.check(p.Lost() == 0, "%d probes are not even one recall away", p.Lost())
+	d.tell("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
+	return nil
 }
 
 // exports writes the window in three formats and validates each.

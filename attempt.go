@@ -1,0 +1,388 @@
+package carrel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A way is one way to try a compression.
+type way struct {
+	strategy Strategy
+	model    bool        // the draft is written by the generator
+	detail   ratio.Ratio // share of the budget that the summary may take
+	keepLast int         // newest blocks that stay as they are
+}
+
+// Shares of the budget that a summary may take, and how many blocks stay raw
+// when less detail was not enough.
+const (
+	detail     = 250_000
+	moreDetail = 500_000
+	retryLast  = 10
+)
+
+// ways returns what is tried, in order: the strategy that was asked for, first
+// with a draft of the model's if there is one; then more detail, more blocks as they
+// are, and a sliding window.
+func (e *Engine) ways(req *CompressRequest) []way {
+	last := e.keepLast(req.KeepLast)
+	if !req.Strategy.summarizes() {
+		return []way{{strategy: req.Strategy, keepLast: last}}
+	}
+	var all []way
+	if e.opts.Generator != nil {
+		all = append(all, way{req.Strategy, true, detail, last})
+	}
+	return append(all,
+		way{req.Strategy, false, detail, last},
+		way{req.Strategy, false, moreDetail, last},
+		way{req.Strategy, false, moreDetail, max(last, retryLast)},
+		way{StrategyWindow, false, 0, max(last, retryLast)},
+	)
+}
+
+// keepLast returns how many of the newest blocks stay in the window.
+func (e *Engine) keepLast(asked int) int {
+	if asked == 0 {
+		asked = e.opts.KeepLast
+	}
+	switch {
+	case asked == 0:
+		return 5
+	case asked < 0:
+		return 0
+	}
+	return asked
+}
+
+// A compression is what the attempts at one compression share.
+type compression struct {
+	engine *Engine
+	pass   *pass
+	req    *CompressRequest
+	policy *probe.Policy // nil: everything is accepted
+	inputs []digest.Digest
+	texts  map[int][]facts.Fact  // facts of the first n blocks
+	probes []probe.Probe         // asked of every attempt
+	drafts map[draftKey]*drafted // made once
+}
+
+type draftKey struct {
+	covers int
+	model  bool
+	anew   bool
+}
+
+// attempts tries the ways of a request in order and returns the first outcome
+// that is accepted.
+func (e *Engine) attempts(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest) (*outcome, []Attempt, error) {
+	c := &compression{
+		engine: e, pass: p, req: req, inputs: p.held.inputs(),
+		texts: make(map[int][]facts.Fact), drafts: make(map[draftKey]*drafted),
+	}
+	if req.Strategy == StrategyOpaque {
+		a, err := e.about(ctx, scope, p.held.head)
+		if err != nil {
+			return nil, nil, err
+		}
+		if a.Critical {
+			return nil, nil, fmt.Errorf("%w: the session is critical, and nobody could check what an opaque summary keeps", ErrPolicy)
+		}
+	}
+	switch {
+	case req.Strategy == StrategyOpaque && req.ProbeMin == nil:
+		c.policy = policyOf(new(ratio.Ratio)) // it is graded, and nobody could read it anyway
+	case req.Strategy.summarizes() || req.ProbeMin != nil:
+		c.policy = policyOf(req.ProbeMin)
+	}
+	var tried []Attempt
+	var last *probe.Report
+	var floor error
+	for _, w := range e.ways(req) {
+		o, a, err := c.try(ctx, w)
+		if err != nil {
+			isFloor := errors.Is(err, ErrBudget)
+			if !isFloor && !errors.Is(err, errDraft) || ctx.Err() != nil {
+				return nil, nil, err
+			}
+			if isFloor && floor == nil {
+				floor = err
+			}
+			a.Reasons = append(a.Reasons, err.Error()) // another way may do
+			tried = append(tried, a)
+			continue
+		}
+		tried = append(tried, a)
+		if a.Accepted {
+			return o, tried, nil
+		}
+		last = o.report
+	}
+	if last == nil && floor != nil {
+		return nil, nil, floor
+	}
+	return nil, nil, &ProbesError{Attempts: tried, Report: last}
+}
+
+// try goes one way.
+func (c *compression) try(ctx context.Context, w way) (*outcome, Attempt, error) {
+	o, a, err := c.outcome(ctx, w)
+	if err != nil {
+		return nil, a, err
+	}
+	if c.policy != nil {
+		o.report = c.grade(o)
+		if c.point(o) {
+			o.report = c.grade(o)
+		}
+	}
+	a.After = o.plan.After
+	a.Summary = o.kept.tokens()
+	if c.policy == nil {
+		a.Accepted = true
+		return o, a, nil
+	}
+	a.Passed, a.Probes, a.Score = o.report.Passed, o.report.Total, o.report.Score
+	v := o.report.Judge(c.policy, probe.Sizes{Before: c.pass.held.head.Tokens, After: o.plan.After})
+	if n := o.report.Lost(); n > 0 && c.policy.Overall > 0 {
+		v.Accepted, v.Reasons = false, append(v.Reasons, fmt.Sprintf("%d probes are more than one recall away", n))
+	}
+	a.Reasons, a.RedFlags = v.Reasons, v.RedFlags
+	a.Accepted = v.Accepted && (len(v.RedFlags) == 0 || w.strategy == StrategyOpaque)
+	o.warnings = append(o.warnings, v.Warnings...)
+	return o, a, nil
+}
+
+// covers returns how many blocks a summary covers if so many of the newest are
+// left out.
+func (c *compression) covers(keepLast int) int { return max(len(c.pass.held.blocks)-keepLast, 0) }
+
+// outcome makes the summary and the plan of one way.
+func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, error) {
+	h := c.pass.held
+	a := Attempt{Strategy: w.strategy, Detail: w.detail, KeepLast: w.keepLast}
+	o := &outcome{strategy: w.strategy, kept: h.summary}
+	req := c.pass.request(c.req)
+	c.keep(req, w.keepLast)
+	if w.strategy.summarizes() && c.covers(w.keepLast) > 0 {
+		if w.model {
+			a.Model = c.engine.opts.Generator.Name()
+		}
+		d, err := c.draft(ctx, w)
+		if err != nil {
+			return nil, a, err
+		}
+		c.standFor(o, d, w, req)
+	}
+	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
+	var err error
+	if w.strategy.slides() {
+		o.plan, err = pager.Slide(req)
+	} else {
+		o.plan, err = pager.Make(req)
+	}
+	if err != nil {
+		return nil, a, err
+	}
+	o.rows, o.stubs = c.pass.apply(o.plan)
+	return o, a, nil
+}
+
+// keep puts more of the newest blocks under the rule for them.
+func (c *compression) keep(req *pager.Request, last int) {
+	for i := c.covers(last); i < len(req.Blocks); i++ {
+		if req.Blocks[i].Rule == "" {
+			req.Blocks[i].Rule = pager.RuleRecent
+		}
+	}
+}
+
+// standFor sets the summary of an outcome: as much of it as its share of the
+// budget has room for, or as the rules leave, if that is less.
+func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request) {
+	h := c.pass.held
+	room := req.Budget - c.least(req)
+	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
+	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary}
+	head := fmt.Sprintf("[carrel %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
+	cost := func(text string) token.Count {
+		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)})
+	}
+	var left []summary.Elision
+	if w.strategy == StrategyOpaque {
+		s.Text = head + c.dense(d.covers, min(limit, opaqueLimit))
+	} else {
+		var text string
+		text, left, _ = d.summary.Fit(&summary.FitOptions{
+			Limit: max(limit-cost(head), 1), ID: string(s.ID), Size: c.pass.meter.counter.Count,
+		})
+		s.Text = head + text
+	}
+	s.Tokens = cost(s.Text)
+	if s.Tokens > room {
+		o.warnings = append(o.warnings, fmt.Sprintf("no summary fits: rules hold all but %d tokens of the budget", max(room, 0)))
+		return
+	}
+	d.left = left
+	o.kept, o.drafted = s, d
+}
+
+// least returns what a window takes at least, without a summary.
+func (c *compression) least(req *pager.Request) token.Count {
+	low := *req
+	low.Budget, low.Fixed = -1, c.pass.meter.fixed(c.pass.held.session)
+	_, err := pager.Slide(&low)
+	if f, ok := errors.AsType[*pager.FloorError](err); ok {
+		return f.Need
+	}
+	return 0
+}
+
+// anchor returns the block behind which the summary stands: the first task, or
+// else the last system text at the beginning.
+func (c *compression) anchor() transcript.BlockID {
+	h := c.pass.held
+	var at transcript.BlockID
+	for i := range h.blocks {
+		switch {
+		case c.pass.rules[i] == pager.RuleFirstTask:
+			return h.blocks[i].ID
+		case h.blocks[i].Kind == transcript.KindSystem && (i == 0 || h.blocks[i-1].ID == at):
+			at = h.blocks[i].ID
+		}
+	}
+	return at
+}
+
+func (c *compression) tokensOf(n int) token.Count {
+	var sum token.Count
+	for i := range n {
+		sum += c.pass.held.rows[i].Tokens
+	}
+	return sum
+}
+
+// grade asks an outcome's window what the originals answered. Every attempt is
+// asked the same.
+func (c *compression) grade(o *outcome) *probe.Report {
+	return probe.Grade(c.asked(), c.pass.held.evidence(o.rows, o.stubs, o.kept))
+}
+
+// asked returns the probes: about all blocks that the first way covers, and so about
+// all that any does.
+func (c *compression) asked() []probe.Probe {
+	if c.probes == nil {
+		n := c.covers(c.engine.keepLast(c.req.KeepLast))
+		c.probes = append([]probe.Probe{}, c.engine.probesFrom(c.pass.held, n, c.factsOf(n))...)
+	}
+	return c.probes
+}
+
+// point adds to the summary of an outcome the ids of blocks that have what neither
+// the window nor one recall answers, and reports whether it did. There must be
+// room for them.
+func (c *compression) point(o *outcome) bool {
+	if o.drafted == nil || o.report.Lost() == 0 {
+		return false
+	}
+	h := c.pass.held
+	lost := make(map[string]bool)
+	for i := range o.report.Results {
+		if r := &o.report.Results[i]; r.Place == probe.Lost {
+			lost[r.Probe.Source] = true
+		}
+	}
+	s := *o.kept
+	s.Text += "\nNot in the summary:\n"
+	for i := range h.rows {
+		if id := h.rows[i].ID.Short(); lost[id] {
+			what, excerpt := pager.Describe(h.session.Messages, &h.blocks[i])
+			s.Text += fmt.Sprintf("- %s: %s [%s]\n", what, excerpt, id)
+		}
+	}
+	s.Tokens = c.pass.meter.entries([]transcript.Entry{s.entry()})
+	after := o.plan.After + s.Tokens - o.kept.Tokens
+	if after > o.plan.Budget {
+		return false
+	}
+	o.plan.After, o.kept = after, &s
+	return true
+}
+
+// evidence returns what a window has, and what is one recall away: the whole of
+// the summary, and the blocks whose ids are in the window.
+func (h *held) evidence(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *standIn) *probe.Evidence {
+	ev := &probe.Evidence{}
+	named := make(map[string]bool)
+	if sum != nil {
+		ev.Window = append(ev.Window, sum.Text)
+		ev.Recall = append(ev.Recall, sum.Summary.Markdown())
+		addShortIDs(named, sum.Text)
+	}
+	for i := range rows {
+		switch form := pager.Form(rows[i].Form); form {
+		case pager.Whole, pager.Bare:
+			ev.Window = append(ev.Window, h.texts()[i])
+		case pager.Calls, pager.Lines, pager.Line:
+			ev.Window = append(ev.Window, said(pager.Entries(h.session.Messages, &h.blocks[i], form, stubs[rows[i].ID])))
+			ev.Recall = append(ev.Recall, h.texts()[i])
+		case pager.Gone:
+			if named[rows[i].ID.Short()] {
+				ev.Recall = append(ev.Recall, h.texts()[i])
+			}
+		}
+	}
+	return ev
+}
+
+// said returns what entries of a window say.
+func said(entries []transcript.Entry) string {
+	var b strings.Builder
+	for i := range entries {
+		for _, p := range entries[i].Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				b.WriteString(string(p))
+			case transcript.ToolCall:
+				b.WriteString(p.Name + " " + string(p.Input))
+			case transcript.ToolResult:
+				b.WriteString(p.Text())
+			case transcript.Thinking, transcript.Media, transcript.Opaque:
+				continue
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// addShortIDs adds the words of a text that look like the short form of a block's
+// id.
+func addShortIDs(ids map[string]bool, text string) {
+	start := -1
+	for i := 0; i <= len(text); i++ {
+		hex := i < len(text) && ('0' <= text[i] && text[i] <= '9' || 'a' <= text[i] && text[i] <= 'f')
+		switch {
+		case hex && start < 0:
+			start = i
+		case !hex && start >= 0:
+			if i-start == 8 {
+				ids[text[start:i]] = true
+			}
+			start = -1
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// grow returns a conversation as it was after each of n equal parts of its
+// blocks. The last part is the whole.
+func grow(name string, data []byte, n int) ([][]byte, error) {
+	f, err := carrel.Detect(data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Decode(name, data)
+	if err != nil {
+		return nil, err
+	}
+	blocks := transcript.Group(s.ID, 0, s.Messages)
+	var parts [][]byte
+	for k := 1; k < n; k++ {
+		b := len(blocks) * k / n
+		if b == 0 {
+			continue
+		}
+		var part []byte
+		if s.Format == "claudecode" {
+			part = untilLine(s, blocks[:b])
+		} else if part, err = untilMessage(data, blocks[:b]); err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return append(parts, data), nil
+}
+
+// untilLine returns the lines of a session file up to the last of some blocks.
+func untilLine(s *transcript.Session, blocks []transcript.Block) []byte {
+	last := 0
+	for i := range blocks {
+		for _, m := range blocks[i].Messages {
+			for _, item := range s.Messages[m].Items {
+				last = max(last, item)
+			}
+		}
+	}
+	var b bytes.Buffer
+	for _, it := range s.Items[:last+1] {
+		b.Write(it.Raw)
+	}
+	return b.Bytes()
+}
+
+// untilMessage returns a request with the messages of some blocks only.
+func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, err
+	}
+	var msgs []json.RawMessage
+	if err := json.Unmarshal(body["messages"], &msgs); err != nil {
+		return nil, err
+	}
+	last := 0
+	for i := range blocks {
+		for _, m := range blocks[i].Messages {
+			last = max(last, m)
+		}
+	}
+	if last >= len(msgs) {
+		return nil, fmt.Errorf("message %d of %d", last, len(msgs))
+	}
+	raw, err := json.Marshal(msgs[:last+1])
+	if err != nil {
+		return nil, err
+	}
+	body["messages"] = raw
+	return json.Marshal(body)
+}
+
+// failed tells of probes that the window does not answer.
+func (t *trial) failed(results []probe.Result) {
+	for i := range results {
+		r := &results[i]
+		t.tell("  %s: %s %s: missing %q", r.Place, r.Probe.Type, r.Probe.About, r.Missing)
+	}
+}
+
+func keys(m map[string]int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,347 @@
+// Command compress takes every conversation of a folder through five compressions
+// as it grows, and says what could still be answered afterwards:
+//
+//	go run ./bench/compress FOLDER...
+//
+// A conversation is cut into fifths of its blocks. After each fifth it is imported
+// again and compressed to a share of what was imported, without a model: to 30 percent
+// by default, or, where rules or probes refuse that, to 40, and so on up to 70. Probes are generated from the originals of all blocks that the
+// summary covers, and graded in the window and one recall away. The figures of a
+// line are those of the last compression; "least" is the lowest share of probes in
+// the window after any. The exit status is 1 if a promise was broken:
+//
+//   - the window fits the budget and the provider's rules;
+//   - an entry of the summary never vanishes without the journal saying so;
+//   - the first task and every correction are in the window, word for word;
+//   - no probe is lost: what the window does not answer, one recall does.
+//
+// A budget below what rules hold is no broken promise: the line then has the word
+// floor. Nor is a compression that was refused because no attempt answered enough
+// probes: it changed nothing, and is counted.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/compress [-v] [-share N] [-most N] [-rounds N] [-strategy NAME] FOLDER...")
+		flag.PrintDefaults()
+	}
+	b := &bench{}
+	flag.BoolVar(&b.verbose, "v", false, "tell of each compression, refused attempt and broken promise")
+	flag.IntVar(&b.share, "share", 30, "`percent` of the imported tokens that the window may have")
+	flag.IntVar(&b.most, "most", 70, "`percent` up to which more is tried, by tens, where that is refused")
+	flag.IntVar(&b.rounds, "rounds", 5, "`number` of compressions of each conversation")
+	strategy := flag.String("strategy", string(carrel.StrategyAnchored), "`name` of the strategy")
+	flag.Parse()
+	b.strategy = carrel.Strategy(*strategy)
+	if flag.NArg() == 0 || b.share < 1 || b.share > 100 || b.rounds < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := b.run(context.Background(), flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "compress:", err)
+		os.Exit(3)
+	}
+	if b.broken > 0 {
+		os.Exit(1)
+	}
+}
+
+const scope = governance.Scope("bench")
+
+// A bench counts what was done and what was broken.
+type bench struct {
+	share, most int
+	rounds      int
+	strategy    carrel.Strategy
+	verbose     bool
+
+	files, skipped, compressions, again, fits, floors, refused int
+	accepted                                                   map[string]int // compressions by what was accepted
+	passed, recalled, lost, probes                             int            // over all accepted compressions
+	critical, criticalPassed                                   int
+	ratios                                                     []ratio.Ratio
+	slowest                                                    time.Duration
+	spent                                                      time.Duration
+	broken                                                     int
+}
+
+func (b *bench) run(ctx context.Context, folders []string) error {
+	files, err := list(folders)
+	if err != nil {
+		return err
+	}
+	b.accepted = make(map[string]int)
+	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "file\tblocks\ttokens\trounds\twindow\tsummary\tratio\tprobes\twindow\trecall\tleast\tms\tbroken\t")
+	for _, name := range files {
+		if err := b.file(ctx, w, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	b.sum()
+	return nil
+}
+
+func list(folders []string) ([]string, error) {
+	var files []string
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && slices.Contains([]string{".json", ".jsonl"}, filepath.Ext(path)) {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// A trial is one conversation.
+type trial struct {
+	*bench
+	engine  *carrel.Engine
+	name    string
+	session transcript.SessionID
+	before  *summary.Summary // of the round before
+	last    *carrel.CompressResult
+	least   ratio.Ratio
+	rounds  int
+	broken  int
+	floor   bool
+	spent   time.Duration
+}
+
+func (t *trial) fail(format string, args ...any) {
+	t.broken++
+	t.bench.broken++
+	t.tell("BROKEN "+format, args...)
+}
+
+func (t *trial) tell(format string, args ...any) {
+	if t.verbose {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", filepath.Base(t.name), fmt.Sprintf(format, args...))
+	}
+}
+
+func (b *bench) file(ctx context.Context, w *tabwriter.Writer, name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	parts, err := grow(name, data, b.rounds)
+	if err != nil {
+		b.skipped++
+		fmt.Fprintf(w, "%s\t%v\t\t\t\t\t\t\t\t\t\t\t\t\n", filepath.Base(name), err)
+		return nil
+	}
+	e, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		return err
+	}
+	b.files++
+	t := &trial{bench: b, engine: e, name: name, least: ratio.One}
+	var in *carrel.ImportResult
+	for _, part := range parts {
+		if in, err = e.Import(ctx, scope, &carrel.ImportRequest{Name: name, Data: part}); err != nil {
+			return err
+		}
+		t.session = in.Session
+		if err := t.round(ctx); err != nil {
+			return err
+		}
+	}
+	if t.last == nil {
+		word := "fits"
+		if t.floor {
+			word = "floor"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t0\t%s\t\t\t\t\t\t\t\t%d\t\n", filepath.Base(name), in.Blocks, in.Tokens, word, t.broken)
+		return nil
+	}
+	r := t.last
+	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t%s\t%d\t%d\t\n", filepath.Base(name), in.Blocks, in.Tokens, t.rounds,
+		r.After, summaryTokens(r), (ratio.One - ratio.Of(r.After, r.Imported)).Percent(), r.Probes.Total, r.Probes.Passed,
+		r.Probes.Recall, t.least.Percent(), t.spent.Milliseconds(), t.broken)
+	return nil
+}
+
+func summaryTokens(r *carrel.CompressResult) int64 {
+	if r.Summary == nil {
+		return 0
+	}
+	return int64(r.Summary.Tokens)
+}
+
+// round compresses the session as it is now, and checks what came of it.
+func (t *trial) round(ctx context.Context) error {
+	start := time.Now()
+	req := &carrel.CompressRequest{Session: t.session, Share: ratio.Of(t.share, 100), Strategy: t.strategy}
+	res, err := t.engine.Compress(ctx, scope, req)
+	for share := t.share + 10; share <= t.most && (errors.Is(err, carrel.ErrBudget) || errors.Is(err, carrel.ErrProbes)); share += 10 {
+		t.again++
+		req.Share = ratio.Of(share, 100)
+		res, err = t.engine.Compress(ctx, scope, req)
+	}
+	took := time.Since(start)
+	t.spent += took
+	t.bench.spent += took
+	t.slowest = max(t.slowest, took)
+	t.compressions++
+	var refused *carrel.ProbesError
+	switch {
+	case errors.Is(err, carrel.ErrBudget):
+		t.floors++
+		t.floor = true
+		t.tell("floor: %v", err)
+		return nil
+	case errors.As(err, &refused):
+		t.refused++
+		for i := range refused.Attempts {
+			t.tell("refused %+v", refused.Attempts[i])
+		}
+		t.failed(refused.Report.Failed())
+		return nil
+	case err != nil:
+		return err
+	case res.Op == "":
+		t.fits++
+		return nil
+	case res.Probes == nil:
+		return nil
+	}
+	t.tell("%s %d → %d tokens, summary %d, %d of %d probes, attempts %d", res.Strategy, res.Before, res.After, summaryTokens(res), res.Probes.Passed, res.Probes.Total, len(res.Attempts))
+	t.failed(res.Probes.Failed())
+	return t.check(ctx, res)
+}
+
+func (t *trial) check(ctx context.Context, res *carrel.CompressResult) error {
+	t.rounds++
+	t.last = res
+	last := res.Attempts[len(res.Attempts)-1]
+	t.accepted[fmt.Sprintf("%s, summary up to %s of the budget, %d raw", last.Strategy, last.Detail.Percent(), last.KeepLast)]++
+	p := res.Probes
+	t.probes += p.Total
+	t.passed += p.Passed
+	t.recalled += p.Recall
+	t.lost += p.Lost()
+	t.critical += p.Critical.Total
+	t.criticalPassed += p.Critical.Passed
+	t.least = min(t.least, p.Score)
+	t.ratios = append(t.ratios, ratio.One-ratio.Of(res.After, res.Imported))
+	if p.Lost() > 0 {
+		t.fail("%d probes are lost", p.Lost())
+	}
+	if res.After > res.Budget {
+		t.fail("window of %d tokens in a budget of %d", res.After, res.Budget)
+	}
+	if err := t.window(ctx); err != nil {
+		return err
+	}
+	return t.vanished(ctx, res)
+}
+
+// window checks that the window is valid and holds what it must.
+func (t *trial) window(ctx context.Context) error {
+	out, err := t.engine.Export(ctx, scope, &carrel.ExportRequest{Session: t.session, To: "openai"})
+	if err != nil {
+		t.fail("export: %v", err)
+		return nil
+	}
+	list, err := t.engine.Messages(ctx, scope, t.session)
+	if err != nil {
+		return err
+	}
+	for i := range list.Blocks {
+		b := &list.Blocks[i]
+		if b.Rule != pager.RuleFirstTask && b.Rule != pager.RuleCorrection {
+			continue
+		}
+		said, err := t.engine.Recall(ctx, scope, &carrel.RecallRequest{Block: string(b.ID), Text: true})
+		if err != nil {
+			return err
+		}
+		quoted, err := json.Marshal(strings.TrimSpace(string(said.Data)))
+		if err != nil {
+			return err
+		}
+		if b.Form != pager.Whole || len(quoted) < 2000 && !bytes.Contains(out.Data, quoted[1:len(quoted)-1]) && !strings.Contains(string(quoted), `\u`) {
+			t.fail("block %s, %s, is not in the window word for word", b.ShortID, b.Rule)
+		}
+	}
+	return nil
+}
+
+// vanished checks that every entry of the summary before is in the one now, or in
+// the account of what the merge changed.
+func (t *trial) vanished(ctx context.Context, res *carrel.CompressResult) error {
+	if res.Summary == nil {
+		return nil
+	}
+	now, err := t.engine.Summary(ctx, scope, t.session)
+	if err != nil {
+		return err
+	}
+	if t.before != nil && res.Summary.Merged {
+		told := make(map[string]bool)
+		for _, e := range res.Summary.Edits {
+			told[e.Digest] = true
+		}
+		for _, en := range now.Summary.Entries() {
+			told[en.Digest()] = true
+		}
+		for _, en := range t.before.Entries() {
+			if !told[en.Digest()] {
+				t.fail("an entry of %s vanished without a word", en.Section)
+			}
+		}
+	}
+	t.before = now.Summary
+	return nil
+}
+
+func (b *bench) sum() {
+	slices.Sort(b.ratios)
+	fmt.Printf("\n%d conversations, %d skipped; %d compressions, %d further tries with more: %d fit already, %d have a typed floor, %d refused, %d accepted\n",
+		b.files, b.skipped, b.compressions, b.again, b.fits, b.floors, b.refused, len(b.ratios))
+	if b.probes == 0 {
+		return
+	}
+	fmt.Printf("%d probes: %s in the window, %s within one recall, %d lost; critical %d of %d in the window\n",
+		b.probes, ratio.Of(b.passed, b.probes).Percent(), ratio.Of(b.passed+b.recalled, b.probes).Percent(), b.lost, b.criticalPassed, b.critical)
+	n := len(b.ratios)
+	fmt.Printf("ratio of imported tokens: least %s, median %s, most %s\n", b.ratios[0].Percent(), b.ratios[n/2].Percent(), b.ratios[n-1].Percent())
+	for _, name := range slices.Sorted(keys(b.accepted)) {
+		fmt.Printf("  %4d accepted with %s\n", b.accepted[name], name)
+	}
+	fmt.Printf("%.1f s in all, the slowest compression %d ms; %d promises broken\n", b.spent.Seconds(), b.slowest.Milliseconds(), b.broken)
+}

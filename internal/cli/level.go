@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A levelResult says how full a window is.
+type levelResult struct {
+	Level     pager.Level          `json:"level"`
+	Session   transcript.SessionID `json:"session,omitempty"`
+	Used      token.Count          `json:"used"`
+	Window    token.Count          `json:"window"`
+	Effective token.Count          `json:"effective"`
+}
+
+func newLevel(_ *Env, g *globals) *cobra.Command {
+	var in gauge
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "level [SESSION] | --used N --window N [--effective N]",
+		Short: "Say how full a window is, by the exit code",
+		Long: `Level prints how full the window of a conversation is, as a share of what of the
+context window is of use: ok, warn from 60%, compress from 70%, critical from
+90%. The exit code is 0 below compress, and 1 from there on.
+
+What is of use is 80% of the context window, or what --effective, budget.effective
+or CARREL_EFFECTIVE_CONTEXT say. The edges are budget.warn, budget.compress and
+budget.critical.`,
+		Example: `  carrel level --used 112000 --window 200000 --effective 160000
+  carrel level || carrel compress`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, load, window, err := in.read(cmd, g)
+			if err != nil {
+				return err
+			}
+			if load != nil {
+				if len(args) > 0 || s.word != "" {
+					return usagef("level: a session and figures are two questions")
+				}
+				return g.leveled(&levelResult{t.Level(load.Used, load.Effective), "", load.Used, window, load.Effective})
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, false, func(a *access) error {
+				id, err := s.find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				res, err := a.Trigger(ctx, a.scope, &carrel.TriggerRequest{Session: id, Window: window, Trigger: t})
+				if err != nil {
+					return err
+				}
+				return g.leveled(&levelResult{res.Level, res.Session, res.Used, res.Window, res.Effective})
+			})
+		},
+	}
+	s = takesSession(cmd)
+	in.register(cmd)
+	return cmd
+}
+
+// leveled prints a level. It is no error that it is high.
+func (g *globals) leveled(res *levelResult) error {
+	if err := g.result(document{name: "level", value: res}, func(p *page) { p.line("%s", res.Level) }); err != nil {
+		return err
+	}
+	if res.Level == pager.LevelCompress || res.Level == pager.LevelCritical {
+		return errNo
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package cli
+
+const topicSummaries = `"carrel compress" makes a window smaller by one of these strategies (--strategy,
+compress.strategy):
+
+  anchored      a summary in place of older blocks, merged with the one before;
+                of the other blocks those stay that rules hold or the agent
+                needs most. The default
+  hybrid        the same summary; of the other blocks the newest stay
+  regenerative  a summary written anew each time; the newest stay
+  opaque        a dense line of names, which nobody can check; the last few
+                stay. Refused (exit code 9) for a session marked critical
+  window        no new summary; the newest stay
+  importance    no new summary; those stay that rules hold or the agent needs
+                most: "carrel help budget"
+
+A summary has sections that must all be said: Session Intent, Files Modified,
+Decisions Made with the reason of each, Current State, Blockers / Open
+Questions, Next Steps, Technical Context and Errors Encountered; Key Artifacts
+may be left out. Where there is nothing to say it says None. A program makes it
+from the blocks that are new since the last time, or a model if one is set (the
+settings generate.*); what a model writes is checked first. "carrel summary
+show" prints it, "carrel recall sum_…" too; the blocks it is from stay in the
+store.
+
+Before a new summary takes its place, probes are asked of the window as it would
+be: questions that the originals answer, "carrel probe gen". It is accepted if
+90% of all are answered (--probe-min, probes.accept) and every critical one:
+the first task, corrections, changed files, decisions of the user. Red flags
+are fewer than 70%, and more than 95% of the tokens gone.
+
+If it is not accepted, a summary with more detail is tried, then one with the
+last 10 blocks as they are, then a window. If none passes, nothing is changed,
+the exit code is 1, and the probes that failed are listed. Then a larger
+--target helps, or --strategy importance, or --probe-min 0, which takes whatever
+comes. "carrel probe report" shows how it went over the compressions.`

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/llm/anthropic"
+	"github.com/carrel-dev/carrel/llm/openai"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// checkGenerator says what of the settings of the model that writes makes no
+// sense together.
+func (s *Settings) checkGenerator() error {
+	url, window, reply := s.value("generate.url"), get[token.Count](s, "generate.window"), s.value("generate.max_tokens")
+	switch {
+	case url.Value != "" && get[string](s, "generate.model") == "":
+		return url.fail(errors.New("wants generate.model, too: the name of a model of this server"))
+	case window > 0 && token.Count(get[int](s, reply.Key)) >= window:
+		if reply.Origin.Kind == "built-in" {
+			reply = s.value("generate.window")
+		}
+		return reply.fail(fmt.Errorf("a reply of generate.max_tokens, %v, leaves nothing of generate.window, %d", s.value("generate.max_tokens"), window))
+	}
+	return nil
+}
+
+// generator returns the model that writes, within its limits, or nil if there is
+// none, nothing may connect, or it may not spend anything, which is logged.
+func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
+	url, ceiling := s.value("generate.url"), get[token.Count](s, "generate.ceiling")
+	switch {
+	case url.Value == "" || s.Offline():
+		return nil, nil
+	case ceiling == 0:
+		if log != nil {
+			log.Info("the model of generate.url is not asked, since generate.ceiling is 0")
+		}
+		return nil, nil
+	}
+	key, err := s.key("generate")
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.writer(key)
+	if err != nil {
+		return nil, url.fail(err)
+	}
+	counter := token.ForModel(get[string](s, "generate.model"))
+	return llm.Limited(g, &llm.Limits{
+		Tokens: int64(ceiling), Calls: get[int](s, "generate.calls"), Reply: get[int](s, "generate.max_tokens"),
+		Count: func(text string) int { return int(counter.Count(text)) },
+	}), nil
+}
+
+// writer returns the driver of the model that writes.
+func (s *Settings) writer(key llm.Secret) (llm.Generator, error) {
+	url, model := get[string](s, "generate.url"), get[string](s, "generate.model")
+	window, reply := int(get[token.Count](s, "generate.window")), get[int](s, "generate.max_tokens")
+	timeout, retries := time.Duration(get[Duration](s, "generate.timeout")), get[int](s, "generate.retries")
+	if retries == 0 {
+		retries = -1 // 0 is the default there
+	}
+	if get[string](s, "generate.api") == apiAnthropic {
+		return anthropic.New(url, model, &anthropic.Options{Key: key, Window: window, MaxTokens: reply, Timeout: timeout, Retries: retries})
+	}
+	return openai.NewGenerator(url, model, &openai.GeneratorOptions{Key: key, Window: window, MaxTokens: reply, Timeout: timeout, Retries: retries})
+}

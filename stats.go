@@ -1,0 +1,96 @@
+package carrel
+
+import (
+	"context"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A TaskStats says what one task of a session cost, in tokens: a task is what a
+// person asks for, up to what is asked next.
+type TaskStats struct {
+	Task    int                `json:"task"`    // from 1
+	Block   transcript.BlockID `json:"block"`   // in which it is asked for
+	Turns   int                `json:"turns"`   // blocks of the task
+	Calls   int                `json:"calls"`   // of the model
+	Read    token.Count        `json:"read"`    // that the model read: all that was there, at each call
+	Written token.Count        `json:"written"` // that it wrote
+	Total   token.Count        `json:"total"`   // both
+	Preview string             `json:"preview"`
+}
+
+// A StatsResult says what a session cost. The skill's measure is tokens per task,
+// not per request: what is saved by forgetting is spent again by looking it up.
+type StatsResult struct {
+	SessionInfo
+	Tasks         []TaskStats `json:"tasks"`
+	Calls         int         `json:"calls"`
+	Total         token.Count `json:"total"`
+	TokensPerTask token.Count `json:"tokens_per_task"` // Total over the number of tasks
+	Rounds        int         `json:"compressions"`
+}
+
+// Stats estimates what the tasks of a session cost, from the conversation alone:
+// each reply of the model is a call that read all that was said before, as it was
+// imported, and what a provider caches is counted like the rest.
+func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *StatsResult, err error) {
+	defer during("stats of session "+string(id), &err)
+
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.info(ctx, scope, h.head)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	res := &StatsResult{SessionInfo: info, Tasks: []TaskStats{}}
+	before := m.fixed(h.session)
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		if b.Kind == transcript.KindUser && pager.Instructs(h.session.Messages, b) {
+			_, what := pager.Describe(h.session.Messages, b)
+			res.Tasks = append(res.Tasks, TaskStats{Task: len(res.Tasks) + 1, Block: b.ID, Preview: what})
+		}
+		if len(res.Tasks) > 0 {
+			t := &res.Tasks[len(res.Tasks)-1]
+			t.Turns++
+			if b.Kind == transcript.KindAssistant || b.Kind == transcript.KindTool {
+				t.Calls++
+				t.Read += before
+				t.Written += m.replies(h.session.Messages, b)
+			}
+		}
+		before += h.rows[i].Tokens
+	}
+	for i := range res.Tasks {
+		t := &res.Tasks[i]
+		t.Total = t.Read + t.Written
+		res.Calls += t.Calls
+		res.Total += t.Total
+	}
+	if n := len(res.Tasks); n > 0 {
+		res.TokensPerTask = res.Total / token.Count(n)
+	}
+	rounds, err := e.rounds(ctx, scope, id)
+	res.Rounds = len(rounds)
+	return res, err
+}
+
+// replies returns what the assistant's messages of a block cost.
+func (m meter) replies(msgs []transcript.Message, b *transcript.Block) token.Count {
+	var n token.Count
+	for _, i := range b.Messages {
+		if msgs[i].Role == transcript.RoleAssistant {
+			n += m.framing.Message + m.parts(msgs[i].Parts)
+		}
+	}
+	return n
+}

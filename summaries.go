@@ -1,0 +1,260 @@
+package carrel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A SummaryResult is the summary of a session.
+type SummaryResult struct {
+	Session transcript.SessionID `json:"session"`
+	SummaryInfo
+	Text    string           `json:"text"`    // as it stands in the window
+	Summary *summary.Summary `json:"summary"` // the whole
+}
+
+// Summary returns what stands in the window of a session for its older blocks.
+// A session that has none is [store.ErrNotFound].
+func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SummaryResult, err error) {
+	defer during("summary of session "+string(id), &err)
+
+	head, err := e.store.Head(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.standIn(ctx, scope, head.Summary)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound)
+	}
+	return &SummaryResult{Session: id, SummaryInfo: *s.info(nil), Text: s.Text, Summary: s.Summary}, nil
+}
+
+// A CheckSummaryRequest is a summary that somebody wrote of a session.
+type CheckSummaryRequest struct {
+	Session transcript.SessionID `json:"session"`
+	Data    []byte               `json:"data"` // JSON or Markdown, see [summary.Parse]
+
+	// Blocks is how many blocks of the session it covers, from the first. The
+	// default is all of them.
+	Blocks int `json:"blocks,omitempty"`
+
+	// ProbeMin is as in [CompressRequest].
+	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
+}
+
+// A CheckSummaryResult says whether a summary can stand for what it is of.
+type CheckSummaryResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Accepted bool                 `json:"accepted"`
+	Blocks   int                  `json:"blocks"` // that it covers
+	Before   token.Count          `json:"before"` // tokens of those
+	After    token.Count          `json:"after"`  // tokens of the summary
+	Problems []summary.Problem    `json:"problems"`
+	Probes   *probe.Report        `json:"probes,omitempty"`
+	Verdict  *probe.Verdict       `json:"verdict,omitempty"`
+	Summary  *summary.Summary     `json:"summary,omitempty"` // as it was read
+}
+
+// CheckSummary says whether a summary could stand for the blocks of a session: it
+// must be whole, say nothing that the original does not say, and answer the probes
+// that the original answers. It changes nothing. What cannot be read as a
+// summary is not accepted, and the problems say why.
+func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *CheckSummaryRequest) (_ *CheckSummaryResult, err error) {
+	defer during("check a summary of session "+string(req.Session), &err)
+
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	n := req.Blocks
+	if n == 0 {
+		n = len(h.blocks)
+	}
+	if n < 0 || n > len(h.blocks) {
+		return nil, fmt.Errorf("%w: %d blocks of %d", ErrRequest, n, len(h.blocks))
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	res := &CheckSummaryResult{Session: req.Session, Blocks: n, Problems: []summary.Problem{}}
+	for i := range n {
+		res.Before += h.rows[i].Tokens
+	}
+	found := e.factsOf(h, n, 0)
+	src := e.source(h, n, found)
+	res.After = m.counter.Count(string(req.Data))
+	res.Problems = append(res.Problems, summary.CheckText(string(req.Data), src)...)
+	s, err := summary.Parse(req.Data)
+	if err != nil {
+		res.Problems = append(res.Problems, summary.Problem{Rule: "syntax", Text: err.Error()})
+		return res, nil //nolint:nilerr // that it cannot be read is the answer
+	}
+	res.Summary = s
+	res.Problems = append(res.Problems, summary.Check(s, src)...)
+	said := &probe.Authored{Intent: s.Intent}
+	for _, entry := range s.Entries() {
+		said.Entries = append(said.Entries, entry.Text)
+	}
+	res.Probes = probe.GradeAuthored(probe.Essentials(h.plain(found), nil), said)
+	res.Verdict = res.Probes.Judge(policyOf(req.ProbeMin), probe.Sizes{Before: res.Before, After: res.After})
+	res.Accepted = len(res.Problems) == 0 && res.Verdict.Accepted
+	return res, nil
+}
+
+// factsOf returns the facts of the first n blocks of a session that blocks from
+// one on have, or changed.
+func (e *Engine) factsOf(h *held, n, from int) []facts.Fact {
+	return facts.Extract(h.session.Messages, h.blocks[:n], &facts.Options{
+		Tools: e.opts.Tools, Project: h.session.Project, Correction: pager.Correction, First: from,
+	})
+}
+
+// source returns what a summary of the first n blocks is checked against.
+func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
+	src := &summary.Source{Names: names1}
+	size := 0
+	for _, text := range h.texts()[:n] {
+		size += len(text) + 1
+	}
+	b := make([]byte, 0, size)
+	for _, text := range h.texts()[:n] {
+		b = append(append(b, text...), '\n')
+	}
+	src.Text = string(b)
+	seen := make(map[string]bool)
+	for i := range found {
+		if f := &found[i]; f.Kind == facts.FactChange && !seen[f.Subject] {
+			seen[f.Subject] = true
+			src.Changed = append(src.Changed, f.Subject)
+		}
+	}
+	h.converse(src, n)
+	src.Open, src.Steps = left(found)
+	return src
+}
+
+// converse adds what was said and run in the first n blocks to a source.
+func (h *held) converse(src *summary.Source, n int) {
+	calls := make(map[string]string)
+	for i := range n {
+		for _, k := range h.blocks[i].Messages {
+			m := &h.session.Messages[k]
+			for _, call := range m.Calls() {
+				calls[call.ID] = call.Name + " " + string(call.Input)
+			}
+			for _, result := range m.Results() {
+				src.Runs = append(src.Runs, summary.Run{Call: calls[result.CallID], Result: result.Text()})
+			}
+			if m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
+				continue
+			}
+			if text := m.Text(); text != "" {
+				src.Said = append(src.Said, summary.Saying{User: m.Role == transcript.RoleUser, Text: text})
+			}
+		}
+	}
+}
+
+// left returns what facts leave open at the end: questions that nobody answered,
+// and what is to do: of the list of things to do or, if it is older, of the steps
+// that were announced last.
+func left(found []facts.Fact) (open, steps []string) {
+	plan, todo := -1, -1
+	for i := range found {
+		switch found[i].Kind { //nolint:exhaustive // the others announce nothing
+		case facts.FactPlan:
+			plan = max(plan, found[i].Block)
+		case facts.FactTodo:
+			todo = max(todo, found[i].Block)
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		switch {
+		case f.Kind == facts.FactQuestion && f.Status == facts.StatusOpen:
+			open = append(open, f.Text)
+		case f.Kind == facts.FactPlan && f.Block == plan && plan >= todo:
+			steps = append(steps, f.Text)
+		case f.Kind == facts.FactTodo && f.Status != facts.StatusCompleted && f.Block == todo:
+			steps = append(steps, f.Subject)
+		}
+	}
+	return open, steps
+}
+
+// names1 returns the identifiers of a text, each once.
+func names1(text string) []string {
+	var all []string
+	seen := make(map[string]bool)
+	facts.Each(text, func(id facts.Identifier, _ int) {
+		if !seen[id.Text] {
+			seen[id.Text] = true
+			all = append(all, id.Text)
+		}
+	})
+	return all
+}
+
+// A State is the state of compression of a session, in the form of the
+// context-compression skill (Context Protocol 2.0).
+type State struct {
+	Compression CompressionState `json:"compression_state"`
+}
+
+// A CompressionState is what there is to know of a session's compressions.
+type CompressionState struct {
+	Session    transcript.SessionID `json:"session"`
+	Summary    *summary.Summary     `json:"summary"` // nil if there is none
+	Count      int                  `json:"compression_count"`
+	At         string               `json:"last_compressed_at,omitempty"` // RFC 3339
+	ProbeScore ratio.Ratio          `json:"probe_score"`                  // of the last
+	Tokens     token.Count          `json:"tokens"`                       // as imported
+	Window     token.Count          `json:"window"`                       // in the window now
+}
+
+// State returns the state of compression of a session.
+func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *State, err error) {
+	defer during("state of session "+string(id), &err)
+
+	head, err := e.store.Head(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.standIn(ctx, scope, head.Summary)
+	if err != nil {
+		return nil, err
+	}
+	st := &State{CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
+	if s != nil {
+		c := &st.Compression
+		c.Summary, c.Count, c.At, c.ProbeScore = s.Summary, s.Summary.Count, s.Summary.At, s.Summary.ProbeScore
+	}
+	return st, nil
+}
+
+// plain returns facts as package probe has them.
+func (h *held) plain(found []facts.Fact) []probe.Fact {
+	list := make([]probe.Fact, len(found))
+	for i := range found {
+		f := &found[i]
+		list[i] = probe.Fact{
+			Kind: probe.Kind(f.Kind), Status: string(f.Status), Subject: f.Subject, Text: f.Text, Why: f.Why, Names: f.Names,
+			Source: h.rows[f.Block].ID.Short(), Turn: h.blocks[f.Block].Turn, User: f.Role == transcript.RoleUser,
+		}
+	}
+	return list
+}

@@ -1,0 +1,205 @@
+package carrel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A standIn is what stands in the window for the older blocks of a session, as
+// its summary cell holds it.
+type standIn struct {
+	ID      transcript.BlockID `json:"id"`     // by which it is recalled
+	After   transcript.BlockID `json:"after"`  // the block that it stands behind; empty: it comes first
+	Text    string             `json:"text"`   // as it is sent
+	Tokens  token.Count        `json:"tokens"` // of Text, in the window
+	Covers  int                `json:"covers"` // how many blocks, from the first
+	Input   digest.Digest      `json:"input"`  // of what they say
+	Summary *summary.Summary   `json:"summary"`
+}
+
+// summaryPrefix begins the ids of summaries.
+const summaryPrefix = "sum_"
+
+// summaryID returns the id of a session's summary. It stays the same from one
+// compression to the next, so that what names it stays true.
+func summaryID(id transcript.SessionID) transcript.BlockID {
+	sum := sha256.Sum256([]byte("summary/v1\x00" + string(id)))
+	return transcript.BlockID(summaryPrefix + hex.EncodeToString(sum[:4]))
+}
+
+// standIn reads what a summary cell holds.
+func (e *Engine) standIn(ctx context.Context, scope governance.Scope, cell store.CellID) (*standIn, error) {
+	if cell == "" {
+		return nil, nil //nolint:nilnil // most sessions have none
+	}
+	bodies, err := e.bodies(ctx, scope, []store.CellID{cell})
+	if err != nil {
+		return nil, err
+	}
+	s := &standIn{}
+	if err := json.Unmarshal(bodies[0], s); err != nil {
+		return nil, fmt.Errorf("%w: summary cell %s: %w", store.ErrCorrupt, cell, err)
+	}
+	return s, nil
+}
+
+// tokens returns what a summary takes in the window; nil takes nothing.
+func (s *standIn) tokens() token.Count {
+	if s == nil {
+		return 0
+	}
+	return s.Tokens
+}
+
+// entry returns a summary as an entry of a window.
+func (s *standIn) entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
+
+// inputs returns digests of what the first n blocks of a session say, for each n
+// from 0: each is of the one before and a text. So the digest of what a summary
+// covers does not depend on how many compressions it took.
+func (h *held) inputs() []digest.Digest {
+	all := make([]digest.Digest, len(h.blocks)+1)
+	for i, text := range h.texts() {
+		sum := sha256.New()
+		sum.Write(all[i][:])
+		sum.Write([]byte(text))
+		sum.Sum(all[i+1][:0])
+	}
+	return all
+}
+
+// A SummaryInfo says what stands in the window for older blocks.
+type SummaryInfo struct {
+	ID     transcript.BlockID `json:"id"`     // by which the whole of it is recalled
+	Covers int                `json:"covers"` // how many blocks, from the first
+	Fresh  int                `json:"fresh"`  // of them, how many were new
+	Tokens token.Count        `json:"tokens"` // in the window
+	Count  int                `json:"compression_count"`
+	Depth  int                `json:"depth"`
+	Model  string             `json:"model,omitempty"`
+	Merged bool               `json:"merged"`          // with a summary that was there
+	Edits  []summary.Edit     `json:"edits,omitempty"` // what the merge changed of that
+	Left   []summary.Elision  `json:"left,omitempty"`  // what only a recall shows
+}
+
+func (s *standIn) info(d *drafted) *SummaryInfo {
+	info := &SummaryInfo{
+		ID: s.ID, Covers: s.Covers, Tokens: s.Tokens, Count: s.Summary.Count, Depth: s.Summary.Depth, Model: s.Summary.Model,
+	}
+	if d != nil {
+		info.Fresh, info.Merged, info.Edits, info.Left = d.fresh, d.merged, d.edits, d.left
+	}
+	return info
+}
+
+// A Round is what the journal keeps of how a new summary came to be. It holds no
+// text of the conversation.
+type Round struct {
+	Strategy Strategy          `json:"strategy"`
+	Model    string            `json:"model,omitempty"`
+	Covers   int               `json:"covers"`
+	Fresh    int               `json:"fresh"`
+	Count    int               `json:"compression_count"`
+	Tokens   token.Count       `json:"tokens"`           // of the summary in the window
+	Before   token.Count       `json:"before"`           // of the window
+	After    token.Count       `json:"after"`            // of the window
+	Probes   *ProbeRound       `json:"probes,omitempty"` // nil if none were asked
+	Edits    []summary.Edit    `json:"edits,omitempty"`
+	Left     []summary.Elision `json:"left,omitempty"`
+}
+
+// A ProbeRound is a report without texts: the ids of the probes, by what answered
+// them.
+type ProbeRound struct {
+	probe.Tally
+	Score    ratio.Ratio       `json:"score"`
+	Critical probe.Tally       `json:"critical"`
+	Ordinary probe.Tally       `json:"ordinary"`
+	Types    []probe.TypeTally `json:"types"`
+	Window   []string          `json:"window_ids,omitempty"`
+	Recall   []string          `json:"recall_ids,omitempty"`
+	Lost     []string          `json:"lost_ids,omitempty"`
+}
+
+func newProbeRound(r *probe.Report) *ProbeRound {
+	p := &ProbeRound{Tally: r.Tally, Score: r.Score, Critical: r.Critical, Ordinary: r.Ordinary, Types: r.Types}
+	for i := range r.Results {
+		list := p.ids(r.Results[i].Place)
+		*list = append(*list, r.Results[i].Probe.ID)
+	}
+	return p
+}
+
+func (p *ProbeRound) ids(place probe.Place) *[]string {
+	switch place {
+	case probe.Window:
+		return &p.Window
+	case probe.Recall:
+		return &p.Recall
+	case probe.Lost:
+	}
+	return &p.Lost
+}
+
+// report returns what DriftOf needs of the report.
+func (p *ProbeRound) report() *probe.Report {
+	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
+	for _, place := range [...]probe.Place{probe.Window, probe.Recall, probe.Lost} {
+		for _, id := range *p.ids(place) {
+			r.Results = append(r.Results, probe.Result{Probe: probe.Probe{ID: id}, Place: place})
+		}
+	}
+	return r
+}
+
+// keepSummary adds the cell of a new summary to a change, with edges to what it
+// was made from.
+func (e *Engine) keepSummary(c *store.Change, h *held, o *outcome, data *paged) error {
+	s, d := o.kept, o.drafted
+	s.Summary.TokensBefore, s.Summary.TokensAfter = int64(h.head.Window), int64(o.plan.After)
+	s.Summary.Ratio = ratio.One - ratio.Of(o.plan.After, h.head.Window)
+	data.Round = &Round{
+		Strategy: o.strategy, Model: s.Summary.Model, Covers: s.Covers, Fresh: d.fresh, Count: s.Summary.Count, Tokens: s.Tokens,
+		Before: h.head.Window, After: o.plan.After, Edits: d.edits, Left: d.left,
+	}
+	if o.report != nil {
+		s.Summary.ProbeScore = o.report.Score
+		data.Round.Probes = newProbeRound(o.report)
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	cell, err := e.cell(store.CellSummary, body)
+	if err != nil {
+		return err
+	}
+	c.Cells = append(c.Cells, cell)
+	made := make(map[store.CellID]bool)
+	for i := s.Covers - d.fresh; i < s.Covers; i++ {
+		for _, id := range h.rows[i].Cells {
+			if !made[id] {
+				made[id] = true
+				c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: id, Rel: "summary"})
+			}
+		}
+	}
+	if d.merged {
+		c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: h.head.Summary, Rel: "merge"})
+	}
+	data.Summary = &summaryMove{From: h.head.Summary, To: cell.ID, FromTokens: h.summary.tokens(), ToTokens: s.Tokens}
+	c.Head.Summary = cell.ID
+	return nil
+}

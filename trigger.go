@@ -1,0 +1,117 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A TriggerRequest asks whether a session is due for a pass.
+type TriggerRequest struct {
+	Session transcript.SessionID `json:"session"`
+
+	// Window is the context window, in tokens. The default is that of the
+	// engine's options.
+	Window token.Count `json:"window,omitempty"`
+
+	// Trigger says when a pass is due. The default is that of the engine's options.
+	Trigger *pager.Trigger `json:"-"`
+
+	Retry bool `json:"retry,omitempty"` // the last compression was not accepted
+}
+
+// A TriggerResult says whether a session is due for a pass, and what it was
+// judged by.
+type TriggerResult struct {
+	pager.Verdict
+
+	Session    transcript.SessionID `json:"session"`
+	Used       token.Count          `json:"used"` // tokens in the window
+	Window     token.Count          `json:"window"`
+	Effective  token.Count          `json:"effective"` // of the window
+	Messages   int                  `json:"messages"`  // in the window; a stub is one
+	Cycles     int                  `json:"cycles"`    // compressions that were not undone
+	Iterations int                  `json:"iterations"`
+	Pending    bool                 `json:"pending"` // a call is not answered yet
+}
+
+// Trigger says whether a session is due for a pass. It changes nothing.
+func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *TriggerRequest) (_ *TriggerResult, err error) {
+	defer during("trigger of session "+string(req.Session), &err)
+
+	t := e.trigger(req.Trigger)
+	if err := t.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
+	}
+	if req.Window < 0 {
+		return nil, fmt.Errorf("%w: a window of %d tokens", ErrRequest, req.Window)
+	}
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	res := &TriggerResult{Session: req.Session, Used: h.head.Window, Window: cmp.Or(req.Window, e.capacity(h.session.Model))}
+	res.Effective = t.EffectiveOf(res.Window)
+	for i := range h.rows {
+		switch h.rows[i].State {
+		case store.StateLive:
+			res.Messages += len(h.blocks[i].Messages)
+		case store.StateStub:
+			res.Messages++
+		case store.StateCold, store.StatePurged:
+		}
+	}
+	if res.Cycles, err = e.cycles(ctx, scope, req.Session); err != nil {
+		return nil, err
+	}
+	res.Iterations = pager.Iterations(h.session.Messages, h.blocks)
+	res.Pending = pager.Pending(h.session.Messages, h.blocks)
+	res.Verdict = *t.Due(&pager.Load{
+		Used: res.Used, Effective: res.Effective, Floor: t.FloorOf(res.Window), Messages: res.Messages,
+		Cycles: res.Cycles, Iterations: res.Iterations, Pending: res.Pending, Retry: req.Retry,
+	})
+	return res, nil
+}
+
+// trigger returns the trigger of a request, or that of the options.
+func (e *Engine) trigger(asked *pager.Trigger) *pager.Trigger {
+	if asked != nil {
+		return asked
+	}
+	return &e.opts.Trigger
+}
+
+// cycles returns how often a session was compressed, without what was undone.
+func (e *Engine) cycles(ctx context.Context, scope governance.Scope, id transcript.SessionID) (int, error) {
+	passes := make(map[string]bool)
+	for entry, err := range e.store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return 0, err
+		}
+		switch entry.Op {
+		case "page":
+			passes[entry.ID] = true
+		case "undo":
+			var u undone
+			if err := json.Unmarshal(entry.Data, &u); err != nil {
+				return 0, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+			}
+			delete(passes, u.Undoes)
+		}
+	}
+	return len(passes), nil
+}
+
+// Level says how full a window is: "ok", "warn" from 60 percent, "compress"
+// from 70, "critical" from 90. The window is that which is of use, see
+// [pager.Effective].
+func Level(used, effective token.Count) string {
+	return string((*pager.Trigger)(nil).Level(used, effective))
+}
