@@ -172,7 +172,10 @@ func (x *extractor) answer(i int, said string, list []sentence) {
 	if len(list) > 0 {
 		why = fold(list[0].text, sentenceRunes)
 		if len(why) < 12 && len(list) > 1 && list[1].para == list[0].para && !list[1].item {
-			why = fold(why+" "+list[1].text, sentenceRunes)
+			both := why + " " + list[1].text
+			if strings.Contains(fold(strings.ReplaceAll(said, "**", ""), len(said)), both) { // nothing is between them
+				why = fold(both, sentenceRunes)
+			}
 		}
 	}
 	for _, q := range x.asked {
