@@ -154,7 +154,12 @@ func (d *drafter) files() []summary.File {
 		}
 		files[k].Changes = append(c, d.item(f, text))
 	}
-	files = slices.DeleteFunc(files, func(f summary.File) bool { return len(f.Changes) == 0 })
+	for i := range files {
+		if len(files[i].Changes) == 0 {
+			f := &d.byKind[facts.FactChange][newest[files[i].Path]]
+			files[i].Changes = []summary.Item{d.item(f, "changed, and changed back")}
+		}
+	}
 	slices.SortStableFunc(files, func(a, b summary.File) int { return cmp.Compare(newest[a.Path], newest[b.Path]) })
 	if len(files) == 0 {
 		return []summary.File{{Path: summary.None}}

@@ -104,9 +104,12 @@ func TestFilesAreMerged(t *testing.T) {
 			summary.Files{{Path: "a.go", Changes: []summary.Item{{Text: "created: func B, 4 lines", Source: "b2"}}}},
 		},
 		{
-			"what was added and taken away is not there",
+			"what was added and taken away is no change, but the file was",
 			[]facts.Fact{change(1, facts.StatusModified, "a.go", "new retry (+1 −0 lines)"), change(2, facts.StatusModified, "a.go", "gone retry (+0 −1 lines)"), change(3, facts.StatusDeleted, "b.go", "")},
-			summary.Files{{Path: "b.go", Changes: []summary.Item{{Text: "deleted", Source: "b3"}}}},
+			summary.Files{
+				{Path: "a.go", Changes: []summary.Item{{Text: "changed, and changed back", Source: "b2"}}},
+				{Path: "b.go", Changes: []summary.Item{{Text: "deleted", Source: "b3"}}},
+			},
 		},
 		{
 			"the file that was changed last is last",
