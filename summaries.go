@@ -69,8 +69,10 @@ type CheckSummaryResult struct {
 }
 
 // CheckSummary says whether a summary could stand for the blocks of a session: it
-// must be whole, say nothing that the original does not say, and answer the probes
-// that the original answers. It changes nothing. What cannot be read as a
+// must be whole, say nothing that the original does not say or that it says the
+// contrary of, and answer the probes that any summary must, see
+// [probe.Essentials]. That it is short is a red flag of the verdict, but no reason
+// to refuse it. It changes nothing. What cannot be read as a
 // summary is not accepted, and the problems say why.
 func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *CheckSummaryRequest) (_ *CheckSummaryResult, err error) {
 	defer during("check a summary of session "+string(req.Session), &err)
@@ -101,7 +103,7 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 	s, err := summary.Parse(req.Data)
 	if err != nil {
 		res.Problems = append(res.Problems, summary.Problem{Rule: "syntax", Text: err.Error()})
-		return res, nil //nolint:nilerr // that it cannot be read is the answer
+		return res, nil // that it cannot be read is the answer
 	}
 	res.Summary = s
 	res.Problems = append(res.Problems, summary.Check(s, src)...)
@@ -110,10 +112,19 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 		said.Entries = append(said.Entries, entry.Text)
 	}
 	res.Probes = probe.GradeAuthored(probe.Essentials(h.plain(found), nil), said)
-	res.Verdict = res.Probes.Judge(policyOf(req.ProbeMin), probe.Sizes{Before: res.Before, After: res.After})
+	policy := policyOf(req.ProbeMin)
+	if req.ProbeMin == nil {
+		policy.Overall = authored
+	}
+	res.Verdict = res.Probes.Judge(policy, probe.Sizes{Before: res.Before, After: res.After})
 	res.Accepted = len(res.Problems) == 0 && res.Verdict.Accepted
 	return res, nil
 }
+
+// authored is the share of the essential probes that a summary in words of its
+// own must answer, besides all critical ones: there are few, and of the answers in
+// other words some are not seen.
+var authored = ratio.Of(80, 100)
 
 // factsOf returns the facts of the first n blocks of a session that blocks from
 // one on have, or changed.
@@ -137,7 +148,7 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 	src.Text = string(b)
 	seen := make(map[string]bool)
 	for i := range found {
-		if f := &found[i]; f.Kind == facts.FactChange && !seen[f.Subject] {
+		if f := &found[i]; f.Kind == facts.FactChange && !byproduct(f) && !seen[f.Subject] {
 			seen[f.Subject] = true
 			src.Changed = append(src.Changed, f.Subject)
 		}
@@ -146,6 +157,10 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 	src.Open, src.Steps = left(found)
 	return src
 }
+
+// byproduct reports whether a file was made of what a command printed: a summary
+// need not name it.
+func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
 
 // converse adds what was said and run in the first n blocks to a source.
 func (h *held) converse(src *summary.Source, n int) {
@@ -248,13 +263,16 @@ func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcrip
 
 // plain returns facts as package probe has them.
 func (h *held) plain(found []facts.Fact) []probe.Fact {
-	list := make([]probe.Fact, len(found))
+	list := make([]probe.Fact, 0, len(found))
 	for i := range found {
 		f := &found[i]
-		list[i] = probe.Fact{
+		if f.Kind == facts.FactChange && byproduct(f) {
+			continue
+		}
+		list = append(list, probe.Fact{
 			Kind: probe.Kind(f.Kind), Status: string(f.Status), Subject: f.Subject, Text: f.Text, Why: f.Why, Names: f.Names,
 			Source: h.rows[f.Block].ID.Short(), Turn: h.blocks[f.Block].Turn, User: f.Role == transcript.RoleUser,
-		}
+		})
 	}
 	return list
 }

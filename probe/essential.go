@@ -39,6 +39,9 @@ func Essentials(facts []Fact, o *Options) []Probe {
 			p.Expected = telling(clock(d.answer))
 		}
 		p.Need = few(len(p.Expected))
+		if p.About == "correction" && len(p.Expected) < 3 {
+			p.Critical = false // too little to tell other words for it from none
+		}
 		if p.Type == Error { // a code or a name says which it was
 			p.Expected = slices.DeleteFunc(p.Expected, func(w string) bool { return strings.Trim(w, "0123456789.") == "" })
 			p.Need = min(1, len(p.Expected))
@@ -146,8 +149,8 @@ var idle = setOf(`actually good great fine nice right agreed wait hello hi thing
 // root returns a word without the endings of English, as far as comparing asks
 // for it.
 func root(w string) string {
-	if len(w) < 4 || isDigit(w[0]) {
-		return cmp.Or(numerals[w], w)
+	if n := numerals[w]; n != "" || len(w) < 4 || isDigit(w[0]) {
+		return cmp.Or(n, w)
 	}
 	for _, end := range [...]string{"ing", "ied", "ies", "ed", "es", "ly", "s", "y", "e"} {
 		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
@@ -158,20 +161,14 @@ func root(w string) string {
 	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 's' && w[n-1] != 'l' {
 		w = w[:n-1]
 	}
-	return cmp.Or(numerals[w], strings.TrimRight(w, "ei"))
+	return strings.TrimRight(w, "ei")
 }
 
 // numerals are the numbers that people write as words.
-var numerals = func() map[string]string {
-	m := make(map[string]string)
-	for i, w := range strings.Fields("zero one two three four five six seven eight nine ten eleven twelve") {
-		m[w] = string([]byte{'0' + byte(i%10)})
-		if i > 9 {
-			m[w] = "1" + m[w]
-		}
-	}
-	return m
-}()
+var numerals = map[string]string{
+	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+	"eleven": "11", "twelve": "12",
+}
 
 // akin reports whether two roots may be of one word: they are equal, or one is
 // all but the beginning of the other.

@@ -26,6 +26,12 @@
 // that one line, a few short ones or a stretch of a long one. A line that is the
 // question of a probe is no answer, and is not read.
 //
+// # Summaries in other words
+//
+// [Generate] asks what a window has that carries what was said verbatim. Of a
+// summary that somebody wrote less is asked: [Essentials], which [GradeAuthored]
+// grades by the roots of words, entry by entry.
+//
 // # Determinism
 //
 // Equal facts give equal probes, and equal texts equal grades: the package reads

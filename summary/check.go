@@ -21,7 +21,8 @@ const (
 	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
 	// "etc.", "…", "N/A", or the words of the published template.
 	RulePlaceholder Rule = "placeholder"
-	// RuleVague: the intent would fit any session.
+	// RuleVague: the intent would fit any session, or no file says what was
+	// changed.
 	RuleVague Rule = "vague"
 	// RuleRefusal: a model declines, in place of content.
 	RuleRefusal Rule = "refusal"
@@ -130,7 +131,9 @@ type Saying struct {
 type Run struct{ Call, Result string }
 
 // Check returns what is wrong with a summary by itself, and, if src is not
-// nil, as a summary of src. There is one problem for each rule and entry, in
+// nil, as a summary of src. A summary may be in words of its own: what counts is
+// that what it names and counts is in the source, where the source speaks of the
+// same, and that it says the contrary of nothing there. There is one problem for each rule and entry, in
 // the order of the document; none means that the summary may be used.
 //
 // The rules prefer to miss something to refusing a good summary. Whatever
@@ -202,9 +205,11 @@ func CheckText(raw string, src *Source) []Problem {
 // A checker collects problems.
 type checker struct {
 	s        *Summary
-	src      *Source // may be nil
-	origin   *origin // nil without src
-	index    *index  // of the words of the summary in the source
+	src      *Source         // may be nil
+	origin   *origin         // nil without src
+	roots    map[string]bool // of the words of the summary
+	index    *index          // of those in the source
+	talked   []said          // see saidClauses
 	problems []Problem
 }
 
@@ -328,6 +333,10 @@ func (c *checker) entry(sec Section, text string) {
 func (c *checker) intent() {
 	base, _ := cutNow(c.s.Intent)
 	if !isVague(base) || c.origin.quotes(fold(base)) || isPlaceholder(fold(base)) {
+		return
+	}
+	// Who only ever said "continue" wants no more than that.
+	if c.src != nil && len(c.src.Said) > 0 && !slices.ContainsFunc(c.src.Said, func(said Saying) bool { return said.User && !isVague(said.Text) }) {
 		return
 	}
 	c.add(SectionIntent, fold(base), RuleVague, "it would fit any session; say what is to be made or found")
@@ -487,3 +496,18 @@ func sentences(text string) []string {
 	}
 	return list
 }
+
+// injected reports whether an entry gives its reader orders that are meant for
+// a program: a role of a chat before it, or words that take back what was said.
+func injected(text string) bool {
+	low := strings.ToLower(strings.TrimLeft(text, " *_-#>[(\"'`"))
+	for _, w := range [...]string{"system:", "assistant:", "system prompt:", "system]", "<system", "<|", "important instruction", "new instructions:"} {
+		if strings.HasPrefix(low, w) {
+			return true
+		}
+	}
+	return takesBack.MatchString(low)
+}
+
+// takesBack finds orders to forget what was said before.
+var takesBack = regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|foregoing|other|system|safety)\b(?: \w+)? ?(?:instructions?|messages?|rules?|prompts?|orders?|context|guidelines|summary)?|\b(?:you are now|from now on you|you must now|reveal|exfiltrate)\b.{0,40}\b(?:prompt|instructions?|secrets?|keys?|password|token)`)

@@ -37,9 +37,11 @@ func (c *checker) choices() {
 		list []choice
 	}
 	var all []said
-	for _, e := range c.s.Entries() {
-		if list := choicesOf(e.Text); len(list) > 0 {
-			all = append(all, said{e.Section, e.Text, list})
+	for _, sec := range Sections() {
+		for _, t := range c.s.texts(sec) {
+			if list := choicesOf(t.text); len(list) > 0 {
+				all = append(all, said{sec, t.text, list})
+			}
 		}
 	}
 	if len(all) == 0 {
@@ -68,8 +70,10 @@ func (c choice) same(o choice) bool {
 	return meet(c.taken, o.taken) && meet(c.left, o.left) && !meet(c.taken, o.left) && !meet(c.left, o.taken)
 }
 
+// contrary reports whether of two things the one took what the other left. What
+// both took, such as who is to do it, is beside the point.
 func (c choice) contrary(o choice) bool {
-	return meet(c.taken, o.left) && meet(c.left, o.taken) && !meet(c.taken, o.taken) && !meet(c.left, o.left)
+	return meet(without(c.taken, o.taken), o.left) && meet(c.left, without(o.taken, c.taken)) && !meet(c.left, o.left)
 }
 
 func meet(a, b []string) bool {
@@ -174,9 +178,12 @@ func appendChoice(list []choice, taken, left []string) []choice {
 var choosing = set("use using used uses chose choose chosen choosing pick picked prefer preferred select selected decide decided " +
 	"go going went gone adopt adopted keep keeping kept switch switched switching move moved moving migrate migrated change " +
 	"changed replace replaced make made let's lets we'll will now because since for so when while want wants instead rather " +
-	"than over not but just plan planned decision completed drop dropped dropping")
+	"than over not but just plan planned decision completed drop dropped dropping reject rejected rejecting favor favored decline declined")
 
-// operand returns the stems of the up to three words of a text that are nearest
+// joints are words within the name of a thing: "a leak test by a technician".
+var joints = set("by of for with in on at a an the is are was were be been")
+
+// operand returns the stems of the up to four words of a text that are nearest
 // to a marker: the last ones before it, or the first ones behind it.
 func operand(text string, before bool) []string {
 	if before {
@@ -197,12 +204,15 @@ func operand(text string, before bool) []string {
 			continue
 		}
 		if choosing[w] || stops[w] {
+			if len(list) > 0 && before && joints[w] {
+				continue
+			}
 			if len(list) > 0 {
 				break
 			}
 			continue
 		}
-		if list = append(list, stem(w)); len(list) == 3 {
+		if list = append(list, stem(w)); len(list) == 4 {
 			break
 		}
 	}
@@ -328,7 +338,7 @@ type pending struct {
 	backed    [][]string // words of the clauses that say the same
 	contrary  string
 	about     string // what was denied, be it by the summary or by the source
-	hits, pos int // how many words the clause at hand shares, and which that is
+	hits, pos int    // how many words the clause at hand shares, and which that is
 }
 
 // polarity checks that the source does not say the contrary of what the

@@ -1,7 +1,9 @@
 package summary
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,7 +22,7 @@ func (c *checker) exchanges() {
 			}
 		}
 	}
-	c.index = indexOf(c.src.Text, roots)
+	c.roots, c.index = roots, indexOf(c.src.Text, roots)
 	var reasons, notes, items []pair
 	for _, d := range c.s.Decisions {
 		if stated(d.Rationale) {
@@ -38,14 +40,20 @@ func (c *checker) exchanges() {
 		}
 	}
 	c.pairs(SectionDecisions, reasons, "reason")
-	c.pairs(SectionErrors, notes, "note")
-	c.pairs(SectionContext, items, "text")
+	c.remedies(notes)
+	c.citations(items)
 	roots[person] = true
 	talk := indexOf(c.talk(), roots)
+	var all []value
 	for _, e := range entries {
-		c.values(e, talk)
+		list := valuesOf(e)
+		if len(list) > 24 {
+			continue // a list
+		}
+		all = append(all, list...)
 		c.measures(e)
 	}
+	c.values(all, talk)
 }
 
 // person is the root of the word for who the assistant talks to.
@@ -58,7 +66,7 @@ var persons = map[string]bool{"user": true, "customer": true, "client": true}
 func (c *checker) talk() string {
 	var b strings.Builder
 	for _, said := range c.src.Said {
-		if len(said.Text) > 20000 {
+		if len(said.Text) > longest {
 			continue
 		}
 		end := 0
@@ -86,14 +94,22 @@ func (c *checker) talk() string {
 func (c *checker) measures(e Entry) {
 	words := wordsOf(e.Text)
 	for i, w := range words {
+		if len(c.index.at[w.root]) == 0 && (timeText.MatchString(w.text) && !c.twelve(w.text) || codeText.MatchString(w.text) && !ordinary[w.text] && !c.origin.has(w.text, true)) {
+			c.add(e.Section, e.Text, RuleInvented, "the source has no %q", w.text)
+			return
+		}
 		if !digitAt(w.root, 0) {
 			continue
 		}
 		var behind []string
-		for k := i - 1; k >= 0 && k >= i-4; k-- {
+		for k := i - 1; k >= 0 && k >= i-len(nearby{}) && words[k+1].at-words[k].at <= gapClause; k-- {
 			behind = append(behind, words[k].text)
 		}
-		if s := sideOf(behind); s != 0 && c.index.sides[w.root] == against[s] {
+		key := w.root
+		if i+1 < len(words) && words[i+1].at == w.at+1 {
+			key += " " + words[i+1].root
+		}
+		if s := sideOf(behind); s != 0 && c.index.sides[key] == against[s] {
 			c.add(e.Section, e.Text, RuleFlipped, "it is on the other side of %s in the source", w.text)
 			return
 		}
@@ -113,6 +129,25 @@ func (c *checker) measures(e Entry) {
 	}
 }
 
+var (
+	timeText = regexp.MustCompile(`^[012]?\d:[0-5]\d$`)
+	codeText = regexp.MustCompile(`^[a-z]\d{2,4}$`) // E41, p99
+)
+
+// twelve reports whether the source may have a time of day by twelve hours, or
+// without the zero before it.
+func (c *checker) twelve(t string) bool {
+	hour, minute, _ := strings.Cut(t, ":")
+	h, _ := strconv.Atoi(hour)
+	short := strconv.Itoa((h+11)%12 + 1)
+	if minute != "00" {
+		short += ":" + minute
+	}
+	return strings.Contains(c.origin.lower, short+" am") || strings.Contains(c.origin.lower, short+" pm") ||
+		strings.Contains(c.origin.lower, short+"am") || strings.Contains(c.origin.lower, short+"pm") ||
+		strings.Contains(c.origin.lower, strings.TrimPrefix(t, "0")) || minute == "00" && h == 12
+}
+
 // A pair is a thing and what is said of it.
 type pair struct{ of, said string }
 
@@ -129,12 +164,140 @@ func (c *checker) pairs(sec Section, list []pair, what string) {
 			a, b := without(of[i], of[k]), without(of[k], of[i])
 			x, y := without(said[i], said[k]), without(said[k], said[i])
 			ax, ay, bx, by := c.bond(a, x), c.bond(a, y), c.bond(b, x), c.bond(b, y)
-			if min(ay, bx) > 0.2 && ay > 1.2*ax && bx > 1.2*by && ay+bx > 1.5*(ax+by) {
+			if min(ay, bx) > 0.25 && ay > 1.25*ax && bx > 1.25*by {
 				c.add(sec, list[i].of, RuleExchanged, "its %s is that of %q, and the other way round", what, clip(list[k].of, 80))
 			}
 		}
 	}
 }
+
+// remedies checks that of no two errors each has the note of the other. What
+// mended an error is told after it, so it is how soon the words of a note follow
+// an error that counts.
+func (c *checker) remedies(list []pair) {
+	const most = 40
+	list = list[:min(len(list), most)]
+	of, said := make([][]string, len(list)), make([][]string, len(list))
+	at := make([]int32, len(list))
+	for i, p := range list {
+		of[i], said[i] = content(p.of), content(p.said)
+		at[i] = c.index.place(of[i])
+	}
+	for i := range list {
+		for k := range i {
+			x, y := without(without(said[i], said[k]), of[k]), without(without(said[k], said[i]), of[i])
+			x, y = without(x, of[i]), without(y, of[k])
+			if at[i] < 0 || at[k] < 0 || len(x) == 0 || len(y) == 0 {
+				continue
+			}
+			ax, ay := c.index.soon(at[i], x), c.index.soon(at[i], y)
+			bx, by := c.index.soon(at[k], x), c.index.soon(at[k], y)
+			if min(ay, bx) > 0.15 && ay+bx > 0.5 && ay > 1.5*ax && bx > 1.5*by {
+				c.add(SectionErrors, list[i].of, RuleExchanged, "its note is that of %q, and the other way round", clip(list[k].of, 80))
+			}
+		}
+	}
+}
+
+// place returns where most of some words stand together first, or -1.
+func (x *index) place(words []string) int32 {
+	const window = 25
+	type hit struct {
+		at   int32
+		word int
+	}
+	var hits []hit
+	for i, w := range words {
+		if list := x.at[w]; len(list) <= frequent {
+			for _, at := range list {
+				hits = append(hits, hit{at, i})
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return int(a.at - b.at) })
+	best, place, from := 0.0, int32(-1), 0
+	count := make([]int, len(words))
+	sum := 0.0
+	for _, h := range hits {
+		for hits[from].at < h.at-window {
+			if count[hits[from].word]--; count[hits[from].word] == 0 {
+				sum -= x.weight(words[hits[from].word])
+			}
+			from++
+		}
+		if count[h.word]++; count[h.word] == 1 {
+			sum += x.weight(words[h.word])
+		}
+		if sum > best+1e-9 {
+			best, place = sum, h.at
+		}
+	}
+	return place
+}
+
+// soon returns how soon words follow a place, from 0 to 1.
+func (x *index) soon(at int32, words []string) float64 {
+	const near = 60
+	sum, n := 0.0, 0.0
+	for _, w := range words {
+		list := x.at[w]
+		if len(list) == 0 || len(list) > frequent {
+			continue
+		}
+		n++
+		if i, _ := slices.BinarySearch(list, at); i < len(list) {
+			sum += near / (near + float64(list[i]-at))
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+// citations checks that of no two sources that were fetched each has the figures
+// of the other.
+func (c *checker) citations(list []pair) {
+	var cited []pair
+	var results []string
+	for _, p := range list {
+		address := addressText.FindString(p.of)
+		if address == "" {
+			continue
+		}
+		for _, r := range c.src.Runs {
+			if strings.Contains(r.Call, address) && len(r.Result) > 0 && !failed.MatchString(r.Result) {
+				cited = append(cited, p)
+				results = append(results, strings.ReplaceAll(r.Result, ",", ""))
+				break
+			}
+		}
+	}
+	numbers := func(text string) []string {
+		return slices.DeleteFunc(content(text), func(w string) bool { return !digitAt(w, 0) || len(w) < 2 })
+	}
+	for i := range cited {
+		for k := range i {
+			only := func(p pair, in, other string) bool {
+				mine, theirs := 0, 0
+				for _, w := range numbers(p.said) {
+					switch here, there := strings.Contains(in, w), strings.Contains(other, w); {
+					case here && !there:
+						theirs++
+					case there && !here:
+						mine++
+					}
+				}
+				return theirs > 0 && mine == 0
+			}
+			if only(cited[i], results[k], results[i]) && only(cited[k], results[i], results[k]) {
+				c.add(SectionContext, cited[i].of, RuleExchanged, "its figures are those of %q, and the other way round", clip(cited[k].of, 80))
+			}
+		}
+	}
+}
+
+var addressText = regexp.MustCompile(`https?://[^\s)>\]"']*[\w/]`)
 
 // without returns the words of a list that another has not.
 func without(list, other []string) []string {
@@ -172,61 +335,97 @@ func (c *checker) bond(of, said []string) float64 {
 	return sum / all
 }
 
-// values checks the numbers and names of one entry: that of no two each has the
-// place of the other.
-func (c *checker) values(e Entry, talk *index) {
+// A value is a number or a name in an entry: one of its words.
+type value struct {
+	word
+	entry Entry
+	words []word
+	i     int
+}
+
+// valuesOf returns the values of an entry that it has once.
+func valuesOf(e Entry) []value {
 	words := wordsOf(e.Text)
-	once := func(i int) bool {
-		same := func(o word) bool { return o.root == words[i].root }
-		return slices.IndexFunc(words, same) == i && !slices.ContainsFunc(words[i+1:], same)
-	}
-	var at []int
 	for i := range words {
-		if w := &words[i]; persons[w.text] {
-			w.root = person
-		}
-		if w := &words[i]; (w.name || w.capital || w.root == person) && once(i) {
-			at = append(at, i)
+		if persons[words[i].text] {
+			words[i].root = person
 		}
 	}
-	if len(at) > 24 {
-		return // a list
+	var list []value
+	for i, w := range words {
+		if (w.name || w.capital || w.root == person) && once(words, i) {
+			list = append(list, value{w, e, words, i})
+		}
 	}
-	for k, i := range at {
-		for _, j := range at[:k] {
-			a, b := words[j], words[i]
-			in := c.index
-			switch {
-			case i == j+1 || digitAt(a.root, 0) != digitAt(b.root, 0):
+	return list
+}
+
+// once reports whether no other word has the root of the one at i.
+func once(words []word, i int) bool {
+	for k := range words {
+		if k != i && words[k].root == words[i].root {
+			return false
+		}
+	}
+	return true
+}
+
+// values checks that of no two values each has the place of the other: of the
+// numbers anywhere in the summary, and of the names in one entry.
+func (c *checker) values(all []value, talk *index) {
+	const most = 200
+	all = all[:min(len(all), most)]
+	told := make(map[string]bool)
+	for k := range all {
+		for j := range k {
+			a, b := &all[j], &all[k]
+			in, here := c.index, &a.words[0] == &b.words[0]
+			switch number := digitAt(a.root, 0); {
+			case a.root == b.root, number != digitAt(b.root, 0), strings.Contains(a.text, ".") != strings.Contains(b.text, "."), here && b.i == a.i+1, told[b.entry.Text]:
+				continue
+			case !here && (!number || len(a.root) < 2 || len(b.root) < 2 || a.entry.Section == SectionFiles || b.entry.Section == SectionFiles ||
+				a.entry.has(b.root) || b.entry.has(a.root)):
 				continue
 			case a.root == person || b.root == person:
 				in = talk
-			case !a.name && !b.name:
+			case !a.name || !b.name:
 				continue
 			}
-			if len(in.at[a.root]) > 0 && len(in.at[b.root]) > 0 && in.exchanged(words, j, i) {
-				c.add(e.Section, e.Text, RuleExchanged, "the source has %s where %s is, and the other way round", a.text, b.text)
-				return
+			if len(in.at[a.root]) > 0 && len(in.at[b.root]) > 0 && in.exchanged(a, b) {
+				told[b.entry.Text] = true
+				c.add(b.entry.Section, b.entry.Text, RuleExchanged, "the source has %s where %s is, and the other way round", a.text, b.text)
 			}
 		}
 	}
 }
 
-// exchanged reports whether of two values of an entry, numbers i and j of its
-// words, each has the words of the other next to it.
-func (x *index) exchanged(words []word, i, j int) bool {
-	own, crossed, close := [2]int{}, [2]int{}, false
-	for k, p := range [...][2]int{{i, j}, {j, i}} {
+// has reports whether an entry has a word, given as its root.
+func (e *Entry) has(root string) bool { return slices.Contains(content(e.Text), root) }
+
+// exchanged reports whether each of two values has the words of the other next
+// to it.
+func (x *index) exchanged(a, b *value) bool {
+	if &a.words[0] == &b.words[0] && digitAt(a.root, 0) && b.i == a.i+2 && a.words[a.i+1].stop && x.follows(a.root, b.root, b.at-a.at+2) {
+		return false // from a to b, as in the source
+	}
+	own, crossed, apart := [2]int{}, [2]int{}, false
+	for k, p := range [...][2]*value{{a, b}, {b, a}} {
 		for _, step := range [...]int{-1, 1} {
-			for _, n := range x.neighbors(words, p[0], p[1], step) {
-				mine, other := x.beside(words[p[0]].root, n, step), x.beside(words[p[1]].root, n, step)
+			for _, n := range x.neighbors(p[0], p[1], step) {
+				mine, other := x.beside(p[0].root, n, step), x.beside(p[1].root, n, step)
+				if mine == strong && other < strong {
+					return false
+				}
 				own[k] += mine
 				crossed[k] += other
-				close = close || other > mine && other == strong
+				apart = apart || other > mine && other == strong
 			}
 		}
 	}
-	return close && crossed[0] > own[0] && crossed[1] > own[1] && crossed[0]+crossed[1] > own[0]+own[1]+2
+	if &a.words[0] != &b.words[0] && (!x.akin(a, b) || crossed[0] < own[0]+2 || crossed[1] < own[1]+2) {
+		return false // what is told in two places takes more
+	}
+	return apart && crossed[0] > own[0] && crossed[1] > own[1] && crossed[0]+crossed[1] >= own[0]+own[1]+2
 }
 
 // How well a word fits a value: it stands on the same side of it and as near as
@@ -234,6 +433,8 @@ func (x *index) exchanged(words []word, i, j int) bool {
 const (
 	weak   = 1
 	strong = 2
+
+	clauseful = 5 // words within which two words are of one clause
 )
 
 // A neighbor is a word of an entry that stands near a value, and how near.
@@ -252,41 +453,42 @@ func (x *index) beside(v string, n neighbor, step int) int {
 	switch {
 	case x.follows(a, b, n.d+1):
 		return strong
-	case x.gap(a, b) <= 6:
+	case x.gap(a, b) <= clauseful:
 		return weak
 	}
 	return 0
 }
 
-// neighbors returns the two words nearest to the value at i, before or behind
-// it, that tell something. They do not come twice, and stand on this side of the
-// value at j.
-func (x *index) neighbors(words []word, i, j, step int) []neighbor {
-	const reach, most = 6, 2
+// akin reports whether two values of different entries are of the same: they have
+// a word next to them in common.
+func (x *index) akin(a, b *value) bool {
+	of := func(v, other *value) []neighbor {
+		return append(x.neighbors(v, other, -1), x.neighbors(v, other, 1)...)
+	}
+	mine := of(a, b)
+	return slices.ContainsFunc(of(b, a), func(n neighbor) bool {
+		return slices.ContainsFunc(mine, func(m neighbor) bool { return m.root == n.root })
+	})
+}
+
+// neighbors returns the two words nearest to a value, before or behind it, that
+// tell something: other numbers of a list may be farther. They do not come twice and, if the other value is in the same
+// entry, are nearer to this one.
+func (x *index) neighbors(v, other *value, step int) []neighbor {
+	const near, reach, most = 4, 7, 2
+	here := &v.words[0] == &other.words[0]
 	var list []neighbor
-	for k := i + step; k >= 0 && k < len(words) && len(list) < most; k += step {
-		w := words[k]
-		d := max(w.at-words[i].at, words[i].at-w.at)
-		if d > reach || k == j {
+	for k := v.i + step; k >= 0 && k < len(v.words) && len(list) < most; k += step {
+		w := v.words[k]
+		d := distance(w.at, v.at)
+		if d > reach || here && (k == other.i || distance(w.at, other.at) <= d) {
 			break
 		}
-		same := func(o word) bool { return o.root == w.root }
-		if w.stop || len(x.at[w.root]) == 0 || slices.IndexFunc(words, same) != k || slices.ContainsFunc(words[k+1:], same) {
-			continue
+		if !w.stop && len(x.at[w.root]) > 0 && once(v.words, k) && (d <= near || digitAt(w.root, 0)) {
+			list = append(list, neighbor{w.root, d})
 		}
-		list = append(list, neighbor{w.root, d})
 	}
 	return list
 }
 
-// injected reports whether an entry gives its reader orders that are meant for
-// a program: a role of a chat before it, or words that take back what was said.
-func injected(text string) bool {
-	low := strings.ToLower(strings.TrimLeft(text, " *_-#>[(\"'`"))
-	for _, w := range [...]string{"system:", "assistant:", "system prompt:", "system]", "<system", "<|", "important instruction", "new instructions:"} {
-		if strings.HasPrefix(low, w) {
-			return true
-		}
-	}
-	return takesBack.MatchString(low)
-}
+func distance(a, b int) int { return max(a-b, b-a) }

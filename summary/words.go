@@ -22,7 +22,7 @@ type word struct {
 // What parts two words that follow each other, in words: a comma is a small
 // gap, the end of a sentence a larger one.
 const (
-	gapClause   = 3
+	gapClause   = 4
 	gapSentence = 8
 )
 
@@ -108,7 +108,7 @@ func wordsOf(text string) []word {
 	var list []word
 	spell(text, func(w string, start, at int) {
 		low := strings.ToLower(w)
-		x := word{text: low, at: at, root: root(low), stop: stops[low] || auxiliary[low] || len(low) == 1 && !digitAt(low, 0)}
+		x := word{text: low, at: at, root: root(low), stop: stops[low] || auxiliary[low] || low == "one" || len(low) == 1 && !digitAt(low, 0)}
 		x.name = !x.stop && isName(text, w, start)
 		x.capital = !x.stop && 'A' <= w[0] && w[0] <= 'Z' && len(w) > 2
 		list = append(list, x)
@@ -163,7 +163,7 @@ func root(w string) string {
 
 // numerals are the numbers that people write as words.
 var numerals = map[string]string{
-	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
+	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
 	"ten": "10", "eleven": "11", "twelve": "12",
 }
 
@@ -183,7 +183,7 @@ func content(text string) []string {
 // with them.
 type index struct {
 	at    map[string][]int32
-	sides map[string]side            // by number: the relations that stand before it
+	sides map[string]side            // by number, with the word behind it: the relations that stand before it
 	units map[string]map[string]bool // by number: the units behind it, and "" for none
 }
 
@@ -208,7 +208,8 @@ var relations = map[string]side{
 var against = map[side]side{after: before, before: after, above: below, below: above}
 
 // sideOf returns the relation that stands before a number, given the words before
-// it, the nearest first. What is denied is on the other side.
+// it, the nearest first. What is denied is on the other side; if it is something
+// else that is denied, there is no saying.
 func sideOf(behind []string) side {
 	for i, w := range behind[:min(2, len(behind))] {
 		s := relations[w]
@@ -218,9 +219,13 @@ func sideOf(behind []string) side {
 			}
 			continue
 		}
-		for _, n := range behind[i+1:] {
-			if negations[n] {
-				return against[s]
+		for k, n := range behind[i+1:] {
+			switch {
+			case !negations[n]:
+			case k == 0:
+				return against[s] // not more than 4
+			default:
+				return 0 // never do it more than 4 times
 			}
 		}
 		return s
@@ -251,8 +256,8 @@ var dimensions = func() map[string][2]string {
 func indexOf(text string, roots map[string]bool) *index {
 	x := &index{at: make(map[string][]int32, len(roots)), sides: make(map[string]side), units: make(map[string]map[string]bool)}
 	known := make(map[string]string) // roots of the words that were met
-	var last [4]string               // words, the nearest first
-	number, end := "", 0
+	var last nearby
+	number, end, of := "", 0, side(0)
 	spell(text, func(w string, _, at int) {
 		low := lower(w)
 		if number != "" {
@@ -264,6 +269,13 @@ func indexOf(text string, roots map[string]bool) *index {
 				x.units[number] = make(map[string]bool)
 			}
 			x.units[number][unit] = true
+			if of != 0 {
+				key := number
+				if at == end+1 {
+					key += " " + root(low)
+				}
+				x.sides[key] |= of
+			}
 			number = ""
 		}
 		r, ok := known[low]
@@ -276,16 +288,17 @@ func indexOf(text string, roots map[string]bool) *index {
 		if r != "" {
 			x.at[r] = append(x.at[r], int32(at)) //nolint:gosec // fewer words than 2^31
 			if digitAt(r, 0) {
-				number, end = r, at
-				if s := sideOf(last[:]); s != 0 {
-					x.sides[r] |= s
-				}
+				number, end, of = r, at, sideOf(last[:])
 			}
 		}
-		last = [4]string{low, last[0], last[1], last[2]}
+		copy(last[1:], last[:])
+		last[0] = low
 	})
 	return x
 }
+
+// nearby are the words before another, the nearest first.
+type nearby [8]string
 
 // lower returns a word in lower case; most are.
 func lower(w string) string {
@@ -341,6 +354,17 @@ const (
 	far      = 1 << 20
 	frequent = 5000 // occurrences beyond which a word tells nothing
 )
+
+// rarest returns the word that the source has least often, of those that it has.
+func (x *index) rarest(words []string) string {
+	best := ""
+	for _, w := range words {
+		if n := len(x.at[w]); n > 0 && (best == "" || n < len(x.at[best])) {
+			best = w
+		}
+	}
+	return best
+}
 
 // weight returns what a word tells: the less, the more often the source has it.
 func (x *index) weight(r string) float64 {

@@ -400,6 +400,12 @@ func (d *drafter) context() []summary.Item {
 	out = append(out, d.progress()...)
 	out = append(out, d.commands()...)
 	out = append(out, d.reads()...)
+	seen := make(map[string]bool, len(out)) // texts that were cut may be equal
+	out = slices.DeleteFunc(out, func(it summary.Item) bool {
+		again := seen[it.Text]
+		seen[it.Text] = true
+		return again
+	})
 	return none(out)
 }
 
