@@ -36,6 +36,17 @@ func leak(t *testing.T) []byte {
 	return file(t, archive, "conversation.json")
 }
 
+func file(t *testing.T, a *txtar.Archive, name string) []byte {
+	t.Helper()
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	t.Fatalf("no %s in the archive", name)
+	return nil
+}
+
 // summarizing returns an engine with the options, over a new store.
 func summarizing(t *testing.T, opts carrel.Options) (*carrel.Engine, store.Store) {
 	t.Helper()
