@@ -216,7 +216,7 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 	h := c.pass.held
 	room := req.Budget - c.least(req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
-	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary}
+	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary}
 	head := fmt.Sprintf("[carrel %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
 	cost := func(text string) token.Count {
 		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)})
@@ -251,12 +251,12 @@ func (c *compression) least(req *pager.Request) token.Count {
 	return 0
 }
 
-// anchor returns the block behind which the summary stands: the first task, or
-// else the last system text at the beginning.
-func (c *compression) anchor() transcript.BlockID {
+// anchor returns the block behind which a summary of the first n blocks stands: the
+// first task among them, or else the last system text at the beginning.
+func (c *compression) anchor(n int) transcript.BlockID {
 	h := c.pass.held
 	var at transcript.BlockID
-	for i := range h.blocks {
+	for i := range n {
 		switch {
 		case c.pass.rules[i] == pager.RuleFirstTask:
 			return h.blocks[i].ID
