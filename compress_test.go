@@ -394,6 +394,58 @@ func TestModelWrites(t *testing.T) {
 	}
 }
 
+// A model answers probes from the window alone, and its answers are graded: what it
+// does not know it does not get for repeating the question.
+func TestModelAnswersProbes(t *testing.T) {
+	data := leak(t)
+	e, s := summarizing(t, carrel.Options{})
+	in := load(t, e, data)
+	asked, err := e.Probes(t.Context(), scope, &carrel.ProbesRequest{Session: in.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := make(map[string][]string) // by question; where two are the same, each answer will do for both
+	for _, p := range asked.Probes {
+		expected[p.Question] = append(expected[p.Question], p.Expected...)
+	}
+	for name, tt := range map[string]struct {
+		answer func(question string) string
+		passed int
+	}{
+		"a model that knows":         {func(q string) string { return strings.Join(expected[q], " ") }, len(asked.Probes)},
+		"a model that repeats":       {func(q string) string { return q }, 0},
+		"a model that knows nothing": {func(string) string { return "I don't know." }, 0},
+	} {
+		model := &llmtest.Script{Tokens: 64_000, Func: func(_ int, p *llm.Prompt) llmtest.Step {
+			answers := make(map[string]string)
+			for line := range strings.Lines(p.Text) {
+				if id, question, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && expected[question] != nil {
+					answers[id] = tt.answer(question)
+				}
+			}
+			reply, err := json.Marshal(answers)
+			if err != nil {
+				return llmtest.Fail(err)
+			}
+			return llmtest.Say(string(reply))
+		}}
+		e, err := carrel.New(s, &carrel.Options{Generator: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := e.RunProbes(t.Context(), scope, &carrel.RunProbesRequest{Session: in.Session, Model: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Report.Passed != tt.passed || res.Report.Total != len(asked.Probes) || res.Calls == 0 || res.Model == "" {
+			t.Errorf("%s: %d of %d passed after %d calls of %q, want %d of %d", name, res.Report.Passed, res.Report.Total, res.Calls, res.Model, tt.passed, len(asked.Probes))
+		}
+	}
+	if _, err := e.RunProbes(t.Context(), scope, &carrel.RunProbesRequest{Session: in.Session, Model: true}); !errors.Is(err, carrel.ErrPolicy) {
+		t.Errorf("without a model: %v, want ErrPolicy", err)
+	}
+}
+
 func TestTodosAreSynced(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{})
 	msgs := []message{{Role: "user", Content: "Add a metrics endpoint to the relay."}}
