@@ -112,19 +112,10 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 		said.Entries = append(said.Entries, entry.Text)
 	}
 	res.Probes = probe.GradeAuthored(probe.Essentials(h.plain(found), nil), said)
-	policy := policyOf(req.ProbeMin)
-	if req.ProbeMin == nil {
-		policy.Overall = authored
-	}
-	res.Verdict = res.Probes.Judge(policy, probe.Sizes{Before: res.Before, After: res.After})
+	res.Verdict = res.Probes.Judge(policyOf(req.ProbeMin), probe.Sizes{Before: res.Before, After: res.After})
 	res.Accepted = len(res.Problems) == 0 && res.Verdict.Accepted
 	return res, nil
 }
-
-// authored is the share of the essential probes that a summary in words of its
-// own must answer, besides all critical ones: there are few, and of the answers in
-// other words some are not seen.
-var authored = ratio.Of(80, 100)
 
 // factsOf returns the facts of the first n blocks of a session that blocks from
 // one on have, or changed.

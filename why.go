@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
@@ -68,7 +69,7 @@ func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) 
 		if err != nil {
 			return nil, err
 		}
-		plan, err := pager.Make(p.request(&CompressRequest{Target: 1 << 40}))
+		plan, err := pager.Make(p.request(&CompressRequest{Target: math.MaxInt}))
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package pager
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -27,8 +28,8 @@ func TestLevelIsExactAtItsEdges(t *testing.T) {
 		{200_000, 160_000, LevelCritical},
 		{6, 9, LevelWarn}, // 66.7 %
 		{1, 0, LevelCritical},
-		{1 << 60, 1 << 61, LevelOK}, // no figure is too large
-		{1 << 61, 1 << 61, LevelCritical},
+		{math.MaxInt / 4, math.MaxInt / 2, LevelOK}, // no figure is too large
+		{math.MaxInt, math.MaxInt, LevelCritical},
 	} {
 		if got := (*Trigger)(nil).Level(tt.used, tt.effective); got != tt.want {
 			t.Errorf("Level(%d, %d) = %s, want %s", tt.used, tt.effective, got, tt.want)

@@ -104,9 +104,12 @@ func essentials(facts []Fact) []draft {
 				continue
 			}
 		case "decision":
+			if d.Critical {
+				d.answer = decided(f.Text)
+			}
 			d.Critical = d.Critical && len(telling(f.Text)) > 1
 		case "path", "error", "plan", "todo":
-			if d.Type == Resolution || d.Type == Progress {
+			if d.Type == Resolution || d.Type == Progress || d.About == "error" && slip.MatchString(f.Text) {
 				continue
 			}
 		case "question":
@@ -121,6 +124,28 @@ func essentials(facts []Fact) []draft {
 	}
 	return list
 }
+
+// decided returns the first sentence of what a person decided that tells what it
+// is. What they say behind it, such as a name that was asked for, is no decision.
+func decided(text string) string {
+	for rest := text; rest != ""; {
+		at := sentenceEnd.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		if len(telling(rest[:at[0]])) > 1 {
+			return rest[:at[0]]
+		}
+		rest = rest[at[1]:]
+	}
+	return text
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?]\s+`)
+
+// slip finds errors of a tool for editing that was asked for something that was
+// not there: what the next call made good is no news.
+var slip = regexp.MustCompile(`(?i)\bstring to replace\b|\bold_(?:string|str)\b|\bfile has (?:not been read|been modified since)\b`)
 
 func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 

@@ -114,3 +114,18 @@ func TestRoots(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a person says behind a decision is no part of it, and what an editing tool
+// did not find is no news.
+func TestEssentialsLeaveOutWhatIsBesideThePoint(t *testing.T) {
+	probes := Essentials([]Fact{
+		{Kind: KindDecision, Text: "Yes, the plum trees with drip hoses. My address is Quarry Lane 12, Oldmere.", Source: "b1", Turn: 1, User: true},
+		{Kind: KindError, Text: "String to replace not found in file valves.rb", Source: "b2", Turn: 2},
+	}, nil)
+	if len(probes) != 1 || probes[0].Type != Decision {
+		t.Fatalf("got %v, want the decision alone", probes)
+	}
+	if d := cmp.Diff([]string{"plum", "trees", "drip", "hoses"}, probes[0].Expected); d != "" {
+		t.Error(d)
+	}
+}

@@ -260,44 +260,45 @@ func (c *checker) section(sec Section) {
 }
 
 // A sectionText is a text of a section that is checked, and what may not come
-// twice; that is empty for what may.
-type sectionText struct{ text, key string }
+// twice; that is empty for what may. What it is said of, or what is said of it, is
+// with it.
+type sectionText struct{ text, key, with string }
 
 // texts returns what a section says, each part of an entry by itself.
 func (s *Summary) texts(sec Section) []sectionText {
 	var list []sectionText
-	add := func(text, key string) { list = append(list, sectionText{fold(text), key}) }
+	add := func(text, key, with string) { list = append(list, sectionText{fold(text), key, with}) }
 	switch sec {
 	case SectionIntent, SectionState:
 		for line := range strings.Lines(s.prose(sec)) {
 			if strings.TrimSpace(line) != "" {
-				add(line, "")
+				add(line, "", "")
 			}
 		}
 	case SectionFiles:
 		for _, f := range s.Files {
-			add(f.Path, f.Path)
+			add(f.Path, f.Path, "")
 			for _, ch := range f.Changes {
-				add(ch.Text, f.Path+": "+ch.Text)
+				add(ch.Text, f.Path+": "+ch.Text, f.Path)
 			}
 		}
 	case SectionDecisions:
 		for _, d := range s.Decisions {
-			add(d.Decision, d.Decision)
+			add(d.Decision, d.Decision, d.Rationale)
 			if n := norm(d.Rationale); n != NotStated && d.Rationale != "" && !isNone(n) {
-				add(d.Rationale, "")
+				add(d.Rationale, "", d.Decision)
 			}
 		}
 	case SectionErrors:
 		for _, e := range s.Errors {
-			add(e.Error, e.Error)
+			add(e.Error, e.Error, e.Note)
 			if e.Note != "" {
-				add(e.Note, "")
+				add(e.Note, "", e.Error)
 			}
 		}
 	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 		for _, it := range *s.items(sec) {
-			add(it.Text, it.Text)
+			add(it.Text, it.Text, "")
 		}
 	}
 	return list

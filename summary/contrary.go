@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -38,13 +39,16 @@ func (c *checker) choices() {
 	}
 	var all []said
 	for _, sec := range Sections() {
+		if sec == SectionErrors {
+			continue // there it is what was expected and what came
+		}
 		for _, t := range c.s.texts(sec) {
 			if list := choicesOf(t.text); len(list) > 0 {
 				all = append(all, said{sec, t.text, list})
 			}
 		}
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && len(c.s.Decisions) == 0 {
 		return
 	}
 	var known []choice
@@ -64,6 +68,42 @@ func (c *checker) choices() {
 			}
 		}
 	}
+	for _, d := range c.s.Decisions {
+		if taken, left := verdicts(d.Decision); len(taken) > 0 && len(left) > 0 {
+			ch := choice{without(taken, left), without(left, taken)}
+			contrary := func(k choice) bool {
+				return meet(ch.taken, k.left) && meet(ch.left, k.taken) && !meet(ch.taken, k.taken) && !meet(ch.left, k.left)
+			}
+			same := func(k choice) bool { return meet(ch.taken, k.taken) && meet(ch.left, k.left) }
+			if k := slices.IndexFunc(known, contrary); k >= 0 && !slices.ContainsFunc(known, same) {
+				c.add(SectionDecisions, d.Decision, RuleSwapped, "the source takes %q and not %q",
+					strings.Join(known[k].taken, " "), strings.Join(known[k].left, " "))
+			}
+		}
+	}
+}
+
+// verdicts returns the stems of what the clauses of a decision say was done, and
+// of what they say was not.
+func verdicts(text string) (taken, left []string) {
+	for _, cl := range clauses(text) {
+		low := " " + strings.ToLower(fold(cl)) + " "
+		if mayChoose(low) {
+			return nil, nil // it says it by itself
+		}
+		list := &taken
+		for _, w := range strings.FieldsFunc(low, notWord) {
+			if negations[w] || w == "rejected" || w == "dropped" || strings.HasSuffix(w, "n't") {
+				list = &left
+			}
+		}
+		for _, w := range strings.FieldsFunc(low, notWord) {
+			if !stops[w] && !auxiliary[w] && !negations[w] && !choosing[w] && len(w) > 2 {
+				*list = append(*list, stem(w))
+			}
+		}
+	}
+	return taken, left
 }
 
 func (c choice) same(o choice) bool {
@@ -97,8 +137,8 @@ func mayChoose(line string) bool {
 func choicesOf(text string) []choice {
 	var list []choice
 	for _, s := range sentences(text) {
-		low := " " + strings.ToLower(fold(s)) + " "
-		if strings.HasSuffix(s, "?") || !mayChoose(low) || doubtful(low) {
+		low := " " + overSpan.ReplaceAllString(strings.ToLower(fold(s)), " for $1") + " "
+		if strings.HasSuffix(s, "?") || !mayChoose(low) || weighs(low) {
 			continue
 		}
 		for _, m := range markers {
@@ -116,6 +156,22 @@ func choicesOf(text string) []choice {
 	}
 	return list
 }
+
+// reasonWord begins what says why: that it denies something is no doubt about what
+// was chosen.
+var reasonWord = regexp.MustCompile(` (?:because|since|as|so that) |[:;] `)
+
+// weighs reports whether a sentence names two things and only weighs them.
+func weighs(low string) bool {
+	return slices.ContainsFunc(reasonWord.Split(low, -1), func(part string) bool {
+		part = " " + part + " "
+		return mayChoose(part) && doubtful(part)
+	})
+}
+
+// overSpan finds "over" before an amount: "a median over 10 minutes" prefers
+// nothing.
+var overSpan = regexp.MustCompile(` over ((?:the (?:last|past|next|whole|entire)|all|each|every|several|some|about|time|\d|two|three|four|five|six|seven|eight|nine|ten|twelve)\b)`)
 
 // framed appends the choices of phrases that stand around both things.
 func framed(list []choice, low string) []choice {
@@ -327,6 +383,9 @@ func isCode(clause string) bool {
 	return paths > 2
 }
 
+// conditional finds sentences that say what would be, or will be, in some case.
+var conditional = regexp.MustCompile(`(?i)\b(?:if|unless|whether|otherwise|in case|should (?:it|this|that|he|she|they)|provided that|as soon as|once)\b`)
+
 var auxiliary = set("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
 	"only just also again")
 
@@ -339,6 +398,8 @@ type pending struct {
 	contrary  string
 	about     string // what was denied, be it by the summary or by the source
 	hits, pos int    // how many words the clause at hand shares, and which that is
+	was       bool   // it tells what was before
+	so, not   int    // the last clause that says the same, and the contrary
 }
 
 // polarity checks that the source does not say the contrary of what the
@@ -355,7 +416,8 @@ func (c *checker) polarity() {
 				if !certain || len(cm.words) == 0 || cm.family == "" && len(cm.words) < 3 {
 					continue
 				}
-				p := &pending{claim: cm, sec: sec, text: t.text, pos: -1}
+				st := newStatement(sec, t.text, cl)
+				p := &pending{claim: cm, sec: sec, text: t.text, pos: -1, so: -1, was: st.has(former)}
 				list = append(list, p)
 				for _, w := range cm.words {
 					index[w] = append(index[w], p)
@@ -371,24 +433,31 @@ func (c *checker) polarity() {
 		if len(line) > 4000 {
 			continue // no prose
 		}
-		for _, cl := range clauses(line) {
-			judge(cl, pos, index)
-			pos++
+		for _, s := range sentences(line) {
+			may := !conditional.MatchString(s)
+			for _, cl := range clauses(s) {
+				judge(cl, pos, may, index)
+				pos++
+			}
 		}
 	}
 	for _, p := range list {
 		// Only what speaks of what is denied bears out that it is, or is not.
 		backs := func(words []string) bool { return p.about == "" || slices.Contains(words, p.about) }
-		if p.contrary != "" && !slices.ContainsFunc(p.backed, backs) {
+		// How tests or builds end changes: what was said of it last counts.
+		now := p.sec == SectionState && p.family == "pass" && p.not > p.so && !p.was
+		if p.contrary != "" && (now || !slices.ContainsFunc(p.backed, backs)) {
 			c.add(p.sec, p.text, RuleFlipped, "the source says %q", clip(p.contrary, 120))
 		}
 	}
 }
 
 // judge compares one clause of the source with the claims that share words
-// with it.
-func judge(clause string, pos int, index map[string][]*pending) {
+// with it. Where it may not contradict, it is of a sentence with a condition: what
+// depends on it is not said to be so.
+func judge(clause string, pos int, may bool, index map[string][]*pending) {
 	said, certain := claimOf(clause)
+	certain = certain && may
 	var met []*pending
 	for _, w := range said.words {
 		for _, p := range index[w] {
@@ -413,14 +482,14 @@ func judge(clause string, pos int, index map[string][]*pending) {
 		switch {
 		case p.yes == said.yes:
 			if 3*p.hits >= 2*n {
-				p.backed = append(p.backed, said.words)
+				p.backed, p.so = append(p.backed, said.words), pos
 			}
 		case p.family == "" && (!slices.Contains(p.words, about) || !slices.Contains(said.words, about)):
 			// What is denied is not what the other says.
 		case !sameNumbers(p.words, said.words):
 			// Another amount is another matter.
 		case certain && 5*p.hits >= 4*n && m <= 2*n && (n > 1 || m == 1):
-			p.contrary, p.about = strings.TrimSpace(clause), ""
+			p.contrary, p.about, p.not = strings.TrimSpace(clause), "", pos
 			if p.family == "" {
 				p.about = about
 			}

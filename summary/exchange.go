@@ -40,6 +40,7 @@ func (c *checker) exchanges() {
 		}
 	}
 	c.pairs(SectionDecisions, reasons, "reason")
+	c.reasons(reasons)
 	c.remedies(notes)
 	c.citations(items)
 	roots[person] = true
@@ -171,6 +172,85 @@ func (c *checker) pairs(sec Section, list []pair, what string) {
 	}
 }
 
+// A reason is a sentence of the talk that says why: its words before and behind
+// the word that says so.
+type reason struct{ of, why []string }
+
+var because = regexp.MustCompile(`(?i),? (?:because|since|as|so that|, so) |: `)
+
+// reasons checks that of no two decisions each has the reason that the talk gives
+// for the other, in one sentence with it.
+func (c *checker) reasons(list []pair) {
+	const most = 60
+	list = list[:min(len(list), most)]
+	var given []reason
+	for _, said := range c.src.Said {
+		if len(said.Text) > longest {
+			continue
+		}
+		for _, s := range sentences(said.Text) {
+			if at := because.FindStringIndex(s); at != nil {
+				given = append(given, reason{telling(s[:at[0]]), telling(s[at[1]:])})
+			}
+		}
+	}
+	own := make([]int, len(list))
+	of, said := make([][]string, len(list)), make([][]string, len(list))
+	for i, p := range list {
+		own[i], of[i], said[i] = -1, telling(p.of), telling(p.said)
+		best := 0.2
+		for k, r := range given {
+			if part := c.index.part(of[i], r.of); part > best {
+				best, own[i] = part, k
+			}
+		}
+	}
+	for i := range list {
+		for k := range i {
+			if own[i] < 0 || own[k] < 0 || own[i] == own[k] {
+				continue
+			}
+			a, b := &given[own[i]], &given[own[k]]
+			if c.index.part(of[k], a.of) >= c.index.part(of[i], a.of) || c.index.part(of[i], b.of) >= c.index.part(of[k], b.of) {
+				continue // either may be of both
+			}
+			ax, ay := c.index.part(said[i], a.why), c.index.part(said[k], a.why)
+			bx, by := c.index.part(said[i], b.why), c.index.part(said[k], b.why)
+			if min(ay, bx) > 0.25 && ay > 2*ax && bx > 2*by {
+				c.add(SectionDecisions, list[i].of, RuleExchanged, "its reason is that of %q, and the other way round", clip(list[k].of, 80))
+			}
+		}
+	}
+}
+
+// telling returns the roots of a text without the words that deny, and without those
+// that stand in any decision.
+func telling(text string) []string {
+	return slices.DeleteFunc(content(text), func(w string) bool { return negations[w] || w == root("nothing") || idle[w] })
+}
+
+// idle are roots of words of decisions that do not tell what was decided.
+var idle = set("tak took mak mad us keep kept chos choos pick go instead rather plac")
+
+// part returns how much of what some words tell is in others, from 0 to 1.
+func (x *index) part(words, in []string) float64 {
+	sum, all := 0.0, 0.0
+	for _, w := range words {
+		if len(x.at[w]) == 0 {
+			continue
+		}
+		weight := x.weight(w)
+		all += weight
+		if slices.Contains(in, w) {
+			sum += weight
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
+}
+
 // remedies checks that of no two errors each has the note of the other. What
 // mended an error is told after it, so it is how soon the words of a note follow
 // an error that counts.
@@ -185,6 +265,10 @@ func (c *checker) remedies(list []pair) {
 	}
 	for i := range list {
 		for k := range i {
+			if own := kindred(said[i], of[i]) || kindred(said[k], of[k]); !own && kindred(said[i], of[k]) && kindred(said[k], of[i]) {
+				c.add(SectionErrors, list[i].of, RuleExchanged, "its note is that of %q, and the other way round", clip(list[k].of, 80))
+				continue
+			}
 			x, y := without(without(said[i], said[k]), of[k]), without(without(said[k], said[i]), of[i])
 			x, y = without(x, of[i]), without(y, of[k])
 			if at[i] < 0 || at[k] < 0 || len(x) == 0 || len(y) == 0 {
@@ -197,6 +281,20 @@ func (c *checker) remedies(list []pair) {
 			}
 		}
 	}
+}
+
+// kindred reports whether two lists have a word in common, or one that begins as
+// a word of the other does.
+func kindred(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool {
+		return slices.ContainsFunc(b, func(o string) bool {
+			short, long := w, o
+			if len(short) > len(long) {
+				short, long = long, short
+			}
+			return w == o || len(short) >= 5 && strings.HasPrefix(long, short)
+		})
+	})
 }
 
 // place returns where most of some words stand together first, or -1.
@@ -383,7 +481,7 @@ func (c *checker) values(all []value, talk *index) {
 			switch number := digitAt(a.root, 0); {
 			case a.root == b.root, number != digitAt(b.root, 0), strings.Contains(a.text, ".") != strings.Contains(b.text, "."), here && b.i == a.i+1, told[b.entry.Text]:
 				continue
-			case !here && (!number || len(a.root) < 2 || len(b.root) < 2 || a.entry.Section == SectionFiles || b.entry.Section == SectionFiles ||
+			case !here && (!number || !likewise(a, b) && (len(a.root) < 2 || len(b.root) < 2 || a.entry.Section == SectionFiles || b.entry.Section == SectionFiles) ||
 				a.entry.has(b.root) || b.entry.has(a.root)):
 				continue
 			case a.root == person || b.root == person:
@@ -397,6 +495,20 @@ func (c *checker) values(all []value, talk *index) {
 			}
 		}
 	}
+}
+
+// likewise reports whether two numbers are of one unit.
+func likewise(a, b *value) bool {
+	unit := func(v *value) string {
+		if v.i+1 < len(v.words) && v.words[v.i+1].at == v.at+1 {
+			if t := v.words[v.i+1].text; t == "percent" || t == "pct" {
+				return t
+			}
+			return dimensions[v.words[v.i+1].text][1]
+		}
+		return ""
+	}
+	return unit(a) != "" && unit(a) == unit(b)
 }
 
 // has reports whether an entry has a word, given as its root.
@@ -422,7 +534,7 @@ func (x *index) exchanged(a, b *value) bool {
 			}
 		}
 	}
-	if &a.words[0] != &b.words[0] && (!x.akin(a, b) || crossed[0] < own[0]+2 || crossed[1] < own[1]+2) {
+	if &a.words[0] != &b.words[0] && (!likewise(a, b) && !x.akin(a, b) || crossed[0] < own[0]+2 || crossed[1] < own[1]+2) {
 		return false // what is told in two places takes more
 	}
 	return apart && crossed[0] > own[0] && crossed[1] > own[1] && crossed[0]+crossed[1] >= own[0]+own[1]+2
@@ -481,8 +593,16 @@ func (x *index) neighbors(v, other *value, step int) []neighbor {
 	for k := v.i + step; k >= 0 && k < len(v.words) && len(list) < most; k += step {
 		w := v.words[k]
 		d := distance(w.at, v.at)
+		near := near
+		role := v.root == person || other.root == person
+		if role {
+			near = reach // what somebody does is farther than what a number counts
+		}
 		if d > reach || here && (k == other.i || distance(w.at, other.at) <= d) {
 			break
+		}
+		if d == 1 && step < 0 && role && v.capital {
+			continue // a title, such as "Doctor Reed" or "her brother Tom"
 		}
 		if !w.stop && len(x.at[w.root]) > 0 && once(v.words, k) && (d <= near || digitAt(w.root, 0)) {
 			list = append(list, neighbor{w.root, d})

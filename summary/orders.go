@@ -34,11 +34,11 @@ func (c *checker) orders() {
 		}
 	}
 	for _, s := range c.statements(SectionIntent, SectionDecisions, SectionState, SectionNext, SectionContext) {
-		if i := slices.IndexFunc(forbidden, func(o order) bool { return s.sec == SectionDecisions && c.softens(&s, &o) }); i >= 0 {
+		if i := slices.IndexFunc(forbidden, func(o order) bool { return s.sec == SectionDecisions && !s.overruled() && c.softens(&s, &o) }); i >= 0 {
 			c.add(s.sec, s.entry, RuleFlipped, "the user said %q", clip(forbidden[i].text, 120))
 			continue
 		}
-		if s.denies() || s.asks {
+		if s.denies() || s.asks || s.overruled() {
 			continue
 		}
 		for _, o := range forbidden {
@@ -146,6 +146,23 @@ var orderly = set("please ok okay thanks just ever wait actually want wants let 
 func (s *statement) denies() bool {
 	return s.has(denials) || strings.Contains(s.text, "n't") || strings.Contains(s.text, "n’t")
 }
+
+// overruled reports whether a statement tells what somebody other than the person
+// meant to do, or whether its sentence says that the person would not have it.
+func (s *statement) overruled() bool {
+	if s.has(intending) && !slices.ContainsFunc(s.words, func(w word) bool { return persons[w.text] }) {
+		return true
+	}
+	return refusing.MatchString(s.whole)
+}
+
+var (
+	// intending are words by which one tells what was meant and may not have come
+	// to pass.
+	intending = set("wanted planned proposed suggested offered intended meant attempted tempted about proposal suggestion idea plan")
+
+	refusing = regexp.MustCompile(`(?i)\b(?:(?:user|customer|client|he|she|they) (?:\w+ )?(?:forbade|forbid|forbids|refused|refuses|rejected|rejects|vetoed|declined|declines|objected|objects|disagreed|prohibited|stopped|overruled|ruled)|(?:was|were|is|got) (?:\w+ )?(?:forbidden|refused|rejected|vetoed|declined|overruled|prohibited|ruled out|turned down))\b`)
+)
 
 // denials are words by which one says that something is not, must not be or is
 // left as it was.

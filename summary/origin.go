@@ -75,7 +75,7 @@ func (c *checker) compare() {
 	for _, sec := range Sections() {
 		for _, t := range c.s.texts(sec) {
 			if t.text != "" && !isNone(t.text) {
-				c.names(sec, t.text)
+				c.names(sec, t.text, t.with)
 			}
 		}
 	}
@@ -130,8 +130,9 @@ var (
 	countNoun  = regexp.MustCompile(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
-// names checks that what an entry names is in the source.
-func (c *checker) names(sec Section, text string) {
+// names checks that what an entry names is in the source. What is with it tells,
+// too, what its numbers are about.
+func (c *checker) names(sec Section, text, with string) {
 	text = cutWord.ReplaceAllString(text, " ")
 	var list []string
 	for _, m := range spanText.FindAllStringSubmatch(text, -1) {
@@ -159,7 +160,7 @@ func (c *checker) names(sec Section, text string) {
 		if m[4] >= 0 {
 			unit = strings.TrimSpace(text[m[4]:m[5]])
 		}
-		if !c.origin.hasNumber(n, unit, text[m[3]:], subjects(text)) {
+		if !c.origin.hasNumber(n, unit, text[m[3]:], append(subjects(text+" "+with), besides(text, n)...)) && !c.origin.derives(n, unit, text) {
 			c.add(sec, text, RuleInvented, "the source has no number %s", n)
 			return
 		}
@@ -307,16 +308,27 @@ func plainNumber(n string) string {
 	return strings.TrimRight(n, ",_")
 }
 
-// subjects returns the stems of the words of a text that tell what it is about.
+// subjects returns what the words begin with that tell what a text is about.
 func subjects(text string) []string {
 	var list []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if !stops[w] && !auxiliary[w] && len(w) > 1 {
-			list = append(list, stem(w))
+			w = stem(w)
+			list = append(list, strings.ToValidUTF8(w[:min(len(w), max(4, len(w)-2))], ""))
 		}
 	}
 	return list
 }
+
+// besides returns the longer numbers of a text besides one, and its names with
+// figures, such as H4.
+func besides(text, n string) []string {
+	return slices.DeleteFunc(figureWord.FindAllString(strings.ToLower(text), -1), func(w string) bool {
+		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
+	})
+}
+
+var figureWord = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
 
 // near reports whether the source has a short number, as any long text does,
 // where it speaks of the same: with one of the words within a few lines.
@@ -343,6 +355,141 @@ func (o *origin) near(n string, about []string) bool {
 	return true
 }
 
+// spellings returns a number as it is written, and with more and fewer zeros behind
+// the point.
+func spellings(n string) []string {
+	if !strings.Contains(n, ".") {
+		return []string{n, n + ".0", n + ".00"}
+	}
+	list := []string{n, n + "0"}
+	for strings.HasSuffix(n, "0") {
+		n = n[:len(n)-1]
+		list = append(list, strings.TrimSuffix(n, "."))
+	}
+	return list
+}
+
+// share reports whether the source has a number that stands for a percentage
+// without saying so right behind it: one with decimals, where it speaks of the
+// same, or one beside a word for such numbers.
+func (o *origin) share(n string, about []string) bool {
+	if _, ok := slices.BinarySearch(o.numbers, n); !ok {
+		return false
+	}
+	if strings.Contains(n, ".") && o.near(n, about) {
+		return true
+	}
+	for from := 0; ; {
+		i := strings.Index(o.lower[from:], n)
+		if i < 0 {
+			return false
+		}
+		i += from
+		from = i + len(n)
+		if !digitAt(o.lower, i-1) && !digitAt(o.lower, from) && percentWord.MatchString(o.lower[max(i-30, 0):min(from+30, len(o.lower))]) {
+			return true
+		}
+	}
+}
+
+var percentWord = regexp.MustCompile(`percent|per cent|pct|\bshare\b|_rate\b|%`)
+
+// derives reports whether a number was made of others by whoever wrote the entry:
+// it is the sum of some that stand beside each other in it, or comes of two that
+// it has, or that one sentence of the source has which speaks of the same: their
+// sum or difference, if a word says so, or how much one is of the other in
+// percent.
+func (o *origin) derives(n, unit, text string) bool {
+	v, err := strconv.ParseFloat(plainNumber(n), 64)
+	if err != nil || v <= 0 {
+		return false
+	}
+	n = plainNumber(n)
+	half := 0.5
+	if i := strings.IndexByte(n, '.'); i >= 0 {
+		half = math.Pow10(i+1-len(n)) / 2
+	}
+	low := strings.ToLower(text)
+	differs, sums := differing.MatchString(low), summing.MatchString(low)
+	made := func(list []float64) bool {
+		for i, a := range list {
+			for k, b := range list {
+				switch {
+				case k == i:
+				case sums && k < i && math.Abs(a+b-v) < 1e-6, differs && math.Abs(a-b-v) < 1e-6:
+					return true
+				case unit == "%" && b != 0 && (math.Abs(100*math.Abs(a-b)/b-v) <= half || math.Abs(100*a/b-v) <= half):
+					return true
+				}
+			}
+		}
+		return false
+	}
+	own := slices.DeleteFunc(figures(text), func(f float64) bool {
+		_, ok := slices.BinarySearch(o.values, f)
+		return !ok || f == v
+	})
+	for i := range own {
+		sum := own[i]
+		for _, f := range own[i+1:] {
+			if sum += f; math.Abs(sum-v) < 1e-6 {
+				return true // its parts stand beside it
+			}
+		}
+	}
+	if made(own) {
+		return true
+	}
+	if !sums && !differs && unit != "%" {
+		return false
+	}
+	about := subjects(text)
+	const most, long = 8, 600 // numbers and bytes of a sentence
+	for line := range strings.Lines(o.lower) {
+		if !strings.ContainsAny(line, "0123456789") || len(line) > 8*long {
+			continue
+		}
+		for _, s := range sentences(line) {
+			if len(s) > long {
+				continue
+			}
+			met := 0
+			for _, w := range about {
+				if strings.Contains(s, w) {
+					met++
+				}
+			}
+			if met < 2 {
+				continue
+			}
+			if list := figures(s); len(list) > 1 && len(list) <= most && made(list) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// differing and summing find words by which one tells a difference or a sum.
+var (
+	differing = regexp.MustCompile(`\b(?:by|differences?|differ|less|more|fewer|fell|falls?|rose|rises?|remain(?:s|ing|der)?|rest|left|outstanding|gaps?|saves?|saved|shorter|longer|faster|slower|larger|smaller|higher|lower|grew|growth|drop(?:s|ped)?|gain(?:s|ed)?|change)\b`)
+	summing   = regexp.MustCompile(`\b(?:total|totals|sums?|altogether|in all|combined|together|overall|both|each)\b`)
+)
+
+// figures returns the numbers of a text.
+func figures(text string) []float64 {
+	var list []float64
+	for _, m := range numberWord.FindAllStringIndex(text, -1) {
+		if m[0] > 0 && (wordAt(strings.ToLower(text), m[0]-1) || text[m[0]-1] == '.') {
+			continue // of a name or a version
+		}
+		if v, err := strconv.ParseFloat(plainNumber(text[m[0]:m[1]]), 64); err == nil && !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // digitAt reports whether the byte at i is a digit.
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
@@ -357,8 +504,10 @@ func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
 		return true // "3rd" or "4o": a name, not a number
 	}
 	if unit == "%" {
-		if o.word(n+"%") || o.word(n+" %") || o.word(n+" percent") {
-			return true
+		for _, s := range spellings(n) {
+			if o.word(s+"%") || o.word(s+" %") || o.word(s+" percent") || o.word(s+" per cent") || o.share(s, about) {
+				return true
+			}
 		}
 	} else if _, ok := slices.BinarySearch(o.numbers, n); ok && (len(n) > 3 || o.near(n, about)) {
 		return true
@@ -372,6 +521,11 @@ func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
 	v, err := strconv.ParseFloat(n, 64)
 	if err != nil {
 		return true
+	}
+	for _, s := range spellings(n)[1:] {
+		if _, ok := slices.BinarySearch(o.numbers, s); ok && unit != "%" && o.near(s, about) {
+			return true // 80.0 is 80
+		}
 	}
 	if o.products[n] {
 		return true

@@ -9,6 +9,7 @@ import (
 type statement struct {
 	sec   Section
 	entry string
+	whole string // the sentence
 	text  string
 	asks  bool // it is part of a question
 	words []word
@@ -26,6 +27,7 @@ func (c *checker) statements(sections ...Section) []statement {
 			for _, s := range sentences(t.text) {
 				for _, cl := range clauses(s) {
 					st := newStatement(sec, t.text, cl)
+					st.whole = s
 					st.asks = strings.HasSuffix(s, "?")
 					list = append(list, st)
 				}

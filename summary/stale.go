@@ -121,6 +121,68 @@ func (c *checker) superseded() {
 // corrected finds a number that stands in place of another.
 var corrected = regexp.MustCompile(`(?i)(\d[\d,.:]*\d|\d)(?: ?[a-z€£$%]{1,12})?(?: (?:by default|now))?,? (?:and )?(?:not|instead of|rather than) (?:the )?[€£$]?(\d[\d,.:]*\d|\d)`)
 
+// A span is what a person gave numbers for: the numbers, and the word behind
+// them.
+type span struct {
+	numbers []string
+	of      string
+}
+
+var (
+	spanOf = regexp.MustCompile(`(?i)\b(\d[\d.:]*)(?:(?: ?[-–] ?| to | and | until )(\d[\d.:]*))? ([a-z]{3,})`)
+	moving = regexp.MustCompile(`(?i)\b(?:make (?:it|that|this)|(?:change|move|set|shift|put) (?:it|that|this|them) to|let['’]?s (?:say|take|make it)|rather|instead|(?:it|that) (?:is|should be|must be|has to be) now|now it is)\b`)
+)
+
+// spansOf returns the spans of a text.
+func spansOf(text string) []span {
+	var list []span
+	for _, m := range spanOf.FindAllStringSubmatch(text, -1) {
+		s := span{[]string{root(m[1])}, root(strings.ToLower(m[3]))}
+		if m[2] != "" {
+			s.numbers = append(s.numbers, root(m[2]))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// moved checks that what a person put in place of numbers they had given before is
+// told, and not those: "make it 13 to 16 September".
+func (c *checker) moved() {
+	type move struct {
+		old, new span
+		text     string
+	}
+	last := make(map[string]span)
+	var moves []move
+	for _, said := range c.src.Said {
+		if !said.User || len(said.Text) > longest/5 {
+			continue
+		}
+		for _, s := range sentences(said.Text) {
+			for _, sp := range spansOf(s) {
+				old, ok := last[sp.of]
+				if ok && len(old.numbers) == len(sp.numbers) && !meet(old.numbers, sp.numbers) && moving.MatchString(s) && !strings.HasSuffix(s, "?") {
+					moves = append(moves, move{old, sp, s})
+				}
+				last[sp.of] = sp
+			}
+		}
+	}
+	for _, s := range c.statements(SectionIntent, SectionDecisions, SectionState, SectionNext, SectionContext) {
+		if s.asks || s.denies() {
+			continue
+		}
+		for _, m := range moves {
+			has := func(sp span) bool { return s.roots[sp.of] && s.count(sp.numbers) == len(sp.numbers) }
+			if has(m.old) && len(m.old.numbers) > 1 && !meet(content(s.entry), m.new.numbers) && !meet(last[m.old.of].numbers, m.old.numbers) {
+				c.add(s.sec, s.entry, RuleStale, "the user said later: %q", clip(m.text, 120))
+				return
+			}
+		}
+	}
+}
+
 // replaced checks that no figure is told for which the replies have another, given
 // later than the last place that has the one that is told: with the same word
 // behind it, and all that the clause says besides.

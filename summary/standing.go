@@ -15,6 +15,7 @@ func (c *checker) standing() {
 	c.nothing()
 	c.runs()
 	c.superseded()
+	c.moved()
 	c.replaced()
 }
 
@@ -78,7 +79,7 @@ func (c *checker) pending() {
 		}
 		for _, o := range open {
 			n := o.count(about)
-			named := slices.ContainsFunc(s.words, func(w word) bool { return w.name && len(w.text) > 3 && o.roots[w.root] })
+			named := slices.ContainsFunc(s.words, func(w word) bool { return w.name && len(w.text) > 2 && o.roots[w.root] })
 			if !o.late && !slices.ContainsFunc(o.words, func(w word) bool { return ended[w.text] && verbs[w.root] }) {
 				continue
 			}
@@ -124,7 +125,14 @@ var vagueness = set("none same everything whole both thing things anything somet
 // before not to have come to its end.
 func (c *checker) openClauses() []openClause {
 	var list []openClause
-	for _, o := range slices.Concat(c.src.Open, c.src.Steps) {
+	steps := c.src.Steps
+	if len(steps) == 0 {
+		steps = c.announced()
+	}
+	for _, o := range slices.Concat(c.src.Open, steps) {
+		if len(content(codeLike.ReplaceAllString(o, " "))) < 2 {
+			continue // a name alone leaves nothing open
+		}
 		for _, cl := range clauses(o) {
 			list = append(list, openClause{newStatement("", o, cl), len(c.src.Said), true})
 		}
@@ -143,6 +151,9 @@ func (c *checker) openClauses() []openClause {
 	}
 	return list
 }
+
+// codeLike finds paths and code spans.
+var codeLike = regexp.MustCompile("`[^`]*`|\\S*/\\S*|\\([^)]*\\)")
 
 // nothing checks that a summary does not say that nothing is open, or nothing to
 // do, where the source leaves something that it does not tell elsewhere.
@@ -208,7 +219,7 @@ func (c *checker) announced() []string {
 		}
 		at := numbered.FindAllStringIndex(said.Text, -1)
 		if len(at) < 2 {
-			return slices.DeleteFunc(sentences(said.Text), func(s string) bool { return !coming.MatchString(s) })
+			return slices.DeleteFunc(sentences(said.Text), func(s string) bool { return !coming.MatchString(s) || !intended.MatchString(s) })
 		}
 		if !ahead.MatchString(said.Text[:at[0][0]]) {
 			return nil
@@ -228,8 +239,9 @@ func (c *checker) announced() []string {
 
 var (
 	numbered  = regexp.MustCompile(`(?m)(?:^|[\s:])[1-9][.)] `)
-	ahead     = regexp.MustCompile(`(?i)\b(?:then|next|left|to do|remains?|remaining|missing|afterwards|steps|to come)\b[^.!?]*$`)
+	ahead     = regexp.MustCompile(`(?i)\b(?:then|next|left|to do|to be done|remains?|remaining|missing|afterwards|steps|to come)\b[^.!?]*$`)
 	coming    = regexp.MustCompile(`(?i)^(?:next|then|after that|left to do|what is left|remaining|once)\b`)
+	intended  = regexp.MustCompile(`(?i)^next(?: steps?)?\b *[:,]|\b(?:will|should|must|needs?|have to|has to|is to|are to|remains?|left|['’]ll)\b`)
 	leadsNone = regexp.MustCompile(`(?i)^\W*(?:none|nothing)\b`)
 )
 
