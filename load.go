@@ -145,6 +145,17 @@ func (h *held) index(id transcript.BlockID) int {
 	return slices.IndexFunc(h.rows, func(b store.Block) bool { return b.ID == id })
 }
 
+// first returns how many blocks the first n are: all of them, if n is 0.
+func (h *held) first(n int) (int, error) {
+	switch {
+	case n == 0:
+		return len(h.blocks), nil
+	case n < 0 || n > len(h.blocks):
+		return 0, fmt.Errorf("%w: %d blocks of %d", ErrRequest, n, len(h.blocks))
+	}
+	return n, nil
+}
+
 // stubs returns the stubs of the rows that have one.
 func (e *Engine) stubs(ctx context.Context, scope governance.Scope, rows []store.Block) (map[transcript.BlockID]pager.Stub, error) {
 	var ids []store.CellID

@@ -40,12 +40,9 @@ func (e *Engine) Probes(ctx context.Context, scope governance.Scope, req *Probes
 	if err != nil {
 		return nil, err
 	}
-	n := req.Blocks
-	if n == 0 {
-		n = len(h.blocks)
-	}
-	if n < 0 || n > len(h.blocks) {
-		return nil, fmt.Errorf("%w: %d blocks of %d", ErrRequest, n, len(h.blocks))
+	n, err := h.first(req.Blocks)
+	if err != nil {
+		return nil, err
 	}
 	return &ProbesResult{Session: req.Session, Blocks: n, Probes: e.probesFrom(h, n, e.factsOf(h, n, 0))}, nil
 }

@@ -48,7 +48,7 @@ type CheckSummaryRequest struct {
 	Data    []byte               `json:"data"` // JSON or Markdown, see [summary.Parse]
 
 	// Blocks is how many blocks of the session it covers, from the first. The
-	// default is all of them.
+	// default is what it says itself, or else all of them.
 	Blocks int `json:"blocks,omitempty"`
 
 	// ProbeMin is as in [CompressRequest].
@@ -81,12 +81,12 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	n := req.Blocks
-	if n == 0 {
-		n = len(h.blocks)
+	n, err := h.first(req.Blocks)
+	if err != nil {
+		return nil, err
 	}
-	if n < 0 || n > len(h.blocks) {
-		return nil, fmt.Errorf("%w: %d blocks of %d", ErrRequest, n, len(h.blocks))
+	if own, err := summary.Parse(req.Data); err == nil && req.Blocks == 0 && own.Messages > 0 {
+		n = min(own.Messages, n)
 	}
 	m, err := e.meterFor(h.session, h.head.Encoding)
 	if err != nil {
@@ -99,14 +99,12 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 	found := e.factsOf(h, n, 0)
 	src := e.source(h, n, found)
 	res.After = m.counter.Count(string(req.Data))
-	res.Problems = append(res.Problems, summary.CheckText(string(req.Data), src)...)
-	s, err := summary.Parse(req.Data)
-	if err != nil {
-		res.Problems = append(res.Problems, summary.Problem{Rule: "syntax", Text: err.Error()})
+	s, problems := summary.Examine(req.Data, src)
+	res.Problems = append(res.Problems, problems...)
+	if s == nil {
 		return res, nil // that it cannot be read is the answer
 	}
 	res.Summary = s
-	res.Problems = append(res.Problems, summary.Check(s, src)...)
 	said := &probe.Authored{Intent: s.Intent}
 	for _, entry := range s.Entries() {
 		said.Entries = append(said.Entries, entry.Text)

@@ -159,6 +159,17 @@ func Check(s *Summary, src *Source) []Problem {
 	return c.problems
 }
 
+// Examine reads a summary and returns it with all that is wrong with it, as
+// [CheckText] and [Check] find. What cannot be read is nil, and a problem says why.
+func Examine(data []byte, src *Source) (*Summary, []Problem) {
+	problems := CheckText(string(data), src)
+	s, err := Parse(data)
+	if err != nil {
+		return nil, append(problems, Problem{Rule: RuleSyntax, Text: err.Error()})
+	}
+	return s, append(problems, Check(s, src)...)
+}
+
 // CheckText returns what is wrong with a draft before it is read: that there
 // is none, that it is a refusal, an error or an echo of the prompt, that it is
 // cut off, longer than its source, or otherwise no summary. src may be nil.

@@ -105,7 +105,7 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 			if err != nil {
 				return err
 			}
-			value := checkedSummary{File: args[0]}
+			value := checkedSummary{File: args[0], Problems: []summary.Problem{}}
 			if of.named() {
 				err = of.check(cmd.Context(), g, data, func(res *carrel.CheckSummaryResult) error {
 					value.Session, value.Problems = res.Session, res.Problems
@@ -115,7 +115,8 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 					return err
 				}
 			} else {
-				value.Problems = checkForm(data)
+				_, problems := summary.Examine(data, nil)
+				value.Problems = append(value.Problems, problems...)
 			}
 			value.OK = len(value.Problems) == 0
 			if err := g.result(document{name: "summary-check", value: value}, value.print); err != nil {
@@ -163,16 +164,6 @@ func (p *page) problems(problems []summary.Problem) {
 	p.table(t)
 }
 
-// checkForm returns what is wrong with a summary by itself.
-func checkForm(data []byte) []summary.Problem {
-	problems := append([]summary.Problem{}, summary.CheckText(string(data), nil)...)
-	s, err := summary.Parse(data)
-	if err != nil {
-		return append(problems, summary.Problem{Rule: summary.RuleSyntax, Text: err.Error()})
-	}
-	return append(problems, summary.Check(s, nil)...)
-}
-
 // A summaryOf has the flags that say what a summary is of.
 type summaryOf struct {
 	session, source, least string
@@ -203,14 +194,10 @@ func (of *summaryOf) check(ctx context.Context, g *globals, data []byte, do func
 	if of.blocks < 0 {
 		return usagef("--blocks: %d is below 0", of.blocks)
 	}
-	blocks := of.blocks
-	if own, err := summary.Parse(data); err == nil && blocks == 0 {
-		blocks = own.Messages // as it says of itself, or all
-	}
 	s := &sessionArg{word: of.session}
 	return s.on(ctx, g, of.source, nil, func(a *access, id transcript.SessionID) error {
 		of.minimum = cmp.Or(least, a.settings.ProbeMin())
-		res, err := a.CheckSummary(ctx, a.scope, &carrel.CheckSummaryRequest{Session: id, Data: data, Blocks: blocks, ProbeMin: of.minimum})
+		res, err := a.CheckSummary(ctx, a.scope, &carrel.CheckSummaryRequest{Session: id, Data: data, Blocks: of.blocks, ProbeMin: of.minimum})
 		if err != nil {
 			return err
 		}
