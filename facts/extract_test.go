@@ -188,6 +188,15 @@ func TestExtract(t *testing.T) {
 			},
 		},
 		{
+			"a code at the end of an output says how the command went, and one within it does not",
+			new(talk).run("make e2e", "gave up after 4 tries\nexit code 1").run("go run ./cmd/x", "usage: x FILE\nexit status 2\n").
+				run("make doc", "see \"exit code 1\" in the manual\nwritten"),
+			[]FactKind{FactCommand},
+			[]string{
+				"command failed | make e2e | gave up after 4 tries", "command failed | go run ./cmd/x | usage: x FILE", "command ok | make doc | written",
+			},
+		},
+		{
 			"what only shows what is there is read, whatever it shows",
 			new(talk).run("git log --oneline | head -5", "1a2b3c4 FAIL early").run("cat err.log", "panic: gone"),
 			[]FactKind{FactCommand, FactRead, FactError},

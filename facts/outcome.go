@@ -55,14 +55,27 @@ func output(text string) string {
 	return text
 }
 
-// exitCode returns the number that a result begins with.
+// exitCodes are how the number begins that a command ended with.
+var exitCodes = [...]string{"exit code", "exit status", "exited with code"}
+
+// exitCode returns the number that a result begins with, or that is all of its
+// last line.
 func exitCode(text string) (string, bool) {
 	head := lower(text[:min(len(text), 200)])
-	for _, word := range [...]string{"exit code", "exit status", "exited with code"} {
+	for _, word := range exitCodes {
 		if i := strings.Index(head, word); i >= 0 && (i == 0 || head[i-1] == '\n' || strings.HasPrefix(head, "process ")) {
 			rest := strings.TrimLeft(head[i+len(word):], ": ")
 			if n := digits(rest); n > 0 {
 				return rest[:n], true
+			}
+		}
+	}
+	last := strings.TrimRight(text[max(0, len(text)-200):], " \t\r\n")
+	last = strings.Trim(lower(last[strings.LastIndexByte(last, '\n')+1:]), "[]() .")
+	for _, word := range exitCodes {
+		if rest, ok := strings.CutPrefix(last, word); ok {
+			if rest = strings.TrimLeft(rest, ": "); rest != "" && digits(rest) == len(rest) {
+				return rest, true
 			}
 		}
 	}
