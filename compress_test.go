@@ -209,6 +209,49 @@ func TestSummaryGrows(t *testing.T) {
 	}
 }
 
+// Where nothing is new, or nothing new has to do with it, what was said before
+// stands: that nothing was found is not that nothing is left.
+func TestSummaryKeepsWhatNothingNewIsSaidOf(t *testing.T) {
+	msgs := []message{
+		{Role: "user", Content: "Find out why the export of the ledger is slow, and make it fast."},
+		{Role: "assistant", Calls: []call{newCall("t", "TodoWrite", `{"todos":[{"content":"profile the export","status":"in_progress"},{"content":"batch the inserts","status":"pending"}]}`)}},
+		{Role: "tool", CallID: "t", Content: "ok"},
+	}
+	more := func(from, to int) {
+		for i := from; i < to; i++ {
+			id := fmt.Sprintf("c%d", i)
+			msgs = append(msgs, message{Role: "assistant", Calls: []call{newCall(id, "Bash", fmt.Sprintf(`{"command":"go test ./ledger/p%d"}`, i))}},
+				message{Role: "tool", CallID: id, Content: strings.Repeat(fmt.Sprintf("ok  example.com/ledger/p%d 0.1s\n", i), 40)})
+		}
+	}
+	more(0, 12)
+	e, _ := summarizing(t, carrel.Options{})
+	steps := func(share int) []summary.Item {
+		t.Helper()
+		in := load(t, e, body(t, msgs))
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100), ProbeMin: anything()})
+		if err != nil || res.Op == "" {
+			t.Fatalf("op %q, %v", res.Op, err)
+		}
+		sum, err := e.Summary(t.Context(), scope, in.Session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum.Summary.Next
+	}
+	want := steps(60)
+	if len(want) != 2 || !strings.Contains(want[1].Text, "batch the inserts") {
+		t.Fatalf("steps %+v, want the two that are open", want)
+	}
+	if diff := cmp.Diff(want, steps(50)); diff != "" {
+		t.Errorf("where nothing is new (-want +got):\n%s", diff)
+	}
+	more(12, 24)
+	if diff := cmp.Diff(want, steps(40)); diff != "" {
+		t.Errorf("where nothing new says what comes next (-want +got):\n%s", diff)
+	}
+}
+
 // Who rewinds a conversation into what a summary covers gets the blocks back that
 // are still there, and no summary of others.
 func TestSummaryOfWhatWasRewound(t *testing.T) {

@@ -70,6 +70,9 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 		found := c.since(from, key.covers)
 		next = extractive.Draft(found, o)
 		next.Depth = c.depth(found)
+		if old != nil {
+			unsay(next, found)
+		}
 	}
 	next.Messages, next.Strategy = key.covers, string(c.req.Strategy)
 	next.Input = c.inputs[key.covers].String()
@@ -85,6 +88,28 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	}
 	d.err = d.sync(c.req.Todos)
 	return d
+}
+
+// unsay takes out of a draft of what is new that nothing comes next or is open,
+// where nothing new has to do with it: then what was said before stands.
+func unsay(s *summary.Summary, found []facts.Fact) {
+	steps, open := false, false
+	for i := range found {
+		switch found[i].Kind {
+		case facts.FactTodo, facts.FactPlan, facts.FactTask:
+			steps = true
+		case facts.FactQuestion, facts.FactError:
+			open = true
+		case facts.FactCorrection, facts.FactChange, facts.FactRead, facts.FactCommand, facts.FactDecision, facts.FactProgress, facts.FactReference:
+		}
+	}
+	none := func(list []summary.Item) bool { return len(list) == 1 && list[0].Text == summary.None }
+	if !steps && none(s.Next) {
+		s.Next = nil
+	}
+	if !open && none(s.Blockers) {
+		s.Blockers = nil
+	}
 }
 
 // depth is how many times what a summary is made from was summarized, this time
