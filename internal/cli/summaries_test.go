@@ -25,7 +25,7 @@ func summaryDocuments(t *testing.T, env *Env, document func(want int, args ...st
 		args []string
 	}{
 		{exitNo, []string{"compress", "5f0c", "--target", "1000", "--probe-min", "1"}},
-		{0, []string{"compress", "5f0c", "--target", "2000", "--todos", todos}},
+		{0, []string{"compress", "5f0c", "--target", "2000", "--keep-last", "1", "--todos", todos}},
 		{0, []string{"summary", "show", "5f0c"}},
 		{exitNo, []string{"summary", "check", draft, "--session", "5f0c"}},
 		{exitNo, []string{"summary", "accept", draft, "--session", "5f0c"}},
