@@ -252,6 +252,25 @@ func TestSummaryKeepsWhatNothingNewIsSaidOf(t *testing.T) {
 	}
 }
 
+// A summary goes on covering what it speaks of when more blocks are to stay raw: or
+// a rewind into them would leave it as it is.
+func TestSummaryCoversWhatItSpeaksOf(t *testing.T) {
+	e, _ := summarizing(t, carrel.Options{})
+	in := load(t, e, leak(t))
+	covers := 0
+	for _, req := range []carrel.CompressRequest{{Share: ratio.Of(70, 100), KeepLast: 2}, {Share: ratio.Of(62, 100), KeepLast: 4}} {
+		req.Session, req.ProbeMin = in.Session, anything()
+		res, err := e.Compress(t.Context(), scope, &req)
+		if err != nil || res.Summary == nil || res.Op == "" {
+			t.Fatalf("result %+v, %v", res, err)
+		}
+		if res.Summary.Covers < covers || res.Summary.Covers < in.Blocks-req.KeepLast {
+			t.Errorf("with %d raw it covers %d blocks of %d, before %d", req.KeepLast, res.Summary.Covers, in.Blocks, covers)
+		}
+		covers = res.Summary.Covers
+	}
+}
+
 // Who rewinds a conversation into what a summary covers gets the blocks back that
 // are still there, and no summary of others.
 func TestSummaryOfWhatWasRewound(t *testing.T) {

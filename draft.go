@@ -53,7 +53,8 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	old := c.before(key.anew)
 	from := 0
 	if old != nil {
-		from = min(old.Covers, key.covers)
+		from = old.Covers
+		key.covers = max(key.covers, from) // what is merged speaks of these, however many stay raw
 	}
 	d := &drafted{covers: key.covers, fresh: key.covers - from, merged: old != nil}
 	var next *summary.Summary

@@ -109,6 +109,7 @@ func (s *standIn) info(d *drafted) *SummaryInfo {
 type Round struct {
 	Strategy Strategy          `json:"strategy"`
 	Model    string            `json:"model,omitempty"`
+	Calls    int               `json:"calls,omitempty"` // of the model
 	Covers   int               `json:"covers"`
 	Fresh    int               `json:"fresh"`
 	Count    int               `json:"compression_count"`
@@ -171,7 +172,7 @@ func (e *Engine) keepSummary(c *store.Change, h *held, o *outcome, data *paged) 
 	s.Summary.TokensBefore, s.Summary.TokensAfter = int64(h.head.Window), int64(o.plan.After)
 	s.Summary.Ratio = ratio.One - ratio.Of(o.plan.After, h.head.Window)
 	data.Round = &Round{
-		Strategy: o.strategy, Model: s.Summary.Model, Covers: s.Covers, Fresh: d.fresh, Count: s.Summary.Count, Tokens: s.Tokens,
+		Strategy: o.strategy, Model: s.Summary.Model, Calls: d.calls, Covers: s.Covers, Fresh: d.fresh, Count: s.Summary.Count, Tokens: s.Tokens,
 		Before: h.head.Window, After: o.plan.After, Edits: d.edits, Left: d.left,
 	}
 	if o.report != nil {
