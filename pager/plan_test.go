@@ -197,7 +197,7 @@ func TestPlanLeavesAWindowThatFits(t *testing.T) {
 // The steps are taken in the order of the stages, the lowest score first.
 func TestPlanOrder(t *testing.T) {
 	block := func(id string, rule Rule, hits, age int) Candidate {
-		return Candidate{ID: transcript.BlockID(id), Turn: 100 - age, Form: Whole, Rule: rule, Results: true, Signals: Signals{hits, 10, age}}
+		return Candidate{ID: transcript.BlockID(id), Turn: 100 - age, Form: Whole, Rule: rule, Results: true, Signals: Signals{Hits: hits, Terms: 10, Age: age}}
 	}
 	r := &Request{
 		Blocks: []Candidate{
@@ -255,12 +255,15 @@ func TestScore(t *testing.T) {
 		in   Signals
 		want string
 	}{
-		{"current and relevant", Signals{6, 6, 0}, "1.000000"},
-		{"current and irrelevant", Signals{0, 6, 0}, "0.300000"},
-		{"one turn old without a hit", Signals{0, 6, 1}, "0.177185"},
-		{"ten turns old, half relevant", Signals{3, 6, 10}, "0.438290"},
-		{"no intent", Signals{0, 0, 0}, "0.300000"},
-		{"ancient and irrelevant", Signals{0, 6, 100_000}, "0.023975"},
+		{"current and relevant", Signals{Hits: 6, Terms: 6}, "1.000000"},
+		{"current and irrelevant", Signals{Terms: 6}, "0.300000"},
+		{"one turn old without a hit", Signals{Terms: 6, Age: 1}, "0.177185"},
+		{"ten turns old, half relevant", Signals{Hits: 3, Terms: 6, Age: 10}, "0.438290"},
+		{"no intent", Signals{}, "0.300000"},
+		{"ancient and irrelevant", Signals{Terms: 6, Age: 100_000}, "0.023975"},
+		{"facts of an earlier session, half relevant", Signals{Hits: 3, Terms: 6, Age: 10, Prior: true}, "0.613290"},
+		{"facts of an earlier session, irrelevant", Signals{Terms: 6, Age: 1, Prior: true}, "0.177185"},
+		{"a source, irrelevant", Signals{Terms: 6, Age: 1, Source: true}, "0.277185"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Score(DefaultWeights, tt.in).String(); got != tt.want {

@@ -20,6 +20,11 @@ type Signals struct {
 	Hits  int `json:"hits"`  // terms of the intent found in the block
 	Terms int `json:"terms"` // terms of the intent
 	Age   int `json:"age"`   // turns since the block was written, at least 0
+
+	// What corrections of the user's ask for, while they stand (session
+	// contracts, "Corrections"; the amounts are ours).
+	Prior  bool `json:"prior,omitempty"`  // it carries facts of an earlier session, and those are to be consulted
+	Source bool `json:"source,omitempty"` // it shows a source, and claims are to be checked against sources
 }
 
 // Relevance is the share of the intent's terms found in the block, or 0 if the
@@ -35,9 +40,19 @@ func (s Signals) Recency() ratio.Ratio { return recency(s.Age) }
 //
 //	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
 //
-// It rises with relevance and falls with age.
+// It rises with relevance and falls with age. For a block with facts of an
+// earlier session that are to be consulted, the weight of relevance is half as
+// much again; a block with a source that is to be checked gets a tenth more.
 func Score(w Weights, s Signals) ratio.Ratio {
-	return w.Relevance.Mul(s.Relevance()) + w.Recency.Mul(s.Recency())
+	alpha := w.Relevance
+	if s.Prior {
+		alpha += alpha / 2
+	}
+	score := alpha.Mul(s.Relevance()) + w.Recency.Mul(s.Recency())
+	if s.Source {
+		score += ratio.One / 10
+	}
+	return score
 }
 
 // recency rounds to the nearest millionth, which drops the bits in which the
