@@ -28,14 +28,14 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "manifest", "tool"}},
-	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe"}},
+	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "engine", packages: []string{"."}},
-	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo"}},
 	{name: "command line", packages: []string{"internal/cli"}},
