@@ -1,0 +1,132 @@
+package handoff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sources fills the sources: each once, with the strongest state that what is
+// said of it supports.
+func (b *builder) sources() {
+	at := make(map[string]int)
+	for _, s := range b.in.Sources {
+		k := key(s.Source)
+		if k == "" {
+			continue
+		}
+		s = Source{clean(s.Source), or(s.Type, "unknown"), s.State, clean(s.What)}
+		supported(&s)
+		if s.State == Unavailable {
+			b.gone = append(b.gone, s.Source)
+		}
+		if i, ok := at[k]; ok {
+			merge(&b.p.Sources[i], s)
+			continue
+		}
+		at[k] = len(b.p.Sources)
+		b.p.Sources = append(b.p.Sources, s)
+	}
+	for i := range b.p.Sources {
+		if s := &b.p.Sources[i]; s.State == Verified && b.inferred.has(s.What) {
+			s.State, s.What = Scanned, Unknown+"what it was read for is only inferred."
+		}
+	}
+	slices.SortFunc(b.p.Sources, func(x, y Source) int {
+		return cmp.Or(strength(x.State)-strength(y.State), strings.Compare(key(x.Source), key(y.Source)))
+	})
+}
+
+// supported gives a source a state that what is said of it supports, and says
+// what there is to say if nothing was said.
+func supported(s *Source) {
+	switch {
+	case !slices.Contains(states, string(s.State)):
+		s.State = Referenced
+	case s.State == Verified && (s.What == "" || isUnknown(s.What)):
+		s.State = Scanned
+	case strength(s.State) <= strength(Scanned) && unread.MatchString(s.What) && !isUnknown(s.What):
+		s.State = Referenced
+	}
+	if s.What != "" {
+		return
+	}
+	switch s.State {
+	case Verified, Scanned:
+		s.What = Unknown + "what was verified from it is not on record."
+	case Referenced:
+		s.What = "Nothing: it was only linked or mentioned."
+	case Unavailable:
+		s.What = "Nothing: it could not be reached."
+	}
+}
+
+// merge adds another record of a source.
+func merge(to *Source, s Source) {
+	switch {
+	case strength(s.State) < strength(to.State):
+		to.State, to.Type, to.What = s.State, s.Type, s.What
+	case s.State != to.State || key(s.What) == key(to.What):
+	case s.State == Verified || s.State == Scanned && !isUnknown(s.What):
+		if isUnknown(to.What) {
+			to.What = s.What
+		} else {
+			to.What = clean(to.What + "; " + s.What)
+		}
+	}
+}
+
+// boundaries fills what may not be claimed: what the input says, and what
+// follows from the other sections.
+func (b *builder) boundaries() {
+	seen := map[string]bool{"": true}
+	bound := func(text, reason string) {
+		if !seen[fold(text)] {
+			seen[fold(text)] = true
+			b.p.Boundaries = append(b.p.Boundaries, Boundary{clean(text), reason})
+		}
+	}
+	for _, x := range b.in.Boundaries {
+		bound(x.Boundary, or(x.Reason, Unknown+"the reason is not on record."))
+	}
+	for _, c := range b.p.Inferred {
+		bound("Do not state as verified: "+c.Text, "It is inferred.")
+	}
+	for _, s := range b.p.Sources {
+		switch s.State {
+		case Scanned:
+			bound("Do not claim to have verified: "+s.Source, "It was looked through, and not checked.")
+		case Referenced:
+			bound("Do not claim to have read: "+s.Source, "It was only linked or mentioned.")
+		case Verified, Unavailable:
+		}
+	}
+	for _, s := range append(b.gone, once(b.in.Unavailable)...) {
+		bound("Do not count on reaching: "+s, "It was unavailable in this session.")
+	}
+	for _, q := range b.p.Questions {
+		bound("Do not treat as settled: "+q.Question, "It is an open question.")
+	}
+	if slots := b.p.Intent.Slots; len(slots) > 0 {
+		bound("Do not guess what the user left out: "+strings.Join(slots, ", "), "It was not said.")
+	}
+	if ids := once(texts(b.in.Out, func(o Out) string { return o.ID })); len(ids) > 0 {
+		bound("Do not claim what these blocks say without recalling them: "+strings.Join(ids, ", "),
+			"They are out of the window.")
+	}
+	if b.hasUnknown() {
+		bound("Do not fill in what is marked as unknown.", "No record says it.")
+	}
+	if len(b.p.Boundaries) == 0 && doubt.MatchString(b.p.Notes) {
+		bound("Do not state as certain what the notes doubt.", "The notes say so.")
+	}
+}
+
+func (b *builder) hasUnknown() bool {
+	for at := range b.p.places() {
+		if at.field.words == nil && isUnknown(*at.text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package handoff
+
+import "slices"
+
+// Input is what [Build] makes a packet from. Any text may be empty and any
+// list nil: the packet then says that it is not known, or that there is none.
+type Input struct {
+	For       string // who is to go on; any agent if empty
+	By        string
+	Date      string // such as 2026-01-05
+	Session   string
+	Filename  string // optional
+	Permalink string // optional
+
+	Goal   string // what the session is for
+	Task   string // what the user asked first, if that is something else
+	State  string
+	Intent Intent
+
+	Sources     []Source
+	Inferred    []Claim
+	Decisions   []Decision
+	Questions   []Question
+	Corrections []Correction
+	Context     []Context
+	Out         []Out // blocks that are out of the window
+	Done        []string
+	Remaining   []string
+	Unavailable []string // tools and other things that cannot be reached
+	Boundaries  []Boundary
+	Next        string
+	Notes       string
+	Artifacts   []Artifact // nil if it is not known which there are
+}
+
+// Out is a block that is out of the window and can be recalled.
+type Out struct {
+	ID   string
+	Text string // what it is, in a line; may be empty
+}
+
+// Build makes a valid packet, for which [Check] without evidence finds no
+// error. With evidence it finds none either, if that has what the input has.
+//
+// Entries keep their order, each text once; sources are sorted by state and
+// name. What may not stand where it is goes where it may: a decision without a
+// basis becomes an inferred claim, work that is also open is not listed as
+// completed, a source of which nothing was verified gets a weaker state. For
+// whatever is inferred, open, unread or out of reach there is a boundary.
+// Hidden reasoning is left out.
+func Build(in *Input) *Packet {
+	b := &builder{in: in, p: new(Packet)}
+	b.header()
+	b.claims()
+	b.open()
+	b.sources()
+	b.kept()
+	b.work()
+	b.artifacts()
+	b.ending()
+	b.boundaries()
+	b.p.sayLists()
+	return b.p
+}
+
+type builder struct {
+	in *Input
+	p  *Packet
+
+	inferred, questions set
+
+	gone []string // sources that were unavailable at some time
+}
+
+// or returns a text as a packet has it, or another if it says nothing.
+func or(text, other string) string {
+	if s := clean(text); s != "" {
+		return s
+	}
+	return other
+}
+
+func (b *builder) header() {
+	in, p := b.in, b.p
+	p.Filename = clean(in.Filename)
+	p.CreatedFor = or(in.For, "any agent")
+	p.CreatedBy = or(in.By, Unknown+"the author is not on record.")
+	p.Date = or(in.Date, Unknown+"the date is not on record.")
+	p.Session = or(in.Session, Unknown+"the session has no name on record.")
+	p.Permalink = clean(in.Permalink)
+	p.Goal = or(in.Goal, or(in.Task, Unknown+"no goal is on record."))
+	if task := clean(in.Task); task != "" && key(task) != key(p.Goal) {
+		p.Goal = clean(p.Goal + "\n\nThe task as it was given: " + task)
+	}
+	p.State = or(in.State, Unknown+"no state is on record.")
+	p.Intent = Intent{
+		Primary:   in.Intent.Primary,
+		Target:    or(in.Intent.Target, Unknown+"no target is on record."),
+		Status:    or(in.Intent.Status, Unknown+"no status is on record."),
+		Basis:     or(in.Intent.Basis, Unknown+"what the intent was taken from is not on record."),
+		Secondary: clean(in.Intent.Secondary),
+		Slots:     once(in.Intent.Slots),
+		Flags:     once(in.Intent.Flags),
+	}
+	if !slices.Contains(verbs, string(p.Intent.Primary)) {
+		p.Intent.Primary = UnknownIntent
+	}
+}
+
+// once returns the texts that say something, each once. Nil stays nil.
+func once(texts []string) []string {
+	if texts == nil {
+		return nil
+	}
+	list, seen := []string{}, make(set)
+	for _, t := range texts {
+		if seen.add(t) {
+			list = append(list, clean(t))
+		}
+	}
+	return list
+}
+
+// claims fills the inferred claims and the decisions. What is both is inferred.
+func (b *builder) claims() {
+	b.inferred = make(set)
+	for _, c := range b.in.Inferred {
+		b.infer(c.Text, or(c.Basis, Unknown+"the basis is not on record."))
+	}
+	locked := make(set)
+	for _, d := range b.in.Decisions {
+		basis := clean(d.Basis)
+		if basis != "" && !assumed.MatchString(basis) && !b.inferred.has(d.Text) && locked.add(d.Text) {
+			b.p.Decisions = append(b.p.Decisions, Decision{clean(d.Text), basis})
+		}
+	}
+	for _, d := range b.in.Decisions {
+		if !locked.has(d.Text) {
+			b.infer(d.Text, or(d.Basis, Unknown+"who decided it is not on record."))
+		}
+	}
+}
+
+func (b *builder) infer(text, basis string) {
+	if b.inferred.add(text) {
+		b.p.Inferred = append(b.p.Inferred, Claim{clean(text), basis})
+	}
+}
+
+// open fills the notes and the questions, those in the notes included, and
+// those that were listed as work.
+func (b *builder) open() {
+	b.p.Notes = or(b.in.Notes, "Begin with section 13. Keep to section 8, and say nothing that section 12 excludes.")
+	b.questions = make(set)
+	for _, q := range b.in.Questions {
+		b.ask(q.Question, or(q.Why, Unknown+"what depends on it is not on record."))
+	}
+	for _, d := range b.in.Done {
+		if asks(d) {
+			b.ask(d, "It was listed as work completed, and is a question.")
+		}
+	}
+	for _, q := range questions(b.p.Notes) {
+		b.ask(q, "The notes ask it.")
+	}
+}
+
+func (b *builder) ask(question, why string) {
+	if b.questions.add(question) {
+		b.p.Questions = append(b.p.Questions, Question{clean(question), why})
+	}
+}
+
+// kept fills the corrections and the context to preserve.
+func (b *builder) kept() {
+	seen := make(set)
+	for _, c := range b.in.Corrections {
+		if seen.add(c.Correction) {
+			b.p.Corrections = append(b.p.Corrections,
+				Correction{clean(c.Correction), or(c.Meaning, "Follow it as it is worded.")})
+		}
+	}
+	seen = make(set)
+	keep := func(text, why string) {
+		if seen.add(text) {
+			b.p.Context = append(b.p.Context, Context{clean(text), why})
+		}
+	}
+	for _, c := range b.in.Context {
+		keep(c.Context, or(c.Why, Unknown+"why it matters is not on record."))
+	}
+	for _, o := range b.in.Out {
+		if key(o.ID) != "" && key(o.Text) != "" {
+			keep("Block "+clean(o.ID)+": "+clean(o.Text), "It is out of the window; recall it before relying on it.")
+		}
+	}
+}
+
+// work fills what is done and what is not. What is open, remains or is only
+// inferred is not done.
+func (b *builder) work() {
+	b.p.Remaining = once(b.in.Remaining)
+	remaining := setOf(b.p.Remaining, itself)
+	for _, d := range once(b.in.Done) {
+		if !asks(d) && !b.questions.has(d) && !remaining.has(d) && !b.inferred.has(d) {
+			b.p.Done = append(b.p.Done, d)
+		}
+	}
+}
+
+// artifacts fills the files. The last record of a file tells its status.
+func (b *builder) artifacts() {
+	if b.in.Artifacts == nil {
+		return
+	}
+	list, at := []Artifact{}, make(map[string]int)
+	for _, a := range b.in.Artifacts {
+		if artifactKey(a) == "" {
+			continue
+		}
+		a = Artifact{
+			or(a.Artifact, clean(a.Path)), or(a.Type, "unknown"),
+			or(a.Path, Unknown+"the path is not on record."), a.Status,
+		}
+		if !slices.Contains(statuses, string(a.Status)) {
+			a.Status = Intermediate
+		}
+		if i, ok := at[artifactKey(a)]; ok {
+			list[i] = a
+			continue
+		}
+		at[artifactKey(a)] = len(list)
+		list = append(list, a)
+	}
+	b.p.Artifacts = list
+}
+
+// ending fills the next action.
+func (b *builder) ending() {
+	p, other := b.p, Unknown+"no next step is on record. Ask the user for one."
+	if len(p.Remaining) > 0 {
+		other = "Go on with: " + p.Remaining[0]
+	} else if len(p.Questions) > 0 {
+		other = "Ask the user: " + p.Questions[0].Question
+	}
+	p.Next = or(b.in.Next, other)
+}

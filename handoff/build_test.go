@@ -1,0 +1,219 @@
+package handoff
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// Of an empty input, the packet says that nothing is known.
+func TestBuildOfNothing(t *testing.T) {
+	p := Build(&Input{})
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{p.CreatedBy, p.Date, p.Session, p.Goal, p.State, p.Intent.Target, p.Next} {
+		if !strings.HasPrefix(s, Unknown) {
+			t.Errorf("%q does not say that it is unknown", s)
+		}
+	}
+	want := []Boundary{{"Do not fill in what is marked as unknown.", "No record says it."}}
+	if diff := cmp.Diff(want, p.Boundaries); diff != "" {
+		t.Errorf("boundaries (-want +got):\n%s", diff)
+	}
+	if p.Intent.Primary != UnknownIntent || p.Artifacts != nil {
+		t.Errorf("intent %q, artifacts %v", p.Intent.Primary, p.Artifacts)
+	}
+	if found := findings(Check(p, &Evidence{})); found != "" {
+		t.Errorf("findings:\n%s", found)
+	}
+}
+
+// What may not stand where it is goes where it may.
+func TestBuild(t *testing.T) {
+	p := Build(&Input{
+		By: "carrel", Date: "2026-03-02", Session: "pump", Goal: "Mend the pump.", Task: "It runs dry.",
+		State:  "Half done.",
+		Intent: Intent{Primary: Fix, Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay", "Relay"}},
+		Sources: []Source{
+			{"z.go", "file", Verified, "It reads the level."},
+			{"a.go", "file", Verified, ""},
+			{"a.go", "file", Referenced, ""},
+			{"link", "page", Verified, "Linked by the user."},
+			{"z.go", "file", Unavailable, ""},
+			{"z.go", "file", Verified, "It has one caller."},
+			{"", "file", Verified, "x"},
+		},
+		Inferred: []Claim{{"The relay is slow.", "the log"}, {"the relay is slow", "again"}},
+		Decisions: []Decision{
+			{"Twice.", "the user agreed"},
+			{"The relay is slow.", "the user agreed"},
+			{"Buy another.", ""},
+			{"Paint it.", "assumed"},
+			{"twice", "said again"},
+		},
+		Questions:   []Question{{"Which relay?", ""}},
+		Corrections: []Correction{{"Measure.", ""}, {"measure", "x"}},
+		Out:         []Out{{"3f2a", "the log"}, {"99bc", ""}},
+		Done:        []string{"Read it.", "Test it.", "Which relay?", "Is it dry?", "The relay is slow.", "read it"},
+		Remaining:   []string{"Test it."},
+		Unavailable: []string{"the bench"},
+		Notes:       "Be brief. Who has the key?",
+		Artifacts: []Artifact{
+			{"pump.go", "code", "cmd", Draft},
+			{"notes", "", "", "who knows"},
+			{"pump.go", "code", "cmd", Delivered},
+		},
+	})
+	want := &Packet{
+		CreatedFor: "any agent", CreatedBy: "carrel", Date: "2026-03-02", Session: "pump",
+		Goal: "Mend the pump.\n\nThe task as it was given: It runs dry.", State: "Half done.",
+		Intent: Intent{Primary: Fix, Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay"}},
+		Sources: []Source{
+			{"z.go", "file", Verified, "It reads the level.; It has one caller."},
+			{"a.go", "file", Scanned, "Unknown: what was verified from it is not on record."},
+			{"link", "page", Referenced, "Linked by the user."},
+		},
+		Inferred: []Claim{
+			{"The relay is slow.", "the log"},
+			{"Buy another.", "Unknown: who decided it is not on record."},
+			{"Paint it.", "assumed"},
+		},
+		Decisions: []Decision{{"Twice.", "the user agreed"}},
+		Questions: []Question{
+			{"Which relay?", "Unknown: what depends on it is not on record."},
+			{"Is it dry?", "It was listed as work completed, and is a question."},
+			{"Who has the key?", "The notes ask it."},
+		},
+		Corrections: []Correction{{"Measure.", "Follow it as it is worded."}},
+		Context:     []Context{{"Block 3f2a: the log", "It is out of the window; recall it before relying on it."}},
+		Done:        []string{"Read it."},
+		Remaining:   []string{"Test it."},
+		Boundaries: []Boundary{
+			{"Do not state as verified: The relay is slow.", "It is inferred."},
+			{"Do not state as verified: Buy another.", "It is inferred."},
+			{"Do not state as verified: Paint it.", "It is inferred."},
+			{"Do not claim to have verified: a.go", "It was looked through, and not checked."},
+			{"Do not claim to have read: link", "It was only linked or mentioned."},
+			{"Do not count on reaching: z.go", "It was unavailable in this session."},
+			{"Do not count on reaching: the bench", "It was unavailable in this session."},
+			{"Do not treat as settled: Which relay?", "It is an open question."},
+			{"Do not treat as settled: Is it dry?", "It is an open question."},
+			{"Do not treat as settled: Who has the key?", "It is an open question."},
+			{"Do not guess what the user left out: relay", "It was not said."},
+			{"Do not claim what these blocks say without recalling them: 3f2a, 99bc", "They are out of the window."},
+			{"Do not fill in what is marked as unknown.", "No record says it."},
+		},
+		Next:  "Go on with: Test it.",
+		Notes: "Be brief. Who has the key?",
+		Artifacts: []Artifact{
+			{"pump.go", "code", "cmd", Delivered},
+			{"notes", "unknown", "Unknown: the path is not on record.", Intermediate},
+		},
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("packet (-want +got):\n%s", diff)
+	}
+}
+
+// loose generates texts that may say nothing, often the same.
+var loose = rapid.OneOf(
+	rapid.SampledFrom([]string{
+		"", " ", "a", "A.", "b", "c", "Is it?", "is it", "Unknown: x", "unknown", "assumed", "Not read.", "linked",
+		"x <think>y</think> z", "<think>y", "chain of thought: y", "w\nprivate reasoning: y\nz", "Nothing.", "It is unclear.",
+	}),
+	text, rapid.String(), rapid.StringN(0, 3, -1),
+)
+
+var inputs = rapid.Custom(func(t *rapid.T) *Input {
+	lines := func(name string) []string { return rapid.SliceOfN(loose, 0, 4).Draw(t, name) }
+	pairs := func(name string) [][2]string {
+		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]string {
+			return [2]string{loose.Draw(t, "first"), loose.Draw(t, "second")}
+		}), 0, 4)
+		return list.Draw(t, name)
+	}
+	in := &Input{
+		For: loose.Draw(t, "for"), Date: loose.Draw(t, "date"), Filename: loose.Draw(t, "filename"),
+		Goal: loose.Draw(t, "goal"), Task: loose.Draw(t, "task"), State: loose.Draw(t, "state"),
+		Intent: Intent{
+			Primary: Verb(rapid.SampledFrom(append(verbs, "", "sing")).Draw(t, "verb")),
+			Target:  loose.Draw(t, "target"), Secondary: loose.Draw(t, "secondary"), Slots: lines("slots"),
+		},
+		Done: lines("done"), Remaining: lines("remaining"), Unavailable: lines("unavailable"),
+		Next: loose.Draw(t, "next"), Notes: loose.Draw(t, "notes"),
+	}
+	for _, x := range pairs("inferred") {
+		in.Inferred = append(in.Inferred, Claim{x[0], x[1]})
+	}
+	for _, x := range pairs("decisions") {
+		in.Decisions = append(in.Decisions, Decision{x[0], x[1]})
+	}
+	for _, x := range pairs("questions") {
+		in.Questions = append(in.Questions, Question{x[0], x[1]})
+	}
+	for _, x := range pairs("corrections") {
+		in.Corrections = append(in.Corrections, Correction{x[0], x[1]})
+	}
+	for _, x := range pairs("context") {
+		in.Context = append(in.Context, Context{x[0], x[1]})
+	}
+	for _, x := range pairs("boundaries") {
+		in.Boundaries = append(in.Boundaries, Boundary{x[0], x[1]})
+	}
+	for _, x := range pairs("sources") {
+		state := rapid.SampledFrom(states).Draw(t, "state")
+		in.Sources = append(in.Sources, Source{x[0], loose.Draw(t, "type"), State(state), x[1]})
+	}
+	for _, x := range pairs("artifacts") {
+		status := rapid.SampledFrom(statuses).Draw(t, "status")
+		in.Artifacts = append(in.Artifacts, Artifact{x[0], loose.Draw(t, "type"), x[1], Status(status)})
+	}
+	for _, id := range rapid.SliceOfN(rapid.StringMatching(`[0-9a-f]{4}`), 0, 3).Draw(t, "out") {
+		in.Out = append(in.Out, Out{id, loose.Draw(t, "of a block")})
+	}
+	return in
+})
+
+// on returns the evidence that has what the input has.
+func on(in *Input) *Evidence {
+	return &Evidence{
+		Sources: in.Sources, Inferred: texts(in.Inferred, ofClaim), Decisions: in.Decisions,
+		Questions: texts(in.Questions, ofQuestion), Corrections: texts(in.Corrections, ofCorrection),
+		Done: in.Done, Remaining: in.Remaining, Artifacts: in.Artifacts,
+		Out: texts(in.Out, func(o Out) string { return o.ID }), Unavailable: in.Unavailable,
+	}
+}
+
+// Whatever the input, the packet is valid, survives both forms, and is honest,
+// by itself and held against the same record.
+func TestBuildIsHonest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := inputs.Draw(t, "input")
+		p := Build(in)
+		sameAfter(t, p)
+		for _, e := range []*Evidence{nil, on(in)} {
+			for _, f := range Check(p, e) {
+				if f.Error {
+					t.Fatalf("%v\n%s", f, p.Markdown())
+				}
+			}
+		}
+		if diff := cmp.Diff(p, Build(in)); diff != "" {
+			t.Fatalf("the same input gives another packet:\n%s", diff)
+		}
+	})
+}
+
+// A packet that is built does not change what it is built from.
+func TestBuildLeavesItsInput(t *testing.T) {
+	in := &Input{Sources: []Source{{"b", "", Scanned, ""}, {"a", "", Verified, "x"}}, Done: []string{" a ", "a"}}
+	sources, done := slices.Clone(in.Sources), slices.Clone(in.Done)
+	Build(in)
+	if !slices.Equal(sources, in.Sources) || !slices.Equal(done, in.Done) {
+		t.Errorf("the input is now %+v", in)
+	}
+}

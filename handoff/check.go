@@ -1,0 +1,201 @@
+package handoff
+
+import "slices"
+
+// Check holds a packet against the rules of honesty and returns what goes
+// against them, by rule and then in the order of the packet. Without evidence
+// it checks what the packet tells of itself. A packet with an error among the
+// findings must not go out.
+func Check(p *Packet, e *Evidence) []Finding {
+	c := &checker{
+		p:           p,
+		inferred:    setOf(p.Inferred, ofClaim),
+		questions:   setOf(p.Questions, ofQuestion),
+		remaining:   setOf(p.Remaining, itself),
+		corrections: setOf(p.Corrections, ofCorrection),
+	}
+	for _, b := range p.Boundaries {
+		c.boundaries += fold(b.Boundary) + "\n" + fold(b.Reason) + "\n"
+	}
+	c.read()
+	c.decided()
+	c.done()
+	c.reasoning()
+	c.access()
+	c.corrected()
+	c.states()
+	c.doubt()
+	if e != nil {
+		r := &recorder{c, e}
+		r.read()
+		r.decided()
+		r.done()
+		r.reasoning()
+		r.access()
+		r.corrected()
+		r.states()
+		r.doubt()
+	}
+	order := Rules()
+	slices.SortStableFunc(c.found, func(a, b Finding) int {
+		return slices.Index(order, a.Rule) - slices.Index(order, b.Rule)
+	})
+	return c.found
+}
+
+// A checker holds a packet against the rules by itself.
+type checker struct {
+	p     *Packet
+	found []Finding
+
+	inferred, questions, remaining, corrections set
+
+	boundaries string // their texts folded, a line each
+}
+
+func (c *checker) fail(r Rule, s Section, entry, text string) {
+	c.found = append(c.found, Finding{r, s, entry, text, true})
+}
+
+func (c *checker) warn(r Rule, s Section, entry, text string) {
+	c.found = append(c.found, Finding{r, s, entry, text, false})
+}
+
+// bounded reports whether a boundary names something.
+func (c *checker) bounded(name string) bool { return names(c.boundaries, key(name)) }
+
+func (c *checker) read() {
+	for _, s := range c.p.Sources {
+		switch says := unread.MatchString(s.What); {
+		case s.State == Verified && says:
+			c.fail(RuleRead, SectionSources, s.Source, "is verified, and nothing was verified from it")
+		case s.State == Scanned && says && !isUnknown(s.What):
+			c.fail(RuleRead, SectionSources, s.Source, "is scanned, and was not read")
+		case (s.State == Referenced || s.State == Unavailable) && !says:
+			c.warn(RuleRead, SectionSources, s.Source, "was not read, and something is told of it; say \"Nothing: \" and why")
+		}
+	}
+}
+
+func (c *checker) decided() {
+	for _, d := range c.p.Decisions {
+		switch {
+		case assumed.MatchString(d.Basis):
+			c.fail(RuleDecided, SectionDecisions, d.Text, "is locked on no more than an assumption")
+		case c.inferred.has(d.Text):
+			c.fail(RuleDecided, SectionDecisions, d.Text, "is among the inferred claims too")
+		}
+	}
+}
+
+func (c *checker) done() {
+	for _, d := range c.p.Done {
+		switch {
+		case c.questions.has(d):
+			c.fail(RuleDone, SectionDone, d, "is an open question")
+		case c.remaining.has(d):
+			c.fail(RuleDone, SectionDone, d, "is among the remaining work too")
+		case asks(d):
+			c.fail(RuleDone, SectionDone, d, "is a question")
+		}
+	}
+	status := make(map[string]Status)
+	for _, a := range c.p.Artifacts {
+		k := artifactKey(a)
+		if was, ok := status[k]; ok && was != a.Status {
+			c.fail(RuleDone, SectionArtifacts, a.Artifact, "is both "+string(was)+" and "+string(a.Status))
+		}
+		status[k] = a.Status
+	}
+}
+
+// artifactKey is what artifacts are told apart by. It is empty for one that has
+// neither a name nor a path.
+func artifactKey(a Artifact) string {
+	path := key(a.Path)
+	if isUnknown(a.Path) {
+		path = ""
+	}
+	name := key(or(a.Artifact, path))
+	if name == "" {
+		return ""
+	}
+	return name + "\n" + path
+}
+
+func (c *checker) reasoning() {
+	for at := range c.p.places() {
+		if hasReasoning(*at.text) {
+			c.fail(RuleReasoning, at.section, *at.text, "holds the reasoning of a model")
+		}
+	}
+}
+
+func (c *checker) access() {
+	for _, s := range c.p.Sources {
+		if s.State == Unavailable && !c.bounded(s.Source) {
+			c.fail(RuleAccess, SectionBoundaries, s.Source, "was unavailable, and no boundary says so")
+		}
+	}
+}
+
+func (c *checker) corrected() {
+	for _, x := range c.p.Corrections {
+		if isUnknown(x.Meaning) {
+			c.warn(RuleCorrections, SectionCorrections, x.Correction, "does not say what it means for the next agent")
+		}
+	}
+}
+
+func (c *checker) states() {
+	state := make(map[string]State)
+	for _, s := range c.p.Sources {
+		k := key(s.Source)
+		if was, ok := state[k]; ok && was != s.State {
+			c.fail(RuleState, SectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
+		}
+		state[k] = s.State
+		if s.State == Verified && c.inferred.has(s.What) {
+			c.fail(RuleState, SectionSources, s.What, "is verified here, and inferred in section 5")
+		}
+	}
+	for _, d := range c.p.Done {
+		if c.inferred.has(d) {
+			c.fail(RuleState, SectionDone, d, "is done here, and inferred in section 5")
+		}
+	}
+}
+
+func (c *checker) doubt() {
+	if why := c.unsettled(); why != "" && len(c.p.Boundaries) == 0 {
+		c.fail(RuleDoubt, SectionBoundaries, "", "is empty, and "+why)
+	}
+	for _, q := range questions(c.p.Notes) {
+		if !c.questions.has(q) {
+			c.fail(RuleDoubt, SectionNotes, q, "asks what is not among the open questions")
+		}
+	}
+}
+
+// unsettled returns the first thing in a packet that is not certain.
+func (c *checker) unsettled() string {
+	p := c.p
+	switch {
+	case len(p.Inferred) > 0:
+		return "there are inferred claims"
+	case len(p.Questions) > 0:
+		return "there are open questions"
+	case len(p.Intent.Slots) > 0:
+		return "there are unresolved slots"
+	case slices.ContainsFunc(p.Sources, func(s Source) bool { return s.State != Verified }):
+		return "there are sources that were not verified"
+	case doubt.MatchString(p.Notes):
+		return "the notes have doubts"
+	}
+	for at := range p.places() {
+		if at.field.words == nil && isUnknown(*at.text) {
+			return "something is unknown"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+package handoff
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// longestPart is the length of the longest part of a file's name, in bytes.
+const longestPart = 60
+
+var dateStart = regexp.MustCompile(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
+
+// Filename returns the name of the file for a packet in Markdown:
+// [domain_]handoff_YYYY_MM_DD_subtitle.md. The domain may be empty; without a
+// subtitle it is the session's name. Parts are lower case, with underscores
+// for whatever is no letter or digit of ASCII, and no longer than 60 bytes. A
+// date that does not begin with YYYY-MM-DD becomes "undated".
+func Filename(p *Packet, domain, subtitle string) string {
+	date := "undated"
+	if m := dateStart.FindStringSubmatch(p.Date); m != nil {
+		date = strings.Join(m[1:], "_")
+	}
+	parts := []string{"handoff", date}
+	if d := namePart(domain); d != "" {
+		parts = append([]string{d}, parts...)
+	}
+	for _, s := range []string{subtitle, p.Session, "session"} {
+		if s = namePart(s); s != "" {
+			parts = append(parts, s)
+			break
+		}
+	}
+	return strings.Join(parts, "_") + ".md"
+}
+
+// bases are Latin letters with diacritics, behind those that they are written
+// with here.
+var bases = []string{
+	"aàáâãäåāăą", "cçćĉċč", "dďđ", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı",
+	"jĵ", "kķ", "lĺļľł", "nñńņň", "oòóôõöøōŏő", "rŕŗř", "sśŝşšș", "tţťŧț",
+	"uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
+}
+
+// namePart returns a text as a part of a file's name.
+func namePart(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		r = base(r)
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r): // a diacritic by itself
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() >= longestPart {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "_")
+}
+
+func base(r rune) rune {
+	if r < 0x80 {
+		return r
+	}
+	for _, letters := range bases {
+		if strings.ContainsRune(letters, r) {
+			return rune(letters[0])
+		}
+	}
+	return r
+}

@@ -1,0 +1,211 @@
+package handoff
+
+import (
+	"slices"
+	"strings"
+)
+
+// A recorder holds a packet against what is on record.
+type recorder struct {
+	*checker
+	e *Evidence
+}
+
+// strength ranks states: the less, the stronger a claim.
+func strength(s State) int {
+	switch s {
+	case Verified:
+		return 0
+	case Scanned:
+		return 1
+	case Referenced:
+		return 2
+	case Unavailable:
+	}
+	return 3
+}
+
+// known returns the strongest state on record of each source, by key.
+func (r *recorder) known() map[string]State {
+	known := make(map[string]State, len(r.e.Sources))
+	for _, s := range r.e.Sources {
+		k := key(s.Source)
+		if was, ok := known[k]; !ok || strength(s.State) < strength(was) {
+			known[k] = s.State
+		}
+	}
+	return known
+}
+
+func (r *recorder) read() {
+	known := r.known()
+	for _, s := range r.p.Sources {
+		was, ok := known[key(s.Source)]
+		switch {
+		case !ok && strength(s.State) < strength(Referenced):
+			r.fail(RuleRead, SectionSources, s.Source, "is "+string(s.State)+", and no record says that it was read")
+		case ok && strength(s.State) < strength(was):
+			r.fail(RuleRead, SectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+		}
+	}
+}
+
+func (r *recorder) decided() {
+	bases := make(map[string]set)
+	for _, d := range r.e.Decisions {
+		k := key(d.Text)
+		if bases[k] == nil {
+			bases[k] = make(set)
+		}
+		bases[k].add(d.Basis)
+	}
+	inferred := setOf(r.e.Inferred, itself)
+	for _, d := range r.p.Decisions {
+		switch on, ok := bases[key(d.Text)]; {
+		case inferred.has(d.Text):
+			r.fail(RuleDecided, SectionDecisions, d.Text, "is inferred, says the record")
+		case !ok:
+			r.fail(RuleDecided, SectionDecisions, d.Text, "is on no record as decided")
+		case !on.has(d.Basis):
+			r.fail(RuleDecided, SectionDecisions, d.Text, "has a basis that is on no record")
+		}
+	}
+}
+
+func (r *recorder) done() {
+	done, open := setOf(r.e.Done, itself), setOf(r.e.Questions, itself)
+	remaining := setOf(r.e.Remaining, itself)
+	for _, d := range r.p.Done {
+		switch {
+		case isUnknown(d):
+		case open.has(d):
+			r.fail(RuleDone, SectionDone, d, "is an open question, says the record")
+		case remaining.has(d):
+			r.fail(RuleDone, SectionDone, d, "remains to be done, says the record")
+		case !done.has(d):
+			r.fail(RuleDone, SectionDone, d, "has no evidence")
+		}
+	}
+	r.missing(RuleDone, SectionRemaining, r.e.Remaining, "remains to be done, and is left out", r.remaining)
+	listed := setOf(r.p.Done, itself)
+	for _, d := range r.e.Done {
+		if key(d) != "" && !listed.has(d) {
+			r.warn(RuleDone, SectionDone, d, "was done, and is left out")
+		}
+	}
+	r.artifacts()
+}
+
+// missing reports the texts on record that are in none of the sets.
+func (r *recorder) missing(rule Rule, s Section, texts []string, why string, in ...set) {
+	told := make(set)
+	for _, t := range texts {
+		found := !told.add(t)
+		for _, set := range in {
+			found = found || set.has(t)
+		}
+		if !found {
+			r.fail(rule, s, t, why)
+		}
+	}
+}
+
+func (r *recorder) artifacts() {
+	status := make(map[string]Status)
+	for _, a := range r.e.Artifacts {
+		status[artifactKey(a)] = a.Status
+	}
+	for _, a := range r.p.Artifacts {
+		switch was, ok := status[artifactKey(a)]; {
+		case !ok:
+			r.fail(RuleDone, SectionArtifacts, a.Artifact, "is on no record")
+		case was != a.Status:
+			r.fail(RuleDone, SectionArtifacts, a.Artifact, "is "+string(a.Status)+" here, and "+string(was)+" on record")
+		}
+	}
+	listed := map[string]bool{"": true}
+	for _, a := range r.p.Artifacts {
+		listed[artifactKey(a)] = true
+	}
+	for _, a := range r.e.Artifacts {
+		if !listed[artifactKey(a)] {
+			listed[artifactKey(a)] = true
+			r.fail(RuleState, SectionArtifacts, a.Artifact, "was produced, and is left out")
+		}
+	}
+}
+
+// leastReasoning is the length of the shortest reasoning that is looked for,
+// in bytes. What is shorter may be there by chance.
+const leastReasoning = 24
+
+func (r *recorder) reasoning() {
+	var hidden []string
+	for _, text := range r.e.Reasoning {
+		if k := key(text); len(k) >= leastReasoning {
+			hidden = append(hidden, k)
+		}
+	}
+	for at := range r.p.places() {
+		text := key(*at.text)
+		if slices.ContainsFunc(hidden, func(k string) bool { return strings.Contains(text, k) }) {
+			r.fail(RuleReasoning, at.section, *at.text, "holds the reasoning of a model, says the record")
+		}
+	}
+}
+
+func (r *recorder) access() {
+	for _, u := range r.e.Unavailable {
+		if key(u) != "" && !r.bounded(u) {
+			r.fail(RuleAccess, SectionBoundaries, u, "cannot be reached, and no boundary says so")
+		}
+	}
+}
+
+func (r *recorder) corrected() {
+	r.missing(RuleCorrections, SectionCorrections, r.e.Corrections, "is left out", r.corrections)
+	known := setOf(r.e.Corrections, itself)
+	for _, x := range r.p.Corrections {
+		if !known.has(x.Correction) {
+			r.fail(RuleCorrections, SectionCorrections, x.Correction, "is on no record in these words")
+		}
+	}
+}
+
+func (r *recorder) states() {
+	r.missing(RuleState, SectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
+	known := r.known()
+	for _, s := range r.p.Sources {
+		if was, ok := known[key(s.Source)]; ok && strength(s.State) > strength(was) {
+			r.warn(RuleState, SectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+		}
+	}
+	r.missing(RuleState, SectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
+	inferred := setOf(r.e.Inferred, itself)
+	for _, s := range r.p.Sources {
+		if s.State == Verified && inferred.has(s.What) && !r.inferred.has(s.What) {
+			r.fail(RuleState, SectionSources, s.What, "is inferred, says the record")
+		}
+	}
+	r.missing(RuleState, SectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
+		setOf(r.p.Decisions, ofDecision), r.inferred)
+	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return fold(c.Context) }), "\n")
+	for _, id := range r.e.Out {
+		if key(id) != "" && !names(kept, key(id)) {
+			r.fail(RuleState, SectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
+		}
+	}
+}
+
+func (r *recorder) doubt() {
+	r.missing(RuleDoubt, SectionQuestions, r.e.Questions, "is open, and left out", r.questions)
+}
+
+// texts returns the texts of entries.
+func texts[T any](entries []T, text func(T) string) []string {
+	list := make([]string, len(entries))
+	for i, e := range entries {
+		list[i] = text(e)
+	}
+	return list
+}

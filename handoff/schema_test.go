@@ -1,0 +1,183 @@
+package handoff
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+)
+
+const schemaFile = "../internal/cli/schema/handoff.json"
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	if err := c.AddResource("carrel:schema/handoff", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("carrel:schema/handoff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func conforms(s *jsonschema.Schema, data []byte) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return s.Validate(doc)
+}
+
+// The JSON of any packet conforms to the schema.
+func TestJSONConforms(t *testing.T) {
+	s := schema(t)
+	rapid.Check(t, func(t *rapid.T) {
+		data, err := packets.Draw(t, "packet").JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conforms(s, data); err != nil {
+			t.Fatalf("%v\n%s", err, data)
+		}
+	})
+}
+
+// What the schema refuses, Parse refuses, and the reverse, but for what a
+// schema cannot see.
+func TestSchemaRefusesAlike(t *testing.T) {
+	s := schema(t)
+	for _, x := range readArchives(t, "refused-json.txtar") {
+		for _, c := range changes(t, x) {
+			if slices.Contains([]string{"key-comes-twice", "half-a-character", "comma-is-missing"}, c.name) {
+				continue // before it is a value
+			}
+			if err := conforms(s, c.packet); err == nil {
+				t.Errorf("%s conforms to the schema", c.name)
+			}
+		}
+	}
+}
+
+// Every value in turn is taken away or replaced by each of a few others: then
+// Parse and the schema agree.
+func TestSchemaAndParseAgree(t *testing.T) {
+	s := schema(t)
+	full := readArchive(t, "testdata/good-full.txtar").texts["packet.json"]
+	var doc any
+	if err := json.Unmarshal([]byte(full), &doc); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	agree := func(what string) {
+		data, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse("", data)
+		if bad := conforms(s, data); (bad == nil) != (err == nil) {
+			t.Errorf("%s: Parse says %v, the schema %v", what, err, bad)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	others := []any{nil, true, 1.5, "", " ", "x", "\u00a0", []any{}, []any{1.0}, []any{"x"}, []any{""}, []any{map[string]any{}}, map[string]any{}}
+	var visit func(path string, v any, set func(any))
+	visit = func(path string, v any, set func(any)) {
+		for _, other := range others {
+			set(other)
+			agree(path)
+		}
+		set(v)
+		switch v := v.(type) {
+		case map[string]any:
+			for _, key := range slices.Sorted(mapKeys(v)) {
+				value := v[key]
+				visit(path+"/"+key, value, func(x any) { v[key] = x })
+				delete(v, key)
+				agree(path + "/" + key + " gone")
+				v[key] = value
+			}
+			v["other"] = "x"
+			agree(path + "/other")
+			delete(v, "other")
+		case []any:
+			for i, value := range v {
+				visit(path+"/", value, func(x any) { v[i] = x })
+			}
+		}
+	}
+	visit("", doc, func(x any) { doc = x })
+	agree("the packet itself")
+	if refused < 100 {
+		t.Errorf("only %d changes were refused", refused)
+	}
+}
+
+func mapKeys(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// The schema has the keys of the table, required ones as required ones.
+func TestSchemaHasTheKeys(t *testing.T) {
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Required   []string
+		Properties map[string]any
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	var required, optional []string
+	for _, f := range headFields {
+		if f.optional {
+			optional = append(optional, f.key)
+		} else {
+			required = append(required, f.key)
+		}
+	}
+	for _, s := range Sections() {
+		required = append(required, string(s))
+	}
+	required = required[:len(required)-1] // artifacts
+	optional = append(optional, string(SectionArtifacts))
+	if len(required) != 18 {
+		t.Errorf("%d required keys", len(required))
+	}
+	if diff := cmp.Diff(required, got.Required); diff != "" {
+		t.Errorf("required (-want +got):\n%s", diff)
+	}
+	all := slices.Sorted(slices.Values(append(required, optional...)))
+	if diff := cmp.Diff(all, slices.Sorted(mapKeys(got.Properties))); diff != "" {
+		t.Errorf("properties (-want +got):\n%s", diff)
+	}
+	if strings.Contains(string(text), "http://") {
+		t.Error("the schema refers to the network")
+	}
+}

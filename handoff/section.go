@@ -1,0 +1,282 @@
+package handoff
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+)
+
+// A Section names a section of a packet by its key in JSON.
+type Section string
+
+// The sections. The header has no name in JSON.
+const (
+	SectionHeader      Section = ""
+	SectionGoal        Section = "current_goal"
+	SectionState       Section = "current_state"
+	SectionIntent      Section = "active_intent"
+	SectionSources     Section = "verified_sources"
+	SectionInferred    Section = "inferred_claims"
+	SectionDecisions   Section = "locked_decisions"
+	SectionQuestions   Section = "open_questions"
+	SectionCorrections Section = "active_user_corrections"
+	SectionContext     Section = "context_to_preserve"
+	SectionDone        Section = "work_completed"
+	SectionRemaining   Section = "work_not_yet_completed"
+	SectionBoundaries  Section = "do_not_claim_beyond_this"
+	SectionNext        Section = "recommended_next_action"
+	SectionNotes       Section = "handoff_notes"
+	SectionArtifacts   Section = "artifacts"
+)
+
+// Sections returns the fifteen sections in their order, without the header.
+func Sections() []Section {
+	list := make([]Section, len(layouts))
+	for i := range layouts {
+		list[i] = layouts[i].section
+	}
+	return list
+}
+
+// Title returns the heading of a section in Markdown, such as "7. Open
+// Questions". That of the header is "Header".
+func (s Section) Title() string {
+	for i := range layouts {
+		if layouts[i].section == s {
+			return layouts[i].heading(i)
+		}
+	}
+	if s == SectionHeader {
+		return "Header"
+	}
+	return string(s)
+}
+
+// A field is a text of a packet: its key in JSON and its label in Markdown.
+type field struct {
+	key      string // empty if the text stands in a list by itself
+	label    string
+	optional bool
+	words    []string // what it may say; nil for anything
+}
+
+// A form says how a section is written in Markdown.
+type form int
+
+const (
+	formProse  form = iota // paragraphs
+	formIntent             // a list of labels
+	formList               // a list; the first field leads, the others stand below it
+	formTable              // a table; the fields are its columns
+)
+
+// A layout is what is fixed of a section.
+type layout struct {
+	section Section
+	title   string
+	form    form
+	fields  []field
+	text    func(*Packet) *string // of prose
+	entries func(*Packet) list    // of a list or a table
+}
+
+// heading returns the heading of the section at an index of layouts.
+func (l *layout) heading(i int) string { return strconv.Itoa(i+1) + ". " + l.title }
+
+var headFields = []field{
+	{key: "filename", label: "Filename", optional: true},
+	{key: "created_for", label: "Created for"},
+	{key: "created_by", label: "Created by"},
+	{key: "date", label: "Date"},
+	{key: "session_or_project", label: "Session / project"},
+	{key: "receipts_permalink", label: "Receipts permalink", optional: true},
+}
+
+func (p *Packet) head() []*string {
+	return []*string{&p.Filename, &p.CreatedFor, &p.CreatedBy, &p.Date, &p.Session, &p.Permalink}
+}
+
+var verbs = []string{
+	string(Explain), string(Create), string(Transform), string(Analyze),
+	string(Decide), string(Plan), string(Fix), string(UnknownIntent),
+}
+
+var intentFields = []field{
+	{key: "primary_intent", label: "Primary intent", words: verbs},
+	{key: "target_or_artifact", label: "Target/artifact"},
+	{key: "status", label: "Status"},
+	{key: "basis", label: "Basis"},
+	{key: "secondary_intent", label: "Secondary intent", optional: true},
+}
+
+func (in *Intent) texts() []*string {
+	return []*string{(*string)(&in.Primary), &in.Target, &in.Status, &in.Basis, &in.Secondary}
+}
+
+// intentLists are the fields of an intent that are lists.
+var intentLists = []field{
+	{key: "unresolved_slots", label: "Unresolved slots", optional: true},
+	{key: "flags", label: "Flags", optional: true},
+}
+
+func (in *Intent) lists() []*[]string { return []*[]string{&in.Slots, &in.Flags} }
+
+var (
+	states   = []string{string(Verified), string(Scanned), string(Referenced), string(Unavailable)}
+	statuses = []string{string(Delivered), string(Draft), string(Intermediate)}
+)
+
+// layouts has the sections in their order. They are numbered from 1.
+var layouts = [...]layout{
+	{section: SectionGoal, title: "Current Goal", text: func(p *Packet) *string { return &p.Goal }},
+	{section: SectionState, title: "Current State", text: func(p *Packet) *string { return &p.State }},
+	{section: SectionIntent, title: "Active Intent", form: formIntent},
+	{section: SectionSources, title: "Verified Sources", form: formTable, fields: []field{
+		{key: "source", label: "Source"},
+		{key: "type", label: "Type"},
+		{key: "state", label: "State", words: states},
+		{key: "what_was_verified", label: "What was verified"},
+	}, entries: func(p *Packet) list {
+		return rows[Source]{&p.Sources, func(s *Source) []*string { return []*string{&s.Source, &s.Type, (*string)(&s.State), &s.What} }}
+	}},
+	{section: SectionInferred, title: "Inferred Claims", form: formList, fields: []field{
+		{key: "text", label: "Inferred"}, {key: "basis", label: "Basis"},
+	}, entries: func(p *Packet) list {
+		return rows[Claim]{&p.Inferred, func(c *Claim) []*string { return []*string{&c.Text, &c.Basis} }}
+	}},
+	{section: SectionDecisions, title: "Locked Decisions", form: formList, fields: []field{
+		{key: "text", label: "Decision"}, {key: "basis", label: "Basis"},
+	}, entries: func(p *Packet) list {
+		return rows[Decision]{&p.Decisions, func(d *Decision) []*string { return []*string{&d.Text, &d.Basis} }}
+	}},
+	{section: SectionQuestions, title: "Open Questions", form: formList, fields: []field{
+		{key: "question", label: "Question"}, {key: "why_it_matters", label: "Why it matters"},
+	}, entries: func(p *Packet) list {
+		return rows[Question]{&p.Questions, func(q *Question) []*string { return []*string{&q.Question, &q.Why} }}
+	}},
+	{section: SectionCorrections, title: "Active User Corrections", form: formList, fields: []field{
+		{key: "correction", label: "Correction"}, {key: "meaning_for_next_agent", label: "Meaning for next agent"},
+	}, entries: func(p *Packet) list {
+		return rows[Correction]{&p.Corrections, func(c *Correction) []*string { return []*string{&c.Correction, &c.Meaning} }}
+	}},
+	{section: SectionContext, title: "Context to Preserve", form: formList, fields: []field{
+		{key: "context", label: "Context"}, {key: "why_it_matters", label: "Why it matters"},
+	}, entries: func(p *Packet) list {
+		return rows[Context]{&p.Context, func(c *Context) []*string { return []*string{&c.Context, &c.Why} }}
+	}},
+	{section: SectionDone, title: "Work Completed", form: formList, fields: []field{
+		{label: "Completed"},
+	}, entries: func(p *Packet) list { return rows[string]{&p.Done, alone} }},
+	{section: SectionRemaining, title: "Work Not Yet Completed", form: formList, fields: []field{
+		{label: "Remaining"},
+	}, entries: func(p *Packet) list { return rows[string]{&p.Remaining, alone} }},
+	{section: SectionBoundaries, title: "Do Not Claim Beyond This", form: formList, fields: []field{
+		{key: "boundary", label: "Boundary"}, {key: "reason", label: "Reason"},
+	}, entries: func(p *Packet) list {
+		return rows[Boundary]{&p.Boundaries, func(b *Boundary) []*string { return []*string{&b.Boundary, &b.Reason} }}
+	}},
+	{section: SectionNext, title: "Recommended Next Action", text: func(p *Packet) *string { return &p.Next }},
+	{section: SectionNotes, title: "Handoff Notes for the Receiving Agent", text: func(p *Packet) *string { return &p.Notes }},
+	{section: SectionArtifacts, title: "Session Artifacts", form: formTable, fields: []field{
+		{key: "artifact", label: "Artifact"},
+		{key: "type", label: "Type"},
+		{key: "path", label: "Path"},
+		{key: "status", label: "Status", words: statuses},
+	}, entries: func(p *Packet) list {
+		return rows[Artifact]{&p.Artifacts, func(a *Artifact) []*string { return []*string{&a.Artifact, &a.Type, &a.Path, (*string)(&a.Status)} }}
+	}},
+}
+
+// alone makes the row of a list of texts.
+func alone(s *string) []*string { return []*string{s} }
+
+// A list is a section with entries, seen as rows of texts.
+type list interface {
+	said() bool          // that is, not nil
+	size() int           //
+	row(i int) []*string // texts of an entry, in the order of the fields
+	say()                // turns nil into an empty list
+	grow() []*string     // adds an entry and returns its row
+}
+
+type rows[T any] struct {
+	entries *[]T
+	cells   func(*T) []*string
+}
+
+func (r rows[T]) said() bool          { return *r.entries != nil }
+func (r rows[T]) size() int           { return len(*r.entries) }
+func (r rows[T]) row(i int) []*string { return r.cells(&(*r.entries)[i]) }
+
+func (r rows[T]) say() {
+	if *r.entries == nil {
+		*r.entries = []T{}
+	}
+}
+
+func (r rows[T]) grow() []*string {
+	var zero T
+	*r.entries = append(*r.entries, zero)
+	return r.row(len(*r.entries) - 1)
+}
+
+// A place is where a text of a packet stands.
+type place struct {
+	section Section
+	path    string // as in "open_questions.0.question"
+	field   *field
+	text    *string
+}
+
+// places iterates over all texts of a packet, without optional ones that are
+// not there.
+func (p *Packet) places() iter.Seq[place] {
+	return func(yield func(place) bool) {
+		texts := func(s Section, prefix string, fields []field, texts []*string) bool {
+			for i, t := range texts {
+				if fields[i].optional && *t == "" {
+					continue
+				}
+				if !yield(place{s, join(prefix, fields[i].key), &fields[i], t}) {
+					return false
+				}
+			}
+			return true
+		}
+		if !texts(SectionHeader, "", headFields, p.head()) {
+			return
+		}
+		for i := range layouts {
+			l := &layouts[i]
+			name, ok := string(l.section), true
+			switch l.form {
+			case formProse:
+				ok = yield(place{l.section, name, &field{key: name}, l.text(p)})
+			case formIntent:
+				ok = texts(l.section, name, intentFields, p.Intent.texts())
+				for j, items := range p.Intent.lists() {
+					for k := range *items {
+						path := fmt.Sprintf("%s.%s.%d", name, intentLists[j].key, k)
+						ok = ok && yield(place{l.section, path, &field{}, &(*items)[k]})
+					}
+				}
+			case formList, formTable:
+				entries := l.entries(p)
+				for j := 0; ok && j < entries.size(); j++ {
+					ok = texts(l.section, fmt.Sprintf("%s.%d", name, j), l.fields, entries.row(j))
+				}
+			}
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
+// join puts a key behind a path. Either may be empty.
+func join(path, key string) string {
+	if path == "" || key == "" {
+		return path + key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,174 @@
+package handoff
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// encode writes what Markdown or an editor would change as decimal character
+// references: white space around a text and at the end of a line, control
+// characters other than tab and line feed, and what looks like a reference.
+func encode(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	var b strings.Builder
+	for i, r := range s {
+		rest := s[i+utf8.RuneLen(r):]
+		if mustEncode(r, rest, i == 0 || rest == "") {
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// mustEncode reports whether a character needs a reference. Edge says that it
+// is the first or the last of the text.
+func mustEncode(r rune, rest string, edge bool) bool {
+	switch r {
+	case '\n':
+		return edge
+	case ' ', '\t':
+		return edge || rest[0] == '\n'
+	case '&':
+		return strings.HasPrefix(rest, "#")
+	case '\u2028', '\u2029', '\ufeff': // line separators, byte order mark
+		return true
+	}
+	return unicode.IsControl(r)
+}
+
+var reference = regexp.MustCompile(`&#([0-9]{1,7});`)
+
+// decode undoes encode. What is no character stays.
+func decode(s string) string {
+	if !strings.Contains(s, "&#") {
+		return s
+	}
+	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+		n, err := strconv.Atoi(ref[2 : len(ref)-1])
+		if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
+			return ref
+		}
+		return string(rune(n))
+	})
+}
+
+// A guard protects lines that would be read as something else: a backslash is
+// put before them. Lines that begin with such backslashes get one more.
+type guard struct{ line, guarded *regexp.Regexp }
+
+var (
+	headingGuard = guard{regexp.MustCompile(`^\\*## `), regexp.MustCompile(`^\\+## `)}
+	bulletGuard  = guard{regexp.MustCompile(`^\\*-( |$)`), regexp.MustCompile(`^\\+-( |$)`)}
+)
+
+func (g guard) add(line string) string {
+	if g.line.MatchString(line) {
+		return `\` + line
+	}
+	return line
+}
+
+func (g guard) remove(line string) string {
+	if g.guarded.MatchString(line) {
+		return line[1:]
+	}
+	return line
+}
+
+// proseOut writes a text as paragraphs.
+func proseOut(s string) string {
+	lines := strings.Split(encode(s), "\n")
+	for i, l := range lines {
+		lines[i] = headingGuard.add(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// proseIn reads paragraphs.
+func proseIn(lines []string) string {
+	plain := make([]string, len(lines))
+	for i, l := range lines {
+		plain[i] = headingGuard.remove(l)
+	}
+	return joined(plain)
+}
+
+// itemOut writes a text behind a label or a bullet. Its further lines are
+// indented.
+func itemOut(s, indent string) string {
+	lines := strings.Split(encode(s), "\n")
+	for i, l := range lines {
+		if i > 0 && l != "" {
+			lines[i] = indent + bulletGuard.add(l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// itemIn reads the lines of such a text, without their indentation.
+func itemIn(lines []string) string {
+	plain := make([]string, len(lines))
+	for i, l := range lines {
+		if plain[i] = l; i > 0 {
+			plain[i] = bulletGuard.remove(l)
+		}
+	}
+	return joined(plain)
+}
+
+// joined makes a text of its lines.
+func joined(lines []string) string {
+	return decode(strings.Trim(strings.Join(lines, "\n"), " \t\n"))
+}
+
+// pipeOut and lineOut are how a cell of a table has what would end it.
+const (
+	pipeOut = `\|`
+	lineOut = "<br>"
+)
+
+// cellOut writes a text as a cell of a table.
+func cellOut(s string) string {
+	s = strings.ReplaceAll(encode(s), lineOut, "&#60;br>")
+	s = backslashes.ReplaceAllStringFunc(s, func(m string) string {
+		return strings.Repeat("&#92;", len(m)-1) + "|"
+	})
+	return strings.ReplaceAll(strings.ReplaceAll(s, "|", pipeOut), "\n", lineOut)
+}
+
+// backslashes are those before a pipe.
+var backslashes = regexp.MustCompile(`\\+\|`)
+
+// cellIn reads a cell whose pipes are plain again.
+func cellIn(s string) string {
+	return decode(strings.ReplaceAll(strings.Trim(s, " \t"), lineOut, "\n"))
+}
+
+// cells splits a row of a table. It reports false if that is no row.
+func cells(line string) ([]string, bool) {
+	if len(line) < 2 || line[0] != '|' {
+		return nil, false
+	}
+	var (
+		list []string
+		cell strings.Builder
+	)
+	for i := 1; i < len(line); i++ {
+		switch {
+		case strings.HasPrefix(line[i:], pipeOut):
+			cell.WriteByte('|')
+			i++
+		case line[i] == '|':
+			list = append(list, cell.String())
+			cell.Reset()
+		default:
+			cell.WriteByte(line[i])
+		}
+	}
+	return list, cell.Len() == 0
+}
