@@ -260,7 +260,7 @@ func (a *assembling) waiting() error {
 // query returns what steers triage.
 func (a *assembling) query() string {
 	if a.req.Query == "" && a.held != nil && a.intent == "" {
-		a.intent = strings.Join(intent(a.held, nil), " ")
+		a.intent = strings.Join(focusOf(a.held, nil), " ")
 	}
 	return cmp.Or(a.req.Query, a.intent)
 }

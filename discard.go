@@ -142,7 +142,11 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 		return nil, err
 	}
 	window := e.capacity(h.session.Model)
-	standings := e.standings(h, e.rules(h, 0))
+	rules, err := e.rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	standings := e.standings(h, rules)
 	for i := range standings {
 		if s := &standings[i]; s.Form == pager.Whole && !s.Rule.Hard() {
 			s.Thinking = p.meter.thinking(h.session.Messages, &h.blocks[i])
@@ -182,7 +186,7 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 			c.Blocks = append(c.Blocks, rows[i])
 		}
 	}
-	if err := e.record(ctx, scope, h, c, "discard", data, rows); err != nil {
+	if err := e.record(ctx, scope, h, c, "discard", data, &settlement{rows: rows, limit: plan.Before}); err != nil {
 		return nil, err
 	}
 	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {

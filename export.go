@@ -1,7 +1,9 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,11 +46,10 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 	if err != nil {
 		return nil, err
 	}
-	to := req.To
-	if to == "" {
-		to = h.head.Format
+	if h.head.Format == "" {
+		return nil, fmt.Errorf("%w: it has a contract and no conversation yet: import one", ErrRequest)
 	}
-	f, err := FormatNamed(to)
+	f, err := FormatNamed(cmp.Or(req.To, h.head.Format))
 	if err != nil {
 		return nil, err
 	}

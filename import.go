@@ -88,7 +88,7 @@ func (e *Engine) importSession(ctx context.Context, scope governance.Scope, req 
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
 		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,
 	}
-	if old != nil && old.head.Format != s.Format {
+	if old != nil && old.head.Format != "" && old.head.Format != s.Format {
 		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", ErrPolicy, s.ID, old.head.Format, s.Format)
 	}
 	if old != nil && bytes.Equal(old.session.Bytes(), req.Data) {

@@ -125,7 +125,10 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 		SessionInfo: info, Total: h.head.Window, Branches: h.session.Branches,
 		Floor: e.opts.Trigger.FloorOf(window), Target: e.opts.Trigger.TidyTo(window),
 	}
-	rules := e.rules(h, 0)
+	rules, err := e.rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
 	standings := e.standings(h, rules)
 	for i := range h.rows {
 		r, s := &h.rows[i], &standings[i]
@@ -216,7 +219,10 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 			}
 		}
 	}
-	rules := e.rules(h, 0)
+	rules, err := e.rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
 	for i := range h.rows {
 		share := res.share(&h.rows[i], rules[i])
 		share.Blocks++
@@ -254,14 +260,7 @@ func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
 func (e *Engine) Contract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ []string, err error) {
 	defer during("contract of session "+string(id), &err)
 
-	var lines []string
-	for line, err := range e.store.Statements(ctx, scope, id) {
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
+	return e.statements(ctx, scope, id)
 }
 
 // preview says what a block is and how it begins, in one line.

@@ -25,6 +25,7 @@ type held struct {
 	bodies  [][]byte           // of items; they share the memory of the input
 	said    []string           // what each block says, once asked for
 	summary *standIn           // what stands in the window for older blocks, or nil
+	agreed  *agreement         // the contract, once asked for
 }
 
 // texts returns what each block says.
@@ -90,6 +91,10 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 	}
 	if h.summary, err = e.standIn(ctx, scope, head.Summary); err != nil {
 		return nil, err
+	}
+	if head.Format == "" { // a contract whose conversation has not come yet
+		h.session = &transcript.Session{ID: id}
+		return h, nil
 	}
 	f, err := FormatNamed(head.Format)
 	if err != nil {

@@ -5,16 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/intent"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -74,6 +75,8 @@ type pass struct {
 	intent pager.Intent
 	hits   []int // terms of the intent in each block
 	rules  []pager.Rule
+
+	effects contract.Effects // of the corrections in the contract
 }
 
 type pageKey struct {
@@ -93,49 +96,38 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 	h.texts() // before two read them
 	var wg sync.WaitGroup
 	wg.Go(func() { p.names = newNames(h) })
-	p.rules = e.rules(h, req.KeepLast)
-	p.intent = intent(h, req.Intent)
+	if p.rules, err = e.rules(ctx, scope, h, req.KeepLast); err != nil {
+		return nil, err
+	}
+	a, err := e.agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	p.effects = a.state.Effects()
+	p.intent = focusOf(h, req.Intent)
 	p.hits = p.intent.Hits(h.texts())
 	wg.Wait()
 	return p, nil
 }
 
-// rules returns the rule of each block.
-func (e *Engine) rules(h *held, keepLast int) []pager.Rule {
-	pinned := make(map[transcript.BlockID]bool)
-	for i := range h.rows {
-		if h.rows[i].Pinned {
-			pinned[h.rows[i].ID] = true
-		}
-	}
-	if keepLast == 0 {
-		keepLast = e.opts.KeepLast
-	}
-	return pager.Rules(h.session.Messages, h.blocks, &pager.RuleOptions{Last: keepLast, Pinned: pinned, Tools: e.opts.Tools})
-}
-
 // focus is how many terms an intent has that was not given.
 const focus = 12
 
-// intent returns the given words as terms, or those of what a person wrote
-// last.
-func intent(h *held, given []string) pager.Intent {
+// focusOf returns the given words as terms, or else those of what a person asked
+// for last: the keywords of its intent, those that the fewest blocks have. Prompts
+// that only say to go on are passed over, and what was asked before is added while
+// there are too few.
+func focusOf(h *held, given []string) pager.Intent {
 	if len(given) > 0 {
 		return pager.NewIntent(given...)
 	}
 	all := h.texts()
-	var recent []string
-	for i := range h.blocks {
-		if h.blocks[i].Kind == transcript.KindUser {
-			recent = append(recent, all[i])
-		}
-	}
-	slices.Reverse(recent)
+	var words []string
 	var in pager.Intent
-	for n := 1; n <= len(recent) && len(in) < focus; n++ {
-		in = pager.NewIntent(recent[:n]...).Focus(all, focus)
-		if len(in) >= focus/4 {
-			break
+	for i := len(h.blocks) - 1; i >= 0 && len(in) < focus/4; i-- {
+		if h.blocks[i].Kind == transcript.KindUser {
+			words = append(words, intent.Compile(all[i], nil).Keywords()...)
+			in = pager.NewIntent(words...).Focus(all, focus)
 		}
 	}
 	return in
@@ -172,6 +164,10 @@ func (p *pass) budget(req *CompressRequest) token.Count {
 
 func (p *pass) candidates() []pager.Candidate {
 	h := p.held
+	behind := 0 // of the packet that the session began with
+	if p.effects.PriorContext {
+		_, behind = h.packet()
+	}
 	cs := make([]pager.Candidate, len(h.blocks))
 	for i := range h.blocks {
 		b := &h.blocks[i]
@@ -182,15 +178,24 @@ func (p *pass) candidates() []pager.Candidate {
 				Hits:  p.hits[i],
 				Terms: len(p.intent),
 				Age:   len(h.blocks) - b.Turn,
+				Prior: p.effects.PriorContext && (b.Kind == transcript.KindSummary || i == behind-1),
 			},
 		}
 		for _, k := range b.Messages {
 			m := &h.session.Messages[k]
 			c.Thinking = c.Thinking || m.HasThinking()
 			c.Results = c.Results || len(m.Results()) > 0
+			c.Signals.Source = c.Signals.Source || p.effects.SourcesFirst && p.reads(m)
 		}
 	}
 	return cs
+}
+
+// reads reports whether a message has a call that brings in a source.
+func (p *pass) reads(m *transcript.Message) bool {
+	return slices.ContainsFunc(m.Calls(), func(c transcript.ToolCall) bool {
+		return p.engine.opts.Tools.Class(c.Name) == tool.Read
+	})
 }
 
 // size returns the tokens of a block in a form.
@@ -315,7 +320,7 @@ func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass
 		data.Moves = append(data.Moves, m)
 	}
 	c.Head.Window, c.Head.Updated = plan.After, e.now()
-	return c, e.record(ctx, scope, h, c, "page", data, rows)
+	return c, e.record(ctx, scope, h, c, "page", data, &settlement{rows: rows, limit: plan.Budget})
 }
 
 // stubCell adds a cell with a stub to a change, and edges to what it was made
@@ -337,57 +342,14 @@ func (e *Engine) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (s
 }
 
 // record adds the journal entry and the statements of the contract to a change
-// after which the blocks are in the given rows.
-func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c *store.Change, op string, data any, rows []store.Block) error {
+// after which the window is as the settlement says.
+func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c *store.Change, op string, data any, s *settlement) error {
 	var err error
 	if c.Entry, err = e.entry(scope, h.head.ID, h.head.Revision, op, data); err != nil {
 		return err
 	}
-	var lines []string
-	for line, err := range e.store.Statements(ctx, scope, h.head.ID) {
-		if err != nil {
-			return err
-		}
-		lines = append(lines, line)
-	}
-	before, err := contract.Replay(slices.Values(lines))
-	if err != nil {
-		return fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
-	}
-	decisions := make([]contract.Decision, 0, len(rows))
-	for i := range rows {
-		decisions = append(decisions, contract.Decision{Block: contractID(rows[i].ID), Bucket: bucket(rows[i].State)})
-	}
-	for i := range h.off { // what left the conversation since the last pass
-		if id := contractID(h.off[i].ID); known(before, id) {
-			decisions = append(decisions, contract.Decision{Block: id, Bucket: contract.Evicted})
-		}
-	}
-	if c.Statements, err = before.Pass(decisions, c.Entry.Time); err != nil {
-		return fmt.Errorf("contract: %w", err)
-	}
-	return nil
-}
-
-// contractID returns the id by which a contract knows a block.
-func contractID(id transcript.BlockID) string { return "block-" + string(id) }
-
-// known reports whether a contract has a block.
-func known(s *contract.State, id string) bool {
-	_, ok := s.Bucket(id)
-	return ok
-}
-
-// bucket returns the list of the contract for a state.
-func bucket(s store.State) contract.Bucket {
-	switch s {
-	case store.StateLive:
-		return contract.Retained
-	case store.StateStub:
-		return contract.Paged
-	case store.StateCold, store.StatePurged:
-	}
-	return contract.Evicted
+	c.Statements, err = e.settle(ctx, scope, h, c, s)
+	return err
 }
 
 // Floor says by how much a budget is too small and what holds it up, if err is

@@ -1,38 +1,53 @@
-// Package contract reads and writes session contracts: what became of each
-// block of a session, as statements of the Liminate language.
+// Package contract reads, writes and runs session contracts: what became of each
+// block of a session, and what the session decided, asked, was told and read, as
+// statements of the Liminate language.
 //
 // # Statements
 //
-// A contract is a program, one statement a line, to which passes append. These
-// are all the statements that this package writes:
+// A contract is a program, one statement a line, to which whoever works on the
+// session appends. These are the forms that this package writes:
 //
 //	remember a list called retained-blocks
 //	add "block-0x04" to paged-blocks
 //	remove "block-0x04" from paged-blocks
 //	remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
+//	remember a number called window-tokens with 81234
+//	remember a source called readme with "what it says"
 //
-// They are the few forms that the language has had nearly from its start and
-// has not changed since: all but remove run in its first release, of 35 words,
-// and all of them in the present one. So each list is declared once,
-// before its first use, as a second declaration would empty it; reasons and
-// scores, for which the first release has no words, are kept elsewhere.
+// and the compositions, handlers and requirements of [State.Init], [State.Guard],
+// [State.Inherit] and [State.Verify]. All but remove run in the first release of
+// the language, of 35 words; doc/spec/contract.md says what which release knows.
+// Each list is declared once, before its first use, as a second declaration would
+// empty it.
 //
 // A block is in at most one list. One that moves is removed from its old list
 // before it is added to the new one, and one that stays needs no statement.
 //
-// # Other statements
+// # Reading and writing
 //
-// A contract may hold statements of other people's, such as guards that count
-// the lists. They are left alone and not judged, provided that they do not
-// change a list or the marker: then nobody could tell any more what is in it,
-// and [Replay] says so.
+// [Replay] leads from the statements to a [State]. The methods of a State that
+// write, from [State.Pass] to [State.Close], return statements to append, after
+// they have replayed them. What has no place in a contract is a typed error, and
+// then nothing has happened.
+//
+// A contract may hold statements of other people's. They are left alone, provided
+// that they change nothing of what a State holds: then nobody could tell any more
+// what is in it, and Replay says so.
+//
+// # Running
+//
+// [Run] executes a contract in the language and says what of it does not hold: its
+// own requirements, which [State.Guard] and [State.Inherit] add and anybody may, and
+// rules that need no statement. Guards are handlers, which are run once everything
+// else has been: so they judge what the last statement left, need not be repeated,
+// and cost the same however many passes there were.
 //
 // The statements of the original context pager, which no release of the
 // language can run, are written by [Legacy] and not read.
 //
 // # Determinism
 //
-// The package does no I/O and reads no clock. Equal decisions give equal bytes.
+// The package does no I/O and reads no clock. Equal arguments give equal bytes.
 // A [State] must not be used concurrently.
 package contract
 

@@ -324,6 +324,7 @@ func FuzzQuote(f *testing.F) {
 func FuzzReplay(f *testing.F) {
 	f.Add(declarations + "add \"a\" to paged-blocks\nremove \"a\" from paged-blocks\n")
 	f.Add("remember the list called Paged-Blocks, \u2028 show \"x\": paged-blocks")
+	f.Add("remember a list called open-questions with \"none\"\nassign claim-basis to document\nreplace open-questions")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Replay(Lines(text))
 		if err != nil {

@@ -7,16 +7,23 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carrel-dev/carrel/limn"
 )
 
-// A State is what a contract says: which lists are declared, which block is in
-// which of them, and when the last pass was. The zero State is that of an empty
-// contract.
+// A State is what a contract says: which block is in which list, when the last
+// pass was, and what the session has decided, asked, been told and read. The zero
+// State is that of an empty contract.
+//
+// Methods that write return the statements that they add, without line ends. Each
+// was replayed before it is returned, and the State is then as it is after them.
+// If there is an error, nothing has changed.
 type State struct {
 	declared [len(buckets)]bool
 	counts   [len(buckets)]int
 	blocks   map[string]Bucket
 	last     time.Time
+	session  session
 }
 
 // A SyntaxError says which line of a contract cannot be replayed, and why.
@@ -33,11 +40,14 @@ func (e *SyntaxError) Error() string {
 }
 
 // Replay returns the state that the statements of a contract lead to. It skips
-// blank lines and comments, and passes over statements that change neither a
-// list nor the marker. Everything else must be in one of the forms that this
+// blank lines and comments, and passes over statements that change nothing of
+// what a State holds. Everything else must be in one of the forms that this
 // package writes and must make sense where it stands: a list is declared once
-// and before it is used, a block is in no other list when it is added, and in
-// the list that it is removed from. If not, the error is a [*SyntaxError].
+// and before it is used, a block is in no other list when it is added, what is
+// removed from a list is in it, and nothing is changed once the contract is
+// closed. If not, the error is a [*SyntaxError].
+//
+// Replay judges no guards and runs nothing: that is for [Run].
 func Replay(lines iter.Seq[string]) (*State, error) {
 	s := new(State)
 	n := 0
@@ -56,25 +66,7 @@ func Replay(lines iter.Seq[string]) (*State, error) {
 // break after the last line begins no further one.
 func Lines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for len(text) > 0 {
-			line, rest, more := strings.Cut(text, "\n")
-			text = rest
-			if line != "" && line[len(line)-1] == '\r' {
-				line = line[:len(line)-1]
-			}
-			for !printable(line) {
-				i := strings.IndexFunc(line, breaksLine)
-				if i < 0 {
-					break
-				}
-				if !yield(line[:i]) {
-					return
-				}
-				_, size := utf8Rune(line[i:])
-				if line = line[i+size:]; line == "" && !more {
-					return
-				}
-			}
+		for _, line := range limn.Lines(text) {
 			if !yield(line) {
 				return
 			}
@@ -120,20 +112,20 @@ func (s *State) LastPass() time.Time { return s.last }
 // Clone returns a copy of s.
 func (s *State) Clone() *State {
 	c := *s
-	c.blocks = maps.Clone(s.blocks)
+	c.blocks, c.session = maps.Clone(s.blocks), s.session.clone()
 	return &c
 }
 
-// Pass returns the statements of a pass at a time, without line ends:
-// declarations of lists that have none, then what moves each block to where it
-// was decided to be, in the order of the decisions, and the marker last. A
-// block that is there already needs no statement.
+// Pass returns the statements of a pass at a time: declarations of lists that
+// have none, then what moves each block to where it was decided to be, in the
+// order of the decisions, and the marker last. A block that is there already needs
+// no statement. In a contract that is guarded the number of blocks comes before
+// the marker.
 //
-// Every statement was replayed before it is returned, and s is then the state
-// after the pass. If a decision cannot be written the error is an [*IDError]
-// and s is as it was.
+// If a decision cannot be written the error is an [*IDError], if it evicts a
+// pinned block a [*PinError], and if the contract is closed [ErrClosed].
 func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
-	if err := check(decisions); err != nil {
+	if err := s.checkPass(decisions); err != nil {
 		return nil, err
 	}
 	if year := at.UTC().Year(); year < 0 || year > 9999 {
@@ -143,7 +135,7 @@ func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
 	if s.blocks == nil {
 		s.blocks = make(map[string]Bucket, len(decisions))
 	}
-	lines := make([]string, 0, len(decisions)+len(buckets)+1)
+	lines := make([]string, 0, len(decisions)+len(buckets)+2)
 	for line := range strings.Lines(text) {
 		line = line[:len(line)-1]
 		if err := s.apply(line); err != nil {
@@ -155,6 +147,23 @@ func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
 	return lines, nil
 }
 
+// checkPass returns an error if a pass may not be written.
+func (s *State) checkPass(decisions []Decision) error {
+	if s.Closed() {
+		return ErrClosed
+	}
+	if err := check(decisions); err != nil {
+		return err
+	}
+	pins := s.session.list(PinnedBlocks) != nil || s.session.list(CorrectionBlocks) != nil
+	for i := range decisions {
+		if d := &decisions[i]; pins && d.Bucket == Evicted && s.Pinned(d.Block) {
+			return &PinError{Block: d.Block}
+		}
+	}
+	return nil
+}
+
 // write returns the text of a pass.
 func (s *State) write(decisions []Decision, at time.Time) string {
 	var out strings.Builder
@@ -164,6 +173,7 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 			out.WriteString("remember a list called " + string(b) + "\n")
 		}
 	}
+	blocks := len(s.blocks)
 	for _, d := range decisions {
 		old, ok := s.blocks[d.Block]
 		if old == d.Bucket {
@@ -171,8 +181,13 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 		}
 		if ok {
 			writeMove(&out, "remove", d.Block, "from", old)
+		} else {
+			blocks++
 		}
 		writeMove(&out, "add", d.Block, "to", d.Bucket)
+	}
+	if s.Guarded() {
+		out.WriteString(bindNumber(blockCount, blocks) + "\n")
 	}
 	out.WriteString("remember a string called " + Marker + ` with "` + at.UTC().Format(timeLayout) + "\"\n")
 	return out.String()
@@ -180,57 +195,66 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 
 // apply replays one line. The line and statement of its error are not set.
 func (s *State) apply(line string) *SyntaxError {
-	st, err := parse(line)
+	st, err := s.read(line)
 	if err != nil {
 		return err
 	}
-	switch st.verb {
-	case "":
+	if st.changes && s.session.closed {
+		return fault(max(st.column, 1), "begin a new contract, which can inherit from this one", "the contract is closed")
+	}
+	block := Bucket(st.name).index() >= 0
+	switch {
+	case st.verb == "":
 		return nil
-	case "declare":
-		return s.declare(st)
-	case "add":
-		return s.add(st)
-	case "remove":
-		return s.remove(st)
-	default: // mark
+	case st.name == Marker:
 		s.last = st.at
 		return nil
+	case !block:
+		return s.applySession(&st)
+	case st.verb == verbDeclare:
+		return s.declare(&st)
+	case st.verb == verbAdd:
+		return s.add(&st)
+	default: // verbRemove
+		return s.remove(&st)
 	}
 }
 
-func (s *State) declare(st statement) *SyntaxError {
-	i := st.bucket.index()
+func (s *State) declare(st *statement) *SyntaxError {
+	b := Bucket(st.name)
+	i := b.index()
 	if s.declared[i] {
-		return fault(st.column, "begin a new contract", "%s is declared twice, which would empty it", st.bucket)
+		return fault(st.column, "begin a new contract", "%s is declared twice, which would empty it", b)
 	}
 	s.declared[i] = true
 	return nil
 }
 
-func (s *State) add(st statement) *SyntaxError {
-	i := st.bucket.index()
+func (s *State) add(st *statement) *SyntaxError {
+	b := Bucket(st.name)
+	i := b.index()
 	if !s.declared[i] {
 		return fault(st.column, "a contract of the original pager cannot be continued: begin a new one",
-			"%s is used before it is declared", st.bucket)
+			"%s is used before it is declared", b)
 	}
-	if old, ok := s.blocks[st.block]; ok {
-		return fault(st.column, "remove it first", "block %q is in %s already", st.block, old)
+	if old, ok := s.blocks[st.text]; ok {
+		return fault(st.column, "remove it first", "block %q is in %s already", st.text, old)
 	}
 	if s.blocks == nil {
 		s.blocks = make(map[string]Bucket)
 	}
-	s.blocks[st.block] = st.bucket
+	s.blocks[st.text] = b
 	s.counts[i]++
 	return nil
 }
 
-func (s *State) remove(st statement) *SyntaxError {
-	i := st.bucket.index()
-	if !s.declared[i] || s.blocks[st.block] != st.bucket {
-		return fault(st.column, "", "block %q is not in %s", st.block, st.bucket)
+func (s *State) remove(st *statement) *SyntaxError {
+	b := Bucket(st.name)
+	i := b.index()
+	if !s.declared[i] || s.blocks[st.text] != b {
+		return fault(st.column, "", "block %q is not in %s", st.text, b)
 	}
-	delete(s.blocks, st.block)
+	delete(s.blocks, st.text)
 	s.counts[i]--
 	return nil
 }

@@ -51,10 +51,10 @@ type Op struct {
 	From      string // the agent it was inherited from, or empty
 }
 
-// A Moment is a time as it was written: a date, or any quoted text.
+// A Moment is the day that a rule begins or ends with. It is a remark: nothing
+// compares it with a clock.
 type Moment struct {
-	Text   string
-	Quoted bool
+	Text string // yyyy-mm-dd
 }
 
 // A Core is what an operation does.
@@ -66,8 +66,7 @@ type (
 	// Remember binds a name: "remember a D called N" with or from something.
 	// Exactly one of Fields, Values and From is set, or none for an empty list.
 	Remember struct {
-		Article    string   // as in the canonical form: "a", "an" or empty
-		Descriptor []string // the words before "called", without articles
+		Descriptor []string // the words before "called", without articles; "value", "list" or "record" if there were none
 		Name       Name
 		Fields     []Assignment // with F as V and …: a record
 		Values     []Expr       // with V [and V …]
@@ -82,10 +81,10 @@ type (
 		Body  *Sequence
 	}
 
-	// Show prints. At most one of the fields is set; with none it is "show each"
-	// inside an each, that is, the current item.
+	// Show prints one expression, or several names inside an each. With nothing
+	// to show it is inside an each and shows the current item.
 	Show struct {
-		Values []Expr // what is shown: one expression, or several names inside an each
+		Values []Expr
 	}
 
 	// Select is "filter" or "keep": what of a list meets a condition.
@@ -289,7 +288,7 @@ type (
 	// Test is a comparison.
 	Test struct {
 		Pos     Pos
-		Subject Expr // nil where it is elided: the item of a require-each, or of a define
+		Subject Expr // an [Item] also where it was left out, in a require-each or a define
 		Not     bool
 		Op      Op2
 		Within  Expr // the tolerance of [OpWithin]

@@ -1,6 +1,7 @@
 package limn
 
 import (
+	"errors"
 	"iter"
 )
 
@@ -11,7 +12,7 @@ type Options struct {
 	Packs []*Pack
 
 	// Today is the date that programs know as "today", as yyyy-mm-dd. If it is
-	// empty there is no such name.
+	// empty, or no date, there is no such name.
 	Today string
 
 	// Confirm is asked whether a statement is meant as its amber condition, with
@@ -38,6 +39,11 @@ type Update struct {
 }
 
 // A Machine executes statements. Make one with [NewMachine].
+//
+// Whatever a program says, a machine stays bounded: it holds a million items of
+// lists at most, numbers have at most 10,000 digits, compositions call one another
+// to a depth of 100, and a statement that takes millions of steps is given up with
+// an error.
 type Machine struct {
 	opts Options
 
@@ -45,7 +51,43 @@ type Machine struct {
 	predicates map[string]*Define
 	live       map[string]bool // names whose values come from outside
 	handlers   []*handler
-	failed     bool // an error that keeps the machine from listening
+	items      int // of all lists that have names
+	ticks      int // updates of the live name "tick"
+	limit      int // of the steps of a statement
+
+	failed  bool // an error that makes a run exit with 1
+	blocked bool // an error that keeps the machine from listening
+	firing  bool // a handler is running
+
+	// What follows belongs to the statement that is running.
+	out       []string
+	steps     int      // that are left to it
+	depth     int      // of compositions and predicates in one another
+	iterating []string // the lists that iterations are at
+	changed   []string // names that were bound or changed, if a handler is running
+}
+
+// NewMachine returns a machine that knows nothing but the live names of its packs,
+// and "today".
+func NewMachine(opts *Options) *Machine {
+	m := &Machine{
+		symbols:    make(map[string]*symbol),
+		predicates: make(map[string]*Define),
+		live:       make(map[string]bool),
+		limit:      maxSteps,
+	}
+	if opts != nil {
+		m.opts = *opts
+	}
+	for _, p := range m.opts.Packs {
+		for _, n := range p.Declarations {
+			m.live[n.Name] = true
+		}
+	}
+	if today, err := DateOf(m.opts.Today); err == nil {
+		m.symbols["today"] = &symbol{value: today}
+	}
+	return m
 }
 
 // Run executes the statements of a program and yields a result for each. What it
@@ -53,10 +95,111 @@ type Machine struct {
 // any, see [Contradictions].
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
+		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {
+			return
+		}
 		for _, l := range p.Lines {
 			if !yield(m.Exec(l)) {
 				return
 			}
 		}
 	}
+}
+
+// Value returns a copy of the value that has a name.
+func (m *Machine) Value(name string) (Value, bool) {
+	s, ok := m.symbols[name]
+	if !ok || s.teach != nil {
+		return Value{}, false
+	}
+	return m.current(s).copy(), true
+}
+
+// Failed reports whether a statement has failed in a way that makes a run exit
+// with 1, see [Status.Failed].
+func (m *Machine) Failed() bool { return m.failed }
+
+// Exec executes the statement of a line. What it did before it failed stays done.
+func (m *Machine) Exec(l *Line) Result {
+	r := m.execLine(l)
+	r.Line = l
+	m.note(r.Status)
+	return r
+}
+
+// note remembers what a status means for the run.
+func (m *Machine) note(s Status) {
+	m.failed = m.failed || s.Failed(false)
+	switch s {
+	case StatusParseError, StatusSemanticError, StatusAmber, StatusAmbiguous, StatusPackFailure:
+		m.blocked = true
+	case StatusSuccess, StatusRuntimeError, StatusNotMet, StatusViolated, StatusPermitted,
+		StatusListening, StatusFired, StatusShutdown:
+	}
+}
+
+func (m *Machine) execLine(l *Line) Result {
+	if l.Err != nil {
+		return failed(l.Err)
+	}
+	if l.Amber != "" && (m.opts.Confirm == nil || !m.opts.Confirm(l.Amber)) {
+		return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}
+	}
+	m.begin()
+	var err error
+	switch s := l.Stmt.(type) {
+	case *When:
+		return m.register(l)
+	case *Sequence:
+		_, err = m.run(s, nil, false)
+	case *About:
+	}
+	r := failed(err)
+	r.Output = m.out
+	return r
+}
+
+// begin makes the machine ready for another statement.
+func (m *Machine) begin() {
+	m.out, m.steps, m.depth, m.iterating = nil, m.limit, 0, nil
+}
+
+// A failure is why a statement did not do what it says.
+type failure struct {
+	status   Status
+	message  string
+	err      *Error // of the statuses that are errors
+	metadata map[string]any
+}
+
+func (f *failure) Error() string { return f.message }
+
+// errFinish ends everything that a handler does.
+var errFinish = errors.New("the machine was told to finish")
+
+// failed returns the result of a statement that ended with err, which may be nil.
+func failed(err error) Result {
+	if err == nil {
+		return Result{Status: StatusSuccess, Executed: true}
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return Result{Status: f.status, Message: f.message, Err: f.err, Executed: true, Metadata: f.metadata}
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = &Error{Fault: FaultRuntime, Text: err.Error()}
+	}
+	return Result{Status: e.Fault.status(), Message: e.Text, Err: e, Executed: e.Fault == FaultRuntime}
+}
+
+// status returns what a statement with such a fault comes to.
+func (f Fault) status() Status {
+	switch f {
+	case FaultParse:
+		return StatusParseError
+	case FaultSemantic:
+		return StatusSemanticError
+	case FaultRuntime:
+	}
+	return StatusRuntimeError
 }

@@ -49,6 +49,10 @@ type RuleOptions struct {
 	// Pinned has the blocks under [RulePin].
 	Pinned map[transcript.BlockID]bool
 
+	// Corrections has blocks that are known to record a correction, besides those
+	// in which one is found. They are under [RuleCorrection].
+	Corrections map[transcript.BlockID]bool
+
 	// Tools says which tools edit and plan. The default is the built-in table.
 	Tools *tool.Table
 }
@@ -102,7 +106,7 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 	}
 	set(first, RuleFirstTask)
 	for i := range blocks {
-		if corrects(msgs, &blocks[i]) {
+		if o.Corrections[blocks[i].ID] || corrects(msgs, &blocks[i]) {
 			set(i, RuleCorrection)
 		}
 	}

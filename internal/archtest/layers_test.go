@@ -30,7 +30,7 @@ type layer struct {
 var layers = []layer{
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
-	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "manifest", "tool"}},
+	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},

@@ -1,0 +1,89 @@
+package contract
+
+import "fmt"
+
+// An added is what a statement of ours adds to a list, or the name that it binds.
+type added struct{ name, text string }
+
+// A checker holds a state against the rules of contracts.
+type checker struct {
+	state    *State
+	failures []Failure
+	by       []added // what brought each failure about
+}
+
+// examine returns the failures of a contract with some lines, which lead to a state.
+func examine(s *State, lines []string) []Failure {
+	c := &checker{state: s}
+	c.pins()
+	c.budget()
+	c.decisions()
+	c.place(lines)
+	return c.failures
+}
+
+func (c *checker) pins() {
+	for _, l := range [...]List{PinnedBlocks, CorrectionBlocks} {
+		for _, id := range c.state.Texts(l) {
+			if c.state.blocks[id] == Evicted {
+				c.fail(FailedPin, added{string(Evicted), id}, "block %q is in %s and is evicted", id, l)
+			}
+		}
+	}
+}
+
+func (c *checker) budget() {
+	if tokens, limit := c.state.WindowTokens(); tokens > limit {
+		c.fail(FailedBudget, added{name: windowTokens}, "a window of %d tokens is over the budget of %d", tokens, limit)
+	}
+}
+
+// decisions finds decisions that contradict one before them.
+func (c *checker) decisions() {
+	type said struct{ value, decision string }
+	stems := make(map[string]said)
+	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
+		for _, decision := range c.state.Texts(l) {
+			stem, value, ok := Stem(decision)
+			if !ok {
+				continue
+			}
+			before, known := stems[stem]
+			switch {
+			case !known:
+				stems[stem] = said{value, decision}
+			case before.value != value:
+				c.fail(FailedDecision, added{string(l), decision}, "decision %q contradicts %q", decision, before.decision)
+			}
+		}
+	}
+}
+
+// fail notes a failure.
+func (c *checker) fail(kind FailureKind, by added, format string, args ...any) {
+	c.failures = append(c.failures, Failure{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	c.by = append(c.by, by)
+}
+
+// place finds the line of each failure: the last that did what brought it about.
+func (c *checker) place(lines []string) {
+	open := make(map[added][]*Failure)
+	for i := range c.failures {
+		c.failures[i].Line = len(lines)
+		open[c.by[i]] = append(open[c.by[i]], &c.failures[i])
+	}
+	for n := len(lines); n > 0 && len(open) > 0; n-- {
+		st, err := c.state.read(lines[n-1])
+		if err != nil || st.verb == verbRemove {
+			continue
+		}
+		by := added{st.name, st.text}
+		if st.verb == verbBind {
+			by.text = ""
+		}
+		for _, f := range open[by] {
+			f.Line = n
+		}
+		delete(open, by)
+	}
+}

@@ -1,0 +1,134 @@
+package contract
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A Resolution says what is to happen to a decision that contradicts another.
+type Resolution string
+
+// The resolutions.
+const (
+	Refuse   Resolution = ""         // it is an error
+	Override Resolution = "override" // it takes the place of the other, which is recorded
+	Defer    Resolution = "defer"    // it becomes an open question
+	Comply   Resolution = "comply"   // it is dropped
+)
+
+// A Conflict is a decision that contradicts a new one.
+type Conflict struct {
+	Decision string
+	List     List // [InheritedDecisions] or [TrackedDecisions]
+	Stem     string
+	Value    string // what the decision says of the stem
+}
+
+// prefixes are the verbs that decisions begin with.
+var prefixes = [...]string{"use-", "pin-", "set-", "choose-", "prefer-", "select-"}
+
+// Stem cuts a decision into what it is about and what it says of it:
+// "pin-version-0.10" is about "version" and says "0.10". It reports whether the
+// decision can be cut. That asks for a name without spaces that begins with one of
+// the six verbs, "use-", "pin-", "set-", "choose-", "prefer-" or "select-", which
+// belong neither to the stem nor to the value. Then the value is what follows
+//
+//   - the first "=" or ":", if there is one: set-log-level=debug;
+//   - otherwise the hyphen before the first part that begins with a digit, or with
+//     "v" and a digit, as versions may have hyphens: pin-python-3.12-slim;
+//   - otherwise the last hyphen: use-database-sqlite.
+//
+// What has no such place, such as "use-sqlite", says nothing of anything else, and
+// contradicts nothing. Case does not matter.
+func Stem(decision string) (stem, value string, ok bool) {
+	name := strings.ToLower(strings.TrimSpace(decision))
+	if strings.ContainsFunc(name, unicode.IsSpace) {
+		return "", "", false
+	}
+	for _, p := range prefixes {
+		if rest, found := strings.CutPrefix(name, p); found {
+			return cutValue(rest)
+		}
+	}
+	return "", "", false
+}
+
+// cutValue cuts a decision that has lost its verb.
+func cutValue(name string) (stem, value string, ok bool) {
+	at := strings.IndexAny(name, "=:")
+	for i := 1; at < 0 && i < len(name); i++ {
+		if name[i-1] == '-' && startsVersion(name[i:]) {
+			at = i - 1
+		}
+	}
+	if at < 0 {
+		at = strings.LastIndexByte(name, '-')
+	}
+	if at <= 0 || at == len(name)-1 {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+// startsVersion reports whether a text begins with a digit, or "v" and a digit.
+func startsVersion(text string) bool {
+	text = strings.TrimPrefix(text, "v")
+	return text != "" && '0' <= text[0] && text[0] <= '9'
+}
+
+// Conflicts returns the inherited and tracked decisions that are about the same
+// stem as a decision and say something else of it, see [Stem].
+func (s *State) Conflicts(decision string) []Conflict {
+	stem, value, ok := Stem(decision)
+	if !ok {
+		return nil
+	}
+	var conflicts []Conflict
+	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
+		for _, old := range s.session.list(l).all() {
+			oldStem, oldValue, ok := Stem(old)
+			if ok && oldStem == stem && oldValue != value {
+				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: oldStem, Value: oldValue})
+			}
+		}
+	}
+	return conflicts
+}
+
+// AddDecision tracks a decision. If it contradicts others, see
+// [State.Conflicts], what happens is what r says: with [Refuse] the error is a
+// [*ConflictError]. A decision that was taken already needs no statement.
+func (s *State) AddDecision(decision string, r Resolution) ([]string, error) {
+	return s.edit(func(d *draft) { d.decide(decision, r) })
+}
+
+func (d *draft) decide(decision string, r Resolution) {
+	d.check("decision", decision)
+	if d.has(TrackedDecisions, decision) || d.has(InheritedDecisions, decision) {
+		return
+	}
+	if conflicts := d.state.Conflicts(decision); len(conflicts) > 0 {
+		switch r {
+		case Refuse:
+			d.fail(&ConflictError{Decision: decision, Conflicts: conflicts})
+			return
+		case Defer:
+			d.question("whether " + decision + " takes the place of " + conflicts[0].Decision)
+			return
+		case Comply:
+			return
+		case Override:
+			for _, c := range conflicts {
+				d.remove(c.List, c.Decision)
+				d.add(OverriddenDecisions, "decision", c.Decision)
+			}
+		default:
+			d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})
+			return
+		}
+	}
+	d.add(TrackedDecisions, "decision", decision)
+	if d.err == nil {
+		d.bindNumber(decisionCount, d.state.session.list(TrackedDecisions).count)
+	}
+}

@@ -1,0 +1,38 @@
+package contract
+
+// Inherit takes over what an earlier session left: the decisions that still hold,
+// all corrections, questions that were not answered, and claims that were
+// verified. Behind each of them stands a requirement that the list has it, so a
+// contract out of which one was cut does not run. Sources and blocks are not
+// inherited.
+//
+// It is meant for the beginning of a session. If a decision of this session
+// contradicts an inherited one the error is a [*ConflictError].
+func (s *State) Inherit(parent *State) ([]string, error) {
+	return s.edit(func(d *draft) {
+		d.inherit(InheritedDecisions, "decision", parent, InheritedDecisions, TrackedDecisions)
+		d.inherit(ActiveCorrections, "correction", parent, ActiveCorrections, SessionCorrections)
+		d.inherit(UnresolvedQuestions, "question", parent, UnresolvedQuestions, OpenQuestions)
+		d.inherit(VerifiedClaims, "claim", parent, VerifiedClaims)
+	})
+}
+
+// inherit adds the items of a parent's lists to a list.
+func (d *draft) inherit(to List, what string, parent *State, from ...List) {
+	d.declare(to)
+	for _, l := range from {
+		for _, text := range parent.Texts(l) {
+			if d.has(to, text) {
+				continue
+			}
+			if to == InheritedDecisions {
+				if conflicts := d.state.Conflicts(text); len(conflicts) > 0 {
+					d.fail(&ConflictError{Decision: text, Conflicts: conflicts})
+					return
+				}
+			}
+			d.add(to, what, text)
+			d.line("require " + string(to) + ` includes "` + text + `" because "an earlier session left it"`)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package contract
+
+import "slices"
+
+// A List is the name of a list of texts that a session keeps beside its blocks.
+type List string
+
+// The lists of a session.
+const (
+	TrackedDecisions    List = "tracked-decisions"    // decided in this session
+	OverriddenDecisions List = "overridden-decisions" // gave way to another decision in this session
+	OpenQuestions       List = "open-questions"       // asked in this session, and not answered
+	SessionCorrections  List = "session-corrections"  // how the user wants it, said in this session
+	VerifiedClaims      List = "verified-claims"      // found to be so, in this session or an earlier one
+	PrecommitVerified   List = "precommit-verified"   // what was checked before a commit
+	InheritedDecisions  List = "inherited-decisions"  // decided in earlier sessions
+	ActiveCorrections   List = "active-corrections"   // corrections of earlier sessions
+	UnresolvedQuestions List = "unresolved-questions" // questions of earlier sessions
+	PinnedBlocks        List = "pinned-blocks"        // blocks that stay in the window
+	CorrectionBlocks    List = "correction-blocks"    // blocks that record a correction
+)
+
+// lists has the lists of a session.
+var lists = [...]List{
+	TrackedDecisions, OverriddenDecisions, OpenQuestions, SessionCorrections, VerifiedClaims, PrecommitVerified,
+	InheritedDecisions, ActiveCorrections, UnresolvedQuestions, PinnedBlocks, CorrectionBlocks,
+}
+
+// index returns the place of l in lists, or -1.
+func (l List) index() int { return slices.Index(lists[:], l) }
+
+// A SourceState says how far the sources of a session were read.
+type SourceState string
+
+// The states of sources.
+const (
+	Unscanned SourceState = "unscanned"
+	Scanned   SourceState = "scanned"
+	Verified  SourceState = "verified"
+)
+
+// A ClaimBasis says what the claims of a session rest on.
+type ClaimBasis string
+
+// The bases of claims.
+const (
+	BasisNone      ClaimBasis = "none"
+	BasisInference ClaimBasis = "inference"
+	BasisDocument  ClaimBasis = "document"
+	BasisVerified  ClaimBasis = "verified"
+)
+
+// The names of single values, and what those of contractState are.
+const (
+	sessionID     = "session-id"
+	resumeState   = "resume-state"
+	sourceState   = "source-state"
+	claimBasis    = "claim-basis"
+	contractState = "contract-state"
+	decisionCount = "decision-count"
+	blockCount    = "block-count"
+	windowTokens  = "window-tokens"
+	tokenBudget   = "token-budget"
+
+	stateOpen   = "open"
+	stateClosed = "closed"
+)
+
+// A scalar is a name that holds one value.
+type scalar struct {
+	name   string
+	number bool     // whether it holds a whole number that is not negative, rather than a text
+	among  []string // the only texts that it may hold, or nil
+}
+
+var scalars = [...]scalar{
+	{name: sessionID},
+	{name: resumeState},
+	{name: sourceState, among: []string{string(Unscanned), string(Scanned), string(Verified)}},
+	{name: claimBasis, among: []string{string(BasisNone), string(BasisInference), string(BasisDocument), string(BasisVerified)}},
+	{name: contractState, among: []string{stateOpen, stateClosed}},
+	{name: decisionCount, number: true},
+	{name: blockCount, number: true},
+	{name: windowTokens, number: true},
+	{name: tokenBudget, number: true},
+}
+
+// scalarIndex returns the place of a name in scalars, or -1.
+func scalarIndex(name string) int {
+	return slices.IndexFunc(scalars[:], func(s scalar) bool { return s.name == name })
+}
+
+// ours reports whether a name is one that contracts give a meaning to, so that
+// only the forms of this package may change what it stands for.
+func ours(name string) bool {
+	return name == Marker || Bucket(name).index() >= 0 || List(name).index() >= 0 || scalarIndex(name) >= 0
+}

@@ -1,0 +1,129 @@
+package contract
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/limn"
+)
+
+// A FailureKind says what sort of a [Failure] one is.
+type FailureKind string
+
+// The kinds of failures.
+const (
+	FailedGuard     FailureKind = "guard"     // a requirement that is not met, or a prohibition that is violated
+	FailedStatement FailureKind = "statement" // what the language cannot execute
+	FailedPin       FailureKind = "pin"       // a block that must stay in the window is out of it
+	FailedBudget    FailureKind = "budget"    // the window is over its budget
+	FailedDecision  FailureKind = "decision"  // two decisions contradict each other
+)
+
+// A Failure is something that a contract does not hold.
+type Failure struct {
+	Line int         `json:"line"` // first is 1
+	Kind FailureKind `json:"kind"`
+	Text string      `json:"text"` // what is wrong, in words
+}
+
+func (f Failure) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Text) }
+
+// A Report is what came of running a contract.
+type Report struct {
+	State      *State    // after the last statement
+	Statements int       // how many the language executed
+	Failures   []Failure // by line; none if the contract holds
+	Shown      []string  // what it printed, such as that a source was not read
+}
+
+// Err returns a [*RunError] if anything failed.
+func (r *Report) Err() error {
+	if len(r.Failures) == 0 {
+		return nil
+	}
+	return &RunError{Failures: r.Failures}
+}
+
+// A RunError says what a contract does not hold.
+type RunError struct {
+	Failures []Failure // at least one
+}
+
+func (e *RunError) Error() string {
+	if n := len(e.Failures) - 1; n > 0 {
+		return fmt.Sprintf("the contract fails: %v (and %d more)", e.Failures[0], n)
+	}
+	return fmt.Sprintf("the contract fails: %v", e.Failures[0])
+}
+
+// RunOptions adjusts [Run].
+type RunOptions struct {
+	// Packs are added to the session pack.
+	Packs []*limn.Pack
+
+	// Today is the date that a contract knows as "today", as yyyy-mm-dd, or empty.
+	Today string
+}
+
+// Run replays a contract, executes it with the session pack, and holds what it
+// leads to against the rules of contracts: no block that is pinned or records a
+// correction is evicted, the window is within its budget, and no two decisions
+// contradict each other. That a block is in one list only, and that nobody else's
+// statement changes what is ours, replaying has checked.
+//
+// What cannot be replayed is a [*SyntaxError]; all else that is wrong is in the
+// report. Unlike in the language itself, requirements that are not met and
+// statements that ask for a confirmation are failures.
+func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
+	all := slices.Collect(lines)
+	state, err := Replay(slices.Values(all))
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{State: state}
+	r.execute(all, o)
+	r.Failures = append(r.Failures, examine(state, all)...)
+	slices.SortStableFunc(r.Failures, func(a, b Failure) int { return a.Line - b.Line })
+	return r, nil
+}
+
+// execute runs the statements of a contract.
+func (r *Report) execute(lines []string, o *RunOptions) {
+	opts := *language()
+	if o != nil {
+		opts.Packs = append(slices.Clone(opts.Packs), o.Packs...)
+		opts.Today = o.Today
+	}
+	program := limn.Parse("", strings.Join(lines, "\n"), &opts)
+	machine := limn.NewMachine(&opts)
+	for result := range machine.Run(program) {
+		r.note(&result)
+	}
+	for result := range machine.Listen(nil) {
+		r.note(&result)
+	}
+}
+
+// note notes what became of a statement.
+func (r *Report) note(result *limn.Result) {
+	r.Shown = append(r.Shown, result.Output...)
+	if result.Executed {
+		r.Statements++
+	}
+	kind := FailedStatement
+	switch result.Status {
+	case limn.StatusNotMet, limn.StatusViolated:
+		kind = FailedGuard
+	case limn.StatusParseError, limn.StatusSemanticError, limn.StatusRuntimeError, limn.StatusPackFailure,
+		limn.StatusAmber, limn.StatusAmbiguous:
+	case limn.StatusSuccess, limn.StatusPermitted, limn.StatusListening, limn.StatusFired, limn.StatusShutdown:
+		return
+	}
+	f := Failure{Kind: kind, Text: result.Message}
+	if result.Line != nil {
+		f.Line = result.Line.Pos.Line
+	}
+	r.Failures = append(r.Failures, f)
+}

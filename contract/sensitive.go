@@ -1,0 +1,89 @@
+package contract
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Sensitive is a line of a contract that may say something that is not for
+// others.
+type Sensitive struct {
+	Line   int    // first is 1
+	Marker string // what stands in it, such as "password"
+}
+
+// A marker is words of which a secret is often not far. Hyphens and underscores in
+// a text count as spaces.
+type marker struct {
+	text  string
+	whole bool // whether it must not be part of a longer word
+}
+
+var markers = [...]marker{
+	{"password", false},
+	{"passphrase", false},
+	{"passwd", false},
+	{"secret", false},
+	{"credential", false},
+	{"api key", false},
+	{"apikey", false},
+	{"access key", false},
+	{"access token", false},
+	{"auth token", false},
+	{"bearer", true},
+	{"private key", false},
+	{"ssh key", true},
+	{"social security", true},
+	{"ssn", true},
+	{"credit card", false},
+	{"card number", true},
+	{"cvv", true},
+}
+
+// FindSensitive returns the lines of a contract with words like "password" or
+// "api key", each with the first such word. It looks at sources and claims and at
+// everything else, comments too: whoever gives a contract away gives all of it. It
+// finds words about secrets, and not secrets.
+func FindSensitive(lines iter.Seq[string]) []Sensitive {
+	var found []Sensitive
+	n := 0
+	for line := range lines {
+		n++
+		text := strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(line))
+		for _, m := range markers {
+			if m.in(text) {
+				found = append(found, Sensitive{Line: n, Marker: m.text})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// in reports whether a marker is in a text of lower case.
+func (m marker) in(text string) bool {
+	for at := strings.Index(text, m.text); at >= 0; {
+		end := at + len(m.text)
+		if !m.whole || !letterBefore(text[:at]) && !letterAfter(strings.TrimPrefix(text[end:], "s")) {
+			return true
+		}
+		next := strings.Index(text[end:], m.text)
+		if next < 0 {
+			break
+		}
+		at = end + next
+	}
+	return false
+}
+
+func letterBefore(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(r)
+}
+
+func letterAfter(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r)
+}

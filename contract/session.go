@@ -1,0 +1,187 @@
+package contract
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Source is a text that a session remembers by a name: what it was given to
+// read, or a claim.
+type Source struct {
+	Name  string
+	Text  string
+	Claim bool // whether it is a claim, rather than a source
+}
+
+// A session is what a contract says beside the blocks.
+type session struct {
+	lists   [len(lists)]*texts   // nil if it is not declared
+	values  [len(scalars)]string // empty if it is not bound
+	sources []Source             // in the order of their names' first use
+	places  map[string]int       // of the sources, by name
+	closed  bool
+}
+
+func (s *session) clone() session {
+	c := *s
+	for i := range c.lists {
+		c.lists[i] = c.lists[i].clone()
+	}
+	c.sources, c.places = slices.Clone(s.sources), maps.Clone(s.places)
+	return c
+}
+
+// list returns the items of a list, which is nil if it is not declared.
+func (s *session) list(l List) *texts { return s.lists[l.index()] }
+
+// value returns the value of a name, or nothing if it has none.
+func (s *session) value(name string) string { return s.values[scalarIndex(name)] }
+
+// number returns the number that a name stands for, or 0.
+func (s *session) number(name string) int64 {
+	n, _ := strconv.ParseInt(s.value(name), 10, 64) // what is bound was checked
+	return n
+}
+
+// Texts returns the items of a list, in order.
+func (s *State) Texts(l List) []string {
+	if i := l.index(); i >= 0 {
+		return s.session.lists[i].all()
+	}
+	return nil
+}
+
+// SessionID returns the id of the session, or nothing.
+func (s *State) SessionID() string { return s.session.value(sessionID) }
+
+// ResumeState returns where the session is to be resumed, or nothing.
+func (s *State) ResumeState() string { return s.session.value(resumeState) }
+
+// SourceState returns how far the sources were read, or nothing if that was never
+// said.
+func (s *State) SourceState() SourceState { return SourceState(s.session.value(sourceState)) }
+
+// ClaimBasis returns what the claims rest on, or nothing if that was never said.
+func (s *State) ClaimBasis() ClaimBasis { return ClaimBasis(s.session.value(claimBasis)) }
+
+// DecisionCount returns the number that the contract gives for its decisions.
+func (s *State) DecisionCount() int64 { return s.session.number(decisionCount) }
+
+// WindowTokens returns how many tokens the window had after the last pass, and
+// how many it might have.
+func (s *State) WindowTokens() (tokens, limit int64) {
+	return s.session.number(windowTokens), s.session.number(tokenBudget)
+}
+
+// Sources returns what was remembered as a source or claim, in order.
+func (s *State) Sources() []Source { return slices.Clone(s.session.sources) }
+
+// Source returns a source or claim by its name.
+func (s *State) Source(name string) (Source, bool) {
+	i, ok := s.session.places[name]
+	if !ok {
+		return Source{}, false
+	}
+	return s.session.sources[i], true
+}
+
+// Initialized reports whether the contract has the statements of [State.Init].
+func (s *State) Initialized() bool { return s.session.value(contractState) != "" }
+
+// Guarded reports whether the contract has the statements of [State.Guard].
+func (s *State) Guarded() bool { return s.session.value(blockCount) != "" }
+
+// Closed reports whether the contract is closed. Then it may be read, and no
+// statement that changes anything may follow.
+func (s *State) Closed() bool { return s.session.closed }
+
+// applySession replays a statement that is not about blocks and the marker.
+func (s *State) applySession(st *statement) *SyntaxError {
+	switch st.verb {
+	case verbDeclare:
+		return s.declareList(st)
+	case verbAdd, verbRemove:
+		return s.changeList(st)
+	case verbBind:
+		return s.bind(st)
+	default: // verbSource
+		s.remember(Source{Name: st.name, Text: st.text, Claim: st.claim})
+		return nil
+	}
+}
+
+func (s *State) declareList(st *statement) *SyntaxError {
+	i := List(st.name).index()
+	if s.session.lists[i] != nil {
+		return fault(st.column, "add to the list that there is", "%s is declared twice, which would empty it", st.name)
+	}
+	t := newTexts()
+	for _, text := range st.items {
+		t.add(text)
+	}
+	s.session.lists[i] = t
+	return nil
+}
+
+func (s *State) changeList(st *statement) *SyntaxError {
+	t := s.session.list(List(st.name))
+	switch {
+	case t == nil:
+		return fault(st.column, "declare it: remember a list called "+st.name, "%s is used before it is declared", st.name)
+	case st.verb == verbAdd:
+		t.add(st.text)
+	case !t.remove(st.text):
+		return fault(st.column, "", "%q is not in %s", st.text, st.name)
+	}
+	return nil
+}
+
+func (s *State) bind(st *statement) *SyntaxError {
+	if len(st.items) == 1 { // counted rather than written
+		t := s.session.list(List(st.items[0]))
+		if t == nil {
+			return fault(st.column, "", "%s is counted before it is declared", st.items[0])
+		}
+		st.text = strconv.Itoa(t.count)
+	}
+	i := scalarIndex(st.name)
+	if reason := scalars[i].refuses(st.text); reason != "" {
+		return fault(st.column, "", "%s cannot be %q: it %s", st.name, st.text, reason)
+	}
+	s.session.values[i] = st.text
+	s.session.closed = s.session.value(contractState) == stateClosed
+	return nil
+}
+
+// refuses returns why a scalar cannot have a value, or nothing.
+func (s *scalar) refuses(value string) string {
+	switch {
+	case s.number:
+		if n, err := strconv.ParseInt(value, 10, 64); err != nil || n < 0 || strconv.FormatInt(n, 10) != value {
+			return "is a whole number that is not negative"
+		}
+	case s.among != nil && !slices.Contains(s.among, value):
+		return "is one of " + oneOf(s.among)
+	}
+	return ""
+}
+
+// oneOf returns words as a person writes them.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+func (s *State) remember(source Source) {
+	if i, ok := s.session.places[source.Name]; ok {
+		s.session.sources[i] = source
+		return
+	}
+	if s.session.places == nil {
+		s.session.places = make(map[string]int)
+	}
+	s.session.places[source.Name] = len(s.session.sources)
+	s.session.sources = append(s.session.sources, source)
+}

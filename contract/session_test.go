@@ -1,0 +1,861 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/limn"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// must returns a function that fails the test on an error.
+func must(t testing.TB) func([]string, error) []string {
+	return func(lines []string, err error) []string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+}
+
+// diffLines compares lines with a text.
+func diffLines(t *testing.T, name, want string, lines []string) {
+	t.Helper()
+	var got string
+	if len(lines) > 0 {
+		got = strings.Join(lines, "\n") + "\n"
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestWriters(t *testing.T) {
+	s := new(State)
+	write := must(t)
+	for _, tt := range []struct {
+		name  string
+		write func() ([]string, error)
+		want  string
+	}{
+		{
+			"a decision, whose list is declared", func() ([]string, error) { return s.AddDecision("use-database-sqlite", Refuse) },
+			"remember a list called tracked-decisions\nadd \"use-database-sqlite\" to tracked-decisions\nremember a number called decision-count with 1\n",
+		},
+		{"the same decision again", func() ([]string, error) { return s.AddDecision("use-database-sqlite", Refuse) }, ""},
+		{
+			"a decision about the same that is deferred", func() ([]string, error) { return s.AddDecision("use-database-postgres", Defer) },
+			"remember a list called open-questions\nadd \"whether use-database-postgres takes the place of use-database-sqlite\" to open-questions\n",
+		},
+		{"one that is dropped", func() ([]string, error) { return s.AddDecision("use-database-postgres", Comply) }, ""},
+		{
+			"one that overrides", func() ([]string, error) { return s.AddDecision("use-database-postgres", Override) },
+			`remove "use-database-sqlite" from tracked-decisions
+remember a list called overridden-decisions
+add "use-database-sqlite" to overridden-decisions
+add "use-database-postgres" to tracked-decisions
+remember a number called decision-count with 1
+`,
+		},
+		{
+			"a resolution without conflict", func() ([]string, error) { return s.AddDecision("be kind", Comply) },
+			"add \"be kind\" to tracked-decisions\nremember a number called decision-count with 2\n",
+		},
+		{"a question", func() ([]string, error) { return s.AddQuestion("who?") }, "add \"who?\" to open-questions\n"},
+		{"the same question again", func() ([]string, error) { return s.AddQuestion("who?") }, ""},
+		{"a question that is answered", func() ([]string, error) { return s.ResolveQuestion("who?") }, "remove \"who?\" from open-questions\n"},
+		{
+			"a named correction", func() ([]string, error) { return s.AddCorrection("Answer first!") },
+			"remember a list called session-corrections\nadd \"answer-first\" to session-corrections\n",
+		},
+		{
+			"a correction with a block that records it", func() ([]string, error) { return s.AddCorrection("answer first", "block-3") },
+			"remember a list called correction-blocks\nadd \"block-3\" to correction-blocks\n",
+		},
+		{"a state of sources", func() ([]string, error) { return s.SetSourceState(Scanned) }, "remember a string called source-state with \"scanned\"\n"},
+		{"the same state again", func() ([]string, error) { return s.SetSourceState(Scanned) }, ""},
+		{"a basis of claims", func() ([]string, error) { return s.SetClaimBasis(BasisNone) }, "remember a string called claim-basis with \"none\"\n"},
+		{"where to resume", func() ([]string, error) { return s.SetResumeState("at step 3") }, "remember a string called resume-state with \"at step 3\"\n"},
+		{
+			"a source", func() ([]string, error) { return s.AddSource("Spec v2.md", "all of it") },
+			"remember a source called spec-v2-md with \"all of it\"\n",
+		},
+		{"the same source again", func() ([]string, error) { return s.AddSource("spec-v2.md", "all of it") }, ""},
+		{"a claim", func() ([]string, error) { return s.AddClaim("from", "it is") }, "remember a claim called source-from with \"it is\"\n"},
+		{
+			"a claim that stands in a source", func() ([]string, error) { return s.Verify("all of", "spec v2 md") },
+			"cite \"all of\" from spec-v2-md\nremember a list called verified-claims\nadd \"all of\" to verified-claims\n",
+		},
+		{"a claim that was verified otherwise", func() ([]string, error) { return s.Verify("it compiles", "") }, "add \"it compiles\" to verified-claims\n"},
+		{
+			"a check before a commit", func() ([]string, error) { return s.VerifyCommit("staged a.go") },
+			"remember a list called precommit-verified\nadd \"staged a.go\" to precommit-verified\n",
+		},
+		{
+			"pins", func() ([]string, error) { return s.Pin([]string{"block-1", "block-2"}) },
+			"remember a list called pinned-blocks\nadd \"block-1\" to pinned-blocks\nadd \"block-2\" to pinned-blocks\n",
+		},
+		{
+			"other pins", func() ([]string, error) { return s.Pin([]string{"block-2", "block-4"}) },
+			"remove \"block-1\" from pinned-blocks\nadd \"block-4\" to pinned-blocks\n",
+		},
+		{
+			"a budget", func() ([]string, error) { return s.Budget(10, 20) },
+			"remember a number called token-budget with 20\nremember a number called window-tokens with 10\n",
+		},
+		{"the end", s.Close, "remember a string called contract-state with \"closed\"\n"},
+	} {
+		diffLines(t, tt.name, tt.want, write(tt.write()))
+	}
+	if tokens, limit := s.WindowTokens(); tokens != 10 || limit != 20 || s.DecisionCount() != 2 || !s.Closed() {
+		t.Errorf("%d of %d tokens, %d decisions, closed %v, want 10 of 20, 2, true", tokens, limit, s.DecisionCount(), s.Closed())
+	}
+	effects := Effects{AlwaysRetain: []string{"block-3"}}
+	if diff := cmp.Diff(effects, s.Effects()); diff != "" {
+		t.Errorf("Effects (-want +got):\n%s", diff)
+	}
+}
+
+// writers are all writers, with arguments that a fresh contract takes.
+func writers(s *State) map[string]func() ([]string, error) {
+	return map[string]func() ([]string, error){
+		"Init":            func() ([]string, error) { return s.Init("id", nil) },
+		"Inherit":         func() ([]string, error) { return s.Inherit(new(State)) },
+		"Pass":            func() ([]string, error) { return s.Pass([]Decision{{"block-1", Retained}}, at) },
+		"Guard":           func() ([]string, error) { return s.Guard() },
+		"AddDecision":     func() ([]string, error) { return s.AddDecision("use-x-1", Override) },
+		"AddQuestion":     func() ([]string, error) { return s.AddQuestion("why?") },
+		"ResolveQuestion": func() ([]string, error) { return s.ResolveQuestion("why?") },
+		"AddCorrection":   func() ([]string, error) { return s.AddCorrection("answer-first", "block-1") },
+		"SetSourceState":  func() ([]string, error) { return s.SetSourceState(Verified) },
+		"SetClaimBasis":   func() ([]string, error) { return s.SetClaimBasis(BasisVerified) },
+		"SetResumeState":  func() ([]string, error) { return s.SetResumeState("later") },
+		"AddSource":       func() ([]string, error) { return s.AddSource("notes", "text") },
+		"AddClaim":        func() ([]string, error) { return s.AddClaim("guess", "text") },
+		"Verify":          func() ([]string, error) { return s.Verify("so", "") },
+		"VerifyCommit":    func() ([]string, error) { return s.VerifyCommit("files") },
+		"Pin":             func() ([]string, error) { return s.Pin([]string{"block-1"}) },
+		"Budget":          func() ([]string, error) { return s.Budget(1, 2) },
+		"Close":           func() ([]string, error) { return s.Close() },
+	}
+}
+
+func TestNothingCanBeWrittenToAClosedContract(t *testing.T) {
+	s := new(State)
+	write := must(t)
+	write(s.AddQuestion("why?"))
+	write(s.Close())
+	before := describe(s)
+	for name, f := range writers(s) {
+		if name == "Init" {
+			continue // says that the contract is initialized, below
+		}
+		if lines, err := f(); !errors.Is(err, ErrClosed) || lines != nil {
+			t.Errorf("%s = %q, %v, want %v", name, lines, err, ErrClosed)
+		}
+	}
+	if _, err := s.Init("", nil); !errors.Is(err, ErrInitialized) {
+		t.Errorf("Init: %v, want %v", err, ErrInitialized)
+	}
+	if diff := cmp.Diff(before, describe(s)); diff != "" {
+		t.Errorf("the state has changed:\n%s", diff)
+	}
+}
+
+// What cannot be written is an error that says so, and nothing is half written.
+func TestWriterErrors(t *testing.T) {
+	s := new(State)
+	write := must(t)
+	write(s.Pass([]Decision{{"block-1", Retained}, {"block-2", Evicted}}, at))
+	write(s.Pin([]string{"block-1"}))
+	write(s.AddDecision("pin-version-0.9", Refuse))
+	write(s.AddSource("notes", "The gate is closed."))
+	write(s.AddClaim("guess", "open"))
+	before := describe(s)
+	long := strings.Repeat("9", 99)
+	for _, tt := range []struct {
+		name  string
+		write func() ([]string, error)
+		want  string
+	}{
+		{
+			"a pinned block is evicted", func() ([]string, error) { return s.Pass([]Decision{{"block-3", Paged}, {"block-1", Evicted}}, at) },
+			`block "block-1" is pinned and cannot be evicted`,
+		},
+		{
+			"an evicted block is pinned", func() ([]string, error) { return s.Pin([]string{"block-1", "block-2"}) },
+			`block "block-2" is evicted and cannot be pinned`,
+		},
+		{
+			"an evicted block records a correction", func() ([]string, error) { return s.AddCorrection("answer-first", "block-2") },
+			`block "block-2" is evicted and cannot be pinned`,
+		},
+		{"a pin cannot be written", func() ([]string, error) { return s.Pin([]string{`"`}) }, `block id "\"" has a quotation mark at byte 0`},
+		{"too many tokens", func() ([]string, error) { return s.Budget(21, 20) }, "a window of 21 tokens is over the budget of 20"},
+		{
+			"a decision conflicts", func() ([]string, error) { return s.AddDecision("use-version-0.10", Refuse) },
+			`decision "use-version-0.10" conflicts with "pin-version-0.9" of tracked-decisions`,
+		},
+		{
+			"an unknown resolution", func() ([]string, error) { return s.AddDecision("use-version-0.10", "win") },
+			`resolution "win" is not override, defer or comply`,
+		},
+		{"an empty decision", func() ([]string, error) { return s.AddDecision("", Refuse) }, `decision "" is empty`},
+		{
+			"a question with a line break", func() ([]string, error) { return s.AddQuestion("a\u2028b") },
+			`question "a\u2028b" has the line-breaking character U+2028 at byte 1`,
+		},
+		{
+			"a question that is the word for an empty list", func() ([]string, error) { return s.AddQuestion("none") },
+			`question "none" is the language's word for an empty list`,
+		},
+		{"a question that is not open", func() ([]string, error) { return s.ResolveQuestion("what?") }, `question "what?" is not open`},
+		{"a correction without letters", func() ([]string, error) { return s.AddCorrection("!?") }, `correction "" is empty`},
+		{
+			"an unknown state", func() ([]string, error) { return s.SetSourceState("read") },
+			`source-state "read" cannot be: it is one of unscanned, scanned and verified`,
+		},
+		{
+			"an unknown basis", func() ([]string, error) { return s.SetClaimBasis("faith") },
+			`claim-basis "faith" cannot be: it is one of none, inference, document and verified`,
+		},
+		{
+			"a source with two texts", func() ([]string, error) { return s.AddSource("Notes", "another") },
+			`source "notes" is remembered already, with another text`,
+		},
+		{
+			"a claim with the name of a source", func() ([]string, error) { return s.AddClaim("notes", "The gate is closed.") },
+			`claim "notes" is remembered already, with another text`,
+		},
+		{"a source without name", func() ([]string, error) { return s.AddSource("--", "text") }, `name "--" has no letter and no digit`},
+		{"a source without text", func() ([]string, error) { return s.AddSource("x", "") }, `text of source "" is empty`},
+		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not in the source "notes"`},
+		{"a claim from a claim", func() ([]string, error) { return s.Verify("open", "guess") }, `source "guess" is not remembered`},
+		{"a claim from nowhere", func() ([]string, error) { return s.Verify("open", long) }, `source "source-` + long + `" is not remembered`},
+		{"a claim from a source without name", func() ([]string, error) { return s.Verify("open", "?") }, `name "?" has no letter and no digit`},
+	} {
+		lines, err := tt.write()
+		if err == nil || err.Error() != tt.want || lines != nil {
+			t.Errorf("%s: got  %q, %v\nwant %s", tt.name, lines, err, tt.want)
+		}
+	}
+	if diff := cmp.Diff(before, describe(s)); diff != "" {
+		t.Errorf("the state has changed:\n%s", diff)
+	}
+	var pin *PinError
+	if _, err := s.Pass([]Decision{{"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
+		t.Errorf("Pass: %v, want a PinError", err)
+	}
+}
+
+func TestStem(t *testing.T) {
+	for _, tt := range []struct {
+		decision, stem, value string
+	}{
+		{"pin-version-0.10", "version", "0.10"},
+		{"Use-Version-0.9", "version", "0.9"},
+		{"use-database-sqlite", "database", "sqlite"},
+		{"pin-python-3.12-slim", "python", "3.12-slim"},
+		{"set-api-v2-beta", "api", "v2-beta"},
+		{"choose-http2-client-go", "http2-client", "go"},
+		{"set-log-level=debug-all", "log-level", "debug-all"},
+		{"prefer-indent:tabs", "indent", "tabs"},
+		{"select-max-retries-5", "max-retries", "5"},
+		{"use-größe-xl", "größe", "xl"},
+		{"use-sqlite", "", ""},      // says nothing of anything
+		{"use-3", "", ""},           // nothing that it is about
+		{"use-database-", "", ""},   // no value
+		{"use-=x", "", ""},          // nothing that it is about
+		{"adopt-version-3", "", ""}, // none of the verbs
+		{"use database sqlite", "", ""},
+		{"use-the good-one", "", ""},
+		{"", "", ""},
+	} {
+		stem, value, ok := Stem(tt.decision)
+		if stem != tt.stem || value != tt.value || ok != (tt.stem != "") {
+			t.Errorf("Stem(%q) = %q, %q, %v, want %q, %q", tt.decision, stem, value, ok, tt.stem, tt.value)
+		}
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	parent, s := new(State), new(State)
+	write := must(t)
+	write(parent.AddDecision("pin-version-0.9", Refuse))
+	write(s.Inherit(parent))
+	write(s.AddDecision("use-database-sqlite", Refuse))
+	for _, tt := range []struct {
+		decision string
+		want     []Conflict
+	}{
+		{"pin-version-0.10", []Conflict{{"pin-version-0.9", InheritedDecisions, "version", "0.9"}}},
+		{"set-version-0.9", nil}, // says the same
+		{"prefer-database-postgres", []Conflict{{"use-database-sqlite", TrackedDecisions, "database", "sqlite"}}},
+		{"use-databases-postgres", nil},
+		{"anything else", nil},
+	} {
+		if diff := cmp.Diff(tt.want, s.Conflicts(tt.decision)); diff != "" {
+			t.Errorf("Conflicts(%q) (-want +got):\n%s", tt.decision, diff)
+		}
+	}
+	var conflict *ConflictError
+	if _, err := s.AddDecision("pin-version-0.10", Refuse); !errors.As(err, &conflict) || len(conflict.Conflicts) != 1 {
+		t.Errorf("AddDecision: %v, want a conflict", err)
+	}
+	rival := new(State)
+	write(rival.AddDecision("pin-version-1.0", Refuse))
+	if lines, err := rival.Inherit(parent); !errors.As(err, &conflict) || lines != nil {
+		t.Errorf("Inherit = %q, %v, want a conflict", lines, err)
+	}
+}
+
+func TestInherit(t *testing.T) {
+	write := must(t)
+	parent := new(State)
+	write(parent.AddDecision("pin-version-0.9", Refuse))
+	write(parent.AddDecision("pin-version-0.10", Override))
+	write(parent.AddCorrection("consult prior context", "block-1"))
+	write(parent.AddQuestion("who?"))
+	write(parent.Verify("it compiles", ""))
+	write(parent.AddSource("notes", "text"))
+	write(parent.Close())
+	child := new(State)
+	lines := write(child.Inherit(parent))
+	diffLines(t, "inherited", `remember a list called inherited-decisions
+add "pin-version-0.10" to inherited-decisions
+require inherited-decisions includes "pin-version-0.10" because "an earlier session left it"
+remember a list called active-corrections
+add "consult-prior-context" to active-corrections
+require active-corrections includes "consult-prior-context" because "an earlier session left it"
+remember a list called unresolved-questions
+add "who?" to unresolved-questions
+require unresolved-questions includes "who?" because "an earlier session left it"
+remember a list called verified-claims
+add "it compiles" to verified-claims
+require verified-claims includes "it compiles" because "an earlier session left it"
+`, lines)
+	if !child.Effects().PriorContext || child.Effects().SourcesFirst || child.Effects().AlwaysRetain != nil {
+		t.Errorf("effects %+v, want only that prior context is consulted", child.Effects())
+	}
+	diffLines(t, "a question that is asked again", "", write(child.AddQuestion("who?")))
+	diffLines(t, "a correction that is said again", "", write(child.AddCorrection("consult-prior-context")))
+	diffLines(t, "an answer", "remove \"who?\" from unresolved-questions\n", write(child.ResolveQuestion("who?")))
+	write(child.AddCorrection("keep it short"))
+	grandchild := new(State)
+	write(grandchild.Inherit(child))
+	want := []string{"consult-prior-context", "keep-it-short"}
+	if diff := cmp.Diff(want, grandchild.Texts(ActiveCorrections)); diff != "" {
+		t.Errorf("corrections of all sessions before (-want +got):\n%s", diff)
+	}
+}
+
+func TestCorrections(t *testing.T) {
+	categories := make(map[Category]bool)
+	names := make(map[string]bool)
+	for _, c := range Corrections() {
+		if c.Name != Slug(c.Name) || names[c.Name] || c.Category == "" || !strings.HasSuffix(c.Meaning, ".") {
+			t.Errorf("%+v is not a proper entry, or is there twice", c)
+		}
+		if got := LookUpCorrection(strings.ToUpper(strings.ReplaceAll(c.Name, "-", " "))); got != c {
+			t.Errorf("%q is looked up as %+v", c.Name, got)
+		}
+		categories[c.Category], names[c.Name] = true, true
+	}
+	if len(names) != 24 || len(categories) != 14 {
+		t.Errorf("%d corrections in %d categories, want 24 in 14", len(names), len(categories))
+	}
+	want := Correction{Name: "mind-the-gap", Meaning: "Mind the 'gap'"}
+	if diff := cmp.Diff(want, LookUpCorrection("Mind the \"gap\"\n")); diff != "" {
+		t.Errorf("a correction without a name (-want +got):\n%s", diff)
+	}
+	s := new(State)
+	must(t)(s.AddCorrection(SourcesFirst))
+	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != Verification {
+		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
+	}
+}
+
+func TestNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"Read Me.md":       "read-me-md",
+		"  a -- b  ":       "a-b",
+		"Größe":            "größe",
+		"日本 語":             "日本-語",
+		"from":             "source-from",
+		"Source":           "source-source",
+		"open questions":   "source-open-questions",
+		"42":               "source-42",
+		"2026-05-17":       "source-2026-05-17",
+		"9999-99-99":       "source-9999-99-99",
+		"v2":               "v2",
+		"last-pager-pass":  "source-last-pager-pass",
+		"bad \xff utf8":    "bad-utf8",
+		"decision count":   "source-decision-count",
+		"retained--blocks": "source-retained-blocks",
+	} {
+		if got, err := SourceName(text); got != want || err != nil {
+			t.Errorf("SourceName(%q) = %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		" a\r\nb ":          "a  b",
+		`say "x"`:           "say 'x'",
+		"tab\tand\u2028end": "tab and end",
+		"\xff":              "\uFFFD",
+		"\x00":              "",
+	} {
+		if got := Clean(text); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
+		}
+	}
+	for _, w := range limn.Words() {
+		if name, err := SourceName(w.Text); err != nil || name == w.Text {
+			t.Errorf("SourceName(%q) = %q, %v, want another name", w.Text, name, err)
+		}
+	}
+}
+
+func TestInit(t *testing.T) {
+	p, err := ParsePayload([]byte(`{
+		"sources": [{"name": "Read Me", "text": " one\r\ntwo \"three\" "}, {"text": "x", "name": "list"}],
+		"decisions": ["use-database-sqlite"], "open_questions": ["who?"], "resume_state": "step 2"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := must(t)
+	s := new(State)
+	write(s.Pass(nil, at)) // a contract need not be empty
+	lines := write(s.Init("s-1", p))
+	template := write(Template("s-1"))
+	if diff := cmp.Diff(template, lines[:len(template)]); diff != "" {
+		t.Errorf("the contract does not begin with the template (-want +got):\n%s", diff)
+	}
+	diffLines(t, "what the payload says", `remember a source called read-me with "one  two 'three'"
+remember a source called list with "x"
+add "use-database-sqlite" to tracked-decisions
+remember a number called decision-count with 1
+add "who?" to open-questions
+remember a string called resume-state with "step 2"
+`, lines[len(template):])
+	if s.SessionID() != "s-1" || s.ResumeState() != "step 2" || s.SourceState() != Unscanned || s.ClaimBasis() != BasisNone {
+		t.Errorf("state is\n%s", describe(s))
+	}
+	if source, ok := s.Source("read-me"); !ok || source.Claim || source.Text != "one  two 'three'" {
+		t.Errorf("Source = %+v, %v", source, ok)
+	}
+}
+
+func TestInitErrors(t *testing.T) {
+	for _, tt := range []struct {
+		payload, want string
+	}{
+		{
+			`{"sources": [{"name": "b", "text": "x"}, {"name": "B", "text": "y"}]}`,
+			`payload: sources.1: source "b" is remembered already, with another text`,
+		},
+		{`{"sources": [{"name": "?", "text": "x"}]}`, `payload: sources.0: name "?" has no letter and no digit`},
+		{`{"sources": [{"name": "a", "text": " "}]}`, `payload: sources.0: text of source "" is empty`},
+		{`{"decisions": ["a", "none"]}`, `payload: decisions.1: decision "none" is the language's word for an empty list`},
+		{`{"open_questions": ["\n"]}`, `payload: open_questions.0: question "" is empty`},
+		{`{"resume_state": " "}`, `payload: resume_state: resume-state "" is empty`},
+		{`{"decisions": ["use-a-1", "use-a-2"]}`, `decision "use-a-2" conflicts with "use-a-1" of tracked-decisions`},
+	} {
+		p, err := ParsePayload([]byte(tt.payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := new(State)
+		lines, err := s.Init("", p)
+		if err == nil || err.Error() != tt.want || lines != nil {
+			t.Errorf("%s: got  %q, %v\nwant %s", tt.payload, lines, err, tt.want)
+		}
+		if got := describe(s); got != "" {
+			t.Errorf("%s: the state has changed:\n%s", tt.payload, got)
+		}
+	}
+}
+
+func TestParsePayloadErrors(t *testing.T) {
+	for payload, field := range map[string]string{
+		`{"source": []}`:                         "source",
+		`{"Sources": []}`:                        "Sources",
+		`{"sources": {}}`:                        "sources",
+		`{"sources": [{"name": "a"}]}`:           "sources.0",
+		`{"sources": [{"name": 1, "text": ""}]}`: "sources.0.name",
+		`{"sources": [{"uri": ""}]}`:             "sources.0.uri",
+		`{"decisions": ["a", null]}`:             "decisions.1",
+		`{"open_questions": "a"}`:                "open_questions",
+		`{"resume_state": null}`:                 "resume_state",
+		`{"decisions": [], "decisions": []}`:     "",
+		`[]`:                                     "",
+		`{} {}`:                                  "",
+		``:                                       "",
+	} {
+		var e *PayloadError
+		if p, err := ParsePayload([]byte(payload)); !errors.As(err, &e) || e.Field != field || e.Text == "" || p != nil {
+			t.Errorf("%s: got %v, want an error about %q", payload, err, field)
+		}
+	}
+}
+
+func TestReplaySessionErrors(t *testing.T) {
+	for _, tt := range []struct {
+		line, want string
+	}{
+		{`remember a list called open-questions`, "column 24: open-questions is declared twice, which would empty it"},
+		{`add "x" to verified-claims`, "column 12: verified-claims is used before it is declared"},
+		{`remove "x" from open-questions`, `column 17: "x" is not in open-questions`},
+		{`add "none" to open-questions`, `column 5: block id "none" is the language's word for an empty list`},
+		{`add 5 to open-questions`, "column 10: open-questions is changed in another way"},
+		{`remember a string called source-state with "read"`, `column 26: source-state cannot be "read": it is one of unscanned, scanned and verified`},
+		{`remember a number called source-state with 5`, "column 26: source-state is changed in another way"},
+		{`remember a string called session-id with other`, "column 26: session-id is changed in another way"},
+		{`remember a number called decision-count with 1.5`, `column 26: decision-count cannot be "1.5": it is a whole number that is not negative`},
+		{`remember a number called window-tokens with -1`, `column 26: window-tokens cannot be "-1": it is a whole number that is not negative`},
+		{`remember a number called decision-count from count the tracked-decisions`, "column 26: tracked-decisions is counted before it is declared"},
+		{`remember a number called block-count from count the paged-blocks`, "column 26: block-count is changed in another way"},
+		{`assign open-questions to "a"`, "column 8: open-questions is changed in another way"},
+		{`remember a list called tracked-decisions with 1 and 2`, "column 24: tracked-decisions is changed in another way"},
+		{`assign notes to "other"`, "column 8: notes is changed in another way"},
+		{`remember a string called notes with "other"`, "column 26: notes is changed in another way"},
+		{`inherited remember a string called claim-basis with "verified"`, "column 36: claim-basis is changed in another way"},
+		{`overwrite Open-Questions "x" with y`, "column 11: open-questions is changed in another way"},
+		{`remember how to tidy from open-questions: show open-questions`, "column 27: open-questions is changed in another way"},
+		{`each the open-questions add each to open-questions`, "column 37: open-questions is changed in another way"},
+		{`choose if n is 1: show "x" otherwise add "x" to open-questions`, "column 49: open-questions is changed in another way"},
+		{`gather the open-questions from 1 to 3`, "column 12: open-questions is changed in another way"},
+		{`weakens window-tokens over 3`, "column 9: window-tokens is changed in another way"},
+		{`remember a list called mine from filter the open-questions where each is "x"`, "column 45: open-questions is changed in another way"},
+	} {
+		text := "remember a list called open-questions\nremember a source called notes with \"text\"\n" + tt.line
+		var e *SyntaxError
+		if _, err := Replay(Lines(text)); !errors.As(err, &e) {
+			t.Errorf("%s: got %v, want a syntax error", tt.line, err)
+			continue
+		}
+		if got, want := e.Error(), "line 3, "+tt.want+": "+tt.line; got != want {
+			t.Errorf("got  %v\nwant %s", got, want)
+		}
+	}
+}
+
+func TestFindSensitive(t *testing.T) {
+	text := `remember a source called notes with "the password is on the wall"
+remember a claim called a with "classname and secretary"
+remember a string called b with "SSNs, and the API_KEY"
+-- my credit-card
+add "use-bearer-token" to tracked-decisions
+add "forbearers of the ssnow" to open-questions
+add "x" to paged-blocks
+remember a source called dbPassword with "x"
+`
+	want := []Sensitive{{1, "password"}, {2, "secret"}, {3, "api key"}, {4, "credit card"}, {5, "bearer"}, {8, "password"}}
+	if diff := cmp.Diff(want, FindSensitive(Lines(text))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if got := FindSensitive(slices.Values(must(t)(Template("id")))); got != nil {
+		t.Errorf("findings in the template: %v", got)
+	}
+}
+
+// Guards may come at any time: they judge what is there at the end.
+func TestGuard(t *testing.T) {
+	s := new(State)
+	write := must(t)
+	lines := write(s.Pin([]string{"block-1"}))
+	lines = append(lines, write(s.Guard())...)
+	diffLines(t, "guards again", "", write(s.Guard()))
+	passed := write(s.Pass([]Decision{{"block-1", Retained}, {"block-2", Evicted}}, at))
+	diffLines(t, "a pass that is guarded", `add "block-1" to retained-blocks
+add "block-2" to evicted-blocks
+remember a number called block-count with 2
+remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
+`, passed)
+	lines = append(lines, passed...)
+	lines = append(lines, write(s.Budget(5, 5))...)
+	if r, err := Run(slices.Values(lines), nil); err != nil || r.Err() != nil {
+		t.Fatalf("got %v, %+v, want no failure", err, r)
+	}
+	doctored := append(slices.Clone(lines), `add "block-2" to pinned-blocks`, "remember a number called window-tokens with 6")
+	r, err := Run(slices.Values(doctored), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []FailureKind
+	for _, f := range r.Failures {
+		kinds = append(kinds, f.Kind)
+	}
+	if diff := cmp.Diff([]FailureKind{FailedGuard, FailedGuard, FailedPin, FailedBudget}, kinds); diff != "" {
+		t.Errorf("failures (-want +got):\n%s\n%v", diff, r.Failures)
+	}
+	var failed *RunError
+	if err := r.Err(); !errors.As(err, &failed) || !strings.HasPrefix(err.Error(), "the contract fails: line ") || !strings.HasSuffix(err.Error(), "(and 3 more)") {
+		t.Errorf("Err() = %v, want an error with the first failure", err)
+	}
+}
+
+// Old readers know what doc/spec/contract.md says they know: the release of 53 words
+// all but what a pack adds, and the first one, of 35, what has no require and no
+// remove.
+func TestOldReaders(t *testing.T) {
+	write := must(t)
+	parent := new(State)
+	write(parent.AddDecision("use-database-sqlite", Refuse))
+	s := new(State)
+	old := write(s.Init("s", &Payload{Sources: []PayloadSource{{"notes", "text"}}, OpenQuestions: []string{"who?"}}))
+	old = append(old, write(s.Pass([]Decision{{"block-1", Retained}}, at))...)
+	old = append(old, write(s.Budget(1, 2))...)
+	moved := write(s.Pass([]Decision{{"block-1", Paged}}, at))
+	guards := write(s.Guard())
+	guards = append(guards, write(s.Pin([]string{"block-1"}))...)
+	inherited := write(s.Inherit(parent))
+	closed := write(s.Close())
+	for _, tt := range []struct {
+		name    string
+		release string
+		lines   []string
+		reads   bool
+	}{
+		{"the template, a first pass, a budget", "35", old, true},
+		{"a move", "35", moved, false},
+		{"guards", "35", guards, false},
+		{"what is inherited", "35", inherited, false},
+		{"the end", "35", closed, true},
+		{"all of it", "53", slices.Concat(old, moved, guards, inherited, closed), true},
+	} {
+		release, err := limn.ReleaseNamed(tt.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown := release.Check(limn.Parse("", strings.Join(tt.lines, "\n"), nil))
+		if (len(unknown) == 0) != tt.reads {
+			t.Errorf("%s: %v is unknown to the release of %s words, want that it reads it: %v", tt.name, unknown, tt.release, tt.reads)
+		}
+	}
+}
+
+// The page that describes contracts has the statements that are written.
+func TestTheSpecificationHasTheStatements(t *testing.T) {
+	page, err := os.ReadFile("../doc/spec/contract.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range [][]string{templateRest[:], guardLines[:]} {
+		if want := "\n" + strings.Join(part, "\n") + "\n"; !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks%s", want)
+		}
+	}
+	for _, l := range lists {
+		if !strings.Contains(string(page), "| `"+string(l)+"` |") {
+			t.Errorf("the page lacks the list %s", l)
+		}
+	}
+}
+
+// The pack of an option is there, and so is its date.
+func TestRunOptions(t *testing.T) {
+	research, err := limn.BuiltinPack("research")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"require today is 2026-01-31"}
+	r, err := Run(slices.Values(lines), &RunOptions{Today: "2026-01-31", Packs: []*limn.Pack{research}})
+	if err != nil || r.Err() != nil || r.Statements != 1 {
+		t.Errorf("got %v, %+v, want one statement and no failure", err, r)
+	}
+	if r, err := Run(slices.Values(lines), nil); err != nil || r.Err() == nil {
+		t.Errorf("without a date: %v, %+v, want a failure", err, r)
+	}
+}
+
+// text draws a text that passes Quote.
+func text() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"a", "pin-version-0.9", "pin-version-0.10", "use-database-sqlite", "use-database-postgres", "to paged-blocks", "--", "a b"}),
+		rapid.String(),
+	).Filter(func(s string) bool { return CheckID(s) == nil })
+}
+
+// Whatever is written, in whatever order, replays to the same state and holds.
+func TestWritersReplayAndRun(t *testing.T) {
+	blocks := rapid.SampledFrom([]string{"block-1", "block-2", "block-3", "block-é", "x y"})
+	rapid.Check(t, func(rt *rapid.T) {
+		s := new(State)
+		parent := new(State)
+		var all []string
+		for i := range rapid.IntRange(0, 25).Draw(rt, "steps") {
+			before := describe(s)
+			lines, err := randomStep(rt, s, parent, text(), blocks, i)
+			if err != nil && (lines != nil || describe(s) != before) {
+				rt.Fatalf("%v, with %q written", err, lines)
+			}
+			if len(all) > 0 && rapid.IntRange(0, 9).Draw(rt, "inherit") == 0 {
+				parent = s.Clone()
+			}
+			all = append(all, lines...)
+		}
+		replayed, err := Replay(Lines(strings.Join(all, "\n")))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(describe(s), describe(replayed)); diff != "" {
+			rt.Fatalf("replayed to another state (-want +got):\n%s", diff)
+		}
+		r, err := Run(slices.Values(all), nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if err := r.Err(); err != nil {
+			rt.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
+		}
+	})
+}
+
+// randomStep writes something.
+func randomStep(rt *rapid.T, s, parent *State, text, block *rapid.Generator[string], i int) ([]string, error) {
+	word := text.Draw(rt, "text")
+	id := block.Draw(rt, "block")
+	switch rapid.IntRange(0, 16).Draw(rt, "writer") {
+	case 0:
+		return s.Init(word, &Payload{Decisions: []string{word}, ResumeState: word})
+	case 1:
+		return s.Inherit(parent)
+	case 2, 3, 4:
+		to := rapid.SampledFrom(buckets[:]).Draw(rt, "bucket")
+		return s.Pass([]Decision{{id, to}, {word, to}}, at.AddDate(0, i, 0))
+	case 5:
+		return s.Guard()
+	case 6, 7:
+		return s.AddDecision(word, rapid.SampledFrom([]Resolution{Refuse, Override, Defer, Comply}).Draw(rt, "resolution"))
+	case 8:
+		return s.AddQuestion(word)
+	case 9:
+		return s.ResolveQuestion(word)
+	case 10:
+		return s.AddCorrection(word, id)
+	case 11:
+		return s.AddSource(id, word)
+	case 12:
+		return s.Verify(word, id)
+	case 13:
+		return s.Pin(rapid.SliceOfNDistinct(block, 0, 3, rapid.ID[string]).Draw(rt, "pins"))
+	case 14:
+		limit := rapid.IntRange(0, 9).Draw(rt, "limit")
+		return s.Budget(token.Count(i), token.Count(limit))
+	case 15:
+		return s.SetClaimBasis(rapid.SampledFrom([]ClaimBasis{BasisNone, BasisInference, BasisVerified}).Draw(rt, "basis"))
+	default:
+		if i > 20 {
+			return s.Close()
+		}
+		return s.VerifyCommit(word)
+	}
+}
+
+// A payload survives whole, or nothing is written.
+func TestPayloadsSurvive(t *testing.T) {
+	draw := rapid.OneOf(text(), rapid.String())
+	rapid.Check(t, func(rt *rapid.T) {
+		p := &Payload{
+			Sources:   []PayloadSource{{draw.Draw(rt, "name"), draw.Draw(rt, "text")}, {draw.Draw(rt, "other name"), draw.Draw(rt, "other text")}},
+			Decisions: []string{draw.Draw(rt, "decision")}, OpenQuestions: []string{draw.Draw(rt, "question")}, ResumeState: draw.Draw(rt, "resume"),
+		}
+		s := new(State)
+		lines, err := s.Init("", p)
+		if err != nil {
+			if lines != nil || describe(s) != "" {
+				rt.Fatalf("%v, with %q written", err, lines)
+			}
+			return
+		}
+		r, err := Run(slices.Values(lines), nil)
+		if err != nil || r.Err() != nil {
+			rt.Fatalf("%v, %v", err, r)
+		}
+		if err := p.missing(r.State); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// No contract makes Run panic, and what it accepts can be continued.
+func FuzzRun(f *testing.F) {
+	f.Add(strings.Join(slices.Concat(templateRest[:], guardLines[:]), "\n"))
+	f.Add("remember a list called pinned-blocks with \"none\"\nadd \"a\" to pinned-blocks because \"b\"\n")
+	f.Add("remember a source called x with \"y\"\ncite \"y\" from x\nassign claim-basis to document\n")
+	f.Add("when session-id is \"x\":\n  remember a string called x with \"y\"\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := Run(Lines(text), nil)
+		if err != nil {
+			var e *SyntaxError
+			if !errors.As(err, &e) || e.Line < 1 || e.Column < 1 || e.Column > len(e.Statement)+1 {
+				t.Fatalf("error %v, want a syntax error with line and column", err)
+			}
+			return
+		}
+		for _, f := range r.Failures {
+			if f.Line < 1 || f.Text == "" {
+				t.Fatalf("%+v has no line or text", f)
+			}
+		}
+		for name := range writers(nil) {
+			lines, err := writers(r.State.Clone())[name]()
+			if err != nil {
+				continue
+			}
+			if _, err := Replay(Lines(text + "\n" + strings.Join(lines, "\n"))); err != nil {
+				t.Fatalf("%q cannot be continued by %s: %v", text, name, err)
+			}
+		}
+	})
+}
+
+// benchmarkContract returns a guarded contract of n blocks, with pins, that a pass
+// has moved.
+func benchmarkContract(tb testing.TB, n int) []string {
+	s := new(State)
+	write := must(tb)
+	lines := write(s.Init("s", nil))
+	lines = append(lines, write(s.Guard())...)
+	decisions := benchmarkDecisions(n)
+	var pins []string
+	for i := range decisions {
+		if i%100 == 0 {
+			decisions[i].Bucket = Retained
+			pins = append(pins, decisions[i].Block)
+		}
+	}
+	lines = append(lines, write(s.Pin(pins))...)
+	lines = append(lines, write(s.Pass(decisions, at))...)
+	for i := range decisions {
+		if decisions[i].Bucket == Retained && !s.Pinned(decisions[i].Block) {
+			decisions[i].Bucket = Paged
+		}
+	}
+	lines = append(lines, write(s.Pass(decisions, at))...)
+	return append(lines, write(s.Budget(1, 2))...)
+}
+
+func BenchmarkRun(b *testing.B) {
+	for _, n := range []int{2_000, 20_000, 60_000} {
+		lines := benchmarkContract(b, n)
+		b.Run(fmt.Sprintf("%d blocks, %d lines", n, len(lines)), func(b *testing.B) {
+			for b.Loop() {
+				if r, err := Run(slices.Values(lines), nil); err != nil || r.Err() != nil {
+					b.Fatal(err, r.Err())
+				}
+			}
+		})
+	}
+}

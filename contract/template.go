@@ -1,0 +1,62 @@
+package contract
+
+// templateLists are the lists that the beginning of a contract declares.
+var templateLists = [...]List{
+	TrackedDecisions, OverriddenDecisions, OpenQuestions, SessionCorrections, VerifiedClaims, PrecommitVerified,
+}
+
+// templateRest is the part of the beginning that is the same in all contracts: two
+// compositions, and three guards that say what the reader may rely on.
+var templateRest = [...]string{
+	`remember how to disclose: show source-state and show claim-basis and show open-questions`,
+	`remember how to summarize: show tracked-decisions and show open-questions and show session-corrections`,
+	`when source-state is "unscanned":`,
+	`  show "hold: no source was read yet, so claim nothing about one"`,
+	`when claim-basis is "inference" unless source-state is "verified":`,
+	`  show "warn: what is claimed is inferred, and no source was checked for it"`,
+	`when claim-basis is "verified":`,
+	`  show "ok: what is claimed was checked"`,
+}
+
+// Template returns the beginning of the contract of a session, whose id may be
+// empty: states, empty lists, compositions and guards.
+func Template(id string) ([]string, error) { return new(State).Init(id, nil) }
+
+// Init begins the contract of a session: with the statements of [Template], as
+// far as they are not there, and then what a payload says, which may be nil. Each
+// item of the payload is in the state afterwards, or there is an error. The
+// error is [ErrInitialized] if the contract was begun before, a [*TextError] about
+// an item that cannot be written, or a [*ConflictError] if decisions contradict one
+// another.
+func (s *State) Init(id string, p *Payload) ([]string, error) {
+	if s.Initialized() {
+		return nil, ErrInitialized
+	}
+	return s.edit(func(d *draft) {
+		d.template(id)
+		if p != nil {
+			d.payload(p)
+			d.fail(p.missing(&d.state))
+		}
+	})
+}
+
+func (d *draft) template(id string) {
+	if id != "" {
+		d.text(sessionID, id)
+	}
+	d.bind(contractState, stateOpen)
+	if d.state.SourceState() == "" {
+		d.bind(sourceState, string(Unscanned))
+	}
+	if d.state.ClaimBasis() == "" {
+		d.bind(claimBasis, string(BasisNone))
+	}
+	for _, l := range templateLists {
+		d.declare(l)
+	}
+	d.bindNumber(decisionCount, d.state.session.list(TrackedDecisions).count)
+	for _, line := range templateRest {
+		d.line(line)
+	}
+}

@@ -1,0 +1,277 @@
+package contract
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A draft is statements that are being written, and the state after them.
+type draft struct {
+	state State
+	lines []string
+	err   error // the first one
+}
+
+// edit writes statements that are not about blocks. They take effect together or
+// not at all.
+func (s *State) edit(write func(d *draft)) ([]string, error) {
+	if s.Closed() {
+		return nil, ErrClosed
+	}
+	d := &draft{state: *s}
+	d.state.session = s.session.clone()
+	write(d)
+	if d.err != nil {
+		return nil, d.err
+	}
+	*s = d.state
+	return d.lines, nil
+}
+
+// fail notes an error.
+func (d *draft) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// line replays a statement and adds it.
+func (d *draft) line(line string) {
+	if d.err != nil {
+		return
+	}
+	if err := d.state.apply(line); err != nil {
+		err.Line, err.Statement = len(d.lines)+1, line
+		d.err = err
+		return
+	}
+	d.lines = append(d.lines, line)
+}
+
+func (d *draft) declare(l List) {
+	if d.state.session.list(l) == nil {
+		d.line("remember a list called " + string(l))
+	}
+}
+
+// add adds a text to a list unless it is there.
+func (d *draft) add(l List, what, text string) {
+	d.check(what, text)
+	d.declare(l)
+	if !d.has(l, text) {
+		d.line(`add "` + text + `" to ` + string(l))
+	}
+}
+
+func (d *draft) remove(l List, text string) {
+	d.line(`remove "` + text + `" from ` + string(l))
+}
+
+func (d *draft) has(l List, text string) bool { return d.state.session.list(l).has(text) }
+
+func (d *draft) bind(name, text string) {
+	d.line("remember a string called " + name + ` with "` + text + `"`)
+}
+
+func (d *draft) bindNumber(name string, n int) { d.line(bindNumber(name, n)) }
+
+// check notes an error if a text cannot be written.
+func (d *draft) check(what, text string) {
+	if err := CheckID(text); err != nil {
+		d.fail(&TextError{What: what, Text: text, Reason: err.(*IDError).Text}) //nolint:errorlint // never wrapped
+	}
+}
+
+// bindNumber returns the statement that gives a name a number.
+func bindNumber(name string, n int) string {
+	return "remember a number called " + name + " with " + strconv.Itoa(n)
+}
+
+// AddQuestion adds an open question, unless it is one already, also from an
+// earlier session. A text must be one that [CheckID] takes, which [Clean] makes of
+// most others; if not, the error is a [*TextError], here and in what follows.
+func (s *State) AddQuestion(question string) ([]string, error) {
+	return s.edit(func(d *draft) { d.question(question) })
+}
+
+func (d *draft) question(question string) {
+	if !d.has(UnresolvedQuestions, question) {
+		d.add(OpenQuestions, "question", question)
+	}
+}
+
+// ResolveQuestion takes an open question away, of this session or an earlier one.
+// If there is no such question the error is a [*TextError].
+func (s *State) ResolveQuestion(question string) ([]string, error) {
+	return s.edit(func(d *draft) {
+		switch {
+		case d.has(OpenQuestions, question):
+			d.remove(OpenQuestions, question)
+		case d.has(UnresolvedQuestions, question):
+			d.remove(UnresolvedQuestions, question)
+		default:
+			d.fail(&TextError{What: "question", Text: question, Reason: "is not open"})
+		}
+	})
+}
+
+// SetSourceState says how far the sources were read.
+func (s *State) SetSourceState(state SourceState) ([]string, error) {
+	return s.edit(func(d *draft) { d.choose(sourceState, string(state)) })
+}
+
+// SetClaimBasis says what the claims rest on.
+func (s *State) SetClaimBasis(basis ClaimBasis) ([]string, error) {
+	return s.edit(func(d *draft) { d.choose(claimBasis, string(basis)) })
+}
+
+// choose binds a name to one of the few words that it may have, unless it has it.
+func (d *draft) choose(name, word string) {
+	if reason := scalars[scalarIndex(name)].refuses(word); reason != "" {
+		d.fail(&TextError{What: name, Text: word, Reason: "cannot be: it " + reason})
+		return
+	}
+	if d.state.session.value(name) != word {
+		d.bind(name, word)
+	}
+}
+
+// SetResumeState says where the session is to be resumed.
+func (s *State) SetResumeState(text string) ([]string, error) {
+	return s.edit(func(d *draft) { d.text(resumeState, text) })
+}
+
+// text binds a name to a text, unless it has it.
+func (d *draft) text(name, text string) {
+	d.check(name, text)
+	if d.state.session.value(name) != text {
+		d.bind(name, text)
+	}
+}
+
+// AddSource remembers the text of a source by a name, of which [SourceName] makes
+// one that the language can have. A name that has another text already is a
+// [*TextError].
+func (s *State) AddSource(name, text string) ([]string, error) {
+	return s.edit(func(d *draft) { d.remember("source", name, text) })
+}
+
+// AddClaim remembers a claim by a name, as AddSource does with a source.
+func (s *State) AddClaim(name, text string) ([]string, error) {
+	return s.edit(func(d *draft) { d.remember("claim", name, text) })
+}
+
+func (d *draft) remember(what, name, text string) {
+	word, err := SourceName(name)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	d.check("text of "+what, text)
+	switch old, ok := d.state.Source(word); {
+	case !ok:
+		d.line("remember a " + what + " called " + word + ` with "` + text + `"`)
+	case old.Text != text || old.Claim != (what == "claim"):
+		d.fail(&TextError{What: what, Text: word, Reason: "is remembered already, with another text"})
+	}
+	if got, _ := d.state.Source(word); got.Text != text {
+		d.fail(&TextError{What: what, Text: name, Reason: "has a name that cannot be written"})
+	}
+}
+
+// Verify notes that a claim was found to be so. With the name of a source, the
+// words of the claim must stand in it, in the same case; the statement that says
+// so is one of the session pack. If they do not, or there is no such source, the
+// error is a [*TextError].
+func (s *State) Verify(claim, source string) ([]string, error) {
+	return s.edit(func(d *draft) {
+		d.check("claim", claim)
+		if source != "" {
+			d.cite(claim, source)
+		}
+		d.add(VerifiedClaims, "claim", claim)
+	})
+}
+
+func (d *draft) cite(claim, source string) {
+	word, err := SourceName(source)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	switch s, ok := d.state.Source(word); {
+	case !ok || s.Claim:
+		d.fail(&TextError{What: "source", Text: word, Reason: "is not remembered"})
+	case !strings.Contains(s.Text, claim):
+		d.fail(&TextError{What: "claim", Text: claim, Reason: fmt.Sprintf("is not in the source %q", word)})
+	default:
+		d.line(`cite "` + claim + `" from ` + word)
+	}
+}
+
+// VerifyCommit notes something that was checked before a commit, such as which
+// files it has.
+func (s *State) VerifyCommit(what string) ([]string, error) {
+	return s.edit(func(d *draft) { d.add(PrecommitVerified, "check", what) })
+}
+
+// Pin says which blocks stay in the window, in place of those that were said
+// before. If one of them is evicted the error is a [*PinError], and if one cannot
+// be written an [*IDError].
+func (s *State) Pin(blocks []string) ([]string, error) {
+	want := make(map[string]bool, len(blocks))
+	for _, id := range blocks {
+		if err := s.checkPin(id); err != nil {
+			return nil, err
+		}
+		want[id] = true
+	}
+	return s.edit(func(d *draft) {
+		d.declare(PinnedBlocks)
+		for _, id := range d.state.Texts(PinnedBlocks) {
+			if !want[id] {
+				d.remove(PinnedBlocks, id)
+			}
+		}
+		for _, id := range blocks {
+			d.add(PinnedBlocks, "block", id)
+		}
+	})
+}
+
+// checkPin returns an error if a block cannot be pinned.
+func (s *State) checkPin(id string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	if s.blocks[id] == Evicted {
+		return &PinError{Block: id, Evicted: true}
+	}
+	return nil
+}
+
+// Pinned reports whether a block is pinned or records a correction, so that it
+// cannot be evicted.
+func (s *State) Pinned(block string) bool {
+	return s.session.list(PinnedBlocks).has(block) || s.session.list(CorrectionBlocks).has(block)
+}
+
+// Budget says how many tokens the window has, and how many it may have. It is for
+// each pass to say. More than it may have is a [*BudgetError].
+func (s *State) Budget(tokens, limit token.Count) ([]string, error) {
+	if tokens < 0 || tokens > limit {
+		return nil, &BudgetError{Tokens: tokens, Limit: limit}
+	}
+	return s.edit(func(d *draft) {
+		d.bindNumber(tokenBudget, int(limit))
+		d.bindNumber(windowTokens, int(tokens))
+	})
+}
+
+// Close ends the contract. No statement that changes anything can follow.
+func (s *State) Close() ([]string, error) {
+	return s.edit(func(d *draft) { d.bind(contractState, stateClosed) })
+}

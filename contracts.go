@@ -1,0 +1,306 @@
+package carrel
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A ContractRequest says what is to be added to the contract of a session. What
+// it has is added in the order of its fields, all of it or nothing.
+type ContractRequest struct {
+	// Session is the session. With Init it may be one that has no conversation yet,
+	// or empty, for a new one.
+	Session transcript.SessionID `json:"session,omitempty"`
+
+	// Init begins the contract: states, lists and guards, and what the payload has.
+	// A contract begins once; passes over the window need no beginning.
+	Init    bool              `json:"init,omitempty"`
+	Payload *contract.Payload `json:"payload,omitempty"`
+
+	// Parent is the session whose decisions, corrections, questions and verified
+	// claims are taken over, or empty.
+	Parent transcript.SessionID `json:"parent,omitempty"`
+
+	Decisions   []string             `json:"decisions,omitempty"`
+	Resolution  contract.Resolution  `json:"resolution,omitempty"` // of decisions that contradict others
+	Questions   []string             `json:"questions,omitempty"`
+	Answered    []string             `json:"answered,omitempty"` // questions that are open no more
+	Corrections []ContractCorrection `json:"corrections,omitempty"`
+
+	Sources     []contract.PayloadSource `json:"sources,omitempty"`
+	Claims      []contract.PayloadSource `json:"claims,omitempty"`
+	Verified    []ContractClaim          `json:"verified,omitempty"`
+	Checked     []string                 `json:"checked,omitempty"` // before a commit
+	SourceState contract.SourceState     `json:"source_state,omitempty"`
+	ClaimBasis  contract.ClaimBasis      `json:"claim_basis,omitempty"`
+	ResumeState string                   `json:"resume_state,omitempty"`
+
+	// Statements are of the caller's own, such as guards, a line each. They may
+	// read what Carrel writes and must not change it.
+	Statements []string `json:"statements,omitempty"`
+
+	Close  bool `json:"close,omitempty"` // nothing can be added afterwards
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// A ContractCorrection is a correction by its name or in the user's words, and the
+// blocks that record it, by their ids or the beginnings of them. Those never leave
+// the window.
+type ContractCorrection struct {
+	Text   string   `json:"text"`
+	Blocks []string `json:"blocks,omitempty"`
+}
+
+// A ContractClaim is a claim that was verified, and the source that says so, which
+// may be empty.
+type ContractClaim struct {
+	Text   string `json:"text"`
+	Source string `json:"source,omitempty"`
+}
+
+// A ContractResult says what was added to a contract.
+type ContractResult struct {
+	Session transcript.SessionID `json:"session"`
+	Added   []string             `json:"added"` // statements
+	Total   int                  `json:"total"` // statements of the contract
+	Closed  bool                 `json:"closed"`
+	Said    []string             `json:"said,omitempty"` // what the contract prints when it is run
+	Op      string               `json:"op,omitempty"`
+}
+
+// amended is what the journal keeps of an addition to a contract. Its text is the
+// contract's.
+type amended struct {
+	Statements int                  `json:"statements"`
+	Init       bool                 `json:"init,omitempty"`
+	Parent     transcript.SessionID `json:"parent,omitempty"`
+	Close      bool                 `json:"close,omitempty"`
+}
+
+// AmendContract adds to the contract of a session. The contract is run as it is
+// afterwards, and if it does not hold, nothing is added: with a decision that
+// contradicts another, unless the request says what is to become of it, a rule
+// that fails, a contract that is closed, the error is an [ErrPolicy].
+func (e *Engine) AmendContract(ctx context.Context, scope governance.Scope, req *ContractRequest) (_ *ContractResult, err error) {
+	defer during("contract of session "+string(req.Session), &err)
+
+	r := *req
+	if r.Session == "" {
+		if !r.Init {
+			return nil, fmt.Errorf("%w: no session is named", ErrRequest)
+		}
+		if r.Session, err = e.newSessionID(); err != nil {
+			return nil, err
+		}
+	}
+	var res *ContractResult
+	err = retry(ctx, func() error {
+		res, err = e.amend(ctx, scope, &r, nil)
+		return err
+	})
+	return res, err
+}
+
+// newSessionID returns an id for a session that has no conversation.
+func (e *Engine) newSessionID() (transcript.SessionID, error) {
+	var id [8]byte
+	if _, err := io.ReadFull(e.opts.Rand, id[:]); err != nil {
+		return "", err
+	}
+	return transcript.SessionID("s-" + hex.EncodeToString(id[:])), nil
+}
+
+// amend adds to a contract what a request has, and what an earlier session left, if
+// there is one.
+func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *ContractRequest, legacy *contract.State) (*ContractResult, error) {
+	h := &held{session: &transcript.Session{ID: req.Session}, head: &store.Head{ID: req.Session}, agreed: &agreement{state: new(contract.State)}}
+	head, err := e.store.Head(ctx, scope, req.Session)
+	switch {
+	case err == nil:
+		h = &held{session: h.session, head: head}
+	case !req.Init || !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	a, err := e.agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	if req.Parent != "" {
+		if legacy, err = e.legacy(ctx, scope, req.Parent); err != nil {
+			return nil, err
+		}
+	}
+	added, err := e.additions(ctx, scope, a, req, legacy)
+	if err != nil {
+		return nil, err
+	}
+	report, err := a.with(added, e.today())
+	if err != nil {
+		return nil, err
+	}
+	res := &ContractResult{
+		Session: req.Session, Added: added, Total: len(a.lines) + len(added), Closed: report.State.Closed(), Said: report.Shown,
+	}
+	if len(added) == 0 || req.DryRun {
+		return res, nil
+	}
+	c, err := e.amendment(scope, h, req, added)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	return res, nil
+}
+
+// legacy returns the contract of a session to inherit from.
+func (e *Engine) legacy(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.State, error) {
+	a, err := e.agreement(ctx, scope, &held{head: &store.Head{ID: id}})
+	if err != nil {
+		return nil, err
+	}
+	if len(a.lines) == 0 {
+		return nil, fmt.Errorf("contract of session %s, to inherit from: %w", id, store.ErrNotFound)
+	}
+	return a.state, nil
+}
+
+// additions returns the statements that a request adds to an agreement.
+func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agreement, req *ContractRequest, legacy *contract.State) ([]string, error) {
+	state := a.state.Clone()
+	var lines []string
+	var failed error
+	write := func(more []string, err error) {
+		if failed == nil {
+			failed = err
+		}
+		lines = append(lines, more...)
+	}
+	if req.Init {
+		write(state.Init(string(req.Session), req.Payload))
+		write(state.Guard())
+	}
+	if legacy != nil {
+		write(state.Inherit(legacy))
+	}
+	for _, s := range req.Sources {
+		write(state.AddSource(s.Name, contract.Clean(s.Text)))
+	}
+	for _, s := range req.Claims {
+		write(state.AddClaim(s.Name, contract.Clean(s.Text)))
+	}
+	for _, d := range req.Decisions {
+		write(state.AddDecision(contract.Clean(d), req.Resolution))
+	}
+	for _, q := range req.Questions {
+		write(state.AddQuestion(contract.Clean(q)))
+	}
+	for _, q := range req.Answered {
+		write(state.ResolveQuestion(contract.Clean(q)))
+	}
+	for _, c := range req.Corrections {
+		blocks, err := e.contractBlocks(ctx, scope, req.Session, c.Blocks)
+		if err != nil {
+			return nil, err
+		}
+		write(state.AddCorrection(c.Text, blocks...))
+	}
+	for _, v := range req.Verified {
+		write(state.Verify(contract.Clean(v.Text), v.Source))
+	}
+	for _, what := range req.Checked {
+		write(state.VerifyCommit(contract.Clean(what)))
+	}
+	if req.SourceState != "" {
+		write(state.SetSourceState(req.SourceState))
+	}
+	if req.ClaimBasis != "" {
+		write(state.SetClaimBasis(req.ClaimBasis))
+	}
+	if req.ResumeState != "" {
+		write(state.SetResumeState(contract.Clean(req.ResumeState)))
+	}
+	if failed == nil && len(req.Statements) > 0 {
+		lines = append(lines, req.Statements...)
+		state, failed = contract.Replay(slices.Values(slices.Concat(a.lines, lines)))
+	}
+	if failed == nil && req.Close {
+		write(state.Close())
+	}
+	return lines, contractErr(failed)
+}
+
+// contractErr returns an error of a contract as one of the engine.
+func contractErr(err error) error {
+	switch err := err.(type) { //nolint:errorlint // errors of the package are never wrapped
+	case nil:
+		return nil
+	case *contract.TextError, *contract.IDError, *contract.PayloadError, *contract.SyntaxError:
+		return fmt.Errorf("%w: %w", ErrRequest, err)
+	default:
+		return fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+}
+
+// contractBlocks returns the ids by which a contract knows the blocks of a session
+// that words name.
+func (e *Engine) contractBlocks(ctx context.Context, scope governance.Scope, id transcript.SessionID, words []string) ([]string, error) {
+	ids := make([]string, 0, len(words))
+	for _, word := range words {
+		ref, _, err := e.findBlock(ctx, scope, word)
+		if err != nil {
+			return nil, err
+		}
+		if ref.Session != id {
+			return nil, fmt.Errorf("%w: block %s is one of session %s", ErrRequest, word, ref.Session)
+		}
+		ids = append(ids, contractID(ref.Block))
+	}
+	return ids, nil
+}
+
+// amendment returns the change that adds statements to a contract.
+func (e *Engine) amendment(scope governance.Scope, h *held, req *ContractRequest, added []string) (*store.Change, error) {
+	c := &store.Change{Head: *h.head, Statements: added}
+	c.Head.Updated = e.now()
+	if h.head.Revision == 0 {
+		cell, err := e.cell(store.CellAbout, []byte("{}"))
+		if err != nil {
+			return nil, err
+		}
+		c.Cells = append(c.Cells, cell)
+		c.Head.About, c.Head.Created = cell.ID, c.Head.Updated
+	}
+	var err error
+	c.Entry, err = e.entry(scope, req.Session, h.head.Revision, "contract", amended{
+		Statements: len(added), Init: req.Init, Parent: req.Parent, Close: req.Close,
+	})
+	return c, err
+}
+
+// CheckContract runs the contract of a session and reports what of it does not
+// hold. A session without a contract has one that is empty and holds.
+func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *contract.Report, err error) {
+	defer during("check the contract of session "+string(id), &err)
+
+	if _, err := e.store.Head(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	lines, err := e.statements(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return contract.Run(slices.Values(lines), &contract.RunOptions{Today: e.today()})
+}
+

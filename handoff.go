@@ -1,0 +1,182 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A HandoffRequest says which session is handed over, and to whom. What is empty
+// is taken from what is on record.
+type HandoffRequest struct {
+	Session transcript.SessionID `json:"session"`
+	For     string               `json:"for,omitempty"`   // who is to go on
+	By      string               `json:"by,omitempty"`    // the actor by default
+	Next    string               `json:"next,omitempty"`  // the recommended next action
+	Notes   string               `json:"notes,omitempty"` // for who goes on
+	Domain  string               `json:"domain,omitempty"`
+	Title   string               `json:"title,omitempty"` // of the file, besides its date
+}
+
+// A HandoffResult is a packet, and what the rules of honesty say of it.
+type HandoffResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Packet   *handoff.Packet      `json:"packet"`
+	Findings []handoff.Finding    `json:"findings,omitempty"` // none of them an error
+}
+
+// Handoff makes a packet that carries a session to another agent, from its
+// conversation, its contract and its journal. What was read or run stands apart
+// from what somebody said, what the user decided from what the agent did, and
+// what is not known is called unknown. A session that began with a packet hands on
+// what that had.
+//
+// The packet is held against the rules of honesty and what is on record; if it goes
+// against one, there is no packet and the error is an [ErrPolicy].
+func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *HandoffRequest) (_ *HandoffResult, err error) {
+	defer during("hand over session "+string(req.Session), &err)
+
+	p, err := e.pack(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	in := p.input()
+	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.opts.Actor)), e.today()
+	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
+	res := &HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
+	res.Packet.Filename = handoff.Filename(res.Packet, req.Domain, req.Title)
+	res.Findings = handoff.Check(res.Packet, p.evidence(in))
+	for _, f := range res.Findings {
+		if f.Error {
+			return nil, fmt.Errorf("%w: %v", ErrPolicy, f)
+		}
+	}
+	return res, nil
+}
+
+// A CheckHandoffRequest is a packet in Markdown or JSON, and the session that it
+// claims to be of, or none.
+type CheckHandoffRequest struct {
+	Name    string               `json:"name"` // of the file, for errors
+	Data    []byte               `json:"-"`
+	Session transcript.SessionID `json:"session,omitempty"`
+}
+
+// CheckHandoff holds a packet against the rules of honesty, and, if a session is
+// named, against what is on record of it.
+func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *CheckHandoffRequest) (_ *HandoffResult, err error) {
+	defer during("check a packet", &err)
+
+	packet, err := handoff.Parse(req.Name, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	var known *handoff.Evidence
+	if req.Session != "" {
+		p, err := e.pack(ctx, scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		known = p.evidence(p.input())
+	}
+	return &HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
+}
+
+// An AcceptRequest is a packet in Markdown or JSON.
+type AcceptRequest struct {
+	Name   string `json:"name"` // of the file, for errors
+	Data   []byte `json:"-"`
+	Format string `json:"format,omitempty"` // of the new conversation; "openai" by default
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+// An AcceptResult says which session a packet began.
+type AcceptResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Packet   *handoff.Packet      `json:"packet"`
+	Findings []handoff.Finding    `json:"findings,omitempty"`
+	Contract int                  `json:"contract"` // statements of the new contract
+	Op       string               `json:"op,omitempty"`
+}
+
+// Accept begins a session with a packet: its conversation is one message of the
+// user's, the packet as it is, which no pass takes out of the window, and its
+// contract inherits the packet's decisions, corrections, questions and what was
+// verified. What the rules of honesty have against the packet is in the result;
+// it is for the reader to judge.
+func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *AcceptRequest) (_ *AcceptResult, err error) {
+	defer during("accept "+req.Name, &err)
+
+	packet, err := handoff.Parse(req.Name, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	message, err := json.Marshal(map[string]any{"messages": []map[string]string{{"role": "user", "content": packet.Markdown()}}})
+	if err != nil {
+		return nil, err
+	}
+	res := &AcceptResult{Packet: packet, Findings: handoff.Check(packet, nil)}
+	in, err := e.Import(ctx, scope, &ImportRequest{
+		Name: handoff.Filename(packet, "", ""), Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Session, res.Op = in.Session, in.Op
+	begun, err := e.inheritPacket(ctx, scope, in.Session, packet, req.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	res.Contract, res.Op = begun.Total, cmp.Or(begun.Op, res.Op)
+	return res, nil
+}
+
+// inheritPacket begins the contract of a session with what a packet hands on,
+// unless it has begun.
+func (e *Engine) inheritPacket(ctx context.Context, scope governance.Scope, id transcript.SessionID, p *handoff.Packet, dryRun bool) (*ContractResult, error) {
+	lines, err := e.statements(ctx, scope, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if state, err := contract.Replay(slices.Values(lines)); err != nil || state.Initialized() {
+		return &ContractResult{Session: id, Total: len(lines)}, err
+	}
+	r := &ContractRequest{Session: id, Init: true, DryRun: dryRun}
+	var res *ContractResult
+	err = retry(ctx, func() error {
+		res, err = e.amend(ctx, scope, r, legacyOf(p))
+		return err
+	})
+	return res, err
+}
+
+// legacyOf returns a contract that says what a packet says. Entries that a contract
+// cannot have are left to the packet: texts that are empty once they are cleaned,
+// and decisions that contradict one before them.
+func legacyOf(p *handoff.Packet) *contract.State {
+	s := new(contract.State)
+	for _, d := range p.Decisions {
+		_, _ = s.AddDecision(contract.Clean(d.Text), contract.Refuse)
+	}
+	for _, c := range p.Corrections {
+		_, _ = s.AddCorrection(c.Correction)
+	}
+	for _, q := range p.Questions {
+		_, _ = s.AddQuestion(contract.Clean(q.Question))
+	}
+	for _, src := range p.Sources {
+		if src.State == handoff.Verified {
+			_, _ = s.Verify(contract.Clean(src.What), "")
+		}
+	}
+	return s
+}

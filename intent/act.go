@@ -1,0 +1,362 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+)
+
+// An act is a request that a clause makes.
+type act struct {
+	opener
+
+	at   int // where its opener begins
+	body int // where what it speaks of begins
+	slot Slot
+
+	reads string // the word that was read as another, or empty
+	as    string
+	thing string // the noun that changed the verb, or empty
+	from  int    // where the phrase of that noun begins; it ends before to
+
+	unknown string // a word after "can you" that is no opener
+	passive int    // where the subject ends: "this text must be translated"
+	to      int
+}
+
+// recognize returns the request that begins at a token. At the start of a
+// sentence it takes words that may be nouns, and misspelled ones.
+func (c *compiler) recognize(i, end int, start bool) (act, bool) {
+	if i >= end {
+		return act{}, false
+	}
+	at := c.skip(i, end)
+	rest := c.tokens[at:end]
+	if len(rest) == 0 || rest[0].kind != word {
+		return act{}, false
+	}
+	if _, n := negations.at(rest); n > 0 {
+		return act{}, false
+	}
+	a := act{at: at}
+	rest = american(rest)
+	o, n := openers.at(rest)
+	if a := (act{opener: opener{form: Statement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
+		return a, true
+	}
+	if n == 0 && start {
+		a.reads = rest[0].low
+		a.as = nearest(a.reads)
+		o, n = openers.at(respelled(rest, a.as))
+	}
+	if n == 0 && start && c.unknownVerb(i, at, end) {
+		return act{opener: opener{verb: Transform, form: VerbFirst, own: true}, at: at, body: at + 1, slot: Source, unknown: c.tokens[at].low}, true
+	}
+	if n == 0 || o.noun && !start && !c.hasObject(at+n, end) && !c.is(at-1, "please", "pls", "plz", "you") {
+		return act{}, false
+	}
+	a.opener, a.body = o, at+n
+	if !c.resolve(&a, end, start) {
+		return act{}, false
+	}
+	if a.slot == "" {
+		a.slot = a.verb.object()
+	}
+	a.body = min(a.body, end)
+	return a, true
+}
+
+// american returns tokens of which the first is spelled in the American way.
+func american(tokens []token) []token {
+	w := tokens[0].low
+	if stem, ok := strings.CutSuffix(w, "ise"); ok {
+		return respelled(tokens, stem+"ize")
+	}
+	if stem, ok := strings.CutSuffix(w, "yse"); ok {
+		return respelled(tokens, stem+"yze")
+	}
+	return tokens
+}
+
+// respelled returns a few tokens of which the first is another word.
+func respelled(tokens []token, w string) []token {
+	return append([]token{{kind: word, low: w}}, tokens[1:min(len(tokens), 8)]...)
+}
+
+// unknownVerb reports whether a request begins at a token with a word that is
+// no opener: something polite stands before it, and an object behind it.
+func (c *compiler) unknownVerb(i, at, end int) bool {
+	for k := i; k < at; k++ {
+		if _, n := polite.at(c.tokens[k:at]); n > 0 {
+			return c.hasObject(at+1, end) && !determiners[c.tokens[at].low] && !pronouns[c.tokens[at].low]
+		}
+	}
+	return false
+}
+
+// passive returns a request in the passive: "this draft needs to be turned into
+// a letter".
+func (c *compiler) passive(i, end int) (act, bool) {
+	at := c.skip(i, end)
+	for k := at + 1; k+1 < min(end, at+14); k++ {
+		if !c.is(k, "be", "getting") || !c.is(k-1, "to", "should", "must", "can") {
+			continue
+		}
+		w := c.tokens[k+1].low
+		for _, stem := range []string{strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ten") + "e"} {
+			if o, n := openers.at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == VerbFirst {
+				subject := k - 1
+				for subject > at && c.is(subject-1, "needs", "need", "has", "have") {
+					subject--
+				}
+				o.form = TargetFirst
+				return act{opener: o, at: at, body: k + 2, slot: o.verb.object(), passive: subject}, true
+			}
+		}
+	}
+	return act{}, false
+}
+
+// window is how many tokens are looked at for what is polite, and for a request
+// within a wish. It keeps the time linear.
+const window = 24
+
+// skip returns the first token that is not polite, and no comma.
+func (c *compiler) skip(i, end int) int {
+	for last := i + window; i < min(end, last); {
+		_, n := fillers.at(c.tokens[i:end])
+		if n == 0 && (c.tokens[i].kind == comma || c.tokens[i].kind == mark) {
+			n = 1
+		}
+		if n == 0 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// hasObject reports whether an object begins at a token.
+func (c *compiler) hasObject(i, end int) bool {
+	if i >= end {
+		return false
+	}
+	t := c.tokens[i]
+	return t.kind == literal || t.kind == word && (determiners[t.low] || pronouns[t.low] || t.low[0] >= 0x80 || strings.ContainsAny(t.low, "/._"))
+}
+
+var (
+	determiners = set("a an the my our your his her their its this that these those all any every each what whether if how why where which some both no one two three four five more whatever")
+	pronouns    = set("it this that these those them they everything something anything him her me us one ones")
+)
+
+// resolve settles what depends on the words after the opener. It reports
+// whether there is a request at all.
+func (c *compiler) resolve(a *act, end int, start bool) bool {
+	switch a.how {
+	case making:
+		c.resolveMake(a, end)
+	case giving:
+		return c.reclassify(a, end) || a.verb == Create && !c.is(a.at, "do", "provide") || c.hasObject(a.body, end)
+	case telling:
+		c.resolveTell(a)
+	case helping:
+		return c.resolveHelp(a, end)
+	case wanting:
+		return c.resolveWant(a, end)
+	case yesNo:
+		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do") && c.reclassify(a, end))
+	case whyMine:
+		a.body--
+		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners[c.tokens[a.body].low] {
+			a.body++
+		}
+		if c.is(a.body, "my", "our") || c.findSymptom(a.body, end) < end {
+			a.verb = Fix
+		}
+	case getting:
+		return c.hasObject(a.body, end) && c.is(end-1, "working", "green", "again", "running", "passing", "pass", "work")
+	case naming:
+		a.slot = TargetForm
+	case plain:
+		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make") || a.verb == Plan && a.form == VerbFirst {
+			c.reclassify(a, end)
+		}
+	}
+	return true
+}
+
+// is reports whether the token is one of the words.
+func (c *compiler) is(i int, words ...string) bool {
+	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind != word {
+		return false
+	}
+	return slices.Contains(words, c.tokens[i].low)
+}
+
+// resolveMake parts "make a list" from "make the text shorter" and from "make
+// the tests pass".
+func (c *compiler) resolveMake(a *act, end int) {
+	switch {
+	case c.reclassify(a, end):
+	case c.is(end-1, "pass", "work", "working", "green") || c.is(end-1, "again") && c.is(end-2, "pass", "work", "run", "compile"):
+		a.verb = Fix
+	case c.hasObject(a.body, end) && !c.is(a.body, "a", "an", "some", "one", "two", "three", "me", "us") && c.formAt(a.body+1, end) < end:
+		a.verb = Transform
+	}
+}
+
+// reclassify changes the verb by the noun that is asked for.
+func (c *compiler) reclassify(a *act, end int) bool {
+	i := a.body
+	if bare := a.thing == "" && a.at == a.body; !bare && !c.is(i, "a", "an", "the", "some", "me", "us", "your", "my", "feedback") {
+		return false
+	}
+	for ; i < end && i < a.body+8; i++ {
+		t := c.tokens[i]
+		if t.kind != word && t.kind != comma {
+			return false
+		}
+		v, ok := things[t.low]
+		if !ok {
+			if lineByLine := t.low == "by" && i > a.body && i+1 < end && c.tokens[i-1].low == c.tokens[i+1].low; linkWords[t.low] && !lineByLine {
+				return false
+			}
+			continue
+		}
+		if next := i + 1; next < end && !linkWords[c.tokens[next].low] && c.tokens[next].kind != comma {
+			continue
+		}
+		a.verb, a.thing, a.slot = v, t.low, v.object()
+		a.from, a.to = a.body, i+1
+		a.body = i + 1
+		if c.is(a.body, "of", "for", "to", "on", "about", "into", "between") && a.body < end {
+			a.body++
+		}
+		return true
+	}
+	return false
+}
+
+var linkWords = set("of for to on about into in from with by that which and as between , please over how what why")
+
+func (c *compiler) resolveTell(a *act) {
+	switch {
+	case c.is(a.body, "if", "whether", "which") && c.is(a.body+1, "i", "we") && c.is(a.body+2, "should"):
+		a.verb = Decide
+		a.body += 3
+	case c.is(a.body, "if", "whether", "which"), c.is(a.body, "what") && c.is(a.body+1, "is", "you") && c.is(a.body+2, "wrong", "think"):
+		a.verb = Analyze
+		a.body++
+		if c.is(a.body+1, "wrong", "think") {
+			a.body += 3
+		}
+	}
+	a.slot = a.verb.object()
+}
+
+// resolveHelp looks for what help is wanted with: a request, or else a goal.
+func (c *compiler) resolveHelp(a *act, end int) bool {
+	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
+		*a = inner
+		return true
+	}
+	if !c.is(a.at+1, "me", "us", "with") {
+		return false
+	}
+	if c.is(a.body, "understand", "grasp") {
+		a.verb = Explain
+		a.body++
+	}
+	if c.is(a.body, "with") {
+		a.body++
+	}
+	return true
+}
+
+// resolveWant parts "I want a list" from "I want to move".
+func (c *compiler) resolveWant(a *act, end int) bool {
+	if c.is(a.body, "to") {
+		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
+			*a = inner
+			a.form = Statement
+			return true
+		}
+		a.verb = Plan
+		a.body++
+		if c.is(a.body, "understand", "know") {
+			a.verb = Explain
+			a.body++
+		}
+		return true
+	}
+	return c.reclassify(a, end) || c.is(a.body, "a", "an", "some") || a.body < end && isNumber(c.tokens[a.body].low)
+}
+
+// resolveYesNo takes a question that can be answered by looking: is this query
+// safe? One that offers a choice is for deciding.
+func (c *compiler) resolveYesNo(a *act, end int) bool {
+	if end >= len(c.tokens) || c.tokens[end].kind != ask || a.body >= end {
+		return false
+	}
+	if c.is(a.body, "there") {
+		a.body++
+	}
+	for i := a.body; i < end; i++ {
+		if c.is(i, "or") && !c.is(i+1, "not") && c.is(a.body, "i", "we") {
+			a.verb = Decide
+		}
+	}
+	return true
+}
+
+// findSymptom returns where the words of a symptom begin, or end.
+func (c *compiler) findSymptom(i, end int) int {
+	for ; i < end; i++ {
+		if _, n := symptoms.at(c.tokens[i:end]); n > 0 {
+			return i
+		}
+	}
+	return end
+}
+
+// nearest returns the only opener of one word that is one slip away from w: a
+// letter too many, too few, wrong or in the wrong place. It is empty if there
+// is none.
+func nearest(w string) string {
+	found := ""
+	for _, v := range slipWords {
+		if w[0] == v[0] && oneSlip(w, v) {
+			if found != "" {
+				return ""
+			}
+			found = v
+		}
+	}
+	return found
+}
+
+var slipWords = strings.Fields(`explain describe write create generate draft translate rewrite convert summarize review analyze
+	compare check plan debug fix implement update refactor make recommend choose`)
+
+// oneSlip reports whether a and b differ by one slip. Both are short.
+func oneSlip(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	ra, rb := a[i:], b[i:]
+	switch {
+	case a == b+"d", a == b+"s", a == b+"r":
+		return false
+	case i >= 5 && len(a) == len(b):
+		return true
+	case len(b) < 5:
+		return len(a) == len(b)+1 && a[len(a)-1] == a[len(a)-2] && a[:len(b)] == b
+	case len(ra) == len(rb):
+		return len(ra) > 0 && (ra[1:] == rb[1:] || len(ra) > 1 && ra[0] == rb[1] && ra[1] == rb[0] && ra[2:] == rb[2:])
+	case len(ra) == len(rb)+1:
+		return ra[1:] == rb
+	default:
+		return len(rb) == len(ra)+1 && rb[1:] == ra
+	}
+}

@@ -1,0 +1,107 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+)
+
+// reach is how many bytes before a marker a word that takes it back may begin.
+const reach = 12
+
+// collect notes what each phrase of a list marks.
+func collect(all map[string][]marking, list string, m marking) {
+	for p := range strings.SplitSeq(list, ", ") {
+		all[p] = append(all[p], m)
+	}
+}
+
+// ambers returns a flag for each rule of which both sides have a word.
+func (c *compiler) ambers() []Flag {
+	found := make([][2][]Value, len(ambers))
+	c.mark(amberMarks, func(m marking, i, n int) {
+		if !c.takenBack(i) && !c.term(i, n) {
+			found[m.rule][m.side] = append(found[m.rule][m.side], c.value(i, i+n))
+		}
+	})
+	var flags []Flag
+	for i, sides := range found {
+		if len(sides[left]) > 0 && len(sides[right]) > 0 {
+			words := append(sides[left], sides[right]...)
+			slices.SortFunc(words, func(a, b Value) int { return a.Start - b.Start })
+			flags = append(flags, Flag{ambers[i].name, words})
+		}
+	}
+	return flags
+}
+
+// human returns a flag for each rule for people of which there is a word.
+func (c *compiler) human() []Flag {
+	found := make([][]Value, len(humans))
+	c.mark(humanMarks, func(m marking, i, n int) {
+		found[m.rule] = append(found[m.rule], c.value(i, i+n))
+	})
+	var flags []Flag
+	for i, words := range found {
+		if len(words) > 0 {
+			flags = append(flags, Flag{humans[i].name, words})
+		}
+	}
+	return flags
+}
+
+// mark calls f for each phrase in the prompt. Quoted text and code do not
+// speak for the person.
+func (c *compiler) mark(table phrases[[]marking], f func(m marking, i, n int)) {
+	for i := 0; i < len(c.tokens); {
+		list, n := table.at(c.tokens[i:])
+		for _, m := range list {
+			f(m, i, n)
+		}
+		i += max(n, 1)
+	}
+}
+
+// takenBack reports whether a word shortly before a marker denies it: "not too
+// detailed". It must stand in the same piece of the sentence.
+func (c *compiler) takenBack(i int) bool {
+	for k := i - 1; k >= 0 && c.tokens[i].start-c.tokens[k].start <= reach; k-- {
+		if t := c.tokens[k]; t.kind != word || t.low == "but" {
+			return false
+		}
+		if denials[c.tokens[k].low] {
+			return true
+		}
+	}
+	return false
+}
+
+var denials = set("no not without avoid nothing non never don't isn't nor")
+
+// term reports whether a marker is part of a name or speaks of a thing, rather
+// than of how something is to be done.
+// It is if it stands between an article and a noun that is no work: "a general
+// strike", "a fast parser".
+func (c *compiler) term(i, n int) bool {
+	if !c.is(i-1, "a", "an", "the", "this", "our", "my") || i+n >= len(c.tokens) || c.tokens[i+n].kind != word {
+		return false
+	}
+	noun := c.tokens[i+n].low
+	_, marked := amberMarks.at(c.tokens[i+n:])
+	return marked == 0 && !linkWords[noun] && !works[noun] && !writings[noun] && !persons[noun] && things[noun] == ""
+}
+
+// works are nouns for what is asked for, and for how it may be.
+var works = set(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
+	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
+
+// value returns the span of some tokens.
+func (c *compiler) value(from, to int) Value {
+	v := Value{Start: c.tokens[from].start, End: c.tokens[to-1].end}
+	v.Text = c.span(v.Start, v.End)
+	return v
+}
+
+// span returns a part of the prompt as valid UTF-8.
+func (c *compiler) span(start, end int) string {
+	return strings.ToValidUTF8(c.text[start:end], "\ufffd")
+}

@@ -1,0 +1,201 @@
+package intent
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func readCases(t testing.TB, name string) []Case {
+	t.Helper()
+	data, err := os.ReadFile("testdata/cases/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := ParseCases(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// floors are shares below which a report must not fall.
+type floors struct {
+	verb, slotPrecision, slotRecall, exact, overlap, gapPrecision, gapRecall, flagPrecision, flagRecall, secondary float64
+}
+
+func (f floors) check(t *testing.T, cases []Case, r *Report) {
+	t.Helper()
+	ok := true
+	for _, c := range []struct {
+		name       string
+		got, floor float64
+	}{
+		{"verbs", r.VerbShare(), f.verb},
+		{"precision of slots", r.Slots.Precision(), f.slotPrecision},
+		{"recall of slots", r.Slots.Recall(), f.slotRecall},
+		{"exact values", r.ExactShare(), f.exact},
+		{"overlap of values", r.OverlapShare(), f.overlap},
+		{"precision of gaps", r.Gaps.Precision(), f.gapPrecision},
+		{"recall of gaps", r.Gaps.Recall(), f.gapRecall},
+		{"precision of flags", r.Flags.Precision(), f.flagPrecision},
+		{"recall of flags", r.Flags.Recall(), f.flagRecall},
+		{"recall of secondary requests", r.Secondary.Recall(), f.secondary},
+	} {
+		if c.got < c.floor {
+			t.Errorf("%s: %.3f, want at least %.3f", c.name, c.got, c.floor)
+			ok = false
+		}
+	}
+	if ok {
+		return
+	}
+	for _, m := range r.Misses {
+		t.Logf("case %d %q: %s is %q, want %q", m.Case, brief(cases[m.Case].Prompt), m.Field, m.Got, m.Want)
+	}
+}
+
+func TestTuneHalf(t *testing.T) {
+	cases := readCases(t, "tune")
+	r := Score(cases)
+	t.Logf("\n%s", r)
+	t.Logf("naive\n%s", score(cases, naive))
+	floors{0.98, 0.95, 0.96, 0.87, 0.94, 0.99, 0.79, 0.87, 0.94, 0.99}.check(t, cases, r)
+}
+
+// No figure of this half was looked at before the rules were done, and nothing
+// was changed for it afterwards. The floors are a little below what it gave.
+func TestHeldHalf(t *testing.T) {
+	cases := readCases(t, "held")
+	r := Score(cases)
+	t.Logf("\n%s", r)
+	t.Logf("naive\n%s", score(cases, naive))
+	floors{0.94, 0.91, 0.87, 0.83, 0.93, 0.45, 0.71, 0.95, 0.88, 0.99}.check(t, cases, r)
+}
+
+// The halves are by the order in which the cases were written, so that they
+// have about the same of everything.
+func TestCases(t *testing.T) {
+	all := append(readCases(t, "tune"), readCases(t, "held")...)
+	count := func(is func(c Case) bool) (n int) {
+		for _, c := range all {
+			if is(c) {
+				n++
+			}
+		}
+		return n
+	}
+	amber := func(c Case) bool { return strings.Contains(strings.Join(c.Flags, " "), "TENSION") }
+	for _, tt := range []struct {
+		name string
+		n    int
+		min  int
+	}{
+		{"all", len(all), 240},
+		{"that pass through", count(func(c Case) bool { return c.Verb == "" }), 25},
+		{"with more than one request", count(func(c Case) bool { return len(c.Secondary) > 0 }), 25},
+		{"with ambers", count(amber), 22},
+		{"with a gap", count(func(c Case) bool { return len(c.Gaps) > 0 }), 10},
+	} {
+		if tt.n < tt.min {
+			t.Errorf("%d cases %s, want at least %d", tt.n, tt.name, tt.min)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, c := range all {
+		if seen[c.Prompt] {
+			t.Errorf("%q is there twice", c.Prompt)
+		}
+		seen[c.Prompt] = true
+		for s, values := range c.Slots {
+			for _, v := range values {
+				if !strings.Contains(c.Prompt, v) {
+					t.Errorf("%s %q is not in %q", s, v, c.Prompt)
+				}
+			}
+		}
+		if d := cmp.Diff(missingOf(c), c.Gaps); d != "" {
+			t.Errorf("gaps of %q (-slots +labels):\n%s", c.Prompt, d)
+		}
+	}
+}
+
+func missingOf(c Case) []Slot {
+	gaps := []Slot{}
+	for _, s := range c.Verb.Required() {
+		if _, ok := c.Slots[s]; !ok {
+			gaps = append(gaps, s)
+		}
+	}
+	return gaps
+}
+
+func TestScoreOfEachField(t *testing.T) {
+	cases := []Case{
+		{Prompt: "Fix the parser.", Verb: Fix, Slots: map[Slot][]string{Target: {"the parser"}}},
+		{Prompt: "hello", Verb: Explain, Gaps: []Slot{Target}},
+		{Prompt: "Write a poem about the sea", Verb: Create, Slots: map[Slot][]string{Artifact: {"a long poem"}, Topic: nil}, Flags: []string{"TONE_TENSION"}},
+		{Prompt: "Fix the parser and then explain the cause.", Verb: Fix, Slots: map[Slot][]string{Target: nil}, Secondary: []Verb{Explain, Plan}},
+	}
+	want := &Report{
+		Cases: 4, Verbs: 3,
+		Slots: Found{4, 4, 4}, Values: 2, Exact: 1, Overlap: 1.8,
+		Gaps: Found{0, 0, 1}, Flags: Found{0, 0, 1}, Secondary: Found{1, 1, 2},
+		Misses: []Miss{
+			{1, "verb", "explain", ""},
+			{1, "gaps", "target", ""},
+			{2, "flags", "TONE_TENSION", ""},
+			{2, "artifact", "a long poem", "a poem"},
+			{3, "secondary", "explain plan", "explain"},
+		},
+	}
+	if d := cmp.Diff(want, Score(cases)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestParseCases(t *testing.T) {
+	got, err := ParseCases([]byte(`{"cases": [
+		{"id": 7, "prompt": "hi", "expected_verb": null},
+		{"expected_slots": ["target", "depth"], "prompt": "p", "expected_verb": "explain", "expected_gaps": [], "expected_flags": ["TONE_TENSION", "IMPERFECT_TEXT"], "notes": "n"},
+		{"prompt": "q", "expected_verb": "transform", "expected_slots": {"source": "s", "constraints": ["a", "b"]}, "expected_gaps": ["target-form"], "expected_secondary": ["fix"]}
+	]}`))
+	want := []Case{
+		{Prompt: "hi"},
+		{Prompt: "p", Verb: Explain, Slots: map[Slot][]string{Target: nil, Depth: nil}, Gaps: []Slot{}, Flags: []string{"TONE_TENSION", "IMPERFECT_TEXT"}, Notes: "n"},
+		{Prompt: "q", Verb: Transform, Slots: map[Slot][]string{Source: {"s"}, Constraints: {"a", "b"}}, Gaps: []Slot{TargetForm}, Secondary: []Verb{Fix}},
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestParseCasesRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"what is no list", `"x"`, "offset 0: '\"' where an array is expected"},
+		{"an object without cases", `{}`, "offset 0: an object without a list of cases"},
+		{"another key", `{"prompts": []}`, `offset 1: prompts: "prompts" where a list of cases is expected`},
+		{"a case without a prompt", `[{"expected_verb": null}]`, "offset 1: 0: a case without prompt"},
+		{"a case without a verb", `[{"prompt": ""}]`, "offset 1: 0: a case without expected_verb"},
+		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is no verb`},
+		{"a slot of another verb", `[{"prompt": "", "expected_verb": "fix", "expected_slots": {"goal": "x"}}]`, `offset 59: 0.expected_slots.goal: "goal" is no slot of fix`},
+		{"a slot where it passes through", `[{"prompt": "", "expected_verb": null, "expected_slots": {"goal": "x"}}]`, `offset 58: 0.expected_slots.goal: "goal" is no slot of a prompt that passes through`},
+		{"a gap that is not required", `[{"prompt": "", "expected_verb": "fix", "expected_gaps": ["symptoms"]}]`, `offset 58: 0.expected_gaps.0: "symptoms" is none of [target]`},
+		{"a flag that is none", `[{"prompt": "", "expected_verb": null, "expected_flags": ["X"]}]`, `offset 58: 0.expected_flags.0: "X" is none of [` + strings.Join(append(amberNames(), humanNames()...), " ") + `]`},
+		{"a field that is none", `[{"prompt": "", "expected_verb": null, "expected": 1}]`, `offset 39: 0: "expected" is no field of a case`},
+		{"more behind it", `[] x`, "offset 3: more text behind the end of the value"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseCases([]byte(tt.in))
+			if e, ok := errors.AsType[*ParseError](err); !ok || e.Error() != tt.want {
+				t.Errorf("error is %v, want %s", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,335 @@
+package intent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxSecondary is how many further requests are kept: more of them are a
+// document, not a prompt.
+const maxSecondary = 8
+
+// DefaultLimit is how many bytes of a prompt are looked at if [Options] say
+// nothing.
+const DefaultLimit = 16 << 10
+
+// Options say how a prompt is compiled. The zero value, and nil, are good.
+type Options struct {
+	// Limit is how many bytes are looked at, half at the beginning and half at
+	// the end: what lies between is nearly always pasted. 0 means
+	// [DefaultLimit].
+	Limit int
+}
+
+// Compile returns what a prompt asks for. It takes any text, valid or not, and
+// returns the same for the same.
+func Compile(text string, opts *Options) *Intent {
+	limit := DefaultLimit
+	if opts != nil && opts.Limit > 0 {
+		limit = opts.Limit
+	}
+	c := &compiler{text: text}
+	c.look(limit)
+	in := &Intent{Confidence: High}
+	if in.Pass = c.pass(); in.Pass != "" {
+		return in
+	}
+	c.split()
+	parts := c.parts()
+	c.compile(in, parts)
+	in.Amber = c.ambers()
+	in.Human = c.human()
+	if c.cut > 0 {
+		in.assume("%d bytes in the middle were not looked at", c.cut)
+	}
+	in.Confidence = c.confidence(in, parts[0])
+	return in
+}
+
+// A compiler holds a prompt while it is compiled.
+type compiler struct {
+	text    string
+	tokens  []token
+	clauses []clause
+	cut     int // bytes that are not looked at
+}
+
+// look scans the text, or of a long one the beginning and the end.
+func (c *compiler) look(limit int) {
+	n, from := len(c.text), c.wrapped()
+	if n-from <= limit {
+		c.tokens = scan(nil, c.text, from, n)
+		return
+	}
+	head := from + max(0, strings.LastIndexAny(c.text[from:from+limit/2], " \n"))
+	tail := n - limit/2
+	if skip := strings.IndexAny(c.text[tail:], " \n"); skip >= 0 {
+		tail += skip
+	} else {
+		tail = n
+	}
+	c.tokens = scan(c.tokens, c.text, from, head)
+	c.tokens = append(c.tokens, token{start: head, end: tail, kind: gap})
+	c.tokens = scan(c.tokens, c.text, tail, n)
+	c.cut = tail - head
+}
+
+// wrapped returns where the prompt begins after elements of XML with which
+// tools put something before it. Their names have a dash or an underscore.
+func (c *compiler) wrapped() int {
+	from := 0
+	for {
+		rest := strings.TrimLeft(c.text[from:], " \t\r\n")
+		name, _, ok := strings.Cut(strings.TrimPrefix(rest[:min(len(rest), 64)], "<"), ">")
+		if !ok || rest[0] != '<' || !strings.ContainsAny(name, "-_") || strings.ContainsAny(name, " /<\n") {
+			return from
+		}
+		end := strings.Index(rest, "</"+name+">")
+		if end < 0 {
+			return from
+		}
+		from = len(c.text) - len(rest) + end + len(name) + 3
+	}
+}
+
+// A clause is a part of a sentence: the tokens up to a break, or to a comma or
+// a conjunction after which something else is asked for.
+type clause struct {
+	from, to int
+	act      *act
+}
+
+// split parts the tokens into clauses.
+func (c *compiler) split() {
+	from := 0
+	for i := range c.tokens {
+		if c.tokens[i].breaks() {
+			c.sentence(from, i)
+			from = i + 1
+		}
+		if c.pasted(i) {
+			return
+		}
+	}
+	c.sentence(from, len(c.tokens))
+}
+
+// pasted reports whether the text behind a line break is a document, and no
+// longer the request: it begins with a heading, or after "as follows:" and is
+// no list.
+func (c *compiler) pasted(i int) bool {
+	if c.tokens[i].kind != line || i+1 >= len(c.tokens) || len(c.clauses) == 0 {
+		return false
+	}
+	next := c.text[c.tokens[i+1].start:]
+	if strings.HasPrefix(next, "# ") || strings.HasPrefix(next, "## ") {
+		return true
+	}
+	last := c.clauses[len(c.clauses)-1]
+	listed := strings.HasPrefix(next, "- ") || strings.HasPrefix(next, "* ") || strings.HasPrefix(next, "1")
+	return i > 0 && c.tokens[i-1].kind == colon && last.act != nil && !listed
+}
+
+// sentence parts the tokens between two breaks where a further request begins.
+func (c *compiler) sentence(from, to int) {
+	if from == to {
+		return
+	}
+	starts := []int{from}
+	for i := from; i < to; i++ {
+		if _, n := polite.at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
+			if a, ok := c.recognize(i, to, false); ok && a.at > i {
+				starts = append(starts, i)
+				i = a.body - 1
+			}
+		}
+	}
+	for k, at := range starts {
+		end := to
+		if k+1 < len(starts) {
+			end = starts[k+1]
+		}
+		cl := clause{from: at, to: end}
+		if a, ok := c.recognize(at, end, k == 0); ok {
+			cl.act = &a
+		} else if a, ok := c.passive(at, end); ok {
+			cl.act = &a
+		}
+		c.clauses = append(c.clauses, cl)
+	}
+}
+
+// A part is a request with the clauses that belong to it.
+type part struct {
+	act   act
+	end   int      // of the clause with the act
+	lead  []clause // before it
+	trail []clause // after it
+	weak  bool     // guessed from a statement
+	blind bool     // guessed from nothing
+}
+
+// parts returns the requests of the prompt, at least one.
+func (c *compiler) parts() []part {
+	var parts []part
+	var lead []clause
+	for k, cl := range c.clauses {
+		switch {
+		case cl.act != nil && c.empty(k):
+		case cl.act == nil, c.overshadowed(k):
+			if n := len(parts); n > 0 {
+				parts[n-1].trail = append(parts[n-1].trail, cl)
+			} else {
+				lead = append(lead, cl)
+			}
+		case len(parts) > 0 && c.absorbed(parts, cl):
+			last := &parts[len(parts)-1]
+			last.trail = append(last.trail, cl)
+		default:
+			parts = append(parts, part{act: *cl.act, end: cl.to, lead: lead})
+			lead = nil
+		}
+	}
+	if parts == nil {
+		return []part{c.guess(lead)}
+	}
+	return parts
+}
+
+// empty reports whether a request has no object because the next one has it:
+// "find and fix it".
+func (c *compiler) empty(k int) bool {
+	a := c.clauses[k].act
+	if a.body < c.clauses[k].to || k+1 == len(c.clauses) || c.clauses[k+1].act == nil {
+		return false
+	}
+	return c.clauses[k+1].from == c.clauses[k].to || c.clauses[k+1].act.verb == a.verb
+}
+
+// overshadowed reports whether a wish is only the reason for a plain request
+// that follows.
+func (c *compiler) overshadowed(k int) bool {
+	a := c.clauses[k].act
+	if a.form != Statement || a.verb != Plan || a.thing != "" {
+		return false
+	}
+	for _, cl := range c.clauses[k+1:] {
+		if cl.act != nil && cl.act.form != Statement {
+			return true
+		}
+	}
+	return false
+}
+
+// absorbed reports whether a later request only says how the last one is to be
+// done: "write a blurb and make it casual", "compare them and list the best".
+func (c *compiler) absorbed(parts []part, cl clause) bool {
+	first, a := parts[len(parts)-1].act, cl.act
+	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns[c.tokens[a.body].low]
+	opener := c.tokens[a.at].low
+	switch {
+	case a.verb == first.verb && vague:
+		return true
+	case first.verb == Create:
+		return vague && (opener == "make" || opener == "write")
+	case first.verb == Analyze:
+		return a.verb == Analyze && (opener == "list" || opener == "score" || opener == "rank" || opener == "tell" || opener == "check") ||
+			opener == "give" || opener == "report"
+	default:
+		return false
+	}
+}
+
+// guess makes a request of a prompt that has none: a choice, something that
+// does not work, or else the first thing that it names.
+func (c *compiler) guess(clauses []clause) part {
+	for k, cl := range clauses {
+		if p := (part{act: act{at: cl.from, body: c.skip(cl.from, cl.to)}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}); c.choice(cl) {
+			p.act.verb, p.act.slot, p.act.form = Decide, OptionsSlot, Question
+			return p
+		} else if c.findSymptom(cl.from, cl.to) < cl.to {
+			p.act.verb, p.act.slot, p.act.form = Fix, Target, Statement
+			return p
+		}
+	}
+	p := part{act: act{opener: opener{verb: Explain, form: Statement}, slot: Target}, blind: true}
+	for _, cl := range clauses {
+		if i := c.skip(cl.from, cl.to); cl.to-i > p.end-p.act.body {
+			p.act.at, p.act.body, p.end = cl.from, i, cl.to
+		}
+	}
+	return p
+}
+
+// choice reports whether a clause asks to choose: "tea or coffee?", "tea vs
+// coffee".
+func (c *compiler) choice(cl clause) bool {
+	for i := cl.from; i < cl.to; i++ {
+		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
+		if (c.is(i, "vs", "versus") || asks && c.is(i, "or")) && i > cl.from && i+1 < cl.to {
+			return true
+		}
+	}
+	return false
+}
+
+// compile fills the intent from the parts.
+func (c *compiler) compile(in *Intent, parts []part) {
+	p := parts[0]
+	in.Verb, in.Form = p.act.verb, p.act.form
+	f := c.fill(p)
+	if p.act.unknown != "" {
+		in.assume("%q is no verb that is known: read as %s", p.act.unknown, in.Verb)
+	}
+	in.Slots, in.Gaps = f.result(), missing(in.Verb, f.slots)
+	if f.first && in.Form == VerbFirst {
+		in.Form = TargetFirst
+	}
+	in.Assumed = append(in.Assumed, f.assumed...)
+	switch {
+	case p.blind:
+		in.assume("no verb was found: read as %s", in.Verb)
+	case p.weak:
+		in.assume("nothing is asked for in words: read as %s", in.Verb)
+	}
+	if p.act.as != "" {
+		in.assume("%q is read as %q", p.act.reads, p.act.as)
+	}
+	if p.act.thing != "" {
+		in.assume("%q makes it %s", p.act.thing, in.Verb)
+	}
+	if n := len(parts) - 1 - maxSecondary; n > 0 {
+		in.assume("%d further requests were left out", n)
+		parts = parts[:1+maxSecondary]
+	}
+	for _, p := range parts[1:] {
+		f := c.fill(p)
+		in.Secondary = append(in.Secondary, Part{p.act.verb, f.result(), missing(p.act.verb, f.slots)})
+	}
+}
+
+func (in *Intent) assume(format string, args ...any) {
+	in.Assumed = append(in.Assumed, fmt.Sprintf(format, args...))
+}
+
+// missing returns the required slots of a verb that have no value.
+func missing(v Verb, slots map[Slot][]Value) []Slot {
+	var gaps []Slot
+	for _, s := range v.Required() {
+		if len(slots[s]) == 0 {
+			gaps = append(gaps, s)
+		}
+	}
+	return gaps
+}
+
+func (c *compiler) confidence(in *Intent, p part) Confidence {
+	switch {
+	case p.blind, p.weak && len(in.Gaps) > 0:
+		return Low
+	case p.weak, p.act.unknown != "", len(in.Gaps) > 0, len(in.Amber) > 0, p.act.as != "", c.cut > 0:
+		return Medium
+	default:
+		return High
+	}
+}

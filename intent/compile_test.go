@@ -1,0 +1,246 @@
+package intent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// show returns the verb, the slots in their order and the gaps of an intent.
+func show(in *Intent) string {
+	var b strings.Builder
+	b.WriteString(string(in.Verb))
+	for _, s := range in.Verb.Slots() {
+		for _, v := range in.Slots[s] {
+			fmt.Fprintf(&b, " %s=%q", s, v.Text)
+		}
+	}
+	for _, g := range in.Gaps {
+		fmt.Fprintf(&b, " gap=%s", g)
+	}
+	for _, p := range in.Secondary {
+		fmt.Fprintf(&b, " + %s", p.Verb)
+	}
+	return b.String()
+}
+
+func TestReorder(t *testing.T) {
+	for _, tt := range []struct {
+		name, prompt string
+		form         Form
+		want         string
+	}{
+		{"the verb first", "Fix the pager score", VerbFirst, `fix target="the pager score"`},
+		{"the target first", "The pager score. Fix it.", TargetFirst, `fix target="The pager score"`},
+		{"a question", "How does the pager score blocks?", Question, `explain target="the pager score blocks"`},
+		{"two requests", "Review the pager and then write a report.", VerbFirst, `analyze target="the pager" + create`},
+		{"a pronoun is a gap", "Fix it", VerbFirst, "fix gap=target"},
+		{"a form is not the text", "Rewrite as a haiku", VerbFirst, `transform target-form="a haiku" gap=source`},
+		{"what comes before the object", "Explain in detail how DNS works", VerbFirst, `explain target="how DNS works" depth="in detail"`},
+		{"a text is not the form", "Rewrite my letter", VerbFirst, `transform source="my letter" gap=target-form`},
+		{"a noun that is for planning", "Write a plan for the migration", VerbFirst, `plan goal="the migration"`},
+		{"a noun that is for analysis", "Give me an analysis of the logs", VerbFirst, `analyze target="the logs"`},
+		{"make with a new form", "Make the intro shorter", VerbFirst, `transform source="the intro" target-form="shorter"`},
+		{"make with a thing", "Make a list of ports", VerbFirst, `create artifact="a list of ports"`},
+		{"help with a verb", "Help me write a letter", VerbFirst, `create artifact="a letter"`},
+		{"help with a goal", "Help me move house", VerbFirst, `plan goal="move house"`},
+		{"the passive", "The report must be translated into French", TargetFirst, `transform source="The report" target-form="French"`},
+		{"a choice without a verb", "Tea or coffee?", Question, `decide options="Tea or coffee"`},
+		{"something broken without a verb", "The build crashes after the update", Statement, `fix target="The build" symptoms="crashes" context="after the update"`},
+		{"nothing that is known", "Purple elephants", Statement, `explain target="Purple elephants"`},
+		{"a misspelled verb", "wrte a poem", VerbFirst, `create artifact="a poem"`},
+		{"a British verb", "Please anonymise the logs", VerbFirst, `transform source="the logs" target-form="anonymise"`},
+		{"an unknown verb after please", "Please frobnicate the widget", VerbFirst, `transform source="the widget" target-form="frobnicate"`},
+		{"what is forbidden is no request", "Don't write code. Explain the parser.", VerbFirst, `explain target="the parser"`},
+		{"an attached document", "Implement the following plan:\n\n# Faster tests\n\nRun them twice. Delete the rest.", VerbFirst, `create artifact="Faster tests"`},
+		{"attached code", "Debug this:\n```\nx = 1 / 0\n```", VerbFirst, "fix target=\"```\\nx = 1 / 0\\n```\""},
+		{"what tools put before it", "<ide_selection>write a poem</ide_selection>\nfix the parser", VerbFirst, `fix target="the parser"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := Compile(tt.prompt, nil)
+			if got := show(in); got != tt.want || in.Form != tt.form {
+				t.Errorf("%q is %s, %s; want %s, %s", tt.prompt, in.Form, got, tt.form, tt.want)
+			}
+		})
+	}
+}
+
+func TestSlotValuesAreSpans(t *testing.T) {
+	const prompt = "Write a short note for my team about the outage, without names."
+	in := Compile(prompt, nil)
+	want := map[Slot][]Value{
+		Artifact:    {{"a short note", 6, 18}},
+		Audience:    {{"my team", 23, 30}},
+		Topic:       {{"the outage", 37, 47}},
+		Constraints: {{"without names", 49, 62}},
+	}
+	if d := cmp.Diff(want, in.Slots); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestPass(t *testing.T) {
+	for prompt, want := range map[string]Pass{
+		"":                                      Nothing,
+		"  \n":                                  Nothing,
+		"?!":                                    Nothing,
+		"\xff\xfe":                              Nothing,
+		"hello there":                           Greeting,
+		"Thanks, great work!":                   Greeting,
+		"yes":                                   Continuation,
+		"OK, continue please":                   Continuation,
+		"exit code 1":                           Machine,
+		`{"ok": true}`:                          Machine,
+		`[1, 2]`:                                Machine,
+		"<tool_result>done</tool_result>":       Machine,
+		"<system-reminder>x</system-reminder> ": Machine,
+		"hello, fix the parser":                 "",
+		"continue with the parser":              "",
+		"yes, but explain the parser":           "",
+		"[sic] what does this mean?":            "",
+		"<b>bold</b> claims, explain them":      "",
+	} {
+		in := Compile(prompt, nil)
+		if in.Pass != want || (in.Verb == "") != (want != "") {
+			t.Errorf("%q passes as %q with verb %q, want %q", prompt, in.Pass, in.Verb, want)
+		}
+	}
+}
+
+func TestAmber(t *testing.T) {
+	for _, tt := range []struct {
+		name, prompt, want string
+	}{
+		{"brief and thorough", "Explain DNS briefly but thoroughly", "BREVITY_DEPTH_TENSION briefly thoroughly"},
+		{"casual and formal", "Write a casual, formal letter", "TONE_TENSION casual formal"},
+		{"beginners and experts", "Explain DNS for beginners at an expert level", "AUDIENCE_TENSION beginners expert"},
+		{"simple and deep", "Give me a simple, deep explanation of DNS", "SIMPLICITY_DEPTH_TENSION simple deep"},
+		{"fast and rigorous", "Check the proof asap, be rigorous", "EFFORT_TENSION asap rigorous"},
+		{"imaginative and factual", "Write an imaginative, factual essay", "STYLE_TENSION imaginative factual"},
+		{"overview and exact", "Give me an overview with exact dates", "SCOPE_TENSION overview exact"},
+		{"jargon for a layperson", "Explain DNS to a layperson in full jargon", "LANGUAGE_TENSION layperson jargon"},
+		{"two rules at once", "A quick but thorough review of DNS, please", "BREVITY_DEPTH_TENSION quick thorough EFFORT_TENSION quick thorough"},
+		{"one side alone", "Explain DNS briefly", ""},
+		{"not too detailed", "Explain DNS briefly, not too detailed", ""},
+		{"nothing formal", "Write a casual note, nothing formal", ""},
+		{"a denial of something else", "Write a casual note, not long, formal", "TONE_TENSION casual formal"},
+		{"a denial before but", "Not brief but detailed, and short", "BREVITY_DEPTH_TENSION detailed short"},
+		{"part of a word", "Explain the plainness of deepfakes", ""},
+		{"part of a compound", "Write a non-formal, casual note", ""},
+		{"a thing, not the work", "Explain a general strike with a specific case", ""},
+		{"quoted", `Translate "a brief, detailed letter" to French`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := flagText(Compile(tt.prompt, nil).Amber); got != tt.want {
+				t.Errorf("%q: %q, want %q", tt.prompt, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHuman(t *testing.T) {
+	for _, tt := range []struct{ prompt, want string }{
+		{"I'm not sure, maybe the parser is wrong", "UNCERTAIN_USER not sure maybe"},
+		{"I am lost. What is DNS?", "OVERWHELMED_USER lost"},
+		{"List the edge cases of the schema", "EXPERT_USER edge cases schema"},
+		{"Fix the parser, just do it", "DELEGATING_USER just do it"},
+		{"Is this legal?", "HIGH_STAKES_USER legal"},
+		{"Clean up my messy notes", "IMPERFECT_TEXT messy"},
+		{"Explain syntax and contractors", ""},          // tax and contract within words
+		{"What is blossoming in the closet?", ""},       // lost
+		{`Translate "I'm lost" to Dutch`, ""},           // not the person's words
+		{"Explain maybe-types and the sorry-state", ""}, // compounds
+	} {
+		if got := flagText(Compile(tt.prompt, nil).Human); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.prompt, got, tt.want)
+		}
+	}
+}
+
+func flagText(flags []Flag) string {
+	var words []string
+	for _, f := range flags {
+		words = append(words, f.Name)
+		for _, w := range f.Words {
+			words = append(words, w.Text)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func TestConfidence(t *testing.T) {
+	for _, tt := range []struct {
+		prompt string
+		want   Confidence
+	}{
+		{"Fix the parser", High},
+		{"hello", High},
+		{"Fix it", Medium},                          // a gap
+		{"Explain DNS briefly, thoroughly", Medium}, // words that clash
+		{"The build crashes", Medium},               // no verb
+		{"Purple elephants", Low},                   // nothing at all
+	} {
+		if got := Compile(tt.prompt, nil).Confidence; got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.prompt, got, tt.want)
+		}
+	}
+}
+
+func TestAssumptions(t *testing.T) {
+	for _, tt := range []struct{ prompt, want string }{
+		{"Fix the parser", ""},
+		{"My resume. Fix it.", `"it" is read as "My resume"`},
+		{"wrte a poem", `"wrte" is read as "write"`},
+		{"Write a plan for the migration", `"plan" makes it plan`},
+		{"Purple elephants", "no verb was found: read as explain"},
+		{"The build crashes", "nothing is asked for in words: read as fix"},
+		{"Please frobnicate the widget", `"frobnicate" is no verb that is known: read as transform`},
+	} {
+		if got := strings.Join(Compile(tt.prompt, nil).Assumed, "; "); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.prompt, got, tt.want)
+		}
+	}
+}
+
+// Of a long prompt the beginning and the end are read, and nothing else.
+func TestLimit(t *testing.T) {
+	long := "Fix the parser.\n" + strings.Repeat("lorem ipsum ", 100_000) + "\nIt crashes on empty input."
+	in := Compile(long, nil)
+	if got, want := show(in), `fix target="the parser" symptoms="crashes on empty input"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, v := range in.Slots[Symptoms] {
+		if long[v.Start:v.End] != v.Text {
+			t.Errorf("%q is at another place", v.Text)
+		}
+	}
+	if len(in.Assumed) != 1 || !strings.HasSuffix(in.Assumed[0], "bytes in the middle were not looked at") || in.Confidence != Medium {
+		t.Errorf("assumed %q with %s confidence", in.Assumed, in.Confidence)
+	}
+	short := Compile("Explain DNS. "+strings.Repeat("a ", 50)+"and then write a poem.", &Options{Limit: 64})
+	if got, want := show(short), `explain target="DNS" + create`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestFurtherRequestsAreBounded(t *testing.T) {
+	in := Compile("Fix the parser."+strings.Repeat(" Write a poem.", 20), nil)
+	if len(in.Secondary) != maxSecondary || in.Assumed[len(in.Assumed)-1] != "12 further requests were left out" {
+		t.Errorf("%d further requests, assumed %q", len(in.Secondary), in.Assumed)
+	}
+}
+
+func TestVerbs(t *testing.T) {
+	slots := 0
+	for _, v := range Verbs() {
+		slots += len(v.Slots())
+		if len(v.Required()) == 0 || v.Required()[0] != v.object() {
+			t.Errorf("%s requires %v", v, v.Required())
+		}
+	}
+	if slots != 24 {
+		t.Errorf("%d slots, want 24", slots)
+	}
+}

@@ -1,0 +1,115 @@
+package intent
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Change is a difference between what two turns ask for. What was not there
+// before, or is no longer there, is empty.
+type Change struct {
+	Field  string // verb, a slot, gap or posture
+	Before string
+	After  string
+}
+
+// String returns the change as a line for people.
+func (c Change) String() string {
+	switch {
+	case c.Field == "gap" && c.After != "":
+		return fmt.Sprintf("gap resolved: %s is %q", c.Before, c.After)
+	case c.Field == "gap":
+		return "gap: " + c.Before
+	case c.Before == "":
+		return fmt.Sprintf("%s: now %q", c.Field, c.After)
+	case c.After == "":
+		return fmt.Sprintf("%s: no longer %q", c.Field, c.Before)
+	default:
+		return fmt.Sprintf("%s: %q, before %q", c.Field, c.After, c.Before)
+	}
+}
+
+// Diff returns what changed between two turns, in this order: the verb, what it
+// is done to, the audience, the constraints, gaps that were resolved or are
+// new, and the posture, which is what the flags say. A change of a gap has the
+// slot before, and after it the value if that is known now. Either intent may
+// be nil.
+func Diff(before, after *Intent) []Change {
+	var none Intent
+	if before == nil {
+		before = &none
+	}
+	if after == nil {
+		after = &none
+	}
+	d := differ{}
+	d.one("verb", string(before.Verb), string(after.Verb))
+	d.objects(before, after)
+	d.sets("audience", valueTexts(before.Slots[Audience]), valueTexts(after.Slots[Audience]))
+	d.sets("constraints", valueTexts(before.Slots[Constraints]), valueTexts(after.Slots[Constraints]))
+	d.gaps(before, after)
+	d.sets("posture", flagNames(before), flagNames(after))
+	return d.changes
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) one(field, before, after string) {
+	if before != after {
+		d.changes = append(d.changes, Change{field, before, after})
+	}
+}
+
+// objects compares what the verbs are done to. The field is the slot that it
+// has now, or if there is none the one that it had.
+func (d *differ) objects(before, after *Intent) {
+	was, is := objectOf(before), objectOf(after)
+	switch {
+	case after.Verb != "":
+		d.one(string(after.Verb.object()), was, is)
+	case before.Verb != "":
+		d.one(string(before.Verb.object()), was, is)
+	}
+}
+
+func objectOf(in *Intent) string {
+	if in.Verb == "" || len(in.Slots[in.Verb.object()]) == 0 {
+		return ""
+	}
+	return in.Slots[in.Verb.object()][0].Text
+}
+
+// sets lists what is gone and then what is new.
+func (d *differ) sets(field string, before, after []string) {
+	for _, s := range before {
+		if !slices.Contains(after, s) {
+			d.one(field, s, "")
+		}
+	}
+	for _, s := range after {
+		if !slices.Contains(before, s) {
+			d.one(field, "", s)
+		}
+	}
+}
+
+func (d *differ) gaps(before, after *Intent) {
+	for _, s := range before.Gaps {
+		if v := after.Slots[s]; len(v) > 0 {
+			d.one("gap", string(s), v[0].Text)
+		}
+	}
+	for _, s := range after.Gaps {
+		if !slices.Contains(before.Gaps, s) {
+			d.one("gap", string(s), "")
+		}
+	}
+}
+
+func valueTexts(values []Value) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.Text
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+// Package intent compiles a prompt: it says what a person asks for, in a form
+// that programs can use.
+//
+// [Compile] finds one of seven verbs, fills the slots of that verb with spans of
+// the prompt, and lists what is missing, what pulls in two directions, what the
+// words say of the person and what else is asked for. Nothing is made up: every
+// value stands in the prompt, and a required slot that the prompt leaves open is
+// a gap. A pronoun fills no required slot, unless what it stands for is at hand.
+//
+// [Intent.Keywords] are what the pager looks for in blocks, [Diff] says what
+// changed between two turns, and [Score] holds the compiler against cases that
+// somebody has labeled. [Parse] reads an intent that another program wrote.
+//
+// Verbs, slots, flags and the form as JSON are those of the prompt compiler of
+// prosecode (Intent IR v0). There, slots are keys without values.
+//
+// # How it reads
+//
+// The prompt is cut into words, punctuation and literals, which are quoted text
+// and code: they fill slots, but nothing is read into them. Clauses end at
+// punctuation, and where a further request begins. A clause is a request if an
+// opener begins it, behind what is only polite; the noun may change its verb, as
+// "write a plan" is for planning. What follows is parted into slots by markers,
+// such as "for", "without" and "as a". A text that follows a heading, or a colon
+// and a line break, is attached to the prompt and not part of it.
+//
+// The first request is what the prompt is about, and others are secondary. If
+// there is none, a choice or something that does not work is taken for one;
+// failing that, the prompt is read as explain, with low confidence.
+//
+// # Flags
+//
+// Markers of flags match whole words and phrases, in the person's own words
+// only. Plain substrings, which the original matches, would find "contract" in
+// "contractor" and "tax" in "syntax". A marker of an amber rule does not count
+// if a word such as no, not or without stands up to 12 bytes before it in the
+// same piece of the sentence, or if it describes a thing and not the work, as in
+// "a general strike".
+//
+// # Limits
+//
+// The words are English. The rules know phrases and not grammar, so that a
+// value may be cut too long or too short. Of a prompt of more than
+// [DefaultLimit] bytes, the beginning and the end are looked at, and
+// [Intent.Assumed] says how much was not. Of further requests, eight are kept.
+//
+// How well this works is recorded in testdata/cases/README.md.
+//
+// # Determinism
+//
+// Equal prompts give equal intents, in time linear in the length. Any bytes
+// will do, and nothing panics. Offsets are in bytes. The package does no I/O,
+// reads no clock and lets no order of a map show; its functions may be called
+// concurrently.
+package intent

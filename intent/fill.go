@@ -1,0 +1,679 @@
+package intent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A filling is what a request says of the slots of its verb.
+type filling struct {
+	*compiler
+	act     act
+	slots   map[Slot][]Value
+	pronoun string // that stands for the object
+	first   bool   // the object came before the verb
+	used    int    // where the clause begins that named the object, or -1
+	distant bool   // a sentence before the request is read
+	assumed []string
+}
+
+// fill fills the slots of a request.
+func (c *compiler) fill(p part) *filling {
+	f := &filling{compiler: c, act: p.act, slots: make(map[Slot][]Value), used: -1}
+	if p.blind {
+		f.put(f.act.slot, f.act.body, p.end)
+		return f
+	}
+	f.object(p)
+	for _, cl := range p.lead {
+		f.distant = !f.near(cl, p) && f.act.verb != Fix
+		if cl.from != f.used {
+			f.clause(cl, true)
+		}
+	}
+	f.distant = false
+	for _, cl := range p.trail {
+		f.clause(cl, false)
+	}
+	if f.open() {
+		f.refer(p)
+	}
+	if f.act.own && len(f.slots[TargetForm]) == 0 {
+		f.put(TargetForm, f.act.at, f.act.at+1)
+	}
+	for _, values := range f.slots {
+		slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return f
+}
+
+// result returns the slots, or nil if none is filled.
+func (f *filling) result() map[Slot][]Value {
+	if len(f.slots) == 0 {
+		return nil
+	}
+	return f.slots
+}
+
+// open reports whether the object is not there yet.
+func (f *filling) open() bool { return len(f.slots[f.act.verb.object()]) == 0 }
+
+// object reads the clause of the request from behind the opener.
+func (f *filling) object(p part) {
+	i, end, slot := f.act.body, p.end, f.act.slot
+	if n := len(p.lead); n > 0 && f.near(p.lead[n-1], p) && (i >= end || f.vagueBody(i, end)) {
+		f.named(p.lead[n-1])
+	}
+	if at := f.attached(end); at < len(f.tokens) && f.mentions(i, end, "following") {
+		f.pronoun = f.value(i, end).Text
+		for i < end && !f.is(i, "in", "as", "into", "to") {
+			i++
+		}
+		slot = ""
+	}
+	if f.act.passive > 0 {
+		f.put(slot, f.act.at, f.act.passive)
+		slot = ""
+		if f.is(i, "into", "to", "in", "as") {
+			slot, i = TargetForm, i+1
+		}
+	}
+	if f.act.thing != "" {
+		f.depth()
+	}
+	switch f.act.verb {
+	case Create:
+		if _, n := styles.at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
+			f.put(slot, i, i+1)
+			slot, i = Style, i+1
+			break
+		}
+		i = f.style(i, end)
+	case Transform:
+		if f.is(f.act.at, "make") {
+			form := f.formAt(i+1, end)
+			f.run(i, form, Source)
+			if f.is(form, "sound", "look", "into") {
+				form++
+			}
+			f.run(form, end, TargetForm)
+			return
+		}
+	case Decide:
+		_, n := optionLeads.at(f.tokens[i:end])
+		i += n
+		if at := f.after(i, end); at > i {
+			i = at
+		}
+	case Fix:
+		if f.is(f.act.at, "make", "get") {
+			for f.is(end-1, "pass", "work", "working", "green", "again", "running", "passing", "run", "compile") {
+				end--
+			}
+		}
+	case Analyze:
+		if at := f.quality(i, end); at < end {
+			f.run(i, at, slot)
+			if f.is(at, "is", "are", "was", "were") {
+				at++
+			}
+			f.put(Criteria, at, end)
+			return
+		}
+	case Explain, Plan:
+	}
+	f.run(i, end, slot)
+}
+
+// mentions reports whether one of the tokens is the word.
+func (f *filling) mentions(i, end int, w string) bool {
+	for ; i < end; i++ {
+		if f.is(i, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// near reports whether a clause stands in the sentence of the request, or leads
+// to it with a colon or a dash.
+func (f *filling) near(cl clause, p part) bool {
+	k := cl.to
+	for k < f.act.at && (f.tokens[k].kind == colon || f.tokens[k].kind == semi || f.tokens[k].kind == comma) {
+		k++
+	}
+	return k < len(f.tokens) && f.skip(k, p.end) >= f.act.at && !f.tokens[cl.to].breaks() || f.tokens[cl.to].kind == colon || f.tokens[cl.to].kind == semi
+}
+
+// vagueBody reports whether the words after the opener name nothing.
+func (f *filling) vagueBody(i, end int) bool {
+	return f.vague(i, end) || end-i == 1 && f.is(i, "start", "begin", "proceed")
+}
+
+// named takes the object from a clause before the request.
+func (f *filling) named(cl clause) {
+	i := f.skip(cl.from, cl.to)
+	if _, n := mentions.at(f.tokens[i:cl.to]); n > 0 {
+		i += n
+	} else if !f.nominal(i, cl.to) {
+		return
+	}
+	f.run(i, cl.to, f.act.verb.object())
+	if !f.open() {
+		f.first, f.used = true, cl.from
+	}
+}
+
+// after returns where the options begin in a question that lists them behind a
+// comma: "which is better, tea or coffee".
+func (f *filling) after(i, end int) int {
+	if f.act.form != Question {
+		return i
+	}
+	for k := i; k < end && !f.is(k, "or", "vs", "versus"); k++ {
+		if f.tokens[k].kind != comma {
+			continue
+		}
+		for m := k; m < end && m < k+16; m++ {
+			if f.is(m, "or") && k-i < 4 && f.is(f.act.at, "which", "what") {
+				return k + 1
+			}
+		}
+		return i
+	}
+	return i
+}
+
+// quality returns where a question that can be answered by looking says what
+// is asked of its subject, or end.
+func (f *filling) quality(i, end int) int {
+	switch {
+	case f.act.how == telling:
+		for k := i; k < end; k++ {
+			if f.is(k, "is", "are", "was", "were", "has", "have", "can", "does", "will") {
+				return k
+			}
+		}
+	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords[f.tokens[i+2].low]:
+		return i + 2
+	}
+	return end
+}
+
+// depth takes the words before the noun that says what is asked for, as in "a
+// quick overview of".
+func (f *filling) depth() {
+	if f.act.verb != Explain || f.act.to-f.act.from < 2 {
+		return
+	}
+	from := f.act.from
+	if f.is(from, "me", "us") {
+		from++
+	}
+	if f.act.to-from > 2 {
+		f.put(Depth, from, f.act.to)
+	}
+}
+
+// style takes the style words that stand before an artifact, and returns where
+// the artifact begins.
+func (f *filling) style(i, end int) int {
+	from := i
+	if f.is(i, "me", "us") {
+		i++
+		from = i
+	}
+	if f.is(i, "a", "an", "the", "some") {
+		i++
+	}
+	start, found := i, false
+	for ; i < end; i++ {
+		n := 1
+		if f.tokens[i].kind == word {
+			_, n = styles.at(f.tokens[i:end])
+		}
+		switch {
+		case n > 0 && f.tokens[i].kind == word:
+			if !found {
+				f.put(Style, i, i+n)
+			}
+			found = true
+			i += n - 1
+		case i > start && (f.tokens[i].kind == comma || f.is(i, "and", "yet", "but", "strictly", "very")):
+		case f.is(i, "short", "brief", "long", "detailed", "comprehensive", "exhaustive", "true", "quick", "accurate", "evidence-based") && f.joined(i, start, end):
+			found = true
+		default:
+			if found {
+				return i
+			}
+			return from
+		}
+	}
+	return from
+}
+
+// joined reports whether an adjective stands in a row of them.
+func (f *filling) joined(i, start, end int) bool {
+	glue := func(k int) bool {
+		return k >= start && k < end && (f.tokens[k].kind == comma || f.is(k, "and", "yet", "but", "strictly"))
+	}
+	return glue(i-1) || glue(i+1)
+}
+
+// run reads tokens that begin in a slot and pass to others at markers.
+func (f *filling) run(i, end int, slot Slot) {
+	table, start, object := markers[f.act.verb], i, ""
+	head := slot == ""
+	for i < end {
+		if m, n := f.marker(table, i, end, head, object); n > 0 && (i > start || head || f.leads(m)) && !f.inside(m, slot, i, end) {
+			f.put(slot, start, i)
+			slot, start = m.slot, i+n
+			switch {
+			case m.only:
+				f.put(slot, i, i+n)
+				slot = f.rest(slot)
+			case m.keep:
+				start = i
+			case f.act.how == naming && slot == "" && f.is(i, "from"):
+				slot = Source
+			}
+			i += n
+			head = m.only
+			continue
+		}
+		if f.act.verb == Fix && slot != Symptoms {
+			if _, n := symptoms.at(f.tokens[i:end]); n > 0 {
+				if subject := f.subject(start, i); f.open() {
+					f.put(slot, subject, i)
+					start = i
+				} else {
+					start = subject
+				}
+				slot = Symptoms
+				i += n
+				continue
+			}
+		}
+		head = f.tokens[i].kind == comma || head && f.is(i, "and", "but", "then", "please")
+		if f.tokens[i].kind == comma && !f.continues(slot, i, end) {
+			f.put(slot, start, i)
+			slot, start = f.chunk(i+1, end), i+1
+		}
+		if f.tokens[i].kind == word {
+			object = f.tokens[i].low
+		}
+		i++
+	}
+	f.put(slot, start, end)
+}
+
+// leads reports whether a marker may come before the object: "rewrite as a
+// haiku", "explain in detail how it works".
+func (f *filling) leads(m marker) bool {
+	return m.only || f.act.verb == Create || f.act.verb == Transform
+}
+
+// rest returns the slot behind a phrase that is a value by itself: that of the
+// object if there is none yet.
+func (f *filling) rest(s Slot) Slot {
+	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == Depth {
+		return Target
+	}
+	return ""
+}
+
+// marker returns the marker at a token that may count there, and its length.
+func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object string) (marker, int) {
+	list, n := table.at(f.tokens[i:end])
+	for _, m := range list {
+		if (head || !m.chunk) && (m.chunk || !f.distant) && f.follows(m.when, i+n, end, object) {
+			return m, n
+		}
+	}
+	return marker{}, 0
+}
+
+// inside reports whether a marker does not end the slot that is open: a form
+// that has been found already, or what only looks like one.
+func (f *filling) inside(m marker, slot Slot, i, end int) bool {
+	switch {
+	case m.slot == slot && !m.only:
+		return slot != Constraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
+	case f.act.verb == Fix && slot == Target && m.when == place:
+		return !f.ahead(i+1, min(end, i+4), 3, systems)
+	case m.slot == TargetForm:
+		return len(f.slots[TargetForm]) > 0 || slot == Constraints
+	case slot == Constraints && f.act.verb == Create:
+		return m.slot == Topic || m.slot == Constraints && !f.is(i, "must")
+	case f.act.how == naming && m.slot != "" && slot == Source:
+		return true
+	default:
+		return false
+	}
+}
+
+// continues reports whether a slot goes on after a comma.
+func (f *filling) continues(slot Slot, i, end int) bool {
+	if i+1 < end {
+		if _, n := f.marker(markers[f.act.verb], i+1, end, true, ""); n > 0 {
+			return false
+		}
+	}
+	if slot == Symptoms {
+		_, n := fillers.at(f.tokens[i+1 : end])
+		return n == 0
+	}
+	return slot == OptionsSlot || slot != "" && f.list(i, end)
+}
+
+// list reports whether a comma stands in a list: short pieces follow, and the
+// last one after "and" or "or".
+func (f *filling) list(i, end int) bool {
+	words := 0
+	for k := i + 1; k < end && k < i+14; k++ {
+		switch t := f.tokens[k]; {
+		case t.kind == comma:
+			words = 0
+		case t.kind != word && t.kind != literal:
+			return false
+		case words > 0 && (t.low == "and" || t.low == "or"):
+			return true
+		default:
+			words++
+		}
+		if words > 4 {
+			return false
+		}
+	}
+	return false
+}
+
+// chunk returns the slot of what stands after a comma without a marker.
+func (f *filling) chunk(i, end int) Slot {
+	switch f.act.verb {
+	case Create:
+		if _, n := styles.at(f.tokens[min(i, end):end]); n > 0 {
+			return Style
+		}
+	case Decide:
+		return f.loose(i, end)
+	case Explain, Transform, Analyze, Plan, Fix:
+	}
+	return ""
+}
+
+// loose returns the slot of a statement about a choice.
+func (f *filling) loose(i, end int) Slot {
+	for k := i; k < end; k++ {
+		if f.is(k, "matters", "matter", "important", "priority", "care", "budget", "criterion", "problem", "crucial") {
+			return Criteria
+		}
+	}
+	return ""
+}
+
+// clause reads a clause that asks for nothing itself.
+func (f *filling) clause(cl clause, lead bool) {
+	if s, ok := f.label(cl.from); ok {
+		f.put(s, cl.from, cl.to)
+		return
+	}
+	i := f.skip(cl.from, cl.to)
+	before := f.count()
+	slot := f.begin(cl, i, lead)
+	if cl.act != nil && f.count() > before {
+		return
+	}
+	if lead && f.act.verb == Explain && f.is(i, "i", "i'm", "i've", "we", "we're", "my", "our") {
+		return
+	}
+	f.run(i, cl.to, slot)
+	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[Symptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && cl.from > 0 && f.tokens[cl.from-1].kind != colon {
+		f.put(Symptoms, i, cl.to)
+	}
+}
+
+// symptomLength is how many words and signs a statement has at most that is
+// taken for a symptom only because it follows.
+const symptomLength = 30
+
+// begin returns the slot in which a clause begins.
+func (f *filling) begin(cl clause, i int, lead bool) Slot {
+	switch f.act.verb {
+	case Fix:
+		if f.open() && f.findSymptom(i, cl.to) < cl.to || f.open() && !lead && cl.from > 0 && f.tokens[cl.from-1].kind == colon {
+			return Target
+		}
+	case Decide:
+		if v := f.slots[OptionsSlot]; cl.from > 0 && f.tokens[cl.from-1].kind == colon && len(v) > 0 && v[0].End <= f.tokens[cl.from].start {
+			v[0].End = f.tokens[cl.to-1].end
+			v[0].Text = f.span(v[0].Start, v[0].End)
+			return ""
+		}
+		return f.loose(i, cl.to)
+	case Create:
+		if _, n := styles.at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
+			return Style
+		}
+		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 {
+			if _, n := styles.at(f.tokens[cl.act.body+1 : cl.to]); n > 0 {
+				f.put(Style, cl.act.body+1, cl.to)
+			}
+		}
+	case Analyze:
+		if cl.act != nil && f.is(cl.act.at, "tell", "check") {
+			f.put(Criteria, cl.act.body, cl.to)
+		} else if cl.act != nil && f.is(cl.act.at, "give", "list", "report") && !pronouns[f.tokens[min(cl.to-1, cl.act.body)].low] {
+			f.put(Format, cl.act.body, cl.to)
+		}
+	case Explain, Transform, Plan:
+	}
+	return ""
+}
+
+func (f *filling) count() (n int) {
+	for _, values := range f.slots {
+		n += len(values)
+	}
+	return n
+}
+
+// label returns the slot that the word before a colon names.
+func (f *filling) label(from int) (Slot, bool) {
+	if from < 2 || f.tokens[from-1].kind != colon || from > 2 && !f.tokens[from-3].breaks() {
+		return "", false
+	}
+	for _, s := range labels[f.tokens[from-2].low] {
+		if f.act.verb.has(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// subject returns where what does not work is named: behind the last "and".
+func (f *filling) subject(from, to int) int {
+	for i := to - 1; i > from; i-- {
+		if f.is(i, "and", "but", "the", "my", "our") && i+1 < to {
+			if f.is(i, "and", "but") {
+				return i + 1
+			}
+			return i
+		}
+	}
+	return from
+}
+
+// refer finds what a pronoun stands for: what is attached, or what was named
+// before.
+func (f *filling) refer(p part) {
+	if f.pronoun == "" && f.act.body < p.end && f.act.slot == f.act.verb.object() && !p.weak {
+		return
+	}
+	object := f.act.verb.object()
+	if at := f.attached(p.end); at < len(f.tokens) {
+		f.put(object, at, f.block(at))
+	}
+	for _, cl := range p.lead {
+		if _, n := mentions.at(f.tokens[f.skip(cl.from, cl.to):cl.to]); n > 0 && f.open() {
+			f.named(cl)
+		}
+	}
+	for k := len(p.lead) - 1; k >= 0 && f.open(); k-- {
+		f.named(p.lead[k])
+	}
+	if v := f.slots[object]; len(v) > 0 && f.pronoun != "" {
+		f.assumed = append(f.assumed, fmt.Sprintf("%q is read as %q", f.pronoun, brief(v[0].Text)))
+	}
+}
+
+// attached returns where the text begins that follows a colon or a line break
+// behind the request, or the number of tokens.
+func (f *filling) attached(end int) int {
+	if end+1 < len(f.tokens) && (f.tokens[end].kind == colon || f.tokens[end].kind == line) {
+		return end + 1
+	}
+	return len(f.tokens)
+}
+
+// block returns where an attached text ends: with the prompt, or if it is one
+// literal with that.
+func (f *filling) block(at int) int {
+	for at < len(f.tokens)-1 && f.tokens[at].kind == line {
+		at++
+	}
+	if f.tokens[at].kind == literal {
+		return at + 1
+	}
+	if f.text[f.tokens[at].start] == '#' {
+		for at < len(f.tokens) && f.tokens[at].kind != line {
+			at++
+		}
+		return at
+	}
+	return len(f.tokens)
+}
+
+// nominal reports whether a clause may name something, rather than tell.
+func (f *filling) nominal(i, end int) bool {
+	return i < end && !f.is(i, "i", "i'm", "i've", "we", "we're", "you", "there", "there's", "it", "it's", "for", "in", "about", "since", "he", "she", "they", "as", "if", "not")
+}
+
+// put gives a slot the text of some tokens, without what is polite or links. A
+// pronoun is no object, and an object is named once.
+func (f *filling) put(s Slot, from, to int) {
+	from, to = f.trim(from, to)
+	if s == Target && f.act.verb == Explain && f.act.form == Question && f.act.thing == "" {
+		for to-from > 1 && f.is(to-1, "work", "works", "do", "mean", "means", "be", "happen", "exist", "used") {
+			to--
+		}
+	}
+	if s == Criteria && f.is(from, "whether", "if", "that") {
+		from++
+	}
+	if s == "" || from >= to || !f.act.verb.has(s) {
+		return
+	}
+	if slices.Contains(f.act.verb.Required(), s) {
+		if len(f.slots[s]) > 0 {
+			return
+		}
+		if f.vagueBody(from, to) {
+			if s == f.act.verb.object() {
+				f.pronoun = f.value(from, to).Text
+			}
+			return
+		}
+	}
+	v := f.value(from, to)
+	if !slices.Contains(f.slots[s], v) {
+		f.slots[s] = append(f.slots[s], v)
+	}
+}
+
+// trim leaves out what is polite or links at both ends.
+func (f *filling) trim(from, to int) (int, int) {
+	for from < to && (f.tokens[from].kind != word && f.tokens[from].kind != literal && (f.tokens[from].kind != mark || !f.closing(from)) ||
+		f.is(from, "please", "and", "but", "then", "me", "us", "of", "that's", "yet", "plz", "pls", "so") && to-from > 1) {
+		from++
+	}
+	for from < to && (f.tokens[to-1].kind != word && f.tokens[to-1].kind != literal && !f.closing(to-1) ||
+		f.is(to-1, "please", "and", "but", "then", "pls", "plz", "again", "also", "thanks", "is", "are", "first", "or", "has", "yet")) {
+		to--
+	}
+	return from, to
+}
+
+// closing reports whether the token is a bracket or the like that may end a
+// value.
+func (f *filling) closing(i int) bool {
+	return f.tokens[i].kind == mark && !strings.ContainsRune("-*#", rune(f.text[f.tokens[i].start]))
+}
+
+// vague reports whether tokens name nothing.
+func (f *filling) vague(from, to int) bool {
+	for i := from; i < to; i++ {
+		if t := f.tokens[i]; t.kind != word || !pronouns[t.low] && !vagueWords[t.low] {
+			return false
+		}
+	}
+	return true
+}
+
+var vagueWords = set("the following below above all just for a bit thing stuff there here which")
+
+// brief shortens a text for a message.
+func brief(text string) string {
+	runes := []rune(text)
+	if len(runes) <= 40 {
+		return text
+	}
+	return string(runes[:39]) + "…"
+}
+
+// formAt returns where the words begin that say how something is to become, or
+// end: "more formal", "shorter", "sound less angry".
+func (c *compiler) formAt(i, end int) int {
+	for k := i; k < end; k++ {
+		t := c.tokens[k]
+		if t.kind == comma || t.breaks() {
+			return end
+		}
+		last := k+1 == end || c.tokens[k+1].kind == comma || c.is(k+1, "and", "but", "please", "for", "without", "than", "by")
+		if forms[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
+			return k
+		}
+	}
+	return end
+}
+
+var (
+	// mentions are ways to say what one is busy with, before one asks.
+	mentions = func() phrases[bool] {
+		p := make(phrases[bool])
+		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this, i wrote/made a/an/this,
+			i've got a/an/this, i have written a/an/this, we have a/an/this`)
+		return p.sorted()
+	}()
+
+	forms = set(`more less sound sounds look into valid better shorter longer simpler clearer faster smaller bigger nicer easier concise formal casual friendly
+		readable professional polite funny bold italic uppercase lowercase blue red green black white bigger compatible private public optional mandatory
+		executable async asynchronous generic plural singular responsive accessible safe thread-safe idempotent`)
+
+	optionLeads = func() phrases[bool] {
+		p := make(phrases[bool])
+		p.add(true, `should/would/do/shall/could/can we/i/you use/pick/choose/take/buy/go/prefer/have/recommend, should/would we/i/you go with, is/are better/best, one is better/best, is the better/best, one should i/we use/pick/choose/take/buy,
+			one is best for, of, between, to, whether to, if/whether i/we should, out of, from, for dinner/lunch, go with, one, better, for`)
+		return p.sorted()
+	}()
+
+	// styles are words for a way of writing.
+	styles = func() phrases[bool] {
+		p := make(phrases[bool])
+		p.add(true, `formal, casual, friendly, professional, persuasive, playful, technical, concise, creative, funny, humorous, informal, relaxed, polished, laid back, dramatic,
+			imaginative, inventive, academic, conversational, poetic, serious, witty, warm, sarcastic, upbeat, neutral, polite, romantic, light-hearted, lighthearted, official, evocative, factual, gentle, plain language, inspiring, ironic, story-like, literal`)
+		return p.sorted()
+	}()
+)

@@ -1,0 +1,77 @@
+package intent
+
+// Schema is the name of the form in which an [Intent] is written as JSON.
+const Schema = "prosecode.intent.v0"
+
+// An Intent is what a prompt asks for (Intent IR v0). One that has been
+// compiled or parsed has slots of its verb only, and gaps are exactly the
+// required slots without a value.
+type Intent struct {
+	Verb       Verb             // empty: the prompt passes through
+	Slots      map[Slot][]Value // in the order of the prompt; absent if empty
+	Gaps       []Slot           // required slots that the prompt leaves open
+	Amber      []Flag           // words that pull in two directions
+	Human      []Flag           // what the words say of who wrote them
+	Assumed    []string         // what was taken for granted, in sentences
+	Secondary  []Part           // what is asked for after the first
+	Confidence Confidence
+	Form       Form
+	Pass       Pass     // why it passes through; empty if it does not
+	Words      []string // keywords that were given instead of a prompt
+}
+
+// A Value is a span of a prompt. The offsets are in bytes. Both are 0 if the
+// text came without its place. In Text, what is not valid UTF-8 in the prompt
+// is replaced by U+FFFD.
+type Value struct {
+	Text  string
+	Start int
+	End   int
+}
+
+// A Flag is a warning with the words that it is about.
+type Flag struct {
+	Name  string
+	Words []Value
+}
+
+// A Part is a further request of a prompt.
+type Part struct {
+	Verb  Verb
+	Slots map[Slot][]Value
+	Gaps  []Slot
+}
+
+// A Confidence says how sure the verb and the slots are. It is stored as its
+// text.
+type Confidence string
+
+// The confidences.
+const (
+	Low    Confidence = "low"    // the verb was guessed
+	Medium Confidence = "medium" // something is open, in tension or assumed
+	High   Confidence = "high"   // said plainly
+)
+
+// A Form says how a prompt is built, and so how it was put in order. It is
+// stored as its text.
+type Form string
+
+// The forms.
+const (
+	VerbFirst   Form = "verb-first"
+	TargetFirst Form = "target-first"
+	Question    Form = "question"
+	Statement   Form = "statement" // it only tells how things are, or what is wanted
+)
+
+// A Pass says why a prompt passes through. It is stored as its text.
+type Pass string
+
+// The reasons for which a prompt passes through.
+const (
+	Greeting     Pass = "greeting"     // hello, thanks
+	Continuation Pass = "continuation" // yes, go on
+	Machine      Pass = "machine"      // written by a tool, a pipeline or a system
+	Nothing      Pass = "nothing"      // no word in it
+)

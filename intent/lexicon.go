@@ -1,0 +1,140 @@
+package intent
+
+// An opener is a phrase with which a request begins.
+type opener struct {
+	verb Verb
+	form Form
+	noun bool // also a noun: in the middle of a sentence it needs an object
+	own  bool // names a form by itself, as shorten does
+	how  special
+}
+
+// A special is a rule of its own for what an opener means.
+type special byte
+
+const (
+	plain   special = iota
+	making          // make: a thing, or a thing different
+	giving          // give me: by what is to be given
+	telling         // tell me: by what is to be told
+	helping         // help me: with what?
+	wanting         // I want: a thing, or to do something
+	yesNo           // is it, does it: a question to be looked into
+	whyMine         // why does my thing not work
+	getting         // get the build green
+	naming          // extract X from Y: the form comes first
+)
+
+// openers are the phrases, from the words of a careful reader and not from a
+// corpus.
+var openers = func() phrases[opener] {
+	p := make(phrases[opener])
+	verb := func(v Verb, list string) { p.add(opener{verb: v, form: VerbFirst}, list) }
+	noun := func(v Verb, list string) { p.add(opener{verb: v, form: VerbFirst, noun: true}, list) }
+	asks := func(v Verb, list string) { p.add(opener{verb: v, form: Question}, list) }
+	rule := func(h special, v Verb, f Form, list string) { p.add(opener{verb: v, form: f, how: h}, list) }
+
+	verb(Explain, `explain, explain to me, explain me, describe, clarify, define, elaborate on, walk me through, teach me, show me how,
+		tell me about, tell me more about, eli5, introduce me to, remind me, illustrate, talk about, show me, show us`)
+	asks(Explain, `what is/are/was/were, what's, whats, what're, what does/do/did, what happens/happened, what means, how does/do/did,
+		how is/are/was/were, how come, why do/does/did/is/are/was/were/isn't/doesn't/don't, who is/are/was/were/wrote/made, who's,
+		when is/was/did/does/do/should, where does/do/did, is/are there a/any reason, is/are there reasons, what would happen, what causes,
+		what makes, how much, how many, how long, what kind of`)
+	verb(Create, `write, draft, create, generate, compose, produce, implement, scaffold, prepare, set up, setup, come up with, invent,
+		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm`)
+	noun(Create, `build, design, document, develop, sketch, code, install, configure, continue, deploy, log, integrate, open, send, start, suggest, propose, name, include, support`)
+	verb(Transform, `translate, rewrite, rewrite it, convert, turn, transform, reformat, port, rephrase, reword, restructure, rename, adapt,
+		replace, migrate, traduce, reorganize, reorder, cut down, boil down, transcribe, render, express`)
+	noun(Transform, `change, move, split, format, update, upgrade, merge, swap, bump, cut, edit, expand, extend, reduce, modify, switch, adjust, limit, apply, enable, disable, use, align, increase, decrease, set, wrap, inline`)
+	p.add(opener{verb: Transform, form: VerbFirst, own: true}, `summarize, sum up, shorten, simplify, refactor, paraphrase,
+		proofread, delete, remove, drop, clean up, cleanup, condense, compress, minify, anonymize, alphabetize, deduplicate, modernize,
+		tidy up, polish, trim, improve, optimize, strip, capitalize, sort, commit, push, rebase, squash, revert, undo, rollback, roll back, restore, clean, cancel, rerun, pull, stash`)
+	rule(naming, Transform, VerbFirst, "extract, pull out")
+	verb(Analyze, `analyze, evaluate, assess, look at, look into, look through, inspect, examine, compare, diagnose, verify,
+		find out, investigate, critique, go over, go through, double check, take a look at, have a look at, proof, confirm, sweep for, calculate, compute, see if, see whether, think through, study`)
+	noun(Analyze, `review, audit, check, measure, profile, judge, run, count, search, find, test, validate, scan, benchmark, rate, score,
+		rank, grade, estimate, identify, list, trace`)
+	asks(Analyze, `what do you think of/about, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
+		cons of, how good/bad/safe/secure is/are`)
+	rule(yesNo, Analyze, Question, "is/are/was/does/do/did/can/has/have/will")
+	verb(Decide, "choose, pick, decide, recommend, select, choose between, pick between, decide between, decide on, help me choose/decide/pick, help us choose/decide/pick")
+	asks(Decide, `should i/we, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
+		do i/we really need, is it better to, is it worth, is it worth it to, would it be better to, what would you choose/pick/recommend, am i better off`)
+	p.add(opener{verb: Decide, form: Statement}, `i can't/cannot/cant decide, we can't/cannot/cant decide, i can't/cannot/cant decide whether to,
+		i can't/cannot/cant decide between, i am/i'm between, i am torn between, i'm torn between, i'm between, whether i/we should,
+		help me choose between, help me decide between, help me decide whether to, we are torn between, we're torn between, tell me if/whether i/we should, i don't know whether to`)
+	noun(Plan, "plan, schedule, outline, organize, break down, map out, lay out, strategize, propose steps for/to, suggest steps for/to")
+	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to,
+		what is the best way to, what are the steps to/for, what steps, best way to, steps to/for, what is the best approach to,
+		how might i/we, how would you go about`)
+	noun(Fix, "fix, debug, address, repair, correct, resolve, solve, troubleshoot, handle, patch, mend, hotfix, unbreak, sort out")
+	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with")
+	rule(making, Create, VerbFirst, "make")
+	rule(giving, Create, VerbFirst, "give me/us, send me/us, get me, provide, provide me with, do")
+	rule(telling, Explain, VerbFirst, "tell me/us")
+	rule(helping, Plan, VerbFirst, "help me/us, help me/us to, help")
+	rule(wanting, Create, Statement, "i need/want, i/i'd/we'd like, i would/i'd/we'd like, we need/want, i'm looking for, i am looking for, need, would like")
+	rule(whyMine, Explain, Question, "why does/do/is/are/did/isn't/doesn't/don't my/our/the/this, why my/our/the/this, why won't/can't/wont/cant")
+	rule(getting, Fix, VerbFirst, "get")
+	return p.sorted()
+}()
+
+// things are nouns that say what is really asked for by "write a" or "give me
+// a": what fills the slot changes the verb.
+var things = func() map[string]Verb {
+	m := make(map[string]Verb)
+	for v, words := range map[Verb]string{
+		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary agenda",
+		Analyze:   "review analysis assessment evaluation comparison audit feedback critique diagnosis opinion",
+		Explain:   "explanation overview introduction walk-through walkthrough primer description tour",
+		Transform: "summary translation paraphrase rewrite refactor recap tl;dr",
+		Decide:    "recommendation",
+	} {
+		for w := range set(words) {
+			m[w] = v
+		}
+	}
+	return m
+}()
+
+// fillers may stand before a request and say nothing of it.
+var fillers = func() phrases[bool] {
+	p := make(phrases[bool])
+	p.add(true, `please, pls, plz, kindly, can/could/would/will/can/may you/u, can/could/would/will you please, can/could/will we, hi, hello, hey, hi there, hello there,
+		ok, okay, now, first, firstly, second, then, next, also, and, but, so, just, finally, lastly, afterwards, after that, later,
+		at the end, in the end, i want/need you to, i would/i'd like you to, i'd like you to, we want/need you to, let's, lets, let us, go ahead and,
+		try to, i wonder if you could, i was wondering if you could, maybe, perhaps, yes, yeah, no, wait, sorry, thanks, thank you, i think, i guess, i believe,
+		your task is to, your job is to, you should, you must, a favor, quickly, one more thing, simply, actually, instead, again, or,
+		it would be great if you could, i would rather, i'd rather, we should, we could, we need to, you need to, need to, we must, you could, ah, alright, hmm, well, great, cool, perfect, nice, all good, q, would you mind, i'd like to ask, i have a question, quick question, stupid question, dumb question,
+		could u, can u, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear`)
+	return p.sorted()
+}()
+
+// polite phrases make what follows a request, wherever they stand.
+var polite = func() phrases[bool] {
+	p := make(phrases[bool])
+	p.add(true, `please, pls, plz, can/could/would/will you, can/could/would/will you please, can/could we, let's, lets, let us, i would like to, i'd like to,
+		i want you to, i need you to, i'd like you to, i want to, we need to`)
+	return p.sorted()
+}()
+
+// negations begin a clause that forbids, whatever verb follows.
+var negations = func() phrases[bool] {
+	p := make(phrases[bool])
+	p.add(true, `don't, do not, dont, never, no need to, without, avoid, not, please don't, please do not, you don't need to, do nothing,
+		make sure, be sure, ensure, keep it, keep in mind, be careful, use the same, remember to, optimize for, focus on`)
+	return p.sorted()
+}()
+
+// symptoms are words of something that does not work.
+var symptoms = func() phrases[bool] {
+	p := make(phrases[bool])
+	p.add(true, `fails, fail, failing, failed, keeps failing, crashes, crash, crashing, crashed, hangs, hang, hanging, freezes, frozen, broken, is broken, breaks,
+		doesn't/don't/doesnt/dont/didn't/won't/wont/can't/cant/cannot work/start/load/open/compile/build/run/connect/rise/show/respond/save,
+		does not work/start/load/open/compile/build/run/connect/rise/show/respond/save, do not work, do/does nothing,
+		not working, is/are not working, isn't/aren't working, not loading, is/are not loading, isn't loading, stopped working, stops working, is down, are down,
+		returns/return/gives/throws/shows/says/prints/reports/exits/raises, leaks, leaking, so slow, is slow, too slow, very slow, is so/too/very slow, times out, timing out,
+		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, stuck at, is stuck, keeps crashing/restarting/disconnecting,
+		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses`)
+	return p.sorted()
+}()

@@ -1,0 +1,205 @@
+package intent
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A marker is a phrase that says which slot the words after it fill.
+type marker struct {
+	slot  Slot
+	keep  bool // the phrase is part of the value, as in "without sugar"
+	only  bool // the whole value is the phrase
+	chunk bool // counts at the beginning of a clause or after a comma only
+	when  condition
+}
+
+// A condition says what must follow a marker.
+type condition byte
+
+const (
+	always  condition = iota
+	person            // somebody
+	thing             // anything but somebody
+	date              // a day, a month, a number
+	place             // a name or a system
+	manner            // a tone, a style
+	written           // always, but the object is something written
+	some              // an occasion such as work or school
+)
+
+var markers = func() map[Verb]phrases[[]marker] {
+	all := make(map[Verb]map[string][]marker)
+	for _, v := range Verbs() {
+		all[v] = make(map[string][]marker)
+	}
+	add := func(v Verb, m marker, list string) {
+		for text := range strings.SplitSeq(list, ",") {
+			for _, words := range spellings(strings.Fields(text)) {
+				key := strings.Join(words, " ")
+				all[v][key] = append(all[v][key], m)
+			}
+		}
+	}
+	link := func(v Verb, s Slot, list string) { add(v, marker{slot: s}, list) }
+	keep := func(v Verb, s Slot, list string) { add(v, marker{slot: s, keep: true}, list) }
+	head := func(v Verb, s Slot, list string) { add(v, marker{slot: s, keep: true, chunk: true}, list) }
+	only := func(v Verb, s Slot, list string) { add(v, marker{slot: s, keep: true, only: true}, list) }
+	cond := func(v Verb, s Slot, c condition, list string) { add(v, marker{slot: s, when: c}, list) }
+
+	only(Explain, Depth, `in detail, in great detail, in full detail, in depth, in-depth, briefly, in brief, at a high level, step by step, simply,
+		thoroughly, in a nutshell, line by line, in simple/plain/easy/layman's words/terms/language/english, in one sentence, in short, in a few words, shortly`)
+	only(Explain, Audience, "like i'm/im/i five/5, like i am five/5")
+	link(Explain, Depth, "in #, in at most, in under, including")
+	keep(Explain, Audience, "as if i/i'm/i'd")
+	cond(Explain, Audience, person, "for, to")
+	cond(Explain, Context, some, "for")
+	keep(Explain, Context, "because, so that, so i/we/he/she/they, before i/we, since i/we")
+	cond(Explain, Context, place, "in")
+	head(Explain, Context, "i, i'm, i've, we, we're, my, our, as i/we")
+
+	link(Create, Topic, "about, regarding, covering, concerning, focused on, focusing on, related to, on the topic/subject of")
+	cond(Create, Topic, written, "on, of, to")
+	cond(Create, Topic, thing, "for")
+	cond(Create, Audience, person, "for, to, aimed at, targeted at, intended for")
+	keep(Create, Constraints, `without, using, no more/less/longer/fewer than, not more/longer than, at least/most, max, maximum, under #, in under, up to #, less/fewer/more than #,
+		about #, around #, must, limited to, with at most/least, it must/should/has/needs, they must/should, within #`)
+	head(Create, Constraints, `no, don't, do not, dont, never, keep it, make sure, ensure, be sure, limit, only, use, avoid, it must/should/has/can/cannot, each, with no, but no/not, include, should include, must, #, final, be`)
+	cond(Create, Style, manner, "in a/an, in, with a/an")
+
+	link(Transform, TargetForm, "into, to, as, so that, sound, look, down to, so it, in #")
+	cond(Transform, TargetForm, manner, "in")
+	keep(Transform, Constraints, "without, preserving, keeping, while keeping/preserving, maintaining")
+	link(Transform, "", "across, throughout")
+	head(Transform, Constraints, `keep, but keep/leave/preserve/do/don't, preserve, maintain, don't, do not, dont, never, same, the same, with the same, no, make sure, avoid, leave, only, and keep, use, it must/should, must, at most, max`)
+	link(Transform, "", "from")
+
+	link(Analyze, Criteria, `based on, against, with respect to, focus on, focusing on, looking for, in terms of, by, under, with a focus on, with regard to, and check whether/if,
+		and tell me whether/if, check whether/if/that, whether, and see if/whether, for`)
+	link(Analyze, Format, "as a/an, as, give me, in #, and report as, with a score/table/list/ranking/summary, and give me, and list, list them, and report, in a/an table/list")
+	keep(Analyze, Format, "per")
+	only(Analyze, "", "thoroughly, critically, carefully, quickly, briefly, asap")
+	head(Analyze, Format, "score, rank, rate each, list")
+	head(Analyze, Criteria, "focus, mainly, especially")
+
+	link(Decide, Criteria, "based on, optimize/optimizing for, in terms of, with respect to, considering, with a focus on, by")
+	link(Decide, Context, "for, given that, given, considering that, here given that")
+	link(Decide, "", "should/would/do/shall i/we/you use/pick/choose/take/buy/get/recommend/go, is/are best/better, do you recommend")
+	keep(Decide, Context, "because, if i/we, since i/we, now that")
+	head(Decide, Context, "i, i'm, i've, i'll, we, we're, we've, my, our, currently")
+	head(Decide, Criteria, "i care, we care, most important, priority, my priority, budget, what matters")
+
+	link(Plan, Constraints, "within, limited to, on a budget of")
+	add(Plan, marker{slot: Constraints, keep: true, when: date}, "by, before, under")
+	keep(Plan, Constraints, "in #, without, with only, using only, on a/an # , on a tight/small/shoestring budget, for under, with at most, no later than, by the end, before the")
+	head(Plan, Constraints, "budget, only, we only, i only, no, must, it must/should, don't, do not, with, deadline, max, keep, the budget, my budget, in #")
+	link(Plan, Context, "given that, given, starting from")
+	keep(Plan, Context, "because, since i/we")
+	head(Plan, Context, "i, i'm, i've, i'll, we, we're, we've, my, our, currently, right now")
+
+	keep(Fix, Context, "after, when, since, whenever, while, every time, each time, during, version, if i, as soon as, only when, but only")
+	cond(Fix, Context, place, "in, on, with, under, using")
+	add(Fix, marker{slot: Symptoms, chunk: true}, "i/we get/see/got/see, i/we keep getting, i'm/we're getting, it says/shows")
+	link(Fix, Symptoms, "that it, because it, it, they, which, because, but it, but")
+
+	tables := make(map[Verb]phrases[[]marker])
+	for v, list := range all {
+		tables[v] = index(list)
+	}
+	return tables
+}()
+
+// labels are words before a colon that name a slot.
+var labels = map[string][]Slot{
+	"audience": {Audience}, "readers": {Audience}, "tone": {Style, Constraints}, "style": {Style, Constraints}, "voice": {Style},
+	"topic": {Topic, Target}, "subject": {Topic, Target}, "constraints": {Constraints}, "constraint": {Constraints}, "requirements": {Constraints},
+	"length": {Constraints, Depth}, "format": {Format, TargetForm, Constraints}, "output": {Format, TargetForm}, "criteria": {Criteria},
+	"context": {Context}, "background": {Context}, "goal": {Goal}, "budget": {Constraints, Criteria}, "deadline": {Constraints},
+	"options": {OptionsSlot}, "symptom": {Symptoms}, "symptoms": {Symptoms}, "error": {Symptoms}, "depth": {Depth}, "source": {Source}, "text": {Source},
+}
+
+// persons are nouns for those who read, hear or use something.
+var persons = set(`beginner beginners novice novices expert experts layperson laypeople person people someone somebody everyone anybody newcomer newcomers
+	team teams boss manager managers management executives executive ceo cto board stakeholders stakeholder investors investor customers customer clients users
+	developers developer engineers engineer programmers analysts designers students student pupils kids kid children child toddlers baby graders grader class teens teenagers
+	adults parents parent mother mom father dad daughter son brother sister wife husband partner grandmother grandma grandfather grandpa friend friends family families
+	colleagues colleague coworkers staff employees recruiters recruiter hiring landlord neighbor neighbors teacher teachers readers reader audience visitors guests members
+	nurses nurse doctors doctor patients patient lawyers lawyer officer officers office me us him old non-developers non-engineers non-technical owners tourists interns intern juniors seniors leadership department`)
+
+var occasionNouns = set("work school university college presentation interview exam project test job thesis homework assignment meeting talk course")
+
+var dates = set(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
+	tomorrow tonight noon next christmas easter summer winter spring autumn fall eod end q1 q2 q3 q4 midnight today`)
+
+var systems = set(`mac macos windows linux ubuntu ios android docker production prod staging chrome safari firefox edge mobile desktop python javascript typescript react java rust go golang
+	php ruby node kubernetes k8s ci dev debug release vim vscode`)
+
+var writings = set(`report essay post article talk paper deck note notes guide speech email letter story poem presentation book chapter brief tutorial memo blog bio
+	thread invitation document page quiz account tweet newsletter song slide slides one-pager overview summary piece lecture lesson paragraph text`)
+
+var manners = set("tone style voice way manner register language terms words format english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
+
+// follows reports whether what begins at a token meets the condition.
+func (c *compiler) follows(cond condition, i, end int, object string) bool {
+	switch cond {
+	case person:
+		return c.somebody(i, end)
+	case thing:
+		alone := i+1 >= end || c.tokens[i+1].kind != word
+		return i < end && !c.somebody(i, end) && (!alone || !pronouns[c.tokens[i].low])
+	case date:
+		return i < end && c.tokens[i].kind == word && (dates[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
+	case place:
+		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems)
+	case manner:
+		return c.ahead(i, end, 4, manners)
+	case written:
+		return writings[object]
+	case some:
+		return c.ahead(i, end, 4, occasionNouns)
+	case always:
+	}
+	return true
+}
+
+// ahead reports whether one of the next n words is in the set, before a comma
+// or a word that links.
+func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
+	for k := i; k < end && k < i+n && c.tokens[k].kind == word; k++ {
+		low := c.tokens[k].low
+		if words[low] {
+			return true
+		}
+		if linkWords[low] {
+			return false
+		}
+	}
+	return false
+}
+
+// somebody reports whether the noun that begins at a token is a person: its
+// last word counts.
+func (c *compiler) somebody(i, end int) bool {
+	if c.is(i, "someone", "somebody", "people", "everyone", "anyone", "me", "us") {
+		return true
+	}
+	last := ""
+	for k := i; k < end && k < i+7 && c.tokens[k].kind == word && !linkWords[c.tokens[k].low]; k++ {
+		last = c.tokens[k].low
+		if last == "who" {
+			return true
+		}
+	}
+	return persons[last] || strings.HasSuffix(last, "-year-olds")
+}
+
+// named reports whether a token is a name: a word that begins with a capital
+// letter.
+func (c *compiler) named(i int) bool {
+	if i >= len(c.tokens) || c.tokens[i].kind != word || c.is(i, "i", "i'm") {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(c.text[c.tokens[i].start:])
+	return unicode.IsUpper(r)
+}

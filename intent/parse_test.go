@@ -1,0 +1,135 @@
+package intent
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     *Intent
+	}{
+		{"a list of keywords", `["Pager", "score"]`, &Intent{Words: []string{"Pager", "score"}, Confidence: Low}},
+		{"a history of the pager", `{"blocks": [{"id": "block-1"}], "intent_ir": ["pager"], "current_turn": 3}`, &Intent{Words: []string{"pager"}, Confidence: Low}},
+		{
+			"a packet with plain strings",
+			`{"schema":"prosecode.intent.v0","verb":"fix","slots":{"target":"the form","symptoms":["a","b"]},"gaps":[],"amber_flags":["TONE_TENSION"],"human_context":["UNCERTAIN_USER"],"assumptions":["x"],"confidence":"medium","secondary_intents":["plan"]}`,
+			&Intent{
+				Verb: Fix, Slots: map[Slot][]Value{Target: {{Text: "the form"}}, Symptoms: {{Text: "a"}, {Text: "b"}}}, Gaps: nil,
+				Amber: []Flag{{Name: "TONE_TENSION"}}, Human: []Flag{{Name: "UNCERTAIN_USER"}}, Assumed: []string{"x"},
+				Secondary: []Part{{Verb: Plan, Gaps: []Slot{Goal}}}, Confidence: Medium,
+			},
+		},
+		{
+			"gaps that are not listed", `{"verb":"transform","slots":{"source":{"end":3,"start":0,"text":"abc"}},"schema":"prosecode.intent.v0"}`,
+			&Intent{Verb: Transform, Slots: map[Slot][]Value{Source: {{"abc", 0, 3}}}, Gaps: []Slot{TargetForm}, Confidence: Low},
+		},
+		{
+			"one that passes through", `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"pass_through":"machine","confidence":"high"}`,
+			&Intent{Pass: Machine, Confidence: High},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Parse([]byte(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	head := `{"schema":"prosecode.intent.v0",`
+	for _, tt := range []struct{ name, in, want string }{
+		{"a string, which is no list of keywords", `"pager"`, "offset 0: neither an object nor a list of keywords"},
+		{"a keyword that is no string", `["a", 1]`, "offset 6: 1: '1' where a string is expected"},
+		{"an object that is none", `{}`, "offset 0: an intent needs schema and verb"},
+		{"another schema", `{"schema":"v1","verb":null}`, `offset 10: schema: "v1" is not prosecode.intent.v0`},
+		{"no verb", head + `"slots":{}}`, "offset 0: an intent needs schema and verb"},
+		{"another verb", head + `"verb":"run"}`, `offset 39: verb: "run" is no verb`},
+		{"a slot of another verb", head + `"verb":"fix","slots":{"goal":"x"}}`, `offset 54: slots.goal: "goal" is no slot of fix`},
+		{"an empty value", head + `"verb":"fix","slots":{"target":""}}`, "offset 63: slots.target: an empty value"},
+		{"no value", head + `"verb":"fix","slots":{"target":[]}}`, "offset 63: slots.target: no value"},
+		{"a span that ends before it begins", head + `"verb":"fix","slots":{"target":[{"text":"x","start":2,"end":1}]}}`, "offset 64: slots.target.0: a value from 2 to 1"},
+		{"an offset that is no whole number", head + `"verb":"fix","slots":{"target":[{"text":"x","start":1.5,"end":2}]}}`, "offset 84: slots.target.0.start: not a whole number from 0"},
+		{"an offset that is no number", head + `"verb":"fix","slots":{"target":[{"text":"x","start":"1","end":2}]}}`, "offset 84: slots.target.0.start: not a number"},
+		{"a gap that is filled", head + `"verb":"fix","slots":{"target":"x"},"gaps":["target"]}`, "offset 0: target is a gap and has a value"},
+		{"a gap that is not listed", head + `"verb":"fix","slots":{},"gaps":[]}`, "offset 0: it has 1 gaps and lists 0"},
+		{"a verb that passes through", head + `"verb":"fix","pass_through":"greeting"}`, "offset 0: it has a verb and passes through"},
+		{"a flag of the other kind", head + `"verb":null,"human_context":["TONE_TENSION"]}`, `offset 61: human_context.0: "TONE_TENSION" is none of [UNCERTAIN_USER OVERWHELMED_USER EXPERT_USER DELEGATING_USER HIGH_STAKES_USER IMPERFECT_TEXT]`},
+		{"a flag without a name", head + `"verb":null,"human_context":[{}]}`, "offset 61: human_context.0: a flag without a name"},
+		{"a confidence that is none", head + `"verb":null,"confidence":"sure"}`, `offset 57: confidence: "sure" is none of [low medium high]`},
+		{"a secondary intent without a verb", head + `"verb":null,"secondary_intents":[{}]}`, "offset 65: secondary_intents.0: a secondary intent needs a verb"},
+		{"a field that is none", head + `"verb":null,"mood":1}`, `offset 44: "mood" is no field of an intent`},
+		{"a field that comes twice", head + `"verb":null,"verb":null}`, `offset 44: key "verb" comes twice`},
+		{"more behind it", `[] []`, "offset 3: more text behind the end of the value"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse([]byte(tt.in))
+			if e, ok := errors.AsType[*ParseError](err); !ok || e.Error() != tt.want {
+				t.Errorf("error is %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestKeywords(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   *Intent
+		want []string
+	}{
+		{"slots and the verb", Compile("fix the pager score", nil), []string{"fix", "pager", "score"}},
+		{"in the order of the slots", Compile("For my team, write a note about Page-Faults in pager_v2.go", nil), []string{"create", "note", "page", "faults", "pager_v2", "go", "team"}},
+		{"further requests", Compile("Review the pager and then write a poem about the pager", nil), []string{"analyze", "pager", "create", "poem"}},
+		{"what passes through has none", Compile("yes, go on", nil), nil},
+		{"words that were given", &Intent{Words: []string{"Pager", "page-fault", "über", "the"}}, []string{"pager", "page", "fault", "ber"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.in.Keywords(); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDiff(t *testing.T) {
+	for _, tt := range []struct {
+		name, before, after string
+		want                []string
+	}{
+		{"nothing", "Fix the parser", "Fix the parser.", nil},
+		{"the verb", "Explain the parser", "Fix the parser", []string{`verb: "fix", before "explain"`}},
+		{"a gap resolved", "Fix it", "Fix the parser", []string{`target: now "the parser"`, `gap resolved: target is "the parser"`}},
+		{"a new gap", "Fix the parser", "Fix it", []string{`target: no longer "the parser"`, "gap: target"}},
+		{
+			"constraints, audience and posture", "Write a note for my boss, without names", "Maybe write a note for my team, without jargon",
+			[]string{
+				`audience: no longer "my boss"`, `audience: now "my team"`,
+				`constraints: no longer "without names"`, `constraints: now "without jargon"`, `posture: now "UNCERTAIN_USER"`,
+			},
+		},
+		{"from nothing", "hi", "Fix the parser", []string{`verb: now "fix"`, `target: now "the parser"`}},
+		{"to nothing", "Fix the parser", "thanks", []string{`verb: no longer "fix"`, `target: no longer "the parser"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, c := range Diff(Compile(tt.before, nil), Compile(tt.after, nil)) {
+				got = append(got, c.String())
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := Diff(nil, nil); got != nil {
+		t.Errorf("nothing and nothing differ: %v", got)
+	}
+}

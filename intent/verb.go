@@ -1,0 +1,88 @@
+package intent
+
+import "slices"
+
+// A Verb says what kind of work a prompt asks for. It is stored as its text.
+// The empty verb is that of a prompt that asks for nothing by itself.
+type Verb string
+
+// The seven verbs.
+const (
+	Explain   Verb = "explain"   // say what something is or how it works
+	Create    Verb = "create"    // make something that is not there
+	Transform Verb = "transform" // give something that is there another form
+	Analyze   Verb = "analyze"   // find out how something is
+	Decide    Verb = "decide"    // choose
+	Plan      Verb = "plan"      // say in which steps a goal is reached
+	Fix       Verb = "fix"       // mend what does not work
+)
+
+// Verbs returns all verbs, in the order of this list.
+func Verbs() []Verb {
+	return []Verb{Explain, Create, Transform, Analyze, Decide, Plan, Fix}
+}
+
+// A Slot names something that a verb can be told. It is stored as its text.
+type Slot string
+
+// The slots. Several belong to more than one verb.
+const (
+	Target      Slot = "target"
+	Depth       Slot = "depth"
+	Audience    Slot = "audience"
+	Context     Slot = "context"
+	Artifact    Slot = "artifact"
+	Topic       Slot = "topic"
+	Constraints Slot = "constraints"
+	Style       Slot = "style"
+	Source      Slot = "source"
+	TargetForm  Slot = "target-form"
+	Criteria    Slot = "criteria"
+	Format      Slot = "format"
+	OptionsSlot Slot = "options"
+	Goal        Slot = "goal"
+	Symptoms    Slot = "symptoms"
+)
+
+// Slots returns the slots of the verb, the required ones first. The seven
+// verbs have 24 together.
+func (v Verb) Slots() []Slot {
+	switch v {
+	case Explain:
+		return []Slot{Target, Depth, Audience, Context}
+	case Create:
+		return []Slot{Artifact, Topic, Constraints, Audience, Style}
+	case Transform:
+		return []Slot{Source, TargetForm, Constraints}
+	case Analyze:
+		return []Slot{Target, Criteria, Format}
+	case Decide:
+		return []Slot{OptionsSlot, Criteria, Context}
+	case Plan:
+		return []Slot{Goal, Constraints, Context}
+	case Fix:
+		return []Slot{Target, Symptoms, Context}
+	default:
+		return nil
+	}
+}
+
+// Required returns the slots without which the work cannot begin: one, and of
+// transform two.
+func (v Verb) Required() []Slot {
+	slots := v.Slots()
+	switch {
+	case slots == nil:
+		return nil
+	case v == Transform:
+		return slots[:2]
+	default:
+		return slots[:1]
+	}
+}
+
+// object is the slot that the object of the verb fills.
+func (v Verb) object() Slot { return v.Slots()[0] }
+
+// has reports whether the verb has the slot.
+func (v Verb) has(s Slot) bool { return slices.Contains(v.Slots(), s) }

@@ -1,0 +1,114 @@
+package adapter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/carrel-dev/carrel/limn"
+)
+
+// A watch looks at the files of a directory, or at one of them.
+type watch struct {
+	pack    *limn.Pack
+	watcher *fsnotify.Watcher
+	only    string // the name of the file, or empty
+	limit   int    // bytes of a file that are read
+}
+
+// openFiles gives the changes of a file or of the files in a directory. A file is
+// watched through its directory, since many programs write a file by replacing it;
+// it need not exist.
+func openFiles(p *limn.Pack, o *Options) source {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return failed(p, fmt.Errorf("watching files: %w", err))
+	}
+	w := &watch{pack: p, watcher: watcher, limit: o.MaxBytes}
+	dir := p.Path
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir, w.only = filepath.Dir(p.Path), filepath.Base(p.Path)
+	}
+	if err := watcher.Add(dir); err != nil {
+		_ = watcher.Close() // it watches nothing
+		return failed(p, fmt.Errorf("watching %s: %w", dir, err))
+	}
+	return w.run
+}
+
+func (w *watch) run(ctx context.Context, emit func(limn.Update) bool) {
+	defer func() { _ = w.watcher.Close() }() // nothing can be done about it
+	for events := 0; w.pack.Limit == 0 || events < w.pack.Limit; {
+		select {
+		case <-ctx.Done():
+			return
+		case err, ok := <-w.watcher.Errors:
+			if ok {
+				fail(w.pack, fmt.Errorf("watching files: %w", err), emit)
+			}
+			return
+		case e, ok := <-w.watcher.Events:
+			if !ok {
+				return
+			}
+			kind := kindOf(e)
+			if kind == "" || w.only != "" && filepath.Base(e.Name) != w.only {
+				continue
+			}
+			events++
+			if !w.report(e.Name, kind, emit) {
+				return
+			}
+		}
+	}
+}
+
+// kindOf says what has happened to a file, or returns nothing if that is of no
+// interest.
+func kindOf(e fsnotify.Event) string {
+	switch {
+	case e.Has(fsnotify.Create):
+		return "created"
+	case e.Has(fsnotify.Write):
+		return "modified"
+	case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
+		return "deleted"
+	}
+	return ""
+}
+
+// report emits the content of a file, if it has one that can be read, its name, and
+// then what has happened to it.
+func (w *watch) report(path, kind string, emit func(limn.Update) bool) bool {
+	if kind != "deleted" {
+		if content, ok := w.read(path); ok && !emit(limn.Update{Name: "file-content", Value: limn.String(content)}) {
+			return false
+		}
+	}
+	return emit(limn.Update{Name: "changed-file", Value: limn.String(filepath.Base(path))}) &&
+		emit(limn.Update{Name: "change-type", Value: limn.String(kind)})
+}
+
+// read returns the text of a file, unless it is gone already, too large, or no
+// ordinary file.
+func (w *watch) read(path string) (string, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(w.limit) {
+		return "", false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, int64(w.limit)+1))
+	if err != nil || len(data) > w.limit {
+		return "", false
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), true
+}

@@ -1,0 +1,63 @@
+package adapter
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/carrel-dev/carrel/limn"
+)
+
+// openLines gives the lines of the input. A reader cannot be interrupted, so one
+// goroutine reads and may be left waiting, while the source itself ends in time.
+func openLines(p *limn.Pack, o *Options) source {
+	input, limit := o.Input, o.MaxBytes
+	return func(ctx context.Context, emit func(limn.Update) bool) {
+		if input == nil {
+			return
+		}
+		lines := make(chan limn.Update)
+		send := func(u limn.Update) bool {
+			select {
+			case lines <- u:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		go func() {
+			defer close(lines)
+			if err := readLines(input, limit, send); err != nil {
+				fail(p, err, send)
+			}
+		}()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case u, ok := <-lines:
+				if !ok || !emit(u) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readLines emits the lines of a reader as text.
+func readLines(r io.Reader, limit int, emit func(limn.Update) bool) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, limit)
+	for s.Scan() {
+		text := strings.ToValidUTF8(s.Text(), "\uFFFD")
+		if !emit(limn.Update{Name: "line", Value: limn.String(text)}) {
+			return nil
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("reading lines: %w", err)
+	}
+	return nil
+}

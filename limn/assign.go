@@ -1,0 +1,22 @@
+package limn
+
+// checkAssign checks the value that a name is to have.
+func (m *Machine) checkAssign(a *Assign, f *frame) error {
+	if err := m.bindable(a.Name); err != nil {
+		return err
+	}
+	_, err := m.kindOf(a.Value, f)
+	return err
+}
+
+// assign binds a name.
+func (m *Machine) assign(a *Assign, f *frame) error {
+	v, err := m.eval(a.Value, f)
+	if err != nil {
+		return err
+	}
+	if v.v == nil {
+		return runtimeError(a.Name.Pos, "there is no value yet for '%s'", a.Name.Text)
+	}
+	return m.bind(a.Name.Text, "", v)
+}

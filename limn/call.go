@@ -1,0 +1,110 @@
+package limn
+
+import "slices"
+
+// learn binds a name to a composition.
+func (m *Machine) learn(t *Teach) error {
+	m.items -= itemsOf(m.symbols[t.Name.Text])
+	m.symbols[t.Name.Text] = &symbol{teach: t}
+	m.touch(t.Name.Text)
+	return nil
+}
+
+// teachOf returns the composition that a call is of.
+func (m *Machine) teachOf(c *Call) (*Teach, error) {
+	s, ok := m.symbols[c.Name.Text]
+	switch {
+	case !ok:
+		return nil, m.unknown(c.Name.Pos, c.Name.Text)
+	case s.teach == nil:
+		return nil, semanticError(c.Name.Pos, "'%s' is %s, nothing to do", c.Name.Text, describe(s.value))
+	}
+	return s.teach, nil
+}
+
+// checkCall checks a call, but not the body, which is checked operation by
+// operation when it runs.
+func (m *Machine) checkCall(c *Call, f *frame) error {
+	t, err := m.teachOf(c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.Param == nil && c.Arg != nil:
+		return semanticError(posOf(c.Arg), "'%s' is to be done from nothing", c.Name.Text)
+	case t.Param != nil && c.Arg == nil:
+		return semanticError(c.Name.Pos, "'%s' is to be done from something, as in: %s from %s", c.Name.Text, c.Name.Text, t.Param.Text)
+	case c.Arg == nil:
+		return nil
+	}
+	_, err = m.operandKind(c.Arg, f)
+	return err
+}
+
+// call runs a composition. Its parameter has a copy of the argument, and
+// afterwards again what it had before.
+func (m *Machine) call(c *Call, f *frame, captured bool) (Value, error) {
+	t, err := m.teachOf(c)
+	if err != nil {
+		return Value{}, err
+	}
+	if err := m.enter(c.Name); err != nil {
+		return Value{}, err
+	}
+	defer m.leave()
+	if t.Param == nil {
+		return m.runBody(t, captured)
+	}
+	v, err := m.eval(c.Arg, f)
+	if err != nil {
+		return Value{}, err
+	}
+	if v.v == nil {
+		return Value{}, runtimeError(c.Name.Pos, "'%s' has no value yet", canonical(c.Arg))
+	}
+	restore, err := m.shadow(t.Param.Text, v)
+	if err != nil {
+		return Value{}, err
+	}
+	defer restore()
+	return m.runBody(t, captured)
+}
+
+// shadow gives a name another value until the function it returns is called.
+func (m *Machine) shadow(name string, v Value) (restore func(), err error) {
+	before, known := m.symbols[name]
+	touched := slices.Contains(m.changed, name)
+	delete(m.symbols, name)
+	restore = func() {
+		m.items -= itemsOf(m.symbols[name])
+		delete(m.symbols, name)
+		if known {
+			m.symbols[name] = before
+		}
+		if !touched {
+			m.changed = slices.DeleteFunc(m.changed, func(s string) bool { return s == name })
+		}
+	}
+	if err := m.bind(name, descriptorOf(before), v); err != nil {
+		restore()
+		return nil, err
+	}
+	return restore, nil
+}
+
+func descriptorOf(s *symbol) string {
+	if s == nil {
+		return ""
+	}
+	return s.descriptor
+}
+
+// runBody runs the body of a composition, in which items of the caller's
+// iterations are not known.
+func (m *Machine) runBody(t *Teach, captured bool) (Value, error) {
+	v, err := m.run(t.Body, nil, captured)
+	if err == nil && captured && v.v == nil {
+		return v, semanticError(t.Name.Pos, "'%s' gives no value", t.Name.Text)
+	}
+	return v.copy(), err
+}

@@ -1,0 +1,79 @@
+package limn
+
+// none is the text that stands for "nothing yet" in lists that older programs
+// begin with one item: the first item that is added takes its place. Until then it
+// is an item like others; it is better to begin with an empty list.
+const none = "none"
+
+// onlyNone reports whether the list is nothing but that text.
+func (l *list) onlyNone() bool {
+	return l.len() == 1 && l.kind == KindText && l.find(String(none)) >= 0
+}
+
+// checkChange checks that a value can be an item of a list.
+func (m *Machine) checkChange(c *Change, f *frame) error {
+	l, err := m.ownList(c.Verb, c.List)
+	if err != nil {
+		return err
+	}
+	kind, err := m.kindOf(c.Value, f)
+	if err != nil {
+		return err
+	}
+	switch {
+	case kind == KindList:
+		return semanticError(posOf(c.Value), "a list cannot be an item of '%s'", c.List.Text)
+	case kind == KindNone || l.kind == KindNone || kind == l.kind:
+		return nil
+	case c.Verb == verbAdd && l.onlyNone():
+		return nil
+	}
+	return semanticError(posOf(c.Value), "'%s' is %s, and %s is a %s", c.List.Text, describeList(l.kind), canonical(c.Value), kind)
+}
+
+// change adds an item to a list or removes one from it.
+func (m *Machine) change(c *Change, f *frame) error {
+	l, err := m.ownList(c.Verb, c.List)
+	if err != nil {
+		return err
+	}
+	v, err := m.eval(c.Value, f)
+	if err != nil {
+		return err
+	}
+	if v.v == nil {
+		return runtimeError(posOf(c.Value), "'%s' has no value yet", canonical(c.Value))
+	}
+	if c.Verb == verbAdd {
+		m.touch(c.List.Text)
+		return m.add(l, v)
+	}
+	if err := m.spend(l.searchSteps(v)); err != nil {
+		return err
+	}
+	m.touch(c.List.Text)
+	if !l.remove(v) {
+		return runtimeError(posOf(c.Value), "%s is not in '%s'", canonical(c.Value), c.List.Text)
+	}
+	m.items--
+	return nil
+}
+
+// add puts an item into a list.
+func (m *Machine) add(l *list, v Value) error {
+	if err := m.spend(v.effort()); err != nil {
+		return err
+	}
+	if l.onlyNone() {
+		l.remove(String(none))
+		m.items--
+	}
+	if l.kind != KindNone && l.kind != v.Kind() {
+		return runtimeError(Pos{}, "a %s cannot be added to %s", v.Kind(), describeList(l.kind))
+	}
+	if err := m.reserve(1); err != nil {
+		return err
+	}
+	l.add(v)
+	return nil
+}

@@ -1,0 +1,131 @@
+package limn
+
+// checkCond checks a condition that is evaluated in the frame. In a rule, products
+// and quotients need an operand that is a literal number.
+func (m *Machine) checkCond(c Cond, f *frame, rule bool) error {
+	switch c := c.(type) {
+	case *Test:
+		return m.checkTest(c, f, rule)
+	case *Junction:
+		for _, part := range c.Conds {
+			if err := m.checkCond(part, f, rule); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
+	if err := m.spend(1); err != nil {
+		return err
+	}
+	subject, err := m.subjectKind(t, f)
+	if err != nil {
+		return err
+	}
+	if p := m.predicate(t); p != nil {
+		return m.checkApply(p, t, f, rule)
+	}
+	if rule {
+		if err := linear(t.Value); err != nil {
+			return err
+		}
+	}
+	value, err := m.kindOf(t.Value, f)
+	if err != nil {
+		return err
+	}
+	switch t.Op {
+	case OpAbove, OpBelow:
+		return m.checkOrdered(t, subject, value, f)
+	case OpWithin:
+		tolerance, err := m.operandKind(t.Within, f)
+		if err != nil {
+			return err
+		}
+		if tolerance != KindNone && tolerance != KindNumber {
+			return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", tolerance)
+		}
+		return m.checkOrdered(t, subject, value, f)
+	case OpIs, OpEqual, OpIncludes:
+	}
+	return nil
+}
+
+// checkOrdered checks that both sides of a test are numbers or dates.
+func (m *Machine) checkOrdered(t *Test, subject, value Kind, f *frame) error {
+	if subject == KindNone || value == KindNone || ordered(subject, value) {
+		return nil
+	}
+	if w, ok := t.Value.(*Word); ok && value == KindText {
+		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
+			return err
+		}
+	}
+	return notOrdered(t, subject, value)
+}
+
+// subjectKind checks what a test is about.
+func (m *Machine) subjectKind(t *Test, f *frame) (Kind, error) {
+	w, ok := t.Subject.(*Word)
+	if !ok {
+		if t.Subject == nil {
+			v, err := m.subject(t, f)
+			return v.Kind(), err
+		}
+		return m.kindOf(t.Subject, f)
+	}
+	if f != nil && f.strict {
+		if err := f.fieldOnly(w); err != nil {
+			return KindNone, err
+		}
+	} else if err := m.mustKnow(w.Pos, w.Text, f, asSubject); err != nil {
+		return KindNone, err
+	}
+	v, err := m.subject(t, f)
+	return v.Kind(), err
+}
+
+// fieldOnly checks that a word is a field of all items.
+func (f *frame) fieldOnly(w *Word) error {
+	if f.item.Kind() != KindRecord {
+		return semanticError(w.Pos, "the items of '%s' have no field '%s': say \"each\" for the item itself", f.of.name, w.Text)
+	}
+	if f.of.missing(w.Text, true) {
+		return f.of.withoutField(w.Pos, w.Text)
+	}
+	return nil
+}
+
+// checkApply checks a defined condition for the subject of a test.
+func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
+	subject, err := m.subject(t, f)
+	if err != nil || subject.v == nil {
+		return err
+	}
+	if err := m.enter(p.Name); err != nil {
+		return err
+	}
+	defer m.leave()
+	return m.checkCond(p.Cond, &frame{outer: f, item: subject}, rule)
+}
+
+// linear refuses products and quotients of two things that are not literal numbers.
+func linear(e Expr) error {
+	b, ok := e.(*Binary)
+	if !ok {
+		return nil
+	}
+	if b.Op == opTimes || b.Op == opDivided {
+		_, left := b.Left.(*Number)
+		_, right := b.Right.(*Number)
+		if !left && !right {
+			return semanticError(b.Pos, "in a rule, one side of %q must be a number as such", b.Op)
+		}
+	}
+	if err := linear(b.Left); err != nil {
+		return err
+	}
+	return linear(b.Right)
+}

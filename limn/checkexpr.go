@@ -1,0 +1,131 @@
+package limn
+
+import "errors"
+
+// kindOf checks an expression and returns the kind of its value, or [KindNone] if
+// that depends on a live name without a value.
+func (m *Machine) kindOf(e Expr, f *frame) (Kind, error) {
+	switch e := e.(type) {
+	case *Word:
+		if _, err := m.known(e.Pos, e.Text, f, asValue); err != nil {
+			return KindNone, err
+		}
+		return m.evalWord(e, f).Kind(), nil
+	case *Field:
+		return m.kindOfField(e, f)
+	case *Extremum:
+		return KindNumber, m.checkExtremum(e)
+	case *Binary:
+		return m.kindOfBinary(e, f)
+	case *Text:
+		return KindText, nil
+	case *Number, *Date, *Item:
+	}
+	v, err := m.eval(e, f)
+	if err != nil {
+		return KindNone, asSemantic(err)
+	}
+	return v.Kind(), nil
+}
+
+// asSemantic makes the error of a literal one that a statement is refused for.
+func asSemantic(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Fault = FaultSemantic
+	}
+	return err
+}
+
+func (m *Machine) kindOfField(e *Field, f *frame) (Kind, error) {
+	if f != nil && f.binding == e.Of.Text && f.of.missing(e.Field, true) {
+		return KindNone, f.of.withoutField(e.Pos, e.Field)
+	}
+	v, err := m.evalField(e, f)
+	return v.Kind(), err
+}
+
+func (m *Machine) kindOfBinary(e *Binary, f *frame) (Kind, error) {
+	left, err := m.operandKind(e.Left, f)
+	if err != nil {
+		return KindNone, err
+	}
+	right, err := m.operandKind(e.Right, f)
+	if err != nil {
+		return KindNone, err
+	}
+	return binaryKind(e, left, right)
+}
+
+// operandKind is kindOf where a bare word must be a name: nobody computes with
+// texts.
+func (m *Machine) operandKind(e Expr, f *frame) (Kind, error) {
+	if w, ok := e.(*Word); ok {
+		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
+			return KindNone, err
+		}
+	}
+	return m.kindOf(e, f)
+}
+
+// checkExtremum checks that an extremum is one of numbers.
+func (m *Machine) checkExtremum(e *Extremum) error {
+	if m.unset(e.List.Text) {
+		return nil
+	}
+	l, err := m.listNamed(e.word(), e.List)
+	if err != nil || l.len() == 0 {
+		return err
+	}
+	records := l.kind == KindRecord
+	switch {
+	case records && e.Field == "":
+		return semanticError(e.Pos, "'%s' of a list of records needs a field: %s F of %s", e.word(), e.word(), e.List.Text)
+	case !records && e.Field != "":
+		return semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
+	case !records && l.kind != KindNumber:
+		return semanticError(e.Pos, "'%s' is about numbers, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
+	case !records:
+		return nil
+	}
+	it, err := m.iterate(e.List.Text, l)
+	if err != nil {
+		return err
+	}
+	return it.numbers(e.Pos, e.Field)
+}
+
+// numbers checks that a field of all records is a number.
+func (it *iteration) numbers(pos Pos, field string) error {
+	if it.missing(field, true) {
+		return it.withoutField(pos, field)
+	}
+	for item := range it.list.all() {
+		if v, _ := item.Field(field); v.Kind() != KindNumber {
+			return semanticError(pos, "the field '%s' of '%s' is not a number everywhere", field, it.name)
+		}
+	}
+	return nil
+}
+
+// posOf returns where an expression stands.
+func posOf(e Expr) Pos {
+	switch e := e.(type) {
+	case *Number:
+		return e.Pos
+	case *Date:
+		return e.Pos
+	case *Text:
+		return e.Pos
+	case *Word:
+		return e.Pos
+	case *Field:
+		return e.Pos
+	case *Extremum:
+		return e.Pos
+	case *Item:
+		return e.Pos
+	case *Binary:
+		return posOf(e.Left)
+	}
+	return Pos{}
+}

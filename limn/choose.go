@@ -1,0 +1,46 @@
+package limn
+
+// checkChoose checks all conditions and what each branch begins with. What
+// follows may need what comes before it, and is checked when it is its turn.
+func (m *Machine) checkChoose(c *Choose, f *frame) error {
+	if f != nil {
+		return semanticError(Pos{}, "\"choose\" cannot stand in an \"each\": keep the items first")
+	}
+	for _, b := range c.Branches {
+		if err := m.checkCond(b.Cond, f, true); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.Branches {
+		if err := m.checkFirst(b.Then, f); err != nil {
+			return err
+		}
+	}
+	return m.checkFirst(c.Otherwise, f)
+}
+
+func (m *Machine) checkFirst(s *Sequence, f *frame) error {
+	if s == nil {
+		return nil
+	}
+	return at(s.Ops[0].Pos, m.check(s.Ops[0].Core, f))
+}
+
+// choose does the first branch whose condition is true.
+func (m *Machine) choose(c *Choose, f *frame) error {
+	for _, b := range c.Branches {
+		ok, err := m.holds(b.Cond, f)
+		if err != nil {
+			return err
+		}
+		if ok {
+			_, err := m.run(b.Then, f, false)
+			return err
+		}
+	}
+	if c.Otherwise == nil {
+		return nil
+	}
+	_, err := m.run(c.Otherwise, f, false)
+	return err
+}

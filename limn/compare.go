@@ -1,0 +1,118 @@
+package limn
+
+import "slices"
+
+// comparison is the name that the result of comparing gets.
+const comparison = "comparison"
+
+func (m *Machine) checkCompare(c *Compare) error {
+	for _, n := range []Name{c.Left, c.Right} {
+		if _, err := m.symbolNamed(n); err != nil {
+			return err
+		}
+	}
+	return m.bindable(Name{Pos: c.Left.Pos, Text: comparison})
+}
+
+// compareValues remembers how two values differ.
+func (m *Machine) compareValues(c *Compare) error {
+	left, err := m.symbolNamed(c.Left)
+	if err != nil {
+		return err
+	}
+	right, err := m.symbolNamed(c.Right)
+	if err != nil {
+		return err
+	}
+	a, b := m.current(left), m.current(right)
+	if err := m.spend(a.effort() + b.effort()); err != nil {
+		return err
+	}
+	d := differ(a, b)
+	slices.Sort(d.fields)
+	return m.bind(comparison, "record", d.record())
+}
+
+// A difference is how two values differ.
+type difference struct {
+	status string   // match, mismatch, length_mismatch or type_mismatch
+	fields []string // of records: those that differ, those of the left one first
+	places []int    // of lists: the positions that differ; the first is 0
+}
+
+// The statuses of differences.
+const (
+	differNot    = "match"
+	differItem   = "mismatch"
+	differLength = "length_mismatch"
+	differType   = "type_mismatch"
+)
+
+// differ compares two values: records by fields, lists by positions.
+func differ(a, b Value) difference {
+	switch {
+	case a.Kind() != b.Kind():
+		return difference{status: differType}
+	case a.Kind() == KindRecord:
+		return differRecords(a, b)
+	case a.Kind() == KindList:
+		return differLists(a, b)
+	case a.Equal(b):
+		return difference{status: differNot}
+	}
+	return difference{status: differItem}
+}
+
+func differRecords(a, b Value) difference {
+	d := difference{status: differNot}
+	for _, e := range a.entries() {
+		if other, ok := b.Field(e.Name); !ok || !e.Value.Equal(other) {
+			d.fields = append(d.fields, e.Name)
+		}
+	}
+	for _, e := range b.entries() {
+		if _, ok := a.Field(e.Name); !ok {
+			d.fields = append(d.fields, e.Name)
+		}
+	}
+	if len(d.fields) > 0 {
+		d.status = differItem
+	}
+	return d
+}
+
+func differLists(a, b Value) difference {
+	if a.Len() != b.Len() {
+		return difference{status: differLength}
+	}
+	d := difference{status: differNot}
+	others := b.Items()
+	for i, item := range a.Items() {
+		if !item.Equal(others[i]) {
+			d.places = append(d.places, i)
+			d.status = differItem
+		}
+	}
+	return d
+}
+
+// divergences lists what differs.
+func (d difference) divergences() Value {
+	items := make([]Value, 0, len(d.fields)+len(d.places))
+	for _, name := range d.fields {
+		items = append(items, String(name))
+	}
+	for _, at := range d.places {
+		items = append(items, Int(int64(at)))
+	}
+	return Value{newList(items)}
+}
+
+// record is what the language sees of a difference. It is the only record with a
+// list in it.
+func (d difference) record() Value {
+	return Value{&record{entries: []Entry{
+		{"status", String(d.status)},
+		{"divergences", d.divergences()},
+	}}}
+}

@@ -1,0 +1,155 @@
+package limn
+
+// holds evaluates a condition.
+func (m *Machine) holds(c Cond, f *frame) (bool, error) {
+	switch c := c.(type) {
+	case *Test:
+		return m.test(c, f)
+	case *Junction:
+		for _, part := range c.Conds {
+			if ok, err := m.holds(part, f); err != nil || ok == c.Or {
+				return ok, err
+			}
+		}
+		return !c.Or, nil
+	}
+	return false, errNothing
+}
+
+// test evaluates a comparison. One with a live name that has no value is false.
+func (m *Machine) test(t *Test, f *frame) (bool, error) {
+	if err := m.spend(1); err != nil {
+		return false, err
+	}
+	subject, err := m.subject(t, f)
+	if err != nil || subject.v == nil {
+		return false, err
+	}
+	if p := m.predicate(t); p != nil {
+		ok, err := m.apply(p, subject, f)
+		return ok != t.Not && err == nil, err
+	}
+	value, err := m.eval(t.Value, f)
+	if err != nil || value.v == nil {
+		return false, err
+	}
+	ok, err := m.compare(t, subject, value, f)
+	return ok != t.Not && err == nil, err
+}
+
+// subject returns what a test is about.
+func (m *Machine) subject(t *Test, f *frame) (Value, error) {
+	switch s := t.Subject.(type) {
+	case nil:
+		if f == nil {
+			return Value{}, outsideEach(t.Pos)
+		}
+		return f.item, nil
+	case *Word:
+		if f != nil && f.strict {
+			v, _ := f.item.Field(s.Text)
+			return v, nil
+		}
+		v, ok := m.find(s.Text, f, asSubject)
+		if !ok && !m.live[s.Text] {
+			return Value{}, m.unknown(s.Pos, s.Text)
+		}
+		return v, nil
+	}
+	return m.eval(t.Subject, f)
+}
+
+// compare applies the operator of a test.
+func (m *Machine) compare(t *Test, subject, value Value, f *frame) (bool, error) {
+	switch t.Op {
+	case OpAbove, OpBelow:
+		if !ordered(subject.Kind(), value.Kind()) {
+			return false, notOrdered(t, subject.Kind(), value.Kind())
+		}
+		if t.Op == OpAbove {
+			return subject.order(value) > 0, nil
+		}
+		return subject.order(value) < 0, nil
+	case OpWithin:
+		tolerance, err := m.eval(t.Within, f)
+		if err != nil || tolerance.v == nil {
+			return false, err
+		}
+		return near(t, subject, value, tolerance)
+	case OpIncludes:
+		return m.includes(subject, value)
+	case OpIs, OpEqual:
+	}
+	return subject.Equal(value), m.spend(subject.effort())
+}
+
+// includes reports whether a list has an item. What is no list includes nothing.
+func (m *Machine) includes(v, item Value) (bool, error) {
+	l, ok := v.v.(*list)
+	if !ok {
+		return false, nil
+	}
+	if err := m.spend(l.searchSteps(item)); err != nil {
+		return false, err
+	}
+	return l.find(item) >= 0, nil
+}
+
+// ordered reports whether things of two kinds can be above one another.
+func ordered(a, b Kind) bool {
+	return a == b && (a == KindNumber || a == KindDate)
+}
+
+func notOrdered(t *Test, a, b Kind) error {
+	return semanticError(t.Pos, "%q does not go with a %s and a %s: it is about numbers and dates", t.Op, a, b)
+}
+
+// near reports whether two numbers, or two dates, are no farther apart than a
+// tolerance.
+func near(t *Test, a, b, tolerance Value) (bool, error) {
+	if !ordered(a.Kind(), b.Kind()) || tolerance.Kind() != KindNumber {
+		return false, notOrdered(t, a.Kind(), b.Kind())
+	}
+	if a.order(b) < 0 {
+		a, b = b, a
+	}
+	distance, err := compute(opMinus, KindNumber, a, b)
+	return err == nil && compareNumbers(distance, tolerance) <= 0, at(t.Pos, err)
+}
+
+// predicate returns the defined condition that a test applies, or nil.
+func (m *Machine) predicate(t *Test) *Define {
+	if t.Op != OpIs {
+		return nil
+	}
+	if w, ok := t.Value.(*Word); ok {
+		return m.predicates[w.Text]
+	}
+	return nil
+}
+
+// apply evaluates a defined condition for a subject, which "each" stands for in it.
+func (m *Machine) apply(p *Define, subject Value, f *frame) (bool, error) {
+	if err := m.enter(p.Name); err != nil {
+		return false, err
+	}
+	defer m.leave()
+	return m.holds(p.Cond, &frame{outer: f, item: subject})
+}
+
+// deciding returns the first test of a condition that comes to want.
+func (m *Machine) deciding(c Cond, want bool, f *frame) *Test {
+	switch c := c.(type) {
+	case *Test:
+		if ok, err := m.test(c, f); err == nil && ok == want {
+			return c
+		}
+	case *Junction:
+		for _, part := range c.Conds {
+			if t := m.deciding(part, want, f); t != nil {
+				return t
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package limn
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Contradiction is something about the rules of a program that cannot be meant.
+type Contradiction struct {
+	Kind  ContradictionKind
+	Lines []*Line // that are involved, in order
+	Text  string  // what is wrong, as a sentence without a full stop
+}
+
+// A ContradictionKind is what sort of thing is wrong with rules.
+type ContradictionKind string
+
+// The kinds of contradictions.
+const (
+	AlwaysDenied      ContradictionKind = "always-deny"             // nothing passes, whatever the values are
+	DeadForbid        ContradictionKind = "dead-forbid"             // it forbids what cannot be
+	RequireForbid     ContradictionKind = "require-forbid-conflict" // to keep the one is to break the other
+	RequireRequire    ContradictionKind = "require-conflict"        // two requirements exclude one another
+	UnlessSwallows    ContradictionKind = "unless-swallows-rule"    // the exception covers all that the rule is about
+	RedundantForbid   ContradictionKind = "redundant-forbid"        // another one forbids as much or more
+	DeadPermit        ContradictionKind = "dead-permit"             // it permits what cannot be, or what is forbidden
+	ConstantPredicate ContradictionKind = "constant-predicate"      // it is always true or never
+)
+
+// The bounds of comparing rules.
+const (
+	maxComparisons = 20_000 // in a program
+	maxNeighbors   = 64     // of a rule with those before it that are about one thing
+)
+
+// Contradictions returns what contradicts what among the rules of a program: its
+// lines with require, forbid, permit and unless that are not inside of others, and
+// its predicates. They come in the order of the last line that is involved.
+//
+// The check knows intervals of numbers and dates, equality of texts, and what
+// lists include; comparisons with other names it takes as they are written. It is
+// sound: of what it says can never be, no values make an example. A bare word
+// counts as text if nothing in the program gives it another meaning, and rules
+// are taken as if all held at the same time. It is not complete: conditions that
+// come to more than 64 alternatives are passed over, and of a great many rules
+// about the same things only those that are near one another are compared.
+func Contradictions(p *Program) []Contradiction {
+	rules := rulesOf(p)
+	var found []Contradiction
+	compared := 0
+	for i, later := range rules.all {
+		found = append(found, later.flaws...)
+		if compared > maxComparisons {
+			continue
+		}
+		for _, earlier := range rules.related(i) {
+			found = append(found, compareRules(earlier, later)...)
+			compared++
+		}
+	}
+	found = append(found, rules.constants...)
+	slices.SortStableFunc(found, func(a, b Contradiction) int {
+		return cmp.Compare(a.last(), b.last())
+	})
+	return found
+}
+
+func (c Contradiction) last() int { return c.Lines[len(c.Lines)-1].Pos.Line }
+
+// warnings returns what a run says of contradictions before it begins: of those
+// among requirements and prohibitions.
+func warnings(p *Program) []string {
+	var texts []string
+	for _, c := range Contradictions(p) {
+		if c.Kind == RequireForbid || c.Kind == RequireRequire {
+			texts = append(texts, fmt.Sprintf("possible contradiction: %s.", c.Text))
+		}
+	}
+	return texts
+}
+
+// A provision is a rule as formulas.
+type provision struct {
+	line *Line
+	verb string
+
+	subject formula         // the condition
+	applies formula         // the condition, and not the exception
+	passes  formula         // what a require or a forbid lets through
+	bites   formula         // what it does not
+	excused bool            // whether there is an exception
+	known   bool            // whether all this is within the bound
+	flaws   []Contradiction // what is wrong with it by itself
+}
+
+// alone returns what is wrong with a rule by itself.
+func (p *provision) alone() []Contradiction {
+	n := p.line.Pos.Line
+	if !p.known {
+		return nil
+	}
+	switch {
+	case p.verb == "forbid" && never(p.subject, always()):
+		return p.found(DeadForbid, "line %d forbids what can never be", n)
+	case p.verb == "permit" && never(p.subject, always()):
+		return p.found(DeadPermit, "line %d permits what can never be", n)
+	case p.verb != "permit" && never(p.passes, always()):
+		return p.found(AlwaysDenied, "line %d lets nothing pass, whatever the values are", n)
+	case p.excused && p.swallowed():
+		return p.found(UnlessSwallows, "the exception in line %d covers all that the rule is about", n)
+	}
+	return nil
+}
+
+// swallowed reports whether the exception leaves nothing of a rule.
+func (p *provision) swallowed() bool {
+	if p.verb == "permit" {
+		return never(p.applies, always())
+	}
+	return never(p.bites, always())
+}
+
+func (p *provision) found(kind ContradictionKind, format string, args ...any) []Contradiction {
+	return []Contradiction{{Kind: kind, Lines: []*Line{p.line}, Text: fmt.Sprintf(format, args...)}}
+}
+
+// compareRules returns what is wrong with two rules that are both sound alone.
+func compareRules(earlier, later *provision) []Contradiction {
+	if !earlier.known || !later.known || len(earlier.flaws)+len(later.flaws) > 0 {
+		return nil
+	}
+	lines := []*Line{earlier.line, later.line}
+	a, b := earlier.line.Pos.Line, later.line.Pos.Line
+	say := func(kind ContradictionKind, text string, first, second int) []Contradiction {
+		return []Contradiction{{kind, lines, fmt.Sprintf(text, first, second)}}
+	}
+	switch {
+	case earlier.verb == "permit" && later.verb == "permit":
+	case later.verb == "permit":
+		if earlier.verb == "forbid" && never(later.applies, earlier.passes) {
+			return say(DeadPermit, "all that line %d permits, line %d forbids", b, a)
+		}
+	case earlier.verb == "permit":
+		if later.verb == "forbid" && never(earlier.applies, later.passes) {
+			return say(DeadPermit, "all that line %d permits, line %d forbids", a, b)
+		}
+	case never(earlier.passes, later.passes):
+		return say(conflictOf(earlier, later), "line %d and line %d can never both be kept", a, b)
+	case earlier.verb == "forbid" && later.verb == "forbid":
+		if never(later.bites, earlier.passes) {
+			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", b, a)
+		}
+		if never(earlier.bites, later.passes) {
+			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", a, b)
+		}
+	}
+	return nil
+}
+
+// conflictOf names what two rules are that cannot both be kept.
+func conflictOf(p, q *provision) ContradictionKind {
+	switch {
+	case p.verb != q.verb:
+		return RequireForbid
+	case p.verb == "require":
+		return RequireRequire
+	}
+	return AlwaysDenied
+}
+
+// ruleBook is the rules of a program, and by what they are about.
+type ruleBook struct {
+	all       []*provision
+	byTerm    map[string][]int
+	terms     []map[string]bool // of each rule
+	constants []Contradiction   // predicates that are always true or never
+}
+
+// related returns the rules before one that are about something it is about, the
+// nearest ones first.
+func (b *ruleBook) related(i int) []*provision {
+	before := make(map[int]bool)
+	for t := range b.terms[i] {
+		same := b.byTerm[t]
+		at, _ := slices.BinarySearch(same, i)
+		for _, j := range same[max(0, at-maxNeighbors):at] {
+			before[j] = true
+		}
+	}
+	var rules []*provision
+	for _, j := range slices.Backward(slices.Sorted(maps.Keys(before))) {
+		rules = append(rules, b.all[j])
+	}
+	return rules
+}
+
+func (b *ruleBook) add(p *provision) {
+	p.flaws = p.alone()
+	terms := make(map[string]bool)
+	for _, f := range []formula{p.subject, p.applies, p.passes, p.bites} {
+		for _, c := range f {
+			for _, l := range c {
+				terms[l.term] = true
+			}
+		}
+	}
+	for t := range terms {
+		b.byTerm[t] = append(b.byTerm[t], len(b.all))
+	}
+	b.all, b.terms = append(b.all, p), append(b.terms, terms)
+}
+
+// rulesOf collects the rules and the predicates of a program.
+func rulesOf(p *Program) *ruleBook {
+	b := &ruleBook{byTerm: make(map[string][]int)}
+	var r *reading
+	for _, l := range p.Lines {
+		s, ok := l.Stmt.(*Sequence)
+		if !ok {
+			continue
+		}
+		for _, op := range s.Ops {
+			switch core := op.Core.(type) {
+			case *Rule:
+				r = r.orOf(p)
+				if core.Verb != "expect" {
+					b.add(r.provision(l, core))
+				}
+			case *Define:
+				r = r.orOf(p)
+				b.constants = append(b.constants, r.define(l, core)...)
+			default:
+			}
+		}
+	}
+	return b
+}
+
+// provision returns a rule as formulas.
+func (r *reading) provision(l *Line, rule *Rule) *provision {
+	p := &provision{line: l, verb: rule.Verb, excused: rule.Unless != nil}
+	excuse, denial := formula(nil), always()
+	ok := true
+	if p.excused {
+		excuse, ok = r.formula(rule.Unless, false, "", 0)
+		if ok {
+			denial, ok = r.formula(rule.Unless, true, "", 0)
+		}
+	}
+	subject, known := r.formula(rule.Cond, false, "", 0)
+	denied, also := r.formula(rule.Cond, true, "", 0)
+	if !ok || !known || !also {
+		return p
+	}
+	p.subject = subject
+	p.applies, p.known = both(subject, denial)
+	passing, biting := subject, denied
+	if rule.Verb == "forbid" {
+		passing, biting = denied, subject
+	}
+	if p.passes, ok = either(passing, excuse); !ok {
+		p.known = false
+	}
+	if p.bites, ok = both(biting, denial); !ok {
+		p.known = false
+	}
+	return p
+}
+
+// define learns a predicate and says whether it is always true or never.
+func (r *reading) define(l *Line, d *Define) []Contradiction {
+	p := &provision{line: l}
+	var found []Contradiction
+	const item = "each"
+	if f, ok := r.formula(d.Cond, false, item, 0); ok && never(f, always()) {
+		found = p.found(ConstantPredicate, "what line %d defines is never true", l.Pos.Line)
+	}
+	if f, ok := r.formula(d.Cond, true, item, 0); ok && never(f, always()) {
+		found = p.found(ConstantPredicate, "what line %d defines is always true", l.Pos.Line)
+	}
+	if !r.vague[d.Name.Text] {
+		r.predicates[d.Name.Text] = d
+	}
+	return found
+}

@@ -1,0 +1,389 @@
+package limn
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestContradictions(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		program []string
+		want    []string // kind and lines
+	}{
+		{"a requirement that nothing can meet", []string{
+			"require x is above 5 and x is below 3",
+		}, []string{"always-deny 1"}},
+		{"a requirement with an exception that cannot be either", []string{
+			"require x is above 5 and x is below 3 unless s is a1 and s is b1",
+		}, []string{"always-deny 1"}},
+		{"a prohibition of everything", []string{
+			"forbid x is above 5 or x is not above 6",
+		}, []string{"always-deny 1"}},
+		{"two prohibitions that leave nothing", []string{
+			"forbid x is above 5", "forbid x is not above 5",
+		}, []string{"always-deny 1 2"}},
+		{"a prohibition of what cannot be", []string{
+			"forbid s is equal to red and s is equal to blue",
+		}, []string{"dead-forbid 1"}},
+		{"no whole day between two days", []string{
+			"forbid d is above 2026-01-01 and d is below 2026-01-02",
+		}, []string{"dead-forbid 1"}},
+		{"a number between two numbers", []string{
+			"forbid x is above 1 and x is below 2",
+		}, nil},
+		{"what is required is forbidden", []string{
+			`require s is equal to "red"`, "show s", "forbid s is red",
+		}, []string{"require-forbid-conflict 1 3"}},
+		{"what is required lies within what is forbidden", []string{
+			"forbid x is above 3", "require x is above 5",
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"what is required has a part that is not forbidden", []string{
+			"forbid x is above 5", "require x is above 3",
+		}, nil},
+		{"an exception resolves a conflict", []string{
+			"forbid x is above 3 unless s is urgent", "require x is above 5",
+		}, nil},
+		{"an exception that excludes what is required does not", []string{
+			"forbid x is above 3 unless x is below 4", "require x is above 5",
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"lists that must and must not include something", []string{
+			`require done includes "b1"`, `forbid done includes b1`, `forbid done includes "b2"`,
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"above A with below B where A is B", []string{
+			"require x is above 4", "require x is below 4",
+		}, []string{"require-conflict 1 2"}},
+		{"two equalities that are required", []string{
+			"require s is draft", "require s is final",
+		}, []string{"require-conflict 1 2"}},
+		{"a number is no text", []string{
+			"require x is 5", `require x is "5"`,
+		}, []string{"require-conflict 1 2"}},
+		{"a number is not compared with a day", []string{
+			"require x is above 5", "require x is below 2026-01-01",
+		}, nil},
+		{"names that nothing binds are text, others are not", []string{
+			"remember a value called final with draft", "require s is draft", "require s is final",
+		}, nil},
+		{"comparisons with a name contradict one another", []string{
+			"remember a number called limit with 5", "require x is above limit", "require x is not above limit",
+		}, []string{"require-conflict 2 3"}},
+		{"the same number written differently", []string{
+			"require x is equal to 1", "forbid x is equal to 1.0",
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"an exception that covers a requirement", []string{
+			"require x is above 5 unless x is below 6",
+		}, []string{"unless-swallows-rule 1"}},
+		{"an exception that covers a prohibition", []string{
+			"forbid x is above 5 unless x is above 3",
+		}, []string{"unless-swallows-rule 1"}},
+		{"an exception that covers a permission", []string{
+			"permit x is above 5 unless x is above 3",
+		}, []string{"unless-swallows-rule 1"}},
+		{"a prohibition within another", []string{
+			"forbid x is above 5", "forbid x is above 7 and s is red",
+		}, []string{"redundant-forbid 1 2"}},
+		{"a prohibition around an earlier one", []string{
+			"forbid x is above 7", "forbid x is above 5",
+		}, []string{"redundant-forbid 1 2"}},
+		{"a permission of what cannot be", []string{
+			"permit x is above 5 and x is 3",
+		}, []string{"dead-permit 1"}},
+		{"a permission of what is forbidden", []string{
+			"permit x is above 7", "forbid x is above 5",
+		}, []string{"dead-permit 1 2"}},
+		{"a permission of what is forbidden but for an exception", []string{
+			"permit x is above 7", "forbid x is above 5 unless s is red",
+		}, nil},
+		{"predicates that are always true and never", []string{
+			"define any: is above 3 or is not above 3", "define no: is above 3 and is below 2", "define some: is above 3",
+		}, []string{"constant-predicate 1", "constant-predicate 2"}},
+		{"a predicate stands for its condition", []string{
+			"define high: is above 5", "require x is high", "require x is below 4", "require x is not high",
+		}, []string{"require-conflict 2 3", "require-conflict 2 4"}},
+		{"the subject of a predicate may have the field, or there is a name", []string{
+			"define big: total is above 5", "require order is big", "require total is below 4",
+		}, nil},
+		{"a predicate with two meanings is not looked into", []string{
+			"define high: is above 5", "require x is high", "define high: is below 3", "require x is below 4",
+		}, nil},
+		{"a predicate that is defined later is text before", []string{
+			"require x is high", "define high: is above 5", "require x is 9",
+		}, []string{"require-conflict 1 3"}},
+		{"within a distance", []string{
+			"require x is within 2 of 10", "require x is above 13",
+		}, []string{"require-conflict 1 2"}},
+		{"not within a distance", []string{
+			"forbid x is within 2 of 10", "require x is above 9 and x is below 11",
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"rules inside of others are not looked at", []string{
+			"choose if x is 1: require y is 1", "require y is 2",
+		}, nil},
+		{"expectations do not contradict", []string{
+			"expect x is 1", "require x is 2", "expect x is above 3 and x is below 2",
+		}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Parse("", strings.Join(tt.program, "\n"), nil)
+			for _, l := range p.Lines {
+				if l.Err != nil {
+					t.Fatal(l.Err)
+				}
+			}
+			var got []string
+			for _, c := range Contradictions(p) {
+				s := string(c.Kind)
+				for _, l := range c.Lines {
+					s += fmt.Sprint(" ", l.Pos.Line)
+				}
+				got = append(got, s)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is too large to look into is passed over, in no time.
+func TestContradictionsGivesUp(t *testing.T) {
+	var pairs []string
+	for i := range 40 {
+		pairs = append(pairs, fmt.Sprintf("x is %d or y is %d", i, i))
+	}
+	large := "require " + strings.Join(pairs, " and ") + "\n" +
+		"require " + strings.Join(slices.Repeat([]string{"x is above 1"}, 1000), " and ") + "\n"
+	many := strings.Repeat("require x is above 1\n", 3000)
+	if got := Contradictions(Parse("", large+many, nil)); len(got) > 0 {
+		t.Errorf("there are %d findings, the first is %v", len(got), got[0])
+	}
+}
+
+// A run warns of contradictions among requirements and prohibitions, before
+// anything else, and of nothing else.
+func TestRunWarns(t *testing.T) {
+	m := NewMachine(nil)
+	var first *Result
+	for r := range m.Run(Parse("", "forbid x is above 5\nrequire x is above 7\nforbid x is above 9", nil)) {
+		if first == nil {
+			first = &r
+		}
+	}
+	if first.Line != nil || len(first.Output) != 1 {
+		t.Errorf("the first result is %+v, want one warning", *first)
+	}
+}
+
+// Whatever is said never to be, no values make an example of it.
+func TestContradictionsAreSound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawRules(t)
+		p := Parse("", text, nil)
+		for _, l := range p.Lines {
+			if l.Err != nil {
+				t.Fatalf("the generator wrote %q: %v", l.Source, l.Err)
+			}
+		}
+		for _, c := range Contradictions(p) {
+			if state, ok := counterexample(p, c); ok {
+				t.Fatalf("of\n%s\nit is said: %s (%s), but there is %v", text, c.Text, c.Kind, state)
+			}
+		}
+	})
+}
+
+// drawRules writes a program of predicates and rules over few names and values.
+func drawRules(t *rapid.T) string {
+	pick := func(what string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what) }
+	value := func() string {
+		return pick("value", "0", "1", "2", "2", "3", "0.5", "a1", `"a1"`, "b1", `"2"`, "2026-01-02", "2026-01-03", "y", "y plus 1")
+	}
+	simple := func(subject string) string {
+		switch pick("operator", "is", "equal", "above", "below", "within", "includes", "predicate") {
+		case "is":
+			return subject + " is " + value()
+		case "equal":
+			return subject + " is " + pick("not", "", "not ") + "equal to " + value()
+		case "above":
+			return subject + " is " + pick("not", "", "not ") + "above " + value()
+		case "below":
+			return subject + " is " + pick("not", "", "not ") + "below " + value()
+		case "within":
+			return subject + " is within " + pick("distance", "0", "1", "1.5") + " of " + value()
+		case "includes":
+			return "l " + pick("not", "", "not ") + "includes " + pick("item", "a1", `"a1"`, "b1", "2")
+		}
+		return subject + " is " + pick("not", "", "not ") + pick("predicate", "high", "odd")
+	}
+	cond := func(subjects ...string) string {
+		s := simple(pick("subject", subjects...))
+		for range rapid.IntRange(0, 2).Draw(t, "conditions") {
+			s += pick("joint", " and ", " or ") + simple(pick("subject", subjects...))
+		}
+		return s
+	}
+	lines := []string{"remember a number called y with 1"}
+	for range rapid.IntRange(0, 2).Draw(t, "predicates") {
+		lines = append(lines, "define "+pick("defined", "high", "odd")+": "+cond("", "x", "y"))
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "rules") {
+		line := pick("verb", "require", "forbid", "permit") + " " + cond("x", "x", "y")
+		if rapid.Bool().Draw(t, "excepted") {
+			line += " unless " + cond("x", "x", "y")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// states yields values for the names that drawRules uses.
+func states() iter.Seq[map[string]Value] {
+	var scalars []Value
+	for _, f := range []float64{-1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5} {
+		scalars = append(scalars, Float(f))
+	}
+	scalars = append(scalars, String("a1"), String("b1"), String("c1"), String("2"))
+	for d := range 6 {
+		date, err := DateOf(fmt.Sprintf("2026-01-%02d", d+1))
+		if err != nil {
+			panic(err)
+		}
+		scalars = append(scalars, date)
+	}
+	lists := []Value{Int(7)}
+	for _, items := range [][]Value{nil, {String("a1")}, {String("b1")}, {String("a1"), String("b1")}, {Int(2)}} {
+		l, err := ListOf(items...)
+		if err != nil {
+			panic(err)
+		}
+		lists = append(lists, l)
+	}
+	return func(yield func(map[string]Value) bool) {
+		for _, x := range scalars {
+			for _, y := range scalars {
+				for _, l := range lists {
+					if !yield(map[string]Value{"x": x, "y": y, "l": l}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// counterexample searches for values that make a finding wrong. Values for which
+// one of the lines is refused do not count.
+func counterexample(p *Program, c Contradiction) (map[string]Value, bool) {
+	for state := range states() {
+		if refutes(p, c, state) {
+			return state, true
+		}
+	}
+	return nil, false
+}
+
+// A ruling is what came of a rule.
+type ruling struct{ holds, excused bool }
+
+func (o ruling) applies() bool { return o.holds && !o.excused }
+
+func (o ruling) passes(verb string) bool { return o.excused || o.holds == (verb == "require") }
+
+func refutes(p *Program, c Contradiction, state map[string]Value) bool {
+	var verbs []string
+	var rulings []ruling
+	for _, l := range c.Lines {
+		o, verb, ok := evaluate(p, l, state)
+		if !ok {
+			return false
+		}
+		rulings, verbs = append(rulings, o), append(verbs, verb)
+	}
+	last := len(rulings) - 1
+	switch c.Kind {
+	case AlwaysDenied, RequireForbid, RequireRequire:
+		return rulings[0].passes(verbs[0]) && rulings[last].passes(verbs[last])
+	case DeadForbid:
+		return rulings[0].holds
+	case UnlessSwallows:
+		if verbs[0] == "permit" {
+			return rulings[0].applies()
+		}
+		return !rulings[0].passes(verbs[0])
+	case RedundantForbid:
+		var inner, outer int
+		if _, err := fmt.Sscanf(c.Text, "all that line %d forbids, line %d", &inner, &outer); err != nil {
+			panic(err)
+		}
+		if inner > outer {
+			rulings[0], rulings[1] = rulings[1], rulings[0]
+		}
+		return rulings[0].applies() && !rulings[1].applies()
+	case DeadPermit:
+		if last == 0 {
+			return rulings[0].holds
+		}
+		if verbs[0] == "forbid" {
+			rulings[0], rulings[1] = rulings[1], rulings[0]
+		}
+		return rulings[0].applies() && !rulings[1].applies()
+	case ConstantPredicate:
+		return rulings[0].holds != strings.Contains(c.Text, "always")
+	}
+	return false
+}
+
+// evaluate asks a machine what the conditions of a line come to. The subject of a
+// predicate is x.
+func evaluate(p *Program, l *Line, state map[string]Value) (o ruling, verb string, ok bool) {
+	m := NewMachine(nil)
+	for name, v := range state {
+		m.symbols[name] = &symbol{value: v}
+	}
+	for _, before := range p.Lines {
+		if before == l {
+			break
+		}
+		if s, isOps := before.Stmt.(*Sequence); isOps {
+			if d, isDefine := s.Ops[0].Core.(*Define); isDefine {
+				if m.checkDefine(d) != nil || m.define(d) != nil {
+					return o, "", false
+				}
+			}
+		}
+	}
+	s, _ := l.Stmt.(*Sequence)
+	switch rule := s.Ops[0].Core.(type) {
+	case *Define:
+		if m.checkDefine(rule) != nil {
+			return o, "", false
+		}
+		o.holds, ok = m.truth(rule.Cond, &frame{item: state["x"]})
+		return o, "define", ok
+	case *Rule:
+		if o.holds, ok = m.truth(rule.Cond, nil); !ok {
+			return o, "", false
+		}
+		if rule.Unless != nil {
+			o.excused, ok = m.truth(rule.Unless, nil)
+		}
+		return o, rule.Verb, ok
+	}
+	return o, "", false
+}
+
+// truth evaluates a condition that makes sense.
+func (m *Machine) truth(c Cond, f *frame) (holds, ok bool) {
+	m.begin()
+	if m.checkCond(c, f, true) != nil {
+		return false, false
+	}
+	holds, err := m.holds(c, f)
+	return holds, err == nil
+}

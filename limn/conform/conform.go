@@ -1,0 +1,210 @@
+// Package conform holds an implementation of the Liminate language against cases:
+// programs with what becomes of each of their lines. The cases are JSON, so that
+// other implementations can be held against the same ones.
+//
+//	{"cases": [
+//	  {
+//	    "name": "a requirement that is not met leaves the exit code alone",
+//	    "program": "remember a number called n with 3\nrequire n is above 5",
+//	    "results": [
+//	      {"line": 1, "status": "success"},
+//	      {"line": 2, "status": "requirement_not_met"}
+//	    ],
+//	    "exit": 0
+//	  }
+//	]}
+//
+// A case may also have "packs": names of packs that are built in, and packs as they
+// are in their files; "confirm": true, which confirms ambers; "strict": true, with
+// which failed rules count for the exit code; and "today", which is 2026-01-01
+// otherwise. Line is 0 for what belongs to no line, and "output" may be missing
+// where nothing is shown. Warnings about contradictions are no results, and what
+// messages say is not compared.
+//
+// Handlers run on the sequences of packs of type "test". Nothing else is a source
+// here, so a case comes out the same every time.
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/carrel-dev/carrel/limn"
+)
+
+// A Case is a program with what becomes of it.
+type Case struct {
+	Name    string            `json:"name"`
+	Program string            `json:"program"`
+	Packs   []json.RawMessage `json:"packs,omitempty"`
+	Confirm bool              `json:"confirm,omitempty"`
+	Strict  bool              `json:"strict,omitempty"`
+	Today   string            `json:"today,omitempty"`
+	Results []Result          `json:"results"`
+	Exit    int               `json:"exit"`
+}
+
+// A Result is what becomes of a line.
+type Result struct {
+	Line   int         `json:"line"` // 0 if it belongs to none
+	Status limn.Status `json:"status"`
+	Output []string    `json:"output,omitempty"`
+}
+
+// String returns the result on one line.
+func (r Result) String() string {
+	s := fmt.Sprintf("line %d %s", r.Line, r.Status)
+	if r.Line == 0 {
+		s = string(r.Status)
+	}
+	for _, o := range r.Output {
+		s += fmt.Sprintf(" %q", o)
+	}
+	return s
+}
+
+func (r Result) equal(s Result) bool {
+	return r.Line == s.Line && r.Status == s.Status && slices.Equal(r.Output, s.Output)
+}
+
+// today is the date that programs know if a case says nothing.
+const today = "2026-01-01"
+
+// ErrFormat is what errors about files of cases wrap.
+var ErrFormat = errors.New("no list of cases")
+
+// Parse reads cases. It is strict: a field that cases do not have is an error, and
+// so is a case that could not be run. Errors wrap [ErrFormat] and name the case.
+func Parse(data []byte) ([]Case, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var file struct {
+		Cases []Case `json:"cases"`
+	}
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: there is more than one document", ErrFormat)
+	}
+	if len(file.Cases) == 0 {
+		return nil, fmt.Errorf(`%w: there is none in "cases"`, ErrFormat)
+	}
+	seen := make(map[string]bool)
+	for i := range file.Cases {
+		c := &file.Cases[i]
+		if c.Name == "" || seen[c.Name] {
+			return nil, fmt.Errorf("%w: case %d has no name of its own", ErrFormat, i+1)
+		}
+		seen[c.Name] = true
+		if _, err := c.packs(); err != nil {
+			return nil, fmt.Errorf("%w: case %q: %w", ErrFormat, c.Name, err)
+		}
+	}
+	return file.Cases, nil
+}
+
+// packs returns the packs of a case: each is the name of one, or one.
+func (c *Case) packs() ([]*limn.Pack, error) {
+	var packs []*limn.Pack
+	for _, raw := range c.Packs {
+		var name string
+		if json.Unmarshal(raw, &name) == nil {
+			p, err := limn.BuiltinPack(name)
+			if err != nil {
+				return nil, err
+			}
+			packs = append(packs, p)
+			continue
+		}
+		p, err := limn.LoadPack(raw)
+		if err != nil {
+			return nil, err
+		}
+		packs = append(packs, p)
+	}
+	return packs, limn.CheckPacks(packs)
+}
+
+// Run executes a case and returns its results and its exit code.
+func (c *Case) Run() (results []Result, exit int, err error) {
+	packs, err := c.packs()
+	if err != nil {
+		return nil, 0, err
+	}
+	opts := &limn.Options{Packs: packs, Today: c.Today}
+	if opts.Today == "" {
+		opts.Today = today
+	}
+	if c.Confirm {
+		opts.Confirm = func(string) bool { return true }
+	}
+	take := func(all iter.Seq[limn.Result]) {
+		for r := range all {
+			if r.Line == nil && r.Status == limn.StatusSuccess {
+				continue
+			}
+			if r.Status.Failed(c.Strict) {
+				exit = 1
+			}
+			results = append(results, newResult(r))
+		}
+	}
+	m := limn.NewMachine(opts)
+	take(m.Run(limn.Parse("", c.Program, opts)))
+	take(m.Listen(updates(packs)))
+	return results, exit, nil
+}
+
+func newResult(r limn.Result) Result {
+	out := Result{Status: r.Status, Output: r.Output}
+	if r.Line != nil {
+		out.Line = r.Line.Pos.Line
+	}
+	return out
+}
+
+// updates returns what packs give. It is nil if they give nothing, ever.
+func updates(packs []*limn.Pack) iter.Seq[limn.Update] {
+	var all []limn.Update
+	live := false
+	for _, p := range packs {
+		all = append(all, p.Sequence...)
+		live = live || len(p.Declarations) > 0
+	}
+	if !live && len(all) == 0 {
+		return nil
+	}
+	return slices.Values(all)
+}
+
+// Check executes a case and returns how it differs from what it says, a line for
+// each difference: "-" begins what should be, and "+" what is.
+func (c *Case) Check() []string {
+	got, exit, err := c.Run()
+	if err != nil {
+		return []string{"+ " + err.Error()}
+	}
+	var diff []string
+	for i := range max(len(got), len(c.Results)) {
+		switch {
+		case i < len(got) && i < len(c.Results) && got[i].equal(c.Results[i]):
+			continue
+		case i >= len(got):
+			diff = append(diff, "- "+c.Results[i].String())
+		case i >= len(c.Results):
+			diff = append(diff, "+ "+got[i].String())
+		default:
+			diff = append(diff, "- "+c.Results[i].String(), "+ "+got[i].String())
+		}
+	}
+	if exit != c.Exit {
+		diff = append(diff, fmt.Sprintf("- exit %d", c.Exit), fmt.Sprintf("+ exit %d", exit))
+	}
+	return diff
+}

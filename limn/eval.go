@@ -1,0 +1,192 @@
+package limn
+
+import (
+	"errors"
+	"math/big"
+)
+
+// eval computes an expression. The result may be a list that a name has: whoever
+// keeps it must copy it. It is no value if it comes from a live name without one.
+func (m *Machine) eval(e Expr, f *frame) (Value, error) {
+	switch e := e.(type) {
+	case *Number:
+		v, err := parseNumber(e.Text)
+		return v, at(e.Pos, err)
+	case *Date:
+		v, err := DateOf(e.Text)
+		return v, at(e.Pos, err)
+	case *Text:
+		return String(e.Text), nil
+	case *Word:
+		return m.evalWord(e, f), nil
+	case *Field:
+		return m.evalField(e, f)
+	case *Extremum:
+		return m.evalExtremum(e)
+	case *Item:
+		if f == nil {
+			return Value{}, outsideEach(e.Pos)
+		}
+		return f.item, nil
+	case *Binary:
+		return m.evalBinary(e, f)
+	}
+	return Value{}, errNothing
+}
+
+var errNothing = errors.New("nothing was said")
+
+func outsideEach(pos Pos) error {
+	return semanticError(pos, `"each" stands for an item, and here is no list of items`)
+}
+
+// evalWord returns what a bare word stands for, at last the word itself.
+func (m *Machine) evalWord(e *Word, f *frame) Value {
+	if v, ok := m.find(e.Text, f, asValue); ok || m.live[e.Text] {
+		return v
+	}
+	return String(e.Text)
+}
+
+func (m *Machine) evalField(e *Field, f *frame) (Value, error) {
+	of, ok := m.find(e.Of.Text, f, asSubject)
+	if !ok {
+		if m.live[e.Of.Text] {
+			return Value{}, nil
+		}
+		return Value{}, m.unknown(e.Of.Pos, e.Of.Text)
+	}
+	v, ok := of.Field(e.Field)
+	if ok {
+		return v, nil
+	}
+	switch of.Kind() {
+	case KindRecord:
+		return Value{}, semanticError(e.Pos, "'%s' has no field called '%s'", e.Of.Text, e.Field)
+	case KindNone, KindNumber, KindText, KindDate, KindList:
+	}
+	err := newError(FaultSemantic, e.Of.Pos, "\"of\" is about a record, and '%s' is %s", e.Of.Text, describe(of))
+	if of.Category() == KindRecord {
+		err.Hint = "each the " + e.Of.Text + " show " + e.Field
+	}
+	return Value{}, err
+}
+
+// evalExtremum finds the largest or the smallest number.
+func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
+	if m.unset(e.List.Text) {
+		return Value{}, nil
+	}
+	l, err := m.listNamed(e.word(), e.List)
+	if err != nil {
+		return Value{}, err
+	}
+	if err := m.spend(l.len()); err != nil {
+		return Value{}, err
+	}
+	var best Value
+	for item := range l.all() {
+		v := item
+		if e.Field != "" {
+			v, _ = item.Field(e.Field)
+		}
+		if v.Kind() != KindNumber {
+			return Value{}, semanticError(e.Pos, "'%s' of '%s' would be %s, not a number", e.word(), e.List.Text, describe(v))
+		}
+		if best.v == nil || (compareNumbers(v, best) > 0) == e.Highest {
+			best = v
+		}
+	}
+	if best.v == nil {
+		return Value{}, runtimeError(e.Pos, "there is no %s of '%s': the list is empty", e.word(), e.List.Text)
+	}
+	return best, nil
+}
+
+func (e *Extremum) word() string {
+	if e.Highest {
+		return "highest"
+	}
+	return "lowest"
+}
+
+func (m *Machine) evalBinary(e *Binary, f *frame) (Value, error) {
+	left, err := m.eval(e.Left, f)
+	if err != nil {
+		return Value{}, err
+	}
+	right, err := m.eval(e.Right, f)
+	if err != nil {
+		return Value{}, err
+	}
+	if left.v == nil || right.v == nil {
+		return Value{}, nil
+	}
+	kind, err := binaryKind(e, left.Kind(), right.Kind())
+	if err != nil {
+		return Value{}, err
+	}
+	if err := m.spend(1 + left.digits()/64 + right.digits()/64); err != nil {
+		return Value{}, err
+	}
+	v, err := compute(e.Op, kind, left, right)
+	return v, at(e.Pos, err)
+}
+
+// compute applies an operator to operands that suit it.
+func compute(op string, kind Kind, left, right Value) (Value, error) {
+	from, ok := left.v.(day)
+	switch {
+	case !ok:
+		return arithmetic(op, left, right)
+	case kind == KindNumber:
+		to, _ := right.v.(day)
+		return Int(int64(from - to)), nil
+	}
+	days, ok := right.wholeNumber()
+	if !ok || days <= -small || days >= small {
+		return Value{}, errors.New("only a whole number of days can be added to a date")
+	}
+	if op == opMinus {
+		days = -days
+	}
+	d := int64(from) + days
+	if d < int64(firstDay) || d > int64(lastDay) {
+		return Value{}, errors.New("the date would be out of the years 1 to 9999")
+	}
+	return Value{day(d)}, nil
+}
+
+// wholeNumber returns a number that has no fraction and fits.
+func (v Value) wholeNumber() (int64, bool) {
+	if f, ok := v.v.(float64); ok {
+		n := int64(f)
+		return n, float64(n) == f && f > -1<<53 && f < 1<<53
+	}
+	n, ok := v.v.(int64)
+	return n, ok
+}
+
+// digits estimates how long a number is.
+func (v Value) digits() int {
+	if n, ok := v.v.(*big.Int); ok {
+		return n.BitLen() / 3
+	}
+	return 1
+}
+
+// binaryKind returns what kind arithmetic on two kinds has. A kind that is not
+// known yet suits everything.
+func binaryKind(e *Binary, left, right Kind) (Kind, error) {
+	switch {
+	case left == KindNone || right == KindNone:
+		return KindNone, nil
+	case left == KindNumber && right == KindNumber:
+		return KindNumber, nil
+	case left == KindDate && right == KindNumber && (e.Op == opPlus || e.Op == opMinus):
+		return KindDate, nil
+	case left == KindDate && right == KindDate && e.Op == opMinus:
+		return KindNumber, nil
+	}
+	return KindNone, semanticError(e.Pos, "%q does not go with a %s and a %s", e.Op, left, right)
+}

@@ -1,0 +1,66 @@
+package limn
+
+import (
+	"errors"
+	"fmt"
+)
+
+func newError(fault Fault, pos Pos, format string, args ...any) *Error {
+	return &Error{Pos: pos, Fault: fault, Text: fmt.Sprintf(format, args...)}
+}
+
+func semanticError(pos Pos, format string, args ...any) error {
+	return newError(FaultSemantic, pos, format, args...)
+}
+
+func runtimeError(pos Pos, format string, args ...any) error {
+	return newError(FaultRuntime, pos, format, args...)
+}
+
+// at gives an error a position if it has none.
+func at(pos Pos, err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok:
+		return runtimeError(pos, "%v", err)
+	case e.Pos == Pos{}:
+		e.Pos = pos
+	}
+	return err
+}
+
+// describe says what a value is, for messages.
+func describe(v Value) string {
+	switch v.Kind() {
+	case KindNumber:
+		return "a number"
+	case KindText:
+		return "a string"
+	case KindDate:
+		return "a date"
+	case KindRecord:
+		return "a record"
+	case KindList:
+		return describeList(v.Category())
+	case KindNone:
+	}
+	return "nothing yet"
+}
+
+func describeList(category Kind) string {
+	switch category {
+	case KindNumber:
+		return "a list of numbers"
+	case KindText:
+		return "a list of strings"
+	case KindDate:
+		return "a list of dates"
+	case KindRecord:
+		return "a list of records"
+	case KindNone, KindList:
+	}
+	return "an empty list"
+}

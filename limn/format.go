@@ -1,0 +1,74 @@
+package limn
+
+import "strings"
+
+// Format returns a program with its statements in their canonical form, and its
+// comments and blank lines where they were. Comments stand at the left, or in a
+// handler where its body does. Of a program with errors it returns none, and the
+// first error.
+//
+// The statements are the same ones as before, and formatting once more changes
+// nothing.
+func Format(text string, opts *Options) (string, error) {
+	p := Parse("", text, opts)
+	for _, l := range p.Lines {
+		if l.Err != nil {
+			return "", l.Err
+		}
+	}
+	statements := place(p)
+	var b strings.Builder
+	last := 0 // line of the body that the line at hand is within
+	for n, line := range Lines(text) {
+		s, ok := statements[n]
+		if ok {
+			b.WriteString(s.text)
+			last = max(last, s.last)
+		} else {
+			b.WriteString(comment(line, n < last))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}
+
+// A placed statement is the text of a line, and the line with which the handler
+// that it begins ends.
+type placed struct {
+	text string
+	last int
+}
+
+// place returns the canonical forms of statements by the lines that they are in.
+func place(p *Program) map[int]placed {
+	all := make(map[int]placed, len(p.Lines))
+	for _, l := range p.Lines {
+		w, ok := l.Stmt.(*When)
+		if !ok {
+			all[l.Pos.Line] = placed{text: l.String()}
+			continue
+		}
+		head := *w
+		head.Body = nil
+		last := l.Pos.Line
+		for _, inner := range w.Body {
+			last = inner.Pos.Line
+			all[last] = placed{text: bodyIndent + inner.String()}
+		}
+		all[l.Pos.Line] = placed{canonical(&head), last}
+	}
+	return all
+}
+
+// bodyIndent stands before the lines of the body of a handler.
+const bodyIndent = "  "
+
+// comment returns a comment where it belongs, or a blank line.
+func comment(line string, inside bool) string {
+	s := newSource(line, 0)
+	text := line[s.indent:]
+	if inside && s.indent > 0 && text != "" {
+		return bodyIndent + text
+	}
+	return text
+}

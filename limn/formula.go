@@ -1,0 +1,179 @@
+package limn
+
+import (
+	"math/big"
+	"strings"
+)
+
+// A reading turns the conditions of a program into formulas.
+type reading struct {
+	bound      map[string]bool    // names that stand for something somewhere in the program
+	predicates map[string]*Define // those that are certain where the reading is at
+	vague      map[string]bool    // names that may or may not be predicates
+}
+
+// formula returns when a condition holds or, if it is denied, when it does not, and
+// whether that is within the bound. Of an item, "each", the term is given.
+func (r *reading) formula(c Cond, denied bool, item string, depth int) (formula, bool) {
+	if depth > maxDepth {
+		return nil, false
+	}
+	switch c := c.(type) {
+	case *Test:
+		return r.test(c, denied, item, depth)
+	case *Junction:
+		return r.junction(c, denied, item, depth)
+	}
+	return nil, false
+}
+
+func (r *reading) junction(c *Junction, denied bool, item string, depth int) (formula, bool) {
+	join, f := both, always()
+	if c.Or != denied {
+		join, f = either, nil
+	}
+	for _, part := range c.Conds {
+		g, ok := r.formula(part, denied, item, depth+1)
+		if !ok {
+			return nil, false
+		}
+		if f, ok = join(f, g); !ok {
+			return nil, false
+		}
+	}
+	return f, true
+}
+
+// test returns the formula of a comparison.
+func (r *reading) test(t *Test, denied bool, item string, depth int) (formula, bool) {
+	denied = denied != t.Not
+	subject := subjectTerm(t.Subject, item)
+	if name, ok := t.Value.(*Word); ok && t.Op == OpIs {
+		if p := r.predicates[name.Text]; p != nil {
+			return r.formula(p.Cond, denied, subject, depth+1)
+		}
+		if r.vague[name.Text] {
+			return formulaOf(literal{term: subject + " is " + name.Text, rel: relHolds}, denied), true
+		}
+	}
+	value, known := r.constant(t.Value)
+	switch t.Op {
+	case OpIs, OpEqual:
+		return formulaOf(r.relate(t, subject, item, relEqual), denied), true
+	case OpAbove:
+		return formulaOf(r.relate(t, subject, item, relAbove), denied), !known || value.kind != KindText
+	case OpBelow:
+		return formulaOf(r.relate(t, subject, item, relBelow), denied), !known || value.kind != KindText
+	case OpWithin:
+		distance, ok := r.constant(t.Within)
+		if known && ok && value.kind != KindText && distance.kind == KindNumber {
+			return reaching(subject, value, distance.number, denied), true
+		}
+	case OpIncludes:
+		if known {
+			return formulaOf(literal{term: subject + " includes " + value.String(), rel: relHolds}, denied), true
+		}
+	}
+	whole := strings.Join([]string{subject, string(t.Op), term(t.Within, item), term(t.Value, item)}, " ")
+	return formulaOf(literal{term: whole, rel: relHolds}, denied), true
+}
+
+// relate returns the literal of a comparison with a constant or, with anything
+// else, about how far above that the subject is.
+func (r *reading) relate(t *Test, subject, item string, rel relation) literal {
+	if c, ok := r.constant(t.Value); ok {
+		return literal{subject, rel, c}
+	}
+	zero := constant{kind: KindNumber, number: new(big.Rat)}
+	return literal{subject + " against " + term(t.Value, item), rel, zero}
+}
+
+// formulaOf returns the formula of a literal, or of its denial.
+func formulaOf(l literal, denied bool) formula {
+	if denied {
+		l.rel = l.rel.opposite()
+	}
+	return formula{{l}}
+}
+
+// reaching returns when a term is within a distance of a constant. The machine rounds
+// distances, so the ends are moved until they are on the safe side.
+func reaching(subject string, c constant, distance *big.Rat, denied bool) formula {
+	slack := new(big.Rat)
+	if c.kind == KindNumber {
+		slack.Abs(c.number)
+		slack.Add(slack, new(big.Rat).Abs(distance))
+		slack.Mul(slack, big.NewRat(1, 1<<50))
+	}
+	if denied {
+		slack.Neg(slack)
+	}
+	reach := new(big.Rat).Add(distance, slack)
+	lo := constant{kind: c.kind, number: new(big.Rat).Sub(c.number, reach)}
+	hi := constant{kind: c.kind, number: new(big.Rat).Add(c.number, reach)}
+	if denied {
+		return formula{{{subject, relBelow, lo}}, {{subject, relAbove, hi}}}
+	}
+	return formula{{{subject, relAtLeast, lo}, {subject, relAtMost, hi}}}
+}
+
+// constant returns what an expression is whatever the values of names are.
+func (r *reading) constant(e Expr) (constant, bool) {
+	switch e := e.(type) {
+	case *Number:
+		if v, err := parseNumber(e.Text); err == nil {
+			return constantOf(v)
+		}
+	case *Date:
+		if v, err := DateOf(e.Text); err == nil {
+			return constantOf(v)
+		}
+	case *Text:
+		return constantOf(String(e.Text))
+	case *Word:
+		if !r.bound[e.Text] && !r.vague[e.Text] {
+			return constantOf(String(e.Text))
+		}
+	}
+	return constant{}, false
+}
+
+// subjectTerm returns what a test is about. In a predicate, the field of a record
+// that the predicate is applied to goes before a name.
+func subjectTerm(e Expr, item string) string {
+	if w, ok := e.(*Word); ok && item != "" {
+		return w.Text + " at " + item
+	}
+	return term(e, item)
+}
+
+// term returns an expression as text that is equal for equal expressions only.
+func term(e Expr, item string) string {
+	switch e := e.(type) {
+	case *Number:
+		return e.Text
+	case *Date:
+		return e.Text
+	case *Text:
+		return `"` + e.Text + `"`
+	case *Word:
+		return e.Text
+	case *Field:
+		return e.Field + " of " + e.Of.Text
+	case *Extremum:
+		return extremumTerm(e)
+	case *Item:
+		return item
+	case *Binary:
+		return "(" + strings.Join([]string{term(e.Left, item), e.Op, term(e.Right, item)}, " ") + ")"
+	}
+	return ""
+}
+
+func extremumTerm(e *Extremum) string {
+	which := "lowest"
+	if e.Highest {
+		which = "highest"
+	}
+	return which + " " + e.Field + " of " + e.List.Text
+}

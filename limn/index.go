@@ -1,0 +1,81 @@
+package limn
+
+import (
+	"math"
+	"math/big"
+)
+
+// An index finds the items of a list of scalars that are equal to a value.
+type index struct {
+	places map[any]places
+	next   []int // by position: that of the next equal item, or 0
+}
+
+// places are where equal items stand.
+type places struct{ first, last int }
+
+func newIndex(items []Value) *index {
+	x := &index{places: make(map[any]places, len(items)), next: make([]int, 0, len(items))}
+	for i, item := range items {
+		x.add(item, i)
+	}
+	return x
+}
+
+// key returns what equal scalars have in common.
+func key(v Value) any {
+	switch x := v.v.(type) {
+	case float64:
+		if x == math.Trunc(x) {
+			if n, ok := v.wholeNumber(); ok {
+				return n
+			}
+			n, _ := big.NewFloat(x).Int(nil)
+			return keyOfBig(n)
+		}
+	case *big.Int:
+		return keyOfBig(x)
+	}
+	return v.v
+}
+
+// A bigKey is the key of a whole number that is too large for others.
+type bigKey struct {
+	sign  int
+	bytes string
+}
+
+func keyOfBig(n *big.Int) bigKey { return bigKey{n.Sign(), string(n.Bytes())} }
+
+// first returns the position of the first item equal to v, or -1.
+func (x *index) first(v Value) int {
+	p, ok := x.places[key(v)]
+	if !ok {
+		return -1
+	}
+	return p.first
+}
+
+// add notes that an item stands at a position behind all others.
+func (x *index) add(item Value, at int) {
+	x.next = append(x.next, 0)
+	k := key(item)
+	p, known := x.places[k]
+	if !known {
+		x.places[k] = places{at, at}
+		return
+	}
+	x.next[p.last] = at
+	x.places[k] = places{p.first, at}
+}
+
+// removeFirst forgets the first of the items equal to v.
+func (x *index) removeFirst(v Value) {
+	k := key(v)
+	p := x.places[k]
+	if p.first == p.last {
+		delete(x.places, k)
+		return
+	}
+	x.places[k] = places{x.next[p.first], p.last}
+}

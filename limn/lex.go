@@ -1,0 +1,229 @@
+package limn
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A kind is the kind of a token.
+type kind uint8
+
+const (
+	tokEnd      kind = iota // of the line
+	tokWord                 // a word that is not reserved: a name, or text
+	tokKeyword              // a reserved word, or an operator of two
+	tokPackVerb             // a verb of a pack
+	tokNoun                 // a noun of a pack
+	tokNumber
+	tokDate
+	tokText // quoted
+	tokColon
+)
+
+// A token is a word of a line, a quoted text, or a colon.
+type token struct {
+	kind kind
+	word keyword // of a tokKeyword
+	pos  int     // where it begins in the line
+	text string  // in lower case, without decoration; of quoted text, as it is
+}
+
+func (t token) is(k keyword) bool { return t.word == k }
+
+// isVerb reports whether an operation can begin with a token.
+func (t token) isVerb() bool {
+	return t.kind == tokPackVerb || t.kind == tokKeyword && t.word.category() == Verb
+}
+
+// startsOp reports whether a token behind "and" begins an operation, rather than
+// going on with a list or a condition.
+func (t token) startsOp() bool { return t.isVerb() || t.is(kwInherited) }
+
+// isArticle reports whether a token is "the", "a" or "an".
+func (t token) isArticle() bool { return t.kind == tokKeyword && t.word.category() == Article }
+
+// A lexer cuts lines into tokens.
+type lexer struct {
+	verbs map[string]*PackVerb
+	nouns map[string]*Pack
+	toks  []token // of the line; the last one is tokEnd
+}
+
+// newLexer returns a lexer that knows the words of packs.
+func newLexer(packs []*Pack) *lexer {
+	lx := &lexer{}
+	if len(packs) > 0 {
+		lx.verbs = map[string]*PackVerb{}
+		lx.nouns = map[string]*Pack{}
+	}
+	for _, p := range packs {
+		for _, v := range p.Verbs {
+			lx.verbs[v.Word] = v
+		}
+		for _, w := range p.Vocabulary {
+			lx.nouns[w.Word] = p
+		}
+	}
+	return lx
+}
+
+// lex cuts a line. What it cannot cut is a fault at a byte of the line; the tokens
+// before it are there.
+func (lx *lexer) lex(line string) *fault {
+	lx.toks = lx.toks[:0]
+	var err *fault
+	for i := 0; i < len(line) && err == nil; {
+		switch line[i] {
+		case ' ':
+			i++
+		case ':':
+			lx.toks = append(lx.toks, token{kind: tokColon, pos: i, text: ":"})
+			i++
+		case '"':
+			i, err = lx.quoted(line, i)
+		default:
+			if n := space(line[i:]); n > 0 {
+				i += n
+				continue
+			}
+			end := wordEnd(line, i)
+			err = lx.bare(line, i, end)
+			i = end
+		}
+	}
+	lx.toks = append(lx.toks, token{kind: tokEnd, pos: len(line)})
+	return err
+}
+
+// quoted takes the quoted text that begins at a byte and returns where it ends.
+func (lx *lexer) quoted(line string, start int) (int, *fault) {
+	n := strings.IndexByte(line[start+1:], '"')
+	if n < 0 {
+		return start, &fault{start, "a quotation is not closed", "end it with a quotation mark on the same line"}
+	}
+	if n == 0 {
+		return start, &fault{start, "a quotation is empty", "quote at least one character"}
+	}
+	lx.toks = append(lx.toks, token{kind: tokText, pos: start, text: line[start+1 : start+1+n]})
+	return start + n + 2, nil
+}
+
+// bare takes the unquoted word line[start:end].
+func (lx *lexer) bare(line string, start, end int) *fault {
+	for start < end && decorative(line[start]) {
+		start++
+	}
+	for start < end && decorative(line[end-1]) {
+		end--
+	}
+	if start == end {
+		return nil
+	}
+	t := token{pos: start, text: strings.ToLower(line[start:end])}
+	if err := lx.classify(&t); err != nil {
+		return err
+	}
+	if !lx.merge(t) {
+		lx.toks = append(lx.toks, t)
+	}
+	return nil
+}
+
+// classify says what kind of word a token is.
+func (lx *lexer) classify(t *token) *fault {
+	if len(t.text) <= longest {
+		t.word = keywords[t.text]
+	}
+	switch {
+	case t.word == kwCombine:
+		return &fault{t.pos, `"combine" has been renamed`, `write "sum"`}
+	case t.word != kwNone && t.word.category() == Verb:
+		t.kind = tokKeyword
+	case lx.verbs != nil && lx.verbs[t.text] != nil:
+		t.kind, t.word = tokPackVerb, kwNone
+	case t.word != kwNone:
+		t.kind = tokKeyword
+	case lx.nouns != nil && lx.nouns[t.text] != nil:
+		t.kind = tokNoun
+	case isNumber(t.text):
+		t.kind = tokNumber
+	case isDateShaped(t.text):
+		t.kind = tokDate
+		if !isDay(t.text) {
+			return &fault{t.pos, "no calendar has the day " + t.text, "write a day as yyyy-mm-dd"}
+		}
+	default:
+		t.kind = tokWord
+	}
+	return nil
+}
+
+// merge joins a token to the one before if both are an operator of two words.
+func (lx *lexer) merge(t token) bool {
+	if len(lx.toks) == 0 || t.word != kwTo && t.word != kwBy {
+		return false
+	}
+	last := &lx.toks[len(lx.toks)-1]
+	switch {
+	case t.word == kwTo && last.word == kwEqual:
+		last.word = kwEqualTo
+	case t.word == kwBy && last.word == kwMultiplied:
+		last.word = kwMultipliedBy
+	case t.word == kwBy && last.word == kwDivided:
+		last.word = kwDividedBy
+	default:
+		return false
+	}
+	last.text = last.word.String()
+	return true
+}
+
+// wordEnd returns where the word that begins at a byte ends.
+func wordEnd(line string, i int) int {
+	for i < len(line) {
+		c := line[i]
+		if c == ':' || c == '"' || c == ' ' {
+			break
+		}
+		if c > ' ' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if space(line[i:]) > 0 {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(line[i:])
+		i += n
+	}
+	return i
+}
+
+// space returns the length of the white space character that a text begins with,
+// or 0. The unit separator is one, as it is for other readers of the language.
+func space(text string) int {
+	r, n := utf8.DecodeRuneInString(text)
+	if unicode.IsSpace(r) || r == 0x1f {
+		return n
+	}
+	return 0
+}
+
+// decorative reports whether a character is dropped from the edges of words.
+func decorative(c byte) bool { return c == ',' || c == '.' || c == '?' || c == '!' }
+
+// isNumber reports whether a word is a number: 12, -3 or 0.5.
+func isNumber(s string) bool { return (s[0] == '-' || '0' <= s[0] && s[0] <= '9') && isNumberText(s) }
+
+// isDateShaped reports whether a word looks like 2026-01-31.
+func isDateShaped(s string) bool {
+	return len(s) == len(time.DateOnly) && s[4] == '-' && s[7] == '-' &&
+		digits(s[:4]) && digits(s[5:7]) && digits(s[8:])
+}
+
+// isDay reports whether a text is a day of the calendar.
+func isDay(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil && isDateShaped(s)
+}

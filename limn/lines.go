@@ -1,0 +1,55 @@
+package limn
+
+import "iter"
+
+// Lines cuts a text into lines where the language does, and yields each with its
+// number; the first is 1. A line ends at a line feed, a carriage return, or both
+// in a row; at VT, FF, FS, GS and RS; and at NEL, U+2028 and U+2029. The break
+// after the last line begins no further one.
+func Lines(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		rest := text
+		for n := 1; rest != ""; n++ {
+			var line string
+			line, rest = cutLine(rest)
+			if !yield(n, line) {
+				return
+			}
+		}
+	}
+}
+
+// cutLine returns the first line of a text and what is behind its break.
+func cutLine(text string) (line, rest string) {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x20 && c < 0x80 {
+			continue
+		}
+		if n := lineBreak(text[i:]); n > 0 {
+			return text[:i], text[i+n:]
+		}
+	}
+	return text, ""
+}
+
+// lineBreak returns the length of the line break that a text begins with, or 0.
+func lineBreak(text string) int {
+	switch text[0] {
+	case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e:
+		return 1
+	case '\r':
+		if len(text) > 1 && text[1] == '\n' {
+			return 2
+		}
+		return 1
+	case 0xc2:
+		if len(text) > 1 && text[1] == 0x85 {
+			return 2
+		}
+	case 0xe2:
+		if len(text) > 2 && text[1] == 0x80 && (text[2] == 0xa8 || text[2] == 0xa9) {
+			return 3
+		}
+	}
+	return 0
+}

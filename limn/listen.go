@@ -1,0 +1,226 @@
+package limn
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// tick is the live name whose updates make numbers weaken.
+const tick = "tick"
+
+// maxFirings bounds how many handlers fire because of one update, so that even
+// handlers that trigger one another in every order come to an end.
+const maxFirings = 10_000
+
+// Listens reports whether [Machine.Listen] would do anything: there are handlers,
+// and no statement before was refused, unconfirmed, or failed as a verb of a pack.
+func (m *Machine) Listens() bool { return len(m.handlers) > 0 && !m.blocked }
+
+// Listen runs handlers. First it looks at all of them, then it takes updates one by
+// one, each to its end with all that follows from it, until there are no more, a
+// handler finishes, or nothing can make one fire any more. Without updates, that
+// is nil, it ends after the first look.
+//
+// A handler fires when its condition becomes true, and its exception is not: not
+// while it stays true. Each statement of its body gives a result, with status
+// [StatusFired] if it succeeded. What the body changed may make other handlers
+// fire, before anything else happens. One that would fire twice in such a chain is
+// an error instead.
+//
+// The metadata of the first result, [StatusListening], has the names that are
+// "watching"; that of the last, [StatusShutdown], a "reason": "no_adapters",
+// "adapter_complete" or "finish". Those of firings have a "trigger" with its
+// "source" ("initial", "adapter_update", "cascade" or "decay_tick"), the
+// "handler_index", the "values_changed" and the "new_values", and the number of
+// the "statement" in the body, from 0.
+func (m *Machine) Listen(updates iter.Seq[Update]) iter.Seq[Result] {
+	return func(yield func(Result) bool) {
+		if !m.Listens() {
+			return
+		}
+		for _, h := range m.handlers {
+			h.eligible, h.disabled = false, false
+		}
+		l := &listener{m: m, yield: yield, gone: make(map[string]bool), finisher: -1}
+		l.watch()
+		l.run(updates)
+	}
+}
+
+// A listener is a machine that listens.
+type listener struct {
+	m     *Machine
+	yield func(Result) bool
+
+	names    []string        // that handlers watch, in the order they are mentioned
+	gone     map[string]bool // live names whose sources have failed
+	fired    int             // handlers, because of the update at hand
+	finisher int             // the index of the handler that finished, or -1
+	stopped  bool            // whether nobody wants results any more
+}
+
+func (l *listener) emit(r Result) {
+	l.m.note(r.Status)
+	l.stopped = l.stopped || !l.yield(r)
+}
+
+// over reports whether nothing more is to happen.
+func (l *listener) over() bool { return l.stopped || l.finisher >= 0 }
+
+func (l *listener) run(updates iter.Seq[Update]) {
+	l.emit(Result{
+		Status: StatusListening, Executed: true,
+		Message:  "listening for changes of " + strings.Join(l.names, ", "),
+		Metadata: map[string]any{"watching": append([]string{}, l.names...)},
+	})
+	for i := range l.m.handlers {
+		l.fired = 0
+		l.look(i, cause{source: "initial"}, nil)
+	}
+	reason := "no_adapters"
+	if updates != nil {
+		reason = "adapter_complete"
+		l.drain(updates)
+	}
+	if l.stopped {
+		return
+	}
+	metadata := map[string]any{"reason": reason}
+	if l.finisher >= 0 {
+		metadata = map[string]any{"reason": "finish", "handler_index": l.finisher}
+	}
+	l.emit(Result{Status: StatusShutdown, Executed: true, Message: "nothing is listened for any more", Metadata: metadata})
+}
+
+// drain takes updates until there is nothing more to do.
+func (l *listener) drain(updates iter.Seq[Update]) {
+	if l.over() {
+		return
+	}
+	for u := range updates {
+		l.fired = 0
+		l.update(u)
+		if l.over() || !slices.ContainsFunc(l.m.handlers, func(h *handler) bool { return !h.disabled }) {
+			return
+		}
+	}
+}
+
+// watch finds out anew what handlers depend on.
+func (l *listener) watch() {
+	l.names = nil
+	seen := make(map[string]bool)
+	for _, h := range l.m.handlers {
+		w := watcher{m: l.m}
+		w.cond(h.when.Cond, 0)
+		w.cond(h.when.Unless, 0)
+		h.watches = w.names
+		for _, name := range h.watches {
+			if !seen[name] {
+				seen[name] = true
+				l.names = append(l.names, name)
+			}
+		}
+	}
+}
+
+// A cause is what makes handlers be looked at.
+type cause struct {
+	source  string
+	changed []string // nil if it is not about names
+}
+
+// touches reports whether a handler depends on what has changed.
+func (c cause) touches(h *handler) bool {
+	return slices.ContainsFunc(c.changed, func(name string) bool { return slices.Contains(h.watches, name) })
+}
+
+// spread looks at the handlers that depend on what has changed.
+func (l *listener) spread(c cause, chain []int) {
+	if len(c.changed) == 0 {
+		return
+	}
+	for i, h := range l.m.handlers {
+		if l.over() {
+			return
+		}
+		if c.touches(h) {
+			l.look(i, c, chain)
+		}
+	}
+}
+
+// look fires a handler if it has become true. Chain is the handlers whose firing
+// has led here.
+func (l *listener) look(i int, c cause, chain []int) {
+	h := l.m.handlers[i]
+	if h.disabled || l.over() {
+		return
+	}
+	now, err := l.holds(h)
+	if err != nil {
+		r := failed(err)
+		r.Line, r.Metadata = h.line, l.metadata(i, c)
+		l.emit(r)
+	}
+	was := h.eligible
+	h.eligible = now
+	switch {
+	case !now || was || l.over():
+	case slices.Contains(chain, i):
+		l.refuse(i, c, fmt.Sprintf("the handlers of lines %s trigger one another in a circle", l.path(append(chain, i))))
+	case l.fired >= maxFirings:
+		l.refuse(i, c, fmt.Sprintf("more than %d handlers fire because of one update", maxFirings))
+	default:
+		l.fired++
+		l.fire(i, c, append(slices.Clone(chain), i))
+	}
+}
+
+// holds evaluates what makes a handler fire.
+func (l *listener) holds(h *handler) (bool, error) {
+	l.m.begin()
+	ok, err := l.m.holds(h.when.Cond, nil)
+	if err != nil || !ok || h.when.Unless == nil {
+		return ok && err == nil, err
+	}
+	guarded, err := l.m.holds(h.when.Unless, nil)
+	return !guarded && err == nil, err
+}
+
+// refuse tells that a handler does not fire though it should.
+func (l *listener) refuse(i int, c cause, why string) {
+	h := l.m.handlers[i]
+	err := newError(FaultRuntime, h.line.Pos, "%s", why)
+	l.emit(Result{Status: StatusRuntimeError, Line: h.line, Message: why, Err: err, Metadata: l.metadata(i, c)})
+}
+
+// path writes the lines of handlers.
+func (l *listener) path(chain []int) string {
+	lines := make([]string, len(chain))
+	for j, i := range chain {
+		lines[j] = fmt.Sprint(l.m.handlers[i].line.Pos.Line)
+	}
+	return strings.Join(lines, ", ")
+}
+
+// metadata describes what made a handler be looked at.
+func (l *listener) metadata(i int, c cause) map[string]any {
+	h := l.m.handlers[i]
+	changed, values := []string{}, map[string]any{}
+	for _, name := range c.changed {
+		if slices.Contains(h.watches, name) {
+			v, _ := l.m.Value(name)
+			changed = append(changed, name)
+			values[name] = toJSON(v)
+		}
+	}
+	trigger := map[string]any{"source": c.source, "handler_index": i, "values_changed": changed, "new_values": values}
+	if h.when.Inherited {
+		trigger["inherited"] = true
+		trigger["inherited_from"] = h.when.From
+	}
+	return map[string]any{"trigger": trigger}
+}

@@ -1,0 +1,160 @@
+package limn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// listen runs a program and returns the results of its listening.
+func listen(t testing.TB, program string, updates ...Update) []Result {
+	t.Helper()
+	m := NewMachine(nil)
+	for r := range m.Run(Parse("", program, nil)) {
+		if r.Status != StatusSuccess {
+			t.Fatalf("line %d: %s: %s", r.Line.Pos.Line, r.Status, r.Message)
+		}
+	}
+	return slices.Collect(m.Listen(slices.Values(updates)))
+}
+
+func statuses(results []Result) []Status {
+	var s []Status
+	for _, r := range results {
+		s = append(s, r.Status)
+	}
+	return s
+}
+
+// Mended: elsewhere a forbid that is true in a handler ends the program. Here it is
+// a result, and the body goes on.
+func TestMendedForbidInHandler(t *testing.T) {
+	got := statuses(listen(t, "remember a number called x with 0\nwhen x is above 1\n  forbid x is above 1\n  show x", Update{Name: "x", Value: Int(2)}))
+	want := []Status{StatusListening, StatusViolated, StatusFired, StatusShutdown}
+	if !slices.Equal(got, want) {
+		t.Errorf("statuses %v, want %v", got, want)
+	}
+}
+
+// Mended: elsewhere a handler whose condition applies a predicate never fires.
+func TestMendedPredicateInWhen(t *testing.T) {
+	got := statuses(listen(t, "remember a number called x with 0\ndefine high: is above 1\nwhen x is high\n  show x", Update{Name: "x", Value: Int(2)}))
+	want := []Status{StatusListening, StatusFired, StatusShutdown}
+	if !slices.Equal(got, want) {
+		t.Errorf("statuses %v, want %v", got, want)
+	}
+}
+
+// The verbs of a pack are known to the machines that have it, and to no others:
+// elsewhere they belong to the process.
+func TestMendedPacksAreNotGlobal(t *testing.T) {
+	p, err := BuiltinPack("session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = `cite "a" from b`
+	if l := Parse("", line, &Options{Packs: []*Pack{p}}).Lines[0]; l.Err != nil {
+		t.Error(l.Err)
+	}
+	if l := Parse("", line, nil).Lines[0]; l.Err == nil {
+		t.Error("a verb is known without its pack")
+	}
+}
+
+// Each of these handlers makes two fire that come after it, and makes itself ready
+// to fire again: all in all 2³⁰ times, which nobody lives to see.
+func TestRunawayCascadeEnds(t *testing.T) {
+	const levels = 30
+	var b strings.Builder
+	for i := range levels + 1 {
+		fmt.Fprintf(&b, "remember a number called l%d with 0\nremember a number called r%d with 0\n", i, i)
+	}
+	for i := range levels {
+		for _, side := range []string{"l", "r"} {
+			fmt.Fprintf(&b, "when %s%d is above 0\n  assign %s%d to 0\n  assign l%d to 1\n  assign r%d to 1\n", side, i, side, i, i+1, i+1)
+		}
+	}
+	fired, refused := 0, 0
+	for _, r := range listen(t, b.String(), Update{Name: "l0", Value: Int(1)}) {
+		switch {
+		case r.Status == StatusFired && r.Metadata["statement"] == 0:
+			fired++
+		case r.Status == StatusRuntimeError:
+			refused++
+		}
+	}
+	if fired != maxFirings || refused == 0 {
+		t.Errorf("%d handlers fired and %d did not, want %d that did", fired, refused, maxFirings)
+	}
+}
+
+// Who takes no more results gets no more.
+func TestListenStops(t *testing.T) {
+	m := NewMachine(nil)
+	for range m.Run(Parse("", "remember a number called x with 2\nwhen x is above 1\n  show x\n  show x", nil)) {
+		continue
+	}
+	got := 0
+	for range m.Listen(nil) {
+		if got++; got == 2 {
+			break
+		}
+	}
+	if got != 2 {
+		t.Errorf("there are %d results", got)
+	}
+}
+
+// A source that fails, or gives no value, is given up without more ado.
+func TestUpdatesThatAreNone(t *testing.T) {
+	results := listen(t, "remember a number called x with 0\nremember how to go: show x\nwhen x is above 1\n  show x",
+		Update{Name: "go", Value: Int(1)},
+		Update{Name: "y"},
+		Update{Name: "x", Err: errors.New("cut")},
+		Update{Name: "x", Value: Int(9)},
+	)
+	want := []Status{StatusListening, StatusRuntimeError, StatusRuntimeError, StatusRuntimeError, StatusShutdown}
+	if got := statuses(results); !slices.Equal(got, want) {
+		t.Errorf("statuses %v, want %v", got, want)
+	}
+}
+
+// For any updates a handler fires exactly as often as its condition turns true, and
+// equal runs give equal results.
+func TestHandlersAreEdgeTriggered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(-3, 3), 0, 30).Draw(t, "values")
+		limit := rapid.Int64Range(-3, 3).Draw(t, "limit")
+		program := fmt.Sprintf("remember a number called x with 0\nwhen x is above %d\n  show x", limit)
+		edges, before := 0, int64(0)
+		if before > limit {
+			edges++
+		}
+		var updates []Update
+		for _, v := range values {
+			if v > limit && before <= limit {
+				edges++
+			}
+			before = v
+			updates = append(updates, Update{Name: "x", Value: Int(v)})
+		}
+		run := func() []Result {
+			m := NewMachine(nil)
+			for range m.Run(Parse("", program, nil)) {
+				continue
+			}
+			return slices.Collect(m.Listen(slices.Values(updates)))
+		}
+		results := run()
+		if got := len(results) - 2; got != edges {
+			t.Fatalf("%d firings, want %d", got, edges)
+		}
+		if got, want := fmt.Sprint(run()), fmt.Sprint(results); len(got) != len(want) {
+			t.Fatalf("a second run gave %s, the first %s", got, want)
+		}
+	})
+}

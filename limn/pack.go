@@ -1,0 +1,156 @@
+package limn
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Pack adds to the language: nouns, which are reserved while it is loaded,
+// verbs, and live names whose values come from outside. Make one with [LoadPack].
+type Pack struct {
+	Name         string // its type, if it was not given one
+	Version      string // or empty
+	Type         PackType
+	Vocabulary   []PackWord
+	Verbs        []*PackVerb
+	Declarations []PackName
+
+	Sequence []Update      // what a pack of type "test" gives
+	Interval time.Duration // between the ticks of a timer
+	Path     string        // of the file or the directory that a file-watcher watches
+	Limit    int           // how many events a timer or a file-watcher gives; 0 is no limit
+}
+
+// A PackType says where the values of a pack's live names come from.
+type PackType string
+
+// The types of packs.
+const (
+	PackTest        PackType = "test"         // from the pack itself
+	PackTimer       PackType = "timer"        // the name "tick" counts intervals
+	PackStdin       PackType = "stdin"        // the name "line" has the last line that was read
+	PackFileWatcher PackType = "file-watcher" // see [PackNames]
+)
+
+// PackNames returns the live names that the updates of a type of pack are for.
+// Those of a file-watcher are the text of a file that was created or modified, its
+// path, and, at last, whether it was created, modified or deleted.
+func PackNames(t PackType) []PackName {
+	switch t {
+	case PackTimer:
+		return []PackName{{"tick", "number"}}
+	case PackStdin:
+		return []PackName{{"line", "string"}}
+	case PackFileWatcher:
+		return []PackName{{"file-content", "string"}, {"changed-file", "string"}, {"change-type", "string"}}
+	case PackTest:
+	}
+	return nil
+}
+
+// A PackWord is a noun of a pack.
+type PackWord struct {
+	Word     string
+	Category string // "noun"
+}
+
+// A PackName is a live name and the type of its values: a [Kind], or that of a
+// list with its category as [Value.Type] returns it.
+type PackName struct {
+	Name, Type string
+}
+
+// holds reports whether a value is of the declared type. A list that is empty is
+// of every type of list.
+func (n PackName) holds(v Value) bool {
+	if v.Kind() == KindList && v.Len() == 0 {
+		return strings.HasPrefix(n.Type, string(KindList))
+	}
+	return n.Type == string(v.Kind()) || n.Type == v.Type()
+}
+
+// A PackVerb is a verb of a pack.
+type PackVerb struct {
+	Pack      string
+	Word      string
+	Slots     []PackSlot // at most one positional, and that first
+	Execution Execution
+}
+
+// slot returns the index of the slot of some name.
+func (v *PackVerb) slot(name string) int {
+	return slices.IndexFunc(v.Slots, func(s PackSlot) bool { return s.Name == name })
+}
+
+// A PackSlot is a place for a value or a name in a statement of a pack verb.
+type PackSlot struct {
+	Name       string
+	Connective string // the word before it; empty in the positional slot
+	Required   bool
+	IsName     bool   // whether it takes the name of something that exists, rather than a value
+	Constraint string // the descriptor that the named thing must have, or empty
+}
+
+// An Execution is what a pack verb does: its type and the parameters of that type.
+type Execution struct {
+	Type   string            // one of eight, see [LoadPack]
+	Params map[string]string // parameters by name
+}
+
+//go:embed packs/*.json
+var packFiles embed.FS
+
+// ErrNoPack is that a name is not that of a pack that is built in.
+var ErrNoPack = errors.New("no such pack")
+
+// BuiltinPacks returns the names of the packs that are built in.
+func BuiltinPacks() []string { return []string{"session", "research"} }
+
+// BuiltinPack returns a pack that is built in: "session", whose verbs hold claims
+// against sources, or "research", whose verbs hold them against releases and
+// windows. It returns [ErrNoPack] for other names.
+func BuiltinPack(name string) (*Pack, error) {
+	if !slices.Contains(BuiltinPacks(), name) {
+		return nil, fmt.Errorf("%w: %q", ErrNoPack, name)
+	}
+	data, err := packFiles.ReadFile(path.Join("packs", name+".json"))
+	if err != nil {
+		return nil, err
+	}
+	return LoadPack(data)
+}
+
+// CheckPacks reports whether packs can be loaded together: no two may have a word
+// or a live name in common.
+func CheckPacks(packs []*Pack) error {
+	owners := make(map[string]string)
+	for _, p := range packs {
+		for _, w := range p.words() {
+			if owner, taken := owners[w]; taken {
+				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q", ErrPack, w, owner, p.Name)
+			}
+			owners[w] = p.Name
+		}
+	}
+	return nil
+}
+
+// words returns all that a pack claims for itself.
+func (p *Pack) words() []string {
+	var words []string
+	for _, w := range p.Vocabulary {
+		words = append(words, w.Word)
+	}
+	for _, v := range p.Verbs {
+		words = append(words, v.Word)
+	}
+	for _, d := range p.Declarations {
+		words = append(words, d.Name)
+	}
+	return words
+}

@@ -1,0 +1,169 @@
+package limn
+
+import (
+	"slices"
+	"strings"
+)
+
+// A packRule is what an execution needs.
+type packRule struct {
+	writes  bool     // target_name or target_slot, and source_slot or literal_value
+	names   []string // parameters that are slots for names
+	values  []string // parameters that are slots for names or values
+	targets []string // parameters that are names to write to
+	judges  bool     // on_mismatch
+}
+
+// packRuleOf returns what an execution of some type needs.
+func packRuleOf(execution string) (packRule, bool) {
+	switch execution {
+	case "set_value", "append_to_list", "set_field":
+		return packRule{writes: true}, true
+	case "substring_check":
+		return packRule{values: []string{"check_slot"}, names: []string{"against_slot"}}, true
+	case "compare_values":
+		return packRule{names: []string{"left_slot", "right_slot"}, targets: []string{"status_target"}, judges: true}, true
+	case "numeric_extract_compare":
+		return packRule{
+			values: []string{"check_slot", "tolerance_slot"}, names: []string{"against_slot"},
+			targets: []string{"status_target", "matched_target", "delta_target"}, judges: true,
+		}, true
+	case "range_check":
+		return packRule{
+			values: []string{"check_slot"}, names: []string{"against_slot"},
+			targets: []string{"status_target", "claimed_target", "reference_target", "divergence_target"}, judges: true,
+		}, true
+	case "conformance_check":
+		return packRule{
+			names:   []string{"record_slot", "shape_slot"},
+			targets: []string{"status_target", "missing_target", "type_mismatch_target", "extra_target"}, judges: true,
+		}, true
+	}
+	return packRule{}, false
+}
+
+// fields returns the parameters that an execution may have.
+func (rule packRule) fields(execution string) []string {
+	fields := slices.Concat([]string{"type"}, rule.names, rule.values, rule.targets)
+	if rule.writes {
+		fields = append(fields, "target_name", "target_slot", "source_slot", "literal_value")
+	}
+	if rule.judges {
+		fields = append(fields, "on_mismatch")
+	}
+	switch execution {
+	case "set_field":
+		fields = append(fields, "field_name")
+	case "compare_values":
+		fields = append(fields, "comparison", "details_target")
+	}
+	return fields
+}
+
+func (r *packReader) execution(at string, v any, verb *PackVerb) Execution {
+	if v == nil {
+		r.fail(at, "is missing")
+		return Execution{}
+	}
+	fields, _ := v.(map[string]any)
+	name, _ := fields["type"].(string)
+	rule, ok := packRuleOf(name)
+	if !ok {
+		r.fail(member(at, "type"), "is %q, which is no execution", name)
+		return Execution{}
+	}
+	x := packParams{r.object(at, v, rule.fields(name)...), verb, map[string]string{}}
+	x.rule(rule)
+	switch name {
+	case "set_field":
+		x.word("field_name")
+	case "compare_values":
+		x.comparison()
+	}
+	return Execution{Type: name, Params: x.params}
+}
+
+// packParams reads the parameters of an execution.
+type packParams struct {
+	packObject
+
+	verb   *PackVerb
+	params map[string]string
+}
+
+func (x packParams) rule(rule packRule) {
+	for _, name := range rule.names {
+		x.slot(name, true)
+	}
+	for _, name := range rule.values {
+		x.slot(name, false)
+	}
+	for _, name := range rule.targets {
+		x.word(name)
+	}
+	if rule.writes {
+		x.either("target_name", "target_slot")
+		x.either("source_slot", "literal_value")
+	}
+	if rule.judges {
+		x.params["on_mismatch"] = x.choice("on_mismatch", "flag", "error", "flag")
+	}
+}
+
+// comparison reads how compare_values compares.
+func (x packParams) comparison() {
+	x.params["comparison"] = x.choice("comparison", "", "equality", "structural")
+	switch {
+	case x.params["comparison"] == "structural":
+		x.word("details_target")
+	case x.has("details_target"):
+		x.fail("details_target", "is for structural comparisons")
+	}
+}
+
+// either reads the one of two parameters that there is.
+func (x packParams) either(a, b string) {
+	if x.has(a) == x.has(b) {
+		x.fail(a, "or else %s must be there, and not both", b)
+		return
+	}
+	name := a
+	if x.has(b) {
+		name = b
+	}
+	switch name {
+	case "target_name":
+		x.word(name)
+	case "target_slot":
+		x.slot(name, true)
+	case "source_slot":
+		x.slot(name, false)
+	case "literal_value":
+		x.params[name] = x.text(name)
+	}
+}
+
+// word reads a parameter that is a name.
+func (x packParams) word(name string) {
+	x.params[name] = x.r.word(member(x.at, name), x.text(name))
+}
+
+// slot reads a parameter that is the name of a slot which is always filled.
+func (x packParams) slot(name string, isName bool) {
+	s := x.text(name)
+	x.params[name] = s
+	i := x.verb.slot(s)
+	switch {
+	case i < 0:
+		x.fail(name, "is %q, which is no slot of the verb", s)
+	case !x.verb.Slots[i].Required:
+		x.fail(name, "is %q, a slot that may be left out", s)
+	case isName && !x.verb.Slots[i].IsName:
+		x.fail(name, "is %q, a slot that takes no names", s)
+	}
+}
+
+// packTarget reports whether a parameter is a name that is written to.
+func packTarget(param string) bool {
+	return param == "target_name" || strings.HasSuffix(param, "_target")
+}

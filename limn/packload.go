@@ -1,0 +1,263 @@
+package limn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrPack is what errors about packs wrap. Their text names the field.
+var ErrPack = errors.New("not a pack")
+
+// The bounds of the settings of a pack.
+const (
+	defaultInterval = int64(time.Second / time.Millisecond)
+	maxInterval     = int64(24 * time.Hour / time.Millisecond)
+	maxLimit        = 1_000_000_000
+)
+
+// packFields are the fields of a pack. The interval at which a file-watcher polls
+// is accepted since other implementations have it; this one is told of changes.
+var packFields = [...]string{
+	"name", "version", "type", "vocabulary", "verbs", "declarations", "sequence", "script",
+	"interval_ms", "max_ticks", "path", "poll_interval_ms", "max_events",
+}
+
+// LoadPack reads a pack from JSON. It is strict: fields that packs do not have,
+// values of a wrong type and verbs that could not run are errors, which wrap
+// [ErrPack] and name the field.
+//
+// The executions of verbs, with their parameters, are set_value, append_to_list
+// and set_field (exactly one of target_name and target_slot, exactly one of
+// source_slot and literal_value; the last with field_name), substring_check,
+// compare_values, numeric_extract_compare, range_check and conformance_check.
+// Those that compare fail on every difference, whatever on_mismatch says, once
+// they have written what they found.
+func LoadPack(data []byte) (*Pack, error) {
+	v, err := decodePack(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &packReader{}
+	p := r.pack(r.object("", v, packFields[:]...))
+	if r.err != nil {
+		return nil, r.err
+	}
+	return p, nil
+}
+
+func (r *packReader) pack(o packObject) *Pack {
+	types := []string{string(PackTest), string(PackTimer), string(PackStdin), string(PackFileWatcher)}
+	t := PackType(o.choice("type", string(PackTest), types...))
+	p := &Pack{Name: o.optional("name", string(t)), Version: o.optional("version", ""), Type: t}
+	for i, v := range o.array("vocabulary") {
+		p.Vocabulary = append(p.Vocabulary, r.noun(element("vocabulary", i), v))
+	}
+	for i, v := range o.array("verbs") {
+		p.Verbs = append(p.Verbs, r.verb(element("verbs", i), p.Name, v))
+	}
+	for i, v := range o.array("declarations") {
+		p.Declarations = append(p.Declarations, r.declaration(element("declarations", i), v))
+	}
+	r.settings(o, p)
+	r.unique(p)
+	return p
+}
+
+// settings reads what says where updates come from, and declares their names.
+func (r *packReader) settings(o packObject, p *Pack) {
+	o.belong(p.Type, PackTimer, "interval_ms", "max_ticks")
+	o.belong(p.Type, PackFileWatcher, "path", "poll_interval_ms", "max_events")
+	switch p.Type {
+	case PackTimer:
+		p.Interval = time.Duration(o.whole("interval_ms", defaultInterval, maxInterval)) * time.Millisecond
+		p.Limit = int(o.whole("max_ticks", 0, maxLimit))
+	case PackFileWatcher:
+		p.Path = o.text("path")
+		p.Limit = int(o.whole("max_events", 0, maxLimit))
+		o.whole("poll_interval_ms", defaultInterval, maxInterval)
+	case PackStdin, PackTest:
+	}
+	for _, n := range PackNames(p.Type) {
+		if !slices.Contains(p.Declarations, n) {
+			p.Declarations = append(p.Declarations, n)
+		}
+	}
+	r.sequence(o, p)
+}
+
+// belong refuses settings of another type of pack.
+func (o packObject) belong(t, owner PackType, names ...string) {
+	for _, name := range names {
+		if o.has(name) && t != owner {
+			o.fail("type", "is %q, and %s belongs to %q", t, name, owner)
+		}
+	}
+}
+
+// sequence reads the updates of a pack of type "test".
+func (r *packReader) sequence(o packObject, p *Pack) {
+	name := "sequence"
+	if o.has("script") {
+		name = "script"
+	}
+	if o.has("sequence") && o.has("script") {
+		o.fail("script", "is the old name of sequence, which is there as well")
+	}
+	steps := o.array(name)
+	if len(steps) > 0 && p.Type != PackTest {
+		o.fail(name, "is only for packs of type %q", PackTest)
+	}
+	for i, step := range steps {
+		at := element(name, i)
+		if step == "[done]" {
+			if i < len(steps)-1 {
+				r.fail(at, "is the end, but not at the end")
+			}
+			return
+		}
+		p.Sequence = append(p.Sequence, r.update(at, step, p.Declarations))
+	}
+}
+
+func (r *packReader) update(at string, step any, declared []PackName) Update {
+	pair := r.array(at, step)
+	if len(pair) != 2 {
+		r.fail(at, `is neither a name with a value nor "[done]"`)
+		return Update{}
+	}
+	name := r.word(element(at, 0), pair[0])
+	v, err := FromJSON(pair[1])
+	if err != nil {
+		r.fail(element(at, 1), "is %v", err)
+		return Update{}
+	}
+	i := slices.IndexFunc(declared, func(n PackName) bool { return n.Name == name })
+	if i < 0 {
+		return Update{Name: name, Value: v}
+	}
+	if s, ok := v.Text(); ok && declared[i].Type == string(KindDate) {
+		if v, err = DateOf(s); err != nil {
+			r.fail(element(at, 1), "is %v", err)
+			return Update{}
+		}
+	}
+	if !declared[i].holds(v) {
+		r.fail(element(at, 1), "is a %s, and %s is declared a %s", v.Type(), name, declared[i].Type)
+	}
+	return Update{Name: name, Value: v}
+}
+
+func (r *packReader) noun(at string, v any) PackWord {
+	o := r.object(at, v, "word", "category")
+	return PackWord{r.word(member(at, "word"), o.text("word")), o.choice("category", "", "noun")}
+}
+
+func (r *packReader) declaration(at string, v any) PackName {
+	pair := r.array(at, v)
+	if len(pair) != 2 {
+		r.fail(at, "is no name with a type")
+		return PackName{}
+	}
+	n := PackName{Name: r.word(element(at, 0), pair[0]), Type: r.text(element(at, 1), pair[1])}
+	known := []string{"number", "string", "date", "record", "list"}
+	if item, ok := strings.CutPrefix(n.Type, "list_of_"); ok {
+		known = []string{"numbers", "strings", "dates", "records"}
+		if !slices.Contains(known, item) {
+			r.fail(element(at, 1), "is %q, not one of list_of_%s", n.Type, strings.Join(known, ", list_of_"))
+		}
+	} else if !slices.Contains(known, n.Type) {
+		r.fail(element(at, 1), "is %q, not one of %s", n.Type, strings.Join(known, ", "))
+	}
+	return n
+}
+
+// word returns v as a word that can stand in a program and is not the language's.
+func (r *packReader) word(at string, v any) string {
+	w := r.text(at, v)
+	switch {
+	case !plainWord(w):
+		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
+	case Reserved(w):
+		r.fail(at, "is %q, which is a word of the language", w)
+	}
+	return w
+}
+
+// unique refuses a pack that gives a word two meanings.
+func (r *packReader) unique(p *Pack) {
+	words := p.words()
+	for i, w := range words {
+		if slices.Contains(words[:i], w) {
+			r.fail(fmt.Sprintf("%q", w), "has two meanings")
+		}
+	}
+}
+
+func (r *packReader) verb(at, pack string, v any) *PackVerb {
+	o := r.object(at, v, "word", "slots", "execution")
+	verb := &PackVerb{Pack: pack, Word: r.word(member(at, "word"), o.text("word"))}
+	if !o.has("slots") {
+		o.fail("slots", "is missing")
+	}
+	for i, s := range o.array("slots") {
+		verb.Slots = append(verb.Slots, r.slot(element(member(at, "slots"), i), s, verb.Slots))
+	}
+	verb.Execution = r.execution(member(at, "execution"), o.fields["execution"], verb)
+	return verb
+}
+
+// slot reads a slot that stands behind others.
+func (r *packReader) slot(at string, v any, before []PackSlot) PackSlot {
+	o := r.object(at, v, "name", "connective", "required", "value_type", "type_constraint")
+	s := PackSlot{
+		Name:       o.text("name"),
+		Required:   o.truth("required"),
+		IsName:     o.choice("value_type", "name", "name", "value") == "name",
+		Constraint: strings.ToLower(o.optional("type_constraint", "")),
+	}
+	if !o.has("connective") {
+		o.fail("connective", "is missing; of a slot without one it is null")
+	}
+	if o.fields["connective"] != nil {
+		s.Connective = o.text("connective")
+		r.connective(member(at, "connective"), s.Connective)
+	} else if len(before) > 0 {
+		o.fail("connective", "is null, but only the first slot can do without one")
+	}
+	if s.Constraint != "" && !s.IsName {
+		o.fail("type_constraint", "is for names, and the slot takes values")
+	}
+	for _, b := range before {
+		if b.Name == s.Name {
+			o.fail("name", "is %q, as that of a slot before", s.Name)
+		}
+		if b.Connective == s.Connective {
+			o.fail("connective", "is %q, as that of a slot before", s.Connective)
+		}
+	}
+	return s
+}
+
+// connective refuses words that would end the value before them, or continue it.
+func (r *packReader) connective(at, w string) {
+	switch {
+	case !plainWord(w):
+		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
+	case slices.Contains([]string{"and", "then", "because", "of"}, w):
+		r.fail(at, "is %q, which means something else behind a value", w)
+	case Reserved(w) && !isConnective(w):
+		r.fail(at, "is %q, which is a word of the language and no connective", w)
+	}
+}
+
+// plainWord reports whether a lexer makes a word of w, and just the same.
+func plainWord(w string) bool {
+	lx := newLexer(nil)
+	return lx.lex(w) == nil && len(lx.toks) == 2 && lx.toks[0].text == w &&
+		(lx.toks[0].kind == tokWord || lx.toks[0].kind == tokKeyword)
+}
+
+func isConnective(w string) bool { return slices.Contains(Words(), Keyword{w, Connective}) }

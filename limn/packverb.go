@@ -1,0 +1,140 @@
+package limn
+
+import (
+	"cmp"
+	"strings"
+)
+
+// A packRun is a statement of a pack verb at work.
+type packRun struct {
+	m *Machine
+	c *PackCall
+	f *frame
+}
+
+// checkPack checks the statement of a pack verb by the names there are now.
+func (m *Machine) checkPack(c *PackCall, f *frame) error {
+	kinds := make([]Kind, len(c.Slots))
+	for i, s := range c.Verb.Slots {
+		if c.Slots[i] == nil {
+			continue
+		}
+		kind, err := m.checkSlot(c, s, c.Slots[i], f)
+		if err != nil {
+			return err
+		}
+		kinds[i] = kind
+	}
+	return packRun{m, c, f}.check(kinds)
+}
+
+// checkSlot checks what fills a slot.
+func (m *Machine) checkSlot(c *PackCall, s PackSlot, e Expr, f *frame) (Kind, error) {
+	if !s.IsName {
+		return m.kindOf(e, f)
+	}
+	kind, err := m.operandKind(e, f)
+	if err != nil || s.Constraint == "" {
+		return kind, err
+	}
+	w, ok := e.(*Word)
+	if !ok {
+		return kind, semanticError(posOf(e), "%q is about something remembered as a %s, and an item is not", c.Verb.Word, s.Constraint)
+	}
+	if of := descriptorOf(m.symbols[w.Text]); !strings.EqualFold(of, s.Constraint) {
+		return kind, semanticError(w.Pos, "%q is about a %s, and '%s' was remembered as %s", c.Verb.Word, s.Constraint, w.Text, quoteOr(of, "something else"))
+	}
+	return kind, nil
+}
+
+func quoteOr(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return "'" + s + "'"
+}
+
+// check checks that an execution can do with what is in the slots.
+func (x packRun) check(kinds []Kind) error {
+	want := func(param string, kind Kind) error { return x.want(param, kind, kinds) }
+	switch x.c.Verb.Execution.Type {
+	case "set_value", "append_to_list", "set_field":
+		return x.checkWrite(kinds)
+	case "substring_check", "range_check":
+		return want(paramAgainst, KindText)
+	case "numeric_extract_compare":
+		return cmp.Or(want(paramAgainst, KindText), want(paramCheck, KindNumber), want("tolerance_slot", KindNumber))
+	case "conformance_check":
+		return cmp.Or(want("record_slot", KindRecord), want("shape_slot", KindRecord))
+	}
+	return nil
+}
+
+// want checks the kind of what is in the slot that a parameter names. A live name
+// without a value has none yet.
+func (x packRun) want(param string, kind Kind, kinds []Kind) error {
+	i := x.index(param)
+	if kinds[i] == kind || kinds[i] == KindNone {
+		return nil
+	}
+	return semanticError(posOf(x.c.Slots[i]), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
+}
+
+// callPack executes the statement of a pack verb that was checked. What verifies
+// remembers what it found before it fails.
+func (m *Machine) callPack(c *PackCall, f *frame) error {
+	x := packRun{m, c, f}
+	var err error
+	switch c.Verb.Execution.Type {
+	case "set_value":
+		err = x.setValue()
+	case "append_to_list":
+		err = x.appendToList()
+	case "set_field":
+		err = x.setField()
+	case "substring_check":
+		err = x.conclude(x.substring())
+	case "compare_values":
+		err = x.conclude(x.compare())
+	case "numeric_extract_compare":
+		err = x.conclude(x.measure())
+	case "range_check":
+		err = x.conclude(x.ranges())
+	case "conformance_check":
+		err = x.conclude(x.conform())
+	}
+	return located(c.Pos, err)
+}
+
+func (x packRun) param(name string) string { return x.c.Verb.Execution.Params[name] }
+
+// index returns the index of the slot that a parameter names.
+func (x packRun) index(param string) int { return x.c.Verb.slot(x.param(param)) }
+
+// value evaluates what is in the slot that a parameter names.
+func (x packRun) value(param string) (Value, error) {
+	e := x.c.Slots[x.index(param)]
+	v, err := x.m.eval(e, x.f)
+	if err == nil && v.v == nil {
+		return v, runtimeError(posOf(e), "'%s' has no value yet", canonical(e))
+	}
+	return v, err
+}
+
+// values evaluates what is in several slots.
+func (x packRun) values(params ...string) ([]Value, error) {
+	values := make([]Value, len(params))
+	for i, p := range params {
+		var err error
+		if values[i], err = x.value(p); err != nil {
+			return nil, err
+		}
+		if err := x.m.spend(1 + values[i].extent()); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// said writes what is in a slot, for messages.
+func (x packRun) said(param string) string { return canonical(x.c.Slots[x.index(param)]) }

@@ -1,0 +1,244 @@
+package limn
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Parameters of executions that several have.
+const (
+	paramCheck   = "check_slot"
+	paramAgainst = "against_slot"
+	paramStatus  = "status_target"
+)
+
+// The statuses of verifications, besides those of differences.
+const (
+	statusNoNumbers  = "no_numbers_found"
+	statusParseError = "parse_error"
+)
+
+// A finding is what a verification comes to.
+type finding struct {
+	values  map[string]Value // what is remembered, by the parameters that name where
+	failure string           // its type, or empty if there is none
+	message string
+	figures map[string]any // about the failure
+}
+
+// conclude remembers what was found, and then fails if that is a failure.
+func (x packRun) conclude(f finding, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, param := range slices.Sorted(maps.Keys(f.values)) {
+		name := Name{Pos: x.c.Pos, Text: x.param(param)}
+		if err := x.m.bindable(name); err != nil {
+			return err
+		}
+		if err := x.m.bind(name.Text, packed, f.values[param]); err != nil {
+			return err
+		}
+	}
+	if f.failure == "" {
+		return nil
+	}
+	metadata := map[string]any{"verb": x.c.Verb.Word, "pack": x.c.Verb.Pack, "failure_type": f.failure}
+	for i, s := range x.c.Verb.Slots {
+		metadata[s.Name] = x.filling(s, x.c.Slots[i])
+	}
+	maps.Copy(metadata, f.figures)
+	return &failure{status: StatusPackFailure, message: f.message, metadata: metadata}
+}
+
+// filling returns what fills a slot: the name in one for names, otherwise the value.
+func (x packRun) filling(s PackSlot, e Expr) any {
+	if w, ok := e.(*Word); ok && s.IsName {
+		return w.Text
+	}
+	v, err := x.m.eval(e, x.f)
+	if e == nil || err != nil {
+		return nil
+	}
+	return toJSON(v)
+}
+
+// substring finds a text in another one, letter by letter.
+func (x packRun) substring() (finding, error) {
+	v, err := x.values(paramCheck, paramAgainst)
+	if err != nil {
+		return finding{}, err
+	}
+	text, source := v[0].String(), v[1].String()
+	if strings.Contains(source, text) {
+		return finding{}, nil
+	}
+	return finding{
+		failure: "substring_not_found",
+		message: "'" + x.said(paramAgainst) + "' does not contain: " + text,
+		figures: map[string]any{"actual": source},
+	}, nil
+}
+
+// compare finds how two values differ.
+func (x packRun) compare() (finding, error) {
+	v, err := x.values("left_slot", "right_slot")
+	if err != nil {
+		return finding{}, err
+	}
+	d := difference{status: differNot}
+	if x.param("comparison") == "structural" {
+		d = differ(v[0], v[1])
+	} else if !v[0].Equal(v[1]) {
+		d.status = differItem
+	}
+	f := finding{values: map[string]Value{paramStatus: String(d.status)}}
+	if x.param("details_target") != "" {
+		f.values["details_target"] = d.divergences()
+	}
+	if d.status != differNot {
+		f.failure = "comparison_" + d.status
+		f.message = "'" + x.said("left_slot") + "' is not as '" + x.said("right_slot") + "': " + d.status
+		f.figures = map[string]any{"divergences": toJSON(d.divergences())}
+	}
+	return f, nil
+}
+
+// numberPattern is what counts as a number in a text.
+var numberPattern = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
+
+// numbersIn returns the numbers in a text, or the first n of them if n is not
+// negative. What is too large for a number is passed over.
+func numbersIn(text string, n int) []Value {
+	var numbers []Value
+	for _, s := range numberPattern.FindAllString(text, -1) {
+		if v, err := parseNumber(s); err == nil && len(numbers) != n {
+			numbers = append(numbers, v)
+		}
+	}
+	return numbers
+}
+
+// measure finds the number in a text that is nearest to a number, which has to be
+// within a tolerance of it.
+func (x packRun) measure() (finding, error) {
+	v, err := x.values(paramCheck, paramAgainst, "tolerance_slot")
+	if err != nil {
+		return finding{}, err
+	}
+	claim, tolerance := v[0], v[2]
+	nearest, delta, err := nearestNumber(numbersIn(v[1].String(), -1), claim)
+	if err != nil {
+		return finding{}, err
+	}
+	f := finding{values: map[string]Value{paramStatus: String(differNot), "matched_target": nearest, "delta_target": delta}}
+	switch {
+	case nearest.v == nil:
+		f.values = map[string]Value{paramStatus: String(statusNoNumbers), "matched_target": String(none), "delta_target": String(none)}
+		f.failure = statusNoNumbers
+		f.message = "there is no number in '" + x.said(paramAgainst) + "'"
+	case compareNumbers(delta, tolerance) > 0:
+		f.values[paramStatus] = String(differItem)
+		f.failure = "outside_tolerance"
+		f.message = "the nearest number in '" + x.said(paramAgainst) + "' is " + nearest.String() + ", " + delta.String() + " from " + claim.String()
+		f.figures = map[string]any{"actual": toJSON(nearest), "delta": toJSON(delta)}
+	}
+	return f, nil
+}
+
+// nearestNumber returns the first number that is nearest to another, and how far
+// it is from it.
+func nearestNumber(numbers []Value, claim Value) (nearest, delta Value, err error) {
+	for _, n := range numbers {
+		high, low := n, claim
+		if compareNumbers(high, low) < 0 {
+			high, low = low, high
+		}
+		d, err := arithmetic(opMinus, high, low)
+		if err != nil {
+			return Value{}, Value{}, err
+		}
+		if nearest.v == nil || compareNumbers(d, delta) < 0 {
+			nearest, delta = n, d
+		}
+	}
+	return nearest, delta, nil
+}
+
+// ranges compares the first two numbers in two texts.
+func (x packRun) ranges() (finding, error) {
+	v, err := x.values(paramCheck, paramAgainst)
+	if err != nil {
+		return finding{}, err
+	}
+	claimed, reference := numbersIn(v[0].String(), 2), numbersIn(v[1].String(), 2)
+	status, failure, ends := differNot, "", []Value{}
+	if len(claimed) < 2 || len(reference) < 2 {
+		status, failure = statusParseError, statusParseError
+	} else {
+		for i, end := range []string{"start", "end"} {
+			if !claimed[i].Equal(reference[i]) {
+				status, failure, ends = differItem, "range_mismatch", append(ends, String(end))
+			}
+		}
+	}
+	f := finding{failure: failure, values: map[string]Value{
+		paramStatus:         String(status),
+		"claimed_target":    {newList(claimed)},
+		"reference_target":  {newList(reference)},
+		"divergence_target": {newList(ends)},
+	}}
+	f.message = "the range of " + x.said(paramCheck) + " is not that of '" + x.said(paramAgainst) + "', which says: " + v[1].String()
+	if failure == statusParseError {
+		f.message = "a range is two numbers: " + x.said(paramCheck) + " or '" + x.said(paramAgainst) + "' has fewer"
+	}
+	f.figures = map[string]any{
+		"claimed_range":   toJSON(f.values["claimed_target"]),
+		"reference_range": toJSON(f.values["reference_target"]),
+		"divergence":      toJSON(f.values["divergence_target"]),
+	}
+	return f, nil
+}
+
+// conform holds a record against another one, which says what fields it has to
+// have and of what kinds. What it has besides is found, and is no failure.
+func (x packRun) conform() (finding, error) {
+	v, err := x.values("record_slot", "shape_slot")
+	if err != nil {
+		return finding{}, err
+	}
+	var missing, different, extra []Value
+	for _, want := range v[1].Entries() {
+		got, ok := v[0].Field(want.Name)
+		switch {
+		case !ok:
+			missing = append(missing, String(want.Name))
+		case got.Kind() != want.Value.Kind():
+			different = append(different, String(want.Name))
+		}
+	}
+	for _, e := range v[0].Entries() {
+		if _, ok := v[1].Field(e.Name); !ok {
+			extra = append(extra, String(e.Name))
+		}
+	}
+	f := finding{values: map[string]Value{
+		paramStatus:            String(differNot),
+		"missing_target":       {newList(missing)},
+		"type_mismatch_target": {newList(different)},
+		"extra_target":         {newList(extra)},
+	}}
+	if len(missing)+len(different) > 0 {
+		f.values[paramStatus] = String(differItem)
+		f.failure = "conformance_mismatch"
+		f.message = "'" + x.said("record_slot") + "' is not of the shape of '" + x.said("shape_slot") + "'"
+		f.figures = map[string]any{
+			"missing":       toJSON(f.values["missing_target"]),
+			"type_mismatch": toJSON(f.values["type_mismatch_target"]),
+			"extra":         toJSON(f.values["extra_target"]),
+		}
+	}
+	return f, nil
+}

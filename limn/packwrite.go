@@ -1,0 +1,135 @@
+package limn
+
+// packed is the descriptor of what verbs of packs remember.
+const packed = "value"
+
+// checkWrite checks that a write has a target which suits the source.
+func (x packRun) checkWrite(kinds []Kind) error {
+	target, err := x.target()
+	if err != nil {
+		return err
+	}
+	source := KindText
+	if x.param("source_slot") != "" {
+		source = kinds[x.index("source_slot")]
+	}
+	switch x.c.Verb.Execution.Type {
+	case "append_to_list":
+		return x.checkAppend(target, source)
+	case "set_field":
+		return x.checkSetField(target, source)
+	}
+	return x.m.bindable(target)
+}
+
+func (x packRun) checkAppend(target Name, source Kind) error {
+	l, err := x.m.ownList(x.c.Verb.Word, target)
+	switch {
+	case err != nil:
+		return err
+	case source == KindList:
+		return semanticError(target.Pos, "a list cannot be an item of '%s'", target.Text)
+	case source == KindNone || l.kind == KindNone || source == l.kind || l.onlyNone():
+		return nil
+	}
+	return semanticError(target.Pos, "'%s' is %s, and this would be a %s", target.Text, describeList(l.kind), source)
+}
+
+func (x packRun) checkSetField(target Name, source Kind) error {
+	s, err := x.m.symbolNamed(target)
+	switch {
+	case err != nil:
+		return err
+	case s.value.Kind() != KindRecord:
+		return semanticError(target.Pos, "%q sets a field of a record, and '%s' is %s", x.c.Verb.Word, target.Text, describe(s.value))
+	case source == KindRecord || source == KindList:
+		return semanticError(target.Pos, "a field holds a number, a text or a date, not a %s", source)
+	}
+	return x.m.bindable(target)
+}
+
+// target returns the name that is written to.
+func (x packRun) target() (Name, error) {
+	if name := x.param("target_name"); name != "" {
+		return Name{Pos: x.c.Pos, Text: name}, nil
+	}
+	e := x.c.Slots[x.index("target_slot")]
+	if w, ok := e.(*Word); ok {
+		return Name{Pos: w.Pos, Text: w.Text}, nil
+	}
+	return Name{}, semanticError(posOf(e), "%q writes to a name, and an item has none", x.c.Verb.Word)
+}
+
+// source returns the value that is written.
+func (x packRun) source() (Value, error) {
+	if text := x.param("literal_value"); text != "" {
+		return String(text), nil
+	}
+	return x.value("source_slot")
+}
+
+// setValue gives a name a value. From a slot that takes names, it is the name.
+func (x packRun) setValue() error {
+	target, err := x.target()
+	if err != nil {
+		return err
+	}
+	v, err := x.source()
+	if err != nil {
+		return err
+	}
+	if x.param("source_slot") != "" {
+		i := x.index("source_slot")
+		if w, ok := x.c.Slots[i].(*Word); ok && x.c.Verb.Slots[i].IsName {
+			v = String(w.Text)
+		}
+	}
+	return x.m.bind(target.Text, keptDescriptor(x.m.symbols[target.Text]), v)
+}
+
+// keptDescriptor returns the descriptor that a name keeps.
+func keptDescriptor(s *symbol) string {
+	if d := descriptorOf(s); d != "" {
+		return d
+	}
+	return packed
+}
+
+func (x packRun) appendToList() error {
+	target, err := x.target()
+	if err != nil {
+		return err
+	}
+	v, err := x.source()
+	if err != nil {
+		return err
+	}
+	l, err := x.m.ownList(x.c.Verb.Word, target)
+	if err != nil {
+		return err
+	}
+	if v.Kind() == KindList {
+		return runtimeError(target.Pos, "a list cannot be an item of '%s'", target.Text)
+	}
+	x.m.touch(target.Text)
+	return x.m.add(l, v)
+}
+
+func (x packRun) setField() error {
+	target, err := x.target()
+	if err != nil {
+		return err
+	}
+	s, err := x.m.symbolNamed(target)
+	if err != nil {
+		return err
+	}
+	v, err := x.source()
+	if err != nil {
+		return err
+	}
+	if s.value.Kind() != KindRecord || !v.scalar() {
+		return runtimeError(target.Pos, "%q cannot set a field of '%s' to %s", x.c.Verb.Word, target.Text, describe(v))
+	}
+	return x.m.bind(target.Text, s.descriptor, s.value.with(x.param("field_name"), v))
+}

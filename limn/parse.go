@@ -1,0 +1,270 @@
+package limn
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxNesting bounds how deep statements and arithmetic may be nested.
+const maxNesting = 100
+
+// Parse reads a program. It always returns one: a line that is wrong has an Err,
+// and the lines after it are read all the same. The name is that of the file, for
+// messages; it may be empty. Of the options only Packs matter here.
+//
+// A "when" is one line with its body. If anything in the body is wrong, the whole
+// handler is.
+func Parse(name, text string, opts *Options) *Program {
+	if opts == nil {
+		opts = &Options{}
+	}
+	p := &parser{lexer: newLexer(opts.Packs), text: text, rest: text}
+	prog := &Program{Name: name, Lines: make([]*Line, 0, 1+strings.Count(text, "\n"))}
+	for p.advance() {
+		prog.Lines = append(prog.Lines, p.top())
+	}
+	return prog
+}
+
+// A parser reads lines, and the tokens of one line at a time.
+//
+// It stops at the first fault of a line: [parser.fail] keeps that and moves to the
+// end of the line, where nothing matches any more, so that callers need not look.
+type parser struct {
+	*lexer
+
+	text   string // of the program
+	rest   string // the lines behind src
+	number int    // of src
+	src    source
+	seen   bool // a line that is neither blank nor comment
+
+	at    int    // in toks
+	depth int    // of nested statements
+	each  int    // of enclosing constructs that have a current item
+	amber string // of the line
+	err   *Error // of the line
+}
+
+// A fault is what is wrong at a byte of a line.
+type fault struct {
+	at         int
+	text, hint string
+}
+
+// top reads a line at the top level, with its body if it is a "when".
+func (p *parser) top() *Line {
+	first := !p.seen
+	p.seen = true
+	s := p.begin()
+	switch {
+	case p.whenAhead():
+		p.when(&s.line)
+	case p.toks[0].is(kwAbout):
+		p.finish(&s.line, p.about(first))
+	default:
+		p.statement(s)
+	}
+	return &s.line
+}
+
+// A statement is room for a line with one operation, which nearly all lines are,
+// in one piece.
+type statement struct {
+	line Line
+	seq  Sequence
+	ops  [1]*Op
+	op   Op
+}
+
+// begin makes the line that the parser is at, and its tokens.
+func (p *parser) begin() *statement {
+	p.at, p.depth, p.each, p.amber, p.err = 0, 0, 0, "", nil
+	s := &statement{line: Line{Pos: Pos{p.number, p.src.indent + 1}, Source: p.src.text}}
+	if f := p.lex(p.src.text); f != nil {
+		p.fault(*f)
+	}
+	if p.src.tab >= 0 {
+		p.err = nil
+		p.fault(fault{p.src.tab, "a tab before a statement", "indent with spaces"})
+	}
+	return s
+}
+
+// finish gives a line its statement, unless something is wrong with it.
+func (p *parser) finish(l *Line, s Stmt) {
+	if p.err == nil && !p.atEnd() {
+		p.unexpected()
+	}
+	if p.err != nil {
+		l.Err = p.err
+		return
+	}
+	l.Stmt, l.Amber = s, p.amber
+}
+
+// statement reads a line of operations.
+func (p *parser) statement(s *statement) {
+	if p.err != nil {
+		s.line.Err = p.err
+		return
+	}
+	p.reorder()
+	s.ops[0] = p.op(&s.op)
+	s.seq.Ops = s.ops[:]
+	p.operations(&s.seq)
+	p.finish(&s.line, &s.seq)
+}
+
+// about reads the title of a program.
+func (p *parser) about(first bool) Stmt {
+	if !first {
+		p.fail(`"about" is not at the beginning`, "put the title on the first line, once")
+		return nil
+	}
+	p.next()
+	if p.peek().kind == tokText {
+		return &About{Text: p.next().text}
+	}
+	a := &About{}
+	var words []string
+	for p.wordAhead() {
+		words = append(words, p.next().text)
+	}
+	a.Text = strings.Join(words, " ")
+	if a.Text == "" {
+		p.fail(`"about" says nothing`, "write a title behind it")
+	}
+	return a
+}
+
+// wordAhead reports whether the next token is unquoted and no colon.
+func (p *parser) wordAhead() bool {
+	k := p.peek().kind
+	return k != tokEnd && k != tokText && k != tokColon
+}
+
+// peek returns the next token.
+func (p *parser) peek() token { return p.toks[p.at] }
+
+// peekAt returns a later token; the end of the line if there are not so many.
+func (p *parser) peekAt(n int) token { return p.toks[min(p.at+n, len(p.toks)-1)] }
+
+// next takes a token.
+func (p *parser) next() token {
+	t := p.toks[p.at]
+	if t.kind != tokEnd {
+		p.at++
+	}
+	return t
+}
+
+// accept takes a reserved word if it is the next token.
+func (p *parser) accept(k keyword) bool {
+	if !p.toks[p.at].is(k) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// expect takes a reserved word, which must be the next token.
+func (p *parser) expect(k keyword, hint string) {
+	if !p.accept(k) {
+		p.fail(p.found()+fmt.Sprintf(" where %q belongs", k.String()), hint)
+	}
+}
+
+// colon takes a colon, which must be the next token.
+func (p *parser) colon(hint string) {
+	if p.peek().kind != tokColon {
+		p.fail(p.found()+" where a colon belongs", hint)
+		return
+	}
+	p.at++
+}
+
+// word takes an unreserved word if it is the next token.
+func (p *parser) word(text string) bool {
+	if t := p.peek(); t.kind != tokWord || t.text != text {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// article skips an article.
+func (p *parser) article() {
+	if p.peek().isArticle() {
+		p.at++
+	}
+}
+
+func (p *parser) atEnd() bool { return p.peek().kind == tokEnd }
+
+// pos returns the place of the next token.
+func (p *parser) pos() Pos { return p.place(p.peek().pos) }
+
+// place returns the place of a byte of the line.
+func (p *parser) place(at int) Pos { return Pos{p.number, at + 1} }
+
+// fail says that something is wrong with the next token.
+func (p *parser) fail(text, hint string) {
+	p.fault(fault{p.peek().pos, text, hint})
+}
+
+// fault keeps the first fault of a line and skips the rest of it.
+func (p *parser) fault(f fault) {
+	if p.err == nil {
+		p.err = &Error{Pos: p.place(f.at), Text: f.text, Hint: f.hint}
+	}
+	p.at = len(p.toks) - 1
+}
+
+// found describes the next token, to begin the text of an error.
+func (p *parser) found() string { return p.peek().String() }
+
+func (t token) String() string {
+	switch t.kind {
+	case tokEnd:
+		return "the line ends"
+	case tokText:
+		return "quoted text"
+	case tokColon:
+		return "a colon"
+	case tokWord, tokKeyword, tokPackVerb, tokNoun, tokNumber, tokDate:
+	}
+	return fmt.Sprintf("%q", t.text)
+}
+
+// unexpected fails at a token with which nothing can go on.
+func (p *parser) unexpected() {
+	switch t := p.peek(); {
+	case t.is(kwAnd):
+		p.fail(`"and" does not lead to anything`, "go on with a verb, or with a value if this is a list")
+	case t.is(kwOr):
+		p.fail(`"or" does not lead to a condition`, "begin each part of a condition with a name")
+	case t.is(kwOf) && p.at > 0 && p.toks[p.at-1].kind != tokWord:
+		p.fail(`"of" behind something that has no fields`, "write FIELD of NAME, both without quotes")
+	case t.is(kwOf):
+		p.fail(`"of" behind a field of something`, "records are flat: remember the inner field first")
+	case t.is(kwStarting):
+		p.fail(`"starting" is not where it belongs`, `put "starting" first, then "until", then "inherited"`)
+	case t.is(kwWhen):
+		p.fail(`"when" inside a statement`, "begin a line with it, at the left")
+	default:
+		p.fail(p.found()+" is one word too many", "end the statement before it, or put the words in quotes")
+	}
+}
+
+// enter goes one level deeper and reports whether that is allowed.
+func (p *parser) enter() bool {
+	p.depth++
+	if p.depth > maxNesting {
+		p.fail("statements are nested too deep", "split it into several statements")
+		return false
+	}
+	return true
+}
+
+func (p *parser) leave() { p.depth-- }

@@ -1,0 +1,153 @@
+package limn
+
+// cond reads a condition: parts joined by "or". In some conditions the subject of
+// a test may be left out, which then is the current item.
+func (p *parser) cond(elided bool) Cond {
+	conds := []Cond{p.conjunction(elided)}
+	for p.continues(kwOr) {
+		conds = append(conds, p.conjunction(elided))
+	}
+	if len(conds) == 1 {
+		return conds[0]
+	}
+	j := &Junction{Or: true, Conds: conds}
+	if p.amber == "" && mixed(j) {
+		p.amber = grouped(j)
+	}
+	return j
+}
+
+// conjunction reads tests joined by "and".
+func (p *parser) conjunction(elided bool) Cond {
+	test := p.test(elided)
+	if !p.continues(kwAnd) {
+		return test
+	}
+	j := &Junction{Conds: []Cond{test, p.test(elided)}}
+	for p.continues(kwAnd) {
+		j.Conds = append(j.Conds, p.test(elided))
+	}
+	return j
+}
+
+// continues takes a connective, unless a verb follows, which ends the condition.
+func (p *parser) continues(k keyword) bool {
+	if p.err != nil || !p.peek().is(k) || p.peekAt(1).startsOp() {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// mixed reports whether a condition has both "and" and "or".
+func mixed(j *Junction) bool {
+	for _, c := range j.Conds {
+		if _, ok := c.(*Junction); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// test reads a comparison.
+func (p *parser) test(elided bool) *Test {
+	t := &Test{Pos: p.pos(), Subject: p.subject(elided)}
+	switch {
+	case p.accept(kwIs):
+		p.comparison(t)
+	case p.peek().is(kwNot) && p.peekAt(1).is(kwIncludes):
+		p.at += 2
+		t.Not, t.Op, t.Value = true, OpIncludes, p.value()
+	case p.accept(kwIncludes):
+		t.Op, t.Value = OpIncludes, p.value()
+	default:
+		p.fail(p.found()+" where a comparison belongs", `go on with "is" or "includes"`)
+	}
+	return t
+}
+
+// subject reads what is compared.
+func (p *parser) subject(elided bool) Expr {
+	switch t := p.peek(); {
+	case elided && (t.is(kwIs) || t.is(kwNot) || t.is(kwIncludes)):
+		return &Item{Pos: p.place(t.pos)}
+	case t.is(kwEach):
+		p.at++
+		return &Item{Pos: p.place(t.pos)}
+	case t.is(kwHighest) || t.is(kwLowest):
+		return p.extremum()
+	case t.kind == tokWord:
+		return p.simple()
+	default:
+		p.notSubject(t)
+		return &Item{}
+	}
+}
+
+// notSubject fails at a token with which no test begins.
+func (p *parser) notSubject(t token) {
+	switch {
+	case t.kind == tokEnd || t.kind == tokColon:
+		p.fail(t.String()+" where a condition belongs", "write NAME is VALUE")
+	case t.kind == tokNumber || t.kind == tokDate || t.kind == tokText:
+		p.fail(t.String()+" at the beginning of a condition", "begin with a name and put the value behind it")
+	case t.isArticle():
+		p.fail(t.String()+" at the beginning of a condition", "leave the article out")
+	default:
+		p.fail(t.reserved()+" and cannot begin a condition", "begin with a name")
+	}
+}
+
+// comparison reads what is behind "is".
+func (p *parser) comparison(t *Test) {
+	if p.accept(kwWithin) {
+		p.tolerance(t)
+		return
+	}
+	t.Not = p.accept(kwNot)
+	switch {
+	case p.accept(kwAbove):
+		t.Op = OpAbove
+	case p.accept(kwBelow):
+		t.Op = OpBelow
+	case p.accept(kwEqualTo):
+		t.Op = OpEqual
+	case p.peek().is(kwEqual):
+		p.fail(`"equal" without "to"`, `write "equal to"`)
+	default:
+		t.Op = OpIs
+		if t.Not {
+			p.predicate(t)
+			return
+		}
+	}
+	t.Value = p.value()
+}
+
+// predicate reads the name of a condition behind "is not".
+func (p *parser) predicate(t *Test) {
+	next := p.peek()
+	if next.kind != tokWord || p.peekAt(1).is(kwOf) {
+		p.fail(next.String()+` behind "is not"`, `write "is not equal to", or name a condition that is defined`)
+		return
+	}
+	p.at++
+	t.Value = &Word{Pos: p.place(next.pos), Text: next.text}
+}
+
+// tolerance reads what is behind "is within".
+func (p *parser) tolerance(t *Test) {
+	t.Op = OpWithin
+	if k := p.peek().kind; k != tokNumber && k != tokWord {
+		p.fail(p.found()+" is no tolerance", "write is within NUMBER of VALUE")
+		return
+	}
+	next := p.next()
+	if next.kind == tokNumber {
+		t.Within = &Number{Pos: p.place(next.pos), Text: next.text}
+	} else {
+		t.Within = &Word{Pos: p.place(next.pos), Text: next.text}
+	}
+	p.expect(kwOf, "write is within NUMBER of VALUE")
+	t.Value = p.value()
+}

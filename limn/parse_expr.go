@@ -1,0 +1,163 @@
+package limn
+
+import (
+	"fmt"
+	"strings"
+)
+
+// value reads a value: terms joined by "plus" and "minus".
+func (p *parser) value() Expr {
+	v, depth := p.term(), 0
+	for {
+		t := p.peek()
+		if !t.is(kwPlus) && !t.is(kwMinus) || !p.deeper(&depth) {
+			return v
+		}
+		p.at++
+		v = &Binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.term()}
+	}
+}
+
+// term reads atoms joined by "multiplied by" and "divided by".
+func (p *parser) term() Expr {
+	v, depth := p.atom(), 0
+	for {
+		t := p.peek()
+		if !t.is(kwMultipliedBy) && !t.is(kwDividedBy) || !p.deeper(&depth) {
+			return v
+		}
+		p.at++
+		v = &Binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.atom()}
+	}
+}
+
+// deeper counts an operator, and reports whether that many are allowed.
+func (p *parser) deeper(depth *int) bool {
+	*depth++
+	if *depth > maxNesting {
+		p.fail("too many operators in one value", `do it in steps, with "remember"`)
+		return false
+	}
+	return true
+}
+
+// atom reads a value without operators.
+func (p *parser) atom() Expr {
+	switch t := p.peek(); {
+	case t.is(kwHighest) || t.is(kwLowest):
+		return p.extremum()
+	case t.is(kwEach) && p.each > 0:
+		p.at++
+		return &Item{Pos: p.place(t.pos)}
+	}
+	return p.simple()
+}
+
+// simple reads a literal, a name, or a field of something.
+func (p *parser) simple() Expr {
+	t := p.peek()
+	pos := p.place(t.pos)
+	switch t.kind {
+	case tokNumber:
+		p.at++
+		return &Number{Pos: pos, Text: t.text}
+	case tokDate:
+		p.at++
+		return &Date{Pos: pos, Text: t.text}
+	case tokText:
+		p.at++
+		return &Text{Pos: pos, Text: t.text}
+	case tokWord:
+		p.at++
+		if !p.accept(kwOf) {
+			return &Word{Pos: pos, Text: t.text}
+		}
+		return &Field{Pos: pos, Field: t.text, Of: p.name("a record")}
+	case tokEnd, tokKeyword, tokPackVerb, tokNoun, tokColon:
+	}
+	p.notValue(t)
+	return &Word{Pos: pos}
+}
+
+// extremum reads the highest or lowest of a list.
+func (p *parser) extremum() *Extremum {
+	t := p.next()
+	e := &Extremum{Pos: p.place(t.pos), Highest: t.is(kwHighest)}
+	if !p.peek().is(kwOf) {
+		e.Field = p.name("a field").Text
+	}
+	p.expect(kwOf, "write highest of LIST, or highest FIELD of LIST")
+	p.article()
+	e.List = p.name("a list")
+	return e
+}
+
+// numeral takes a number, which must be the next token.
+func (p *parser) numeral(form string) *Number {
+	t := p.peek()
+	if t.kind != tokNumber {
+		p.fail(t.String()+" where a number belongs", form)
+		return nil
+	}
+	p.at++
+	return &Number{Pos: p.place(t.pos), Text: t.text}
+}
+
+// name takes the name of something, which must be the next token.
+func (p *parser) name(what string) Name {
+	t := p.peek()
+	if t.kind != tokWord {
+		p.notName(what, t)
+		return Name{Pos: p.place(t.pos)}
+	}
+	p.at++
+	return Name{Pos: p.place(t.pos), Text: t.text}
+}
+
+// notName fails at a token that cannot name something.
+func (p *parser) notName(what string, t token) {
+	switch t.kind {
+	case tokEnd, tokColon:
+		p.fail(t.String()+" where the name of "+what+" belongs", "write a name there")
+	case tokText:
+		hint := "write it without quotes"
+		if strings.Contains(t.text, " ") {
+			hint = "write one word; hyphens can join several"
+		}
+		p.fail("the name of "+what+" is in quotes", hint)
+	case tokNumber, tokDate:
+		p.fail(t.String()+" cannot be the name of "+what, "begin names with a letter")
+	case tokWord, tokKeyword, tokPackVerb, tokNoun:
+		p.fail(t.reserved()+" and cannot be the name of "+what, "choose another name")
+	}
+}
+
+// notValue fails at a token that is no value.
+func (p *parser) notValue(t token) {
+	switch {
+	case t.kind == tokEnd || t.kind == tokColon:
+		p.fail(t.String()+" where a value belongs", "write a number, a date, a name or quoted text")
+	case t.is(kwEach):
+		p.fail(`"each" where there is no current item`, `use it inside an "each" or a "transform"`)
+	case t.isArticle():
+		p.fail(t.reserved()+" and no value", "leave it out, or put it in quotes")
+	default:
+		p.fail(t.reserved()+" and no value", fmt.Sprintf(`put it in quotes: "%s"`, t.text))
+	}
+}
+
+// reserved says in what way a word is reserved.
+func (t token) reserved() string {
+	switch t.kind {
+	case tokPackVerb:
+		return fmt.Sprintf("%q is a verb of a pack", t.text)
+	case tokNoun:
+		return fmt.Sprintf("%q is a noun of a pack", t.text)
+	case tokEnd, tokWord, tokKeyword, tokNumber, tokDate, tokText, tokColon:
+	}
+	c := t.word.category()
+	if c == Article || c == Operator {
+		return fmt.Sprintf("%q is an %s", t.text, c)
+	}
+	return fmt.Sprintf("%q is a %s", t.text, c)
+}

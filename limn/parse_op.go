@@ -1,0 +1,255 @@
+package limn
+
+import (
+	"fmt"
+	"strings"
+)
+
+// sequence reads operations that are joined by "and" and "then".
+func (p *parser) sequence() *Sequence {
+	s := &Sequence{Ops: []*Op{p.op(&Op{})}}
+	p.operations(s)
+	return s
+}
+
+// operations reads further operations of a sequence.
+func (p *parser) operations(s *Sequence) {
+	for p.joined() {
+		s.Ops = append(s.Ops, p.op(&Op{Then: p.next().is(kwThen)}))
+	}
+}
+
+// joined reports whether a further operation follows.
+func (p *parser) joined() bool {
+	switch t := p.peek(); {
+	case t.is(kwAnd):
+		return p.peekAt(1).startsOp()
+	case t.is(kwThen):
+		if p.peekAt(1).startsOp() {
+			return true
+		}
+		p.at++
+		p.fail(p.found()+` behind "then"`, "go on with a verb")
+	}
+	return false
+}
+
+// op reads an operation and what is said about it.
+func (p *parser) op(op *Op) *Op {
+	op.Pos = p.pos()
+	if !p.enter() {
+		return op
+	}
+	op.Starting = p.moment(kwStarting)
+	op.Until = p.moment(kwUntil)
+	op.Inherited = p.accept(kwInherited)
+	op.Core = p.core()
+	if p.accept(kwBecause) {
+		op.Because = p.quotedText(`behind "because"`)
+	}
+	if op.Inherited && p.accept(kwFrom) {
+		op.From = p.name("the agent").Text
+	}
+	p.leave()
+	return op
+}
+
+// moment reads the day behind a word, if that is next.
+func (p *parser) moment(k keyword) *Moment {
+	if !p.accept(k) {
+		return nil
+	}
+	t := p.peek()
+	if t.kind != tokDate && (t.kind != tokText || !isDay(t.text)) {
+		p.fail(fmt.Sprintf("%v behind %q is no day", t, k.String()), `write a day as "yyyy-mm-dd"`)
+		return nil
+	}
+	p.at++
+	return &Moment{Text: t.text}
+}
+
+// quotedText takes quoted text, which must be the next token.
+func (p *parser) quotedText(where string) *Text {
+	if p.peek().kind != tokText {
+		p.fail(p.found()+" "+where, "put the text in quotes")
+		return nil
+	}
+	return p.takeText()
+}
+
+// text takes quoted text.
+func (p *parser) takeText() *Text {
+	pos := p.pos()
+	return &Text{Pos: pos, Text: p.next().text}
+}
+
+// core reads what an operation does.
+func (p *parser) core() Core {
+	switch t := p.peek(); {
+	case t.kind == tokWord:
+		return p.call()
+	case t.kind == tokPackVerb:
+		return p.packCall()
+	case t.isVerb():
+		return p.verb()
+	case t.is(kwDefine):
+		return p.define()
+	}
+	p.notVerb()
+	return nil
+}
+
+// notVerb fails at a token with which no operation begins.
+func (p *parser) notVerb() {
+	switch t := p.peek(); {
+	case t.is(kwUntil), t.is(kwStarting):
+		p.unexpected()
+	case t.is(kwOtherwise):
+		p.fail(`"otherwise" without a "choose" on its line`, `keep a "choose" on one line with all its branches`)
+	case t.is(kwWhen):
+		p.fail(`"when" inside a statement`, "begin a line with it, at the left")
+	case t.kind == tokText:
+		p.fail("quoted text where a verb belongs", `to display it write "show" before it`)
+	case t.kind == tokEnd:
+		p.fail("the line ends where a verb belongs", "say what is to be done")
+	default:
+		p.fail(t.String()+" where a verb belongs", `begin with what is to be done, such as "remember", "add" or "require"`)
+	}
+}
+
+// verb reads a statement of a verb of the language.
+func (p *parser) verb() Core {
+	t := p.next()
+	switch {
+	case t.is(kwRemember):
+		return p.remember()
+	case t.is(kwShow):
+		return p.show()
+	case t.is(kwFilter), t.is(kwKeep):
+		return p.selection(t.text)
+	case t.is(kwCount), t.is(kwSum):
+		return &Tally{Verb: t.text, List: p.listName(t.text)}
+	case t.is(kwGather):
+		return p.gather()
+	case t.is(kwEach):
+		return p.eachOf()
+	case t.is(kwChoose):
+		return p.choose()
+	case t.is(kwFinish):
+		return &Finish{}
+	case t.is(kwAdd):
+		return p.change(t.text, kwTo)
+	case t.is(kwRemove):
+		return p.change(t.text, kwFrom)
+	case t.is(kwWeakens):
+		return p.weakens()
+	case t.is(kwRequire):
+		if p.peek().is(kwEach) && p.peekAt(1).kind == tokWord {
+			return p.requireEach()
+		}
+		return p.rule(t.text)
+	case t.is(kwForbid), t.is(kwPermit), t.is(kwExpect):
+		return p.rule(t.text)
+	case t.is(kwAssign):
+		return p.assign()
+	case t.is(kwSort):
+		return p.sort()
+	case t.is(kwCompare):
+		return p.compare()
+	default:
+		return p.transform()
+	}
+}
+
+// call reads the name of a composition and what is given to it.
+func (p *parser) call() *Call {
+	if strings.HasPrefix(p.peek().text, "--") {
+		p.fail("a call of something that begins like a comment", "call it by another name")
+	}
+	c := &Call{Name: p.name("a composition")}
+	if p.accept(kwFrom) {
+		c.Arg = p.arg()
+	}
+	return c
+}
+
+// arg reads what is given to a composition: a name or a literal.
+func (p *parser) arg() Expr {
+	switch t := p.peek(); t.kind {
+	case tokWord:
+		p.at++
+		return &Word{Pos: p.place(t.pos), Text: t.text}
+	case tokNumber, tokDate, tokText:
+		return p.simple()
+	case tokEnd, tokKeyword, tokPackVerb, tokNoun, tokColon:
+	}
+	p.fail(p.found()+" where an argument belongs", "give a name, a number, a date or quoted text")
+	return nil
+}
+
+// define reads the naming of a condition.
+func (p *parser) define() *Define {
+	p.at++
+	d := &Define{Name: p.name("a condition")}
+	p.colon(`write define NAME: CONDITION`)
+	d.Cond = p.cond(true)
+	return d
+}
+
+// packCall reads a statement of a verb of a pack.
+func (p *parser) packCall() *PackCall {
+	c := &PackCall{Pos: p.pos()}
+	c.Verb = p.verbs[p.next().text]
+	c.Slots = make([]Expr, len(c.Verb.Slots))
+	for i, s := range c.Verb.Slots {
+		if s.Connective == "" && !p.atEnd() && p.slotAhead(c) < 0 {
+			c.Slots[i] = p.slot(s)
+		}
+	}
+	for i := p.slotAhead(c); i >= 0; i = p.slotAhead(c) {
+		p.at++
+		c.Slots[i] = p.slot(c.Verb.Slots[i])
+	}
+	for i, s := range c.Verb.Slots {
+		if s.Required && c.Slots[i] == nil {
+			p.fail(fmt.Sprintf("%q has no %s", c.Verb.Word, s.Name), "write "+c.Verb.usage())
+		}
+	}
+	return c
+}
+
+// slotAhead returns the index of the empty slot that the next word introduces,
+// or -1.
+func (p *parser) slotAhead(c *PackCall) int {
+	t := p.peek()
+	if t.kind == tokText {
+		return -1
+	}
+	for i, s := range c.Verb.Slots {
+		if s.Connective != "" && s.Connective == t.text && c.Slots[i] == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// slot reads what fills a slot.
+func (p *parser) slot(s PackSlot) Expr {
+	if !s.IsName || p.each > 0 && p.peek().is(kwEach) {
+		return p.atom()
+	}
+	n := p.listName("put into " + s.Name)
+	return &Word{Pos: n.Pos, Text: n.Text}
+}
+
+// usage returns the form of a statement of a verb.
+func (v *PackVerb) usage() string {
+	words := []string{v.Word}
+	for _, s := range v.Slots {
+		if s.Connective != "" {
+			words = append(words, s.Connective)
+		}
+		words = append(words, strings.ToUpper(s.Name))
+	}
+	return strings.Join(words, " ")
+}

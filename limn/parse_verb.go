@@ -1,0 +1,342 @@
+package limn
+
+import (
+	"fmt"
+	"slices"
+)
+
+// remember reads what is behind "remember".
+func (p *parser) remember() Core {
+	if p.peek().is(kwHow) {
+		return p.teach()
+	}
+	r := &Remember{Descriptor: p.descriptor()}
+	p.expect(kwCalled, "write remember a KIND called NAME with VALUE")
+	r.Name = p.name("a value")
+	listed := slices.Contains(r.Descriptor, "list")
+	fallback := "value"
+	switch {
+	case p.accept(kwFrom):
+		r.From = p.source()
+	case !p.accept(kwWith):
+		r.List = true
+		if !listed {
+			p.fail("nothing to remember", `go on with "with" and a value; only a list may be empty`)
+		}
+	case p.peekAt(1).is(kwAs):
+		fallback = "record"
+		r.Fields = p.assignments()
+	default:
+		r.Values = p.values()
+		r.List = listed || len(r.Values) > 1
+		if r.List {
+			fallback = "list"
+		}
+	}
+	if len(r.Descriptor) == 0 {
+		r.Descriptor = []string{fallback}
+	}
+	return r
+}
+
+// descriptor reads the words between "remember" and "called".
+func (p *parser) descriptor() []string {
+	var words []string
+	for {
+		t := p.peek()
+		switch {
+		case t.kind == tokWord || t.kind == tokNoun:
+			words = append(words, t.text)
+		case !t.isArticle():
+			return words
+		}
+		p.at++
+	}
+}
+
+// assignments reads the fields of a record.
+func (p *parser) assignments() []Assignment {
+	var fields []Assignment
+	for {
+		f := Assignment{Field: p.name("a field")}
+		p.expect(kwAs, "write FIELD as VALUE, for every field")
+		f.Value = p.value()
+		fields = append(fields, f)
+		if !p.more() {
+			return fields
+		}
+	}
+}
+
+// values reads values joined by "and".
+func (p *parser) values() []Expr {
+	values := []Expr{p.value()}
+	for p.more() {
+		values = append(values, p.value())
+	}
+	return values
+}
+
+// more takes an "and" that goes on with something else than an operation.
+func (p *parser) more() bool {
+	if !p.peek().is(kwAnd) || p.peekAt(1).startsOp() {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// source reads what is behind "from" in a remember.
+func (p *parser) source() Source {
+	switch t := p.peek(); {
+	case t.is(kwEach) && p.each > 0 && !p.namesList(1):
+		return p.value()
+	case t.kind != tokPackVerb && t.isVerb():
+		if !p.enter() {
+			return nil
+		}
+		core := p.verb()
+		p.leave()
+		return core
+	case t.kind == tokWord && p.peekAt(1).is(kwFrom):
+		return p.call()
+	}
+	return p.value()
+}
+
+// namesList reports whether a list is named some tokens ahead.
+func (p *parser) namesList(n int) bool {
+	t := p.peekAt(n)
+	return t.kind == tokWord || t.isArticle()
+}
+
+// teach reads the definition of a composition.
+func (p *parser) teach() *Teach {
+	p.at++
+	p.expect(kwTo, "write remember how to NAME: STATEMENT")
+	t := &Teach{Name: p.name("a composition")}
+	if p.accept(kwFrom) {
+		param := p.name("a parameter")
+		t.Param = &param
+	}
+	p.colon("write remember how to NAME: STATEMENT")
+	t.Body = p.sequence()
+	return t
+}
+
+// show reads what is to be shown.
+func (p *parser) show() *Show {
+	p.article()
+	t := p.peek()
+	switch {
+	case t.is(kwEach) && p.each > 0:
+		p.at++
+		return &Show{}
+	case t.kind == tokText:
+		return &Show{Values: []Expr{p.takeText()}}
+	case t.is(kwHighest) || t.is(kwLowest):
+		return &Show{Values: []Expr{p.extremum()}}
+	case t.kind == tokWord:
+		return p.showNames()
+	case p.each > 0 && p.opEnds():
+		return &Show{}
+	case t.kind == tokNumber || t.kind == tokDate:
+		p.fail("only names and quoted text can be shown", fmt.Sprintf("put it in quotes: %q", t.text))
+	case p.opEnds():
+		p.fail("nothing to show", `name something; only inside an "each" there is a current item`)
+	default:
+		p.notName("what to show", t)
+	}
+	return &Show{}
+}
+
+// opEnds reports whether the next token can follow an operation.
+func (p *parser) opEnds() bool {
+	t := p.peek()
+	return t.kind == tokEnd || t.is(kwAnd) || t.is(kwThen) || t.is(kwBecause) || t.is(kwOtherwise) || t.is(kwFrom)
+}
+
+// showNames reads a name or a field, and inside an each any number of names.
+func (p *parser) showNames() *Show {
+	s := &Show{Values: []Expr{p.simple()}}
+	if _, ok := s.Values[0].(*Field); ok || p.each == 0 {
+		return s
+	}
+	for p.more() {
+		n := p.name("a field")
+		s.Values = append(s.Values, &Word{Pos: n.Pos, Text: n.Text})
+	}
+	return s
+}
+
+// selection reads what is behind "filter" or "keep".
+func (p *parser) selection(verb string) *Select {
+	s := &Select{Verb: verb, List: p.listName(verb)}
+	p.expect(kwWhere, `go on with "where" and a condition`)
+	s.Cond = p.cond(false)
+	return s
+}
+
+// listName reads the name of a list, with or without an article.
+func (p *parser) listName(verb string) Name {
+	p.article()
+	if t := p.peek(); t.kind != tokWord {
+		p.notName("what to "+verb, t)
+	}
+	return p.name("")
+}
+
+// gather reads the bounds of a list of numbers.
+func (p *parser) gather() *Gather {
+	const form = "write gather the NAME from NUMBER to NUMBER"
+	p.article()
+	g := &Gather{Name: p.name("a list")}
+	p.expect(kwFrom, form)
+	g.From = p.numeral(form)
+	p.expect(kwTo, form)
+	g.To = p.numeral(form)
+	if p.accept(kwBy) {
+		if t := p.peek(); t.kind == tokNumber && !positive(t.text) {
+			p.fail("a step of "+t.text, "count by a number above 0; the direction is that of the bounds")
+		}
+		g.By = p.numeral(form + " by NUMBER")
+	}
+	return g
+}
+
+// positive reports whether a number is above 0.
+func positive(number string) bool {
+	if number[0] == '-' {
+		return false
+	}
+	for i := range len(number) {
+		if number[i] != '0' && number[i] != '.' {
+			return true
+		}
+	}
+	return false
+}
+
+// eachOf reads an iteration.
+func (p *parser) eachOf() *Each {
+	e := &Each{List: p.listName("go through")}
+	if p.peek().is(kwChoose) {
+		p.fail(`"choose" inside an "each"`, `select the items with "keep" first`)
+	}
+	p.each++
+	e.Op = p.op(&Op{})
+	p.each--
+	return e
+}
+
+// choose reads branches.
+func (p *parser) choose() *Choose {
+	c := &Choose{Branches: []Branch{p.branch()}}
+	for p.accept(kwOtherwise) {
+		if !p.peek().is(kwIf) {
+			c.Otherwise = p.sequence()
+			return c
+		}
+		c.Branches = append(c.Branches, p.branch())
+	}
+	return c
+}
+
+// branch reads a condition and what is done under it.
+func (p *parser) branch() Branch {
+	const form = "write choose if CONDITION: STATEMENT"
+	p.expect(kwIf, form)
+	b := Branch{Cond: p.cond(false)}
+	p.colon(form)
+	b.Then = p.sequence()
+	return b
+}
+
+// change reads what is added to or removed from a list.
+func (p *parser) change(verb string, k keyword) *Change {
+	p.article()
+	c := &Change{Verb: verb, Value: p.value()}
+	p.expect(k, "write add VALUE to LIST, or remove VALUE from LIST")
+	p.article()
+	c.List = p.name("a list")
+	return c
+}
+
+// weakens reads the decay of a number.
+func (p *parser) weakens() *Weakens {
+	const form = "write weakens NAME over NUMBER"
+	p.article()
+	w := &Weakens{Name: p.name("a number")}
+	p.expect(kwOver, form)
+	w.Over = p.numeral(form)
+	return w
+}
+
+// assign reads a name and its value.
+func (p *parser) assign() *Assign {
+	p.article()
+	a := &Assign{Name: p.name("a value")}
+	p.expect(kwTo, "write assign NAME to VALUE")
+	a.Value = p.value()
+	return a
+}
+
+// rule reads a condition and its exception.
+func (p *parser) rule(verb string) *Rule {
+	return &Rule{Verb: verb, Cond: p.cond(false), Unless: p.unless()}
+}
+
+// unless reads an exception, if one is next.
+func (p *parser) unless() Cond {
+	if !p.accept(kwUnless) {
+		return nil
+	}
+	return p.cond(false)
+}
+
+// requireEach reads a rule for the items of a list.
+func (p *parser) requireEach() *RequireEach {
+	p.at++
+	r := &RequireEach{Binding: p.name("an item").Text}
+	if !p.word("in") {
+		p.fail(p.found()+` where "in" belongs`, "write require each NAME in the LIST CONDITION")
+	}
+	p.article()
+	r.List = p.name("a list")
+	r.Cond = p.cond(true)
+	return r
+}
+
+// sort reads by which field a list is sorted.
+func (p *parser) sort() *Sort {
+	s := &Sort{List: p.listName("sort")}
+	p.expect(kwBy, "write sort the LIST by FIELD")
+	s.Field = p.name("a field").Text
+	if p.word("in") && !p.peek().is(kwReverse) {
+		p.fail(p.found()+` behind "in"`, `write "in reverse"`)
+	}
+	s.Reverse = p.accept(kwReverse)
+	return s
+}
+
+// compare reads two names.
+func (p *parser) compare() *Compare {
+	c := &Compare{Left: p.listName("compare")}
+	p.expect(kwTo, "write compare NAME to NAME")
+	c.Right = p.listName("compare with")
+	return c
+}
+
+// transform reads how the items of a list are rewritten.
+func (p *parser) transform() *Transform {
+	t := &Transform{List: p.listName("transform")}
+	if p.accept(kwOf) {
+		t.Field = t.List.Text
+		t.List = p.listName("transform")
+	}
+	p.expect(kwBy, "write transform the LIST by VALUE, or transform FIELD of the LIST by VALUE")
+	p.each++
+	t.Value = p.value()
+	p.each--
+	return t
+}

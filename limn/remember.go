@@ -1,0 +1,197 @@
+package limn
+
+import "strings"
+
+// checkRemember checks the value that is to be remembered, and whether its name
+// may have it.
+func (m *Machine) checkRemember(r *Remember, f *frame) error {
+	if err := m.bindable(r.Name); err != nil {
+		return err
+	}
+	switch {
+	case r.Fields != nil:
+		return m.checkFields(r.Fields, f)
+	case r.From != nil:
+		return m.checkSource(r.From, f)
+	case r.makesList():
+		return m.checkItems(r, f)
+	case len(r.Values) == 1:
+		_, err := m.kindOf(r.Values[0], f)
+		return err
+	}
+	return semanticError(r.Name.Pos, "'%s' is to be remembered with nothing", r.Name.Text)
+}
+
+func (r *Remember) makesList() bool { return r.List || len(r.Values) > 1 }
+
+// checkFields checks the fields of a record.
+func (m *Machine) checkFields(fields []Assignment, f *frame) error {
+	if len(fields) > maxFields {
+		return semanticError(fields[maxFields].Field.Pos, "a record has at most %d fields", maxFields)
+	}
+	for i, a := range fields {
+		for _, before := range fields[:i] {
+			if before.Field.Text == a.Field.Text {
+				return semanticError(a.Field.Pos, "the record has two fields called '%s'", a.Field.Text)
+			}
+		}
+		kind, err := m.kindOf(a.Value, f)
+		if err != nil {
+			return err
+		}
+		if kind == KindRecord || kind == KindList {
+			return semanticError(posOf(a.Value), "a field holds a number, a string or a date, and '%s' would be a %s", a.Field.Text, kind)
+		}
+	}
+	return nil
+}
+
+// checkItems checks that the items of a list are of one kind.
+func (m *Machine) checkItems(r *Remember, f *frame) error {
+	first := KindNone
+	for _, e := range r.Values {
+		kind, err := m.kindOf(e, f)
+		switch {
+		case err != nil:
+			return err
+		case kind == KindList:
+			return semanticError(posOf(e), "a list cannot be an item of a list: remember it from '%s'", canonical(e))
+		case kind == KindNone:
+			return semanticError(posOf(e), "'%s' has no value yet", canonical(e))
+		case first == KindNone:
+			first = kind
+		case kind != first:
+			return semanticError(posOf(e), "the items of a list are of one kind: '%s' is a %s and '%s' is a %s",
+				canonical(r.Values[0]), first, canonical(e), kind)
+		}
+	}
+	return nil
+}
+
+// checkSource checks what stands after "from".
+func (m *Machine) checkSource(source Source, f *frame) error {
+	switch s := source.(type) {
+	case Core:
+		return m.checkCapture(s, f)
+	case *Word:
+		if c, ok := m.composition(s); ok {
+			return m.checkCapture(c, f)
+		}
+		return m.mustKnow(s.Pos, s.Text, f, asValue)
+	case Expr:
+		_, err := m.kindOf(s, f)
+		return err
+	}
+	return errNothing
+}
+
+// composition returns the call that a bare word after "from" is, if it is one.
+func (m *Machine) composition(w *Word) (*Call, bool) {
+	s, ok := m.symbols[w.Text]
+	if !ok || s.teach == nil {
+		return nil, false
+	}
+	return &Call{Name: Name(*w)}, true
+}
+
+// checkCapture checks an operation whose value is to be kept.
+func (m *Machine) checkCapture(core Core, f *frame) error {
+	if err := m.check(core, f); err != nil {
+		return err
+	}
+	return m.mustGive(core, 0)
+}
+
+// mustGive checks that an operation has a value.
+func (m *Machine) mustGive(core Core, depth int) error {
+	switch c := core.(type) {
+	case *Select:
+		if c.Verb != verbFilter {
+			return nil
+		}
+	case *Tally, *Gather:
+		return nil
+	case *Remember:
+		if c.From != nil {
+			return nil
+		}
+	case *Call:
+		s, ok := m.symbols[c.Name.Text]
+		if !ok || s.teach == nil || depth == maxDepth {
+			return nil // wrong in another way, which running it will tell
+		}
+		ops := s.teach.Body.Ops
+		if m.mustGive(ops[len(ops)-1].Core, depth+1) != nil {
+			return semanticError(c.Name.Pos, "'%s' gives no value: it ends with '%s'", c.Name.Text, canonical(ops[len(ops)-1]))
+		}
+		return nil
+	}
+	return semanticError(Pos{}, "'%s' gives no value", canonical(core))
+}
+
+// remember binds a name and returns its value.
+func (m *Machine) remember(r *Remember, f *frame) (Value, error) {
+	v, err := m.remembered(r, f)
+	if err != nil {
+		return Value{}, err
+	}
+	if v.v == nil {
+		return Value{}, runtimeError(r.Name.Pos, "there is no value yet for '%s'", r.Name.Text)
+	}
+	return v, m.bind(r.Name.Text, strings.Join(r.Descriptor, " "), v)
+}
+
+// remembered computes what is to be remembered.
+func (m *Machine) remembered(r *Remember, f *frame) (Value, error) {
+	switch {
+	case r.Fields != nil:
+		return m.recordOf(r, f)
+	case r.From != nil:
+		return m.sourced(r.From, f)
+	case r.makesList():
+		return m.listOf(r.Values, f)
+	}
+	return m.eval(r.Values[0], f)
+}
+
+func (m *Machine) recordOf(r *Remember, f *frame) (Value, error) {
+	rec := &record{name: r.Name.Text, entries: make([]Entry, len(r.Fields))}
+	for i, a := range r.Fields {
+		v, err := m.eval(a.Value, f)
+		if err != nil {
+			return Value{}, err
+		}
+		if v.v == nil {
+			return Value{}, runtimeError(posOf(a.Value), "there is no value yet for '%s'", a.Field.Text)
+		}
+		rec.entries[i] = Entry{a.Field.Text, v}
+	}
+	return Value{rec}, nil
+}
+
+func (m *Machine) listOf(values []Expr, f *frame) (Value, error) {
+	items := make([]Value, len(values))
+	for i, e := range values {
+		var err error
+		if items[i], err = m.eval(e, f); err != nil {
+			return Value{}, err
+		}
+	}
+	return Value{newList(items)}, nil
+}
+
+// sourced computes what stands after "from".
+func (m *Machine) sourced(source Source, f *frame) (Value, error) {
+	switch s := source.(type) {
+	case Core:
+		return m.exec(s, f, true)
+	case *Word:
+		if c, ok := m.composition(s); ok {
+			return m.exec(c, f, true)
+		}
+		return m.eval(s, f)
+	case Expr:
+		return m.eval(s, f)
+	}
+	return Value{}, errNothing
+}

@@ -1,0 +1,39 @@
+package limn
+
+// reorder brings the tokens of a statement into canonical order: if there is
+// nothing but articles and names before its verb, the verb comes first. A statement
+// that begins with a name and is no call has no verb.
+func (p *parser) reorder() {
+	start := p.prefix()
+	first := p.toks[start]
+	if first.kind != tokWord && !first.isArticle() {
+		return
+	}
+	i := start
+	for p.toks[i].kind == tokWord || p.toks[i].isArticle() {
+		i++
+	}
+	if verb := p.toks[i]; verb.isVerb() {
+		copy(p.toks[start+1:i+1], p.toks[start:i])
+		p.toks[start] = verb
+		return
+	}
+	if i-start > 1 || first.isArticle() {
+		p.at = start
+		p.fail("there is no verb", `begin with what is to be done, such as "remember", "add" or "require"`)
+	}
+}
+
+// prefix returns the index of the token behind "starting", "until" and "inherited".
+func (p *parser) prefix() int {
+	i := 0
+	for _, k := range []keyword{kwStarting, kwUntil} {
+		if p.toks[i].is(k) && (p.toks[i+1].kind == tokText || p.toks[i+1].kind == tokDate) {
+			i += 2
+		}
+	}
+	if p.toks[i].is(kwInherited) {
+		i++
+	}
+	return i
+}

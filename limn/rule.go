@@ -1,0 +1,108 @@
+package limn
+
+import "strconv"
+
+// checkRule checks the conditions of a rule.
+func (m *Machine) checkRule(r *Rule, f *frame) error {
+	if err := m.checkCond(r.Cond, f, true); err != nil || r.Unless == nil {
+		return err
+	}
+	return m.checkCond(r.Unless, f, true)
+}
+
+// rule evaluates a rule. It fails if what is required is false or what is
+// forbidden is true; what is permitted, or expected in vain, is only told.
+func (m *Machine) rule(r *Rule, f *frame) error {
+	ok, err := m.holds(r.Cond, f)
+	if err != nil {
+		return err
+	}
+	bad := r.Verb == verbForbid || r.Verb == verbPermit // the truth that has a consequence
+	if ok != bad {
+		return nil
+	}
+	if r.Unless != nil {
+		if excused, err := m.holds(r.Unless, f); err != nil || excused {
+			return err
+		}
+	}
+	v := m.verdict(r.Verb, r.Cond, bad, f, "")
+	if v.status == StatusSuccess {
+		return m.emit(String(v.message))
+	}
+	return &v
+}
+
+// verdict is the consequence of a condition that came to want: with status
+// success if it only needs to be told. Where says at which item, if at one.
+func (m *Machine) verdict(verb string, c Cond, want bool, f *frame, where string) failure {
+	text := canonical(c)
+	v := failure{status: StatusSuccess, metadata: map[string]any{"verb": verb, "condition": text}}
+	switch verb {
+	case verbRequire:
+		v.status, v.message = StatusNotMet, "Requirement not met: "
+	case verbForbid:
+		v.status, v.message = StatusViolated, "Prohibition violated: "
+	case verbPermit:
+		v.message = "Permitted: "
+	default:
+		v.message = "Expectation not met: "
+	}
+	v.message += text + "."
+	if t := m.deciding(c, want, f); t != nil {
+		if subject, err := m.subject(t, f); err == nil && subject.v != nil {
+			actual := told(subject)
+			v.metadata["actual"] = actual
+			v.message += " " + subjectText(t) + " is " + actual + where + "."
+		}
+	}
+	return v
+}
+
+// subjectText writes what a test is about.
+func subjectText(t *Test) string {
+	if t.Subject == nil {
+		return "each"
+	}
+	return canonical(t.Subject)
+}
+
+func (m *Machine) checkRequireEach(r *RequireEach) error {
+	l, err := m.listNamed("require each", r.List)
+	if err != nil {
+		return err
+	}
+	return m.checkItemsBy(r.List, l, r.Binding, r.Cond)
+}
+
+// requireEach evaluates a rule for all items, up to the first that breaks it.
+func (m *Machine) requireEach(r *RequireEach) error {
+	l, err := m.listNamed("require each", r.List)
+	if err != nil {
+		return err
+	}
+	f := &frame{of: &iteration{name: r.List.Text, list: l}, binding: r.Binding}
+	number := 0
+	for f.item = range l.all() {
+		number++
+		ok, err := m.holds(r.Cond, f)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return m.itemVerdict(r, number, f)
+		}
+	}
+	return nil
+}
+
+// itemVerdict is the failure of a rule for an item.
+func (m *Machine) itemVerdict(r *RequireEach, number int, f *frame) error {
+	where := ", at " + r.Binding + " " + strconv.Itoa(number) + " of " + r.List.Text
+	v := m.verdict(verbRequire, r.Cond, false, f, where)
+	v.metadata["iteration"] = "each"
+	v.metadata["binding"] = r.Binding
+	v.metadata["collection"] = r.List.Text
+	v.metadata["element_index"] = number
+	return &v
+}

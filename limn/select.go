@@ -1,0 +1,113 @@
+package limn
+
+// checkSelect checks the condition of a filter or a keep for every item.
+func (m *Machine) checkSelect(s *Select, f *frame) error {
+	if f != nil {
+		return semanticError(s.List.Pos, "%q is about a whole list and cannot stand in an \"each\"", s.Verb)
+	}
+	get := m.listNamed
+	if s.Verb == verbFilter {
+		get = m.ownList
+	}
+	l, err := get(s.Verb, s.List)
+	if err != nil {
+		return err
+	}
+	return m.checkItemsBy(s.List, l, "", s.Cond)
+}
+
+// checkItemsBy checks a condition for every item of a list; without a name for the
+// items, what it is about are their fields.
+func (m *Machine) checkItemsBy(name Name, l *list, binding string, c Cond) error {
+	it, err := m.iterate(name.Text, l)
+	if err != nil {
+		return err
+	}
+	f := &frame{of: it, binding: binding, strict: binding == ""}
+	for f.item = range l.all() {
+		if err := m.checkCond(c, f, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectItems finds the items that meet a condition. Filter leaves only those in
+// the list, keep shows them.
+func (m *Machine) selectItems(s *Select, captured bool) (Value, error) {
+	l, err := m.listNamed(s.Verb, s.List)
+	if err != nil {
+		return Value{}, err
+	}
+	f := &frame{of: &iteration{name: s.List.Text, list: l}, strict: true}
+	var items []Value
+	for f.item = range l.all() {
+		ok, err := m.holds(s.Cond, f)
+		if err != nil {
+			return Value{}, err
+		}
+		if ok {
+			items = append(items, f.item)
+		}
+	}
+	v := Value{newList(items)}
+	if s.Verb == verbFilter {
+		return Value{}, m.replace(s.List.Text, v)
+	}
+	if captured {
+		return v, nil
+	}
+	return v, m.emitShort(v)
+}
+
+// replace puts a list in the place of the one that a name has.
+func (m *Machine) replace(name string, v Value) error {
+	s := m.symbols[name]
+	if err := m.reserve(v.Len() - itemsOf(s)); err != nil {
+		return err
+	}
+	s.value = v
+	m.touch(name)
+	return nil
+}
+
+// checkTally checks that a list is there to be counted, or to be summed.
+func (m *Machine) checkTally(t *Tally) error {
+	l, err := m.listNamed(t.Verb, t.List)
+	if err != nil || t.Verb != verbSum || l.len() == 0 || l.kind == KindNumber {
+		return err
+	}
+	return semanticError(t.List.Pos, "only numbers can be summed, and '%s' is %s", t.List.Text, describeList(l.kind))
+}
+
+// tally counts or sums a list.
+func (m *Machine) tally(t *Tally, captured bool) (Value, error) {
+	l, err := m.listNamed(t.Verb, t.List)
+	if err != nil {
+		return Value{}, err
+	}
+	v := Int(int64(l.len()))
+	if t.Verb == verbSum {
+		if v, err = m.sum(l); err != nil {
+			return Value{}, err
+		}
+	}
+	if captured {
+		return v, nil
+	}
+	return v, m.emit(v)
+}
+
+func (m *Machine) sum(l *list) (Value, error) {
+	total := Int(0)
+	for item := range l.all() {
+		if err := m.spend(1 + item.digits()/64); err != nil {
+			return Value{}, err
+		}
+		var err error
+		if total, err = arithmetic(opPlus, total, item); err != nil {
+			return Value{}, err
+		}
+	}
+	return total, nil
+}

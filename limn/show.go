@@ -1,0 +1,152 @@
+package limn
+
+import (
+	"slices"
+	"strings"
+)
+
+// checkShow checks that there is what is to be shown.
+func (m *Machine) checkShow(s *Show, f *frame) error {
+	if f == nil && len(s.Values) != 1 {
+		return semanticError(Pos{}, "outside an \"each\", \"show\" shows one thing")
+	}
+	for i, e := range s.Values {
+		w, ok := e.(*Word)
+		if !ok {
+			if _, err := m.kindOf(e, f); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, before := range s.Values[:i] {
+			if b, ok := before.(*Word); ok && b.Text == w.Text {
+				return semanticError(w.Pos, "'%s' is to be shown twice", w.Text)
+			}
+		}
+		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints a value, or several with their names.
+func (m *Machine) show(s *Show, f *frame) error {
+	if len(s.Values) == 0 {
+		return m.emit(f.item)
+	}
+	if len(s.Values) == 1 {
+		v, err := m.eval(s.Values[0], f)
+		if err != nil {
+			return err
+		}
+		if v.v == nil {
+			return runtimeError(posOf(s.Values[0]), "'%s' has no value yet", canonical(s.Values[0]))
+		}
+		return m.emit(v)
+	}
+	parts := make([]string, len(s.Values))
+	for i, e := range s.Values {
+		v, err := m.eval(e, f)
+		if err != nil {
+			return err
+		}
+		if err := m.spend(v.width()/16 + 1); err != nil {
+			return err
+		}
+		parts[i] = canonical(e) + ": " + v.String()
+	}
+	m.out = append(m.out, strings.Join(parts, ", "))
+	return nil
+}
+
+// emit shows a value: a list of records on as many lines, anything else on one.
+func (m *Machine) emit(v Value) error {
+	if err := m.spend(v.extent()); err != nil {
+		return err
+	}
+	if err := m.spend(v.width()/16 + 1); err != nil {
+		return err
+	}
+	if v.Category() != KindRecord {
+		m.out = append(m.out, v.String())
+		return nil
+	}
+	for _, item := range v.Items() {
+		m.out = append(m.out, item.String())
+	}
+	return nil
+}
+
+// A list that is shown unasked is cut if it is longer than maxShown: shownEnds
+// items of either end are left.
+const (
+	maxShown  = 20
+	shownEnds = 10
+)
+
+// emitShort shows a list that the program did not ask to see.
+func (m *Machine) emitShort(v Value) error {
+	items := v.Items()
+	if len(items) <= maxShown {
+		return m.emit(v)
+	}
+	for _, item := range ends(items) {
+		if err := m.spend(item.width()/16 + 1); err != nil {
+			return err
+		}
+	}
+	if v.Category() != KindRecord {
+		m.out = append(m.out, strings.Join(shown(items, Value.String), ", "))
+		return nil
+	}
+	m.out = append(m.out, shown(items, Value.String)...)
+	return nil
+}
+
+// ends returns the items of a list that are shown if it is cut.
+func ends(items []Value) []Value {
+	if len(items) <= maxShown {
+		return items
+	}
+	return slices.Concat(items[:shownEnds], items[len(items)-shownEnds:])
+}
+
+// shown returns the items of a list as texts, with dots where it is cut.
+func shown(items []Value, show func(Value) string) []string {
+	var texts []string
+	for i, item := range ends(items) {
+		if i == shownEnds && len(items) > maxShown {
+			texts = append(texts, "...")
+		}
+		texts = append(texts, show(item))
+	}
+	return texts
+}
+
+// told is how messages write a value: on one line, and short.
+func told(v Value) string {
+	l, ok := v.v.(*list)
+	if !ok {
+		return cut(v.String())
+	}
+	if l.len() == 0 {
+		return "empty"
+	}
+	separator := ", "
+	if l.kind == KindRecord {
+		separator = "; "
+	}
+	return strings.Join(shown(v.Items(), func(item Value) string { return cut(item.String()) }), separator)
+}
+
+// maxTold is how long a text can be in a message, in bytes.
+const maxTold = 1000
+
+// cut leaves the beginning of a long text.
+func cut(s string) string {
+	if len(s) <= maxTold {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxTold], "") + "..."
+}

@@ -1,0 +1,62 @@
+package limn
+
+import (
+	"cmp"
+	"slices"
+)
+
+// checkSort checks that all items of a list have the field.
+func (m *Machine) checkSort(s *Sort) error {
+	l, err := m.ownList("sort", s.List)
+	if err != nil || l.len() == 0 {
+		return err
+	}
+	if l.kind != KindRecord {
+		return semanticError(s.List.Pos, "only records can be sorted by a field, and '%s' is %s", s.List.Text, describeList(l.kind))
+	}
+	it, err := m.iterate(s.List.Text, l)
+	if err != nil {
+		return err
+	}
+	if it.missing(s.Field, true) {
+		return it.withoutField(s.List.Pos, s.Field)
+	}
+	return nil
+}
+
+// sort puts records in the order of a field. Equal ones stay as they are.
+func (m *Machine) sort(s *Sort) error {
+	l, err := m.ownList("sort", s.List)
+	if err != nil {
+		return err
+	}
+	if err := m.spend(4 * (Value{l}).effort()); err != nil {
+		return err
+	}
+	items := slices.Collect(l.all())
+	for _, item := range items[min(1, len(items)):] {
+		first, _ := items[0].Field(s.Field)
+		if v, _ := item.Field(s.Field); v.Kind() != first.Kind() {
+			return runtimeError(s.List.Pos, "the field '%s' of '%s' is here a %s and there a %s",
+				s.Field, s.List.Text, first.Kind(), v.Kind())
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Value) int {
+		x, _ := a.Field(s.Field)
+		y, _ := b.Field(s.Field)
+		if s.Reverse {
+			x, y = y, x
+		}
+		return sortOrder(x, y)
+	})
+	return m.replace(s.List.Text, Value{newList(items)})
+}
+
+// sortOrder compares two scalars of one kind.
+func sortOrder(a, b Value) int {
+	if x, ok := a.Text(); ok {
+		y, _ := b.Text()
+		return cmp.Compare(x, y)
+	}
+	return a.order(b)
+}

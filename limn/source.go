@@ -1,0 +1,58 @@
+package limn
+
+// A source is a line of text before it is cut into tokens.
+type source struct {
+	text   string
+	start  int  // of the line in the program
+	indent int  // bytes of white space at the left
+	tab    int  // where the first tab of those is, or -1
+	skip   bool // blank, or a comment
+}
+
+// newSource measures the left of a line.
+func newSource(line string, start int) source {
+	s := source{text: line, start: start, tab: -1}
+	for s.indent < len(line) {
+		c := line[s.indent]
+		if c > ' ' && c < 0x80 {
+			break
+		}
+		n := space(line[s.indent:])
+		if n == 0 {
+			break
+		}
+		if c == '\t' && s.tab < 0 {
+			s.tab = s.indent
+		}
+		s.indent += n
+	}
+	rest := line[s.indent:]
+	s.skip = rest == "" || len(rest) > 1 && rest[:2] == "--"
+	return s
+}
+
+// advance moves to the next line that is neither blank nor a comment, and reports
+// whether there is one.
+func (p *parser) advance() bool {
+	for p.rest != "" {
+		var line string
+		start := len(p.text) - len(p.rest)
+		line, p.rest = cutLine(p.rest)
+		p.number++
+		if p.src = newSource(line, start); !p.src.skip {
+			return true
+		}
+	}
+	return false
+}
+
+// within moves to the next line if that is indented by more than a number of
+// bytes, and reports whether it did.
+func (p *parser) within(indent int) bool {
+	here := *p
+	if p.advance() && p.src.indent > indent {
+		return true
+	}
+	p.rest, p.number, p.src = here.rest, here.number, here.src
+	return false
+}

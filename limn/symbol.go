@@ -1,0 +1,146 @@
+package limn
+
+import "slices"
+
+// The bounds of a machine.
+const (
+	maxItems = 1_000_000 // of all lists together
+	maxSteps = 5_000_000 // of a statement
+	maxDepth = 100       // of compositions and predicates in one another
+)
+
+// A symbol is what a name stands for: a value or a composition.
+type symbol struct {
+	value      Value
+	descriptor string // the word before "called"
+	teach      *Teach // or nil
+	decay      *decay // or nil
+}
+
+// bind gives a name a copy of a value. A number that weakens starts again.
+func (m *Machine) bind(name, descriptor string, v Value) error {
+	before := m.symbols[name]
+	if v.Kind() == KindList {
+		if err := m.spend(v.Len() / 4); err != nil {
+			return err
+		}
+		if err := m.reserve(v.Len() - itemsOf(before)); err != nil {
+			return err
+		}
+	} else {
+		m.items -= itemsOf(before)
+	}
+	s := &symbol{value: v.copy(), descriptor: descriptor}
+	if before != nil && before.decay != nil && v.Kind() == KindNumber {
+		s.decay = &decay{over: before.decay.over, since: m.ticks}
+	}
+	m.symbols[name] = s
+	m.touch(name)
+	return nil
+}
+
+// itemsOf counts the items of the list that a symbol has, if any.
+func itemsOf(s *symbol) int {
+	if s == nil || s.value.Kind() != KindList {
+		return 0
+	}
+	return s.value.Len()
+}
+
+// reserve makes room for n more items.
+func (m *Machine) reserve(n int) error {
+	if n > 0 && m.items+n > maxItems {
+		return runtimeError(Pos{}, "the lists would hold more than %d items", maxItems)
+	}
+	m.items += n
+	return nil
+}
+
+// touch notes that a name was bound or that its value was changed.
+func (m *Machine) touch(name string) {
+	if m.firing && !slices.Contains(m.changed, name) {
+		m.changed = append(m.changed, name)
+	}
+}
+
+// spend takes n of the steps that a statement has.
+func (m *Machine) spend(n int) error {
+	if m.steps < n {
+		m.steps = 0
+		return runtimeError(Pos{}, "the statement takes too many steps")
+	}
+	m.steps -= n
+	return nil
+}
+
+// enter goes into the body of a composition or of a defined condition.
+func (m *Machine) enter(n Name) error {
+	if m.depth == maxDepth {
+		return runtimeError(n.Pos, "more than %d things in one another, at last '%s'", maxDepth, n.Text)
+	}
+	m.depth++
+	return nil
+}
+
+func (m *Machine) leave() { m.depth-- }
+
+// listNamed returns the list that a verb is about.
+func (m *Machine) listNamed(verb string, n Name) (*list, error) {
+	s, err := m.symbolNamed(n)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := s.value.v.(*list)
+	if !ok {
+		return nil, semanticError(n.Pos, "%q is about a list, and '%s' is %s", verb, n.Text, describe(s.value))
+	}
+	return l, nil
+}
+
+// ownList returns the list that a verb changes.
+func (m *Machine) ownList(verb string, n Name) (*list, error) {
+	l, err := m.listNamed(verb, n)
+	if err != nil {
+		return nil, err
+	}
+	if m.live[n.Text] {
+		return nil, semanticError(n.Pos, "'%s' is a live value, which %q cannot change", n.Text, verb)
+	}
+	if slices.Contains(m.iterating, n.Text) {
+		return nil, semanticError(n.Pos, "%q cannot change '%s' while it is iterated over", verb, n.Text)
+	}
+	return l, nil
+}
+
+// symbolNamed returns the symbol of a name that must stand for a value.
+func (m *Machine) symbolNamed(n Name) (*symbol, error) {
+	s, ok := m.symbols[n.Text]
+	switch {
+	case !ok:
+		return nil, m.unknown(n.Pos, n.Text)
+	case s.teach != nil:
+		return nil, semanticError(n.Pos, "'%s' is something to do, no value", n.Text)
+	}
+	return s, nil
+}
+
+// unknown is the error about a name that stands for nothing.
+func (m *Machine) unknown(pos Pos, name string) error {
+	if m.live[name] {
+		return semanticError(pos, "'%s' has no value yet", name)
+	}
+	e := newError(FaultSemantic, pos, "there is nothing called '%s'", name)
+	e.Hint = "remember it first"
+	return e
+}
+
+// bindable refuses to give a name a value where that is not the program's to give.
+func (m *Machine) bindable(n Name) error {
+	if m.firing && m.live[n.Text] {
+		return semanticError(n.Pos, "'%s' is a live value, which a handler cannot change", n.Text)
+	}
+	if slices.Contains(m.iterating, n.Text) {
+		return semanticError(n.Pos, "'%s' cannot change while it is iterated over", n.Text)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package limn
+
+// checkTransform checks an expression for every item of a list.
+func (m *Machine) checkTransform(t *Transform, f *frame) error {
+	l, err := m.ownList("transform", t.List)
+	if err != nil {
+		return err
+	}
+	it, err := m.iterate(t.List.Text, l)
+	if err != nil {
+		return err
+	}
+	switch {
+	case l.len() == 0:
+		return nil
+	case l.kind == KindRecord && t.Field == "":
+		return semanticError(t.List.Pos, "'%s' is a list of records: transform a field of them", t.List.Text)
+	case l.kind != KindRecord && t.Field != "":
+		return semanticError(t.List.Pos, "the items of '%s' have no fields", t.List.Text)
+	case t.Field != "" && it.missing(t.Field, true):
+		return it.withoutField(t.List.Pos, t.Field)
+	}
+	inner := &frame{outer: f, of: it, bare: true}
+	for inner.item = range l.all() {
+		kind, err := m.kindOf(t.Value, inner)
+		if err != nil {
+			return err
+		}
+		if kind == KindRecord || kind == KindList {
+			return semanticError(posOf(t.Value), "an item cannot become a %s", kind)
+		}
+	}
+	return nil
+}
+
+// transform replaces every item of a list, or a field of every record.
+func (m *Machine) transform(t *Transform, f *frame) error {
+	l, err := m.ownList("transform", t.List)
+	if err != nil {
+		return err
+	}
+	items := make([]Value, 0, l.len())
+	inner := &frame{outer: f, bare: true}
+	for inner.item = range l.all() {
+		if err := m.spend(inner.item.extent()); err != nil {
+			return err
+		}
+		v, err := m.eval(t.Value, inner)
+		if err != nil {
+			return err
+		}
+		if v.v == nil {
+			return runtimeError(posOf(t.Value), "'%s' has no value yet", canonical(t.Value))
+		}
+		if t.Field != "" {
+			v = inner.item.with(t.Field, v)
+		}
+		items = append(items, v)
+	}
+	if _, err := ListOf(items...); err != nil {
+		return runtimeError(t.List.Pos, "the items of '%s' would not be of one kind any more", t.List.Text)
+	}
+	return m.replace(t.List.Text, Value{newList(items)})
+}

@@ -1,0 +1,373 @@
+package limn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Kind is what sort of thing a [Value] is.
+type Kind string
+
+// The kinds of values. The zero Value has none.
+const (
+	KindNone   Kind = ""
+	KindNumber Kind = "number"
+	KindText   Kind = "string"
+	KindDate   Kind = "date"
+	KindRecord Kind = "record"
+	KindList   Kind = "list"
+)
+
+// errValue is what the constructors wrap when they are given something that the
+// language has no value for.
+var errValue = errors.New("not a value of the language")
+
+// A Value is a number, a text, a date, a record of those, or a list of things of
+// one kind. Whoever holds a Value may keep it: the machine changes only its own
+// copies. The zero Value is no value at all.
+type Value struct {
+	// v is an int64, a *big.Int beyond those, a float64, a string, a day, a
+	// *record or a *list. All but lists are never changed.
+	v any
+}
+
+// A day is a date, counted from 1970-01-01.
+type day int
+
+// The dates that can be written with four digits of year.
+const (
+	firstDay day = -719162 // 0001-01-01
+	lastDay  day = 2932896 // 9999-12-31
+)
+
+// A record is named scalars, in the order they were written.
+type record struct {
+	name    string // that it was remembered by first, for messages; or empty
+	entries []Entry
+}
+
+// An Entry is a field of a record.
+type Entry struct {
+	Name  string
+	Value Value
+}
+
+// Int returns a whole number.
+func Int(n int64) Value { return Value{n} }
+
+// Float returns a number. Numbers that are not finite are not values, but this
+// does not check it; those which the machine computes are checked.
+func Float(f float64) Value { return Value{f} }
+
+// String returns a text.
+func String(s string) Value { return Value{s} }
+
+// DateOf returns a date that is written as yyyy-mm-dd.
+func DateOf(text string) (Value, error) {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return Value{}, fmt.Errorf("%w: %q is no date", errValue, text)
+	}
+	d := day(t.Unix() / secondsPerDay)
+	if d < firstDay {
+		return Value{}, fmt.Errorf("%w: %q is before the first year", errValue, text)
+	}
+	return Value{d}, nil
+}
+
+const secondsPerDay = 24 * 60 * 60
+
+// No record has more fields than this.
+const maxFields = 256
+
+// RecordOf returns a record. Its fields, 256 at most, must have different names,
+// and scalars.
+func RecordOf(entries ...Entry) (Value, error) {
+	if len(entries) > maxFields {
+		return Value{}, fmt.Errorf("%w: a record of %d fields", errValue, len(entries))
+	}
+	for i, e := range entries {
+		if !e.Value.scalar() {
+			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s", errValue, e.Name, e.Value.Kind())
+		}
+		for _, before := range entries[:i] {
+			if before.Name == e.Name {
+				return Value{}, fmt.Errorf("%w: two fields of a record are called %q", errValue, e.Name)
+			}
+		}
+	}
+	return Value{&record{entries: slices.Clone(entries)}}, nil
+}
+
+// ListOf returns a list. Its items must be of one kind, and no lists.
+func ListOf(items ...Value) (Value, error) {
+	for _, item := range items {
+		switch {
+		case item.Kind() == KindNone || item.Kind() == KindList:
+			return Value{}, fmt.Errorf("%w: a list in a list", errValue)
+		case item.Kind() != items[0].Kind():
+			return Value{}, fmt.Errorf("%w: a list of both %s and %s", errValue, items[0].Kind(), item.Kind())
+		}
+	}
+	return Value{newList(slices.Clone(items))}, nil
+}
+
+// Kind returns what v is.
+func (v Value) Kind() Kind {
+	switch v.v.(type) {
+	case int64, *big.Int, float64:
+		return KindNumber
+	case string:
+		return KindText
+	case day:
+		return KindDate
+	case *record:
+		return KindRecord
+	case *list:
+		return KindList
+	}
+	return KindNone
+}
+
+// Category returns the kind of the items of a list, and [KindNone] for a list
+// that is empty, and for what is no list.
+func (v Value) Category() Kind {
+	l, ok := v.v.(*list)
+	if !ok {
+		return KindNone
+	}
+	return l.kind
+}
+
+// Type returns what v is, with the category of lists, as in "list_of_strings". A
+// list that is empty counts as one of numbers.
+func (v Value) Type() string {
+	if v.Kind() != KindList {
+		return string(v.Kind())
+	}
+	return "list_of_" + string(cmp.Or(v.Category(), KindNumber)) + "s"
+}
+
+// Text returns the text that v is, and whether it is one.
+func (v Value) Text() (string, bool) {
+	s, ok := v.v.(string)
+	return s, ok
+}
+
+// Len returns the number of items of a list, or of fields of a record.
+func (v Value) Len() int {
+	switch v := v.v.(type) {
+	case *list:
+		return v.len()
+	case *record:
+		return len(v.entries)
+	}
+	return 0
+}
+
+// Items returns the items of a list.
+func (v Value) Items() []Value {
+	l, ok := v.v.(*list)
+	if !ok {
+		return nil
+	}
+	return slices.Collect(l.all())
+}
+
+// Entries returns the fields of a record, in order.
+func (v Value) Entries() []Entry { return slices.Clone(v.entries()) }
+
+// entries returns the fields of a record, not to be changed.
+func (v Value) entries() []Entry {
+	r, ok := v.v.(*record)
+	if !ok {
+		return nil
+	}
+	return r.entries
+}
+
+// Field returns a field of a record.
+func (v Value) Field(name string) (Value, bool) {
+	r, ok := v.v.(*record)
+	if !ok {
+		return Value{}, false
+	}
+	for i := range r.entries {
+		if r.entries[i].Name == name {
+			return r.entries[i].Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// extent is about how many scalars v holds.
+func (v Value) extent() int {
+	switch v := v.v.(type) {
+	case *list:
+		return v.extent()
+	case *record:
+		return 1 + len(v.entries)
+	}
+	return 1
+}
+
+// effort is about how many steps it takes to look at all of v.
+func (v Value) effort() int { return v.extent() + v.width()/256 }
+
+// width is about how long v is when it is shown, and more for long numbers, which
+// take longer to write than to read.
+func (v Value) width() int {
+	n := 0
+	switch x := v.v.(type) {
+	case string:
+		n = len(x)
+	case *record:
+		for _, e := range x.entries {
+			n += len(e.Name) + e.Value.width()
+		}
+	case *list:
+		for item := range x.all() {
+			n += item.width()
+		}
+	default:
+		n = v.digits() * (1 + v.digits()/600)
+	}
+	return n
+}
+
+// with returns the record v with a field set. If there is none of the name, it
+// becomes the last.
+func (v Value) with(name string, field Value) Value {
+	entries := v.Entries()
+	for i := range entries {
+		if entries[i].Name == name {
+			entries[i].Value = field
+			return Value{&record{entries: entries}}
+		}
+	}
+	return Value{&record{entries: append(entries, Entry{name, field})}}
+}
+
+// scalar reports whether v is neither a record nor a list.
+func (v Value) scalar() bool {
+	switch v.Kind() {
+	case KindNumber, KindText, KindDate:
+		return true
+	case KindNone, KindRecord, KindList:
+	}
+	return false
+}
+
+// copy returns a value that does not change when v does.
+func (v Value) copy() Value {
+	if l, ok := v.v.(*list); ok {
+		return Value{l.clone()}
+	}
+	return v
+}
+
+// Equal reports whether two values are equal. A whole number equals a fraction of
+// the same size, no number equals a text, records are equal if they have the same
+// fields in whatever order, and lists if their items are equal one by one.
+func (v Value) Equal(w Value) bool {
+	switch a := v.v.(type) {
+	case string:
+		b, ok := w.v.(string)
+		return ok && a == b
+	case day:
+		b, ok := w.v.(day)
+		return ok && a == b
+	case *record:
+		b, ok := w.v.(*record)
+		return ok && a.equal(b)
+	case *list:
+		b, ok := w.v.(*list)
+		return ok && a.equal(b)
+	case nil:
+		return w.v == nil
+	}
+	return w.Kind() == KindNumber && compareNumbers(v, w) == 0
+}
+
+func (r *record) equal(s *record) bool {
+	if len(r.entries) != len(s.entries) {
+		return false
+	}
+	for i, e := range r.entries {
+		if s.entries[i].Name == e.Name {
+			if !e.Value.Equal(s.entries[i].Value) {
+				return false
+			}
+			continue
+		}
+		if other, ok := (Value{s}).Field(e.Name); !ok || !e.Value.Equal(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// order compares two numbers or two dates.
+func (v Value) order(w Value) int {
+	if a, ok := v.v.(day); ok {
+		b, _ := w.v.(day)
+		return cmp.Compare(a, b)
+	}
+	return compareNumbers(v, w)
+}
+
+// String returns v as the language shows it. A list of records has one on each
+// line, other lists are on one line.
+func (v Value) String() string {
+	switch x := v.v.(type) {
+	case string:
+		return x
+	case day:
+		return x.String()
+	case *record:
+		return x.String()
+	case *list:
+		return joinValues(slices.Collect(x.all()))
+	case nil:
+		return ""
+	}
+	return formatNumber(v)
+}
+
+func (d day) String() string {
+	return time.Unix(int64(d)*secondsPerDay, 0).UTC().Format(time.DateOnly)
+}
+
+func (r *record) String() string {
+	var b strings.Builder
+	for i, e := range r.entries {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(e.Name)
+		b.WriteString(": ")
+		b.WriteString(e.Value.String())
+	}
+	return b.String()
+}
+
+// joinValues shows the items of a list.
+func joinValues(items []Value) string {
+	separator := ", "
+	if len(items) > 0 && items[0].Kind() == KindRecord {
+		separator = "\n"
+	}
+	var b strings.Builder
+	for i, item := range items {
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(item.String())
+	}
+	return b.String()
+}

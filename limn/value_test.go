@@ -1,0 +1,255 @@
+package limn
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// sure returns a value that was made without an error.
+func sure(t *testing.T) func(Value, error) Value {
+	return func(v Value, err error) Value {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestValuesAreShownAsTheLanguageShowsThem(t *testing.T) {
+	must := sure(t)
+	rec := must(RecordOf(Entry{"total", Int(75)}, Entry{"status", String("in progress")}))
+	for _, tt := range []struct {
+		name string
+		v    Value
+		want string
+	}{
+		{"a whole number", Int(-7), "-7"},
+		{"a fraction", Float(2.5), "2.5"},
+		{"a whole fraction has no point", Float(3), "3"},
+		{"a large whole fraction has all its digits", Float(1e21), "1000000000000000000000"},
+		{"a minus zero has no minus", Float(math.Copysign(0, -1)), "0"},
+		{"a small fraction", Float(0.0001), "0.0001"},
+		{"a tiny fraction has an exponent", Float(0.00001), "1e-05"},
+		{"a text is bare", String("Hello, World"), "Hello, World"},
+		{"a date", must(DateOf("0001-01-01")), "0001-01-01"},
+		{"a record", rec, "total: 75, status: in progress"},
+		{"a list on one line", must(ListOf(String("x"), String("y"))), "x, y"},
+		{"a list of records on many", must(ListOf(rec, rec)), "total: 75, status: in progress\ntotal: 75, status: in progress"},
+		{"an empty list", must(ListOf()), ""},
+		{"no value", Value{}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.v.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestValuesAreEqualByWhatTheyAre(t *testing.T) {
+	must := sure(t)
+	big := must(parseNumber("100000000000000000000"))
+	for _, tt := range []struct {
+		name string
+		v, w Value
+		want bool
+	}{
+		{"a whole number and a fraction of its size", Int(1), Float(1), true},
+		{"a number and a text", Int(1), String("1"), false},
+		{"a date and a text", must(DateOf("2025-07-01")), String("2025-07-01"), false},
+		{"large numbers", big, Float(1e20), true},
+		{"numbers that differ in the last digit", Int(math.MaxInt64), Float(math.MaxInt64), false},
+		{
+			"records whatever the order of fields",
+			must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(2)})),
+			must(RecordOf(Entry{"y", Float(2)}, Entry{"x", Int(1)})), true,
+		},
+		{"records with other fields", must(RecordOf(Entry{"x", Int(1)})), must(RecordOf(Entry{"y", Int(1)})), false},
+		{"lists", must(ListOf(Int(1), Int(2))), must(ListOf(Int(1), Float(2))), true},
+		{"lists in another order", must(ListOf(Int(1), Int(2))), must(ListOf(Int(2), Int(1))), false},
+		{"lists of which one is longer", must(ListOf(Int(1))), must(ListOf(Int(1), Int(1))), false},
+		{"nothing and nothing", Value{}, Value{}, true},
+		{"nothing and something", Value{}, Int(0), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.v.Equal(tt.w); got != tt.want {
+				t.Errorf("%v equals %v: %t, want %t", tt.v, tt.w, got, tt.want)
+			}
+			if got := tt.w.Equal(tt.v); got != tt.want {
+				t.Errorf("%v equals %v: %t, want %t", tt.w, tt.v, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestConstructorsRefuseWhatTheLanguageHasNot(t *testing.T) {
+	must := sure(t)
+	list := must(ListOf(Int(1)))
+	many := make([]Entry, maxFields+1)
+	for i := range many {
+		many[i] = Entry{Int(int64(i)).String(), Int(1)}
+	}
+	for _, tt := range []struct {
+		name string
+		make func() (Value, error)
+	}{
+		{"a list of different kinds", func() (Value, error) { return ListOf(Int(1), String("x")) }},
+		{"a list in a list", func() (Value, error) { return ListOf(list) }},
+		{"nothing in a list", func() (Value, error) { return ListOf(Value{}) }},
+		{"a list in a record", func() (Value, error) { return RecordOf(Entry{"x", list}) }},
+		{"a field twice", func() (Value, error) { return RecordOf(Entry{"x", Int(1)}, Entry{"x", Int(1)}) }},
+		{"too many fields", func() (Value, error) { return RecordOf(many...) }},
+		{"a day that is none", func() (Value, error) { return DateOf("2025-02-29") }},
+		{"the year 0", func() (Value, error) { return DateOf("0000-12-31") }},
+		{"no date", func() (Value, error) { return DateOf("tomorrow") }},
+		{"true", func() (Value, error) { return FromJSON(true) }},
+		{"null", func() (Value, error) { return FromJSON(nil) }},
+		{"null in a list", func() (Value, error) { return FromJSON([]any{nil}) }},
+		{"null in an object", func() (Value, error) { return FromJSON(map[string]any{"x": nil}) }},
+		{"a number that is none", func() (Value, error) { return FromJSON(json.Number("1e")) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if v, err := tt.make(); !errors.Is(err, errValue) {
+				t.Errorf("got %v and %v, want an error", v, err)
+			}
+		})
+	}
+	if v, err := FromJSON(math.Inf(1)); !errors.Is(err, errTooLarge) {
+		t.Errorf("infinity: got %v and %v, want an error", v, err)
+	}
+}
+
+func TestJSONBecomesValues(t *testing.T) {
+	v, err := FromJSON([]any{map[string]any{"b": "x", "a": 1.5}, map[string]any{"a": json.Number("12"), "n": 3, "m": int64(4)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := v.String(), "a: 1.5, b: x\na: 12, m: 4, n: 3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := v.Type(), "list_of_records"; got != want {
+		t.Errorf("type %q, want %q", got, want)
+	}
+}
+
+func TestKindsAndParts(t *testing.T) {
+	must := sure(t)
+	rec := must(RecordOf(Entry{"x", Int(1)}))
+	list := must(ListOf(String("x")))
+	type parts struct {
+		Kind, Category Kind
+		Type           string
+		Len            int
+	}
+	for _, tt := range []struct {
+		v    Value
+		want parts
+	}{
+		{Int(1), parts{KindNumber, KindNone, "number", 0}},
+		{Float(1), parts{KindNumber, KindNone, "number", 0}},
+		{String("x"), parts{KindText, KindNone, "string", 0}},
+		{must(DateOf("2025-07-01")), parts{KindDate, KindNone, "date", 0}},
+		{rec, parts{KindRecord, KindNone, "record", 1}},
+		{list, parts{KindList, KindText, "list_of_strings", 1}},
+		{must(ListOf()), parts{KindList, KindNone, "list_of_numbers", 0}},
+		{Value{}, parts{}},
+	} {
+		got := parts{tt.v.Kind(), tt.v.Category(), tt.v.Type(), tt.v.Len()}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", tt.v, diff)
+		}
+	}
+	if _, ok := rec.Field("y"); ok {
+		t.Error("a record has a field that it has not")
+	}
+	if f, ok := rec.Field("x"); !ok || !f.Equal(Int(1)) {
+		t.Errorf("field x is %v, %t", f, ok)
+	}
+	if got := rec.with("x", Int(2)).with("y", Int(3)).String(); got != "x: 2, y: 3" || rec.String() != "x: 1" {
+		t.Errorf("got %q from %q", got, rec)
+	}
+	if got := list.Items(); len(got) != 1 || !got[0].Equal(String("x")) {
+		t.Errorf("items %v", got)
+	}
+	if s, ok := Int(1).Text(); ok {
+		t.Errorf("a number is the text %q", s)
+	}
+	if rec.Items() != nil || list.Entries() != nil {
+		t.Error("a record has items, or a list has fields")
+	}
+}
+
+// TestListsBehaveLikeSlices compares a list, with its index and its holes, with a
+// plain slice.
+func TestListsBehaveLikeSlices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newList(nil)
+		var model []Value
+		texts := rapid.Bool().Draw(t, "texts")
+		item := func() Value {
+			n := rapid.Int64Range(0, 40).Draw(t, "item")
+			switch {
+			case texts:
+				return String(Int(n).String())
+			case n%3 == 0:
+				return Float(float64(n))
+			}
+			return Int(n)
+		}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			v := item()
+			at := firstEqual(model, v)
+			if got := l.find(v); (got >= 0) != (at >= 0) {
+				t.Fatalf("find %v: %d in the list, %d in the slice", v, got, at)
+			}
+			if rapid.IntRange(0, 2).Draw(t, "add") > 0 {
+				l.add(v)
+				model = append(model, v)
+				continue
+			}
+			if got := l.remove(v); got != (at >= 0) {
+				t.Fatalf("remove %v: %t", v, got)
+			}
+			if at >= 0 {
+				model = append(model[:at:at], model[at+1:]...)
+			}
+		}
+		if got, want := joinValues((Value{l}).Items()), joinValues(model); got != want || l.len() != len(model) {
+			t.Fatalf("got %d items %s, want %d items %s", l.len(), got, len(model), want)
+		}
+	})
+}
+
+func firstEqual(items []Value, v Value) int {
+	for i, item := range items {
+		if item.Equal(v) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestIndexKnowsLargeNumbers(t *testing.T) {
+	must := sure(t)
+	l := newList(nil)
+	for i := range int64(2 * indexedLength) {
+		l.add(Int(i))
+	}
+	l.add(must(parseNumber("100000000000000000000")))
+	l.add(Float(1e300))
+	l.add(Float(0.5))
+	for _, v := range []Value{Float(1e20), Float(1e300), Float(0.5), Float(7)} {
+		if l.find(v) < 0 {
+			t.Errorf("%v is not found", v)
+		}
+	}
+	if l.find(Float(1e21)) >= 0 || l.find(Float(7.5)) >= 0 {
+		t.Error("something is found that is not there")
+	}
+}

@@ -1,0 +1,462 @@
+package carrel
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/intent"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary/extractive"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// What a packet lists at most, the newest of each. It says how many more there are,
+// and where.
+const (
+	mostSources = 60
+	mostClaims  = 40
+	mostOut     = 40
+)
+
+// mostCorrection is how many bytes of a user's correction a packet has. The rest is
+// one recall away, and the packet says so.
+const mostCorrection = 4000
+
+// A packing is a session while a packet is made of it.
+type packing struct {
+	held  *held
+	about *about
+	rules []pager.Rule
+	state *contract.State
+	found []facts.Fact    // of what came after the packet that the session began with
+	base  *handoff.Packet // that packet, or nil
+	first int             // block behind it
+}
+
+func (e *Engine) pack(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*packing, error) {
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &packing{held: h}
+	if p.about, err = e.about(ctx, scope, h.head); err != nil {
+		return nil, err
+	}
+	if p.rules, err = e.rules(ctx, scope, h, 0); err != nil {
+		return nil, err
+	}
+	a, err := e.agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	p.state = a.state
+	p.base, p.first = h.packet()
+	for _, f := range e.factsOf(h, len(h.blocks), 0) {
+		if f.Block >= p.first {
+			p.found = append(p.found, f)
+		}
+	}
+	return p, nil
+}
+
+// packet returns the packet that a session began with, and the index of the block
+// behind it.
+func (h *held) packet() (*handoff.Packet, int) {
+	for i := range h.blocks {
+		if h.blocks[i].Kind != transcript.KindUser {
+			continue
+		}
+		m := &h.session.Messages[h.blocks[i].Messages[0]]
+		if p, err := handoff.Parse("", []byte(m.Text())); err == nil {
+			return p, i + 1
+		}
+		break
+	}
+	return nil, 0
+}
+
+// ref names a block, for the basis of what is said.
+func (p *packing) ref(i int) string { return "block " + p.held.rows[i].ID.Short() }
+
+// input returns what a packet is made of.
+func (p *packing) input() *handoff.Input {
+	in := &handoff.Input{Session: string(p.held.head.ID)}
+	if p.about.Title != "" {
+		in.Session += " (" + p.about.Title + ")"
+	}
+	if p.base != nil {
+		p.inherit(in)
+	}
+	p.aim(in)
+	p.sources(in)
+	p.claims(in)
+	p.questions(in)
+	p.corrections(in)
+	p.work(in)
+	p.window(in)
+	return in
+}
+
+// inherit takes over the packet that the session began with.
+func (p *packing) inherit(in *handoff.Input) {
+	b := p.base
+	in.Goal, in.State, in.Intent, in.Permalink = b.Goal, b.State, b.Intent, b.Permalink
+	in.Sources, in.Inferred = slices.Clone(b.Sources), slices.Clone(b.Inferred)
+	in.Decisions, in.Questions = slices.Clone(b.Decisions), slices.Clone(b.Questions)
+	in.Corrections, in.Context = slices.Clone(b.Corrections), slices.Clone(b.Context)
+	in.Done, in.Remaining = slices.Clone(b.Done), slices.Clone(b.Remaining)
+	in.Boundaries, in.Artifacts = slices.Clone(b.Boundaries), slices.Clone(b.Artifacts)
+	in.Next, in.Notes = b.Next, b.Notes
+}
+
+// aim fills what the session is for, how it stands, and what was asked last.
+func (p *packing) aim(in *handoff.Input) {
+	if len(p.found) > 0 {
+		s := extractive.Draft(p.found, &extractive.Options{Ref: func(i int) string { return p.held.rows[i].ID.Short() }})
+		if in.Goal == "" {
+			in.Goal = s.Intent
+		}
+		in.State = s.State
+		in.Next = ""
+		for _, step := range s.Next {
+			if step.Text != "None" {
+				in.Next = step.Text
+				break
+			}
+		}
+	}
+	if resume := p.state.ResumeState(); resume != "" {
+		in.State = strings.TrimSpace(in.State + "\nTo be resumed: " + resume)
+	}
+	for i := len(p.held.blocks) - 1; i >= p.first; i-- {
+		b := &p.held.blocks[i]
+		if b.Kind != transcript.KindUser || !pager.Instructs(p.held.session.Messages, b) {
+			continue
+		}
+		got := intent.Compile(p.held.texts()[i], nil)
+		if got.Verb == "" {
+			continue // it only says to go on
+		}
+		in.Intent = p.intentOf(got, i)
+		return
+	}
+}
+
+// intentOf returns a compiled prompt as a packet has it.
+func (p *packing) intentOf(got *intent.Intent, block int) handoff.Intent {
+	to := handoff.Intent{
+		Primary: handoff.Verb(got.Verb), Status: "asked; whether it is done, sections 10 and 11 say",
+		Basis: "the prompt compiler's reading of the user's words in " + p.ref(block) + ", with confidence " + string(got.Confidence),
+	}
+	for _, slot := range got.Verb.Slots() {
+		for _, v := range got.Slots[slot] {
+			if to.Target == "" {
+				to.Target = v.Text
+			}
+		}
+	}
+	for _, s := range got.Secondary {
+		to.Secondary = string(s.Verb)
+		break
+	}
+	for _, gap := range got.Gaps {
+		to.Slots = append(to.Slots, string(gap))
+	}
+	for _, flag := range got.Amber {
+		to.Flags = append(to.Flags, flag.Name)
+	}
+	return to
+}
+
+// sources fills what was read and run, and what was only mentioned.
+func (p *packing) sources(in *handoff.Input) {
+	var list []handoff.Source
+	for i := range p.found {
+		f := &p.found[i]
+		s := handoff.Source{Source: f.Subject}
+		switch f.Kind { //nolint:exhaustive // the others are no sources
+		case facts.FactRead:
+			s.Type, s.State, s.What = sourceType(f.Subject), handoff.Scanned, "read in "+p.ref(f.Block)
+			if f.Status == facts.StatusFailed {
+				s.State, s.What = handoff.Unavailable, "it could not be read in "+p.ref(f.Block)
+			}
+		case facts.FactCommand:
+			if f.Status != facts.StatusOK || pager.OneOff(f.Subject) {
+				continue
+			}
+			s.Type, s.State, s.What = "command", handoff.Verified, "it ran without an error in "+p.ref(f.Block)
+			if f.Text != "" {
+				s.What += ": " + f.Text
+			}
+		case facts.FactReference:
+			if !strings.Contains(f.Subject, "://") {
+				continue
+			}
+			s.Type, s.State = "page", handoff.Referenced
+		default:
+			continue
+		}
+		list = append(list, s)
+	}
+	list = newest(list, func(s handoff.Source) string { return s.Source })
+	in.Sources = append(in.Sources, last(in, list, mostSources, "sources")...)
+	for _, s := range p.state.Sources() {
+		if s.Claim {
+			in.Inferred = append(in.Inferred, handoff.Claim{Text: s.Text, Basis: "the contract has it as the claim " + s.Name})
+			continue
+		}
+		in.Sources = append(in.Sources, handoff.Source{
+			Source: s.Name, Type: "source of the contract", State: handoff.Scanned, What: "the contract has its text",
+		})
+	}
+	for _, claim := range p.state.Texts(contract.VerifiedClaims) {
+		in.Sources = append(in.Sources, handoff.Source{
+			Source: "contract of session " + string(p.held.head.ID), Type: "contract", State: handoff.Verified, What: claim,
+		})
+	}
+}
+
+// sourceType says what sort of a thing was read.
+func sourceType(subject string) string {
+	switch {
+	case strings.Contains(subject, "://"):
+		return "page"
+	case strings.ContainsAny(subject, "/.") && !strings.Contains(subject, " "):
+		return "file"
+	}
+	return "search"
+}
+
+// claims fills what the agent said and decided, and what the user decided.
+func (p *packing) claims(in *handoff.Input) {
+	var said []handoff.Claim
+	for i := range p.found {
+		f := &p.found[i]
+		switch {
+		case f.Kind == facts.FactProgress:
+			said = append(said, handoff.Claim{Text: f.Text, Basis: "the agent said so in " + p.ref(f.Block)})
+		case f.Kind == facts.FactDecision && f.Role == transcript.RoleUser:
+			in.Decisions = append(in.Decisions, handoff.Decision{Text: f.Text, Basis: "the user said so in " + p.ref(f.Block)})
+		case f.Kind == facts.FactDecision:
+			basis := "the agent decided it in " + p.ref(f.Block) + "; no word of the user's on it is on record"
+			if f.Why != "" {
+				basis += "; its reason: " + f.Why
+			}
+			said = append(said, handoff.Claim{Text: f.Text, Basis: basis})
+		}
+	}
+	said = newest(said, func(c handoff.Claim) string { return c.Text })
+	in.Inferred = append(in.Inferred, last(in, said, mostClaims, "inferred claims")...)
+	for _, l := range []contract.List{contract.InheritedDecisions, contract.TrackedDecisions} {
+		for _, d := range p.state.Texts(l) {
+			in.Decisions = append(in.Decisions, handoff.Decision{Text: d, Basis: "the contract has it in " + string(l)})
+		}
+	}
+}
+
+// questions fills what is open.
+func (p *packing) questions(in *handoff.Input) {
+	for i := range p.found {
+		f := &p.found[i]
+		switch {
+		case f.Status != facts.StatusOpen:
+		case f.Kind == facts.FactQuestion:
+			in.Questions = append(in.Questions, handoff.Question{Question: f.Text, Why: "nobody answered it since " + p.ref(f.Block)})
+		case f.Kind == facts.FactError:
+			in.Questions = append(in.Questions, handoff.Question{
+				Question: "How is this error resolved: " + strings.TrimSuffix(f.Subject+": "+f.Text, ": "),
+				Why:      "it is on record in " + p.ref(f.Block) + ", and nothing that resolved it",
+			})
+		}
+	}
+	for _, l := range []contract.List{contract.UnresolvedQuestions, contract.OpenQuestions} {
+		for _, q := range p.state.Texts(l) {
+			in.Questions = append(in.Questions, handoff.Question{Question: q, Why: "the contract has it in " + string(l)})
+		}
+	}
+}
+
+// corrections fills what the user said against the way of working, in the user's
+// words.
+func (p *packing) corrections(in *handoff.Input) {
+	for i := p.first; i < len(p.rules); i++ {
+		if !p.corrects(i) {
+			continue
+		}
+		text := strings.TrimSpace(p.held.texts()[i])
+		meaning := "It stands until the user says otherwise. It is " + p.ref(i) + ", which never leaves the window."
+		if len(text) > mostCorrection {
+			text = strings.ToValidUTF8(text[:mostCorrection], "")
+			meaning += " These are its first words; carrel recall " + p.held.rows[i].ID.Short() + " has all."
+		}
+		if text != "" {
+			in.Corrections = append(in.Corrections, handoff.Correction{Correction: text, Meaning: meaning})
+		}
+	}
+	for _, c := range p.state.Corrections() {
+		in.Corrections = append(in.Corrections, handoff.Correction{Correction: c.Name, Meaning: c.Meaning})
+	}
+}
+
+// corrects reports whether a block records a correction: it may be under a
+// stronger rule than that of corrections.
+func (p *packing) corrects(i int) bool {
+	if p.rules[i] == pager.RuleCorrection {
+		return true
+	}
+	b := &p.held.blocks[i]
+	return b.Kind == transcript.KindUser && p.rules[i] != pager.RuleFirstTask &&
+		pager.Instructs(p.held.session.Messages, b) && pager.Correction(p.held.texts()[i])
+}
+
+// work fills what was done, what remains, and the files.
+func (p *packing) work(in *handoff.Input) {
+	todo, committed := -1, -1
+	changes := make(map[string][]string)
+	var paths []string
+	at := make(map[string]int)
+	for i := range p.found {
+		f := &p.found[i]
+		switch f.Kind { //nolint:exhaustive // the others are no work
+		case facts.FactTodo:
+			todo = max(todo, f.Block)
+		case facts.FactCommand:
+			if f.Status == facts.StatusOK && strings.Contains(f.Subject, "git commit") {
+				committed = f.Block
+			}
+		case facts.FactChange:
+			if changes[f.Subject] == nil {
+				paths = append(paths, f.Subject)
+			}
+			changes[f.Subject] = append(changes[f.Subject], strings.TrimSuffix(string(f.Status)+": "+f.Text, ": "))
+			at[f.Subject] = f.Block
+		}
+	}
+	for i := range p.found {
+		switch f := &p.found[i]; {
+		case f.Kind == facts.FactTodo && f.Block == todo && f.Status == facts.StatusCompleted:
+			in.Done = append(in.Done, f.Subject)
+		case f.Kind == facts.FactTodo && f.Block == todo:
+			in.Remaining = append(in.Remaining, f.Subject)
+		}
+	}
+	for _, name := range paths {
+		list := changes[name]
+		text := list[len(list)-1]
+		if n := len(list) - 1; n > 0 {
+			text += fmt.Sprintf(" (and %d changes before)", n)
+		}
+		in.Done = append(in.Done, name+": "+text)
+		status := handoff.Draft
+		switch {
+		case strings.HasPrefix(name, "/tmp/"):
+			status = handoff.Intermediate
+		case at[name] < committed:
+			status = handoff.Delivered
+		}
+		in.Artifacts = append(in.Artifacts, handoff.Artifact{
+			Artifact: path.Base(name), Type: cmpExt(name), Path: name, Status: status,
+		})
+	}
+}
+
+// cmpExt returns what sort of a file a path is of.
+func cmpExt(name string) string {
+	if ext := strings.TrimPrefix(path.Ext(name), "."); ext != "" {
+		return ext + " file"
+	}
+	return "file"
+}
+
+// window fills what the pager says: what is pinned, and what is out of the window.
+func (p *packing) window(in *handoff.Input) {
+	h := p.held
+	var out []handoff.Out
+	stubs := 0
+	for i := p.first; i < len(h.rows); i++ {
+		r := &h.rows[i]
+		switch {
+		case r.State == store.StateStub:
+			stubs++
+		case r.State != store.StateLive:
+			out = append(out, handoff.Out{ID: r.ID.Short(), Text: preview(h.session.Messages, &h.blocks[i])})
+		}
+		if r.Pinned {
+			in.Context = append(in.Context, handoff.Context{
+				Context: "Block " + r.ID.Short() + ": " + preview(h.session.Messages, &h.blocks[i]),
+				Why:     "somebody pinned it: it never leaves the window",
+			})
+		}
+	}
+	in.Out = last(in, out, mostOut, "blocks out of the window")
+	if stubs > 0 {
+		in.Context = append(in.Context, handoff.Context{
+			Context: fmt.Sprintf("%d blocks are stubs in the window; carrel recall ID has each of them whole", stubs),
+			Why:     "what a stub does not say is not lost",
+		})
+	}
+}
+
+// last returns the last n of a list. That there are more is said among what is to
+// be preserved.
+func last[T any](in *handoff.Input, list []T, n int, what string) []T {
+	if len(list) <= n {
+		return list
+	}
+	in.Context = append(in.Context, handoff.Context{
+		Context: fmt.Sprintf("There are %d more %s, older than those listed here: carrel messages and carrel search have them", len(list)-n, what),
+		Why:     "this packet lists the newest",
+	})
+	return list[len(list)-n:]
+}
+
+// newest returns the list with the last of those that have the same key, in the
+// order of the last.
+func newest[T any](list []T, key func(T) string) []T {
+	seen := make(map[string]bool)
+	var kept []T
+	for _, x := range slices.Backward(list) {
+		if k := key(x); !seen[k] {
+			seen[k] = true
+			kept = append(kept, x)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// evidence returns what is on record of the session, in the words of the input.
+func (p *packing) evidence(in *handoff.Input) *handoff.Evidence {
+	ev := &handoff.Evidence{
+		Sources: in.Sources, Decisions: in.Decisions, Done: in.Done, Remaining: in.Remaining, Artifacts: in.Artifacts,
+		Unavailable: in.Unavailable,
+	}
+	for _, c := range in.Inferred {
+		ev.Inferred = append(ev.Inferred, c.Text)
+	}
+	for _, q := range in.Questions {
+		ev.Questions = append(ev.Questions, q.Question)
+	}
+	for _, c := range in.Corrections {
+		ev.Corrections = append(ev.Corrections, c.Correction)
+	}
+	for _, o := range in.Out {
+		ev.Out = append(ev.Out, o.ID)
+	}
+	for i := range p.held.session.Messages {
+		for _, part := range p.held.session.Messages[i].Parts {
+			if t, ok := part.(transcript.Thinking); ok {
+				ev.Reasoning = append(ev.Reasoning, t.Text)
+			}
+		}
+	}
+	return ev
+}
