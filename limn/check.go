@@ -271,3 +271,15 @@ func (c *nameCheck) value(e Expr) {
 		c.name(o.Right)
 	}
 }
+
+// Pack returns the name of the pack whose verb a statement is; empty if it is none.
+func (l *Line) Pack() string {
+	if s, ok := l.Stmt.(*Sequence); ok {
+		for _, op := range s.Ops {
+			if c, ok := op.Core.(*PackCall); ok {
+				return c.Verb.Pack
+			}
+		}
+	}
+	return ""
+}

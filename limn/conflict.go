@@ -3,7 +3,6 @@ package limn
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -86,10 +85,12 @@ type provision struct {
 	line *Line
 	verb string
 
-	subject formula         // the condition
-	applies formula         // the condition, and not the exception
-	passes  formula         // what a require or a forbid lets through
-	bites   formula         // what it does not
+	subject   formula // the condition
+	exception formula // what stands after "unless", if anything does
+	applies   formula // the condition, and not the exception
+	passes    formula // what a require or a forbid lets through
+	bites     formula // what it does not
+
 	excused bool            // whether there is an exception
 	known   bool            // whether all this is within the bound
 	flaws   []Contradiction // what is wrong with it by itself
@@ -102,11 +103,11 @@ func (p *provision) alone() []Contradiction {
 		return nil
 	}
 	switch {
-	case p.verb == "forbid" && never(p.subject, always()):
+	case p.verb == "forbid" && never(p.subject):
 		return p.found(DeadForbid, "line %d forbids what can never be", n)
-	case p.verb == "permit" && never(p.subject, always()):
+	case p.verb == "permit" && never(p.subject):
 		return p.found(DeadPermit, "line %d permits what can never be", n)
-	case p.verb != "permit" && never(p.passes, always()):
+	case p.verb != "permit" && never(p.passes):
 		return p.found(AlwaysDenied, "line %d lets nothing pass, whatever the values are", n)
 	case p.excused && p.swallowed():
 		return p.found(UnlessSwallows, "the exception in line %d covers all that the rule is about", n)
@@ -117,9 +118,9 @@ func (p *provision) alone() []Contradiction {
 // swallowed reports whether the exception leaves nothing of a rule.
 func (p *provision) swallowed() bool {
 	if p.verb == "permit" {
-		return never(p.applies, always())
+		return never(p.applies)
 	}
-	return never(p.bites, always())
+	return never(p.bites)
 }
 
 func (p *provision) found(kind ContradictionKind, format string, args ...any) []Contradiction {
@@ -139,20 +140,20 @@ func compareRules(earlier, later *provision) []Contradiction {
 	switch {
 	case earlier.verb == "permit" && later.verb == "permit":
 	case later.verb == "permit":
-		if earlier.verb == "forbid" && never(later.applies, earlier.passes) {
+		if earlier.verb == "forbid" && exclude(later.applies, earlier.passes) {
 			return say(DeadPermit, "all that line %d permits, line %d forbids", b, a)
 		}
 	case earlier.verb == "permit":
-		if later.verb == "forbid" && never(earlier.applies, later.passes) {
+		if later.verb == "forbid" && exclude(earlier.applies, later.passes) {
 			return say(DeadPermit, "all that line %d permits, line %d forbids", a, b)
 		}
-	case never(earlier.passes, later.passes):
+	case exclude(earlier.passes, later.passes):
 		return say(conflictOf(earlier, later), "line %d and line %d can never both be kept", a, b)
 	case earlier.verb == "forbid" && later.verb == "forbid":
-		if never(later.bites, earlier.passes) {
+		if exclude(later.bites, earlier.passes) {
 			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", b, a)
 		}
-		if never(earlier.bites, later.passes) {
+		if exclude(earlier.bites, later.passes) {
 			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", a, b)
 		}
 	}
@@ -174,23 +175,22 @@ func conflictOf(p, q *provision) ContradictionKind {
 type ruleBook struct {
 	all       []*provision
 	byTerm    map[string][]int
-	terms     []map[string]bool // of each rule
-	constants []Contradiction   // predicates that are always true or never
+	terms     [][]string      // of each rule
+	constants []Contradiction // predicates that are always true or never
 }
 
 // related returns the rules before one that are about something it is about, the
 // nearest ones first.
 func (b *ruleBook) related(i int) []*provision {
-	before := make(map[int]bool)
-	for t := range b.terms[i] {
+	var before []int
+	for _, t := range b.terms[i] {
 		same := b.byTerm[t]
 		at, _ := slices.BinarySearch(same, i)
-		for _, j := range same[max(0, at-maxNeighbors):at] {
-			before[j] = true
-		}
+		before = append(before, same[max(0, at-maxNeighbors):at]...)
 	}
+	slices.Sort(before)
 	var rules []*provision
-	for _, j := range slices.Backward(slices.Sorted(maps.Keys(before))) {
+	for _, j := range slices.Backward(slices.Compact(before)) {
 		rules = append(rules, b.all[j])
 	}
 	return rules
@@ -198,15 +198,17 @@ func (b *ruleBook) related(i int) []*provision {
 
 func (b *ruleBook) add(p *provision) {
 	p.flaws = p.alone()
-	terms := make(map[string]bool)
-	for _, f := range []formula{p.subject, p.applies, p.passes, p.bites} {
+	var terms []string
+	for _, f := range []formula{p.subject, p.exception} {
 		for _, c := range f {
 			for _, l := range c {
-				terms[l.term] = true
+				if !slices.Contains(terms, l.term) {
+					terms = append(terms, l.term)
+				}
 			}
 		}
 	}
-	for t := range terms {
+	for _, t := range terms {
 		b.byTerm[t] = append(b.byTerm[t], len(b.all))
 	}
 	b.all, b.terms = append(b.all, p), append(b.terms, terms)
@@ -240,33 +242,32 @@ func rulesOf(p *Program) *ruleBook {
 
 // provision returns a rule as formulas.
 func (r *reading) provision(l *Line, rule *Rule) *provision {
-	p := &provision{line: l, verb: rule.Verb, excused: rule.Unless != nil}
-	excuse, denial := formula(nil), always()
-	ok := true
-	if p.excused {
-		excuse, ok = r.formula(rule.Unless, false, "", 0)
-		if ok {
-			denial, ok = r.formula(rule.Unless, true, "", 0)
-		}
-	}
-	subject, known := r.formula(rule.Cond, false, "", 0)
+	p := &provision{line: l, verb: rule.Verb}
+	subject, ok := r.formula(rule.Cond, false, "", 0)
 	denied, also := r.formula(rule.Cond, true, "", 0)
-	if !ok || !known || !also {
-		return p
-	}
-	p.subject = subject
-	p.applies, p.known = both(subject, denial)
-	passing, biting := subject, denied
+	p.subject, p.applies, p.passes, p.bites, p.known = subject, subject, subject, denied, ok && also
 	if rule.Verb == "forbid" {
-		passing, biting = denied, subject
+		p.passes, p.bites = denied, subject
 	}
-	if p.passes, ok = either(passing, excuse); !ok {
-		p.known = false
-	}
-	if p.bites, ok = both(biting, denial); !ok {
-		p.known = false
+	if p.known && rule.Unless != nil {
+		p.known = r.excuse(p, rule.Unless)
 	}
 	return p
+}
+
+// excuse adds the exception to a rule, and reports whether that is within the bound.
+func (r *reading) excuse(p *provision, unless Cond) bool {
+	holds, ok := r.formula(unless, false, "", 0)
+	fails, also := r.formula(unless, true, "", 0)
+	if !ok || !also {
+		return false
+	}
+	p.exception, p.excused = holds, true
+	var fits [3]bool
+	p.applies, fits[0] = both(p.applies, fails)
+	p.bites, fits[1] = both(p.bites, fails)
+	p.passes, fits[2] = either(p.passes, holds)
+	return fits == [3]bool{true, true, true}
 }
 
 // define learns a predicate and says whether it is always true or never.
@@ -274,10 +275,10 @@ func (r *reading) define(l *Line, d *Define) []Contradiction {
 	p := &provision{line: l}
 	var found []Contradiction
 	const item = "each"
-	if f, ok := r.formula(d.Cond, false, item, 0); ok && never(f, always()) {
+	if f, ok := r.formula(d.Cond, false, item, 0); ok && never(f) {
 		found = p.found(ConstantPredicate, "what line %d defines is never true", l.Pos.Line)
 	}
-	if f, ok := r.formula(d.Cond, true, item, 0); ok && never(f, always()) {
+	if f, ok := r.formula(d.Cond, true, item, 0); ok && never(f) {
 		found = p.found(ConstantPredicate, "what line %d defines is always true", l.Pos.Line)
 	}
 	if !r.vague[d.Name.Text] {

@@ -16,7 +16,7 @@
 // # Running
 //
 // A [Machine] holds names and their values and executes one statement after the
-// other; each gives a [Result] with a [Status]. Nothing of a statement happens
+// other; each gives a [Result] with a [Status]. Nothing of an operation happens
 // before all of it was checked against the names that there are. Statements of
 // the form "when …" are handlers: [Machine.Listen] runs them on updates of live
 // values. Where updates come from, such as a timer, is not this package's concern.
@@ -85,14 +85,15 @@ const (
 )
 
 // Failed reports whether a status makes a run exit with 1. Unless strict,
-// requirements that are not met and prohibitions that are violated do not.
+// requirements that are not met, prohibitions that are violated, and statements
+// that nobody has confirmed do not.
 func (s Status) Failed(strict bool) bool {
 	switch s {
 	case StatusParseError, StatusSemanticError, StatusRuntimeError, StatusPackFailure:
 		return true
-	case StatusNotMet, StatusViolated:
+	case StatusNotMet, StatusViolated, StatusAmber, StatusAmbiguous:
 		return strict
-	case StatusSuccess, StatusAmber, StatusAmbiguous, StatusPermitted, StatusListening, StatusFired, StatusShutdown:
+	case StatusSuccess, StatusPermitted, StatusListening, StatusFired, StatusShutdown:
 	}
 	return false
 }

@@ -3,10 +3,12 @@ package limn
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
 )
 
@@ -155,6 +157,56 @@ func TestHandlersAreEdgeTriggered(t *testing.T) {
 		}
 		if got, want := fmt.Sprint(run()), fmt.Sprint(results); len(got) != len(want) {
 			t.Fatalf("a second run gave %s, the first %s", got, want)
+		}
+	})
+}
+
+// Whatever a program says, listening comes to an end.
+func FuzzListen(f *testing.F) {
+	archives, err := filepath.Glob("testdata/listen/*.txtar")
+	if err != nil || len(archives) == 0 {
+		f.Fatalf("no archives: %v", err)
+	}
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			if file.Name == "program" {
+				f.Add(string(file.Data))
+			}
+		}
+	}
+	p, err := LoadPack([]byte(`{"declarations": [["level", "number"], ["tick", "number"]]}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	opts := &Options{Packs: []*Pack{p}, Confirm: func(string) bool { return true }}
+	updates := []Update{
+		{Name: "level", Value: Int(3)},
+		{Name: "tick", Value: Int(1)},
+		{Name: "x", Value: Int(1)},
+		{Name: "level", Value: Int(-1)},
+		{Name: "x", Value: String("text")},
+		{Name: "tick", Value: Int(2)},
+		{Name: "level", Err: errors.New("cut")},
+		{Name: "tick", Value: Int(3)},
+	}
+	f.Fuzz(func(t *testing.T, program string) {
+		m := NewMachine(opts)
+		m.limit = 10_000
+		for r := range m.Run(Parse("", program, opts)) {
+			if r.Status == StatusListening || r.Status == StatusFired {
+				t.Fatalf("a statement gives %s", r.Status)
+			}
+		}
+		var all []Status
+		for r := range m.Listen(slices.Values(updates)) {
+			all = append(all, r.Status)
+		}
+		if len(all) > 0 && (all[0] != StatusListening || all[len(all)-1] != StatusShutdown) {
+			t.Fatalf("listening begins with %s and ends with %s", all[0], all[len(all)-1])
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Options adjusts a [Parser] and a [Machine]. A nil *Options is the language
+// Options adjusts [Parse] and a [Machine]. A nil *Options is the language
 // as it is, without packs.
 type Options struct {
 	// Packs are what is added to the language.

@@ -111,8 +111,13 @@ func either(f, g formula) (formula, bool) {
 	return slices.Concat(f, g), len(f)+len(g) <= maxClauses
 }
 
-// never reports whether it is certain that no values make f and g hold together.
-func never(f, g formula) bool {
+// never reports whether it is certain that no values make f hold.
+func never(f formula) bool {
+	return !slices.ContainsFunc(f, func(c clause) bool { return !c.contradictory() })
+}
+
+// exclude reports whether it is certain that no values make f and g hold together.
+func exclude(f, g formula) bool {
 	for _, c := range f {
 		for _, d := range g {
 			if !slices.Concat(c, d).contradictory() {
@@ -127,6 +132,9 @@ func never(f, g formula) bool {
 // not certain where something would be compared with both numbers and dates, as
 // such a condition is refused, not false.
 func (c clause) contradictory() bool {
+	if len(c) < 2 {
+		return false
+	}
 	sorted := slices.SortedStableFunc(slices.Values(c), func(a, b literal) int { return cmp.Compare(a.term, b.term) })
 	found := false
 	for len(sorted) > 0 {
