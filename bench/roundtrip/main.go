@@ -6,8 +6,9 @@
 // Each conversation is imported, compressed to 50, 25 and 10 percent of its
 // tokens by rule and score, exported in its own format, to Anthropic and to OpenAI, and
 // validated; the store is closed and opened again, and every block that is no
-// longer whole in the window is recalled and compared with what came in. A
-// line tells of each file and share, and the last lines sum up. The exit status
+// longer whole in the window is recalled and compared with what came in. The
+// contract is run, as it is and with faults that must be found, and a packet is made,
+// accepted and made again. A line tells of each file and share, and the last lines sum up. The exit status
 // is 1 if a promise was broken.
 //
 // A budget below what rules hold is no broken promise: the line then has the
@@ -110,6 +111,7 @@ type bench struct {
 
 	files, skipped, passes, landed, floors int
 	exports, recalled                      int
+	contracts, faults, packets             int
 	bytes                                  int64
 	broken                                 int
 }
@@ -238,6 +240,12 @@ func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.C
 			t.fail("export to %q has %d tokens in a budget of %d", to, out.Tokens, res.Budget)
 		}
 	}
+	if err := t.contract(ctx, e, scope, req.Session); err != nil {
+		return 0, err
+	}
+	if err := t.handoff(ctx, e, scope, req.Session); err != nil {
+		return 0, err
+	}
 	return t.recall(ctx, e, scope, req.Session, data)
 }
 
@@ -290,6 +298,7 @@ func (b *bench) sum(w *os.File) {
 		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()),
 		fmt.Sprintf("%d landed within budget, %d have a typed floor", b.landed, b.floors),
 		fmt.Sprintf("%d exports, all validated; %d blocks recalled after a restart", b.exports, b.recalled),
+		fmt.Sprintf("%d contracts run, %d faults put into them; %d packets handed on", b.contracts, b.faults, b.packets),
 		fmt.Sprintf("%d promises broken", b.broken),
 	}, "\n"))
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/limn"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// contract runs the contract that a pass wrote, as a program of the language and
+// with the rules of contracts, and then with one fault after the other, each of
+// which must be found.
+func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
+	lines, err := e.Contract(ctx, scope, id)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	t.contracts++
+	m := limn.NewMachine(nil)
+	for r := range m.Run(limn.Parse("", strings.Join(lines, "\n"), nil)) {
+		if r.Status.Failed(true) || r.Status == limn.StatusAmber {
+			t.fail("contract: %s: %s", r.Status, r.Message)
+		}
+	}
+	report, err := contract.Run(slices.Values(lines), nil)
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.fail("contract: %v", err)
+		return nil
+	}
+	for name, more := range faults(report.State) {
+		t.faults++
+		report, err := contract.Run(slices.Values(slices.Concat(lines, more)), nil)
+		if err == nil && report.Err() == nil {
+			t.fail("a contract holds although %s", name)
+		}
+	}
+	return nil
+}
+
+// faults returns statements after which a contract does not hold.
+func faults(s *contract.State) map[string][]string {
+	all := make(map[string][]string)
+	if pins := s.Texts(contract.PinnedBlocks); len(pins) > 0 {
+		in, _ := s.Bucket(pins[0])
+		all["a pinned block is evicted"] = []string{
+			`remove "` + pins[0] + `" from ` + string(in), `add "` + pins[0] + `" to evicted-blocks`,
+		}
+	}
+	if kept := s.Blocks(contract.Retained); len(kept) > 0 {
+		all["a block is in two lists"] = []string{`add "` + kept[0] + `" to evicted-blocks`}
+		all["a line was injected"] = []string{`add "block-x" to paged-blocks and remove "` + kept[0] + `" from retained-blocks`}
+	}
+	return all
+}
+
+// handoff makes a packet, takes it through both written forms, begins a session
+// with it, and makes a packet of that.
+func (t *trial) handoff(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
+	first, err := e.Handoff(ctx, scope, &carrel.HandoffRequest{Session: id})
+	if err != nil {
+		t.fail("handoff: %v", err)
+		return nil
+	}
+	t.packets++
+	data, err := first.Packet.JSON()
+	if err != nil {
+		return err
+	}
+	for form, text := range map[string][]byte{"JSON": data, "Markdown": []byte(first.Packet.Markdown())} {
+		p, err := handoff.Parse(form, text)
+		if err != nil || p.Markdown() != first.Packet.Markdown() {
+			t.fail("a packet in %s does not come back: %v", form, err)
+		}
+	}
+	begun, err := e.Accept(ctx, scope, &carrel.AcceptRequest{Name: "packet", Data: data})
+	if err != nil {
+		t.fail("accept: %v", err)
+		return nil
+	}
+	second, err := e.Handoff(ctx, scope, &carrel.HandoffRequest{Session: begun.Session})
+	if err != nil {
+		t.fail("handoff of what was accepted: %v", err)
+		return nil
+	}
+	if body(first.Packet) != body(second.Packet) {
+		t.fail("a packet is another one after it was accepted and handed on")
+	}
+	return nil
+}
+
+// body returns a packet without its header.
+func body(p *handoff.Packet) string {
+	_, text, _ := strings.Cut(p.Markdown(), "\n## ")
+	return text
+}
