@@ -66,11 +66,26 @@ func (a *agreement) with(lines []string, today string) (*contract.Report, error)
 	return r, nil
 }
 
+// sound returns an error if a block that must stay in the window is out of it. No
+// operation leaves that behind, so somebody else wrote it, and what an operation
+// writes must not cover it up.
+func (a *agreement) sound() error {
+	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
+		for _, id := range a.state.Texts(l) {
+			if b, _ := a.state.Bucket(id); b == contract.Evicted {
+				return fmt.Errorf("%w: contract: %w", ErrPolicy, &contract.PinError{Block: id, Evicted: true})
+			}
+		}
+	}
+	return nil
+}
+
 // A settlement is what an operation on the window leaves behind, for the contract.
 type settlement struct {
 	rows  []store.Block // as they are afterwards
 	limit token.Count   // how large the window may be
 	undo  bool
+	kept  *standIn // the summary that is then in the window, or nil
 }
 
 // settle returns the statements of an operation. The blocks under hard rules that
@@ -79,6 +94,9 @@ type settlement struct {
 func (e *Engine) settle(ctx context.Context, scope governance.Scope, h *held, c *store.Change, s *settlement) ([]string, error) {
 	a, err := e.agreement(ctx, scope, h)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.sound(); err != nil {
 		return nil, err
 	}
 	rules, err := e.rules(ctx, scope, h, 0)
@@ -106,6 +124,7 @@ func (e *Engine) settle(ctx context.Context, scope governance.Scope, h *held, c 
 		func() ([]string, error) { return state.Pin(pins) },
 		func() ([]string, error) { return state.Pass(decisions, c.Entry.Time) },
 		func() ([]string, error) { return state.Budget(c.Head.Window, s.limit) },
+		func() ([]string, error) { return state.Summarize(s.kept.covered()) },
 	} {
 		more, err := write()
 		if err != nil {
@@ -121,7 +140,9 @@ func (e *Engine) settle(ctx context.Context, scope governance.Scope, h *held, c 
 func contractID(id transcript.BlockID) string { return "block-" + string(id) }
 
 // blockID returns the block that a contract knows by an id.
-func blockID(id string) transcript.BlockID { return transcript.BlockID(strings.TrimPrefix(id, "block-")) }
+func blockID(id string) transcript.BlockID {
+	return transcript.BlockID(strings.TrimPrefix(id, "block-"))
+}
 
 // known reports whether a contract has a block.
 func known(s *contract.State, id string) bool {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
@@ -144,7 +145,18 @@ func (e *Engine) commit(ctx context.Context, scope governance.Scope, req *Commit
 	if req.Verdict != nil {
 		g.Evaluator = req.Verdict.Evaluator
 	}
-	return res, e.remember(ctx, scope, req, res, prompt, g)
+	if err := e.remember(ctx, scope, req, res, prompt, g); err != nil {
+		return nil, err
+	}
+	what := prompt.id
+	if res.Artifact != nil {
+		what = string(res.Artifact.ID)
+	}
+	list := contract.GateCommitted
+	if g.Outcome == assembly.Hold {
+		list = contract.GateHeld
+	}
+	return res, e.noteGate(ctx, scope, prompt.id, what, list)
 }
 
 // remember writes what the gate let through, or holds.
@@ -199,6 +211,29 @@ func (e *Engine) remember(ctx context.Context, scope governance.Scope, req *Comm
 	version, err := e.update(ctx, scope, u, string(g.Outcome), g)
 	if res.Artifact != nil {
 		res.Artifact.Version = version
+	}
+	return err
+}
+
+// noteGate notes in the contract of the session that a context was made with, if
+// there is one, what the gate or a person said of the context or of a memory from
+// it. The outcome beside the manifest is the record: a contract that is closed, or
+// that does not hold, has no note of it, and the log says so.
+func (e *Engine) noteGate(ctx context.Context, scope governance.Scope, manifestID, what string, list contract.List) error {
+	if manifestID == "" {
+		return nil
+	}
+	m, _, err := e.manifest(ctx, scope, manifestID)
+	if err != nil || m.Session == "" {
+		return err
+	}
+	err = retry(ctx, func() error {
+		_, err := e.amend(ctx, scope, &ContractRequest{Session: m.Session, gate: &gateNote{what, list}}, nil)
+		return err
+	})
+	if errors.Is(err, ErrPolicy) || errors.Is(err, store.ErrNotFound) {
+		e.opts.Logger.WarnContext(ctx, "the contract has no note of what the gate said", "session", m.Session, "of", what, "reason", err)
+		return nil
 	}
 	return err
 }
@@ -485,5 +520,9 @@ func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *ReviewDe
 		return nil, err
 	}
 	out.Version = version
-	return out, nil
+	list := contract.GateRejected
+	if d.Approve {
+		list = contract.GateCommitted
+	}
+	return out, e.noteGate(ctx, scope, g.Manifest, string(a.ID), list)
 }

@@ -236,6 +236,9 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 	if err != nil {
 		return nil, err
 	}
+	if err := h.conversation(); err != nil {
+		return nil, err
+	}
 	p, err := e.newPass(ctx, scope, h, req)
 	if err != nil {
 		return nil, err

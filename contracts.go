@@ -50,6 +50,14 @@ type ContractRequest struct {
 
 	Close  bool `json:"close,omitempty"` // nothing can be added afterwards
 	DryRun bool `json:"dry_run,omitempty"`
+
+	gate *gateNote
+}
+
+// A gateNote is what the gate said, for the contract.
+type gateNote struct {
+	id   string // of a context or a memory
+	list contract.List
 }
 
 // A ContractCorrection is a correction by its name or in the user's words, and the
@@ -231,6 +239,9 @@ func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agree
 	if req.ResumeState != "" {
 		write(state.SetResumeState(contract.Clean(req.ResumeState)))
 	}
+	if req.gate != nil {
+		write(state.Gate(req.gate.id, req.gate.list))
+	}
 	if failed == nil && len(req.Statements) > 0 {
 		lines = append(lines, req.Statements...)
 		state, failed = contract.Replay(slices.Values(slices.Concat(a.lines, lines)))
@@ -303,4 +314,3 @@ func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, id t
 	}
 	return contract.Run(slices.Values(lines), &contract.RunOptions{Today: e.today()})
 }
-

@@ -186,7 +186,7 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 			c.Blocks = append(c.Blocks, rows[i])
 		}
 	}
-	if err := e.record(ctx, scope, h, c, "discard", data, &settlement{rows: rows, limit: plan.Before}); err != nil {
+	if err := e.record(ctx, scope, h, c, "discard", data, &settlement{rows: rows, limit: plan.Before, kept: h.summary}); err != nil {
 		return nil, err
 	}
 	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {

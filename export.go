@@ -3,7 +3,6 @@ package carrel
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,8 +45,8 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 	if err != nil {
 		return nil, err
 	}
-	if h.head.Format == "" {
-		return nil, fmt.Errorf("%w: it has a contract and no conversation yet: import one", ErrRequest)
+	if err := h.conversation(); err != nil {
+		return nil, err
 	}
 	f, err := FormatNamed(cmp.Or(req.To, h.head.Format))
 	if err != nil {

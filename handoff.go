@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
@@ -53,7 +54,7 @@ func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *Hando
 	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.opts.Actor)), e.today()
 	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
 	res := &HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
-	res.Packet.Filename = handoff.Filename(res.Packet, req.Domain, req.Title)
+	res.Packet.Filename = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(p.about.Title, handed)))
 	res.Findings = handoff.Check(res.Packet, p.evidence(in))
 	for _, f := range res.Findings {
 		if f.Error {
@@ -102,6 +103,7 @@ type AcceptRequest struct {
 // An AcceptResult says which session a packet began.
 type AcceptResult struct {
 	Session  transcript.SessionID `json:"session"`
+	File     string               `json:"file"` // as which the conversation goes on with the session when it is imported
 	Packet   *handoff.Packet      `json:"packet"`
 	Findings []handoff.Finding    `json:"findings,omitempty"`
 	Contract int                  `json:"contract"` // statements of the new contract
@@ -125,8 +127,10 @@ func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *Accept
 		return nil, err
 	}
 	res := &AcceptResult{Packet: packet, Findings: handoff.Check(packet, nil)}
+	res.File = strings.TrimSuffix(handoff.Filename(packet, "", ""), ".md") + ".json"
 	in, err := e.Import(ctx, scope, &ImportRequest{
-		Name: handoff.Filename(packet, "", ""), Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
+		Name: res.File, Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
+		title: handed + contract.Clean(origin(packet.Session)),
 	})
 	if err != nil {
 		return nil, err
@@ -138,6 +142,18 @@ func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *Accept
 	}
 	res.Contract, res.Op = begun.Total, cmp.Or(begun.Op, res.Op)
 	return res, nil
+}
+
+// handed begins the title of a session that began with a packet.
+const handed = "Handoff: "
+
+// origin returns the session in which began what a packet's session goes on with,
+// however often it was handed over.
+func origin(session string) string {
+	if _, first, ok := strings.Cut(session, "("+handed); ok {
+		return strings.TrimSuffix(first, ")")
+	}
+	return session
 }
 
 // inheritPacket begins the contract of a session with what a packet hands on,
@@ -175,7 +191,7 @@ func legacyOf(p *handoff.Packet) *contract.State {
 	}
 	for _, src := range p.Sources {
 		if src.State == handoff.Verified {
-			_, _ = s.Verify(contract.Clean(src.What), "")
+			_, _ = s.Verify(claimOf(&src), "")
 		}
 	}
 	return s

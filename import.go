@@ -2,6 +2,7 @@ package carrel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,8 @@ type ImportRequest struct {
 	Format string `json:"format,omitempty"` // "" or "auto" finds out
 	Data   []byte `json:"data"`             // must not be changed afterwards
 	DryRun bool   `json:"dry_run,omitempty"`
+
+	title string // in place of what the conversation gives
 }
 
 // An ImportResult says what was imported.
@@ -71,6 +74,7 @@ func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *Import
 	if err != nil {
 		return nil, err
 	}
+	s.Title = cmp.Or(req.title, s.Title)
 	var res *ImportResult
 	err = retry(ctx, func() error {
 		res, err = e.importSession(ctx, scope, req, s)

@@ -114,6 +114,14 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 	return h, nil
 }
 
+// conversation returns an error if the session has none, and a contract alone.
+func (h *held) conversation() error {
+	if h.head.Format == "" {
+		return fmt.Errorf("%w: it has a contract and no conversation yet: import one", ErrRequest)
+	}
+	return nil
+}
+
 // input returns the input of a session, and fills in the bodies of its items.
 func (e *Engine) input(ctx context.Context, scope governance.Scope, h *held) ([]byte, error) {
 	data := make([]byte, 0, h.head.Bytes)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/facts"
@@ -186,7 +187,7 @@ func (p *packing) sources(in *handoff.Input) {
 		case facts.FactRead:
 			s.Type, s.State, s.What = sourceType(f.Subject), handoff.Scanned, "read in "+p.ref(f.Block)
 			if f.Status == facts.StatusFailed {
-				s.State, s.What = handoff.Unavailable, "it could not be read in "+p.ref(f.Block)
+				s.State, s.What = handoff.Unavailable, "Nothing: it could not be read in "+p.ref(f.Block)
 			}
 		case facts.FactCommand:
 			if f.Status != facts.StatusOK || pager.OneOff(f.Subject) {
@@ -217,11 +218,39 @@ func (p *packing) sources(in *handoff.Input) {
 			Source: s.Name, Type: "source of the contract", State: handoff.Scanned, What: "the contract has its text",
 		})
 	}
+	had := p.inherited(func(b *handoff.Packet, add func(string)) {
+		for _, s := range b.Sources {
+			add(claimOf(&s))
+		}
+	})
 	for _, claim := range p.state.Texts(contract.VerifiedClaims) {
-		in.Sources = append(in.Sources, handoff.Source{
-			Source: "contract of session " + string(p.held.head.ID), Type: "contract", State: handoff.Verified, What: claim,
-		})
+		if !had[claim] {
+			in.Sources = append(in.Sources, handoff.Source{
+				Source: "contract of session " + string(p.held.head.ID), Type: contractType, State: handoff.Verified, What: claim,
+			})
+		}
 	}
+}
+
+// contractType is the type of a source that is a contract.
+const contractType = "contract"
+
+// claimOf returns what a source of a packet says as a contract has it.
+func claimOf(s *handoff.Source) string {
+	if s.Type == contractType {
+		return contract.Clean(s.What)
+	}
+	return contract.Clean(s.Source + ": " + s.What)
+}
+
+// inherited returns the texts of the contract that come from the packet with which
+// the session began, which has them in its own words.
+func (p *packing) inherited(list func(b *handoff.Packet, add func(string))) map[string]bool {
+	had := make(map[string]bool)
+	if p.base != nil {
+		list(p.base, func(text string) { had[text] = true })
+	}
+	return had
 }
 
 // sourceType says what sort of a thing was read.
@@ -229,10 +258,10 @@ func sourceType(subject string) string {
 	switch {
 	case strings.Contains(subject, "://"):
 		return "page"
-	case strings.ContainsAny(subject, "/.") && !strings.Contains(subject, " "):
+	case strings.ContainsAny(subject, "/.") && !strings.ContainsAny(subject, " |*+?()[]{}^$\\"):
 		return "file"
 	}
-	return "search"
+	return "query"
 }
 
 // claims fills what the agent said and decided, and what the user decided.
@@ -241,10 +270,12 @@ func (p *packing) claims(in *handoff.Input) {
 	for i := range p.found {
 		f := &p.found[i]
 		switch {
+		case f.Kind == facts.FactProgress && strings.HasSuffix(f.Text, ":"):
+			// it announces what comes next, which is a claim of its own
 		case f.Kind == facts.FactProgress:
 			said = append(said, handoff.Claim{Text: f.Text, Basis: "the agent said so in " + p.ref(f.Block)})
 		case f.Kind == facts.FactDecision && f.Role == transcript.RoleUser:
-			in.Decisions = append(in.Decisions, handoff.Decision{Text: f.Text, Basis: "the user said so in " + p.ref(f.Block)})
+			in.Decisions = append(in.Decisions, handoff.Decision{Text: p.assent(f), Basis: "the user said so in " + p.ref(f.Block)})
 		case f.Kind == facts.FactDecision:
 			basis := "the agent decided it in " + p.ref(f.Block) + "; no word of the user's on it is on record"
 			if f.Why != "" {
@@ -255,11 +286,55 @@ func (p *packing) claims(in *handoff.Input) {
 	}
 	said = newest(said, func(c handoff.Claim) string { return c.Text })
 	in.Inferred = append(in.Inferred, last(in, said, mostClaims, "inferred claims")...)
+	had := p.inherited(func(b *handoff.Packet, add func(string)) {
+		for _, d := range b.Decisions {
+			add(contract.Clean(d.Text))
+		}
+	})
 	for _, l := range []contract.List{contract.InheritedDecisions, contract.TrackedDecisions} {
 		for _, d := range p.state.Texts(l) {
+			if had[d] {
+				continue
+			}
 			in.Decisions = append(in.Decisions, handoff.Decision{Text: d, Basis: "the contract has it in " + string(l)})
 		}
 	}
+}
+
+// assent returns a decision of the user's. One of few words, such as "yes", says
+// little without what it answers: the end of what the agent said before.
+func (p *packing) assent(f *facts.Fact) string {
+	if f.Block == 0 || len(strings.Fields(f.Text)) > 3 {
+		return f.Text
+	}
+	before := &p.held.blocks[f.Block-1]
+	if before.Kind != transcript.KindAssistant && before.Kind != transcript.KindTool {
+		return f.Text
+	}
+	said := lastLine(p.held.session.Messages[before.Messages[0]].Text())
+	if said == "" {
+		return f.Text
+	}
+	return f.Text + " (to the agent's words: " + said + ")"
+}
+
+// mostAnswered is how many bytes of what a user answers a packet has.
+const mostAnswered = 300
+
+// lastLine returns the last line of a text with a letter in it, or its end.
+func lastLine(text string) string {
+	for text != "" {
+		at := strings.LastIndexByte(text, '\n') + 1
+		line := strings.TrimSpace(text[at:])
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			if len(line) > mostAnswered {
+				line = "…" + strings.ToValidUTF8(line[len(line)-mostAnswered:], "")
+			}
+			return line
+		}
+		text = text[:max(at-1, 0)]
+	}
+	return ""
 }
 
 // questions fills what is open.
@@ -277,8 +352,16 @@ func (p *packing) questions(in *handoff.Input) {
 			})
 		}
 	}
+	had := p.inherited(func(b *handoff.Packet, add func(string)) {
+		for _, q := range b.Questions {
+			add(contract.Clean(q.Question))
+		}
+	})
 	for _, l := range []contract.List{contract.UnresolvedQuestions, contract.OpenQuestions} {
 		for _, q := range p.state.Texts(l) {
+			if had[q] {
+				continue
+			}
 			in.Questions = append(in.Questions, handoff.Question{Question: q, Why: "the contract has it in " + string(l)})
 		}
 	}
@@ -301,7 +384,15 @@ func (p *packing) corrections(in *handoff.Input) {
 			in.Corrections = append(in.Corrections, handoff.Correction{Correction: text, Meaning: meaning})
 		}
 	}
+	had := p.inherited(func(b *handoff.Packet, add func(string)) {
+		for _, c := range b.Corrections {
+			add(contract.LookUpCorrection(c.Correction).Name)
+		}
+	})
 	for _, c := range p.state.Corrections() {
+		if had[c.Name] {
+			continue
+		}
 		in.Corrections = append(in.Corrections, handoff.Correction{Correction: c.Name, Meaning: c.Meaning})
 	}
 }
@@ -352,7 +443,7 @@ func (p *packing) work(in *handoff.Input) {
 		list := changes[name]
 		text := list[len(list)-1]
 		if n := len(list) - 1; n > 0 {
-			text += fmt.Sprintf(" (and %d changes before)", n)
+			text += fmt.Sprintf(" (changes before: %d)", n)
 		}
 		in.Done = append(in.Done, name+": "+text)
 		status := handoff.Draft

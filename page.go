@@ -320,7 +320,7 @@ func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass
 		data.Moves = append(data.Moves, m)
 	}
 	c.Head.Window, c.Head.Updated = plan.After, e.now()
-	return c, e.record(ctx, scope, h, c, "page", data, &settlement{rows: rows, limit: plan.Budget})
+	return c, e.record(ctx, scope, h, c, "page", data, &settlement{rows: rows, limit: plan.Budget, kept: o.kept})
 }
 
 // stubCell adds a cell with a stub to a change, and edges to what it was made

@@ -64,6 +64,14 @@ func (s *standIn) tokens() token.Count {
 }
 
 // entry returns a summary as an entry of a window.
+// covered returns the id of a summary and how many blocks it covers; of nil, nothing.
+func (s *standIn) covered() (id string, blocks int) {
+	if s == nil {
+		return "", 0
+	}
+	return string(s.ID), s.Covers
+}
+
 func (s *standIn) entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
 
 // inputs returns digests of what the first n blocks of a session say, for each n

@@ -138,7 +138,11 @@ func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequ
 		return res, nil
 	}
 	c.Head.Window, c.Head.Updated = res.After, e.now()
-	if err := e.record(ctx, scope, h, c, "undo", data, &settlement{rows: rows, limit: res.After, undo: true}); err != nil {
+	kept, err := e.standIn(ctx, scope, c.Head.Summary)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.record(ctx, scope, h, c, "undo", data, &settlement{rows: rows, limit: res.After, undo: true, kept: kept}); err != nil {
 		return nil, err
 	}
 	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {

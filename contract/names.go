@@ -18,12 +18,16 @@ const (
 	UnresolvedQuestions List = "unresolved-questions" // questions of earlier sessions
 	PinnedBlocks        List = "pinned-blocks"        // blocks that stay in the window
 	CorrectionBlocks    List = "correction-blocks"    // blocks that record a correction
+	GateCommitted       List = "gate-committed"       // contexts and memories that the gate let through, by their ids
+	GateHeld            List = "gate-held"            // those that wait for a person's decision
+	GateRejected        List = "gate-rejected"        // those that a person rejected
 )
 
 // lists has the lists of a session.
 var lists = [...]List{
 	TrackedDecisions, OverriddenDecisions, OpenQuestions, SessionCorrections, VerifiedClaims, PrecommitVerified,
 	InheritedDecisions, ActiveCorrections, UnresolvedQuestions, PinnedBlocks, CorrectionBlocks,
+	GateCommitted, GateHeld, GateRejected,
 }
 
 // index returns the place of l in lists, or -1.
@@ -61,9 +65,12 @@ const (
 	blockCount    = "block-count"
 	windowTokens  = "window-tokens"
 	tokenBudget   = "token-budget"
+	summaryName   = "session-summary"
+	summaryBlocks = "summary-blocks"
 
 	stateOpen   = "open"
 	stateClosed = "closed"
+	noSummary   = "none"
 )
 
 // A scalar is a name that holds one value.
@@ -83,6 +90,8 @@ var scalars = [...]scalar{
 	{name: blockCount, number: true},
 	{name: windowTokens, number: true},
 	{name: tokenBudget, number: true},
+	{name: summaryName},
+	{name: summaryBlocks, number: true},
 }
 
 // scalarIndex returns the place of a name in scalars, or -1.

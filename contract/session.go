@@ -75,6 +75,15 @@ func (s *State) WindowTokens() (tokens, limit int64) {
 	return s.session.number(windowTokens), s.session.number(tokenBudget)
 }
 
+// Summary returns the id of the summary that stands in the window, and how many
+// blocks it covers, from the first; nothing if there is none.
+func (s *State) Summary() (id string, blocks int64) {
+	if id = s.session.value(summaryName); id == noSummary {
+		id = ""
+	}
+	return id, s.session.number(summaryBlocks)
+}
+
 // Sources returns what was remembered as a source or claim, in order.
 func (s *State) Sources() []Source { return slices.Clone(s.session.sources) }
 

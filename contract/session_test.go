@@ -111,6 +111,24 @@ remember a number called decision-count with 1
 			"a budget", func() ([]string, error) { return s.Budget(10, 20) },
 			"remember a number called token-budget with 20\nremember a number called window-tokens with 10\n",
 		},
+		{
+			"a summary", func() ([]string, error) { return s.Summarize("sum_1", 4) },
+			"remember a string called session-summary with \"sum_1\"\nremember a number called summary-blocks with 4\n",
+		},
+		{"the same summary", func() ([]string, error) { return s.Summarize("sum_1", 4) }, ""},
+		{
+			"no summary any more", func() ([]string, error) { return s.Summarize("", 0) },
+			"remember a string called session-summary with \"none\"\nremember a number called summary-blocks with 0\n",
+		},
+		{"none, as before", func() ([]string, error) { return s.Summarize("", 0) }, ""},
+		{
+			"what the gate holds", func() ([]string, error) { return s.Gate("m_1", GateHeld) },
+			"remember a list called gate-held\nadd \"m_1\" to gate-held\n",
+		},
+		{
+			"what a person lets through", func() ([]string, error) { return s.Gate("m_1", GateCommitted) },
+			"remember a list called gate-committed\nadd \"m_1\" to gate-committed\nremove \"m_1\" from gate-held\n",
+		},
 		{"the end", s.Close, "remember a string called contract-state with \"closed\"\n"},
 	} {
 		diffLines(t, tt.name, tt.want, write(tt.write()))

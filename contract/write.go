@@ -271,6 +271,38 @@ func (s *State) Budget(tokens, limit token.Count) ([]string, error) {
 	})
 }
 
+// Summarize says which summary stands in the window, and how many blocks it covers,
+// from the first. An empty id says that none does. What is so already needs no
+// statement.
+func (s *State) Summarize(id string, blocks int) ([]string, error) {
+	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
+		return nil, nil
+	}
+	return s.edit(func(d *draft) {
+		if id == "" {
+			d.bind(summaryName, noSummary)
+		} else {
+			d.text(summaryName, id)
+		}
+		d.bindNumber(summaryBlocks, blocks)
+	})
+}
+
+// Gate notes in one of the three lists of the gate what became of a context or a
+// memory, by its id. It is then in none of the others.
+func (s *State) Gate(id string, to List) ([]string, error) {
+	return s.edit(func(d *draft) {
+		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {
+			switch {
+			case l == to:
+				d.add(l, "id", id)
+			case d.has(l, id):
+				d.remove(l, id)
+			}
+		}
+	})
+}
+
 // Close ends the contract. No statement that changes anything can follow.
 func (s *State) Close() ([]string, error) {
 	return s.edit(func(d *draft) { d.bind(contractState, stateClosed) })

@@ -89,23 +89,23 @@ func (b *builder) boundaries() {
 	for _, x := range b.in.Boundaries {
 		bound(x.Boundary, or(x.Reason, Unknown+"the reason is not on record."))
 	}
-	for _, c := range b.p.Inferred {
-		bound("Do not state as verified: "+c.Text, "It is inferred.")
+	if len(b.p.Inferred) > 0 {
+		bound("Do not state as verified what section 5 has.", "It is inferred.")
 	}
-	for _, s := range b.p.Sources {
-		switch s.State {
-		case Scanned:
-			bound("Do not claim to have verified: "+s.Source, "It was looked through, and not checked.")
-		case Referenced:
-			bound("Do not claim to have read: "+s.Source, "It was only linked or mentioned.")
-		case Verified, Unavailable:
-		}
+	has := func(state State) bool {
+		return slices.ContainsFunc(b.p.Sources, func(s Source) bool { return s.State == state })
+	}
+	if has(Scanned) {
+		bound("Do not claim to have verified what section 4 has as scanned.", "It was looked through, and not checked.")
+	}
+	if has(Referenced) {
+		bound("Do not claim to have read what section 4 has as referenced.", "It was only linked or mentioned.")
 	}
 	for _, s := range append(b.gone, once(b.in.Unavailable)...) {
 		bound("Do not count on reaching: "+s, "It was unavailable in this session.")
 	}
-	for _, q := range b.p.Questions {
-		bound("Do not treat as settled: "+q.Question, "It is an open question.")
+	if len(b.p.Questions) > 0 {
+		bound("Do not treat as settled what section 7 asks.", "It is open.")
 	}
 	if slots := b.p.Intent.Slots; len(slots) > 0 {
 		bound("Do not guess what the user left out: "+strings.Join(slots, ", "), "It was not said.")

@@ -27,6 +27,9 @@ func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
 	if p := m.predicate(t); p != nil {
 		return m.checkApply(p, t, f, rule)
 	}
+	if err := undefined(t); err != nil {
+		return err
+	}
 	if rule {
 		if err := linear(t.Value); err != nil {
 			return err
@@ -109,6 +112,16 @@ func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
 	}
 	defer m.leave()
 	return m.checkCond(p.Cond, &frame{outer: f, item: subject}, rule)
+}
+
+// undefined refuses a test with "is not" that applies no defined condition: only such
+// conditions can stand behind it.
+func undefined(t *Test) error {
+	w, ok := t.Value.(*Word)
+	if !ok || t.Op != OpIs || !t.Not {
+		return nil
+	}
+	return newError(FaultParse, w.Pos, "no condition '%s' is defined, and \"is not\" takes nothing else", w.Text)
 }
 
 // linear refuses products and quotients of two things that are not literal numbers.

@@ -14,7 +14,7 @@ func (m *Machine) kindOf(e Expr, f *frame) (Kind, error) {
 	case *Field:
 		return m.kindOfField(e, f)
 	case *Extremum:
-		return KindNumber, m.checkExtremum(e)
+		return m.kindOfExtremum(e)
 	case *Binary:
 		return m.kindOfBinary(e, f)
 	case *Text:
@@ -67,44 +67,49 @@ func (m *Machine) operandKind(e Expr, f *frame) (Kind, error) {
 	return m.kindOf(e, f)
 }
 
-// checkExtremum checks that an extremum is one of numbers.
-func (m *Machine) checkExtremum(e *Extremum) error {
+// kindOfExtremum checks that an extremum is one of numbers or of dates.
+func (m *Machine) kindOfExtremum(e *Extremum) (Kind, error) {
 	if m.unset(e.List.Text) {
-		return nil
+		return KindNone, nil
 	}
 	l, err := m.listNamed(e.word(), e.List)
 	if err != nil || l.len() == 0 {
-		return err
+		return KindNone, err
 	}
 	records := l.kind == KindRecord
 	switch {
 	case records && e.Field == "":
-		return semanticError(e.Pos, "'%s' of a list of records needs a field: %s F of %s", e.word(), e.word(), e.List.Text)
+		return KindNone, semanticError(e.Pos, "'%s' of a list of records needs a field: %s F of %s", e.word(), e.word(), e.List.Text)
 	case !records && e.Field != "":
-		return semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
-	case !records && l.kind != KindNumber:
-		return semanticError(e.Pos, "'%s' is about numbers, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
+		return KindNone, semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
+	case !records && !ordered(l.kind, l.kind):
+		return KindNone, semanticError(e.Pos, "'%s' is about numbers and dates, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
 	case !records:
-		return nil
+		return l.kind, nil
 	}
 	it, err := m.iterate(e.List.Text, l)
 	if err != nil {
-		return err
+		return KindNone, err
 	}
-	return it.numbers(e.Pos, e.Field)
+	return it.kindOfField(e.Pos, e.Field)
 }
 
-// numbers checks that a field of all records is a number.
-func (it *iteration) numbers(pos Pos, field string) error {
+// kindOfField checks that a field is a number in all records, or a date in all.
+func (it *iteration) kindOfField(pos Pos, field string) (Kind, error) {
 	if it.missing(field, true) {
-		return it.withoutField(pos, field)
+		return KindNone, it.withoutField(pos, field)
 	}
+	kind := KindNone
 	for item := range it.list.all() {
-		if v, _ := item.Field(field); v.Kind() != KindNumber {
-			return semanticError(pos, "the field '%s' of '%s' is not a number everywhere", field, it.name)
+		v, _ := item.Field(field)
+		if kind == KindNone {
+			kind = v.Kind()
+		}
+		if !ordered(kind, v.Kind()) {
+			return KindNone, semanticError(pos, "the field '%s' of '%s' is neither a number everywhere nor a date", field, it.name)
 		}
 	}
-	return nil
+	return kind, nil
 }
 
 // posOf returns where an expression stands.

@@ -29,12 +29,17 @@ func (s applySearch) cond(c Cond, depth int) error {
 }
 
 func (s applySearch) test(t *Test, depth int) error {
+	if subject, ok := t.Subject.(*Word); ok && depth == 1 && subject.Text == s.name.Text {
+		return s.itself()
+	}
 	w, ok := t.Value.(*Word)
 	switch {
 	case !ok || t.Op != OpIs || s.seen[w.Text]:
 		return nil
+	case t.Not && s.m.predicates[w.Text] == nil:
+		return undefined(t)
 	case w.Text == s.name.Text:
-		return semanticError(s.name.Pos, "'%s' would be defined by itself", s.name.Text)
+		return s.itself()
 	case depth > maxDepth:
 		return semanticError(s.name.Pos, "'%s' would apply more than %d conditions in one another", s.name.Text, maxDepth)
 	}
@@ -43,6 +48,10 @@ func (s applySearch) test(t *Test, depth int) error {
 		return s.cond(p.Cond, depth+1)
 	}
 	return nil
+}
+
+func (s applySearch) itself() error {
+	return semanticError(s.name.Pos, "'%s' would be defined by itself", s.name.Text)
 }
 
 // define names a condition, and tells if the name had one.

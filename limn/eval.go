@@ -72,7 +72,7 @@ func (m *Machine) evalField(e *Field, f *frame) (Value, error) {
 	return Value{}, err
 }
 
-// evalExtremum finds the largest or the smallest number.
+// evalExtremum finds the largest or the smallest number, or the last or first date.
 func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
 	if m.unset(e.List.Text) {
 		return Value{}, nil
@@ -90,10 +90,13 @@ func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
 		if e.Field != "" {
 			v, _ = item.Field(e.Field)
 		}
-		if v.Kind() != KindNumber {
-			return Value{}, semanticError(e.Pos, "'%s' of '%s' would be %s, not a number", e.word(), e.List.Text, describe(v))
+		if best.v == nil {
+			best = v
 		}
-		if best.v == nil || (compareNumbers(v, best) > 0) == e.Highest {
+		if !ordered(best.Kind(), v.Kind()) {
+			return Value{}, semanticError(e.Pos, "'%s' of '%s' would be %s", e.word(), e.List.Text, describe(v))
+		}
+		if (v.order(best) > 0) == e.Highest {
 			best = v
 		}
 	}

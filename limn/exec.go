@@ -151,7 +151,7 @@ func (m *Machine) check(core Core, f *frame) error {
 	case *Show:
 		return m.checkShow(c, f)
 	case *Select:
-		return m.checkSelect(c, f)
+		return m.checkSelect(c)
 	case *Tally:
 		return m.checkTally(c)
 	case *Gather:

@@ -74,7 +74,7 @@ const (
 	StatusAmbiguous     Status = "amber_ambiguity"
 	StatusParseError    Status = "error_parse"
 	StatusSemanticError Status = "error_semantic"
-	StatusRuntimeError  Status = "error_runtime"
+	StatusRuntimeError  Status = "error_runtime" // of listening: handlers in a cycle, a source that failed
 	StatusNotMet        Status = "requirement_not_met"
 	StatusViolated      Status = "prohibition_violated"
 	StatusPermitted     Status = "permitted" // defined by the language, produced by nothing

@@ -15,7 +15,8 @@ const tick = "tick"
 const maxFirings = 10_000
 
 // Listens reports whether [Machine.Listen] would do anything: there are handlers,
-// and no statement before was refused, unconfirmed, or failed as a verb of a pack.
+// and no statement before was refused, unconfirmed, went wrong, or failed as a verb
+// of a pack.
 func (m *Machine) Listens() bool { return len(m.handlers) > 0 && !m.blocked }
 
 // Listen runs handlers. First it looks at all of them, then it takes updates one by

@@ -197,9 +197,7 @@ func (f Fault) status() Status {
 	switch f {
 	case FaultParse:
 		return StatusParseError
-	case FaultSemantic:
-		return StatusSemanticError
-	case FaultRuntime:
+	case FaultSemantic, FaultRuntime:
 	}
-	return StatusRuntimeError
+	return StatusSemanticError
 }

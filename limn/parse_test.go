@@ -243,7 +243,7 @@ func TestLinesAreCutWhereTheLanguageCuts(t *testing.T) {
 }
 
 func TestLinesKnowWhereTheyStand(t *testing.T) {
-	prog := Parse("p.limn", "-- remark\n\n  show x\nshow\nwhen x is 1\n    show y\n\n    show z\nshow w", nil)
+	prog := Parse("p.limn", "-- remark\n\n  show x\ncount\nwhen x is 1\n    show y\n\n    show z\nshow w", nil)
 	type line struct {
 		Pos    Pos
 		Source string
@@ -255,7 +255,7 @@ func TestLinesKnowWhereTheyStand(t *testing.T) {
 	}
 	want := []line{
 		{Pos{3, 3}, "  show x", false},
-		{Pos{4, 1}, "show", true},
+		{Pos{4, 1}, "count", true},
 		{Pos{5, 1}, "when x is 1\n    show y\n\n    show z", false},
 		{Pos{9, 1}, "show w", false},
 	}

@@ -120,7 +120,10 @@ func (p *parser) teach() *Teach {
 		t.Param = &param
 	}
 	p.colon("write remember how to NAME: STATEMENT")
+	outer := p.each
+	p.each = 0 // a body does not know the items of iterations around it
 	t.Body = p.sequence()
+	p.each = outer
 	return t
 }
 
@@ -138,12 +141,10 @@ func (p *parser) show() *Show {
 		return &Show{Values: []Expr{p.extremum()}}
 	case t.kind == tokWord:
 		return p.showNames()
-	case p.each > 0 && p.opEnds():
-		return &Show{}
+	case p.opEnds():
+		return &Show{} // the current item, if there is one
 	case t.kind == tokNumber || t.kind == tokDate:
 		p.fail("only names and quoted text can be shown", fmt.Sprintf("put it in quotes: %q", t.text))
-	case p.opEnds():
-		p.fail("nothing to show", `name something; only inside an "each" there is a current item`)
 	default:
 		p.notName("what to show", t)
 	}
@@ -171,6 +172,12 @@ func (p *parser) showNames() *Show {
 
 // selection reads what is behind "filter" or "keep".
 func (p *parser) selection(verb string) *Select {
+	if p.each > 0 {
+		p.fault(fault{
+			p.toks[p.at-1].pos, fmt.Sprintf("%q is about a whole list and cannot stand in an \"each\"", verb),
+			"write " + verb + " the LIST where CONDITION, on a line of its own",
+		})
+	}
 	s := &Select{Verb: verb, List: p.listName(verb)}
 	p.expect(kwWhere, `go on with "where" and a condition`)
 	s.Cond = p.cond(false)

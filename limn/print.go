@@ -177,7 +177,7 @@ func (p *printer) core(core Core) {
 		p.cond(c.Cond)
 		p.unless(c.Unless)
 	case *RequireEach:
-		p.words("require", "each", c.Binding, "in", "the", c.List.Text)
+		p.words("require", "each", c.Binding, "in", c.List.Text)
 		p.cond(c.Cond)
 	case *Sort:
 		p.sort(c)

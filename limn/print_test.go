@@ -253,7 +253,9 @@ func (g *generator) plain() Core {
 	case 1:
 		return g.show()
 	case 2:
-		return &Select{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.cond(false)}
+		if g.each == 0 {
+			return &Select{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.cond(false)}
+		}
 	case 3:
 		return &Tally{Verb: g.pick("count", "sum"), List: g.name()}
 	case 4:
@@ -385,7 +387,7 @@ func (g *generator) nesting(depth int) Core {
 }
 
 func TestLinesWithErrorsPrintNothing(t *testing.T) {
-	prog := Parse("", "show\nshow x", nil)
+	prog := Parse("", "count\nshow x", nil)
 	if got, want := prog.String(), "show x\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}

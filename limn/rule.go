@@ -51,9 +51,9 @@ func (m *Machine) verdict(verb string, c Cond, want bool, f *frame, where string
 	v.message += text + "."
 	if t := m.deciding(c, want, f); t != nil {
 		if subject, err := m.subject(t, f); err == nil && subject.v != nil {
-			actual := told(subject)
-			v.metadata["actual"] = actual
-			v.message += " " + subjectText(t) + " is " + actual + where + "."
+			actual := subjectText(t) + " is " + told(subject)
+			v.metadata["actual"] = actual + "."
+			v.message += " " + actual + where + "."
 		}
 	}
 	return v
@@ -68,6 +68,9 @@ func subjectText(t *Test) string {
 }
 
 func (m *Machine) checkRequireEach(r *RequireEach) error {
+	if r.Binding == r.List.Text {
+		return semanticError(r.List.Pos, "'%s' cannot name both the list and an item of it", r.Binding)
+	}
 	l, err := m.listNamed("require each", r.List)
 	if err != nil {
 		return err
@@ -103,6 +106,6 @@ func (m *Machine) itemVerdict(r *RequireEach, number int, f *frame) error {
 	v.metadata["iteration"] = "each"
 	v.metadata["binding"] = r.Binding
 	v.metadata["collection"] = r.List.Text
-	v.metadata["element_index"] = number
+	v.metadata["element_index"] = number - 1
 	return &v
 }

@@ -1,10 +1,7 @@
 package limn
 
 // checkSelect checks the condition of a filter or a keep for every item.
-func (m *Machine) checkSelect(s *Select, f *frame) error {
-	if f != nil {
-		return semanticError(s.List.Pos, "%q is about a whole list and cannot stand in an \"each\"", s.Verb)
-	}
+func (m *Machine) checkSelect(s *Select) error {
 	get := m.listNamed
 	if s.Verb == verbFilter {
 		get = m.ownList

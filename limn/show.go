@@ -8,7 +8,7 @@ import (
 // checkShow checks that there is what is to be shown.
 func (m *Machine) checkShow(s *Show, f *frame) error {
 	if f == nil && len(s.Values) != 1 {
-		return semanticError(Pos{}, "outside an \"each\", \"show\" shows one thing")
+		return semanticError(Pos{}, "outside an \"each\" there is no current item: \"show\" needs the name of one thing")
 	}
 	for i, e := range s.Values {
 		w, ok := e.(*Word)

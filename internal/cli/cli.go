@@ -123,7 +123,7 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		{groupContexts, []func(*Env, *globals) *cobra.Command{
 			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
-		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newPager, newValidate, newSchema, newTokens, newBench}},
+		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newHandoff, newAccept, newLimn, newIntent, newPager, newValidate, newSchema, newTokens, newBench}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {
 		for _, newCommand := range group.commands {

@@ -131,8 +131,8 @@ in your own. A key is in no file of settings, and is never shown.
 Profile "default" is built in and changes nothing. Any other key is an error.
 "carrel config show --origin" says what is in force and why.
 
-No file is read by carrel bench, demo, man, pager and version, which do the same
-everywhere.`
+No file is read by carrel bench, demo, intent, limn, man, pager and version, which
+do the same everywhere.`
 
 func newConfig(_ *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{

@@ -203,6 +203,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	for _, raw := range summaryDocuments(t, env, document) {
 		add(raw)
 	}
+	for _, raw := range limnDocuments(t, env, document) {
+		add(raw)
+	}
 	add(document(exitNo, "trigger", "5f0c"))
 	add(document(exitPolicy, "discard", block.Messages[0].ID))
 	add(document(exitBudget, "compress", "5f0c", "--target", "1"))

@@ -37,6 +37,7 @@ const (
 	exitBusy        = 7
 	exitNetwork     = 8
 	exitPolicy      = 9
+	exitConsent     = 10
 	exitBug         = 70
 	exitInterrupted = 130
 	exitTerminated  = 143
@@ -130,6 +131,8 @@ func classify(err error) (code int, slug string) {
 		return exitNo, "no"
 	case errors.Is(err, errGate):
 		return exitPolicy, "refused"
+	case errors.Is(err, errConsent):
+		return exitConsent, "consent"
 	case is[*someFailed](err):
 		return exitInput, "some-files"
 	case is[*lineError](err) && errors.Is(err, carrel.ErrRequest):
@@ -144,7 +147,7 @@ func classify(err error) (code int, slug string) {
 		return exitNo, "invalid-result"
 	case errors.Is(err, carrel.ErrProbes):
 		return exitNo, "probes"
-	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist):
+	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist), is[*config.ContractsError](err):
 		return exitPolicy, "refused"
 	case errors.Is(err, artifact.ErrForbidden):
 		return exitPolicy, "forbidden"
@@ -164,7 +167,7 @@ func classify(err error) (code int, slug string) {
 		return exitInterrupted, "interrupted"
 	case errors.Is(err, store.ErrNotFound):
 		return exitNotFound, "not-found"
-	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err), is[*summary.SyntaxError](err), is[*probe.ParseError](err):
+	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err), is[*summary.SyntaxError](err), is[*probe.ParseError](err), is[*contract.PayloadError](err):
 		return exitInput, "input"
 	case errors.Is(err, sqlite.ErrForeign), is[*sqlite.SchemaError](err):
 		return exitInput, "store"
@@ -191,6 +194,7 @@ var titles = map[string]string{
 	"invalid-result": "result would be refused by the provider",
 	"probes":         "result does not answer the probes",
 	"refused":        "refused by policy",
+	"consent":        "consent is needed",
 	"gone":           "bytes were erased",
 	"forbidden":      "source may not be asked",
 	"unavailable":    "source cannot be reached",
@@ -243,6 +247,9 @@ func hint(err error) string {
 	}
 	if is[*summary.SyntaxError](err) {
 		return "carrel help summaries"
+	}
+	if text := contractHint(err); text != "" {
+		return text
 	}
 	_, slug := classify(err)
 	switch slug {
@@ -328,6 +335,8 @@ type problem struct {
 	Attempts   []carrel.Attempt       `json:"attempts,omitempty"` // at a compression
 	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
 	Violations []transcript.Violation `json:"violations,omitempty"`
+	Conflict   *conflict              `json:"conflict,omitempty"` // of decisions
+	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract
 	Problems   []string               `json:"problems,omitempty"` // of the store
 	File       string                 `json:"file,omitempty"`
 	Line       int                    `json:"line,omitempty"`
@@ -365,6 +374,12 @@ func newProblem(err error) *problem {
 	}
 	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
 		p.Violations = e.Violations
+	}
+	if e, ok := errors.AsType[*contract.ConflictError](err); ok {
+		p.Conflict = newConflict(e)
+	}
+	if e, ok := errors.AsType[*contract.RunError](err); ok {
+		p.Failures = e.Failures
 	}
 	if e, ok := errors.AsType[*brokenError](err); ok {
 		p.Problems = e.problems
@@ -425,7 +440,7 @@ func (g *globals) fail(ctx context.Context, err error) int {
 		err = g.limited.Err()
 	}
 	code := status(err)
-	if err == nil || errors.Is(err, errNo) || errors.Is(err, errGate) {
+	if err == nil || errors.Is(err, errNo) || errors.Is(err, errGate) || errors.Is(err, errConsent) {
 		return code
 	}
 	p := newProblem(err)
@@ -442,6 +457,7 @@ func (g *globals) fail(ctx context.Context, err error) int {
 	}
 	g.printRefused(p.Refused)
 	g.printProbes(p.Attempts, p.Probes)
+	g.printContract(p)
 	for _, v := range p.Violations {
 		fmt.Fprintln(g.env.Stderr, "  "+visible(v.String()))
 	}

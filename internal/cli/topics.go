@@ -10,6 +10,8 @@ func newTopics() []*cobra.Command {
 		{Use: "summaries", Short: "How a window is made smaller, and when that is accepted", Long: topicSummaries},
 		{Use: "tiers", Short: "How far a context is cut", Long: topicTiers},
 		{Use: "gate", Short: "What may be remembered", Long: topicGate},
+		{Use: "contracts", Short: "What a conversation has agreed on", Long: topicContracts},
+		{Use: "handoffs", Short: "How another agent goes on", Long: topicHandoffs},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},
 		{Use: "env", Short: "Variables of the environment", Long: topicEnv},
 	}
@@ -65,7 +67,9 @@ const topicExitCodes = `  0    done, or the answer is yes
   7    store busy or changed by somebody else, or time is up: try again
   8    a source cannot be reached
   9    refused by policy: what holds a credential, what no setting allows,
-       a discard of what rules keep; or held by the gate
+       a discard of what rules keep, a contract that would not hold; or held by
+       the gate
+  10   a person has to consent first: "carrel contract save"
   70   a bug in carrel
   130  interrupted; 143 terminated
 
@@ -98,6 +102,8 @@ const topicEnv = `Flags win over the environment, and that over files: "carrel h
   CARREL_LOG         info or debug: log to standard error
   CARREL_LOG_FORMAT  json makes the log JSON
   CLAUDE_CONFIG_DIR  where Claude Code keeps its sessions; ~/.claude otherwise
+  LIMINATE_CONTRACTS_DIR
+                     folder for the files of contracts: "carrel contract path"
   XDG_CONFIG_HOME    where settings of the user's programs are; ~/.config
                      otherwise
   XDG_DATA_HOME      where data of the user's programs is; ~/.local/share

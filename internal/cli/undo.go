@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
@@ -51,41 +49,5 @@ not undone, as it takes nothing away.`,
 	cmd.Flags().StringVar(&session, "session", "", "`session` whose last operation is meant (the last one by default)")
 	g.offerSession(cmd)
 	writes(cmd, &req.DryRun)
-	return cmd
-}
-
-func newContract(_ *Env, g *globals) *cobra.Command {
-	var s *sessionArg
-	cmd := &cobra.Command{
-		Use:   "contract [SESSION]",
-		Short: "Print the contract of a conversation",
-		Long: `Contract prints what became of each block of a conversation, pass by pass, as
-statements of the Liminate language: the contents of a .limn file.`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: g.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return g.with(ctx, false, func(a *access) error {
-				id, err := s.find(ctx, a, args)
-				if err != nil {
-					return err
-				}
-				lines, err := a.Contract(ctx, a.scope, id)
-				if err != nil {
-					return err
-				}
-				value := struct {
-					Session    string   `json:"session"`
-					Statements []string `json:"statements"`
-				}{string(id), append([]string{}, lines...)}
-				return g.result(document{name: "contract", value: value}, func(p *page) {
-					for _, l := range lines {
-						fmt.Fprintln(&p.buf, l)
-					}
-				})
-			})
-		},
-	}
-	s = takesSession(cmd)
 	return cmd
 }

@@ -78,35 +78,45 @@ const today = "2026-01-01"
 // ErrFormat is what errors about files of cases wrap.
 var ErrFormat = errors.New("no list of cases")
 
-// Parse reads cases. It is strict: a field that cases do not have is an error, and
-// so is a case that could not be run. Errors wrap [ErrFormat] and name the case.
+// Parse reads cases, which may also be a list without an object around it. It is
+// strict: a field that cases do not have is an error, and so is a case that could
+// not be run. Errors wrap [ErrFormat] and name the case.
 func Parse(data []byte) ([]Case, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	var file struct {
 		Cases []Case `json:"cases"`
 	}
-	if err := dec.Decode(&file); err != nil {
+	var into any = &file
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		into = &file.Cases
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: there is more than one document", ErrFormat)
 	}
 	if len(file.Cases) == 0 {
-		return nil, fmt.Errorf(`%w: there is none in "cases"`, ErrFormat)
+		return nil, fmt.Errorf("%w: there is none in it", ErrFormat)
 	}
+	return file.Cases, checkCases(file.Cases)
+}
+
+// checkCases reports whether cases can be told apart and run.
+func checkCases(cases []Case) error {
 	seen := make(map[string]bool)
-	for i := range file.Cases {
-		c := &file.Cases[i]
+	for i := range cases {
+		c := &cases[i]
 		if c.Name == "" || seen[c.Name] {
-			return nil, fmt.Errorf("%w: case %d has no name of its own", ErrFormat, i+1)
+			return fmt.Errorf("%w: case %d has no name of its own", ErrFormat, i+1)
 		}
 		seen[c.Name] = true
 		if _, err := c.packs(); err != nil {
-			return nil, fmt.Errorf("%w: case %q: %w", ErrFormat, c.Name, err)
+			return fmt.Errorf("%w: case %q: %w", ErrFormat, c.Name, err)
 		}
 	}
-	return file.Cases, nil
+	return nil
 }
 
 // packs returns the packs of a case: each is the name of one, or one.

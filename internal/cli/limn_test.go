@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// limnDocuments returns the documents of the contract language and of intents.
+func limnDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
+	t.Helper()
+	rules := writeFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello\n")
+	cases := writeFile(t, env, "cases.json", `[{"name": "a", "program": "show 1", "results": [], "exit": 0}]`)
+	prompts := writeFile(t, env, "prompts.json", `[{"prompt": "fix the pager", "expected_verb": "plan"}]`)
+	const prompt = "fix the login test, briefly but in every detail, maybe. Then write a changelog"
+	before := writeFile(t, env, "before.json", string(document(0, "intent", prompt)))
+	var docs [][]byte
+	for _, tt := range []struct {
+		want int
+		args []string
+	}{
+		{exitNo, []string{"limn", "run", rules}},
+		{exitNo, []string{"limn", "check", rules}},
+		{0, []string{"limn", "fmt", writeFile(t, env, "good.limn", "show \"x\"\n")}},
+		{exitNo, []string{"limn", "conform", cases}},
+		{exitInput, []string{"limn", "fmt", rules}},
+		{0, []string{"intent", prompt}},
+		{0, []string{"intent", "hello"}},
+		{0, []string{"intent", "--keywords", prompt}},
+		{exitNo, []string{"intent", "explain DNS", "--diff", before}},
+		{exitNo, []string{"intent", "--score", prompts}},
+	} {
+		docs = append(docs, document(tt.want, tt.args...))
+	}
+	return docs
+}
+
+// The example of the topic, which is cut into pieces there, runs.
+func TestTopicLimnRuns(t *testing.T) {
+	var program strings.Builder
+	for line := range strings.Lines(topicLimn) {
+		if example, ok := strings.CutPrefix(line, "    "); ok {
+			program.WriteString(example)
+		}
+	}
+	env, stdout, stderr := newEnv(t)
+	file := writeFile(t, env, "topic.limn", program.String())
+	if got := Main(t.Context(), env, []string{"limn", "run", file, "-q", "--strict"}); got != 0 {
+		t.Fatalf("status %d: %s%s", got, stdout, stderr)
+	}
+	const want = `35
+3
+12
+pages: 40, state: idle
+12
+40
+40
+large
+70
+over
+`
+	if diff := cmp.Diff(want, stdout.String()); diff != "" {
+		t.Errorf("output (-want +got)\n%s", diff)
+	}
+	stdout.Reset()
+	if got := Main(t.Context(), env, []string{"limn", "check", file, "--strict"}); got != 0 {
+		t.Errorf("check: status %d: %s%s", got, stdout, stderr)
+	}
+	stdout.Reset()
+	if got := Main(t.Context(), env, []string{"limn", "fmt", file}); got != 0 {
+		t.Fatalf("fmt: status %d: %s", got, stderr)
+	}
+	if got, want := strings.Count(stdout.String(), "\n"), strings.Count(program.String(), "\n"); got != want {
+		t.Errorf("formatted, it has %d lines, want %d", got, want)
+	}
+}
+
+const amberProgram = "remember a number called n with 3\nexpect n is 1 and n is 2 or n is 3 then show \"meant\"\n"
+
+func TestAmberIsAsked(t *testing.T) {
+	for _, tt := range []struct {
+		name, answer string
+		terminal     bool
+		want         string
+		asked        bool
+	}{
+		{"yes", "y\n", true, "meant\n", true},
+		{"yes in full", "YES\r\n", true, "meant\n", true},
+		{"no", "n\n", true, "Not executed: ", true},
+		{"the end of the input", "", true, "Not executed: ", true},
+		{"nobody is there", "y\n", false, "Not executed: ", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, stdout, stderr := newEnv(t)
+			env.Stdin, env.StdinTerminal = strings.NewReader(tt.answer), tt.terminal
+			file := writeFile(t, env, "amber.limn", amberProgram)
+			if got := Main(t.Context(), env, []string{"limn", "run", file, "-q"}); got != 0 {
+				t.Fatalf("status %d: %s", got, stderr)
+			}
+			if got := stdout.String(); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			const question = "This reads as: (n is 1 and n is 2) or n is 3\nIs it meant so? [y/N] "
+			if got := stderr.String(); (got == question) != tt.asked {
+				t.Errorf("asked %q", got)
+			}
+		})
+	}
+}
+
+// A person who types is prompted on standard error, and errors say no line, as there
+// is but one.
+func TestREPLOnATerminal(t *testing.T) {
+	env, stdout, stderr := newEnv(t)
+	env.Stdin, env.StdinTerminal = strings.NewReader("show ghost\nwhen x is 1\n  show x\n\n:listen\n"), true
+	if got := Main(t.Context(), env, []string{"limn", "repl"}); got != 0 {
+		t.Fatalf("status %d: %s", got, stderr)
+	}
+	if got, want := stderr.String(), "Statements of the contract language; :help says more.\n> >     > > "; got != want {
+		t.Errorf("prompts %q, want %q", got, want)
+	}
+	const want = `I understand this as: show ghost
+Error: there is nothing called 'ghost'
+Hint: remember it first
+I understand this as: when x is 1
+  show x
+Error: there is nothing called 'x'
+Hint: remember it first
+Nothing listens: there is no "when", or a statement before was refused
+`
+	if diff := cmp.Diff(want, stdout.String()); diff != "" {
+		t.Errorf("output (-want +got)\n%s", diff)
+	}
+}
+
+// A terminal gets no control characters of a program.
+func TestLimnOutputIsVisible(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		terminal bool
+		want     string
+	}{
+		{"a pipe gets the bytes", false, "a\x1bb\n"},
+		{"a terminal gets escapes", true, `a\x1bb` + "\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, stdout, stderr := newEnv(t)
+			env.StdoutTerminal = tt.terminal
+			file := writeFile(t, env, "esc.limn", "show \"a\x1bb\"\n")
+			if got := Main(t.Context(), env, []string{"limn", "run", file, "-q"}); got != 0 {
+				t.Fatalf("status %d: %s", got, stderr)
+			}
+			if got := stdout.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// To interrupt a program that listens is how to end it; to interrupt one that waits
+// for an answer is not.
+func TestLimnIsInterrupted(t *testing.T) {
+	env, _, stderr := newEnv(t)
+	r, w := io.Pipe()
+	env.Stdout = w
+	env.Stdin = bytes.NewReader(nil)
+	program := writeFile(t, env, "tick.limn", "when tick is above 0\n  show tick\n")
+	pack := writeFile(t, env, "tick.json", `{"name": "clock", "type": "timer", "interval_ms": 1}`)
+	deadline, stop := context.WithTimeout(t.Context(), time.Minute) // for a program that never ticks
+	defer stop()
+	ctx, cancel := context.WithCancelCause(deadline)
+	var code int
+	var done sync.WaitGroup
+	done.Go(func() {
+		code = Main(ctx, env, []string{"limn", "run", program, "--pack", pack})
+		_ = w.Close()
+	})
+	var last string
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		if last = lines.Text(); last == "[tick → 1] 1" {
+			cancel(&SignalError{os.Interrupt})
+		}
+	}
+	done.Wait()
+	if code != 0 || last != "The end: interrupted" {
+		t.Errorf("status %d after %q: %s", code, last, stderr)
+	}
+
+	env, _, stderr = newEnv(t)
+	env.Stdin, w = io.Pipe()
+	t.Cleanup(func() { _ = w.Close() })
+	canceled, cancel := context.WithCancelCause(t.Context())
+	cancel(&SignalError{os.Interrupt})
+	if got := Main(canceled, env, []string{"limn", "repl"}); got != exitInterrupted {
+		t.Errorf("status %d, want %d: %s", got, exitInterrupted, stderr)
+	}
+}
+
+// A file-watcher of a pack looks where -C says.
+func TestLimnWatchesBelowDirectory(t *testing.T) {
+	env, _, _ := newEnv(t)
+	dir := filepath.Join(env.Dir, "below")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g := &globals{env: env, dir: "below"}
+	if err := os.WriteFile(filepath.Join(dir, "w.json"), []byte(`{"name": "w", "type": "file-watcher", "path": "notes"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.pack("w.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, "notes"); p.Path != want {
+		t.Errorf("watches %s, want %s", p.Path, want)
+	}
+}
+
+// A terminal sees which words of a prompt fill which slot.
+func TestIntentOnATerminal(t *testing.T) {
+	for _, tt := range []struct{ name, prompt, want string }{
+		{"labels below what they are for", "explain DNS for beginners", `explain DNS for beginners
+        ^^^     ^^^^^^^^^
+        target  audience
+
+verb      explain   high confidence, verb-first
+slot      target    DNS
+slot      audience  beginners
+keywords            explain dns beginners
+`},
+		{"wide characters", "explain 文字 for beginners", `explain 文字 for beginners
+        ^^^^     ^^^^^^^^^
+        target   audience
+
+`},
+		{"several lines", "explain DNS\nfor beginners", "verb      explain "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, stdout, stderr := newEnv(t)
+			env.StdoutTerminal = true
+			if got := Main(t.Context(), env, []string{"intent", tt.prompt, "--color", "never"}); got != 0 {
+				t.Fatalf("status %d: %s", got, stderr)
+			}
+			if got := stdout.String(); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLabelsDoNotTouch(t *testing.T) {
+	p := &page{}
+	for left := []label{{0, "target"}, {3, "context"}, {7, "depth"}, {9, "style"}}; len(left) > 0; {
+		left = p.labels(left)
+	}
+	const want = "target depth\n   context\n         style\n"
+	if diff := cmp.Diff(want, p.buf.String()); diff != "" {
+		t.Errorf("labels (-want +got)\n%s", diff)
+	}
+}

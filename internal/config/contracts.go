@@ -1,0 +1,156 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A ContractsError says why a folder is not one for contracts.
+type ContractsError struct {
+	Dir  string
+	Text string // such as "is open to others"
+	Hint string // what to do
+}
+
+func (e *ContractsError) Error() string { return "folder for contracts " + e.Dir + ": " + e.Text }
+
+// Contracts is the folder in which contracts are files for other programs to
+// read. It belongs to the user alone.
+type Contracts struct{ dir string }
+
+// ContractsDir returns the folder for contracts and makes it if it is not there:
+// that of LIMINATE_CONTRACTS_DIR, or liminate/contracts in XDG_DATA_HOME, or else
+// .liminate/contracts at home. A relative one is below dir. The error is a
+// [*ContractsError] if it is within a work tree of git, where a contract would be
+// committed some day, or if others can read it.
+func ContractsDir(env Getenv, dir string) (*Contracts, error) {
+	at, err := contractsDir(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	if tree := workTree(at); tree != "" {
+		return nil, &ContractsError{at, "is in the git work tree " + tree, "name another with LIMINATE_CONTRACTS_DIR"}
+	}
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return nil, err
+	}
+	fi, err := os.Stat(at)
+	if err != nil {
+		return nil, err
+	}
+	if fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, &ContractsError{at, "others can look into it", "chmod 700 " + at + ", or name another with LIMINATE_CONTRACTS_DIR"}
+	}
+	return &Contracts{at}, nil
+}
+
+func contractsDir(env Getenv, dir string) (string, error) {
+	if d := env("LIMINATE_CONTRACTS_DIR"); d != "" {
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(dir, d)
+		}
+		return filepath.Clean(d), nil
+	}
+	if d := env("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "liminate", "contracts"), nil
+	}
+	h, err := home(env)
+	return filepath.Join(h, ".liminate", "contracts"), err
+}
+
+// workTree returns the work tree of git that a folder is in, which need not be
+// there yet, or "".
+func workTree(dir string) string {
+	at := dir
+	for {
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			at = resolved
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(at) == at {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	for ; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if filepath.Dir(at) == at {
+			return ""
+		}
+	}
+}
+
+// Path returns the path of the file for the contract of a session.
+func (c *Contracts) Path(scope governance.Scope, id transcript.SessionID) string {
+	return filepath.Join(c.dir, contractName(scope, id)+".limn")
+}
+
+// Write makes the file for a contract hold a text, as a whole or not at all, and
+// lets its owner alone read it.
+func (c *Contracts) Write(scope governance.Scope, id transcript.SessionID, text []byte) (err error) {
+	f, err := os.CreateTemp(c.dir, ".contract.*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), c.Path(scope, id))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// longest is how many bytes of an id a file's name has.
+const longest = 120
+
+// reserved are names that Windows keeps for devices.
+var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+
+// contractName returns the name of the file for a contract, without its
+// extension: the session's id, if that is made of lower-case letters, digits,
+// dots, hyphens and underscores, and begins with no dot or hyphen. All else is
+// written with percent signs, so that two ids never have one name, also where
+// names are compared without regard to case. The scope comes first, unless it is
+// the default.
+func contractName(scope governance.Scope, id transcript.SessionID) string {
+	name := portable(string(id))
+	if scope != governance.DefaultScope {
+		name = portable(string(scope)) + "@" + name
+	}
+	if len(name) > longest {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:longest] + "%-" + hex.EncodeToString(sum[:16])
+	}
+	return name
+}
+
+// portable returns a text in the characters that every file system has.
+func portable(text string) string {
+	var b strings.Builder
+	device := reserved.MatchString(text)
+	for i := range len(text) {
+		c := text[i]
+		ok := 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '.' || c == '-')
+		if !ok || i == 0 && device {
+			b.WriteString("%" + hex.EncodeToString([]byte{c}))
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,178 @@
+package limn
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+func TestCheck(t *testing.T) {
+	session, err := BuiltinPack("session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := &Pack{Name: "live", Declarations: []PackName{{"level", "number"}}}
+	for _, tt := range []struct {
+		name, text string
+		release    string
+		want       []string
+	}{
+		{name: "nothing is wrong", text: "remember a list called xs with 1 and 2\neach the xs show\nshow today\nwhen level is above 3\n  show xs"},
+		{name: "a line that is none", text: "count\nshow \"x\"", want: []string{"1:6 parse"}},
+		{name: "a list that is declared only later", text: "add 1 to xs\nremember a list called xs", want: []string{"1:10 unknown"}},
+		{name: "names that there are nowhere", text: strings.Join([]string{
+			"show a1", "count the b1", "filter the c1 where each is 1", "sort the d1 by x", "compare e1 to f1", "weakens g1 over 3",
+			"transform the h1 by each", "require i1 is j1", "require each k1 in l1 is 1", "m1", "each the n1 show", "show o1 of p1",
+			"show highest of q1", "cite \"r1\" from s1", "remember a value called t1 from u1", "remember a number called v1 from w1 plus 1",
+			"when x1 is 1\n  show y1",
+		}, "\n"), want: []string{
+			"1:6 unknown", "2:11 unknown", "3:12 unknown", "4:10 unknown", "5:9 unknown", "5:15 unknown", "6:9 unknown",
+			"7:15 unknown", "8:9 unknown", "9:20 unknown", "10:1 unknown", "11:10 unknown", "12:12 unknown",
+			"13:17 unknown", "14:16 unknown", "15:33 unknown", "16:34 unknown", "17:6 unknown", "18:8 unknown",
+		}},
+		{name: "words that may be text, fields or parameters", text: strings.Join([]string{
+			"remember a book called b with state as idle", "remember a list called bs with b", "each the bs show state",
+			"keep the bs where state is idle", "remember how to tell from what: show what", "tell from \"x\"",
+			"require each one in bs state is idle", "define free: is idle", "require b is not free", "transform state of bs by busy",
+		}, "\n")},
+		{name: "what a composition, a handler or a branch gives a meaning to", text: strings.Join([]string{
+			"remember how to begin: remember a number called n with 1", "begin", "show n",
+			"choose if n is 1: remember a number called m with 2", "show m",
+			"remember how to end: show late", "remember a number called late with 3", "end",
+			"when n is 1\n  show later", "remember a value called later with x",
+		}, "\n")},
+		{name: "an amber and a contradiction", text: "remember a number called n with 1\nrequire today is 1 and today is 2 or today is 3\nrequire n is above 5\nforbid n is above 4", want: []string{
+			"2:1 amber", "4:1 contradiction",
+		}},
+		{name: "what an older reader does not know", text: "remember a list called xs\nrequire xs includes 1 because \"so\"", release: "35", want: []string{
+			"2:1 release", "2:9 release", "2:31 release",
+		}},
+		{name: "what a reader of the middle knows", text: "remember a list called xs\nrequire xs includes 1 because \"so\"", release: "53"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var release *Release
+			if tt.release != "" {
+				if release, err = ReleaseNamed(tt.release); err != nil {
+					t.Fatal(err)
+				}
+			}
+			packs := []*Pack{session, live}
+			var got []string
+			for _, f := range Check(Parse("", tt.text, &Options{Packs: packs}), packs, release) {
+				got = append(got, fmt.Sprintf("%v %s", f.Pos, f.Kind))
+				if warns := f.Kind == FindingAmber || f.Kind == FindingContradiction; f.Kind.Warns() != warns {
+					t.Errorf("%s warns: %v, want %v", f.Kind, f.Kind.Warns(), warns)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Where a check says that a name has no meaning, a run fails for that line.
+func TestUnknownNamesFail(t *testing.T) {
+	var files []string
+	for _, dir := range []string{"run", "pack"} {
+		some, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
+	}
+	found := 0
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := &Options{Today: "2025-07-01", Confirm: func(string) bool { return true }}
+		program := ""
+		for _, f := range archive.Files {
+			switch f.Name {
+			case "program":
+				program = string(f.Data)
+			case "packs":
+				for _, name := range strings.Fields(string(f.Data)) {
+					p, err := BuiltinPack(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					opts.Packs = append(opts.Packs, p)
+				}
+			}
+		}
+		p := Parse(file, program, opts)
+		unknown := make(map[int]Finding)
+		for _, f := range Check(p, opts.Packs, nil) {
+			if f.Kind == FindingUnknown {
+				unknown[f.Pos.Line] = f
+			}
+		}
+		m := NewMachine(opts)
+		for r := range m.Run(p) {
+			if r.Line == nil || unknown[r.Line.Pos.Line].Text == "" {
+				continue
+			}
+			found++
+			if s, ok := r.Line.Stmt.(*Sequence); ok && r.Status != StatusSemanticError && r.Status != StatusParseError {
+				if _, teaches := s.Ops[0].Core.(*Teach); !teaches {
+					t.Errorf("%s:%d: %s, but the check says: %s", file, r.Line.Pos.Line, r.Status, unknown[r.Line.Pos.Line].Text)
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no program has an unknown name")
+	}
+}
+
+func TestPackOfLine(t *testing.T) {
+	session, err := BuiltinPack("session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Parse("", "cite \"a\" from b\nshow b\nwhen b is 1\n  show b\nshow", &Options{Packs: []*Pack{session}})
+	var got []string
+	for _, l := range p.Lines {
+		got = append(got, l.Pack())
+	}
+	if diff := cmp.Diff([]string{"session", "", "", ""}, got); diff != "" {
+		t.Errorf("packs (-want +got)\n%s", diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	m := NewMachine(&Options{Today: "2026-01-02"})
+	for r := range m.Run(Parse("", "remember a list called zs with 1 and 2\nremember how to go from x: show x\ndefine big: is above 3\nremember a value called a1 with \"t\"", nil)) {
+		if r.Status != StatusSuccess {
+			t.Fatal(r.Message)
+		}
+	}
+	want := []Meaning{
+		{"a1", "string", "t"},
+		{"big", "predicate", "define big: each is above 3"},
+		{"go", "composition", "remember how to go from x: show x"},
+		{"today", "date", "2026-01-02"},
+		{"zs", "list_of_numbers", "1, 2"},
+	}
+	if diff := cmp.Diff(want, m.Names()); diff != "" {
+		t.Errorf("names (-want +got)\n%s", diff)
+	}
+}
+
+func TestOpensBlock(t *testing.T) {
+	for line, want := range map[string]bool{
+		"when x is 1": true, "  When x is 1:": true, "inherited when x is 1": true, `when x is "`: true,
+		"": false, "   ": false, "-- when x": false, "show when": false, "inherited show x": false, `"when" x`: false,
+	} {
+		if got := OpensBlock(line); got != want {
+			t.Errorf("OpensBlock(%q) = %v, want %v", line, got, want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package conform
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/limn"
+)
+
+func load(t *testing.T) []Case {
+	t.Helper()
+	data, err := os.ReadFile("testdata/conform.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func TestCases(t *testing.T) {
+	for _, c := range load(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			if diff := c.Check(); len(diff) > 0 {
+				t.Errorf("%s\n\n%s", c.Program, strings.Join(diff, "\n"))
+			}
+		})
+	}
+}
+
+// The cases have every reserved word in a statement that is executed, and every
+// status that the language produces.
+func TestCasesCoverTheLanguage(t *testing.T) {
+	words, statuses := make(map[string]bool), make(map[limn.Status]bool)
+	for _, c := range load(t) {
+		packs, err := c.packs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range limn.Parse("", c.Program, &limn.Options{Packs: packs}).Lines {
+			if l.Err != nil {
+				continue
+			}
+			for _, w := range strings.Fields(strings.NewReplacer(`"`, " ", ":", " ").Replace(strings.ToLower(l.Source))) {
+				words[w] = true
+			}
+		}
+		for _, r := range c.Results {
+			statuses[r.Status] = true
+		}
+	}
+	for _, w := range limn.Words() {
+		if w.Category != limn.Tombstone && !words[w.Text] {
+			t.Errorf("no case has %q", w.Text)
+		}
+	}
+	for _, s := range []limn.Status{
+		limn.StatusSuccess, limn.StatusAmber, limn.StatusParseError, limn.StatusSemanticError, limn.StatusRuntimeError,
+		limn.StatusNotMet, limn.StatusViolated, limn.StatusPackFailure, limn.StatusListening, limn.StatusFired, limn.StatusShutdown,
+	} {
+		if !statuses[s] {
+			t.Errorf("no case has the status %s", s)
+		}
+	}
+}
+
+// Canonical programs do what the programs do that they are of.
+func TestCanonicalProgramsDoTheSame(t *testing.T) {
+	for _, c := range load(t) {
+		packs, err := c.packs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := limn.Format(c.Program, &limn.Options{Packs: packs})
+		if err != nil {
+			continue // it is about errors
+		}
+		c.Program = text
+		if diff := c.Check(); len(diff) > 0 {
+			t.Errorf("%s\n%s\n\n%s", c.Name, text, strings.Join(diff, "\n"))
+		}
+	}
+}
+
+func TestCheckTellsDifferences(t *testing.T) {
+	const program = "show \"a\"\nshow ghost"
+	for _, tt := range []struct {
+		name string
+		c    Case
+		want []string
+	}{
+		{
+			"another output",
+			Case{Results: []Result{{1, limn.StatusSuccess, []string{"b"}}, {2, limn.StatusSemanticError, nil}}, Exit: 1},
+			[]string{`- line 1 success "b"`, `+ line 1 success "a"`},
+		},
+		{
+			"another status and exit code",
+			Case{Results: []Result{{1, limn.StatusSuccess, []string{"a"}}, {2, limn.StatusSuccess, nil}}},
+			[]string{"- line 2 success", "+ line 2 error_semantic", "- exit 0", "+ exit 1"},
+		},
+		{
+			"a result that is missing",
+			Case{Results: []Result{{1, limn.StatusSuccess, []string{"a"}}}, Exit: 1},
+			[]string{"+ line 2 error_semantic"},
+		},
+		{
+			"a result too many",
+			Case{Results: []Result{{1, limn.StatusSuccess, []string{"a"}}, {2, limn.StatusSemanticError, nil}, {0, limn.StatusShutdown, nil}}, Exit: 1},
+			[]string{"- shutdown"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.c.Program = program
+			if diff := cmp.Diff(tt.want, tt.c.Check()); diff != "" {
+				t.Errorf("differences (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, data, want string }{
+		{"what is no JSON", `{"cases": [`, "no list of cases: unexpected EOF"},
+		{"an unknown field", `[{"name": "a", "prog": ""}]`, `no list of cases: json: unknown field "prog"`},
+		{"two documents", `[{"name": "a"}] []`, "no list of cases: there is more than one document"},
+		{"no case", `{"cases": []}`, "no list of cases: there is none in it"},
+		{"a case without a name", `[{"name": "a"}, {}]`, "no list of cases: case 2 has no name of its own"},
+		{"two cases of one name", `[{"name": "a"}, {"name": "a"}]`, "no list of cases: case 2 has no name of its own"},
+		{"a pack that there is not", `[{"name": "a", "packs": ["b"]}]`, `no list of cases: case "a": no such pack: "b"`},
+		{"a pack that is none", `[{"name": "a", "packs": [{"type": "x"}]}]`, `no list of cases: case "a": not a pack: `},
+		{"packs that do not go together", `[{"name": "a", "packs": ["session", "session"]}]`, `no list of cases: case "a": not a pack: `},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse([]byte(tt.data))
+			if !errors.Is(err, ErrFormat) || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
