@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
@@ -44,9 +45,14 @@ type ContractRequest struct {
 	ClaimBasis  contract.ClaimBasis      `json:"claim_basis,omitempty"`
 	ResumeState string                   `json:"resume_state,omitempty"`
 
-	// Statements are of the caller's own, such as guards, a line each. They may
-	// read what Carrel writes and must not change it.
+	// Statements are of the caller's own, a line each. They may read what Carrel
+	// writes and must not change it. A requirement among them is judged where it
+	// stands, so it does not bind what comes later: that is for Rules.
 	Statements []string `json:"statements,omitempty"`
+
+	// Rules are statements such as "require evicted-blocks not includes ...", a line
+	// each, that must hold at the end from now on, whatever a pass appends.
+	Rules []string `json:"rules,omitempty"`
 
 	Close  bool `json:"close,omitempty"` // nothing can be added afterwards
 	DryRun bool `json:"dry_run,omitempty"`
@@ -242,14 +248,27 @@ func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agree
 	if req.gate != nil {
 		write(state.Gate(req.gate.id, req.gate.list))
 	}
-	if failed == nil && len(req.Statements) > 0 {
-		lines = append(lines, req.Statements...)
+	if len(req.Rules) > 0 {
+		write(state.Guard()) // which declares what the rules hang on
+	}
+	if own := slices.Concat(req.Statements, ruleLines(req.Rules)); failed == nil && len(own) > 0 {
+		lines = append(lines, own...)
 		state, failed = contract.Replay(slices.Values(slices.Concat(a.lines, lines)))
 	}
 	if failed == nil && req.Close {
 		write(state.Close())
 	}
 	return lines, contractErr(failed)
+}
+
+// ruleLines returns rules as handlers, which the language runs once everything
+// before and behind them has been.
+func ruleLines(rules []string) []string {
+	var lines []string
+	for _, rule := range rules {
+		lines = append(lines, "when block-count is not below 0:", "  "+strings.TrimSpace(rule))
+	}
+	return lines
 }
 
 // contractErr returns an error of a contract as one of the engine.

@@ -126,9 +126,8 @@ func TestUserGuardsBindPasses(t *testing.T) {
 		t.Fatalf("nothing leaves the window: %+v", free.Decisions)
 	}
 	id := string(free.Decisions[moved].Block)
-	amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true, Statements: []string{
-		"when block-count is above 0:",
-		`  require evicted-blocks not includes "block-` + id + `"`,
+	amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true, Rules: []string{
+		`require evicted-blocks not includes "block-` + id + `"`,
 	}})
 	before := snapshot(t, e, in.Session)
 	_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: share})
@@ -161,24 +160,30 @@ func TestStatementsMustHold(t *testing.T) {
 		{"a line that is two", "show tracked-decisions\nremember a list called paged-blocks", carrel.ErrRequest},
 		{"words of no language", "frobnicate the window", carrel.ErrPolicy},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			e := newEngine(t, memory.New())
-			in := load(t, e, conversation(t))
-			amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true})
-			if _, err := half(t, e, in.Session); err != nil {
-				t.Fatal(err)
-			}
-			before := snapshot(t, e, in.Session)
-			_, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{
-				Session: in.Session, Decisions: []string{"use-sqlite"}, Statements: []string{tt.line},
+		for _, as := range []string{"statement", "rule"} {
+			t.Run(tt.name+" as a "+as, func(t *testing.T) {
+				e := newEngine(t, memory.New())
+				in := load(t, e, conversation(t))
+				amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true})
+				if _, err := half(t, e, in.Session); err != nil {
+					t.Fatal(err)
+				}
+				before := snapshot(t, e, in.Session)
+				req := &carrel.ContractRequest{Session: in.Session, Decisions: []string{"use-sqlite"}}
+				if as == "rule" {
+					req.Rules = []string{tt.line}
+				} else {
+					req.Statements = []string{tt.line}
+				}
+				_, err := e.AmendContract(t.Context(), scope, req)
+				if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+					t.Errorf("%q: %v, want %v", tt.line, err, tt.want)
+				}
+				if diff := cmp.Diff(before, snapshot(t, e, in.Session)); diff != "" {
+					t.Errorf("something was added (-before +after):\n%s", diff)
+				}
 			})
-			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
-				t.Errorf("%q: %v, want %v", tt.line, err, tt.want)
-			}
-			if diff := cmp.Diff(before, snapshot(t, e, in.Session)); diff != "" {
-				t.Errorf("something was added (-before +after):\n%s", diff)
-			}
-		})
+		}
 	}
 }
 

@@ -179,6 +179,8 @@ func (e *Engine) lastOp(ctx context.Context, scope governance.Scope, req *UndoRe
 		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
 	case kind == "import":
 		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", ErrPolicy, req.Op)
+	case kind == "contract":
+		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", ErrPolicy, req.Op)
 	case len(open) == 0:
 		return nil, fmt.Errorf("nothing to undo: %w", store.ErrNotFound)
 	}

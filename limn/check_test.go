@@ -98,7 +98,7 @@ func TestUnknownNamesFail(t *testing.T) {
 			case "program":
 				program = string(f.Data)
 			case "packs":
-				for _, name := range strings.Fields(string(f.Data)) {
+				for name := range strings.FieldsSeq(string(f.Data)) {
 					p, err := BuiltinPack(name)
 					if err != nil {
 						t.Fatal(err)

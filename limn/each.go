@@ -13,7 +13,7 @@ func (m *Machine) checkEach(e *Each, f *frame) error {
 	m.iterating = append(m.iterating, e.List.Text)
 	defer m.leaveEach()
 	for inner.item = range l.all() {
-		if err := m.check(e.Op.Core, inner); err != nil {
+		if err := m.check(m.coreOf(e.Op), inner); err != nil {
 			return at(e.Op.Pos, err)
 		}
 	}
@@ -40,7 +40,7 @@ func (m *Machine) each(e *Each, f *frame) error {
 	m.iterating = append(m.iterating, e.List.Text)
 	defer m.leaveEach()
 	for inner.item = range l.all() {
-		if _, err := m.exec(e.Op.Core, inner, false); err != nil {
+		if _, err := m.exec(m.coreOf(e.Op), inner, false); err != nil {
 			return located(e.Op.Pos, err)
 		}
 	}

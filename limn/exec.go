@@ -31,11 +31,32 @@ func (m *Machine) run(s *Sequence, f *frame, captured bool) (Value, error) {
 
 // operation checks an operation and executes it if there is nothing wrong.
 func (m *Machine) operation(op *Op, f *frame, captured bool) (Value, error) {
-	if err := m.check(op.Core, f); err != nil {
+	core := m.coreOf(op)
+	if err := m.check(core, f); err != nil {
 		return Value{}, at(op.Pos, err)
 	}
-	v, err := m.exec(op.Core, f, captured)
+	v, err := m.exec(core, f, captured)
 	return v, located(op.Pos, err)
+}
+
+// coreOf returns what an operation does. In "inherited remember a KIND called NAME
+// from X from Y", only the machine knows whether Y is what the composition X is
+// called with, or whom a copy of the value X is inherited from.
+func (m *Machine) coreOf(op *Op) Core {
+	r, ok := op.Core.(*Remember)
+	if !ok || !op.Inherited || op.From != "" {
+		return op.Core
+	}
+	c, ok := r.From.(*Call)
+	if !ok {
+		return op.Core
+	}
+	if _, named := c.Arg.(*Word); !named || m.symbols[c.Name.Text] == nil || m.symbols[c.Name.Text].teach != nil {
+		return op.Core
+	}
+	copied := *r
+	copied.From = &Word{Pos: c.Name.Pos, Text: c.Name.Text}
+	return &copied
 }
 
 // located is [at] for errors that may be failures of rules or ends.

@@ -127,7 +127,7 @@ other. What fails is listed with its line. If anything does, the exit code is 1.
 					if i > 0 && p.tty {
 						p.line("")
 					}
-					checks[i].print(p)
+					checks[i].show(p)
 				}
 			})
 			if err == nil && slices.ContainsFunc(checks, func(c checkedContract) bool { return !c.OK }) {
@@ -249,7 +249,7 @@ func contractRules(r *contract.Report) []contractRule {
 	}
 }
 
-func (c *checkedContract) print(p *page) {
+func (c *checkedContract) show(p *page) {
 	verdict := "holds"
 	if !c.OK {
 		verdict = "fails"

@@ -98,7 +98,7 @@ func newContractAdd(g *globals) *cobra.Command {
 	f := &additions{req: &carrel.ContractRequest{}}
 	var s *sessionArg
 	cmd := &cobra.Command{
-		Use:   "add [SESSION] --decision T | --correction T | --statement S | ...",
+		Use:   "add [SESSION] --decision T | --correction T | --rule R | ...",
 		Short: "Add decisions, questions, corrections and rules to a contract",
 		Long: `Add appends to the contract of a conversation, all of what is given or nothing. The
 contract is run as it would be afterwards, and if it does not hold, the exit code
@@ -114,12 +114,13 @@ A correction is one of "carrel contract corrections", or other words. The blocks
 that --block names record it, and never leave the window. --from names the source
 in which the words of a --verified claim stand.
 
-A --statement is of the Liminate language, such as a rule: the conversation
-cannot be compressed into a state in which it fails.`,
+A --rule is a requirement in the Liminate language that must hold from now on: no
+pass can bring the window into a state in which it fails. A --statement is a line
+of the language that is judged where it stands.`,
 		Example: `  carrel contract add --decision pin-go-1.26 --question "Which driver?"
   carrel contract add --correction keep-it-short --block 4f0c
   carrel contract add --source readme=@README.md --verified "needs Go 1.26" --from readme
-  carrel contract add --statement 'require evicted-blocks not includes "block-4f0c21aa0b1c2d3e"'`,
+  carrel contract add --rule 'require evicted-blocks not includes "block-4f0c21aa0b1c2d3e"'`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -147,7 +148,7 @@ func (f *additions) given(flags *pflag.FlagSet) bool {
 func (f *additions) register(cmd *cobra.Command, g *globals) {
 	flags, r := cmd.Flags(), f.req
 	flags.SortFlags = false
-	flags.StringArrayVar(&r.Decisions, "decision", nil, "something that was decided, in a `text`; may be repeated, as may the next seven")
+	flags.StringArrayVar(&r.Decisions, "decision", nil, "something that was decided, in a `text`; may be repeated, as may most that follow")
 	flags.StringArrayVar(&r.Questions, "question", nil, "`text` of an open question")
 	flags.StringArrayVar(&r.Answered, "answered", nil, "`text` of a question that is open no more")
 	flags.Func("correction", "`name` of a correction, or the user's words", func(text string) error {
@@ -179,9 +180,10 @@ func (f *additions) register(cmd *cobra.Command, g *globals) {
 	flags.StringVar(&f.sources, "source-state", "", "how far the sources were read: `state` unscanned, scanned or verified")
 	flags.StringVar(&f.basis, "claim-basis", "", "`basis` of the claims: none, inference, document or verified")
 	flags.StringVar(&r.ResumeState, "resume", "", "`text` on where the session is to be resumed")
-	flags.StringArrayVar(&r.Statements, "statement", nil, "`line` of the language, such as a rule")
+	flags.StringArrayVar(&r.Rules, "rule", nil, "`requirement` that must hold from now on")
+	flags.StringArrayVar(&r.Statements, "statement", nil, "`line` of the language")
 	for _, name := range [...]string{
-		"decision", "question", "answered", "correction", "source", "claim", "verified", "checked", "source-state", "claim-basis", "resume", "statement",
+		"decision", "question", "answered", "correction", "source", "claim", "verified", "checked", "source-state", "claim-basis", "resume", "rule", "statement",
 	} {
 		_ = flags.SetAnnotation(name, "adds", nil) // it fails only for a flag that is not there
 	}

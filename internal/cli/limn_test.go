@@ -18,7 +18,7 @@ import (
 // limnDocuments returns the documents of the contract language and of intents.
 func limnDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
-	rules := writeFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello\n")
+	rules := writeFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello there\n")
 	cases := writeFile(t, env, "cases.json", `[{"name": "a", "program": "show 1", "results": [], "exit": 0}]`)
 	prompts := writeFile(t, env, "prompts.json", `[{"prompt": "fix the pager", "expected_verb": "plan"}]`)
 	const prompt = "fix the login test, briefly but in every detail, maybe. Then write a changelog"

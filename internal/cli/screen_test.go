@@ -203,6 +203,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	for _, raw := range summaryDocuments(t, env, document) {
 		add(raw)
 	}
+	for _, raw := range contractDocuments(t, env, document) {
+		add(raw)
+	}
 	for _, raw := range limnDocuments(t, env, document) {
 		add(raw)
 	}

@@ -16,7 +16,7 @@ The contract is run whenever something is about to be added, by a pass as by you
 If it would not hold, the pass is refused with exit code 9 and nothing has
 changed. So a rule of yours binds every pass, such as
 
-  carrel contract add --statement 'require evicted-blocks not includes "block-…"'
+  carrel contract add --rule 'require evicted-blocks not includes "block-…"'
 
 A decision that contradicts one that stands is refused, unless --on-conflict says
 what is to become of it. Corrections change what stays in the window: blocks that

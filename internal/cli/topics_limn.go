@@ -43,7 +43,7 @@ permit and expect only tell. Any of them may have an exception and a reason.
 
 Doing. An operation can have a name, and operations can follow one another.
 
-    remember how to double from n: remember a number called twice from n multiplied by 2
+    remember how to double from n: assign twice to n multiplied by 2
     double from limit then show twice
 
 Handlers run once the lines are done, whenever their condition becomes true.

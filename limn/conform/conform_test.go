@@ -47,7 +47,7 @@ func TestCasesCoverTheLanguage(t *testing.T) {
 			if l.Err != nil {
 				continue
 			}
-			for _, w := range strings.Fields(strings.NewReplacer(`"`, " ", ":", " ").Replace(strings.ToLower(l.Source))) {
+			for w := range strings.FieldsSeq(strings.NewReplacer(`"`, " ", ":", " ").Replace(strings.ToLower(l.Source))) {
 				words[w] = true
 			}
 		}
