@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync" //nolint:depguard // for tables that are made once
 	"time"
 )
 
@@ -115,9 +116,20 @@ func BuiltinPacks() []string { return []string{"session", "research"} }
 // against sources, or "research", whose verbs hold them against releases and
 // windows. It returns [ErrNoPack] for other names.
 func BuiltinPack(name string) (*Pack, error) {
-	if !slices.Contains(BuiltinPacks(), name) {
+	load, ok := builtin[name]
+	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrNoPack, name)
 	}
+	return load()
+}
+
+// builtin reads each pack that is built in once, when it is asked for first.
+var builtin = map[string]func() (*Pack, error){
+	"session":  sync.OnceValues(func() (*Pack, error) { return readPack("session") }),
+	"research": sync.OnceValues(func() (*Pack, error) { return readPack("research") }),
+}
+
+func readPack(name string) (*Pack, error) {
 	data, err := packFiles.ReadFile(path.Join("packs", name+".json"))
 	if err != nil {
 		return nil, err
