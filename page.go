@@ -93,9 +93,6 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 	if p.stubs, err = e.stubs(ctx, scope, h.rows); err != nil {
 		return nil, err
 	}
-	h.texts() // before two read them
-	var wg sync.WaitGroup
-	wg.Go(func() { p.names = newNames(h) })
 	if p.rules, err = e.rules(ctx, scope, h, req.KeepLast); err != nil {
 		return nil, err
 	}
@@ -104,6 +101,9 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 		return nil, err
 	}
 	p.effects = a.state.Effects()
+	h.texts() // before two read them
+	var wg sync.WaitGroup
+	wg.Go(func() { p.names = newNames(h) })
 	p.intent = focusOf(h, req.Intent)
 	p.hits = p.intent.Hits(h.texts())
 	wg.Wait()
@@ -125,8 +125,11 @@ func focusOf(h *held, given []string) pager.Intent {
 	var words []string
 	var in pager.Intent
 	for i := len(h.blocks) - 1; i >= 0 && len(in) < focus/4; i-- {
-		if h.blocks[i].Kind == transcript.KindUser {
-			words = append(words, intent.Compile(all[i], nil).Keywords()...)
+		if h.blocks[i].Kind != transcript.KindUser {
+			continue
+		}
+		if more := intent.Compile(all[i], nil).Keywords(); len(more) > 0 {
+			words = append(words, more...)
 			in = pager.NewIntent(words...).Focus(all, focus)
 		}
 	}

@@ -98,7 +98,7 @@ func (p *page) table(t *table) {
 
 func (p *page) aligned(t *table) {
 	lines := make([][]string, 0, len(t.rows)+1)
-	right := make([]bool, 32)
+	right, words := make([]bool, 32), make([]bool, 32)
 	if t.head != nil {
 		lines = append(lines, t.head)
 	}
@@ -108,8 +108,12 @@ func (p *page) aligned(t *table) {
 			var number bool
 			line[i], number = p.cell(c)
 			right[i] = right[i] || number
+			words[i] = words[i] || t.whole && !number
 		}
 		lines = append(lines, line)
+	}
+	for i := range right {
+		right[i] = right[i] && !words[i] // values of many kinds begin below one another
 	}
 	widths := make([]int, 32)
 	for _, line := range lines {
