@@ -99,3 +99,22 @@ func imported(t testing.TB, e *carrel.Engine, data []byte) *carrel.ImportResult 
 	}
 	return in
 }
+
+// What is next may be said in words, or as an intent.
+func TestCompressTakesIntents(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := imported(t, e, conversation(t))
+	terms := func(text string) []string {
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens / 2, Intent: []string{text}, DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Intent
+	}
+	want := []string{"pool", "workers"}
+	for _, text := range []string{"pool workers", `{"intent_ir": ["pool", "workers"]}`, `["pool", "the workers"]`} {
+		if diff := cmp.Diff(want, terms(text)); diff != "" {
+			t.Errorf("terms of %s (-want +got):\n%s", text, diff)
+		}
+	}
+}

@@ -69,8 +69,9 @@ type CompressRequest struct {
 	// see [pager.Floor].
 	Auto bool `json:"auto,omitempty"`
 
-	// Intent has words for what the agent is about to do. The default is those
-	// of the newest words of a person that the session has fewest of.
+	// Intent has words for what the agent is about to do, or intents as JSON, see
+	// [intent.Parse], of which the keywords count. The default is those keywords of
+	// what a person asked for last that the session has fewest of.
 	Intent []string `json:"intent,omitempty"`
 
 	// Todos is a list of things to do, as [summary.ParseTodos] reads it. What the new

@@ -113,13 +113,21 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 // focus is how many terms an intent has that was not given.
 const focus = 12
 
-// focusOf returns the given words as terms, or else those of what a person asked
+// focusOf returns the given words, or the keywords of given intents, as terms, or else those of what a person asked
 // for last: the keywords of its intent, those that the fewest blocks have. Prompts
 // that only say to go on are passed over, and what was asked before is added while
 // there are too few.
 func focusOf(h *held, given []string) pager.Intent {
 	if len(given) > 0 {
-		return pager.NewIntent(given...)
+		var words []string
+		for _, text := range given {
+			if in, err := intent.Parse([]byte(text)); err == nil {
+				words = append(words, in.Keywords()...)
+			} else {
+				words = append(words, text)
+			}
+		}
+		return pager.NewIntent(words...)
 	}
 	all := h.texts()
 	var words []string

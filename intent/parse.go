@@ -23,6 +23,15 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("offset %d: %s: %s", e.Offset, e.Path, e.Problem)
 }
 
+// Read returns the intent that a text is, see [Parse], or else, for any other text,
+// what it asks for, see [Compile].
+func Read(text string, opts *Options) *Intent {
+	if in, err := Parse([]byte(text)); err == nil {
+		return in
+	}
+	return Compile(text, opts)
+}
+
 // Parse reads an intent: what [Intent.MarshalJSON] writes, or a packet that has
 // plain strings for values and flags. Fields may be missing except schema and
 // verb; ones that are not known are errors.

@@ -29,7 +29,8 @@ they say of the person. Nothing is made up, and no model is asked.
 --json prints Intent IR v0, in the form that other programs read, without a key
 for the schema of this command: "carrel schema intent". --keywords prints the
 words that the pager looks for, one a line. --diff says what changed since the
-intent in a file, and exits with 1 if anything did.
+intent in a file, and exits with 1 if anything did. What is an intent already, in
+JSON, or the "intent_ir" of a history of the context pager, is taken as it is.
 
 --score compiles the prompts of a file of cases and prints how much is as
 expected, and what is not. The exit code is 1 if a share is below --min.`,
@@ -55,7 +56,7 @@ expected, and what is not. The exit code is 1 if a share is below --min.`,
 			if err != nil {
 				return err
 			}
-			in := intent.Compile(text, nil)
+			in := intent.Read(text, nil)
 			switch {
 			case keywords:
 				return g.result(document{name: "intent-keywords", value: map[string][]string{"keywords": append([]string{}, in.Keywords()...)}}, func(p *page) {

@@ -97,6 +97,8 @@ func roff(cmd *cobra.Command, name string) []byte {
 		section("SEE ALSO")
 		fmt.Fprintf(&b, ".BR %s (1)\n", escape(strings.ReplaceAll(cmd.Parent().CommandPath(), " ", "-")))
 	} else {
+		section("TOOLS THAT SHARE A LANGUAGE")
+		verbatim(&b, topicTools)
 		section("EXIT STATUS")
 		verbatim(&b, topicExitCodes)
 		section("ENVIRONMENT")

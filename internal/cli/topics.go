@@ -10,6 +10,7 @@ func newTopics() []*cobra.Command {
 		{Use: "summaries", Short: "How a window is made smaller, and when that is accepted", Long: topicSummaries},
 		{Use: "tiers", Short: "How far a context is cut", Long: topicTiers},
 		{Use: "gate", Short: "What may be remembered", Long: topicGate},
+		{Use: "tools", Short: "How language, intent, pager, contract and handoff work together", Long: topicTools},
 		{Use: "contracts", Short: "What a conversation has agreed on", Long: topicContracts},
 		{Use: "handoffs", Short: "How another agent goes on", Long: topicHandoffs},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},

@@ -1,5 +1,33 @@
 package cli
 
+const topicTools = `Five tools share a language, Liminate, whose sentences are programs:
+
+  limn      runs, checks and formats programs of it. Contracts are such programs.
+  intent    says what a prompt asks for. Its keywords are what the pager measures
+            relevance by, and a packet has it.
+  compress  is the pager behind a summary. It writes what became of each block into
+            the contract, which is run before anything is stored.
+  contract  keeps decisions, questions, corrections, sources and rules. Its pins,
+            corrections and rules bind the pager.
+  handoff   makes a packet of conversation, contract and intent. "carrel accept"
+            begins a conversation and a contract with one.
+
+One session from the beginning to the next agent:
+
+  carrel import session.jsonl
+  carrel contract init --from payload.json       decisions and questions that stand
+  carrel intent "$(cat prompt.txt)"              what is open in a prompt, before work
+  carrel contract add --correction 'run before claiming' --block ID
+  carrel contract add --rule 'require window-tokens is below 90000'
+  carrel compress --target 50%                   refused if a rule would fail
+  carrel contract check                          what holds, line by line
+  carrel limn run "$(carrel contract path)"      the same as a program
+  carrel handoff --for reviewer -o packet.md
+  carrel contract close
+  carrel accept packet.md                        elsewhere: a new session that inherits
+
+"carrel help contracts", "carrel help handoffs" and "carrel limn --help" say more.`
+
 const topicContracts = `A contract says what a conversation has agreed on, as a program in the Liminate
 language. Each conversation has one, from the first pass over its window on, or
 from "carrel contract init". It only grows:
