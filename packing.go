@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/intent"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/extractive"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -128,7 +129,7 @@ func (p *packing) aim(in *handoff.Input) {
 		in.State = s.State
 		in.Next = ""
 		for _, step := range s.Next {
-			if step.Text != "None" {
+			if step.Text != summary.None {
 				in.Next = step.Text
 				break
 			}
@@ -454,13 +455,13 @@ func (p *packing) work(in *handoff.Input) {
 			status = handoff.Delivered
 		}
 		in.Artifacts = append(in.Artifacts, handoff.Artifact{
-			Artifact: path.Base(name), Type: cmpExt(name), Path: name, Status: status,
+			Artifact: path.Base(name), Type: fileType(name), Path: name, Status: status,
 		})
 	}
 }
 
-// cmpExt returns what sort of a file a path is of.
-func cmpExt(name string) string {
+// fileType returns what sort of a file a path is of.
+func fileType(name string) string {
 	if ext := strings.TrimPrefix(path.Ext(name), "."); ext != "" {
 		return ext + " file"
 	}

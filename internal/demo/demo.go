@@ -21,6 +21,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
@@ -337,25 +338,32 @@ func (d *demo) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := contract.Replay(func(yield func(string) bool) {
-		for _, l := range lines {
-			if !yield(l) {
-				return
-			}
-		}
-	})
+	report, err := d.engine.CheckContract(ctx, d.scope, d.session)
 	if err != nil {
 		return err
 	}
+	d.check(report.Err() == nil, "the contract holds: %v", report.Err())
+	state := report.State
 	r := d.result
 	d.check(int64(state.Count(contract.Retained)) == r.Blocks.Live && int64(state.Count(contract.Paged)) == r.Blocks.Stub &&
-		int64(state.Count(contract.Evicted)) == r.Blocks.Cold, "the contract replays to where the blocks are")
+		int64(state.Count(contract.Evicted)) == r.Blocks.Cold, "the contract has the blocks where they are")
 	problems, err := d.store.Check(ctx)
 	if err != nil {
 		return err
 	}
 	d.check(len(problems) == 0, "the store is sound: %v", problems)
-	d.tell("verify", "contract of %d statements replays · store checked: every commitment holds", len(lines))
+	packet, err := d.engine.Handoff(ctx, d.scope, &carrel.HandoffRequest{Session: d.session})
+	if err != nil {
+		return err
+	}
+	again, err := handoff.Parse("", []byte(packet.Packet.Markdown()))
+	if err != nil {
+		return err
+	}
+	d.check(again.Markdown() == packet.Packet.Markdown(), "a packet comes back as it was")
+	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines))
+	d.tell("handoff", "sources %d, claims apart from them %d, corrections in the user's words %d, boundaries %d · honest by 8 rules",
+		len(packet.Packet.Sources), len(packet.Packet.Inferred), len(packet.Packet.Corrections), len(packet.Packet.Boundaries))
 	return nil
 }
 
