@@ -12,6 +12,12 @@
 // [Engine.Search] finds blocks, [Engine.Why] says why a block is where it is,
 // and [Engine.Undo] restores the window that was there before.
 //
+// Each session has a contract, a program that says what became of its blocks, and,
+// with [Engine.AmendContract], what was decided, asked and corrected, and which rules
+// bind the engine: a pass after which the contract would fail is refused.
+// [Engine.Handoff] makes a packet that carries a session to another agent, and
+// [Engine.Accept] begins one with it.
+//
 // [Engine.Put] takes in artifacts, which are pieces of context from outside of
 // the conversations, and [Engine.Assemble] makes a context of them for a
 // question, within a budget. Its manifest accounts for every byte and for
@@ -21,7 +27,8 @@
 // out to be wrong, [Engine.Purge] erases.
 //
 // Each job reads what it needs at a revision, asks the pure packages below
-// (transcript, pager, facts, retrieval, contract, triage, assembly, manifest),
+// (transcript, pager, facts, intent, retrieval, contract, handoff, triage, assembly,
+// manifest),
 // and writes one [store.Change] or [store.Update]. If somebody else wrote in
 // between, it reads again, three times at most. A job that fails has changed
 // nothing.
