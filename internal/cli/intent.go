@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func newIntent(_ *Env, g *globals) *cobra.Command {
 	var keywords bool
 	var least float64
 	cmd := &cobra.Command{
-		Use:   "intent TEXT...|-f FILE|- [--keywords | --diff BEFORE | --score CASES]",
+		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --score CASES]",
 		Short: "Say what a prompt asks for",
 		Long: `Intent compiles a prompt: it finds one of seven verbs (explain, create, transform,
 analyze, decide, plan, fix), fills the slots of that verb with words of the
@@ -30,7 +31,8 @@ they say of the person. Nothing is made up, and no model is asked.
 for the schema of this command: "carrel schema intent". --keywords prints the
 words that the pager looks for, one a line. --diff says what changed since the
 intent in a file, and exits with 1 if anything did. What is an intent already, in
-JSON, or the "intent_ir" of a history of the context pager, is taken as it is.
+JSON, or the "intent_ir" of a history of the context pager, is taken as it is. An
+argument that is the name of a file is read.
 
 --score compiles the prompts of a file of cases and prints how much is as
 expected, and what is not. The exit code is 1 if a share is below --min.`,
@@ -86,13 +88,19 @@ func (g *globals) promptOf(args []string, file string) (string, error) {
 		return "", usagef("-f %s: there is a prompt on the command line, too", file)
 	case file == "" && len(args) == 0:
 		return "", usagef("intent: name a prompt, a file with -f, or -")
-	case file == "" && len(args) == 1 && args[0] == "-":
-		file = "-"
+	case file == "" && len(args) == 1 && (args[0] == "-" || g.isFile(args[0])):
+		file = args[0]
 	case file == "":
 		return strings.Join(args, " "), nil
 	}
 	data, err := g.read(file)
 	return string(data), err
+}
+
+// isFile reports whether an argument names a file.
+func (g *globals) isFile(name string) bool {
+	fi, err := os.Stat(g.path(name))
+	return err == nil && fi.Mode().IsRegular()
 }
 
 // An intentDocument is Intent IR v0, so that fields of it can be chosen.
