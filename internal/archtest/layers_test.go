@@ -37,7 +37,7 @@ var layers = []layer{
 	{name: "engine", packages: []string{"."}},
 	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
-	{name: "scenario", packages: []string{"internal/demo"}},
+	{name: "scenario", packages: []string{"internal/demo", "internal/retention"}},
 	{name: "command line", packages: []string{"internal/cli"}},
 	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/archtest", "internal/e2e"}},
 }

@@ -1,0 +1,208 @@
+package retention
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/openai"
+)
+
+// Strategies returns a method for each of some strategies of Carrel's engine, named
+// "carrel-" and the strategy. What the engine fails at, for another reason than its
+// floor, it keeps nothing of.
+func Strategies(list ...carrel.Strategy) []Method {
+	var methods []Method
+	for _, s := range list {
+		methods = append(methods, Method{Name: "carrel-" + string(s), Pack: func(prefix []Message, budget int) []Message {
+			return compress(prefix, budget, s)
+		}})
+	}
+	return methods
+}
+
+// tries are how often a budget is translated.
+const tries = 5
+
+// compress has the engine import a prefix, compress it and export it again. The
+// engine counts characters and adds what a provider charges for each message and
+// call, so its budget is corrected until the cost here fits. What it refuses because
+// rules hold more than the budget is compressed as far as it goes, and is over.
+func compress(prefix []Message, budget int, s carrel.Strategy) []Message {
+	d, err := newDesk(prefix)
+	if err != nil {
+		return nil
+	}
+	target := budget
+	var best []Message
+	for range tries {
+		out, err := d.at(target, s)
+		if floor, ok := errors.AsType[*pager.FloorError](err); ok {
+			if best == nil {
+				best, _ = d.at(int(floor.Need), s)
+			}
+			return best
+		}
+		if err != nil {
+			return best
+		}
+		cost := Cost(out)
+		if cost <= budget && (best == nil || cost > Cost(best)) {
+			best = out
+		}
+		if cost <= budget && cost*100 >= budget*97 || cost == 0 {
+			return best
+		}
+		next := target * budget / cost
+		if cost > budget {
+			next = min(next, target-1)
+		}
+		if next == target || next < 1 {
+			return best
+		}
+		target = next
+	}
+	return best
+}
+
+const scope = governance.Scope("retention")
+
+// A desk is an engine with a prefix in it.
+type desk struct {
+	engine  *carrel.Engine
+	session transcript.SessionID
+	places  map[string][]int // messages of a block, by the short form of its id
+}
+
+func newDesk(prefix []Message) (*desk, error) {
+	counter, err := token.Encoding("estimate")
+	if err != nil {
+		return nil, err
+	}
+	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter})
+	if err != nil {
+		return nil, err
+	}
+	data, err := request(prefix)
+	if err != nil {
+		return nil, err
+	}
+	in, err := e.Import(context.Background(), scope, &carrel.ImportRequest{Name: "prefix", Format: "openai", Data: data})
+	if err != nil {
+		return nil, err
+	}
+	whole, err := openai.Format{}.Decode("prefix", data)
+	if err != nil {
+		return nil, err
+	}
+	if len(whole.Messages) != len(prefix) {
+		return nil, fmt.Errorf("%d messages were read as %d", len(prefix), len(whole.Messages))
+	}
+	d := &desk{engine: e, session: in.Session, places: make(map[string][]int)}
+	blocks := transcript.Group(whole.ID, 0, whole.Messages)
+	for i := range blocks {
+		d.places[blocks[i].ID.Short()] = blocks[i].Messages
+	}
+	return d, nil
+}
+
+// at returns the window with a budget of the engine's tokens, and takes the
+// compression back.
+func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
+	ctx := context.Background()
+	res, err := d.engine.Compress(ctx, scope, &carrel.CompressRequest{
+		Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := d.engine.Export(ctx, scope, &carrel.ExportRequest{Session: d.session, To: "openai"})
+	if err != nil {
+		return nil, err
+	}
+	if res.Op != "" {
+		if _, err := d.engine.Undo(ctx, scope, &carrel.UndoRequest{Session: d.session, Op: res.Op}); err != nil {
+			return nil, err
+		}
+	}
+	window, err := openai.Format{}.Decode("window", out.Data)
+	if err != nil {
+		return nil, err
+	}
+	msgs := Messages(window)
+	for i := range msgs {
+		msgs[i].Stubs = d.stubs(msgs[i].Text)
+	}
+	return msgs, nil
+}
+
+// heads is how stubs and summaries of Carrel begin.
+var heads = regexp.MustCompile(`(?m)^\[carrel (?:sum_)?([0-9a-f]{8})`)
+
+// sources is how a line of a summary names the block that it is from.
+var sources = regexp.MustCompile(`(?m)^.*\[([0-9a-f]{8})\].*$`)
+
+// stubs finds the parts of a text by which blocks can be recalled: from the head of
+// a stub up to the next, and lines of a summary that name a block.
+func (d *desk) stubs(text string) []Stub {
+	var list []Stub
+	at := heads.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		to := len(text)
+		if i+1 < len(at) {
+			to = at[i+1][0]
+		}
+		if blocks := d.places[text[m[2]:m[3]]]; blocks != nil {
+			list = append(list, Stub{From: m[0], To: to, For: blocks})
+			continue
+		}
+		for _, l := range sources.FindAllStringSubmatchIndex(text[m[0]:to], -1) {
+			list = append(list, Stub{From: m[0] + l[0], To: m[0] + l[1], For: d.places[text[m[0]+l[2]:m[0]+l[3]]]})
+		}
+	}
+	return list
+}
+
+// request writes messages as a Chat Completions request.
+func request(msgs []Message) ([]byte, error) {
+	type function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+	type call struct {
+		ID       string   `json:"id"`
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	type message struct {
+		Role      Role    `json:"role"`
+		Content   *string `json:"content"`
+		ToolCalls []call  `json:"tool_calls,omitempty"`
+		CallID    string  `json:"tool_call_id,omitempty"`
+	}
+	list := make([]message, len(msgs))
+	for i := range msgs {
+		m := &msgs[i]
+		list[i] = message{Role: m.Role, CallID: m.CallID}
+		if m.Text != "" || len(m.Calls) == 0 {
+			list[i].Content = &m.Text
+		}
+		for _, c := range m.Calls {
+			list[i].ToolCalls = append(list[i].ToolCalls, call{c.ID, "function", function{c.Name, c.Args}})
+		}
+	}
+	data, err := json.Marshal(map[string]any{"messages": list})
+	if err != nil {
+		return nil, fmt.Errorf("write a request: %w", err)
+	}
+	return data, nil
+}

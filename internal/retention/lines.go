@@ -1,0 +1,78 @@
+package retention
+
+import "strings"
+
+// A line is a whole line of a text in its normal form.
+type line struct {
+	id       name
+	from, to int // of the line as it is written
+}
+
+func linesOf(text string) []line {
+	var lines []line
+	at := 0
+	for l := range strings.SplitSeq(text, "\n") {
+		if n := NormalLine(l); n != "" {
+			lines = append(lines, line{nameOf(n), at, at + len(l)})
+		}
+		at += len(l) + 1
+	}
+	return lines
+}
+
+// NormalLine returns the form in which a line is compared, or an empty text if the
+// line says too little: without blanks around it, without the number that an editor
+// puts before it or the place that a search tool does, each run of blanks as one
+// space. It has 20 to 400 bytes and two words, of which one has two letters.
+func NormalLine(s string) string {
+	if len(s) < 20 {
+		return ""
+	}
+	s = strings.Join(strings.Fields(withoutPlace(strings.TrimSpace(s))), " ")
+	if len(s) < 20 || len(s) > 400 || strings.IndexByte(s, ' ') < 0 || !twoLetters(s) {
+		return ""
+	}
+	return s
+}
+
+// withoutPlace cuts "12→", "12<tab>", "12:", "12|" or "file:12:" off the head of a
+// line.
+func withoutPlace(s string) string {
+	n := digits(s)
+	if n > 0 {
+		for _, sign := range [...]string{"→", "\t", ":", "|"} {
+			if rest, ok := strings.CutPrefix(s[n:], sign); ok {
+				return rest
+			}
+		}
+		return s
+	}
+	colon := strings.IndexByte(s, ':')
+	if colon <= 0 || strings.ContainsAny(s[:colon], " \t") {
+		return s
+	}
+	n = digits(s[colon+1:])
+	if rest, ok := strings.CutPrefix(s[colon+1+n:], ":"); ok && n > 0 {
+		return rest
+	}
+	return s
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// twoLetters reports whether two letters follow each other in s.
+func twoLetters(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if hasLetter(s[i-1:i]) && hasLetter(s[i:i+1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package retention
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+)
+
+// The measures of a plot, in pixels.
+const (
+	plotWidth  = 300 // of a panel
+	plotHeight = 280
+	plotLeft   = 50
+	plotTop    = 40
+	plotGap    = 60
+	legendAt   = plotLeft + 2*plotWidth + plotGap + 30
+	legendLine = 18
+)
+
+// SVG writes a drawing of ground and line against the budget, over all families. The
+// lines of oracles are dashed.
+func (r *Report) SVG(w io.Writer) error {
+	budgets, methods := r.axes()
+	height := max(plotTop+plotHeight+50, plotTop+legendLine*(len(methods)+1))
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", legendAt+180, height)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", legendAt+180, height)
+	for i, score := range []Score{ScoreGround, ScoreLine} {
+		p := panel{Report: r, b: &b, score: score, left: plotLeft + i*(plotWidth+plotGap), budgets: budgets}
+		p.frame()
+		for k, m := range methods {
+			p.curve(m, color(k, len(methods)))
+		}
+	}
+	for k, m := range methods {
+		y := plotTop + legendLine*k + 8
+		fmt.Fprintf(&b, `<path d="M%d %dh24" stroke="%s" stroke-width="2"%s/><text x="%d" y="%d">%s</text>`+"\n",
+			legendAt, y, color(k, len(methods)), r.dash(m), legendAt+30, y+4, html.EscapeString(m))
+	}
+	b.WriteString("</svg>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// axes returns the budgets and the methods in their order.
+func (r *Report) axes() (budgets, methods []string) {
+	seen := make(map[[2]string]bool)
+	first := func(kind, s string) bool {
+		was := seen[[2]string{kind, s}]
+		seen[[2]string{kind, s}] = true
+		return !was
+	}
+	for i := range r.Rows {
+		if first("budget", r.Rows[i].Budget) {
+			budgets = append(budgets, r.Rows[i].Budget)
+		}
+		if first("method", r.Rows[i].Method) {
+			methods = append(methods, r.Rows[i].Method)
+		}
+	}
+	return budgets, methods
+}
+
+func (r *Report) dash(method string) string {
+	for i := range r.Rows {
+		if r.Rows[i].Method == method && r.Rows[i].Oracle {
+			return ` stroke-dasharray="5 4"`
+		}
+	}
+	return ""
+}
+
+// color returns the k-th of n colors around the circle.
+func color(k, n int) string {
+	return fmt.Sprintf("hsl(%d,65%%,%d%%)", 360*k/max(n, 1), 35+15*(k%2))
+}
+
+// A panel is the drawing of one score.
+type panel struct {
+	*Report
+	b       *strings.Builder
+	score   Score
+	left    int
+	budgets []string
+}
+
+// x returns where a budget is: they have equal distances.
+func (p *panel) x(i int) int { return p.left + plotWidth*(2*i+1)/(2*len(p.budgets)) }
+
+func (p *panel) frame() {
+	fmt.Fprintf(p.b, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", p.left, plotTop-14, p.score)
+	for tenths := 0; tenths <= 10; tenths += 2 {
+		y := plotTop + plotHeight*(10-tenths)/10
+		fmt.Fprintf(p.b, `<path d="M%d %dh%d" stroke="#ddd"/><text x="%d" y="%d" text-anchor="end">%d%%</text>`+"\n",
+			p.left, y, plotWidth, p.left-6, y+4, tenths*10)
+	}
+	for i, name := range p.budgets {
+		fmt.Fprintf(p.b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", p.x(i), plotTop+plotHeight+18, html.EscapeString(name))
+	}
+	fmt.Fprintf(p.b, `<text x="%d" y="%d" text-anchor="middle">budget</text>`+"\n", p.left+plotWidth/2, plotTop+plotHeight+38)
+}
+
+func (p *panel) curve(method, color string) {
+	var points []string
+	for i, budget := range p.budgets {
+		for k := range p.Rows {
+			row := &p.Rows[k]
+			if e, ok := row.Scores[p.score]; ok && row.Family == "" && row.Method == method && row.Budget == budget {
+				points = append(points, fmt.Sprintf("%d,%.1f", p.x(i), plotTop+plotHeight*(1-e.Mean)))
+			}
+		}
+	}
+	if len(points) > 0 {
+		fmt.Fprintf(p.b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"%s/>`+"\n", strings.Join(points, " "), color, p.dash(method))
+	}
+}

@@ -1,0 +1,380 @@
+package retention
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Budget is how much a method may keep: a share of the prefix, or tokens.
+type Budget struct {
+	Percent int
+	Tokens  int // if there is no share
+}
+
+// ParseBudget reads "10" or "10%" as a share and "4k" as tokens.
+func ParseBudget(s string) (Budget, error) {
+	if k, ok := strings.CutSuffix(s, "k"); ok {
+		if n, err := strconv.Atoi(k); err == nil && n > 0 && n < 1_000_000 {
+			return Budget{Tokens: n * 1000}, nil
+		}
+	} else if n, err := strconv.Atoi(strings.TrimSuffix(s, "%")); err == nil && n > 0 && n <= 100 {
+		return Budget{Percent: n}, nil
+	}
+	return Budget{}, fmt.Errorf("%q is no budget: 10%% is a share of what there is, 4k are 4,000 tokens", s)
+}
+
+// String returns the budget as [ParseBudget] reads it.
+func (b Budget) String() string {
+	if b.Percent > 0 {
+		return strconv.Itoa(b.Percent) + "%"
+	}
+	return strconv.Itoa(b.Tokens/1000) + "k"
+}
+
+// of returns the tokens for a prefix of so many.
+func (b Budget) of(cost int) int {
+	if b.Percent > 0 {
+		return cost * b.Percent / 100
+	}
+	return b.Tokens
+}
+
+// Options adjust a measurement. The zero value has sensible defaults.
+type Options struct {
+	Budgets []Budget // default 5, 10, 25 and 50 %
+	Methods []Method // default [Baselines]
+
+	// Max is the number of trajectories of a family that are looked at. The default
+	// is 40.
+	Max int
+
+	// MinPrefix is the fewest tokens that a prefix has, by family; "" is all others.
+	// The default is 4,000.
+	MinPrefix map[string]int
+
+	// Draws is the number of draws for an interval. The default is 1,000.
+	Draws int
+
+	// NoStable leaves the score stable out. It takes as long as all others.
+	NoStable bool
+}
+
+func (o *Options) complete() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if len(c.Budgets) == 0 {
+		c.Budgets = []Budget{{Percent: 5}, {Percent: 10}, {Percent: 25}, {Percent: 50}}
+	}
+	if len(c.Methods) == 0 {
+		c.Methods = Baselines()
+	}
+	c.Max = cmp.Or(c.Max, 40)
+	c.Draws = cmp.Or(c.Draws, 1000)
+	return c
+}
+
+func (o *Options) minPrefix(family string) int {
+	if n, known := o.MinPrefix[family]; known {
+		return n
+	}
+	return cmp.Or(o.MinPrefix[""], defaultMin)
+}
+
+// A Report is what a measurement found.
+type Report struct {
+	Common   int      `json:"common"` // identifiers and lines of two or more families
+	Families []Family `json:"families"`
+	Rows     []Row    `json:"rows"`
+}
+
+// A Family is the cases of a project.
+type Family struct {
+	Name         string  `json:"name"`
+	Trajectories int     `json:"trajectories"`
+	Groups       int     `json:"groups"`
+	Cases        int     `json:"cases"`
+	LineCases    int     `json:"line_cases"`
+	Needs        float64 `json:"needs"`  // per case
+	Tokens       float64 `json:"tokens"` // of the prefix, per case
+}
+
+// A Row is what a method did with a budget, in a family or, with an empty family,
+// in all.
+type Row struct {
+	Family string             `json:"family,omitempty"`
+	Budget string             `json:"budget"`
+	Method string             `json:"method"`
+	Oracle bool               `json:"oracle,omitempty"`
+	Scores map[Score]Estimate `json:"scores"`
+}
+
+// An Estimate is a mean with the interval that holds 95 percent of the draws.
+type Estimate struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Measure runs methods over trajectories.
+func Measure(all []*Trajectory, opts *Options) *Report {
+	o := opts.complete()
+	common := NewCommon(all)
+	cases := Select(all, common, o.Max, o.minPrefix)
+	n := len(o.Budgets) * len(o.Methods)
+	results := make([]Scores, len(cases)*n) // by case, budget, method
+	each(len(cases), func(i int) { o.judge(cases[i], results[i*n:(i+1)*n]) })
+
+	r := &Report{Common: common.Size(), Families: families(cases)}
+	samples := make([]sample, len(r.Families))
+	for f := range samples {
+		samples[f] = newSample(cases, r.Families[f].Name, o.Draws)
+	}
+	for b := range o.Budgets {
+		for m := range o.Methods {
+			at := b*len(o.Methods) + m
+			score := func(i int) Scores { return results[i*n+at] }
+			row := Row{Budget: o.Budgets[b].String(), Method: o.Methods[m].Name, Oracle: o.Methods[m].Oracle()}
+			r.Rows = append(r.Rows, row.with("", estimates(samples, score)))
+			if len(samples) > 1 {
+				for f := range samples {
+					r.Rows = append(r.Rows, row.with(r.Families[f].Name, estimates(samples[f:f+1], score)))
+				}
+			}
+		}
+	}
+	return r
+}
+
+func (r Row) with(family string, scores map[Score]Estimate) Row {
+	r.Family, r.Scores = family, scores
+	return r
+}
+
+// judge runs all methods with all budgets over one case.
+func (o *Options) judge(c *Case, results []Scores) {
+	j := NewJudge(c)
+	var later *Case
+	if !o.NoStable {
+		later = c.next()
+	}
+	for b := range o.Budgets {
+		budget := o.Budgets[b].of(c.Cost())
+		for m := range o.Methods {
+			method := &o.Methods[m]
+			out := method.run(c, budget)
+			s := j.Score(out, budget)
+			if later != nil && !method.Oracle() {
+				if v := Stable(out, method.run(later, budget)); !math.IsNaN(v) {
+					s[ScoreStable] = v
+				}
+			}
+			results[b*len(o.Methods)+m] = s
+		}
+	}
+}
+
+func families(cases []*Case) []Family {
+	var list []Family
+	seen := make(map[*Trajectory]bool)
+	groups := make(map[[2]string]bool)
+	for _, c := range cases {
+		t := c.Trajectory
+		if len(list) == 0 || list[len(list)-1].Name != t.Family {
+			list = append(list, Family{Name: t.Family})
+		}
+		f := &list[len(list)-1]
+		f.Cases++
+		f.Needs += float64(len(c.Needs))
+		f.Tokens += float64(c.Cost())
+		if len(c.Lines) >= fewest {
+			f.LineCases++
+		}
+		if !seen[t] {
+			seen[t] = true
+			f.Trajectories++
+		}
+		if g := [2]string{t.Family, t.Group}; !groups[g] {
+			groups[g] = true
+			f.Groups++
+		}
+	}
+	for i := range list {
+		list[i].Needs /= float64(list[i].Cases)
+		list[i].Tokens /= float64(list[i].Cases)
+	}
+	return list
+}
+
+// A sample is a family's cases by group, and the draws of groups. All methods and
+// scores have the same draws, so that their differences are not of the drawing.
+type sample struct {
+	groups [][]int // indexes of cases
+	draws  [][]int // indexes of groups
+}
+
+func newSample(cases []*Case, family string, draws int) sample {
+	var s sample
+	index := make(map[string]int)
+	for i, c := range cases {
+		if c.Trajectory.Family != family {
+			continue
+		}
+		g, known := index[c.Trajectory.Group]
+		if !known {
+			g = len(s.groups)
+			index[c.Trajectory.Group] = g
+			s.groups = append(s.groups, nil)
+		}
+		s.groups[g] = append(s.groups[g], i)
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(nameOf(family)))) //nolint:gosec // must be the same each time
+	s.draws = make([][]int, draws)
+	for d := range s.draws {
+		s.draws[d] = make([]int, len(s.groups))
+		for k := range s.draws[d] {
+			s.draws[d][k] = rng.IntN(len(s.groups))
+		}
+	}
+	return s
+}
+
+// estimates returns the mean over samples of each score that some case has.
+func estimates(samples []sample, score func(i int) Scores) map[Score]Estimate {
+	list := make(map[Score]Estimate)
+	for _, name := range AllScores() {
+		var means [][]float64 // of the groups of each sample that has the score
+		var draws [][][]int
+		for k := range samples {
+			m := samples[k].means(func(i int) (float64, bool) { v, ok := score(i)[name]; return v, ok })
+			if !math.IsNaN(mean(m, nil)) {
+				means, draws = append(means, m), append(draws, samples[k].draws)
+			}
+		}
+		if len(means) > 0 {
+			list[name] = estimate(means, draws)
+		}
+	}
+	return list
+}
+
+// means returns the mean of a score over the cases of each group, NaN where none
+// has it.
+func (s *sample) means(score func(i int) (float64, bool)) []float64 {
+	list := make([]float64, len(s.groups))
+	for g, cases := range s.groups {
+		sum, n := 0.0, 0
+		for _, i := range cases {
+			if v, ok := score(i); ok {
+				sum += v
+				n++
+			}
+		}
+		list[g] = sum / float64(n) // NaN for 0/0
+	}
+	return list
+}
+
+// mean returns the mean of the values that are numbers, all of them or those drawn.
+func mean(values []float64, drawn []int) float64 {
+	sum, n := 0.0, 0
+	add := func(v float64) {
+		if !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	if drawn == nil {
+		for _, v := range values {
+			add(v)
+		}
+	}
+	for _, i := range drawn {
+		add(values[i])
+	}
+	return sum / float64(n)
+}
+
+func estimate(means [][]float64, draws [][][]int) Estimate {
+	var e Estimate
+	for k := range means {
+		e.Mean += mean(means[k], nil) / float64(len(means))
+	}
+	var drawn []float64
+	for d := range draws[0] {
+		sum := 0.0
+		for k := range means {
+			sum += mean(means[k], draws[k][d]) / float64(len(means))
+		}
+		if !math.IsNaN(sum) {
+			drawn = append(drawn, sum)
+		}
+	}
+	e.Low, e.High = e.Mean, e.Mean
+	if len(drawn) > 0 {
+		slices.Sort(drawn)
+		cut := len(drawn) * 25 / 1000
+		e.Low, e.High = drawn[cut], drawn[len(drawn)-1-cut]
+	}
+	return e
+}
+
+// JSON writes the report as JSON.
+func (r *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// Table writes the report as text: for each budget a row for each method, over all
+// families, with intervals for ground and line; or that of one family.
+func (r *Report) Table(w io.Writer, family string) error {
+	budget := ""
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Family != family {
+			continue
+		}
+		if row.Budget != budget {
+			budget = row.Budget
+			fmt.Fprintf(t, "\nat %s\tground\t\tline\t\tid\tcomplete\tfar\tstub\tvalid\tused\tover\tstable\n", budget)
+		}
+		fmt.Fprintf(t, "%s", row.Method)
+		for _, name := range AllScores() {
+			e, ok := row.Scores[name]
+			fmt.Fprintf(t, "\t%s", figure(e.Mean, ok))
+			if name == ScoreGround || name == ScoreLine {
+				fmt.Fprintf(t, "\t[%s–%s]", figure(e.Low, ok), figure(e.High, ok))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// Head writes which cases there are.
+func (r *Report) Head(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "family\tsessions\tcases\twith lines\tneeds per case\ttokens per case")
+	for _, f := range r.Families {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.0f\n", f.Name, f.Groups, f.Cases, f.LineCases, f.Needs, f.Tokens)
+	}
+	return t.Flush()
+}
+
+func figure(v float64, ok bool) string {
+	if !ok {
+		return "–"
+	}
+	return strings.TrimPrefix(strconv.FormatFloat(v, 'f', 3, 64), "0")
+}

@@ -1,0 +1,281 @@
+package retention
+
+import (
+	"sort"
+	"strings"
+)
+
+// A Kind says what an identifier looks like.
+type Kind string
+
+// The kinds of identifiers.
+const (
+	KindURL    Kind = "url"    // has ://
+	KindEmail  Kind = "email"  // has @ and a dot behind it
+	KindPath   Kind = "path"   // has a slash
+	KindFile   Kind = "file"   // a name with a known extension
+	KindKebab  Kind = "kebab"  // parts joined by -
+	KindAtom   Kind = "atom"   // has an inner _, a step to upper case, or letters and digits
+	KindNumber Kind = "number" // 3 to 18 digits
+)
+
+// An Identifier is a name in a text.
+type Identifier struct {
+	Text  string // a path is named by its last two segments
+	Kind  Kind
+	Inner bool // part of a larger one: it is there, but nobody asks for it
+}
+
+// Identifiers returns the identifiers of a text, in order, repetitions included.
+func Identifiers(text string) []Identifier {
+	var list []Identifier
+	for _, m := range scan(text) {
+		list = append(list, Identifier{text[m.from:m.to], m.kind, m.inner})
+	}
+	return list
+}
+
+// A mention is an identifier where it is in a text.
+type mention struct {
+	id          name
+	left, right name // nearest words on the line; 0 at its beginning and its end
+	from, to    int
+	kind        Kind
+	inner       bool
+}
+
+// A name is the hash of an identifier, a word or a line, by which all of them are
+// compared: 64-bit FNV-1a.
+type name uint64
+
+func nameOf(s string) name {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return name(h)
+}
+
+// A scanner goes over a text once.
+type scanner struct {
+	text     string
+	words    []word
+	line     int
+	first    int // index of the first word of the chunk
+	mentions []mention
+	after    []int // of each mention, the index of the word behind it
+}
+
+type word struct{ from, to, line int }
+
+// scan returns the mentions of a text, in order of where they begin; what is inside
+// of one follows it.
+func scan(text string) []mention {
+	s := &scanner{text: text}
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case chunkByte[c]:
+			from := i
+			for i < len(text) && chunkByte[text[i]] {
+				i++
+			}
+			s.chunk(from, i)
+			continue
+		case c == '\n':
+			s.line++
+		case c == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 't' || text[i+1] == 'r'):
+			i++ // a line feed or a tab that is written as an escape
+		}
+		i++
+	}
+	for k := range s.mentions {
+		// The word before is the mention's own last one.
+		if w := s.after[k]; w < len(s.words) && s.words[w].line == s.words[w-1].line {
+			s.mentions[k].right = nameOf(text[s.words[w].from:s.words[w].to])
+		}
+	}
+	return s.mentions
+}
+
+// chunk reads a run of the bytes that URLs are made of.
+func (s *scanner) chunk(from, to int) {
+	s.first = len(s.words)
+	s.runs(from, to, &wordByte, func(from, to int) { s.words = append(s.words, word{from, to, s.line}) })
+	if strings.Contains(s.text[from:to], "://") {
+		if u := strings.TrimRight(s.text[from:to], ".:-/?#&=+%~@"); len(u) >= 12 && strings.Contains(u, "://") {
+			s.add(KindURL, from, from+len(u), false)
+			s.atoms(from, from+len(u), true)
+			return
+		}
+	}
+	s.runs(from, to, &pathByte, s.name)
+}
+
+// runs calls f for every run of bytes of a set.
+func (s *scanner) runs(from, to int, in *set, f func(from, to int)) {
+	for i := from; i < to; {
+		if !in[s.text[i]] {
+			i++
+			continue
+		}
+		start := i
+		for i < to && in[s.text[i]] {
+			i++
+		}
+		f(start, i)
+	}
+}
+
+// name reads a run of letters, digits and _ . / - @.
+func (s *scanner) name(from, to int) {
+	w := strings.TrimLeft(s.text[from:to], ".-/@")
+	from = to - len(w)
+	w = strings.TrimRight(w, ".-/@")
+	to = from + len(w)
+	if len(w) < 3 {
+		return
+	}
+	slash := strings.LastIndexByte(w, '/')
+	switch {
+	case slash < 0 && isEmail(w):
+		s.add(KindEmail, from, to, false)
+	case slash >= 0 && isPath(w):
+		s.add(KindPath, from+len(w)-len(lastTwo(w)), to, false)
+		if isFile(w[slash+1:]) {
+			s.add(KindFile, from+slash+1, to, true)
+		}
+	case slash < 0 && isFile(w):
+		s.add(KindFile, from, to, false)
+	case isKebab(w):
+		s.add(KindKebab, from, to, false)
+	default:
+		s.atoms(from, to, false)
+	}
+}
+
+// atoms finds the atoms and numbers of a run.
+func (s *scanner) atoms(from, to int, inner bool) {
+	s.runs(from, to, &wordByte, func(from, to int) {
+		switch w := s.text[from:to]; {
+		case isNumber(w):
+			s.add(KindNumber, from, to, inner)
+		case isAtom(w):
+			s.add(KindAtom, from, to, inner)
+		}
+	})
+}
+
+// add records a mention and the word before it.
+func (s *scanner) add(kind Kind, from, to int, inner bool) {
+	m := mention{id: nameOf(s.text[from:to]), from: from, to: to, kind: kind, inner: inner}
+	chunk := s.words[s.first:]
+	before := s.first + sort.Search(len(chunk), func(i int) bool { return chunk[i].to > from }) - 1
+	if before >= 0 && s.words[before].line == s.line {
+		m.left = nameOf(s.text[s.words[before].from:s.words[before].to])
+	}
+	s.mentions = append(s.mentions, m)
+	s.after = append(s.after, s.first+sort.Search(len(chunk), func(i int) bool { return chunk[i].from >= to }))
+}
+
+func isEmail(w string) bool {
+	at := strings.IndexByte(w, '@')
+	return at > 0 && strings.IndexByte(w[at:], '.') > 0
+}
+
+// lastTwo returns the last two segments of a path.
+func lastTwo(w string) string {
+	last := strings.LastIndexByte(w, '/')
+	return w[strings.LastIndexByte(w[:max(last, 0)], '/')+1:]
+}
+
+func isPath(w string) bool {
+	two := lastTwo(w)
+	if len(two) < 5 || len(two) > 140 || !hasLetter(two) {
+		return false
+	}
+	return isFile(w[strings.LastIndexByte(w, '/')+1:]) || strings.Count(w, "/") >= 2 || strings.ContainsAny(two, "0123456789_")
+}
+
+func isFile(w string) bool {
+	dot := strings.LastIndexByte(w, '.')
+	return dot > 0 && len(w) >= 5 && len(w) <= 100 && extensions[strings.ToLower(w[dot+1:])]
+}
+
+func isKebab(w string) bool {
+	parts := strings.Count(w, "-") + 1
+	if parts < 2 || len(w) < 6 || len(w) > 80 || strings.IndexByte(w, '.') >= 0 || strings.Contains(w, "--") {
+		return false
+	}
+	return (parts >= 3 || strings.ContainsAny(w, "0123456789")) && (hasLetter(w) || len(w) >= 8)
+}
+
+func isNumber(w string) bool {
+	if len(w) < 3 || len(w) > 18 {
+		return false
+	}
+	for i := range len(w) {
+		if w[i] < '0' || w[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isAtom reports whether a word of letters, digits and _ is more than a word of a
+// dictionary. What is outside of the first and the last letter or digit is no
+// inner _.
+func isAtom(w string) bool {
+	if len(w) < 4 || len(w) > 100 {
+		return false
+	}
+	letters, digits, step := false, false, false
+	for i := range len(w) {
+		switch c := w[i]; {
+		case '0' <= c && c <= '9':
+			digits = true
+		case c != '_':
+			letters = true
+			step = step || 'A' <= c && c <= 'Z' && i > 0 && 'a' <= w[i-1] && w[i-1] <= 'z'
+		}
+	}
+	return step || letters && digits || strings.IndexByte(strings.Trim(w, "_"), '_') > 0
+}
+
+func hasLetter(w string) bool {
+	for i := range len(w) {
+		if c := w[i] | 0x20; 'a' <= c && c <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// A set is a set of bytes.
+type set [256]bool
+
+func wordsAnd(extra string) set {
+	var s set
+	for c := range 256 {
+		low := c | 0x20
+		s[c] = 'a' <= low && low <= 'z' && c < 128 || '0' <= c && c <= '9' || c == '_' || c < 128 && strings.IndexByte(extra, byte(c)) >= 0
+	}
+	return s
+}
+
+var (
+	wordByte  = wordsAnd("")
+	pathByte  = wordsAnd("./-@")
+	chunkByte = wordsAnd("./-@:~+%#?=&")
+)
+
+// extensions are the endings by which a name is that of a file.
+var extensions = func() map[string]bool {
+	m := make(map[string]bool)
+	for e := range strings.FieldsSeq(`
+		go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt scala rb php swift lua r sh bash ps1 bat sql proto graphql
+		html htm css scss less vue svelte json jsonl yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod
+		sum gradle tf ipynb pdf png jpg jpeg gif svg webp ico zip gz tar db sqlite pem diff patch tmpl`) {
+		m[e] = true
+	}
+	return m
+}()
