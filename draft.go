@@ -101,7 +101,7 @@ func unsay(s *summary.Summary, found []facts.Fact) {
 			steps = true
 		case facts.FactQuestion, facts.FactError:
 			open = true
-		case facts.FactCorrection, facts.FactChange, facts.FactRead, facts.FactCommand, facts.FactDecision, facts.FactProgress, facts.FactReference:
+		case facts.FactCorrection, facts.FactChange, facts.FactRead, facts.FactCommand, facts.FactDecision, facts.FactProgress, facts.FactReference, facts.FactQuote:
 		}
 	}
 	none := func(list []summary.Item) bool { return len(list) == 1 && list[0].Text == summary.None }

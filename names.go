@@ -50,7 +50,7 @@ func newNames(h *held) *names {
 // weight is how much a kind of identifier is worth a place in a stub.
 var weight = map[facts.Kind]int{
 	facts.KindURL: 3, facts.KindPath: 4, facts.KindFile: 3, facts.KindEmail: 3, facts.KindKebab: 2, facts.KindSymbol: 2,
-	facts.KindNumber: 0,
+	facts.KindHash: 2, facts.KindID: 2, facts.KindVersion: 1, facts.KindQuantity: 0, facts.KindNumber: 0,
 }
 
 const (

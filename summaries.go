@@ -200,12 +200,13 @@ func left(found []facts.Fact) (open, steps []string) {
 	return open, steps
 }
 
-// names1 returns the identifiers of a text, each once.
+// names1 returns the identifiers of a text, each once, without quantities, which a
+// summary may say in other words.
 func names1(text string) []string {
 	var all []string
 	seen := make(map[string]bool)
 	facts.Each(text, func(id facts.Identifier, _ int) {
-		if !seen[id.Text] {
+		if id.Kind != facts.KindQuantity && !seen[id.Text] {
 			seen[id.Text] = true
 			all = append(all, id.Text)
 		}

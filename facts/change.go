@@ -31,12 +31,13 @@ func edits(c transcript.ToolCall, result string) []change {
 	if !gjson.ValidBytes(c.Input) {
 		return fromPatches(patches(string(c.Input)))
 	}
-	in := gjson.ParseBytes(c.Input)
-	if in.Type == gjson.String {
-		return fromPatches(patches(in.String()))
+	all := gjson.ParseBytes(c.Input)
+	if all.Type == gjson.String {
+		return fromPatches(patches(all.Str))
 	}
-	for _, key := range [...]string{"input", "patch", "diff", "patchText"} {
-		if found := patches(in.Get(key).String()); len(found) > 0 {
+	in := membersOf(all)
+	for _, key := range patchKeys {
+		if found := patches(in.get(key).String()); len(found) > 0 {
 			return fromPatches(found)
 		}
 	}
@@ -49,28 +50,29 @@ func edits(c transcript.ToolCall, result string) []change {
 	case strings.HasPrefix(name, "delete"):
 		return []change{{path, StatusDeleted, ""}}
 	case strings.HasPrefix(name, "move"), strings.HasPrefix(name, "rename"):
-		to := text(in, "destination", "new_path", "to", "target", "newPath")
+		to := in.text(targetKeys...)
 		if to == "" {
 			return nil
 		}
 		return []change{{to, StatusMoved, "from " + path}}
 	}
-	if list := in.Get("edits"); list.IsArray() {
+	if list := in.get("edits"); list.IsArray() {
 		var said []string
 		for _, e := range list.Array() {
-			said = append(said, difference(path, before(e), after(e)))
+			one := membersOf(e)
+			said = append(said, difference(path, one.text(replacedKeys...), one.text(replacementKeys...)))
 		}
 		return []change{{path, StatusModified, unite(said)}}
 	}
-	if old := before(in); old != "" || text(in, "new_string", "new_str", "replace", "new_text") != "" && in.Get("old_string").Exists() {
+	if old := in.text(replacedKeys...); old != "" || in.text("new_string", "new_str", "replace", "new_text") != "" && in.get("old_string").Exists() {
 		status := StatusModified
 		if old == "" {
 			status = StatusCreated
 		}
-		return []change{{path, status, difference(path, old, after(in))}}
+		return []change{{path, status, difference(path, old, in.text(replacementKeys...))}}
 	}
-	body := text(in, "content", "contents", "file_text", "new_source", "text", "insert_text", "new_str", "code")
-	cmd := in.Get("command").String()
+	body := in.text("content", "contents", "file_text", "new_source", "text", "insert_text", "new_str", "code")
+	cmd := in.get("command").String()
 	switch {
 	case cmd == "view":
 		return nil
@@ -86,13 +88,17 @@ func edits(c transcript.ToolCall, result string) []change {
 	return []change{{path, status, contents(path, body)}}
 }
 
-func before(in gjson.Result) string {
-	return text(in, "old_string", "old_str", "search", "old_text", "oldText", "old_content")
-}
+// replacedKeys are the arguments that have what an edit replaces.
+var replacedKeys = []string{"old_string", "old_str", "search", "old_text", "oldText", "old_content"}
 
-func after(in gjson.Result) string {
-	return text(in, "new_string", "new_str", "replace", "new_text", "newText", "new_content", "replacement")
-}
+// replacementKeys are those that have what it puts there.
+var replacementKeys = []string{"new_string", "new_str", "replace", "new_text", "newText", "new_content", "replacement"}
+
+// patchKeys are those that may have a patch.
+var patchKeys = []string{"input", "patch", "diff", "patchText"}
+
+// targetKeys are those that have where a file is moved to.
+var targetKeys = []string{"destination", "new_path", "to", "target", "newPath"}
 
 // text returns the first of some fields that is a text and not empty.
 func text(in gjson.Result, keys ...string) string {
@@ -122,11 +128,12 @@ func fromPatches(list []patch) []change {
 	return out
 }
 
-// shellChanges returns what a command line does to files, as far as it says so.
-func shellChanges(line string) []change {
+// shellChanges returns what the commands of a line do to files, as far as they
+// say so.
+func shellChanges(list []simple) []change {
 	var out []change
 	dir := ""
-	for _, s := range parse(script(line)) {
+	for _, s := range list {
 		name, args := s.name()
 		if name == "cd" && len(args) == 1 {
 			dir = enter(dir, args[0])

@@ -28,6 +28,11 @@ type Options struct {
 	// Correction reports whether a person's words correct what was done or set a
 	// standing order. Without it there are no facts of kind correction.
 	Correction func(text string) bool
+
+	// Quotes asks for facts of kind quote: every quoted string of what was said,
+	// of the arguments of calls and of their results, where it is first, see
+	// [Quotes]. There may be many.
+	Quotes bool
 }
 
 // Extract returns the facts of a conversation in the order of their blocks. The
@@ -46,6 +51,7 @@ func Extract(msgs []transcript.Message, blocks []transcript.Block, opts *Options
 	if opts != nil {
 		x.o = *opts
 	}
+	x.tools.table = x.o.Tools
 	x.project = strings.TrimRight(x.o.Project, "/")
 	for i := range blocks {
 		x.block(i)
@@ -72,6 +78,7 @@ type found struct {
 type extractor struct {
 	o       Options
 	project string
+	tools   toolbox
 	msgs    []transcript.Message
 	blocks  []transcript.Block
 	found   []found
@@ -84,7 +91,8 @@ type extractor struct {
 	edited map[string]int  // path → the number of its last edit
 	edits  []string        // paths, one for each edit
 	todos  todos
-	spoke  int // last block in which the assistant said something, plus one
+	spoke  int    // last block in which the assistant said something, plus one
+	callID string // of the call that is read, or empty
 }
 
 // A failure is an error that a later call may resolve.
@@ -95,6 +103,9 @@ type failure struct {
 }
 
 func (x *extractor) add(f Fact) int {
+	if f.CallID == "" {
+		f.CallID = x.callID
+	}
 	x.found = append(x.found, found{f, f.Block})
 	return len(x.found) - 1
 }
@@ -135,11 +146,50 @@ func (x *extractor) block(i int) {
 			} else {
 				x.person(i, text)
 			}
+			x.quotes(i, m.Role, text)
 		}
 		for _, c := range m.Calls() {
 			r, ok := results[c.ID]
+			x.callID = c.ID
 			x.call(i, c, r, ok)
+			if x.o.Quotes {
+				eachLeaf(gjson.ParseBytes(c.Input), 0, func(text string) { x.quotes(i, transcript.RoleAssistant, text) })
+				x.quotes(i, transcript.RoleTool, r.Text())
+			}
+			x.callID = ""
 		}
+	}
+}
+
+// quotes takes the quoted strings of a text, each once in the session.
+func (x *extractor) quotes(i int, role transcript.Role, text string) {
+	if !x.o.Quotes {
+		return
+	}
+	Quotes(text, func(quote string, _ int) {
+		x.once(Fact{Kind: FactQuote, Role: role, Block: i, Text: fold(quote, maxQuote)})
+	})
+}
+
+// deepest is how deep arguments are looked into.
+const deepest = 64
+
+// eachLeaf calls f for the texts and numbers of a value in JSON, in order.
+func eachLeaf(v gjson.Result, depth int, f func(text string)) {
+	switch {
+	case v.IsObject() || v.IsArray():
+		if depth == deepest {
+			f(v.Raw)
+			return
+		}
+		v.ForEach(func(_, v gjson.Result) bool {
+			eachLeaf(v, depth+1, f)
+			return true
+		})
+	case v.Type == gjson.String:
+		f(v.Str)
+	case v.Type == gjson.Number:
+		f(v.Raw)
 	}
 }
 
@@ -161,8 +211,8 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 			return
 		}
 	}
-	name := tool.Fold(c.Name)
-	switch class := x.o.Tools.Class(c.Name); {
+	kit := x.tools.of(c.Name)
+	switch name, class := kit.name, kit.class; {
 	case x.todos.call(i, name, c, text), name == "askuserquestion":
 		if name == "askuserquestion" {
 			x.choice(i, c, r, ok)
@@ -175,11 +225,13 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	case name == "skill": // brings instructions in
 	case name == "think":
 		x.reply(i, gjson.GetBytes(c.Input, "thought").String(), false)
+	case class == tool.Edit && views(c):
+		x.read(i, c, r, ok, text)
 	case class == tool.Edit:
 		x.edit(i, c, r, ok, text)
 	case (class == tool.Command || class == tool.Check) && tool.Line(c) != "":
 		x.run(i, c, r, ok)
-	case class == tool.Read || class == tool.Command || reads(name):
+	case class == tool.Read || class == tool.Command || kit.reads:
 		x.read(i, c, r, ok, text)
 	default:
 		x.act(i, c, r, ok, text)
@@ -232,7 +284,7 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 		f.Text = fields(text, f.Subject)
 	case ok && strings.HasPrefix(text, "["):
 		f.Text = fields(text, f.Subject)
-	case ok && x.o.Tools.Class(c.Name) == tool.Other:
+	case ok && x.tools.of(c.Name).class == tool.Other:
 		x.heard(i, text)
 	}
 	x.add(f)
@@ -291,11 +343,12 @@ func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, o
 // known reports whether a tool is one of a coding agent whose arguments are no
 // ids.
 func (x *extractor) known(name string) bool {
-	switch tool.Fold(name) {
+	kit := x.tools.of(name)
+	switch kit.name {
 	case "task", "agent", "skill", "lsp":
 		return true
 	}
-	return x.o.Tools.Class(name) != tool.Other
+	return kit.class != tool.Other
 }
 
 // run reads a call that runs a command line.
@@ -305,7 +358,8 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 	if f.Subject == "" {
 		return
 	}
-	if shows(line) {
+	list := parse(script(line))
+	if shows(list) {
 		f.Kind, f.Status = FactRead, ""
 		if ok && r.Error {
 			f.Status, f.Text = StatusFailed, outcomeOf(r, true).failure
@@ -318,16 +372,16 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		return
 	}
 	o := outcomeOf(r, strings.Contains(line, "$?"))
-	f.Status, f.Text = o.status, o.tells
+	f.Status, f.Text, f.Exit = o.status, o.tells, o.exit
 	x.add(f)
-	keys := commandKeys(line)
+	keys := commandKeys(list)
 	if o.status == StatusFailed {
 		if len(keys) > 0 {
 			x.fail(i, f.Subject, keys[len(keys)-1], o.failure)
 		}
 		return
 	}
-	for _, ch := range shellChanges(line) {
+	for _, ch := range shellChanges(list) {
 		if !scratch(x.relative(ch.path)) {
 			x.change(i, ch)
 		}
@@ -367,9 +421,8 @@ func scratch(path string) bool {
 
 // commandKeys returns, for each command of a line that does something, what
 // makes two of them attempts at the same thing: its words without options.
-func commandKeys(line string) []string {
+func commandKeys(list []simple) []string {
 	var keys []string
-	list := parse(script(line))
 	for i := range list {
 		name, args := list[i].name()
 		switch {
@@ -441,11 +494,14 @@ func covers(key, other string) bool {
 	if key == other || key == suiteKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
 		return true
 	}
-	a, b := strings.Fields(key), strings.Fields(other)
-	if len(a) > 1 && strings.HasSuffix(other, " "+key) { // behind a wrapper
-		return true
+	if at := len(other) - len(key) - 1; at >= 0 && other[at] == ' ' && strings.HasSuffix(other, key) && strings.IndexByte(key, ' ') > 0 {
+		return true // behind a wrapper
 	}
-	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[1] != b[1] || a[0] == "git" || a[0] == "edit" {
+	if key == "" || other == "" || key[0] != other[0] {
+		return false
+	}
+	a, b := strings.Fields(key), strings.Fields(other)
+	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[1] != b[1] || a[0] == "git" || a[0] == "edit" || a[0] == "read" || a[0] == "show" {
 		return false
 	}
 	return len(a) == 2 || strings.Contains(key, "...") || len(a) < len(b) && slices.Equal(a, b[:len(a)])

@@ -475,28 +475,3 @@ func TestFirstLeavesOutWhatIsOlder(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkExtract(b *testing.B) {
-	s := new(talk)
-	body := strings.Repeat("func handle(w http.ResponseWriter, r *http.Request) { log.Println(r.URL.Path, 8443) }\n", 90)
-	for s.calls < 400 {
-		s.user("Fix the pool in `internal/pool.go`. Don't touch the lock file.").
-			call("I'll use a mutex because two goroutines write. Let me read it.", "Read", map[string]string{"file_path": "internal/pool.go"}, body).
-			edit("internal/pool.go", body[:2000], body[:1800]+"\nfunc more() {}\n").
-			run("go test ./...", body+"ok  \tacme/pool\t0.3s").
-			run("go vet ./...", "!Exit code 1\n"+body+"pool.go:17:4: unused").
-			reply("All 42 tests pass.\n\n## Changes\n- Added a retry to `Dial`\n\nShould I commit?")
-	}
-	blocks := transcript.Group("s", 0, s.msgs)
-	n := 0
-	for i := range blocks {
-		n += len(blocks[i].Text(s.msgs))
-	}
-	b.SetBytes(int64(n))
-	b.ReportMetric(float64(len(s.msgs)), "messages")
-	for b.Loop() {
-		if len(Extract(s.msgs, blocks, &Options{Correction: correction})) == 0 {
-			b.Fatal("nothing found")
-		}
-	}
-}

@@ -19,6 +19,7 @@ const (
 	FactPlan       FactKind = "plan"       // a step that was announced
 	FactProgress   FactKind = "progress"   // what a reply says has been done or is the case
 	FactReference  FactKind = "reference"  // a URL, a commit, an id or a figure that was used
+	FactQuote      FactKind = "quote"      // a string in quotes, if [Options.Quotes] asks for them
 )
 
 // A FactStatus says what is known of how a fact stands. It is stored as its
@@ -52,6 +53,8 @@ type Fact struct {
 	Status FactStatus
 	Role   transcript.Role // who said or did it
 	Block  int             // index of the block that has it
+	CallID string          // id of the call that it is of, or empty if it was said
+	Exit   string          // code that a command ended with, or empty if its output has none
 
 	// Subject is what it is about: the path of a change, the path or query of a
 	// read, the line of a command, or the tool and its arguments, what failed, the

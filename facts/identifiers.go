@@ -1,188 +1,601 @@
 package facts
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // A Kind says what an identifier looks like. It is stored as its text.
 type Kind string
 
 // The kinds of identifiers.
 const (
-	KindURL    Kind = "url"    // has ://
-	KindEmail  Kind = "email"  // has @ and a dot behind it
-	KindPath   Kind = "path"   // has a slash
-	KindFile   Kind = "file"   // a name with a known extension
-	KindKebab  Kind = "kebab"  // words or numbers joined by -
-	KindSymbol Kind = "symbol" // has an inner _, a step to upper case, or letters and digits
-	KindNumber Kind = "number" // three digits or more, or a few with a unit
+	KindURL      Kind = "url"      // has ://
+	KindEmail    Kind = "email"    // has @ and a domain behind it
+	KindPath     Kind = "path"     // has a slash
+	KindFile     Kind = "file"     // a name with a known extension, or a known name
+	KindHash     Kind = "hash"     // 7 to 64 hexadecimal digits, letters and decimals mixed
+	KindID       Kind = "id"       // made by a program: a UUID, a ULID, an IP address, toolu_01A…
+	KindVersion  Kind = "version"  // three numbers with dots, such as v1.2.3 or 1.2.3-rc.1
+	KindKebab    Kind = "kebab"    // words or numbers joined by -, such as dates
+	KindSymbol   Kind = "symbol"   // has an inner _, a step to upper case, or letters and digits
+	KindQuantity Kind = "quantity" // a number with its unit or currency: 120ms, 3.5 GB, 45 %, $7,136
+	KindNumber   Kind = "number"   // three digits or more without a unit
 )
 
-// An Identifier is one word of a text that is likely to be a name.
+// An Identifier is one word of a text that is likely to be a name or a figure.
 type Identifier struct {
 	Text string
 	Kind Kind
 }
 
-// Each calls f for every identifier of text and its offset, in order,
-// repetitions included. The strings share memory with text.
+// Each calls f for every identifier of text and its offset, in order, repetitions
+// included. Identifiers do not overlap, and their strings share memory with text.
+//
+// Each looks at bytes, never at meaning. What is plain to a reader as the way
+// people write, and no name, is left out: ordinals, the time of a timestamp (its
+// date is found), numbers of lines before a listing, formats such as %02d, codes
+// of colors for terminals, words such as end-to-end, and calls such as
+// console.log.
 func Each(text string, f func(id Identifier, at int)) {
+	s := finder{text: text}
 	for i := 0; i < len(text); {
-		if !chunkByte[text[i]] {
-			// A line feed or tab written as an escape separates, too.
-			if text[i] == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 't' || text[i+1] == 'r') {
-				i++
+		c := classes[text[i]]
+		if c&chunkBytes == 0 {
+			if i++; c == escaping {
+				i += escaped(text, i-1) - 1
 			}
-			i++
 			continue
 		}
-		start := i
-		for i < len(text) && chunkByte[text[i]] {
-			i++
+		from, seen, step := i, c, class(0)
+		for i++; i < len(text); i++ {
+			next := classes[text[i]]
+			if next&chunkBytes == 0 {
+				break
+			}
+			seen |= next
+			step |= c << 1 & next
+			c = next
 		}
-		chunk(text[start:i], start, f)
+		switch {
+		case seen&^letters != 0:
+			s.chunk(from, i, seen, f)
+			i = max(i, s.done)
+		case step&upperCase != 0 || i-from >= 8 && classes[text[from]] == upperCase:
+			s.word(from, i, seen, f)
+		}
 	}
 }
 
-// chunk handles a run of bytes that URLs are made of, at an offset.
-func chunk(s string, at int, f func(Identifier, int)) {
-	if strings.Index(s, "://") > 0 {
-		if u := strings.TrimRight(s, ".:-/?#&=+%~@"); len(u) >= 12 {
-			f(Identifier{u, KindURL}, at)
+// A finder goes over a text once.
+type finder struct {
+	text string
+	done int // end of what a figure took besides its own word
+}
+
+// A finding takes an identifier and its offset. It is handed from function to
+// function, for in a finder it would have to be allocated.
+type finding = func(id Identifier, at int)
+
+// emit reports what is between two offsets, unless it is the part of a word that
+// has letters outside of ASCII.
+func (s *finder) emit(kind Kind, from, to int, f finding) {
+	if kind != KindNumber && kind != KindQuantity && (from > 1 && latin(s.text[from-2]) || to < len(s.text) && latin(s.text[to])) {
+		return
+	}
+	f(Identifier{s.text[from:to], kind}, from)
+}
+
+// latin reports whether c begins a letter such as é or ß in UTF-8.
+func latin(c byte) bool { return 0xc3 <= c && c <= 0xc5 }
+
+// chunk handles a run of bytes that URLs are made of.
+func (s *finder) chunk(from, to int, seen class, f finding) {
+	if seen&(colon|slash) == colon|slash {
+		from = s.url(from, to, f)
+	}
+	if seen&^pathBytes == 0 {
+		s.name(from, to, seen, f)
+		return
+	}
+	for i := from; i < to; {
+		c := classes[s.text[i]]
+		if c&pathBytes == 0 {
+			i++
+			continue
+		}
+		start, seen := i, c
+		for i++; i < to; i++ {
+			if c = classes[s.text[i]]; c&pathBytes == 0 {
+				break
+			}
+			seen |= c
+		}
+		s.name(start, i, seen, f)
+		i = max(i, s.done)
+	}
+}
+
+// url reports the URL that a chunk has, with what is before its scheme, and
+// returns where the rest of the chunk begins.
+func (s *finder) url(from, to int, f finding) int {
+	mark := strings.Index(s.text[from:to], "://")
+	if mark <= 0 {
+		return from
+	}
+	start := from + mark
+	for start > from && classes[s.text[start-1]]&(letters|decimal) != 0 || start-1 > from && s.text[start-1] == '+' {
+		start--
+	}
+	u := strings.TrimRight(s.text[start:to], ".:-/?#&=+%~@")
+	host := from + mark + len("://")
+	if len(u) < 12 || host >= to || start == from+mark || s.text[host] == '%' {
+		return from
+	}
+	if start > from {
+		s.chunk(from, start, ^colon, f)
+	}
+	s.emit(KindURL, start, start+len(u), f)
+	return to
+}
+
+// name handles a run of letters, digits and _ . / - @.
+func (s *finder) name(from, to int, seen class, f finding) {
+	for from = max(from, s.done); from < to; {
+		head := from
+		for from < to && classes[s.text[from]]&wordBytes == 0 {
+			from++
+		}
+		for to > from && classes[s.text[to-1]]&wordBytes == 0 {
+			to--
+		}
+		if from == to {
 			return
 		}
-	}
-	for i := 0; i < len(s); {
-		if !pathByte[s[i]] {
-			i++
+		if from == head && from > 0 && s.text[from-1] == '%' && to-from > 1 && classes[s.text[from]]&letters != 0 {
+			from++ // the verb of a format
 			continue
 		}
-		start := i
-		for i < len(s) && pathByte[s[i]] {
-			i++
+		if from == head && from > 0 && s.text[from-1] == '[' && to-from > 2 && s.text[from+1] == '-' {
+			return // a class of characters: [a-z0-9]
 		}
-		w := strings.TrimLeft(s[start:i], ".-/@")
-		start = i - len(w)
-		w = strings.TrimRight(w, ".-/@")
-		if len(w) < 3 || len(w) > 200 {
-			continue
+		if classes[s.text[from]] == decimal {
+			if s.done = s.figure(from, to, f); s.done > from {
+				from = s.done
+				continue
+			}
 		}
-		// The root belongs to a path.
-		if start > 0 && s[start-1] == '/' && strings.IndexByte(w, '/') > 0 && isPath(w) {
-			start--
-			w = s[start : start+1+len(w)]
+		if seen&dot != 0 && to-from <= 200 {
+			if end, next := between(s.text, from, to); next > 0 {
+				s.name(head, end, seen, f)
+				from = next
+				continue
+			}
 		}
-		word(w, at+start, f)
+		switch {
+		case to-from < 3 || to-from > 200:
+		case seen&(dot|slash|dash|at) == 0:
+			s.word(from, to, seen, f)
+		default:
+			s.compound(from, to, s.rooted(head, from), seen, f)
+		}
+		return
 	}
 }
 
-// word handles a run of letters, digits and _ . / - @.
-func word(w string, at int, f func(Identifier, int)) {
-	slash := strings.IndexByte(w, '/') >= 0
-	switch sign := strings.IndexByte(w, '@'); {
-	case sign > 0 && !slash && strings.IndexByte(w[sign:], '.') > 0:
-		f(Identifier{w, KindEmail}, at)
-	case slash && isPath(w):
-		f(Identifier{w, KindPath}, at)
-	case !slash && isFile(w):
-		f(Identifier{w, KindFile}, at)
-	case !slash && isKebab(w):
-		f(Identifier{w, KindKebab}, at)
+// between returns where the dots of a range begin and end, as in main..topic, or
+// 0 and 0. Those of a path, as in a/../b, are none.
+func between(text string, from, to int) (end, next int) {
+	at := strings.Index(text[from:to], "..")
+	if at <= 0 || text[from+at-1] == '/' {
+		return 0, 0
+	}
+	end = from + at
+	next = end + run(text, end, dot)
+	if text[next] == '/' {
+		return 0, 0
+	}
+	return end, next
+}
+
+// rooted returns where a path begins whose first word is at from: what is before
+// it belongs to it if it is a root, a home directory or the dot of a hidden file.
+func (s *finder) rooted(head, from int) int {
+	if from == head {
+		return from
+	}
+	switch c := s.text[from-1]; {
+	case c == '/' && from-1 > head && s.text[from-2] == '.': // ./ and ../
+		return from
+	case c == '/' && from-1 > 0 && s.text[from-2] == '~':
+		return from - 2
+	case c == '@' && from-1 == head && (head == 0 || !is(s.text, head-1, wordBytes)):
+		return from - 1
+	case c == '/' && from-1 == head && (head == 0 || !closing(s.text[head-1]) && !is(s.text, head-1, wordBytes)):
+		return from - 1
+	case c == '.' && (from-1 == head || s.text[from-2] == '/' || s.text[from-2] == '@'):
+		if from-2 >= head && s.text[from-2] == '/' && (from-2 == head || s.text[from-3] != '.') {
+			return from - 2
+		}
+		return from - 1
+	}
+	return from
+}
+
+// closing reports whether a slash behind a byte is no root.
+func closing(c byte) bool {
+	return c == '<' || c == '}' || c == ')' || c == ']' || c == '*' || c >= 0x80
+}
+
+// compound handles a word that has one of . / - @ within, or before it from root
+// on.
+func (s *finder) compound(from, to, root int, seen class, f finding) {
+	w := s.text[from:to]
+	if n := contextLine(w); n > 0 && to < len(s.text) && s.text[to] == '-' {
+		w, to = w[:n], from+n
+	}
+	slashes := 0
+	if seen&slash != 0 {
+		slashes = strings.Count(s.text[root:to], "/")
+	}
+	switch {
+	case seen&at != 0 && packaged(w):
+		sign := from + strings.LastIndexByte(w, '@')
+		s.name(root, sign, seen, f)
+		s.name(sign+1, to, seen, f)
+	case slashes > 0 && isPath(s.text[root:to], slashes):
+		s.emit(KindPath, root, to, f)
+	case slashes == 0 && seen&at != 0 && isEmail(w):
+		s.emit(KindEmail, from, to, f)
+	case slashes == 1 && seen&dash != 0 && isBranch(w):
+		s.emit(KindPath, from, to, f)
+	case strings.ContainsAny(w, "/@"):
+		s.pieces(from, to, f)
+	case slashes < 2 && s.isFileHere(root, from, to):
+		s.emit(KindFile, s.hidden(root, from), to, f)
+	case seen&dot != 0 && isVersion3(w):
+		s.emit(KindVersion, from, to, f)
+	case seen&dash != 0 && isUUID(w), seen&dash != 0 && isOpaque(w, '-'):
+		s.emit(KindID, from, to, f)
+	case seen&dash != 0 && (isKebab(w) || s.literal(from) && isBranch(w)):
+		s.emit(KindKebab, from, to, f)
 	default:
-		atoms(w, at, f)
+		if n := release(w); n > 0 {
+			s.atoms(from, from+n, f)
+			s.emit(KindVersion, from+n+1, to, f)
+			return
+		}
+		s.atoms(from, to, f)
 	}
 }
 
-func isPath(w string) bool {
-	if len(w) < 5 || len(w) > 140 || !hasLetter(w) {
+// literal reports whether a quote or a number sign stands before an offset.
+func (s *finder) literal(from int) bool {
+	return from > 0 && strings.IndexByte("\"'`#", s.text[from-1]) >= 0
+}
+
+// release returns the length of a name before a dash and a version, such as
+// urllib3-2.2.1, or 0.
+func release(w string) int {
+	if n := strings.IndexByte(w, '-'); n > 0 && is(w, n+1, decimal) && isVersion3(w[n+1:]) {
+		return n
+	}
+	return 0
+}
+
+// contextLine returns the length of the name of a file before the number of a
+// line, as grep writes lines around its hits: pool.go-17-. It returns 0 for what
+// is none.
+func contextLine(w string) int {
+	at := strings.LastIndexByte(w, '-')
+	if at < 3 || at+1 == len(w) || !consists(w[at+1:], decimal) || !isFile(w[strings.LastIndexByte(w[:at], '/')+1:at]) {
+		return 0
+	}
+	return at
+}
+
+// hidden returns where the name of a file begins that may have a dot before it.
+func (s *finder) hidden(root, from int) int {
+	if root < from && s.text[from-1] == '.' {
+		return from - 1
+	}
+	return from
+}
+
+// isFileHere reports whether the word between two offsets is the name of a file:
+// it has a known extension, and no call in parentheses is behind it. The place in
+// a file that a compiler writes so, as in main.ts(17,5), is none.
+func (s *finder) isFileHere(root, from, to int) bool {
+	w := s.text[from:to]
+	if to < len(s.text) && s.text[to] == '(' && !is(s.text, to+1, decimal) {
 		return false
 	}
-	last := w[strings.LastIndexByte(w, '/')+1:]
-	return isFile(last) || strings.Count(w, "/") >= 2 || strings.ContainsAny(w, "0123456789_")
+	return isFile(w) && !isField(w) || s.hidden(root, from) < from && hiddenFile(w)
 }
 
-func isFile(w string) bool {
-	dot := strings.LastIndexByte(w, '.')
-	return dot > 0 && len(w) <= 100 && extension[strings.ToLower(w[dot+1:])]
-}
-
-func isKebab(w string) bool {
-	parts := strings.Count(w, "-") + 1
-	if parts < 2 || len(w) < 6 || len(w) > 80 || strings.Contains(w, "--") || strings.ContainsAny(w, ".@") {
-		return false
+// pieces handles the parts of a word between / and @, each by itself.
+func (s *finder) pieces(from, to int, f finding) {
+	for i := from; i < to; {
+		n, seen := 0, class(0)
+		for i+n < to && s.text[i+n] != '/' && s.text[i+n] != '@' {
+			seen |= classes[s.text[i+n]]
+			n++
+		}
+		if n > 0 {
+			s.name(i, i+n, seen, f)
+		}
+		i += n + 1
 	}
-	digit := strings.ContainsAny(w, "0123456789")
-	return (parts >= 3 || digit) && (hasLetter(w) || len(w) >= 8)
 }
 
 // atoms finds the symbols and numbers in what is none of the larger kinds.
-func atoms(w string, at int, f func(Identifier, int)) {
-	for i := 0; i < len(w); {
-		if !wordByte[w[i]] {
+func (s *finder) atoms(from, to int, f finding) {
+	for i := from; i < to; {
+		c := classes[s.text[i]]
+		if c&wordBytes == 0 {
 			i++
 			continue
 		}
-		start := i
-		for i < len(w) && wordByte[w[i]] {
-			i++
+		start, seen := i, c
+		for i++; i < to; i++ {
+			if c = classes[s.text[i]]; c&wordBytes == 0 {
+				break
+			}
+			seen |= c
 		}
-		atom(w[start:i], at+start, f)
+		if i-start >= 3 {
+			s.word(start, i, seen, f)
+		}
 	}
 }
 
-func atom(a string, at int, f func(Identifier, int)) {
-	if len(a) < 3 || len(a) > 100 {
+// word handles a run of letters, digits and underscores.
+func (s *finder) word(from, to int, seen class, f finding) {
+	w := s.text[from:to]
+	if len(w) > 100 {
 		return
 	}
-	letters, digits, inner, step := 0, 0, false, false
-	for i := range len(a) {
-		c := a[i]
-		switch {
-		case '0' <= c && c <= '9':
-			digits++
-		case c == '_':
-			inner = inner || i > 0 && i < len(a)-1
-		default:
-			letters++
-			step = step || 'A' <= c && c <= 'Z' && i > 0 && 'a' <= a[i-1] && a[i-1] <= 'z'
+	switch {
+	case seen&wordBytes == decimal:
+		dotted := from > 0 && s.text[from-1] == '.' || is(s.text, to, dot) && is(s.text, to+1, decimal)
+		if len(w) >= 3 && len(w) <= 18 && !dotted && !s.listed(from, to) {
+			s.emit(KindNumber, from, to, f)
+		}
+	case seen&decimal != 0 && isHex(w):
+		s.emit(KindHash, from, to, f)
+	case isULID(w), seen&underscore != 0 && isOpaque(w, '_'):
+		s.emit(KindID, from, to, f)
+	case isSymbol(w):
+		s.emit(KindSymbol, from, to, f)
+	case knownFile(w):
+		s.emit(KindFile, from, to, f)
+	}
+}
+
+// isPath reports whether a word with slashes is a path: it ends in the name of a
+// file, has three segments or more, or a digit or underscore.
+func isPath(w string, slashes int) bool {
+	if len(w) < 5 || len(w) > 140 || !some(w, letters) {
+		return false
+	}
+	last := w[strings.LastIndexByte(w, '/')+1:]
+	switch {
+	case slashes == 1 && (len(last) < 4 && consists(last, decimal|dot) || isFile(last) && isFile(w[:len(w)-len(last)-1])):
+		return false // bg-amber-500/20, HTTP/1.1, README.md/LICENSE.txt
+	case slashes > 1 && strings.HasPrefix(w, "s/"):
+		return false // a command of sed
+	}
+	return isFile(last) || w[0] == '@' || slashes >= 2 && !units(w) || some(w, decimal|underscore) && !options(w)
+}
+
+// packaged reports whether a word is the name of a package with its version,
+// such as github.com/acme/pool@v1.2.3.
+func packaged(w string) bool {
+	sign := strings.LastIndexByte(w, '@')
+	return sign > 0 && isVersion3(w[sign+1:])
+}
+
+// options reports whether a word of two parts rather names two things of a kind
+// than a file in a directory: v1/v2, Q1/Q2, IPv4/IPv6, 4xx/5xx, 3/4a.
+func options(w string) bool {
+	a, b, _ := strings.Cut(w, "/")
+	return strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789") && len(a) < 6 || consists(a, decimal)
+}
+
+// units reports whether a word with slashes is no more than letters, such as
+// a/b/c or s/x/y/.
+func units(w string) bool { return len(w) <= 2*strings.Count(w, "/")+1 }
+
+func isEmail(w string) bool {
+	sign := strings.IndexByte(w, '@')
+	if sign <= 0 || w[:sign] == "git" {
+		return false
+	}
+	domain := w[sign+1:]
+	end := strings.LastIndexByte(domain, '.')
+	return end > 0 && len(domain)-end > 2 && consists(domain[end+1:], letters)
+}
+
+// isKebab reports whether a word without dots joins parts with dashes: three or
+// more, or a digit among them. Words of prose such as end-to-end and 24-hour do
+// not count.
+func isKebab(w string) bool {
+	if len(w) < 6 || len(w) > 80 || strings.Trim(w, "drwxst-") == "" {
+		return false
+	}
+	parts, seen, from, link := 1, class(0), 0, false
+	for i := range len(w) {
+		c := classes[w[i]]
+		seen |= c
+		if c == dash {
+			if i == from || c == dot {
+				return false
+			}
+			link = link || parts > 1 && linking(w[from:i])
+			parts++
+			from = i + 1
 		}
 	}
 	switch {
-	case letters == 0 && digits == len(a) && digits <= 18:
-		f(Identifier{a, KindNumber}, at)
-	case a[0] <= '9' && len(a) <= 5 && !inner:
-		f(Identifier{a, KindNumber}, at) // with a unit, such as 40ms
-	case len(a) >= 4 && letters > 0 && (inner || step || digits > 0):
-		f(Identifier{a, KindSymbol}, at)
+	case parts < 2 || seen&(dot|at) != 0:
+		return false
+	case seen&decimal == 0:
+		return parts > 2 && !link
+	case parts == 2 && consists(w[:from-1], decimal) && consists(w[from:], lowerCase):
+		return false
 	}
+	return seen&letters != 0 || len(w) >= 8
 }
 
-func hasLetter(w string) bool {
-	for i := range len(w) {
-		if c := w[i] | 0x20; 'a' <= c && c <= 'z' {
-			return true
-		}
+// isBranch reports whether a word joins three parts or more with dashes, as
+// branches are named: feature/retry-on-timeout.
+func isBranch(w string) bool {
+	return len(w) <= 80 && strings.Count(w, "-") > 1 && !strings.Contains(w, "--") && consists(w, letters|decimal|dash|slash) &&
+		!consists(w[strings.LastIndexByte(w, '/')+1:], decimal)
+}
+
+// linking reports whether a word stands between the others in what prose joins.
+func linking(w string) bool {
+	switch w {
+	case "a", "an", "and", "as", "at", "by", "for", "in", "is", "it", "of", "off", "on", "or", "so", "the", "to", "und", "vs", "with":
+		return true
 	}
 	return false
 }
 
-type set [256]bool
-
-func bytesOf(extra string) set {
-	var s set
-	for c := range 256 {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		s[c] = letter || '0' <= c && c <= '9' || bytes.IndexByte([]byte("_"+extra), byte(c)) >= 0
+// isSymbol reports whether a word is more than one of a dictionary: it has an
+// inner underscore, a step from lower to upper case, or letters and digits.
+func isSymbol(w string) bool {
+	if len(w) < 4 {
+		return false
 	}
-	return s
+	seen, step, last := class(0), class(0), class(0)
+	for i := range len(w) {
+		c := classes[w[i]]
+		seen |= c
+		step |= last << 1 & c
+		last = c
+	}
+	switch {
+	case seen&letters == 0:
+		return false
+	case seen&underscore != 0:
+		return strings.IndexByte(strings.Trim(w, "_"), '_') > 0 || strings.HasPrefix(w, "__") && strings.HasSuffix(w, "__")
+	case seen&decimal != 0:
+		return !isOrdinal(w) && !drawn(w)
+	}
+	return (step&upperCase != 0 || abbreviated(w)) && !brand(w)
 }
 
-var (
-	wordByte  = bytesOf("")
-	pathByte  = bytesOf("./-@")
-	chunkByte = bytesOf("./-@:~+%#?=&")
-)
+// abbreviated reports whether a word begins with an abbreviation and goes on with
+// another word: HTTPServer, OOMKilled.
+func abbreviated(w string) bool {
+	n := run(w, 0, upperCase)
+	return n > 3 && len(w)-n > 2
+}
+
+// isOrdinal reports whether a word is a number such as 1st or 22nd, a decade such
+// as 1990s, or a class such as 4xx.
+func isOrdinal(w string) bool {
+	switch w[digits(w):] {
+	case "st", "nd", "rd", "th", "s", "xx", "er", "te", "ten", "D", "Z", "p":
+		return digits(w) > 0
+	}
+	return false
+}
+
+// drawn reports whether a word is a piece of the path of a drawing: numbers with
+// one letter between them, each a command of SVG.
+func drawn(w string) bool {
+	if classes[w[0]] != decimal || classes[w[len(w)-1]] != decimal && len(w) > 5 {
+		return false
+	}
+	for i := range len(w) {
+		if classes[w[i]] != decimal && (strings.IndexByte("achlmqstvzACHLMQSTVZ", w[i]) < 0 || is(w, i+1, letters|underscore)) {
+			return false
+		}
+	}
+	return true
+}
+
+// brand reports whether a word is written with a capital within everywhere.
+func brand(w string) bool {
+	switch w {
+	case "GitHub", "GitLab", "JavaScript", "TypeScript", "PostgreSQL", "MySQL", "macOS", "YouTube", "OpenAI", "DevOps", "LinkedIn",
+		"WhatsApp", "PayPal", "iPhone", "iPad", "MacBook", "McDonald", "PhD", "LaTeX", "OAuth", "WebSocket", "WebSockets", "MongoDB",
+		"GraphQL", "DynamoDB", "NoSQL", "SQLite", "CoffeeScript", "PowerShell", "WordPress", "StackOverflow", "IntelliJ", "JetBrains",
+		"ChatGPT", "DeepMind", "LangChain", "FastAPI", "DevTools", "GmbH", "ToDo", "IDs", "APIs", "URLs", "PRs", "CLIs", "PDFs":
+		return true
+	}
+	return false
+}
+
+// isFile reports whether a word ends in a known extension.
+func isFile(w string) bool {
+	end := strings.LastIndexByte(w, '.')
+	if end <= 0 || len(w) > 100 || len(w)-end > 8 {
+		return false
+	}
+	ext := w[end+1:]
+	if len(ext) == 1 && (end < 2 && !strings.Contains("ch", ext) || ext[0] < 'a') {
+		return false // p.m., U.S.C
+	}
+	if extension[ext] {
+		return true
+	}
+	if some(ext, lowerCase) || len(ext) < 2 {
+		return false
+	}
+	var small [8]byte // README.MD
+	for i := range len(ext) {
+		small[i] = ext[i] | 0x20
+	}
+	return extension[string(small[:len(ext)])]
+}
+
+// isField reports whether a word with an extension is rather the field or method
+// of a value, as code has it: this.key, console.log, process.env.
+func isField(w string) bool {
+	end := strings.LastIndexByte(w, '.')
+	stem := w[:end]
+	switch w[end+1:] {
+	case "js":
+		switch stem {
+		case "Node", "Next", "Vue", "React", "Express", "Three", "Nuxt", "Ember", "Angular", "Chart", "D3":
+			return true
+		}
+		return stem == "this" || stem == "self"
+	case "log", "env", "key", "db", "lock", "sum", "mod", "work", "conf", "diff", "patch", "r", "m", "h", "c":
+	default:
+		return stem == "this" || stem == "self"
+	}
+	switch stem {
+	case "this", "self", "console", "process", "import.meta", "Math", "math", "np", "torch", "event", "e", "item", "entry", "obj", "props",
+		"req", "res", "ctx", "cls", "df", "node", "row", "kv", "os", "logger":
+		return true
+	}
+	return false
+}
+
+// hiddenFile reports whether a word with a dot before it is the name of a file.
+func hiddenFile(w string) bool {
+	switch w {
+	case "gitignore", "gitattributes", "gitmodules", "gitkeep", "env", "dockerignore", "npmrc", "npmignore", "nvmrc", "bashrc", "bash_profile",
+		"zshrc", "profile", "editorconfig", "eslintrc", "eslintignore", "prettierrc", "prettierignore", "babelrc", "vimrc", "tmux.conf",
+		"tool-versions", "python-version", "env.local", "env.example", "env.test", "env.production", "env.development", "netrc", "DS_Store":
+		return true
+	}
+	return false
+}
+
+// knownFile reports whether a word without a dot is the name of a file.
+func knownFile(w string) bool {
+	if len(w) < 8 || w[0] < 'A' || w[0] > 'Z' {
+		return false
+	}
+	switch w {
+	case "Makefile", "Dockerfile", "Jenkinsfile", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile", "Brewfile", "Containerfile":
+		return true
+	}
+	return false
+}
 
 // extension has the endings by which a name is a file's.
 var extension = func() map[string]bool {

@@ -12,6 +12,8 @@ import (
 // An outcome is what a result says of how a call went.
 type outcome struct {
 	status  FactStatus
+	exit    string // the code that it ended with, or empty
+	commit  bool   // it made a commit
 	failure string // the line that reports what failed, or empty
 	tells   string // the line that tells most
 }
@@ -21,7 +23,7 @@ type outcome struct {
 func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	text := output(r.Text())
 	code, coded := exitCode(text)
-	o := outcome{status: StatusOK}
+	o := outcome{status: StatusOK, exit: code}
 	s := scan(text)
 	switch {
 	case r.Error || coded && code != "0" && !expected:
@@ -38,6 +40,7 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 		}
 		return o
 	}
+	o.commit = s.commit != ""
 	o.tells = fold(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
 	return o
 }
@@ -192,7 +195,7 @@ func (s *lines) total(line string, n int) {
 // failing returns how well a line tells what failed, 0 if it does not, and
 // whether it says that something did.
 func failing(line string) (rank int, fails bool) {
-	for _, h := range failureHeads {
+	for _, h := range headsBy[line[0]] {
 		if strings.HasPrefix(line, h.text) {
 			return h.rank, true
 		}
@@ -225,12 +228,23 @@ func located(line string) bool {
 	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
 }
 
-// failureHeads are how programs begin the line that reports a failure, and how
-// well such a line tells what failed.
-var failureHeads = []struct {
+// headsBy has the heads of failures by their first byte.
+var headsBy = func() (table [256][]head) {
+	for _, h := range failureHeads {
+		table[h.text[0]] = append(table[h.text[0]], h)
+	}
+	return table
+}()
+
+// A head is how a line begins, and how well such a line tells what failed.
+type head struct {
 	text string
 	rank int
-}{
+}
+
+// failureHeads are how programs begin the line that reports a failure, and how
+// well such a line tells what failed.
+var failureHeads = [...]head{
 	{"--- FAIL", 7},
 	{"error: script ", 3},
 	{"panic:", 6},
@@ -261,36 +275,60 @@ var failureHeads = []struct {
 	{"make: ***", 3},
 }
 
-// speaks reports whether a line speaks of a failure.
+// speaks reports whether a line speaks of a failure, and of more than that there
+// is none.
 func speaks(line string) bool {
-	low := strings.ToLower(line)
-	for _, w := range [...]string{"error", "fail", "cannot", "not found", "undefined", "denied", "invalid", "no such", "expected"} {
-		if strings.Contains(low, w) && !strings.HasPrefix(low, "0 ") && !strings.Contains(low, " 0 fail") {
-			return true
+	if strings.HasPrefix(line, "0 ") {
+		return false
+	}
+	for i := range len(line) {
+		for _, w := range failureWords[line[i]|0x20] {
+			if len(line)-i >= len(w) && strings.EqualFold(line[i:i+len(w)], w) {
+				return !strings.Contains(strings.ToLower(line), " 0 fail")
+			}
 		}
 	}
 	return false
 }
 
+// failureWords has the words that speak of a failure, by their first byte.
+var failureWords = func() (table [256][]string) {
+	for _, w := range [...]string{"error", "fail", "cannot", "not found", "undefined", "denied", "invalid", "no such", "expected"} {
+		table[w[0]] = append(table[w[0]], w)
+	}
+	return table
+}()
+
 // counted returns the number and the word behind it of a line such as
 // "3 failed" or "0 fail, 12 pass": the failures, if it counts them.
 func counted(line string) (n, what string) {
-	if !strings.ContainsAny(line, "0123456789") {
-		return "", ""
-	}
-	prev := ""
-	for f := range strings.FieldsSeq(line) {
-		if prev == "" && digits(strings.TrimLeft(f, "([|,")) == 0 {
+	const around = ",.;:()[]=|"
+	for i := 0; i < len(line); {
+		if classes[line[i]] != decimal {
+			i++
 			continue
 		}
-		w := strings.Trim(f, ",.;:()[]=|")
-		if prev != "" && countedWord[w] {
-			if n == "" || failedWord[w] {
-				n, what = prev, w
-			}
+		from := i
+		i += run(line, i, decimal)
+		end := i
+		for from > 0 && strings.IndexByte(around, line[from-1]) >= 0 {
+			from--
 		}
-		if prev = ""; w != "" && digits(w) == len(w) {
-			prev = w
+		for i < len(line) && strings.IndexByte(around, line[i]) >= 0 {
+			i++
+		}
+		if from > 0 && line[from-1] > ' ' || i >= len(line) || line[i] > ' ' {
+			continue
+		}
+		for i < len(line) && line[i] <= ' ' {
+			i++
+		}
+		next := i
+		for next < len(line) && line[next] > ' ' {
+			next++
+		}
+		if w := strings.Trim(line[i:next], around); countedWord[w] && (n == "" || failedWord[w]) {
+			n, what = strings.TrimLeft(line[from:end], around), w
 		}
 	}
 	return n, what
@@ -306,7 +344,7 @@ var failedWord = map[string]bool{"failed": true, "failing": true, "fail": true, 
 // total reports whether a line, which counts something or not, says how a run
 // went as a whole.
 func total(line, count string) bool {
-	for _, h := range [...]string{"ok  \t", "ok \t", "ok  ", "Tests:", "Test Suites:", "test result:", "BUILD ", "Ran ", "Found 0", "Success", "DONE "} {
+	for _, h := range totalsBy[line[0]] {
 		if strings.HasPrefix(line, h) {
 			return true
 		}
@@ -316,6 +354,15 @@ func total(line, count string) bool {
 	}
 	return count != "" || strings.HasSuffix(line, "No fixes applied.")
 }
+
+// totalsBy has how lines begin that say how a run went as a whole, by their first
+// byte.
+var totalsBy = func() (table [256][]string) {
+	for _, h := range [...]string{"ok  \t", "ok \t", "ok  ", "Tests:", "Test Suites:", "test result:", "BUILD ", "Ran ", "Found 0", "Success", "DONE "} {
+		table[h[0]] = append(table[h[0]], h)
+	}
+	return table
+}()
 
 // isCommit reports whether git commit reports with a line, such as
 // [main 1a2b3c4] Fix it.
@@ -350,15 +397,16 @@ func isHash(w string) bool {
 	return digit && alpha || digit && len(w) == 7
 }
 
-// shows reports whether a command line only shows what is there.
-func shows(line string) bool {
-	list := parse(script(line))
+// shows reports whether the commands of a line only show what is there.
+func shows(list []simple) bool {
 	for i := range list {
 		name, args := list[i].name()
 		if name == "rtk" && len(args) > 0 { // a proxy that shortens outputs
 			name, args = args[0], args[1:]
 		}
 		switch {
+		case len(list[i].to) > 0:
+			return false
 		case name == "" || shower[name]:
 		case name == "git" && len(args) > 0 && shower["git "+gitVerb(args)]:
 		case name == "sed" && !inPlace(args):

@@ -73,13 +73,13 @@ func FuzzParse(f *testing.F) {
 		if got := command(line); utf8.RuneCountInString(got) > lineRunes+1 || strings.ContainsAny(got, "\n\t") {
 			t.Errorf("command(%q) = %q: more than a line", line, got)
 		}
-		for _, c := range shellChanges(line) {
+		for _, c := range shellChanges(parse(script(line))) {
 			if c.path == "" || c.status == "" {
 				t.Errorf("shellChanges(%q) has %+v", line, c)
 			}
 		}
-		shows(line)
-		commandKeys(line)
+		shows(parse(script(line)))
+		commandKeys(parse(script(line)))
 	})
 }
 

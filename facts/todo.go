@@ -5,15 +5,15 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // todos is the state of a list of things to do.
 type todos struct {
-	list  []entry
-	block int  // that changed it last
-	tool  bool // a tool keeps it
+	list   []entry
+	block  int    // that changed it last
+	callID string // of the call that changed it last, if a tool keeps it
+	tool   bool   // a tool keeps it
 }
 
 type entry struct {
@@ -31,14 +31,14 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 		if _, rest, ok := strings.Cut(result, "#"); ok {
 			id = rest[:digits(rest)]
 		}
-		t.set(i)
+		t.set(i, c.ID)
 		t.list = append(t.list, entry{id, fold(text(in, "subject", "title", "description"), lineRunes), StatusPending})
 		return true
 	case "taskupdate":
 		id := in.Get("taskId").String()
 		for k := range t.list {
 			if e := &t.list[k]; e.id == id && id != "" {
-				t.set(i)
+				t.set(i, c.ID)
 				if s := in.Get("status").String(); s == "deleted" {
 					t.list = append(t.list[:k], t.list[k+1:]...)
 				} else if s != "" {
@@ -49,7 +49,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 		}
 		return true
 	}
-	if tool.Fold(c.Name) == "taskoutput" {
+	if !strings.Contains(name, "todo") && !strings.Contains(name, "plan") {
 		return false
 	}
 	for _, key := range [...]string{"todos", "plan", "todo_list", "items"} {
@@ -70,14 +70,14 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 					list = append(list, entry{"", fold(said, lineRunes), todoStatus(status)})
 				}
 			}
-			if len(list) > 0 && (strings.Contains(name, "todo") || strings.Contains(name, "plan")) {
-				t.set(i)
+			if len(list) > 0 {
+				t.set(i, c.ID)
 				t.list = list
 				return true
 			}
 		case v.Type == gjson.String && strings.Contains(name, "todo"):
 			if list := boxes(sentences(v.Str)); len(list) > 0 {
-				t.set(i)
+				t.set(i, c.ID)
 				t.list = list
 				return true
 			}
@@ -87,11 +87,11 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 }
 
 // set notes that a tool keeps the list.
-func (t *todos) set(i int) {
+func (t *todos) set(i int, call string) {
 	if !t.tool {
 		t.list = nil
 	}
-	t.tool, t.block = true, i
+	t.tool, t.block, t.callID = true, i, call
 }
 
 // prose takes a check list that the assistant wrote, unless a tool keeps one.
@@ -130,7 +130,7 @@ func todoStatus(s string) FactStatus {
 func (t *todos) emit(x *extractor) {
 	for _, e := range t.list {
 		if e.text != "" {
-			x.add(Fact{Kind: FactTodo, Status: e.status, Role: transcript.RoleAssistant, Block: t.block, Subject: e.text, Text: e.text})
+			x.add(Fact{Kind: FactTodo, Status: e.status, Role: transcript.RoleAssistant, Block: t.block, CallID: t.callID, Subject: e.text, Text: e.text})
 		}
 	}
 }

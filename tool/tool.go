@@ -105,8 +105,11 @@ func Fold(name string) string {
 	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
 		name = name[i+2:]
 	}
-	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
+	return separators.Replace(strings.ToLower(name))
 }
+
+// separators are what joins the words of names.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
 // Path returns the file that a call works on, or an empty string.
 func Path(c transcript.ToolCall) string {

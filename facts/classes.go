@@ -1,0 +1,126 @@
+package facts
+
+// A class says of a byte what it may be part of. One byte has one class or none,
+// so that the classes of a text can be gathered with or.
+type class uint16
+
+// The classes. upperCase stands right behind lowerCase: shifted by one, the class
+// of a byte and that of the next meet where a small letter is before a capital.
+const (
+	lowerCase class = 1 << iota
+	upperCase
+	decimal
+	underscore
+	dot
+	slash
+	dash
+	at
+	colon
+	sign     // of URLs and of figures: ~ + % # ? = &
+	escaping // begins what stands for another character
+
+	letters    = lowerCase | upperCase
+	wordBytes  = letters | decimal | underscore
+	pathBytes  = wordBytes | dot | slash | dash | at
+	chunkBytes = pathBytes | colon | sign
+)
+
+// classes has the class of every byte.
+var classes = func() (table [256]class) {
+	for c := 'a'; c <= 'z'; c++ {
+		table[c] = lowerCase
+		table[c-'a'+'A'] = upperCase
+	}
+	for c := '0'; c <= '9'; c++ {
+		table[c] = decimal
+	}
+	table['_'], table['.'], table['/'], table['-'], table['@'], table[':'] = underscore, dot, slash, dash, at, colon
+	for _, c := range "~+%#?=&" {
+		table[c] = sign
+	}
+	table['\\'], table[0x1b] = escaping, escaping
+	return table
+}()
+
+// is reports whether a byte of s is there and of some classes.
+func is(s string, i int, c class) bool { return uint(i) < uint(len(s)) && classes[s[i]]&c != 0 }
+
+// consists reports whether all bytes of s are of some classes.
+func consists(s string, c class) bool {
+	for i := range len(s) {
+		if classes[s[i]]&c == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// some reports whether a byte of s is of some classes.
+func some(s string, c class) bool {
+	for i := range len(s) {
+		if classes[s[i]]&c != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// run returns the length of the bytes of some classes that stand at i.
+func run(s string, i int, c class) int {
+	n := 0
+	for i+n < len(s) && classes[s[i+n]]&c != 0 {
+		n++
+	}
+	return n
+}
+
+// escaped returns the length of what a backslash or an escape character at i is
+// the beginning of: a line feed or a tab written with a backslash, a character by
+// its number, or a sequence that sets the color of a terminal.
+func escaped(s string, i int) int {
+	if s[i] == 0x1b {
+		return 1 + control(s, i+1)
+	}
+	if i+1 == len(s) {
+		return 1
+	}
+	n := 0
+	switch s[i+1] {
+	case 'n', 't', 'r', '\\':
+		return 2
+	case 'u':
+		n = 6 // \u001b
+	case 'x', '0':
+		n = 4 // \x1b and \033
+	}
+	if n == 0 || i+n > len(s) || !hexadecimal(s[i+2:i+n]) {
+		return 1
+	}
+	return n + control(s, i+n)
+}
+
+// control returns the length of the rest of a control sequence, such as [31m.
+func control(s string, i int) int {
+	if i == len(s) || s[i] != '[' {
+		return 0
+	}
+	for n := 1; n < 16 && i+n < len(s); n++ {
+		if c := s[i+n]; '@' <= c && c <= '~' {
+			return n + 1
+		} else if c != ';' && c != '?' && !is(s, i+n, decimal) {
+			break
+		}
+	}
+	return 0
+}
+
+func hexadecimal(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; (c < 'a' || c > 'f') && classes[s[i]] != decimal {
+			return false
+		}
+	}
+	return true
+}
+
+func hasLetter(s string) bool { return some(s, letters) }

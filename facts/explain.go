@@ -1,0 +1,36 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Reason is what one feature adds to a chance.
+type Reason struct {
+	Feature string `json:"feature"` // see [FeaturesOfNames] and [FeaturesOfLines]
+	Bin     string `json:"bin"`
+	Weight  int    `json:"weight"` // in thousandths of a unit of log odds
+}
+
+// ExplainName returns what the features of a name add to its chance, what adds or
+// takes most first. What adds nothing is left out.
+func (m *Model) ExplainName(f NameFeatures) []Reason {
+	return m.Names.explain(f[:], FeaturesOfNames())
+}
+
+// ExplainLine returns what the features of a line add to its chance, what adds or
+// takes most first. What adds nothing is left out.
+func (m *Model) ExplainLine(f LineFeatures) []Reason {
+	return m.Lines.explain(f[:], FeaturesOfLines())
+}
+
+func (c *Card) explain(bins []uint8, features []Feature) []Reason {
+	list := make([]Reason, 0, len(bins))
+	for f, b := range bins {
+		if w := c.Weights[f][b]; w != 0 {
+			list = append(list, Reason{features[f].Name, features[f].Bins[b], w})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Reason) int { return cmp.Compare(max(b.Weight, -b.Weight), max(a.Weight, -a.Weight)) })
+	return list
+}

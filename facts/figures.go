@@ -1,0 +1,426 @@
+package facts
+
+import "strings"
+
+// figure reads what begins with the digit at from, in a word that ends at to: a
+// date, a time of the day, an address, a version, a quantity or a number. It
+// returns the offset behind what it took, from if that is nothing. A quantity may
+// go on behind the word, with its unit.
+func (s *finder) figure(from, to int, f finding) int {
+	text := s.text
+	if end := dated(text, from); end > from {
+		s.emit(KindKebab, from, from+len("2006-01-02"), f)
+		return end
+	}
+	if end := max(clock(text, from), dayOf(text, from), zone(text, from)); end > from {
+		return end
+	}
+	if from > 0 && (text[from-1] == '%' || text[from-1] == '-' && from > 1 && text[from-2] == '%') {
+		return to // a format, or an escape of a URL
+	}
+	switch w := text[from:to]; {
+	case isIP(w):
+		s.emit(KindID, from, to, f)
+		return to
+	case isVersion3(w) && (from == 0 || text[from-1] != '.'):
+		s.emit(KindVersion, from, to, f)
+		return to
+	}
+	n := numberAt(text, from)
+	currency := currencyBefore(text, from)
+	if end := measured(text, &n, from); end > 0 {
+		s.emit(KindQuantity, from-currency, end, f)
+		return end
+	}
+	if n.comma && !n.thousands || n.thousands && currency == 0 && inList(text, from, n.end) {
+		n = numeral{end: n.first, digits: n.first - from, first: n.first}
+	}
+	switch {
+	case n.span || !closes(text, n.end):
+		return from
+	case currency > 1 || currency > 0 && (n.digits > 1 || n.point):
+		s.emit(KindQuantity, from-currency, n.end, f)
+	case from > 0 && text[from-1] == '.':
+	case n.digits > 2 && n.digits <= 18 && strings.Trim(text[from:n.end], "0") != "" && !s.listed(from, n.end):
+		s.emit(KindNumber, from, n.end, f)
+	}
+	return n.end
+}
+
+// A numeral is a number as it is written.
+type numeral struct {
+	end       int // offset behind it
+	first     int // offset behind its first digits
+	digits    int
+	point     bool // has a decimal point
+	comma     bool // has commas
+	thousands bool // has separators between thousands
+	span      bool // is two numbers, from and to
+}
+
+// numberAt reads the number that begins at i: digits, with separators between
+// thousands, a decimal point or comma, and a second number behind a dash.
+func numberAt(s string, i int) numeral {
+	n := numeral{digits: run(s, i, decimal)}
+	n.first = i + n.digits
+	n.end = n.first
+	if n.digits <= 3 {
+		n.group(s, ',', 1)
+		n.group(s, '.', 2)
+		if t := n; !n.thousands {
+			t.group(s, '.', 1)
+			if t.end > n.end && t.end < len(s) && s[t.end] == ',' && run(s, t.end+1, decimal) == 2 {
+				n = t // 1.299,00
+			}
+		}
+	}
+	if n.end < len(s) && (s[n.end] == '.' || s[n.end] == ',') {
+		d := run(s, n.end+1, decimal)
+		if point := s[n.end] == '.'; d > 0 && (point || d <= 2) {
+			n.point, n.comma = n.point || point, n.comma || !point
+			n.end += 1 + d
+			n.digits += d
+		}
+	}
+	if n.end < len(s) && s[n.end] == '-' && is(s, n.end+1, decimal) {
+		n.span = true
+		n.end += 1 + run(s, n.end+1, decimal)
+		if n.end < len(s) && s[n.end] == '.' && is(s, n.end+1, decimal) {
+			n.end += 1 + run(s, n.end+1, decimal)
+		}
+	}
+	return n
+}
+
+// longest is how many bytes the groups of thousands behind the first digits of a
+// number may take. More of them are a list.
+const longest = 20
+
+// group takes groups of three digits behind a separator, if there are as many as
+// least.
+func (n *numeral) group(s string, separator byte, least int) {
+	end := n.end
+	for end < len(s) && end-n.end <= longest && s[end] == separator && run(s, end+1, decimal) == 3 {
+		end += 4
+	}
+	if groups := (end - n.end) / 4; groups >= least && end-n.end <= longest {
+		n.end, n.digits, n.thousands, n.comma = end, n.digits+3*groups, true, separator == ','
+	}
+}
+
+// inList reports whether the commas of a number between two offsets are rather
+// between the entries of a list.
+func inList(s string, from, end int) bool {
+	before, behind := byte(' '), byte(' ')
+	if from > 0 {
+		before = s[from-1]
+	}
+	if end < len(s) {
+		behind = s[end]
+	}
+	return before == '[' || before == ',' || behind == ']' || behind == ',' && end+1 < len(s) && s[end+1] != ' ' || before == '(' && behind == ')'
+}
+
+// closes reports whether a figure may end at an offset: what follows is no more
+// of its word.
+func closes(s string, end int) bool {
+	if end >= len(s) {
+		return true
+	}
+	c := classes[s[end]]
+	return c&wordBytes == 0 && (c&pathBytes == 0 || !is(s, end+1, wordBytes))
+}
+
+// currencyBefore returns the length of the sign of a currency before an offset.
+func currencyBefore(s string, i int) int {
+	switch {
+	case i > 0 && s[i-1] == '$':
+		return 1
+	case strings.HasSuffix(s[:i], "€"):
+		return len("€")
+	case strings.HasSuffix(s[:i], "£"):
+		return len("£")
+	}
+	return 0
+}
+
+// listed reports whether the number between two offsets is that of a line, as
+// programs write it before the lines of a file: at the beginning of a line, with a
+// tab, a colon, a dash or a bar behind it, or with an arrow.
+func (s *finder) listed(from, end int) bool {
+	rest := s.text[end:]
+	if strings.HasPrefix(rest, "→") {
+		return true
+	}
+	rest = strings.TrimLeft(rest[:min(len(rest), 4)], " ")
+	if rest == "" || rest[0] != '\t' && rest[0] != ':' && rest[0] != '-' && rest[0] != '|' && rest[0] != 0xe2 && !strings.HasPrefix(rest, `\t`) {
+		return false
+	}
+	for from > 0 && s.text[from-1] == ' ' {
+		from--
+	}
+	return from == 0 || s.text[from-1] == '\n' || from > 1 && s.text[from-2:from] == `\n`
+}
+
+// measured returns the offset behind the unit of a number, or 0 if it has none.
+// The unit stands right behind the number, or behind a space or a dash.
+func measured(s string, n *numeral, from int) int {
+	if end := unitAt(s, n.end, false); end > n.end {
+		if end-n.end == 1 && n.digits > 5 && (s[n.end] == 'b' || s[n.end] == 'd') {
+			return 0 // a hash
+		}
+		if end = timespan(s, n.end, end); closes(s, end) {
+			return end
+		}
+		return 0
+	}
+	if end := spaced(s, n, from); end > 0 {
+		return end
+	}
+	gap := gapAt(s, n.end)
+	if gap == 0 || n.span && s[n.end] == '-' {
+		return 0
+	}
+	if s[n.end] == '-' && (n.point || n.comma) || n.thousands && n.comma && inList(s, from, n.end) {
+		return 0
+	}
+	end := unitAt(s, n.end+gap, true)
+	if end == n.end+gap || !closes(s, end) || end < len(s) && (s[end] == '(' || s[end] == '\'') {
+		return 0
+	}
+	return end
+}
+
+// spaced returns the offset behind the unit of a number with spaces between
+// thousands, such as 10 000 km, or 0. Numbers in columns are none.
+func spaced(s string, n *numeral, from int) int {
+	if n.digits > 3 || n.point || n.comma || n.span || from > 1 && s[from-1] == ' ' && s[from-2] <= ' ' {
+		return 0
+	}
+	end := n.end
+	for end < len(s) && end-n.end < longest && s[end] == ' ' && run(s, end+1, decimal) == 3 {
+		end += 4
+	}
+	if end == n.end || end >= len(s) || s[end] != ' ' {
+		return 0
+	}
+	if u := unitAt(s, end+1, true); u > end+1 && closes(s, u) {
+		return u
+	}
+	return 0
+}
+
+// gapAt returns the length of a space or dash at i.
+func gapAt(s string, i int) int {
+	switch rest := s[i:]; {
+	case rest == "":
+		return 0
+	case rest[0] == ' ', rest[0] == '-':
+		return 1
+	case strings.HasPrefix(rest, "\u00a0"):
+		return len("\u00a0")
+	case strings.HasPrefix(rest, "\u202f"):
+		return len("\u202f")
+	}
+	return 0
+}
+
+// unitAt returns the offset behind the unit at i, or i. One that stands apart
+// from its number has to be one that nobody mistakes for a word.
+func unitAt(s string, i int, apart bool) int {
+	if i >= len(s) {
+		return i
+	}
+	switch s[i] {
+	case '%':
+		if is(s, i+1, wordBytes) || apart && i+2 < len(s) && s[i+1] == ' ' && is(s, i+2, decimal) {
+			return i
+		}
+		return i + 1
+	case 0xc2, 0xce, 0xe2:
+		for _, u := range [...]string{"µs", "μs", "°C", "°F", "€", "£"} {
+			if strings.HasPrefix(s[i:], u) {
+				return i + len(u)
+			}
+		}
+		return i
+	}
+	n := run(s, i, letters)
+	if n == 0 || n > 12 {
+		return i
+	}
+	w := s[i : i+n]
+	if end := i + n; end < len(s) && s[end] == '/' {
+		if per := run(s, end+1, letters); isPer(s[end+1 : end+1+per]) {
+			return end + 1 + per
+		}
+	}
+	if isUnit(w) || !apart && isShortUnit(w) {
+		return i + n
+	}
+	return i
+}
+
+// timespan goes on behind the first unit of a time such as 1h30m or 5m2.5s.
+func timespan(s string, from, end int) int {
+	if end-from != 1 {
+		return end
+	}
+	last := strings.IndexByte("dhms", s[from])
+	for last >= 0 && is(s, end, decimal) {
+		n := numberAt(s, end)
+		next := -1
+		if n.end < len(s) {
+			next = strings.IndexByte("dhms", s[n.end])
+		}
+		if next <= last {
+			break
+		}
+		last, end = next, n.end+1
+	}
+	return end
+}
+
+// isPer reports whether something is counted by a word: requests/s, ns/op.
+func isPer(w string) bool {
+	switch w {
+	case "s", "sec", "second", "min", "minute", "h", "hour", "day", "month", "op", "req":
+		return true
+	}
+	return false
+}
+
+// isUnit reports whether a word is a unit wherever a number stands before it.
+func isUnit(w string) bool {
+	switch w {
+	case "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours",
+		"day", "days", "week", "weeks", "month", "months", "year", "years",
+		"Sekunde", "Sekunden", "Minute", "Minuten", "Stunde", "Stunden", "Tag", "Tage", "Tagen", "Woche", "Wochen", "Monat", "Monate", "Monaten",
+		"Jahr", "Jahre", "Jahren",
+		"B", "kB", "KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "byte", "bytes", "Byte", "Bytes", "bit", "bits", "Bit",
+		"kbps", "Mbps", "Gbps", "token", "tokens", "Token", "Tokens", "percent", "Prozent", "px", "pt", "dpi", "fps", "rps", "qps", "rpm",
+		"Hz", "kHz", "MHz", "GHz", "km", "cm", "mm", "kg", "mg", "ml", "kW", "kWh", "mAh", "dB", "miles",
+		"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "CAD", "AUD", "dollars", "euros", "cents", "Euro", "Dollar", "vCPU", "vCPUs", "cores":
+		return true
+	}
+	return false
+}
+
+// isShortUnit reports whether letters are a unit right behind a number.
+func isShortUnit(w string) bool {
+	switch w {
+	case "m", "d", "k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "b", "x", "em", "rem", "vh", "vw", "fr", "g", "deg", "kb", "mb", "gb", "tb":
+		return true
+	}
+	return false
+}
+
+// dated returns the offset behind a date such as 2024-05-15 at i, with the time
+// of the day behind a T or a space, or i.
+func dated(s string, i int) int {
+	if i+10 > len(s) || s[i+4] != '-' || s[i+7] != '-' || !consists(s[i:i+4], decimal) || !consists(s[i+5:i+7], decimal) || !consists(s[i+8:i+10], decimal) {
+		return i
+	}
+	end := i + 10
+	if end < len(s) && s[end] == 'T' {
+		if t := clock(s, end+1); t > end+1 {
+			return t
+		}
+	}
+	if !closes(s, end) {
+		return i
+	}
+	return end
+}
+
+// clock returns the offset behind a time of the day such as 10:30, 10:30:00.123Z
+// or 10:30:00+02:00 at i, or i.
+func clock(s string, i int) int {
+	if !twoDigits(s, i) || i+2 >= len(s) || s[i+2] != ':' || !twoDigits(s, i+3) {
+		return i
+	}
+	end := i + 5
+	if end < len(s) && s[end] == ':' && twoDigits(s, end+1) {
+		end += 3
+		if end < len(s) && (s[end] == '.' || s[end] == ',') {
+			if n := run(s, end+1, decimal); n > 2 {
+				end += 1 + n
+			}
+		}
+	}
+	switch {
+	case end < len(s) && s[end] == 'Z':
+		end++
+	case end < len(s) && (s[end] == '+' || s[end] == '-') && run(s, end+1, decimal) == 4:
+		end += 5
+	case end < len(s) && (s[end] == '+' || s[end] == '-') && twoDigits(s, end+1):
+		end += 3
+		if end < len(s) && s[end] == ':' && twoDigits(s, end+1) {
+			end += 3
+		}
+	}
+	if is(s, end, wordBytes) {
+		return i
+	}
+	return end
+}
+
+// dayOf returns the offset behind a day such as 05/Mar/2024 at i, or i.
+func dayOf(s string, i int) int {
+	if i+11 <= len(s) && s[i+2] == '/' && s[i+6] == '/' && twoDigits(s, i) && consists(s[i+3:i+6], letters) && run(s, i+7, decimal) == 4 {
+		return i + 11
+	}
+	return i
+}
+
+// zone returns the offset behind a time zone such as +0100 after a space, whose
+// digits begin at i, or i.
+func zone(s string, i int) int {
+	if i > 2 && (s[i-1] == '+' || s[i-1] == '-') && s[i-2] == ' ' && is(s, i-3, decimal) && s[i] < '2' && run(s, i, decimal) == 4 {
+		return i + 4
+	}
+	return i
+}
+
+// twoDigits reports whether two digits stand at i, and no third.
+func twoDigits(s string, i int) bool { return run(s, i, decimal) == 2 }
+
+// isIP reports whether a word is four numbers up to 255 with dots.
+func isIP(w string) bool {
+	if len(w) < 7 || len(w) > 15 {
+		return false
+	}
+	parts := 0
+	for i := 0; i < len(w); parts++ {
+		n := run(w, i, decimal)
+		if n == 0 || n > 3 || n == 3 && w[i:i+n] > "255" || i+n < len(w) && w[i+n] != '.' {
+			return false
+		}
+		i += n + 1
+	}
+	return parts == 4 && w[len(w)-1] != '.'
+}
+
+// isVersion3 reports whether a word is three numbers with dots, with a v before
+// them or not, and a name behind a dash or none. Thousands with dots are none.
+func isVersion3(w string) bool {
+	w = strings.TrimPrefix(w, "v")
+	thousands := true
+	for part := range 3 {
+		n := run(w, 0, decimal)
+		if n == 0 || n > 5 || n > 1 && w[0] == '0' {
+			return false
+		}
+		thousands = thousands && (n == 3 || part == 0 && n < 3)
+		if w = w[n:]; part < 2 {
+			if w == "" || w[0] != '.' {
+				return false
+			}
+			w = w[1:]
+		}
+	}
+	if w == "" {
+		return !thousands
+	}
+	return len(w) > 1 && w[0] == '-' && consists(w, pathBytes&^(slash|at)) && (is(w, 1, letters) || strings.IndexByte(w[1:], '-') > 0)
+}

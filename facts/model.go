@@ -1,0 +1,176 @@
+package facts
+
+import (
+	_ "embed" // for the weights
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Model says what each bin of each feature adds to the chance of being needed. It
+// is a logistic one: the weights of a thing's bins and the bias are summed, and the
+// sum is turned into a chance. Weights are in thousandths of a unit of log odds, in
+// integers, so that all processors compute the same.
+//
+// What a name or a line is worth is its chance as a share of what all names, or all
+// lines, have together: a window that keeps all likely names and all likely lines
+// has kept all. So what is worth most is what most of the expected need is for.
+type Model struct {
+	Names, Lines Card
+
+	// Copy is what all lines together are worth against all names, in thousandths.
+	Copy int
+}
+
+// A Card has the weights of the bins of features.
+type Card struct {
+	Bias    int
+	Weights [][]int // by feature and bin
+}
+
+//go:embed weights.txt
+var weights string
+
+// DefaultModel returns the model that Carrel comes with. doc/guide/retention.md says
+// how its weights were found. It must not be changed.
+var DefaultModel = sync.OnceValue(func() *Model {
+	m, err := ParseModel(weights)
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return m
+})
+
+// ParseModel reads a model as [Model.String] writes it. The error names the line.
+func ParseModel(text string) (*Model, error) {
+	m := &Model{Names: newCard(FeaturesOfNames()), Lines: newCard(FeaturesOfLines())}
+	seen := make(map[string]bool)
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := m.parse(words, seen); err != nil {
+			return nil, fmt.Errorf("line %d of a model: %w", i+1, err)
+		}
+	}
+	for _, of := range [...]struct {
+		name     string
+		features []Feature
+	}{{"name", FeaturesOfNames()}, {"line", FeaturesOfLines()}} {
+		for _, f := range of.features {
+			if key := of.name + " " + f.Name; !seen[key] {
+				return nil, fmt.Errorf("a model without %q", key)
+			}
+		}
+	}
+	return m, nil
+}
+
+// parse reads "copy 1000", "name bias -5000" or "name kind url=120 email=-30 …".
+func (m *Model) parse(words []string, seen map[string]bool) error {
+	if words[0] == "copy" && len(words) == 2 {
+		return number(&m.Copy, words[1])
+	}
+	card, features := &m.Names, FeaturesOfNames()
+	switch {
+	case len(words) < 3:
+		return fmt.Errorf("%q: want name or line, a feature, and weights", strings.Join(words, " "))
+	case words[0] == "line":
+		card, features = &m.Lines, FeaturesOfLines()
+	case words[0] != "name":
+		return fmt.Errorf("%q: want copy, name or line", words[0])
+	}
+	if words[1] == "bias" {
+		return number(&card.Bias, words[2])
+	}
+	for f := range features {
+		if features[f].Name != words[1] {
+			continue
+		}
+		seen[words[0]+" "+words[1]] = true
+		if len(words)-2 != len(features[f].Bins) {
+			return fmt.Errorf("%s %s: %d weights, %d bins", words[0], words[1], len(words)-2, len(features[f].Bins))
+		}
+		for b, w := range words[2:] {
+			text, ok := strings.CutPrefix(w, features[f].Bins[b]+"=")
+			if !ok {
+				return fmt.Errorf("%s %s: %q: want the weight of bin %q", words[0], words[1], w, features[f].Bins[b])
+			}
+			if err := number(&card.Weights[f][b], text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("no feature is called %q", words[1])
+}
+
+// number reads a weight.
+func number(to *int, text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < -100_000 || n > 100_000 {
+		return fmt.Errorf("%q is no weight from -100000 to 100000", text)
+	}
+	*to = n
+	return nil
+}
+
+func newCard(features []Feature) Card {
+	c := Card{Weights: make([][]int, len(features))}
+	for f := range features {
+		c.Weights[f] = make([]int, len(features[f].Bins))
+	}
+	return c
+}
+
+// String returns the model as [ParseModel] reads it.
+func (m *Model) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "copy %d\n", m.Copy)
+	m.Names.write(&b, "name", FeaturesOfNames())
+	m.Lines.write(&b, "line", FeaturesOfLines())
+	return b.String()
+}
+
+func (c *Card) write(b *strings.Builder, of string, features []Feature) {
+	fmt.Fprintf(b, "\n%s bias %d\n", of, c.Bias)
+	for f := range features {
+		fmt.Fprintf(b, "%s %s", of, features[f].Name)
+		for k, name := range features[f].Bins {
+			fmt.Fprintf(b, " %s=%d", name, c.Weights[f][k])
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// chance returns the chance of something in these bins.
+func (c *Card) chance(bins []uint8) Chance {
+	z := c.Bias
+	for f, b := range bins {
+		z += c.Weights[f][b]
+	}
+	return logistic(z)
+}
+
+// logistic returns 1/(1+exp(-z)) for z in thousandths, between the points of a table
+// in a straight line.
+func logistic(z int) Chance {
+	if z > 0 {
+		return certain - logistic(-z)
+	}
+	k := -z / 250
+	if k >= len(curve)-1 {
+		return curve[len(curve)-1]
+	}
+	return curve[k] - (curve[k]-curve[k+1])*Chance(-z%250)/250
+}
+
+// curve has 1/(1+exp(k/4)) for k from 0 on, in billionths.
+var curve = [...]Chance{
+	500000000, 437823499, 377540669, 320821301, 268941421, 222700139, 182425524, 148047198, 119202922, 95349465, 75858180, 60086650,
+	47425873, 37326887, 29312231, 22977370, 17986210, 14063627, 10986943, 8577485, 6692851, 5220126, 4070138, 3172683, 2472623, 1926735,
+	1501182, 1169510, 911051, 709670, 552779, 430557, 335350, 261190, 203427, 158436, 123395, 96102, 74846, 58291, 45398, 35356, 27536,
+	21445, 16701, 13007, 10130, 7889, 6144, 4785, 3727, 2902, 2260, 1760, 1371, 1068, 832, 648, 504, 393, 306, 238, 186, 144, 113,
+}

@@ -1,0 +1,351 @@
+package facts
+
+import (
+	"bytes"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// paths knows the files of a conversation by their paths, absolute or relative.
+type paths struct {
+	project string
+	names   map[string]string   // path as it was cleaned → the name of its file
+	byBase  map[string][]string // last segment → names
+}
+
+// clean returns a path without detours, relative to the project if it is in it.
+func (p *paths) clean(name string) string {
+	if name == "" {
+		return ""
+	}
+	if strings.IndexByte(name, '/') < 0 && strings.IndexByte(name, '\\') > 0 {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	name = path.Clean(name)
+	if p.project == "" || name == p.project {
+		return strings.TrimPrefix(name, p.project)
+	}
+	return strings.TrimPrefix(name, p.project+"/")
+}
+
+// of returns the name of the file at a path: the first by which it was called.
+func (p *paths) of(name string) string {
+	name = p.clean(name)
+	if known, ok := p.names[name]; ok {
+		return known
+	}
+	if p.names == nil {
+		p.names, p.byBase = make(map[string]string), make(map[string][]string)
+	}
+	base := path.Base(name)
+	file := name
+	if p.project == "" {
+		if same, ok := p.alias(name, base); ok {
+			file = same
+		}
+	}
+	p.names[name] = file
+	if file == name && len(p.byBase[base]) < watched {
+		p.byBase[base] = append(p.byBase[base], name)
+	}
+	return file
+}
+
+// alias returns the one known file that a path is another path of: one of them is
+// absolute, the other relative with a slash, and the one ends in the other.
+func (p *paths) alias(name, base string) (string, bool) {
+	var found []string
+	for _, other := range p.byBase[base] {
+		long, short := name, other
+		if !path.IsAbs(long) {
+			long, short = other, name
+		}
+		if path.IsAbs(long) && !path.IsAbs(short) && strings.IndexByte(short, '/') > 0 && strings.HasSuffix(long, "/"+short) {
+			found = append(found, other)
+		}
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// An extent is a part of a file, in lines. The first line is 1. One that is not
+// known is zero.
+type extent struct{ from, to int }
+
+// maxLine bounds the numbers of lines that calls ask for.
+const maxLine = 1 << 29
+
+// allLines is all of a file.
+var allLines = extent{1, math.MaxInt}
+
+// covers reports whether a part has all of another.
+func (e extent) covers(other extent) bool {
+	return other.to > 0 && e.from <= other.from && e.to >= other.to
+}
+
+// extentOf returns the part of a file that a call reads, by its arguments.
+func extentOf(c transcript.ToolCall) extent {
+	in := gjson.ParseBytes(c.Input)
+	number := func(keys ...string) int {
+		for _, k := range keys {
+			if v := in.Get(k); v.Exists() {
+				return int(max(min(v.Int(), maxLine), 0))
+			}
+		}
+		return 0
+	}
+	e := allLines
+	if lines := in.Get("view_range").Array(); len(lines) == 2 {
+		e.from = int(max(min(lines[0].Int(), maxLine), 1))
+		if to := lines[1].Int(); to > 0 {
+			e.to = int(min(to, maxLine))
+		}
+		return e
+	}
+	e.from = max(number("offset", "start_line", "startLine", "start_line_one_indexed", "line_start", "from_line", "start"), 1)
+	if to := number("end_line", "endLine", "end_line_one_indexed_inclusive", "line_end", "to_line", "end"); to > 0 {
+		e.to = to
+	} else if n := number("limit", "lines", "max_lines", "num_lines"); n > 0 {
+		e.to = e.from + n - 1
+	}
+	if in.Get("pages").Exists() || in.Get("cell_id").Exists() {
+		return extent{}
+	}
+	return e
+}
+
+// A seen file is one of which a command shows a part.
+type seen struct {
+	path string
+	part extent
+}
+
+// readings returns the files that the commands of a line show. What a pipe leaves
+// of them is not known.
+func readings(list []simple, piped bool) []seen {
+	var out []seen
+	dir := ""
+	for i := range list {
+		name, args := list[i].name()
+		if name == "cd" && len(args) == 1 {
+			dir = enter(dir, args[0])
+			continue
+		}
+		files, part := operands(args), extent{}
+		switch name {
+		case "cat", "nl", "bat", "less", "more":
+			part = allLines
+		case "head":
+			part = headed(args)
+		case "tail", "wc":
+		case "sed":
+			if inPlace(args) || len(files) == 0 {
+				continue
+			}
+			part, files = printed(files[0]), files[1:]
+		case "grep", "rg", "awk", "jq":
+			files = files[min(1, len(files)):]
+		default:
+			continue
+		}
+		if piped || len(list[i].to) > 0 {
+			part = extent{}
+		}
+		for _, f := range files {
+			if isName(f) && digits(f) < len(f) && (part != extent{} || isFile(f[strings.LastIndexByte(f, '/')+1:])) {
+				out = append(out, seen{enter(dir, f), part})
+			}
+		}
+	}
+	return out
+}
+
+// headed returns the part of a file that head shows with some arguments.
+func headed(args []string) extent {
+	lines := 10
+	for i, a := range args {
+		switch {
+		case a == "-n" && i+1 < len(args):
+			a = args[i+1]
+		case strings.HasPrefix(a, "-n"):
+			a = a[2:]
+		case strings.HasPrefix(a, "-c"):
+			return extent{}
+		default:
+			a = strings.TrimPrefix(a, "-")
+		}
+		if n, err := strconv.Atoi(a); err == nil && n > 0 {
+			lines = n
+		}
+	}
+	return extent{1, lines}
+}
+
+// printed returns the lines that a script of sed prints, such as 10,40p.
+func printed(script string) extent {
+	lines, ok := strings.CutSuffix(script, "p")
+	from, to, two := strings.Cut(lines, ",")
+	a, err := strconv.Atoi(from)
+	if !ok || err != nil || a < 1 {
+		return extent{}
+	}
+	b := a
+	switch {
+	case two && to == "$":
+		b = math.MaxInt
+	case two:
+		if b, err = strconv.Atoi(to); err != nil || b < a {
+			return extent{}
+		}
+	}
+	return extent{a, b}
+}
+
+// doers returns how many commands of a line do more than change the directory or
+// say something.
+func doers(list []simple) int {
+	n := 0
+	for i := range list {
+		if name, _ := list[i].name(); name != "cd" && name != "echo" && name != "" && name != "head" && name != "tail" || len(list) == 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// place splits a command line into the directory that it changes to first and the
+// rest, on one line and without 2>&1 at the end.
+func place(line string) (dir, rest string) {
+	rest = script(line)
+	for {
+		rest = strings.TrimSpace(rest)
+		if strings.HasPrefix(rest, "#") {
+			_, rest, _ = strings.Cut(rest, "\n")
+			continue
+		}
+		n := strings.IndexAny(rest, "&;\n|")
+		if !strings.HasPrefix(rest, "cd ") || n < 0 || rest[n] == '|' || strings.TrimLeft(rest[n:], "&;\n ") == "" {
+			break
+		}
+		dir = enter(dir, strings.Trim(strings.TrimSpace(rest[3:n]), `"'`))
+		rest = strings.TrimLeft(rest[n:], "&;\n ")
+	}
+	rest = strings.Join(strings.Fields(rest), " ")
+	return dir, strings.TrimSuffix(rest, " 2>&1")
+}
+
+// A writing is what a call does to a file.
+type writing struct {
+	path   string
+	status FactStatus
+	whole  bool // nothing of what was there is left
+}
+
+// writings returns the files that a call of an editing tool writes.
+func writings(c transcript.ToolCall) []writing {
+	all := gjson.ParseBytes(c.Input)
+	in := membersOf(all)
+	var found []patch
+	switch {
+	case !isJSON(c.Input):
+		found = patches(string(c.Input))
+	case all.Type == gjson.String:
+		found = patches(all.Str)
+	default:
+		for _, key := range patchKeys {
+			if found = patches(in.get(key).String()); len(found) > 0 {
+				break
+			}
+		}
+	}
+	if len(found) > 0 {
+		return ofPatches(found)
+	}
+	name, p := tool.Fold(c.Name), tool.Path(c)
+	switch command := in.get("command").String(); {
+	case p == "":
+		return nil
+	case strings.HasPrefix(name, "delete"):
+		return []writing{{p, StatusDeleted, true}}
+	case strings.HasPrefix(name, "move"), strings.HasPrefix(name, "rename"):
+		if to := in.text(targetKeys...); to != "" {
+			return []writing{{p, StatusDeleted, true}, {to, StatusMoved, true}}
+		}
+		return nil
+	case command == "undo_edit", command == "insert", strings.HasPrefix(name, "insert"), name == "notebookedit",
+		in.get("edits").IsArray(), in.text(replacedKeys...) != "":
+		return []writing{{p, StatusModified, false}}
+	}
+	return []writing{{p, StatusCreated, true}}
+}
+
+func ofPatches(list []patch) []writing {
+	var out []writing
+	for _, p := range list {
+		if p.from != "" {
+			out = append(out, writing{p.from, StatusDeleted, true})
+		}
+		out = append(out, writing{p.path, p.status, p.status != StatusModified})
+	}
+	return slices.Clip(out)
+}
+
+// isJSON reports whether arguments begin as JSON does. Those of some tools are a
+// patch or a program instead.
+func isJSON(input []byte) bool {
+	input = bytes.TrimLeft(input, " \t\r\n")
+	return len(input) > 0 && (input[0] == '{' || input[0] == '[' || input[0] == '"')
+}
+
+// views reports whether a call of an editing tool only shows a file.
+func views(c transcript.ToolCall) bool {
+	return bytes.Contains(c.Input, []byte(`"view"`)) && gjson.GetBytes(c.Input, "command").String() == "view"
+}
+
+// members are the fields of an object in JSON, read once.
+type members []member
+
+type member struct {
+	key   string
+	value gjson.Result
+}
+
+func membersOf(in gjson.Result) members {
+	var m members
+	if in.IsObject() {
+		in.ForEach(func(k, v gjson.Result) bool {
+			m = append(m, member{k.Str, v})
+			return true
+		})
+	}
+	return m
+}
+
+func (m members) get(key string) gjson.Result {
+	for i := range m {
+		if m[i].key == key {
+			return m[i].value
+		}
+	}
+	return gjson.Result{}
+}
+
+// text returns the first of some fields that is a text and not empty.
+func (m members) text(keys ...string) string {
+	for _, k := range keys {
+		if v := m.get(k); v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
+}

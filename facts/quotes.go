@@ -1,0 +1,131 @@
+package facts
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The length of a quoted string, in characters.
+const (
+	minQuote = 3
+	maxQuote = 80
+)
+
+// Quotes calls f for every quoted string of text and the offset of its first
+// character, in order: what stands between backticks, double quotes, single quotes
+// or „these“ and “these”, on one line, 3 to 80 characters long. Quotes that are
+// escaped by a backslash are quotes, too, so that JSON within JSON is read. The
+// strings share memory with text; escapes within them stay as they are.
+//
+// A quote opens where no letter is before it and no space behind it, and closes
+// where no space is before it and no letter behind it: an apostrophe does neither.
+// Fences of code, which are three backticks, quote nothing.
+func Quotes(text string, f func(quote string, at int)) {
+	for i := 0; i < len(text); i++ {
+		opening := quoteMarks[text[i]]
+		if opening == 0 {
+			continue
+		}
+		if text[i] == '`' {
+			if n := ticks(text, i); n > 1 {
+				i += n - 1
+				continue
+			}
+		}
+		size, end := closingOf(text, i)
+		if size == 0 || !opens(text, i, size) {
+			i += max(size, 1) - 1
+			continue
+		}
+		to := quoted(text, i+size, end)
+		if to < 0 {
+			continue
+		}
+		from := i + size
+		i = to + len(end) - 1
+		if n := utf8.RuneCountInString(text[from:to]); n >= minQuote && n <= maxQuote {
+			f(text[from:to], from)
+		}
+	}
+}
+
+// quoteMarks has a value for the bytes that quotation marks begin with.
+var quoteMarks = func() (table [256]byte) {
+	for _, c := range []byte("\"'`\xe2\\") {
+		table[c] = 1
+	}
+	return table
+}()
+
+// closingOf returns the length of the mark at i, and the mark that closes what it
+// opens. What is no mark has the length 0.
+func closingOf(s string, i int) (size int, end string) {
+	switch s[i] {
+	case '"', '\'', '`':
+		return 1, s[i : i+1]
+	case '\\':
+		if i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\'') {
+			return 2, s[i : i+2]
+		}
+	case 0xe2:
+		switch {
+		case i+3 > len(s):
+		case s[i:i+3] == "“":
+			return 3, "”"
+		case s[i:i+3] == "„":
+			return 3, "“"
+		}
+	}
+	return 0, ""
+}
+
+// ticks returns how many backticks stand at i.
+func ticks(s string, i int) int {
+	n := 0
+	for i+n < len(s) && s[i+n] == '`' {
+		n++
+	}
+	return n
+}
+
+// opens reports whether the mark at i opens a quotation. In JSON a backslash and
+// n before it is a line feed, no letter.
+func opens(s string, i, size int) bool {
+	if i+size >= len(s) || s[i+size] <= ' ' {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	c := s[i-1]
+	if s[i] == '"' && strings.IndexByte("bfru", c) >= 0 && (i == 1 || !letter(s[i-2]) && s[i-2] != '\\') {
+		return true // f"…" of Python
+	}
+	if c == 'n' || c == 't' {
+		return i > 1 && s[i-2] == '\\'
+	}
+	return !letter(c) && c != ')' && c != ']' && c != '.' && c != '?'
+}
+
+// quoted returns where the quotation that begins at from is closed by a mark, or
+// -1 if it is not on its line or too long.
+func quoted(s string, from int, mark string) int {
+	for k := from; k < len(s) && k-from <= utf8.UTFMax*maxQuote; k++ {
+		switch c := s[k]; {
+		case c == '\n' || c == '\r':
+			return -1
+		case c == mark[0] && strings.HasPrefix(s[k:], mark):
+			if k == from || closesQuote(s, k, len(mark)) {
+				return k
+			}
+		case c == '\\' && len(mark) == 1 && k+1 < len(s) && s[k+1] > ' ':
+			k++
+		}
+	}
+	return -1
+}
+
+// closesQuote reports whether a mark at k closes a quotation.
+func closesQuote(s string, k, size int) bool {
+	return s[k-1] > ' ' && (k+size == len(s) || !letter(s[k+size]) || s[k+size] == '\'')
+}

@@ -1,0 +1,307 @@
+package facts
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Scan is what a text has that an agent may need again: its lines, and the
+// identifiers in them. It depends on the text alone and is not changed once it is
+// made, so a text is scanned once, when it arrives, and the scan may be shared.
+type Scan struct {
+	Text  string
+	Lines []Line // that are not blank, in order
+	Marks []Mark // in order
+}
+
+// A Line is a line of a text. Offsets are in bytes of the text.
+type Line struct {
+	// From and To bound what is repeated of the line: what is between the blanks
+	// around it, without the number that an editor or a tool puts before it.
+	From, To int32
+
+	// First and End bound its marks.
+	First, End int32
+
+	// Key is the same for lines that say the same but for blanks, numbers of lines
+	// and the place that a search puts before them. It is 0 for a line that says too
+	// little to be copied as a whole: of fewer than 20 bytes or of one word, or of
+	// more than 400 bytes.
+	Key uint64
+
+	shape shape
+	fails bool // it speaks of an error
+}
+
+// A Mark is an identifier where it stands in a text. Offsets are in bytes of the
+// text.
+type Mark struct {
+	// Key is the same for the same identifier. A path is known by its last two
+	// segments, as it is named from here or from there.
+	Key uint64
+
+	From, To int32 // of the identifier
+
+	// Left and Right bound the identifier with the nearest word on each side of it in
+	// its line, which is the least that says what it is.
+	Left, Right int32
+
+	kind  Kind
+	inner bool // it is the name of a file at the end of a path, which has a mark of its own
+}
+
+// bounds of a line that may be copied as a whole, and of a word beside an
+// identifier, in bytes.
+const (
+	leastCopied = 20
+	mostCopied  = 400
+	mostBeside  = 40
+)
+
+// NewScan scans a text, in one pass. Of a text beyond 2 GiB only the beginning is
+// looked at.
+func NewScan(text string) *Scan {
+	const most = 1<<31 - 1
+	s := &Scan{Text: text[:min(len(text), most)]}
+	s.Lines = make([]Line, 0, len(text)/40+1)
+	s.Marks = make([]Mark, 0, len(text)/24+1)
+	Each(s.Text, func(id Identifier, at int) {
+		m := Mark{From: int32(at), To: int32(at + len(id.Text)), kind: id.Kind}
+		if id.Kind == KindPath {
+			m.From = m.To - int32(len(lastSegments(id.Text)))
+		}
+		m.Key = hash(s.Text[m.From:m.To])
+		s.Marks = append(s.Marks, m)
+		if slash := strings.LastIndexByte(s.Text[m.From:m.To], '/'); id.Kind == KindPath && slash >= 0 {
+			m.From += int32(slash) + 1
+			m.Key, m.kind, m.inner = hash(s.Text[m.From:m.To]), KindFile, true
+			s.Marks = append(s.Marks, m)
+		}
+	})
+	found := s.Marks
+	s.Marks = make([]Mark, 0, len(found)+len(found)/4)
+	from := 0
+	for from <= len(s.Text) {
+		end := strings.IndexByte(s.Text[from:], '\n')
+		if end < 0 {
+			end = len(s.Text) - from
+		}
+		n := 0
+		for n < len(found) && int(found[n].From) < from+end {
+			n++
+		}
+		s.line(from, from+end, found[:n])
+		found = found[n:]
+		from += end + 1
+	}
+	return s
+}
+
+// line adds the line between two offsets, with the identifiers found in it.
+func (s *Scan) line(from, to int, found []Mark) {
+	whole := strings.TrimSpace(s.Text[from:to])
+	if whole == "" {
+		return
+	}
+	from += strings.Index(s.Text[from:to], whole)
+	to = from + len(whole)
+	bare := strings.TrimLeft(whole[margin(whole):], " \t")
+	if bare == "" {
+		bare = whole
+	}
+	l := Line{
+		From: int32(to - len(bare)), To: int32(to), First: int32(len(s.Marks)),
+		Key: copyKey(bare), shape: shapeOf(bare), fails: fails(bare),
+	}
+	s.Marks = append(s.Marks, found...)
+	l.End = int32(len(s.Marks))
+	for i := l.First; i < l.End; i++ {
+		m := &s.Marks[i]
+		m.Left = int32(beside(s.Text, from, int(m.From), -1))
+		m.Right = int32(beside(s.Text, int(m.To), to, +1))
+	}
+	s.Lines = append(s.Lines, l)
+}
+
+// margin returns how many bytes at the beginning of a line are its number, as
+// editors and tools write them: "12→", "12" and a tab.
+func margin(line string) int {
+	n := 0
+	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
+		n++
+	}
+	if n > 0 {
+		for _, sign := range [...]string{"→", "\t"} {
+			if strings.HasPrefix(line[n:], sign) {
+				return n + len(sign)
+			}
+		}
+	}
+	return 0
+}
+
+// origin returns how many bytes at the beginning of a line say where it is from, as
+// tools for searching write them: "12:", "12|", "file:12:".
+func origin(line string) int {
+	i := 0
+	if colon := strings.IndexByte(line, ':'); colon > 0 && !strings.ContainsAny(line[:colon], " \t") && (line[0] < '0' || line[0] > '9') {
+		i = colon + 1
+	}
+	n := i
+	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
+		n++
+	}
+	if n > i && n < len(line) && (line[n] == ':' || line[n] == '|' && i == 0) {
+		return n + 1
+	}
+	return 0
+}
+
+// beside returns how far an identifier's excerpt goes on one side of it: behind the
+// nearest word between two offsets, of which the identifier is at the one that the
+// step leads away from.
+func beside(text string, from, to, step int) int {
+	i, end := from, to
+	if step < 0 {
+		i, end = to-1, from-1
+	}
+	start := i
+	for i != end && classes[text[i]]&wordBytes == 0 {
+		i += step
+	}
+	if i == end || (i-start)*step > mostBeside {
+		if step < 0 {
+			return start + 1
+		}
+		return start
+	}
+	for i != end && classes[text[i]]&wordBytes != 0 && (i-start)*step <= mostBeside {
+		i += step
+	}
+	if step < 0 {
+		return runeAt(text, i+1, start+1)
+	}
+	return i
+}
+
+// runeAt returns the first offset from i on, at most max, at which a character
+// begins.
+func runeAt(text string, i, limit int) int {
+	for i < limit && !utf8.RuneStart(text[i]) {
+		i++
+	}
+	return i
+}
+
+// lastSegments returns the last two segments of a path.
+func lastSegments(path string) string {
+	last := max(strings.LastIndexByte(path, '/'), 0)
+	return path[strings.LastIndexByte(path[:last], '/')+1:]
+}
+
+// hash is 64-bit FNV-1a.
+func hash(s string) uint64 {
+	h := uint64(offset64)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * prime64
+	}
+	return h
+}
+
+const (
+	offset64 = 14695981039346656037
+	prime64  = 1099511628211
+)
+
+// copyKey returns what [Line.Key] is.
+func copyKey(line string) uint64 {
+	line = line[origin(line):]
+	if len(line) < leastCopied {
+		return 0
+	}
+	h, n := uint64(offset64), 0
+	blanks, letters, blank, letter := 0, false, true, false
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if c == ' ' || c == '\t' || c == '\r' {
+			blank, letter = true, false
+			continue
+		}
+		if blank {
+			if n > 0 {
+				h = (h ^ ' ') * prime64
+				blanks++
+				n++
+			}
+			blank = false
+		}
+		h = (h ^ uint64(c)) * prime64
+		n++
+		is := 'a' <= c|0x20 && c|0x20 <= 'z'
+		letters = letters || is && letter
+		letter = is
+	}
+	if n < leastCopied || n > mostCopied || blanks == 0 || !letters {
+		return 0
+	}
+	return max(h, 1)
+}
+
+// A shape is what a line looks like.
+type shape uint8
+
+const (
+	shapePlain shape = iota
+	shapeComment
+	shapeImport
+	shapeDeclaration
+	shapeStatement
+	shapeItem
+	shapeCode
+	shapes
+)
+
+// shapeOf says what a line looks like, in the languages that agents write most.
+func shapeOf(line string) shape {
+	switch line[0] {
+	case '/', '#', '*':
+		return shapeComment
+	case '"', '\'':
+		return shapeImport
+	case '-', '|':
+		return shapeItem
+	case '}':
+		return shapeStatement
+	}
+	word := line
+	if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
+		word = line[:i]
+	}
+	if s, known := leading[word]; known {
+		return s
+	}
+	switch line[len(line)-1] {
+	case ';', '{', ',', ')':
+		return shapeCode
+	}
+	return shapePlain
+}
+
+// leading has the words that lines of code begin with.
+var leading = map[string]shape{
+	"import": shapeImport, "from": shapeImport, "use": shapeImport, "package": shapeImport, "require": shapeImport,
+	"func": shapeDeclaration, "type": shapeDeclaration, "export": shapeDeclaration, "class": shapeDeclaration,
+	"def": shapeDeclaration, "const": shapeDeclaration, "async": shapeDeclaration, "interface": shapeDeclaration,
+	"function": shapeDeclaration, "var": shapeDeclaration, "let": shapeDeclaration, "pub": shapeDeclaration, "fn": shapeDeclaration,
+	"struct": shapeDeclaration, "public": shapeDeclaration, "private": shapeDeclaration, "static": shapeDeclaration,
+	"if": shapeStatement, "for": shapeStatement, "return": shapeStatement, "else": shapeStatement, "while": shapeStatement,
+	"switch": shapeStatement, "case": shapeStatement,
+}
+
+// fails reports whether a line speaks of an error.
+func fails(line string) bool {
+	line = line[:min(len(line), 300)]
+	return strings.Contains(line, "rror") || strings.Contains(line, "ail") && (strings.Contains(line, "fail") || strings.Contains(line, "FAIL") || strings.Contains(line, "Fail")) ||
+		strings.Contains(line, "FAIL") || strings.Contains(line, "ERROR")
+}

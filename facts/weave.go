@@ -1,0 +1,404 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A weaver makes a graph of a conversation, from its beginning to its end.
+type weaver struct {
+	g       *Graph
+	msgs    []transcript.Message
+	blocks  []transcript.Block
+	tools   toolbox
+	results map[string]transcript.ToolResult // of the block
+
+	origins map[string]Ref // identifier → where it is first
+	paths   paths
+	files   map[int]*file  // node → how it stands
+	same    map[string]int // what is looked up or run → the last call that did
+	open    []failed       // the newest of those that nothing has resolved
+	todos   todos
+	list    int            // the last call that stated all that is to do, or -1
+	updates map[string]int // entry → the last call that updated it
+}
+
+// A file is what calls know of a file since it was last written.
+type file struct {
+	reads  []reading
+	writes []int // calls
+}
+
+// A reading is a call that read a part of a file.
+type reading struct {
+	call int
+	part extent
+}
+
+// A failed call waits for a success.
+type failed struct {
+	call, node int
+	key        string // of what would have to succeed
+}
+
+// watched is how many of the reads of a file and how many failures are remembered
+// that later calls may supersede, so that the cost stays linear.
+const watched = 64
+
+func newWeaver(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *weaver {
+	w := &weaver{
+		g:    &Graph{index: make(map[nodeKey]int), byID: make(map[string]int)},
+		msgs: msgs, blocks: blocks, results: make(map[string]transcript.ToolResult), origins: make(map[string]Ref),
+		files: make(map[int]*file), same: make(map[string]int), list: -1, updates: make(map[string]int),
+	}
+	if opts != nil {
+		w.tools.table = opts.Tools
+		w.paths.project = strings.TrimRight(opts.Project, "/")
+	}
+	return w
+}
+
+// block reads one block.
+func (w *weaver) block(i int) {
+	b := &w.blocks[i]
+	clear(w.results)
+	for _, k := range b.Messages {
+		for _, p := range w.msgs[k].Parts {
+			if r, ok := p.(transcript.ToolResult); ok {
+				w.results[r.CallID] = r
+			}
+		}
+	}
+	for _, k := range b.Messages {
+		for _, p := range w.msgs[k].Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				w.told(string(p), Ref{Block: i})
+			case transcript.ToolCall:
+				w.call(i, p)
+			case transcript.ToolResult:
+				w.told(p.Text(), Ref{i, p.CallID})
+			}
+		}
+	}
+}
+
+// told notes where identifiers are first.
+func (w *weaver) told(text string, ref Ref) {
+	Each(text, func(id Identifier, _ int) {
+		if _, known := w.origins[id.Text]; !known {
+			w.origins[id.Text] = ref
+		}
+	})
+}
+
+// origin returns where an identifier was told first, or else ref.
+func (w *weaver) origin(name string, ref Ref) Ref {
+	if from, ok := w.origins[name]; ok {
+		return from
+	}
+	return ref
+}
+
+// call reads a call, its arguments first.
+func (w *weaver) call(i int, c transcript.ToolCall) {
+	ref := Ref{i, c.ID}
+	k := w.g.begin(ref)
+	w.names(k, ref, c)
+	r, ok := w.results[c.ID]
+	if !ok {
+		return
+	}
+	text := r.Text()
+	if isRefusal(text) {
+		return
+	}
+	fails := r.Error || reportsError(text)
+	kit := w.tools.of(c.Name)
+	name, class := kit.name, kit.class
+	line := ""
+	if class == tool.Command || class == tool.Check {
+		line = tool.Line(c)
+	}
+	switch {
+	case plans(class, name) && !fails && w.plan(i, k, name, c, text):
+	case class == tool.Plan, class == tool.Title:
+	case line != "":
+		w.command(k, line, r)
+	case class == tool.Edit && !views(c):
+		w.edit(k, c, text, fails)
+	case class == tool.Read || class == tool.Edit || class == tool.Command || kit.reads:
+		w.read(k, kit, c, text, fails)
+	case class == tool.Other:
+		w.settled(k, name, c.Name, text, fails)
+	}
+}
+
+// plans reports whether a tool may keep a list of things to do.
+func plans(class tool.Class, name string) bool {
+	return class == tool.Plan || strings.Contains(name, "todo") || strings.Contains(name, "plan")
+}
+
+// isRefusal reports whether a result says that a person did not let a call run.
+func isRefusal(text string) bool {
+	return strings.HasPrefix(text, "The user doesn't want to ") || strings.HasPrefix(text, "The user rejected") ||
+		strings.Contains(text[:min(len(text), 60)], "Sibling tool call errored")
+}
+
+// reportsError reports whether a result that is not marked as a failure is one.
+func reportsError(text string) bool {
+	head := text[:min(len(text), 24)]
+	return strings.HasPrefix(head, "Error: ") || strings.HasPrefix(head, "error: ") || strings.HasPrefix(head, `{"error"`) ||
+		strings.HasPrefix(head, "<tool_use_error>")
+}
+
+// names notes the identifiers in the arguments of a call.
+func (w *weaver) names(k int, ref Ref, c transcript.ToolCall) {
+	take := func(text string) {
+		Each(text, func(id Identifier, _ int) {
+			n := w.g.node(NodeName, id.Text, w.origin(id.Text, ref))
+			w.g.nodes[n].Form = id.Kind
+			w.g.use(n, k, ActName)
+			if _, known := w.origins[id.Text]; !known {
+				w.origins[id.Text] = ref
+			}
+		})
+	}
+	if !isJSON(c.Input) {
+		take(string(c.Input))
+		return
+	}
+	eachLeaf(gjson.ParseBytes(c.Input), 0, take)
+}
+
+// settled notes how a call ended that failures under a key may wait for.
+func (w *weaver) settled(k int, key, about, text string, fails bool) {
+	if fails {
+		w.fail(k, key, failureOf(text))
+	} else {
+		w.settle(k, key, about)
+	}
+}
+
+// fail notes that a call failed.
+func (w *weaver) fail(k int, key, said string) {
+	ref := w.g.calls[k].ref
+	node := w.g.node(NodeError, cmp.Or(said, key), ref)
+	w.g.nodes[node].Status = StatusOpen
+	w.g.use(node, k, ActFail)
+	w.open = latest(append(w.open, failed{k, node, key}))
+}
+
+// settle resolves the failures that a success under a key is the end of.
+func (w *weaver) settle(k int, key, about string) {
+	w.open = slices.DeleteFunc(w.open, func(f failed) bool {
+		if !covers(key, f.key) {
+			return false
+		}
+		w.g.supersede(f.call, k, StateResolved, about, false)
+		w.g.nodes[f.node].Status = StatusResolved
+		w.g.use(f.node, k, ActResolve)
+		return true
+	})
+}
+
+// latest returns the last of a list that is too long.
+func latest[T any](list []T) []T {
+	if len(list) > 2*watched {
+		list = append(list[:0], list[len(list)-watched:]...)
+	}
+	return list
+}
+
+// edit reads a call that writes files.
+func (w *weaver) edit(k int, c transcript.ToolCall, text string, fails bool) {
+	list := writings(c)
+	if fails {
+		path := cmp.Or(tool.Path(c), c.Name)
+		w.fail(k, "edit "+w.paths.clean(path), failureOf(text))
+		return
+	}
+	w.g.calls[k].several = len(list) > 1
+	for _, ch := range list {
+		w.write(k, ch)
+		w.settle(k, "edit "+w.paths.clean(ch.path), w.paths.clean(ch.path))
+	}
+}
+
+// write notes that a call wrote a file.
+func (w *weaver) write(k int, ch writing) {
+	f, node := w.file(k, ch.path)
+	n := &w.g.nodes[node]
+	n.Status = ch.status
+	w.g.use(node, k, ActWrite)
+	for _, r := range f.reads {
+		w.g.supersede(r.call, k, StateStale, n.Name, !ch.whole || w.g.calls[r.call].several)
+	}
+	for _, call := range f.writes {
+		w.g.supersede(call, k, StateStale, n.Name, !ch.whole || w.g.calls[call].several)
+	}
+	f.reads, f.writes = nil, append(f.writes[:0], k)
+}
+
+// file returns how the file at a path stands, and its node.
+func (w *weaver) file(k int, path string) (*file, int) {
+	name := w.paths.of(path)
+	node := w.g.node(NodeFile, name, w.origin(name, w.origin(path, w.g.calls[k].ref)))
+	f := w.files[node]
+	if f == nil {
+		f = new(file)
+		w.files[node] = f
+	}
+	return f, node
+}
+
+// see notes that a call read a part of a file.
+func (w *weaver) see(k int, path string, part extent) {
+	f, node := w.file(k, path)
+	w.g.use(node, k, ActRead)
+	f.reads = slices.DeleteFunc(f.reads, func(r reading) bool {
+		if !part.covers(r.part) {
+			return false
+		}
+		w.g.supersede(r.call, k, StateRedundant, w.g.nodes[node].Name, w.g.calls[r.call].several)
+		return true
+	})
+	f.reads = latest(append(f.reads, reading{k, part}))
+}
+
+// read reads a call that only looks.
+func (w *weaver) read(k int, kit kit, c transcript.ToolCall, text string, fails bool) {
+	path := tool.Path(c)
+	searches := gjson.GetBytes(c.Input, "pattern").Exists() || gjson.GetBytes(c.Input, "query").Exists()
+	key := "read " + cmp.Or(w.paths.clean(path), c.Name)
+	switch {
+	case fails:
+		w.fail(k, key, failureOf(text))
+	case unchanged(text):
+	case path != "" && !searches && kit.class != tool.Other && !lists(kit.name):
+		w.settle(k, key, path)
+		w.see(k, path, extentOf(c))
+	default:
+		w.settle(k, key, c.Name)
+		if path != "" && isFile(path[strings.LastIndexByte(path, '/')+1:]) {
+			w.see(k, path, extent{})
+		}
+		w.repeat(k, kit.name+"\x00"+string(c.Input), c.Name)
+	}
+}
+
+// lists reports whether a tool lists what is in a directory.
+func lists(name string) bool {
+	return name == "ls" || strings.HasPrefix(name, "list") || strings.HasPrefix(name, "readdir") || strings.HasPrefix(name, "glob")
+}
+
+// unchanged reports whether a result says no more than that an earlier one still
+// holds, or was cleared.
+func unchanged(text string) bool {
+	head := text[:min(len(text), 120)]
+	return text == "" || strings.Contains(head, "unchanged since last read") || strings.HasPrefix(head, "[Old tool result")
+}
+
+// repeat notes that a call looks up or runs something, and makes the last call
+// that did the same redundant.
+func (w *weaver) repeat(k int, key, about string) {
+	if last, ok := w.same[key]; ok {
+		w.g.supersede(last, k, StateRedundant, about, false)
+	}
+	w.same[key] = k
+}
+
+// command reads a call that runs a command line.
+func (w *weaver) command(k int, line string, r transcript.ToolResult) {
+	said := command(line)
+	if said == "" {
+		return
+	}
+	list := parse(script(line))
+	node := w.g.node(NodeCommand, said, w.g.calls[k].ref)
+	w.g.use(node, k, ActRun)
+	only := shows(list)
+	o := outcome{status: StatusOK}
+	switch {
+	case only && r.Error:
+		o = outcome{status: StatusFailed, failure: failureOf(r.Text())}
+	case strings.HasPrefix(r.Text(), "Command running in background"):
+		o.status = StatusUnknown
+	case !only:
+		o = outcomeOf(r, strings.Contains(line, "$?"))
+	}
+	w.g.nodes[node].Status = o.status
+	keys := commandKeys(list)
+	if only {
+		keys = []string{"show " + said}
+	}
+	w.g.calls[k].several = doers(list) > 1
+	switch o.status { //nolint:exhaustive // the others are of other facts
+	case StatusFailed:
+		if len(keys) > 0 {
+			w.fail(k, keys[len(keys)-1], o.failure)
+		}
+		return
+	case StatusUnknown:
+		return
+	}
+	for _, key := range keys {
+		w.settle(k, key, said)
+	}
+	if suite(line, keys) {
+		w.settle(k, suiteKey, said)
+	}
+	if !o.commit && !unchanged(r.Text()) {
+		dir, rest := place(line)
+		w.repeat(k, "run\x00"+w.paths.clean(dir)+"\x00"+rest, said)
+	}
+	for _, seen := range readings(list, strings.Contains(line, "|")) {
+		w.see(k, seen.path, seen.part)
+	}
+	if only {
+		return
+	}
+	for _, ch := range shellChanges(list) {
+		w.write(k, writing{ch.path, ch.status, ch.status != StatusModified})
+		if from, moved := strings.CutPrefix(ch.text, "from "); moved && ch.status == StatusMoved {
+			w.write(k, writing{from, StatusDeleted, true})
+		}
+	}
+}
+
+// plan reads a call that may change a list of things to do, and reports whether it
+// does.
+func (w *weaver) plan(i, k int, name string, c transcript.ToolCall, text string) bool {
+	if !w.todos.call(i, name, c, text) {
+		return false
+	}
+	switch name {
+	case "taskcreate":
+	case "taskupdate":
+		id := gjson.GetBytes(c.Input, "taskId").String()
+		if last, ok := w.updates[id]; ok {
+			w.g.supersede(last, k, StateSuperseded, "task "+id, false)
+		}
+		w.updates[id] = k
+	default:
+		if w.list >= 0 {
+			w.g.supersede(w.list, k, StateSuperseded, "list", false)
+		}
+		w.list = k
+	}
+	for _, e := range w.todos.list {
+		node := w.g.node(NodeTodo, e.text, w.g.calls[k].ref)
+		n := &w.g.nodes[node]
+		if fresh := len(n.Uses) == 0; fresh || n.Status != e.status || name != "taskcreate" && name != "taskupdate" {
+			n.Status = e.status
+			w.g.use(node, k, ActState)
+		}
+	}
+	return true
+}
