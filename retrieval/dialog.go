@@ -1,0 +1,194 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// A Turn is what one speaker says in a dialog.
+type Turn struct {
+	Session int    // that the turn is of: turns of different sessions are no neighbors
+	Date    string // of the session, as it is written
+	Speaker string
+	Text    string
+}
+
+// String returns the turn as a line, "[date] speaker: text", without what it lacks.
+func (t *Turn) String() string {
+	s := t.Text
+	if t.Speaker != "" {
+		s = t.Speaker + ": " + s
+	}
+	if t.Date != "" {
+		s = "[" + t.Date + "] " + s
+	}
+	return s
+}
+
+// near is how much of its score a turn lends to those one and two turns away: an
+// answer stands behind its question, and a pronoun behind what it means. The
+// figures were chosen by hand and are not fitted to anything.
+var near = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
+
+// A Dialog is turns in their order, analyzed for [Dialog.Rank]. It does not
+// change, and may be shared.
+type Dialog struct {
+	turns []Turn
+	said  *postings       // words of the texts
+	frame *postings       // words of dates and speakers
+	names map[string]bool // stems of the names of speakers
+}
+
+// NewDialog analyzes turns. The slice must not be changed afterwards.
+func NewDialog(turns []Turn) *Dialog {
+	d := &Dialog{turns: turns, said: newPostings(len(turns)), frame: newPostings(len(turns)), names: make(map[string]bool)}
+	stems := make(map[string]string) // of the words so far
+	for i := range turns {
+		t := &turns[i]
+		d.said.add(i, t.Text, stems)
+		d.frame.add(i, t.Date+" "+t.Speaker, stems)
+		eachWord(t.Speaker, func(w string) { d.names[stems[w]] = true })
+	}
+	return d
+}
+
+// Rank returns the turns that may have to do with a query, best first. The score of
+// a turn is the sum of
+//
+//   - what it says: the score of its text by [Rank], for the words of the query that
+//     are not function words;
+//   - what is said around it: 0.45 of that of the turns next to it in its session,
+//     and 0.2 of that of the turns next to those;
+//   - who says it and when: the score of speaker and date by [Rank].
+//
+// The name of a speaker counts where that speaker speaks, not where others call it.
+// Forms of a verb or a noun that no rule of spelling makes, such as "taught", count
+// as the word that they are of. Ties go to the earlier turn, and turns that score
+// nothing are left out.
+func (d *Dialog) Rank(query string) []Hit {
+	terms := contentTerms(query)
+	said, frame := d.said.tally(terms, d.names), d.frame.tally(terms, nil)
+	hits := make([]Hit, len(d.turns))
+	for i := range hits {
+		s, f := said.hit(i), frame.hit(i)
+		hits[i].Index = i
+		hits[i].Score += f.Score
+		hits[i].Terms = union(terms, s.Terms, f.Terms)
+		d.spread(hits, i, s.Score)
+	}
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score == 0 })
+	slices.SortFunc(hits, func(x, y Hit) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Index, y.Index))
+	})
+	return hits
+}
+
+// union returns the words of terms that either list has, in their order.
+func union(terms []term, a, b []string) []string {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	var words []string
+	for _, t := range terms {
+		if slices.Contains(a, t.word) || slices.Contains(b, t.word) {
+			words = append(words, t.word)
+		}
+	}
+	return words
+}
+
+// spread gives a turn its score, and its neighbors their share of it.
+func (d *Dialog) spread(hits []Hit, i int, score ratio.Ratio) {
+	hits[i].Score += score
+	for k, share := range near {
+		for _, at := range [2]int{i - k - 1, i + k + 1} {
+			if at >= 0 && at < len(hits) && d.turns[at].Session == d.turns[i].Session {
+				hits[at].Score += share.Mul(score)
+			}
+		}
+	}
+}
+
+// A term is a word with what it is counted as.
+type term struct{ word, stem string }
+
+// contentTerms returns the words of a text but for function words, of those with one
+// stem the first. A text of nothing else keeps them.
+func contentTerms(text string) []term {
+	var all, content []term
+	for _, w := range Terms(text) {
+		t := term{w, stemOfForm(w)}
+		if slices.ContainsFunc(all, func(o term) bool { return o.stem == t.stem }) {
+			continue
+		}
+		all = append(all, t)
+		if !functionWords[t.stem] && !particles[w] {
+			content = append(content, t)
+		}
+	}
+	if len(content) == 0 {
+		return all
+	}
+	return content
+}
+
+// postings say which texts have a stem, and how often.
+type postings struct {
+	of      map[string][]posting // by stem, ascending by text
+	lengths []int                // of the texts, in words
+	total   int                  // of the lengths
+}
+
+type posting struct{ text, count int }
+
+func newPostings(texts int) *postings {
+	return &postings{of: make(map[string][]posting), lengths: make([]int, texts)}
+}
+
+// add adds text i. Texts come in their order. Stems are what is known of words.
+func (p *postings) add(i int, text string, stems map[string]string) {
+	eachWord(text, func(w string) {
+		p.lengths[i]++
+		p.total++
+		stem, known := stems[w]
+		if !known {
+			stem = stemOfForm(w)
+			stems[w] = stem
+		}
+		list := p.of[stem]
+		if n := len(list); n > 0 && list[n-1].text == i {
+			list[n-1].count++
+		} else {
+			p.of[stem] = append(list, posting{i, 1})
+		}
+	})
+}
+
+// tally counts terms, but for those with a stem that is left out.
+func (p *postings) tally(terms []term, without map[string]bool) *tally {
+	t := &tally{
+		terms: make([]string, len(terms)), counts: make([][]int, len(p.lengths)),
+		lengths: p.lengths, total: p.total, having: make([]int, len(terms)),
+	}
+	all := make([]int, len(terms)*len(p.lengths))
+	for i := range t.counts {
+		t.counts[i] = all[i*len(terms) : (i+1)*len(terms)]
+	}
+	for k := range terms {
+		t.terms[k] = terms[k].word
+		if without[terms[k].stem] {
+			continue
+		}
+		list := p.of[terms[k].stem]
+		t.having[k] = len(list)
+		for _, at := range list {
+			t.counts[at.text][k] = at.count
+		}
+	}
+	return t
+}
