@@ -391,6 +391,7 @@ func (e *Engine) Purge(ctx context.Context, scope governance.Scope, ids ...strin
 	})
 	e.resident.DropScope(scope)
 	e.segments.forget(scope)
+	e.scans.forget(scope)
 	return res, err
 }
 

@@ -189,9 +189,12 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	}
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
-	if w.strategy.slides() {
+	switch {
+	case w.strategy.covers():
+		o.plan, err = c.pass.planCover(req)
+	case w.strategy.slides():
 		o.plan, err = pager.Slide(req)
-	} else {
+	default:
 		o.plan, err = pager.Make(req)
 	}
 	if err != nil {
@@ -226,10 +229,14 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 		s.Text = head + c.dense(d.covers, min(limit, opaqueLimit))
 	} else {
 		var text string
+		ledger := ""
+		if w.strategy == StrategyAnchored {
+			ledger = c.pass.ledger(d.covers, limit/ledgerShare)
+		}
 		text, left, _ = d.summary.Fit(&summary.FitOptions{
-			Limit: max(limit-cost(head), 1), ID: string(s.ID), Size: c.pass.meter.counter.Count,
+			Limit: max(limit-cost(head+ledger), 1), ID: string(s.ID), Size: c.pass.meter.counter.Count,
 		})
-		s.Text = head + text
+		s.Text = head + strings.TrimRight(text, "\n") + ledger
 	}
 	s.Tokens = cost(s.Text)
 	if s.Tokens > room {

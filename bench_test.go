@@ -54,6 +54,60 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
+// BenchmarkPlan chooses the lines that are likely to be needed, of sessions whose
+// texts are scanned and whose lines are counted. What it takes for 100,000 tokens is
+// the same for both sizes if it is linear.
+func BenchmarkPlan(b *testing.B) {
+	for _, steps := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("%dsteps", steps), func(b *testing.B) {
+			e := newEngine(b, memory.New())
+			in, err := e.Import(b.Context(), scope, &carrel.ImportRequest{Name: "m.json", Data: working(b, steps)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			plan, err := carrel.Planning(b.Context(), e, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(10, 100)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := plan(); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := plan(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)*1e5/float64(in.Tokens), "µs/100ktok")
+		})
+	}
+}
+
+// working is a conversation in which an agent reads, edits and tests files, in steps
+// of about 800 tokens by a quarter of the bytes.
+func working(t require, steps int) []byte {
+	msgs := []message{{Role: "system", Content: "You write Go."}, {Role: "user", Content: "The ledger loses entries. Fix internal/ledger and add a test."}}
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	name := func(prefix string) string { return fmt.Sprintf("%s%c%d", prefix, 'A'+rng.IntN(26), rng.IntN(400)) }
+	for i := range steps {
+		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("internal/ledger/part%d.go", rng.IntN(40))
+		var out strings.Builder
+		for k := range 60 {
+			fmt.Fprintf(&out, "%d→\tif err := s.%s(ctx, %s, opts.%s); err != nil {\n", k+1, name("apply"), name("entry"), name("limit"))
+		}
+		tool, args := "Read", fmt.Sprintf(`{"file_path":%q}`, path)
+		switch i % 4 {
+		case 1:
+			tool, args = "Edit", fmt.Sprintf(`{"file_path":%q,"old_string":"return %s(ctx)","new_string":"return %s(ctx, %s)"}`, path, name("apply"), name("apply"), name("entry"))
+		case 2:
+			tool, args = "Bash", fmt.Sprintf(`{"command":"go test ./internal/ledger -run %s"}`, name("Test"))
+		}
+		msgs = append(msgs,
+			message{Role: "assistant", Content: "Next is " + name("apply") + ".", Calls: []call{newCall(id, tool, args)}},
+			message{Role: "tool", CallID: id, Content: out.String()})
+	}
+	return body(t, msgs)
+}
+
 // BenchmarkCompress plans and checks a pass over a conversation of a million
 // tokens that is stored and counted. It includes reading and decoding it, and, of
 // the anchored strategy, extraction, merge, probes and their grade.

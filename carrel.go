@@ -59,6 +59,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager"
@@ -82,6 +83,7 @@ type Engine struct {
 	resident   *artifact.Pages[*page]
 	catalogs   catalogs
 	segments   segmentCache
+	scans      scanCache
 }
 
 // Options adjusts an [Engine]. The zero value of every field is a sensible
@@ -104,8 +106,12 @@ type Options struct {
 	KeepLast int
 
 	// Strategy is how a window is made smaller. The default is
-	// [StrategyAnchored].
+	// [StrategyImportance].
 	Strategy Strategy
+
+	// Model says how likely it is that a name or a line is needed again. The default
+	// is [facts.DefaultModel].
+	Model *facts.Model
 
 	// Trigger says how full a window may become, what a pass brings it to, and below
 	// which size no discard and no automatic pass goes. The zero value has the
@@ -213,7 +219,7 @@ func (o *Options) complete() (Options, error) {
 		c.Cuts = pager.DefaultCuts
 	}
 	if c.Strategy == "" {
-		c.Strategy = StrategyAnchored
+		c.Strategy = StrategyImportance
 	}
 	if !slices.Contains(Strategies(), c.Strategy) {
 		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, Strategies())

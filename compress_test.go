@@ -2,10 +2,12 @@ package carrel_test
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,7 @@ func summarizing(t *testing.T, opts carrel.Options) (*carrel.Engine, store.Store
 	t.Helper()
 	s := memory.New()
 	opts.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+	opts.Strategy = stdcmp.Or(opts.Strategy, carrel.StrategyAnchored)
 	e, err := carrel.New(s, &opts)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +100,7 @@ func TestStrategies(t *testing.T) {
 			if res.After > res.Budget || res.Op == "" || res.Strategy != strategy {
 				t.Errorf("%d tokens in a budget of %d, op %q, strategy %s", res.After, res.Budget, res.Op, res.Strategy)
 			}
-			if made := res.Summary != nil; made != (strategy != carrel.StrategyWindow && strategy != carrel.StrategyImportance) {
+			if made := res.Summary != nil; made == slices.Contains([]carrel.Strategy{carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyPager}, strategy) {
 				t.Errorf("a summary was made: %v", made)
 			}
 			keeps(t, e, in.Session, data)
@@ -129,7 +132,7 @@ func keeps(t *testing.T, e *carrel.Engine, id transcript.SessionID, data []byte)
 		t.Fatal(err)
 	}
 	for i, b := range list.Blocks {
-		if (b.Rule.Hard() || i >= len(list.Blocks)-5) && b.Form != pager.Whole {
+		if b.Rule.Hard() && b.Form != pager.Whole || i >= len(list.Blocks)-5 && b.Form != pager.Whole && b.Form != pager.Lines {
 			t.Errorf("block %d, %s, is %s", i, b.Rule, b.Form)
 		}
 	}
@@ -308,7 +311,7 @@ func TestSummaryStaysAcrossImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := carrel.New(s, nil)
+	again, err := carrel.New(s, &carrel.Options{Strategy: carrel.StrategyAnchored})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,7 +494,7 @@ func TestModelAnswersProbes(t *testing.T) {
 			}
 			return llmtest.Say(string(reply))
 		}}
-		e, err := carrel.New(s, &carrel.Options{Generator: model})
+		e, err := carrel.New(s, &carrel.Options{Generator: model, Strategy: carrel.StrategyAnchored})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -561,7 +564,7 @@ func TestAssembleWithSummary(t *testing.T) {
 func TestStrategiesHoldForAnyConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}})
+		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}, Strategy: carrel.StrategyAnchored})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -592,7 +595,9 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 			t.Fatalf("%d tokens in a budget of %d; of %d, %d are accounted for", res.After, req.Target, res.Imported, res.Tokens.Sum())
 		}
 		for _, d := range res.Decisions {
-			if d.Rule.Hard() && d.To != pager.Whole || d.Rule.Soft() && d.To == pager.Gone {
+			lines := res.Strategy == carrel.StrategyImportance || res.Strategy == carrel.StrategyAnchored
+			held := d.Rule.Absolute() || d.Rule.Hard() && !lines
+			if held && d.To != pager.Whole || d.Rule != "" && d.To == pager.Gone {
 				t.Fatalf("decision %+v", d)
 			}
 		}

@@ -62,7 +62,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 		if err != nil {
 			return nil, err
 		}
-		w = h.window(h.rows, stubs, h.summary)
+		w = joined(h.window(h.rows, stubs, h.summary))
 	}
 	dropped := unbind(w, f.Name())
 	out, err := f.Encode(w)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -226,6 +227,31 @@ func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stu
 		w.Entries[i] = all[i].entry
 	}
 	return w
+}
+
+// joined puts what stands for blocks that follow each other into one message: agents
+// read one better than twenty, and each has its price.
+func joined(w *transcript.Window) *transcript.Window {
+	out := &transcript.Window{Session: w.Session, Entries: make([]transcript.Entry, 0, len(w.Entries))}
+	var texts []string
+	flush := func() {
+		if len(texts) > 0 {
+			out.Entries = append(out.Entries, transcript.Stub("", strings.Join(texts, "\n")))
+			texts = nil
+		}
+	}
+	for _, e := range w.Entries {
+		if e.Source == nil && e.Role == transcript.RoleUser && len(e.Parts) == 1 {
+			if text, ok := e.Parts[0].(transcript.Text); ok {
+				texts = append(texts, string(text))
+				continue
+			}
+		}
+		flush()
+		out.Entries = append(out.Entries, e)
+	}
+	flush()
+	return out
 }
 
 // state returns the state that a form leads to.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
@@ -71,12 +70,15 @@ type pass struct {
 	meter  meter
 	stubs  map[transcript.BlockID]pager.Stub // now in the window
 	made   map[pageKey]pager.Stub            // made for the plan
-	names  *names
+	names  *names                            // once asked for
 	intent pager.Intent
 	hits   []int // terms of the intent in each block
 	rules  []pager.Rule
 
 	effects contract.Effects // of the corrections in the contract
+
+	scope    governance.Scope
+	covering *cover // once asked for
 }
 
 type pageKey struct {
@@ -85,7 +87,7 @@ type pageKey struct {
 }
 
 func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, req *CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, made: make(map[pageKey]pager.Stub)}
+	p := &pass{engine: e, held: h, scope: scope, made: make(map[pageKey]pager.Stub)}
 	var err error
 	if p.meter, err = e.meterFor(h.session, h.head.Encoding); err != nil {
 		return nil, err
@@ -101,12 +103,8 @@ func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, r
 		return nil, err
 	}
 	p.effects = a.state.Effects()
-	h.texts() // before two read them
-	var wg sync.WaitGroup
-	wg.Go(func() { p.names = newNames(h) })
 	p.intent = focusOf(h, req.Intent)
 	p.hits = p.intent.Hits(h.texts())
-	wg.Wait()
 	return p, nil
 }
 
@@ -233,6 +231,9 @@ func (p *pass) stub(i int, f pager.Form) pager.Stub {
 	s, ok := p.made[key]
 	if !ok {
 		b := &p.held.blocks[i]
+		if p.names == nil {
+			p.names = newNames(p.held)
+		}
 		v := pager.View{
 			Block: b, Messages: p.held.session.Messages, Tokens: p.held.rows[i].Tokens,
 			Names: func(from, to, n int) []string { return p.names.of(i, from, to, n) },
@@ -288,7 +289,7 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 	if err != nil {
 		return err
 	}
-	out, err := f.Encode(p.held.window(rows, stubs, sum))
+	out, err := f.Encode(joined(p.held.window(rows, stubs, sum)))
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ type WhyResult struct {
 	Weights pager.Weights        `json:"weights"`
 	Cuts    pager.Cuts           `json:"cuts"`
 	Intent  []string             `json:"intent,omitempty"`
-	History []WhyEntry           `json:"history"` // oldest first
+	Need    *WhyNeed             `json:"need,omitempty"` // what of it is likely to be needed again, as of now
+	History []WhyEntry           `json:"history"`        // oldest first
 }
 
 // A WhyEntry is what the journal says about a block.
@@ -47,7 +48,8 @@ type WhyEntry struct {
 }
 
 // Why tells of every decision about a block, with the rule or the inputs of
-// the score, and what rule and score it has now.
+// the score, and what rule and score it has now; and of its names and lines how
+// likely the agent needs them again, by what, and whether they are in the window.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) (_ *WhyResult, err error) {
 	defer during("why "+block, &err)
 
@@ -74,7 +76,7 @@ func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) 
 			return nil, err
 		}
 		res.Now, res.Intent = &plan.Decisions[i], p.intent
-		res.Preview = preview(h.session.Messages, &h.blocks[i])
+		res.Preview, res.Need = preview(h.session.Messages, &h.blocks[i]), p.need(i)
 		if s, ok := p.stubs[row.ID]; ok {
 			res.Stub = &s
 		}

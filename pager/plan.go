@@ -69,10 +69,12 @@ type Decision struct {
 	Before    token.Count        `json:"before"` // tokens in the window
 	After     token.Count        `json:"after"`  // tokens in the window
 	Step      Stage              `json:"step,omitempty"`
+	Lines     int                `json:"lines,omitempty"` // of [Cover]: passages in the stub
+	Recut     bool               `json:"recut,omitempty"` // a stub in place of another of the same form
 }
 
 // Changed reports whether the decision changes the window.
-func (d *Decision) Changed() bool { return d.From != d.To }
+func (d *Decision) Changed() bool { return d.From != d.To || d.Recut }
 
 // A Plan is what a pass would do. Making it changes nothing.
 type Plan struct {
@@ -80,6 +82,10 @@ type Plan struct {
 	Before    token.Count // of the window
 	After     token.Count // of the window, at most Budget
 	Decisions []Decision  // one for each block, by turn
+
+	// Picks has, of a plan of [Cover], the passages of each block that its stub
+	// has, in the order of the text. It is nil in a plan that changes nothing.
+	Picks [][]int32
 }
 
 // Changes returns how many blocks the plan changes.
@@ -153,6 +159,7 @@ const (
 	StageSlide       Stage = "slide"        // of a sliding window: the oldest leave
 	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	StageSoft        Stage = "soft"         // blocks under soft rules: one line
+	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
 )
 
 // A stage is a part of the sequence: who takes a step, and to which form.

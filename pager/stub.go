@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -38,6 +39,8 @@ const (
 	excerptRunes = 100 // of a call's arguments or a message's beginning
 	lineNames    = 8   // identifiers in the line of a block
 	resultNames  = 6   // identifiers in the line of a result
+	headCalls    = 2   // calls that a head names
+	headBytes    = 28  // of what each works on
 	linesShare   = 4   // a block cut to lines keeps a fourth of its bytes at most
 )
 
@@ -151,6 +154,64 @@ func size(r transcript.ToolResult) int {
 		}
 	}
 	return n
+}
+
+// Head returns the first line of a stub that passages of the block stand behind: its
+// id, what it was, and the files or commands that its calls name.
+func (v *View) Head() string {
+	if v.Block.Kind == transcript.KindTool {
+		return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), v.calls())
+	}
+	what, excerpt := Describe(v.Messages, v.Block)
+	if v.Block.Kind == transcript.KindUser && excerpt != "" {
+		return fmt.Sprintf("[carrel %s user: %s; recall by id]", v.Block.ID.Short(), clip(excerpt))
+	}
+	return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), what)
+}
+
+// calls names the calls of a block: of each tool what its first few calls work on.
+func (v *View) calls() string {
+	var b strings.Builder
+	named, last := 0, ""
+	calls := v.Messages[v.Block.Messages[0]].Calls()
+	for i, c := range calls {
+		if named == headCalls {
+			fmt.Fprintf(&b, " +%d", len(calls)-i)
+			break
+		}
+		if c.Name != last {
+			b.WriteString(strings.Repeat(" ", min(i, 1)) + c.Name)
+			last = c.Name
+		}
+		if a := short(c); a != "" {
+			b.WriteString(" " + a)
+		}
+		named++
+	}
+	return b.String()
+}
+
+// short returns what a call works on in a few bytes: a path by its last two
+// segments, or how anything else begins.
+func short(c transcript.ToolCall) string {
+	if p := tool.Path(c); p != "" {
+		last := strings.LastIndexByte(p, '/')
+		return clip(p[strings.LastIndexByte(p[:max(last, 0)], '/')+1:])
+	}
+	return clip(argument(c))
+}
+
+// clip cuts a text to headBytes, between characters.
+func clip(s string) string {
+	s = oneLine(s)
+	if len(s) <= headBytes {
+		return s
+	}
+	n := headBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
 }
 
 // line returns the block in one line: the marker with the id at its head, what

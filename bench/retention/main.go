@@ -13,9 +13,22 @@
 // some of its strategies. The table has the means over all families of sessions,
 // with intervals of 95 percent for ground and line; -each adds a table for each
 // family. Equal files and flags give equal output.
+//
+// With -peers bench/peers there are also methods of other packages, each as a program
+// of its own; bench/peers/run installs them. With -time the table has the speed of
+// each method as well, and only then the output differs from run to run.
+//
+// Another task is to choose what answers a question about a dialog:
+//
+//	go run ./bench/retention -task evidence [-budgets 1,2,5,10] [FILE-OR-FOLDER...]
+//
+// The files are dialogs with questions and ids of evidence in the format that LoCoMo
+// is published in. Without files there are dialogs that a program makes up.
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,8 +38,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
@@ -36,36 +51,62 @@ func main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/retention [flags] FOLDER...")
 		flag.PrintDefaults()
 	}
+	flag.StringVar(&b.task, "task", taskNeed, "`what` is measured: need, or evidence")
 	flag.StringVar(&b.budgets, "budgets", "5,10,25,50", "`list` of budgets, in percent or as 4k")
-	flag.StringVar(&b.methods, "methods", "all", "`list` of methods, or all, baselines, carrel")
+	flag.StringVar(&b.methods, "methods", "all", "`list` of methods, or all, baselines, carrel, peers")
 	flag.IntVar(&b.opts.Max, "max", 40, "`number` of sessions of each family")
 	flag.StringVar(&b.least, "min", "4000,tau=1200", "`tokens` that a prefix has at least, also by family")
 	flag.StringVar(&b.family, "family", "name", "what makes a family: the `way`s are name (up to the first hyphen), folder, one")
 	flag.BoolVar(&b.opts.NoStable, "nostable", false, "leave the score stable out, which takes half of the time")
+	flag.StringVar(&b.peers, "peers", "", "`folder` of peers to run, too: bench/peers")
+	flag.BoolVar(&b.time, "time", false, "measure speed, too, one method after the other")
+	flag.StringVar(&b.weights, "weights", "", "`file` with the weights that Carrel goes by, as -fit prints them")
+	flag.StringVar(&b.cross, "cross", "", "`list` of families: each is judged with weights fitted to the others of the list, and what is not of the list with weights fitted to all of it")
+	flag.StringVar(&b.fitTo, "fit", "", "print weights fitted to a `list` of families, or all, and measure nothing")
 	flag.BoolVar(&b.each, "each", false, "print a table for each family, too")
 	flag.BoolVar(&b.json, "json", false, "print JSON")
 	flag.StringVar(&b.svg, "svg", "", "write a drawing to a `file`")
 	flag.Parse()
-	if flag.NArg() == 0 {
+	if flag.NArg() == 0 && b.task != taskEvidence {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := b.run(os.Stdout, flag.Args()); err != nil {
+	if err := b.run(context.Background(), os.Stdout, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "retention:", err)
 		os.Exit(3)
 	}
 }
 
 type bench struct {
-	budgets, methods, least, family, svg string
-	each, json                           bool
-	opts                                 retention.Options
+	task, budgets, methods, least, family, svg, peers, fitTo, cross, weights string
+	each, json, time                                                         bool
+	opts                                                                     retention.Options
+	fitted                                                                   map[string]*facts.Model // by family; "" is all others
 }
 
-func (b *bench) run(out io.Writer, folders []string) error {
-	if err := b.read(); err != nil {
-		return err
+func (b *bench) run(ctx context.Context, out io.Writer, folders []string) error {
+	switch b.task {
+	case taskNeed:
+	case taskEvidence:
+		return b.evidence(out, folders)
+	default:
+		return fmt.Errorf("-task %s: there are need and evidence", b.task)
 	}
+	var peers []*retention.Peer
+	if b.peers != "" {
+		var err error
+		if peers, err = startPeers(ctx, b.peers); err != nil {
+			return err
+		}
+	}
+	err := b.read(peers)
+	if err == nil {
+		err = b.measure(out, folders, peers)
+	}
+	return cmp.Or(err, closePeers(peers))
+}
+
+func (b *bench) measure(out io.Writer, folders []string, peers []*retention.Peer) error {
 	family, err := familyBy(b.family)
 	if err != nil {
 		return err
@@ -77,7 +118,19 @@ func (b *bench) run(out io.Writer, folders []string) error {
 	for _, name := range skipped {
 		fmt.Fprintf(os.Stderr, "%s: no conversation\n", name)
 	}
+	if b.fitTo != "" {
+		return b.fit(out, all)
+	}
+	if err := b.prepare(all); err != nil {
+		return err
+	}
 	r := retention.Measure(all, &b.opts)
+	for _, p := range peers {
+		if err := p.Err(); err != nil {
+			return err
+		}
+		r.Peers = append(r.Peers, p.Packages...)
+	}
 	if len(r.Families) == 0 {
 		return errors.New("no session is long enough and uses again what it had: see -min")
 	}
@@ -93,6 +146,9 @@ func (b *bench) run(out io.Writer, folders []string) error {
 }
 
 func (b *bench) print(out io.Writer, r *retention.Report) error {
+	if len(r.Peers) > 0 {
+		fmt.Fprintf(out, "peers: %s\n\n", strings.Join(r.Peers, ", "))
+	}
 	if err := r.Head(out); err != nil {
 		return err
 	}
@@ -112,7 +168,10 @@ func (b *bench) print(out io.Writer, r *retention.Report) error {
 }
 
 // read fills in the options.
-func (b *bench) read() error {
+func (b *bench) read(peers []*retention.Peer) error {
+	if b.time {
+		b.opts.Now = time.Now
+	}
 	for s := range strings.SplitSeq(b.budgets, ",") {
 		budget, err := retention.ParseBudget(s)
 		if err != nil {
@@ -133,15 +192,20 @@ func (b *bench) read() error {
 		b.opts.MinPrefix[family] = n
 	}
 	var err error
-	b.opts.Methods, err = methodsNamed(b.methods)
+	b.opts.Methods, err = methodsNamed(b.methods, peers, b.models)
 	return err
 }
 
 // methodsNamed returns the methods of a list of names.
-func methodsNamed(list string) ([]retention.Method, error) {
+func methodsNamed(list string, peers []*retention.Peer, models func(family string) *facts.Model) ([]retention.Method, error) {
 	baselines := retention.Baselines()
-	engine := retention.Strategies(carrel.StrategyImportance, carrel.StrategyAnchored, carrel.StrategyWindow)
-	all := slices.Concat(baselines, engine)
+	var others []retention.Method
+	for _, p := range peers {
+		others = append(others, p.Methods()...)
+	}
+	engine := retention.Strategies(models, carrel.StrategyImportance, carrel.StrategyAnchored, carrel.StrategyPager, carrel.StrategyWindow)
+	engine = append(engine, retention.Epochs(models, carrel.StrategyImportance))
+	all := slices.Concat(baselines, others, engine)
 	var methods []retention.Method
 	for name := range strings.SplitSeq(list, ",") {
 		switch name {
@@ -153,6 +217,9 @@ func methodsNamed(list string) ([]retention.Method, error) {
 			continue
 		case "carrel":
 			methods = append(methods, engine...)
+			continue
+		case "peers":
+			methods = append(methods, others...)
 			continue
 		}
 		i := slices.IndexFunc(all, func(m retention.Method) bool { return m.Name == name })

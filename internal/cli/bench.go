@@ -11,16 +11,11 @@ import (
 
 func newBench(env *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bench pager",
-		Short: "Measure and check the pager",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q for \"carrel bench\"", args[0])
-			}
-			return usagef("bench: name what to measure: pager")
-		},
+		Use:   "bench retention|pager",
+		Short: "Measure what strategies keep, and the pager",
+		RunE:  group("bench", "retention, pager"),
 	}
-	cmd.AddCommand(newBenchPager(env, g))
+	cmd.AddCommand(newBenchRetention(env, g), newBenchPager(env, g))
 	return cmd
 }
 

@@ -33,14 +33,17 @@ func newCompress(_ *Env, g *globals) *cobra.Command {
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "compress [SESSION] [--target N|50%] [--strategy S] [--probe-min R] [-o FILE]",
-		Short: "Cut the window to a budget, behind a summary that passes probes",
-		Long: `Compress cuts what is in the window of a conversation until it fits a budget. A
-summary takes the place of older blocks; it is merged with the one before, and
-accepted only if the window then answers the probes that the originals give:
-"carrel help summaries". Blocks under a hard rule stay as they are, those under
-a soft rule never leave; of the others those that the agent is least likely to
-need become stubs that can be recalled, or leave the window. Every byte stays in
-the store.
+		Short: "Cut the window to a budget, and keep what is likely needed next",
+		Long: `Compress cuts what is in the window of a conversation until it fits a budget. It
+keeps the lines and names most likely needed next, chosen across all blocks. A
+block that is cut leaves a stub with its id, by which it can be recalled, or
+leaves the window; what rules hold never does: "carrel help budget". Every byte
+stays in the store.
+
+--strategy is another way: "carrel help summaries". With some a summary takes the
+place of older blocks; it is accepted only if the window then answers the probes
+that the originals give. --summary and --todos are about one, so they take
+anchored where neither --strategy nor the settings name such a strategy.
 
 The budget is --target in tokens, or in percent of what was imported. Without
 it, it is that of the settings ("carrel help config"), or half of what of the
@@ -57,8 +60,8 @@ goes to -o or standard output, and what is to be known of it to standard error.
 off what the new summary says is done.`,
 		Example: `  carrel compress --target 50%
   carrel compress @prev --target 40000 -o next.jsonl
-  carrel compress -n --intent "flaky login test"
-  carrel compress --strategy importance --probe-min 0.95
+  carrel compress --strategy anchored --probe-min 0.95
+  carrel compress -n --strategy pager --intent "flaky login test"
   carrel compress --in h.json --target 50% --summary | carrel summary check -
   carrel compress --todos todo.json --todos-out todo.json --state state.json`,
 		Args:              cobra.MaximumNArgs(1),
@@ -73,6 +76,9 @@ off what the new summary says is done.`,
 			ctx := cmd.Context()
 			return s.on(ctx, g, fl.in, args, func(a *access, id transcript.SessionID) error {
 				req.Session = id
+				if fl.summary || fl.todos != "" {
+					a.settings.Summarize(req)
+				}
 				a.settings.Request(req)
 				res, err := a.Compress(ctx, a.scope, req)
 				if err != nil {
@@ -95,10 +101,10 @@ off what the new summary says is done.`,
 	s = takesSession(cmd)
 	f := cmd.Flags()
 	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
-	f.StringVar(&fl.strategy, "strategy", "", "`how`: anchored, hybrid, regenerative, opaque, window or importance; of the settings, or else anchored, by default")
+	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; of the settings, or else importance, by default")
 	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
 	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
-	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next; of the last messages by default")
+	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next, which pager goes by; of the last messages by default")
 	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
 	f.StringVar(&fl.in, "in", "", "compress the conversation of a `file`, and store nothing")
 	f.StringVarP(&fl.output, "output", "o", "", "export to `file` as well; - is standard output")

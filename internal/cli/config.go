@@ -46,12 +46,12 @@ The files are TOML. All keys, with examples:
   last = 5             # newest blocks that never leave; 0 for none
 
   [compress]
-  strategy = "anchored"  # how a window is made smaller: carrel help summaries
+  strategy = "importance"  # how a window is made smaller: carrel help summaries
 
   [probes]
   accept = 0.90        # share of probes that a compression must answer
 
-  [retention]          # built-in values; each from 0 to 1
+  [retention]          # of the pager's formula; each from 0 to 1
   alpha = 0.7          # weight of relevance
   beta = 0.3           # weight of recency
   retain = 0.55        # score from which a block is retained

@@ -151,7 +151,11 @@ func (in *importer) collect(paths []string) ([]source, error) {
 			files = append(files, source{p, true}) // what is wrong is reported when it is read
 			continue
 		}
-		err = filepath.WalkDir(in.g.path(p), func(path string, d fs.DirEntry, err error) error {
+		root, err := filepath.EvalSymlinks(in.g.path(p)) // a link to a folder is one, too
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -160,7 +164,7 @@ func (in *importer) collect(paths []string) ([]source, error) {
 			case d.IsDir() || !isFile(d.Name()):
 				return nil
 			}
-			rel, err := filepath.Rel(in.g.path(p), path)
+			rel, err := filepath.Rel(root, path)
 			if err != nil {
 				return err
 			}

@@ -25,8 +25,9 @@ errors and what resolved them, open questions, what was done, what comes next,
 and what a person asked for and corrected. Paths of changed files, corrections,
 decisions of the user and the first task are critical.
 
-"carrel compress" does it by itself, and changes nothing unless enough is
-answered: "carrel help summaries".`,
+"carrel compress" does it by itself where it makes a summary or is told to with
+--probe-min, and changes nothing unless enough is answered: "carrel help
+summaries".`,
 		Example: `  carrel probe gen | carrel probe lint -
   carrel probe run --min 0.95
   carrel probe run --text summary.md --probes probes.json

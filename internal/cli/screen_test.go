@@ -68,8 +68,9 @@ func TestTerminal(t *testing.T) {
 	}
 	wants(run("context", "--window", "20000", "--color", "never"),
 		"session 5f0c2a7e · claude-sonnet-4-5 · 35 messages, 1 operation\n", "\n[", "MMMM", " / 20,000 tokens (", "\n  pinned    4 blocks under hard rules", "\nnext    carrel compress 5f0c2a7e\n")
-	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    anchored · live ", "\nsummary of blocks 1–", "\nprobes  3/3 critical · ", " all (1.00 ≥ 0.90)\n", "\nwould   ", "\ndry run: nothing was written\n")
-	wants(run("compress", "--target", "5000", "--color", "never"), "\napply   ", "\ncheck   claudecode ok\n", "\nundo    carrel undo op_", " --session 5f0c2a7e\n")
+	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    importance · live ", "\ncheck   claudecode ok\n", "\ndry run: nothing was written\n")
+	wants(run("compress", "--strategy", "anchored", "--target", "5000", "-n", "--color", "never"), "plan    anchored · live ", "\nsummary of blocks 1–", "\nprobes  3/3 critical · ", " all (1.00 ≥ 0.90)\n", "\nwould   ", "\ndry run: nothing was written\n")
+	wants(run("compress", "--strategy", "anchored", "--target", "5000", "--color", "never"), "\napply   ", "\ncheck   claudecode ok\n", "\nundo    carrel undo op_", " --session 5f0c2a7e\n")
 	wants(run("compress", "--target", "5000"), "fits    ", ": nothing to do\n")
 	wants(run("context", "--window", "20000", "--color", "never"), "\n  summary   1 item in place of others ", "   stands for ")
 	wants(run("summary", "show"), "# Anchored Summary\n", "\n## Decisions Made\n")
@@ -92,7 +93,8 @@ func TestTerminal(t *testing.T) {
 	wants(run("undo", "--color", "never"), "undone op_", " (discard): ")
 	wants(run("search", "mutex", "--color", "never"), "score  block", " user ")
 	block := strings.Fields(run("messages", "--jq", ".messages[5].short_id"))[0]
-	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the score decides\n", "→ calls, 2,")
+	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the strategy decides\n", "\nstub     [carrel "+block+" Bash golangci-lint run]\n",
+		"\nneeded   chance\n", "kept    ", "\nname ", " lines, 2,004 → ", " passages kept, step cover, budget 5,000\n")
 	run("recall", block)
 	wants(stderr.String(), block+" · tool · ", " bytes · sha256 ", " · stub\n")
 	wants(run("undo", "--color", "never"), "undone op_", " (page): ")
@@ -174,7 +176,13 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"context", "5f0c"},
 		{"level", "5f0c"},
 		{"discard", "--auto", "5f0c", "--to", "6000", "-n"},
+		{"compress", "5f0c", "--target", "5000", "--strategy", "pager"},
+		{"why", id},
+		{"undo", "--session", "5f0c"},
 		{"compress", "5f0c", "--target", "5000"},
+		{"why", block.Messages[1].ID},
+		{"undo", "--session", "5f0c"},
+		{"compress", "5f0c", "--target", "5000", "--strategy", "anchored"},
 		{"export", "5f0c", "-o", filepath.Join(t.TempDir(), "out")},
 		{"recall", id},
 		{"search", "mutex"},
@@ -209,6 +217,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	for _, raw := range limnDocuments(t, env, document) {
 		add(raw)
 	}
+	add(retentionDocument(t, document))
 	add(document(exitNo, "trigger", "5f0c"))
 	add(document(exitPolicy, "discard", block.Messages[0].ID))
 	add(document(exitBudget, "compress", "5f0c", "--target", "1"))

@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 				os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations")),
 			)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions},
 	})
 }
 

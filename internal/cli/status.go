@@ -266,7 +266,7 @@ func hint(err error) string {
 		case strings.Contains(text, "nothing to undo"):
 			return ""
 		case strings.Contains(text, "has no summary"):
-			return "carrel compress makes one, if the window is above its --target"
+			return "carrel compress --strategy anchored makes one, if the window is above its --target"
 		case strings.Contains(text, "sum_"):
 			return "carrel summary show, or carrel probe report"
 		case strings.Contains(text, "manifest"):

@@ -24,7 +24,7 @@ func summaryDocuments(t *testing.T, env *Env, document func(want int, args ...st
 		want int
 		args []string
 	}{
-		{exitNo, []string{"compress", "5f0c", "--target", "1000", "--probe-min", "1"}},
+		{exitNo, []string{"compress", "5f0c", "--strategy", "anchored", "--target", "1000", "--probe-min", "1"}},
 		{0, []string{"compress", "5f0c", "--target", "2000", "--keep-last", "1", "--todos", todos}},
 		{0, []string{"summary", "show", "5f0c"}},
 		{exitNo, []string{"summary", "check", draft, "--session", "5f0c"}},
@@ -60,7 +60,7 @@ func TestOutputFitsSchemas(t *testing.T) {
 		}
 	}
 	fits("state", run(0, "state"))
-	run(0, "compress", "--target", "5000")
+	run(0, "compress", "--strategy", "anchored", "--target", "5000")
 	fits("state", run(0, "state"))
 	fits("summary", run(0, "state", "--jq", ".compression_state.summary"))
 	fits("probes", run(0, "probe", "gen"))

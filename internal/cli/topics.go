@@ -35,19 +35,32 @@ const topicBudget = `A budget is the number of tokens that the window of a conve
 messages, stubs, tool definitions and what the provider adds for roles and
 calls. "carrel compress" takes it as --target in tokens, as a share such as 50%
 of what was imported, or takes half of what of the model's context window is of
-use: "carrel help level". It begins with a summary: "carrel help summaries".
+use: "carrel help level".
 
-Blocks are cut in steps, those with the lowest score first: thinking goes,
-then results of calls become a line each, then the block a line, then it goes.
-Rules come before scores:
+What fills it are the lines and names most likely needed next. How likely that
+is follows from what the conversation shows of each: when it was last seen, how
+often and by whom it was used, whether a later edit overtook it, and more, with
+weights that were fitted to recorded sessions. A line that is there twice is
+kept once. A block that is cut is a stub that begins with its id, and what was
+kept of it follows. What a budget keeps, every larger one keeps, too.
 
-  hard   stays as it is: system text, the first task, the newest user message
-         and its answer, corrections, calls without a result, pins
-  soft   never leaves: code edits that none supersedes, the newest plan, the
-         last blocks (--keep-last)
+Rules come before chances:
+
+  absolute  stays as it is: system text, pins, calls without a result
+  hard      never leaves, and is whole first: the newest user message and its
+            answer, corrections, the first task
+  soft      never leaves: code edits that none supersedes, the newest plan, the
+            last blocks (--keep-last)
+
+With the strategies other than importance and anchored, what is hard stays as it
+is, too. Pager cuts blocks in steps, those with the lowest score first:
+thinking goes, then results of calls become a line each, then the block a line,
+then it goes.
 
 If what rules hold does not fit, nothing is changed, the exit code is 5, and
-what holds the budget up is listed. "carrel why ID" tells about one block.
+what holds the budget up is listed. "carrel why ID" tells about one block, and
+about its likeliest lines and names. "carrel bench retention" measures on your
+own sessions how much of what was needed is kept.
 
 An agent can tidy its own window: "carrel messages" lists what is in it and what
 may go, "carrel discard" takes it out, down to a floor. "carrel trigger" and

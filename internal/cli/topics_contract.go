@@ -3,10 +3,10 @@ package cli
 const topicTools = `Five tools share a language, Liminate, whose sentences are programs:
 
   limn      runs, checks and formats programs of it. Contracts are such programs.
-  intent    says what a prompt asks for. Its keywords are what the pager measures
-            relevance by, and a packet has it.
-  compress  is the pager behind a summary. It writes what became of each block into
-            the contract, which is run before anything is stored.
+  intent    says what a prompt asks for. Its keywords are what the pager's formula
+            measures relevance by, and a packet has it.
+  compress  cuts a window to a budget. It writes what became of each block into the
+            contract, which is run before anything is stored.
   contract  keeps decisions, questions, corrections, sources and rules. Its pins,
             corrections and rules bind the pager.
   handoff   makes a packet of conversation, contract and intent. "carrel accept"

@@ -3,16 +3,19 @@ package cli
 const topicSummaries = `"carrel compress" makes a window smaller by one of these strategies (--strategy,
 compress.strategy):
 
+  importance    no summary; the lines and names most likely needed next, chosen
+                across all blocks: "carrel help budget". The default
   anchored      a summary in place of older blocks, merged with the one before;
-                of the other blocks those stay that rules hold or the agent
-                needs most. The default
+                of all else the lines and names most likely needed next
   hybrid        the same summary; of the other blocks the newest stay
   regenerative  a summary written anew each time; the newest stay
   opaque        a dense line of names, which nobody can check; the last few
                 stay. Refused (exit code 9) for a session marked critical
-  window        no new summary; the newest stay
-  importance    no new summary; those stay that rules hold or the agent needs
-                most: "carrel help budget"
+  window        no summary; the newest blocks stay
+  pager         no summary; whole blocks by the context pager's formula
+
+What rules hold stays with each of them. Where no new summary is made, one that
+there is already stays as it is.
 
 A summary has sections that must all be said: Session Intent, Files Modified,
 Decisions Made with the reason of each, Current State, Blockers / Open
@@ -32,5 +35,6 @@ are fewer than 70%, and more than 95% of the tokens gone.
 If it is not accepted, a summary with more detail is tried, then one with the
 last 10 blocks as they are, then a window. If none passes, nothing is changed,
 the exit code is 1, and the probes that failed are listed. Then a larger
---target helps, or --strategy importance, or --probe-min 0, which takes whatever
-comes. "carrel probe report" shows how it went over the compressions.`
+--target helps, or --strategy importance, which makes no summary, or
+--probe-min 0, which takes whatever comes. "carrel probe report" shows how it
+went over the compressions.`

@@ -8,16 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
 )
 
 func newWhy(_ *Env, g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "why ID",
 		Short: "Say why a block is where it is",
-		Long: `Why tells of every decision about a block: the rule that held it, or what its
-score was made of, and when it moved. It also says what rule and score it has
-now. The score is
+		Long: `Why tells of every decision about a block: the rule that held it, or how much of
+it was kept, and when it moved. It also says, as of now, which of its lines and
+names the agent will most likely need next, with the chance of each, whether it
+is in the window, and the strongest reasons for (+) and against (−) it; and which
+of its calls later ones have overtaken. --json has more of them, and all reasons.
+
+Rule and score are the pager's. The score, by which --strategy pager goes, is
 
     relevance weight × share of the intent's words in the block
   + recency weight × 1/(1+ln(1+turns since))`,
@@ -51,10 +57,11 @@ func printWhy(p *page, r *carrel.WhyResult) {
 	if d := r.Now; d != nil {
 		rows = append(rows, []any{"rule", ruleWords(d.Rule)}, []any{"score", scoreWords(r, d)}, []any{"verdict", verdict(r, d)})
 	}
-	if r.Stub != nil && r.Stub.Text != "" {
-		rows = append(rows, []any{"stub", r.Stub.Text})
-	}
 	p.fields(rows...)
+	p.stub(r.Stub)
+	if r.Need != nil {
+		p.need(r.Need)
+	}
 	if p.tty && len(r.History) > 0 {
 		p.line("")
 	}
@@ -66,12 +73,105 @@ func printWhy(p *page, r *carrel.WhyResult) {
 	p.table(t)
 }
 
+// stub prints what stands for a block: a line for each of its lines for a person, and
+// otherwise all in one.
+func (p *page) stub(s *pager.Stub) {
+	if s == nil || s.Text == "" {
+		return
+	}
+	if !p.tty {
+		p.fields([]any{"stub", s.Text})
+		return
+	}
+	lines := strings.Split(s.Text, "\n")
+	label := "stub"
+	for _, line := range lines[:min(len(lines), stubLines)] {
+		p.line("%-9s%s", label, p.paint(yellow, cut(visible(line), max(p.width-9, 20))))
+		label = ""
+	}
+	if more := len(lines) - stubLines; more > 0 {
+		p.line("%9sand %s more", "", count(more, "line"))
+	}
+}
+
+// The most that a person sees of a stub, and of what is likely needed next.
+const (
+	stubLines   = 8
+	likelyShown = 5
+)
+
+// need prints what of a block is likely needed next.
+func (p *page) need(n *carrel.WhyNeed) {
+	if p.tty && len(n.Lines)+len(n.Names) > 0 {
+		p.line("")
+		p.line("%s", p.paint(dim, "needed   chance"))
+	}
+	for i := range n.Lines {
+		if l := &n.Lines[i]; !p.tty || i < likelyShown {
+			p.likely("line", l.Text, l.Chance, l.Kept, l.Because)
+		}
+	}
+	for i := range n.Names {
+		if m := &n.Names[i]; !p.tty || i < likelyShown {
+			p.likely("name", m.Name, m.Chance, m.Kept, m.Because)
+		}
+	}
+	for i := range n.Calls {
+		c := &n.Calls[i]
+		if p.tty {
+			p.line("%-8s %s", c.State, visible(callWords(c)))
+			continue
+		}
+		p.fields([]any{"call", c.CallID, string(c.State), c.By, callWords(c)})
+	}
+}
+
+// likely prints a line or a name that may be needed next, and why.
+func (p *page) likely(what, text string, chance ratio.Ratio, kept bool, because []facts.Reason) {
+	state, color := "kept", green
+	if !kept {
+		state, color = "not kept", yellow
+	}
+	if !p.tty {
+		p.fields([]any{what, chance, state, text, becauseWords(because)})
+		return
+	}
+	p.line("%-6s %8s  %s  %s", what, chance.Percent(), p.paint(color, fmt.Sprintf("%-8s", state)), cut(visible(text), max(p.width-27, 20)))
+	p.line("%27s%s", "", p.paint(dim, becauseWords(because)))
+}
+
+// callWords says what has overtaken a call.
+func callWords(c *carrel.WhyCall) string {
+	what, part := "its result", ""
+	if c.About != "" {
+		what = "what it says of " + c.About
+	}
+	if c.Part {
+		part = " in part"
+	}
+	by := c.By.Short()
+	switch c.State {
+	case facts.StateStale:
+		return fmt.Sprintf("%s is%s stale: written in %s", what, part, by)
+	case facts.StateRedundant:
+		return fmt.Sprintf("%s is%s there again: in %s", what, part, by)
+	case facts.StateResolved:
+		return fmt.Sprintf("%s is%s resolved: it succeeded in %s", what, part, by)
+	case facts.StateSuperseded:
+		return fmt.Sprintf("%s is%s superseded: stated anew in %s", what, part, by)
+	case facts.StateCurrent:
+	}
+	return what + " is current"
+}
+
 func ruleWords(r pager.Rule) string {
 	switch {
 	case r == "":
-		return "none: the score decides"
-	case r.Hard():
+		return "none: the strategy decides"
+	case r.Absolute():
 		return string(r) + ": stays as it is"
+	case r.Hard():
+		return string(r) + ": never leaves, and is whole first"
 	}
 	return string(r) + ": never leaves"
 }
@@ -83,11 +183,28 @@ func scoreWords(r *carrel.WhyResult, d *pager.Decision) string {
 }
 
 func verdict(r *carrel.WhyResult, d *pager.Decision) string {
-	words := fmt.Sprintf("%s (retain from %s, evict below %s)", d.Directive, r.Cuts.Retain.Short(), r.Cuts.Evict.Short())
+	words := fmt.Sprintf("%s, by the score (retain from %s, evict below %s)", d.Directive, r.Cuts.Retain.Short(), r.Cuts.Evict.Short())
 	if r.Cuts.Directive(d.Score) != d.Directive {
 		words += ": blocks that are young or share no word are paged at most"
 	}
 	return words
+}
+
+// coverWords says how much a plan of lines kept of a block.
+func coverWords(d *pager.Decision) string {
+	kept := "nothing of it kept"
+	switch {
+	case d.Lines > 0:
+		kept = count(d.Lines, "passage") + " kept"
+	case d.To == pager.Whole || d.To == pager.Bare:
+		kept = "all of it kept"
+	case d.To == pager.Line:
+		kept = "its id kept"
+	}
+	if d.Rule != "" {
+		return string(d.Rule) + ", " + kept
+	}
+	return kept
 }
 
 func historyWords(h *carrel.WhyEntry) string {
@@ -100,17 +217,21 @@ func historyWords(h *carrel.WhyEntry) string {
 		return ""
 	}
 	d := h.Decision
-	if d.Directive == "" { // a discard asks no score
-		return fmt.Sprintf("%s → %s, %s → %s tokens, step %s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), d.Step)
-	}
-	why := cmp.Or(string(d.Rule), "score "+d.Score.Short())
-	if !d.Changed() {
-		return fmt.Sprintf("stayed %s, %s, %s", d.To, why, d.Directive)
-	}
-	words := fmt.Sprintf("%s → %s, %s → %s tokens, %s, %s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), why, d.Directive)
+	step := ""
 	if d.Step != "" {
-		words += ", step " + string(d.Step)
+		step = ", step " + string(d.Step)
 	}
+	if d.Directive == "" { // a discard asks no score
+		return fmt.Sprintf("%s → %s, %s → %s tokens%s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), step)
+	}
+	why := cmp.Or(string(d.Rule), "score "+d.Score.Short()) + ", " + string(d.Directive)
+	if d.Step == pager.StageCover { // whatever the score
+		why = coverWords(d)
+	}
+	if !d.Changed() {
+		return fmt.Sprintf("stayed %s, %s", d.To, why)
+	}
+	words := fmt.Sprintf("%s → %s, %s → %s tokens, %s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), why) + step
 	if h.Budget > 0 {
 		words += ", budget " + thousands(int64(h.Budget))
 	}

@@ -36,10 +36,28 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 	if r.Target == 0 && r.Share == 0 {
 		r.Target, r.Share = get[token.Count](s, "budget.target"), get[ratio.Ratio](s, "budget.target")
 	}
-	if strategy := cmp.Or(r.Strategy, s.strategy()); strategy == carrel.StrategyWindow || strategy == carrel.StrategyImportance {
-		return
+	if summarizes(cmp.Or(r.Strategy, s.strategy())) {
+		r.ProbeMin = cmp.Or(r.ProbeMin, s.ProbeMin())
 	}
-	r.ProbeMin = cmp.Or(r.ProbeMin, s.ProbeMin())
+}
+
+// Summarize fills in the strategy of a request that is about a summary, where it is
+// left open: that of the settings, or anchored if that makes none.
+func (s *Settings) Summarize(r *carrel.CompressRequest) {
+	if r.Strategy == "" && !summarizes(s.strategy()) {
+		r.Strategy = carrel.StrategyAnchored
+	}
+}
+
+// summarizes reports whether a strategy makes a summary.
+func summarizes(s carrel.Strategy) bool {
+	switch s {
+	case carrel.StrategyImportance, carrel.StrategyWindow, carrel.StrategyPager:
+		return false
+	case carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque:
+		return true
+	}
+	return false
 }
 
 func (s *Settings) strategy() carrel.Strategy {

@@ -308,6 +308,16 @@ func TestEngineAndRequest(t *testing.T) {
 			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyWindow},
 		},
 		{
+			name: "the built-in strategy, which is not probed",
+			text: "probes.accept = 0.95",
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyImportance},
+		},
+		{
+			name: "the pager's formula, which is not probed",
+			text: "compress.strategy = 'pager'\nprobes.accept = 0.95",
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyPager},
+		},
+		{
 			name: "a request with its own share of the probes",
 			text: "probes.accept = 0.95",
 			req:  carrel.CompressRequest{ProbeMin: new(ratio.Ratio(0))},
@@ -338,12 +348,39 @@ func TestEngineAndRequest(t *testing.T) {
 				}
 			}()
 			if opts.Weights != tt.opts.Weights || opts.Cuts != tt.opts.Cuts || opts.KeepLast != tt.opts.KeepLast || opts.Window != tt.opts.Window ||
-				opts.Strategy != stdcmp.Or(tt.opts.Strategy, carrel.StrategyAnchored) {
+				opts.Strategy != stdcmp.Or(tt.opts.Strategy, carrel.StrategyImportance) {
 				t.Errorf("options are %+v, want %+v", opts, tt.opts)
 			}
 			s.Request(&tt.req)
 			if diff := cmp.Diff(tt.want, tt.req); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is asked for with a summary gets one, by the strategy of the settings if that
+// makes one, and a strategy that was named stays.
+func TestSummarize(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		strategy   carrel.Strategy
+		want       carrel.Strategy
+	}{
+		{"the built-in strategy makes none", "", "", carrel.StrategyAnchored},
+		{"a strategy of the settings makes none", "compress.strategy = 'pager'", "", carrel.StrategyAnchored},
+		{"a strategy of the settings makes one", "compress.strategy = 'hybrid'", "", ""},
+		{"a strategy is named", "", carrel.StrategyWindow, carrel.StrategyWindow},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Load(newWorld(t, "", tt.text+"\n", "").sources(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := carrel.CompressRequest{Strategy: tt.strategy}
+			s.Summarize(&req)
+			if req.Strategy != tt.want {
+				t.Errorf("strategy %q, want %q", req.Strategy, tt.want)
 			}
 		})
 	}

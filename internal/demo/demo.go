@@ -39,7 +39,7 @@ var ErrFailed = errors.New("a check of the demonstration failed")
 func Run(ctx context.Context, out io.Writer, dir string) error {
 	d := &demo{out: out, dir: dir, data: Session(), scope: governance.DefaultScope}
 	fmt.Fprintf(out, "carrel demo · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
-	for _, step := range []func(context.Context) error{d.open, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.verify} {
+	for _, step := range []func(context.Context) error{d.open, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.planner, d.verify} {
 		if err := step(ctx); err != nil {
 			return errors.Join(err, d.close())
 		}
@@ -52,7 +52,7 @@ func Run(ctx context.Context, out io.Writer, dir string) error {
 		return ErrFailed
 	}
 	fmt.Fprintf(out, "\nall %d checks passed\n\nThe store is %s, the exports lie beside it.\nNext, in this folder:\n", d.checks, d.path())
-	for _, c := range []string{"messages @last", "why " + d.cold, "recall " + d.cold + " --text", "compress @last --target 10%"} {
+	for _, c := range []string{"messages @last", "why " + d.cut, "recall " + d.cut + " --text", "compress @last --target 10%"} {
 		fmt.Fprintf(out, "  go run ./cmd/carrel -s %s %s\n", d.path(), c)
 	}
 	fmt.Fprint(out, "and on your own sessions:\n  go run ./cmd/carrel import --all\n  go run ./cmd/carrel sessions\n")
@@ -72,7 +72,7 @@ type demo struct {
 	result  *carrel.CompressResult
 	before  []byte // export before the pass
 	after   []byte // export behind it
-	cold    string // a block that left
+	cut     string // the block of which most passages were kept
 
 	checks, failed int
 }
@@ -144,8 +144,13 @@ func (d *demo) untouched(ctx context.Context) error {
 	return nil
 }
 
+// request asks for a quarter, behind a summary that is probed.
+func (d *demo) request() *carrel.CompressRequest {
+	return &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4), Strategy: carrel.StrategyAnchored}
+}
+
 func (d *demo) compress(ctx context.Context) error {
-	req := &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4)}
+	req := d.request()
 	plan := *req
 	plan.DryRun = true
 	if _, err := d.engine.Compress(ctx, d.scope, &plan); err != nil {
@@ -250,16 +255,12 @@ func (d *demo) restart(ctx context.Context) error {
 }
 
 func (d *demo) recall(ctx context.Context) error {
-	f, err := carrel.Detect(d.data)
-	if err != nil {
-		return err
-	}
-	in, err := f.Decode("demo.jsonl", d.data)
+	in, err := decode(d.data)
 	if err != nil {
 		return err
 	}
 	blocks := transcript.Group(in.ID, 0, in.Messages)
-	same, left := 0, 0
+	same, left, most := 0, 0, 0
 	for i, dec := range d.result.Decisions {
 		if !dec.Changed() {
 			continue
@@ -272,8 +273,8 @@ func (d *demo) recall(ctx context.Context) error {
 		if bytes.Equal(got.Data, in.RawBlock(&blocks[i])) {
 			same++
 		}
-		if got.State == store.StateCold || d.cold == "" {
-			d.cold = dec.Block.Short()
+		if d.cut == "" || dec.Lines > most {
+			d.cut, most = dec.Block.Short(), dec.Lines
 		}
 	}
 	d.check(left > 0 && same == left, "%d of %d blocks are recalled byte for byte", same, left)
@@ -295,7 +296,7 @@ func (d *demo) search(ctx context.Context) error {
 }
 
 func (d *demo) why(ctx context.Context) error {
-	why, err := d.engine.Why(ctx, d.scope, d.cold)
+	why, err := d.engine.Why(ctx, d.scope, d.cut)
 	if err != nil {
 		return err
 	}
@@ -303,12 +304,17 @@ func (d *demo) why(ctx context.Context) error {
 	if n := len(why.History); n > 0 {
 		last = &why.History[n-1]
 	}
-	d.check(last != nil && last.Decision != nil, "the journal knows why %s is %s", d.cold, why.State)
-	if last != nil && last.Decision != nil {
-		dec := last.Decision
-		d.tell("why", "%s is %s: score %s = 0.7·%d/%d + 0.3·recency(%d) → %s", d.cold, why.State, dec.Score.Short(),
-			dec.Signals.Hits, dec.Signals.Terms, dec.Signals.Age, dec.Directive)
+	d.check(last != nil && last.Decision != nil, "the journal knows why %s is %s", d.cut, why.State)
+	if last == nil || last.Decision == nil || why.Need == nil || len(why.Need.Names) == 0 {
+		d.check(false, "%s has names, each with its chance", d.cut)
+		return nil
 	}
+	n := why.Need.Names[0]
+	state := "not in the window"
+	if n.Kept {
+		state = "in the window"
+	}
+	d.tell("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
 	return nil
 }
 
@@ -321,7 +327,7 @@ func (d *demo) undo(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.before), "undo restores the window exactly")
-	if _, err := d.engine.Compress(ctx, d.scope, &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4)}); err != nil {
+	if _, err := d.engine.Compress(ctx, d.scope, d.request()); err != nil {
 		return err
 	}
 	out, err = d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session})

@@ -13,7 +13,7 @@ func TestRun(t *testing.T) {
 	if err := Run(t.Context(), &out, dir); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	for _, want := range []string{"checks passed", dir, "byte for byte"} {
+	for _, want := range []string{"checks passed", dir, "byte for byte", "summary    of blocks 1–", "47/47 blocks one recall away"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output has no %q:\n%s", want, out.String())
 		}

@@ -338,7 +338,7 @@ func trajectories() []*Trajectory {
 func small() *Options {
 	return &Options{
 		Budgets: []Budget{{Percent: 10}, {Percent: 100}}, MinPrefix: map[string]int{"": 100}, Draws: 20,
-		Methods: append(Baselines(), Strategies(carrel.StrategyImportance)...),
+		Methods: append(Baselines(), Strategies(nil, carrel.StrategyImportance)...),
 	}
 }
 
@@ -457,7 +457,7 @@ func TestParseBudget(t *testing.T) {
 // Carrel's stubs are found in what it exports, with the messages they stand for.
 func TestStrategiesFlagTheirStubs(t *testing.T) {
 	msgs := conversation(1, 40)
-	for _, m := range Strategies(carrel.StrategyImportance, carrel.StrategyAnchored) {
+	for _, m := range Strategies(nil, carrel.StrategyImportance, carrel.StrategyAnchored) {
 		budget := Cost(msgs) / 3
 		out := m.Pack(msgs, budget)
 		stubs := 0

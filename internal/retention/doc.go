@@ -28,6 +28,7 @@
 //	far       id of the needs last seen 8,000 tokens or more before the cut
 //	stub      id, or one look-up away through a stub that the agent has a reason
 //	          to open
+//	recall    id, or one look-up away through any stub
 //	valid     1 if no result lacks its call, and no call the result that it had
 //	used      cost of what was given, as a share of the budget
 //	over      1 if that is more than the budget

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
@@ -18,16 +21,67 @@ import (
 )
 
 // Strategies returns a method for each of some strategies of Carrel's engine, named
-// "carrel-" and the strategy. What the engine fails at, for another reason than its
-// floor, it keeps nothing of.
-func Strategies(list ...carrel.Strategy) []Method {
+// "carrel-" and the strategy. The model is asked for by the family of a case; a nil
+// function, or a nil model, is that which Carrel comes with. What the engine fails at,
+// for another reason than its floor, it keeps nothing of.
+func Strategies(model func(family string) *facts.Model, list ...carrel.Strategy) []Method {
+	if model == nil {
+		model = func(string) *facts.Model { return nil }
+	}
 	var methods []Method
 	for _, s := range list {
-		methods = append(methods, Method{Name: "carrel-" + string(s), Pack: func(prefix []Message, budget int) []Message {
-			return compress(prefix, budget, s)
-		}})
+		methods = append(methods, Method{
+			Name: "carrel-" + string(s),
+			Pack: func(prefix []Message, budget int) []Message {
+				out, _ := compress(prefix, budget, s, nil, nil)
+				return out
+			},
+			judged: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+				return compress(c.Prefix, budget, s, model(c.Trajectory.Family), now)
+			},
+		})
 	}
 	return methods
+}
+
+// Epochs returns the method of an engine that compacts in epochs: what is sent grows at
+// its end until the budget is full, and only then all that came before is compressed,
+// to half of the budget. So from one step to the next the beginning stays what it was,
+// byte for byte.
+func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
+	m := Strategies(model, s)[0]
+	run := m.judged
+	return Method{
+		Name: m.Name + "-epochs",
+		Pack: func(prefix []Message, budget int) []Message {
+			from := epoch(prefix, budget)
+			return slices.Concat(m.Pack(prefix[:from:from], budget/2), prefix[from:])
+		},
+		judged: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+			from := epoch(c.Prefix, budget)
+			at := *c
+			at.Prefix = c.Prefix[:from:from]
+			out, took := run(&at, budget/2, now)
+			return slices.Concat(out, c.Prefix[from:]), took
+		},
+	}
+}
+
+// epoch returns how many messages of a prefix the last compaction has before it. A
+// reply and the results of its calls are not parted.
+func epoch(prefix []Message, budget int) int {
+	from, cost, full := 0, 0, budget
+	for i := range prefix {
+		step := prefix[i].Role != RoleTool && i > 0
+		if step && cost > full {
+			from, cost, full = i, 0, budget-budget/2
+		}
+		cost += prefix[i].Cost()
+	}
+	if cost > full {
+		return len(prefix)
+	}
+	return from
 }
 
 // tries are how often a budget is translated.
@@ -36,12 +90,15 @@ const tries = 5
 // compress has the engine import a prefix, compress it and export it again. The
 // engine counts characters and adds what a provider charges for each message and
 // call, so its budget is corrected until the cost here fits. What it refuses because
-// rules hold more than the budget is compressed as far as it goes, and is over.
-func compress(prefix []Message, budget int, s carrel.Strategy) []Message {
-	d, err := newDesk(prefix)
+// rules hold more than the budget is compressed as far as it goes, and is over. With
+// a clock it says how long the last compression took, of a session whose messages
+// the engine has seen.
+func compress(prefix []Message, budget int, s carrel.Strategy, m *facts.Model, now func() time.Time) ([]Message, time.Duration) {
+	d, err := newDesk(prefix, m)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
+	d.now = now
 	target := budget
 	var best []Message
 	for range tries {
@@ -50,28 +107,28 @@ func compress(prefix []Message, budget int, s carrel.Strategy) []Message {
 			if best == nil {
 				best, _ = d.at(int(floor.Need), s)
 			}
-			return best
+			break
 		}
 		if err != nil {
-			return best
+			break
 		}
 		cost := Cost(out)
 		if cost <= budget && (best == nil || cost > Cost(best)) {
 			best = out
 		}
 		if cost <= budget && cost*100 >= budget*97 || cost == 0 {
-			return best
+			break
 		}
 		next := target * budget / cost
 		if cost > budget {
-			next = min(next, target-1)
+			next = min(next, target-target/200-1)
 		}
 		if next == target || next < 1 {
-			return best
+			break
 		}
 		target = next
 	}
-	return best
+	return best, d.took
 }
 
 const scope = governance.Scope("retention")
@@ -81,14 +138,16 @@ type desk struct {
 	engine  *carrel.Engine
 	session transcript.SessionID
 	places  map[string][]int // messages of a block, by the short form of its id
+	now     func() time.Time // a clock, or nil
+	took    time.Duration    // of the last compression
 }
 
-func newDesk(prefix []Message) (*desk, error) {
+func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 	counter, err := token.Encoding("estimate")
 	if err != nil {
 		return nil, err
 	}
-	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter})
+	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter, Model: m})
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +178,20 @@ func newDesk(prefix []Message) (*desk, error) {
 // compression back.
 func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	ctx := context.Background()
-	res, err := d.engine.Compress(ctx, scope, &carrel.CompressRequest{
-		Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio),
-	})
+	req := &carrel.CompressRequest{Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio)}
+	if d.now != nil {
+		try := *req
+		try.DryRun = true
+		if _, err := d.engine.Compress(ctx, scope, &try); err != nil {
+			return nil, err
+		}
+		start := d.now()
+		if _, err := d.engine.Compress(ctx, scope, &try); err != nil {
+			return nil, err
+		}
+		d.took = d.now().Sub(start)
+	}
+	res, err := d.engine.Compress(ctx, scope, req)
 	if err != nil {
 		return nil, err
 	}

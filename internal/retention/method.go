@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -15,8 +16,17 @@ type Method struct {
 	// change the prefix, and may be called by several goroutines at once.
 	Pack func(prefix []Message, budget int) []Message
 
+	// Timed does what Pack does and says how long it took. It is for a method that
+	// must translate a prefix first, which is not its work. The time of any other is
+	// that of Pack.
+	Timed func(prefix []Message, budget int) ([]Message, time.Duration)
+
 	// foresee is an oracle's: it may look at the needs.
 	foresee func(c *Case, budget int) []Message
+
+	// judged is a method's that depends on which family it is judged by. With a clock
+	// it says how long the work took.
+	judged func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration)
 }
 
 // Oracle reports whether the method knows what will be needed.
@@ -26,7 +36,24 @@ func (m *Method) run(c *Case, budget int) []Message {
 	if m.foresee != nil {
 		return m.foresee(c, budget)
 	}
+	if m.judged != nil {
+		out, _ := m.judged(c, budget, nil)
+		return out
+	}
 	return m.Pack(c.Prefix, budget)
+}
+
+// clocked does what run does and says how long it took, by a clock.
+func (m *Method) clocked(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+	switch {
+	case m.Timed != nil:
+		return m.Timed(c.Prefix, budget)
+	case m.judged != nil:
+		return m.judged(c, budget, now)
+	}
+	start := now()
+	out := m.run(c, budget)
+	return out, now().Sub(start)
 }
 
 // units groups the messages of a prefix: a reply with the results of its calls, or

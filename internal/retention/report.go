@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // A Budget is how much a method may keep: a share of the prefix, or tokens.
@@ -65,6 +66,11 @@ type Options struct {
 
 	// NoStable leaves the score stable out. It takes as long as all others.
 	NoStable bool
+
+	// Now reads a clock. With it the methods are timed, and so that they do not
+	// disturb each other one case is done after the other. Times differ from run to
+	// run, so such reports do, too.
+	Now func() time.Time
 }
 
 func (o *Options) complete() Options {
@@ -92,7 +98,8 @@ func (o *Options) minPrefix(family string) int {
 
 // A Report is what a measurement found.
 type Report struct {
-	Common   int      `json:"common"` // identifiers and lines of two or more families
+	Peers    []string `json:"peers,omitempty"` // packages of peers, with their versions, if the caller says
+	Common   int      `json:"common"`          // identifiers and lines of two or more families
 	Families []Family `json:"families"`
 	Rows     []Row    `json:"rows"`
 }
@@ -116,6 +123,13 @@ type Row struct {
 	Method string             `json:"method"`
 	Oracle bool               `json:"oracle,omitempty"`
 	Scores map[Score]Estimate `json:"scores"`
+	Speed  *Speed             `json:"speed,omitempty"` // if methods are timed, but not of oracles
+}
+
+// A Speed is how fast a method packs.
+type Speed struct {
+	Micros float64 `json:"us"`     // microseconds for a prefix
+	Tokens float64 `json:"mtok_s"` // millions of tokens of prefixes in a second
 }
 
 // An Estimate is a mean with the interval that holds 95 percent of the draws.
@@ -131,8 +145,15 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	common := NewCommon(all)
 	cases := Select(all, common, o.Max, o.minPrefix)
 	n := len(o.Budgets) * len(o.Methods)
-	results := make([]Scores, len(cases)*n) // by case, budget, method
-	each(len(cases), func(i int) { o.judge(cases[i], results[i*n:(i+1)*n]) })
+	results := make([]outcome, len(cases)*n) // by case, budget, method
+	judge := func(i int) { o.judge(cases[i], results[i*n:(i+1)*n]) }
+	if o.Now == nil {
+		each(len(cases), judge)
+	} else {
+		for i := range cases {
+			judge(i)
+		}
+	}
 
 	r := &Report{Common: common.Size(), Families: families(cases)}
 	samples := make([]sample, len(r.Families))
@@ -142,12 +163,19 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	for b := range o.Budgets {
 		for m := range o.Methods {
 			at := b*len(o.Methods) + m
-			score := func(i int) Scores { return results[i*n+at] }
-			row := Row{Budget: o.Budgets[b].String(), Method: o.Methods[m].Name, Oracle: o.Methods[m].Oracle()}
-			r.Rows = append(r.Rows, row.with("", estimates(samples, score)))
+			score := func(i int) Scores { return results[i*n+at].scores }
+			row := func(family string, samples []sample) Row {
+				row := Row{Family: family, Budget: o.Budgets[b].String(), Method: o.Methods[m].Name, Oracle: o.Methods[m].Oracle()}
+				row.Scores = estimates(samples, score)
+				if o.Now != nil && !row.Oracle {
+					row.Speed = speed(cases, samples, func(i int) time.Duration { return results[i*n+at].took })
+				}
+				return row
+			}
+			r.Rows = append(r.Rows, row("", samples))
 			if len(samples) > 1 {
 				for f := range samples {
-					r.Rows = append(r.Rows, row.with(r.Families[f].Name, estimates(samples[f:f+1], score)))
+					r.Rows = append(r.Rows, row(r.Families[f].Name, samples[f:f+1]))
 				}
 			}
 		}
@@ -155,13 +183,32 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	return r
 }
 
-func (r Row) with(family string, scores map[Score]Estimate) Row {
-	r.Family, r.Scores = family, scores
-	return r
+// An outcome is what a method made of a case with a budget.
+type outcome struct {
+	scores Scores
+	took   time.Duration // if methods are timed
+}
+
+// speed returns the speed over the cases of samples, or nil if they took no time.
+func speed(cases []*Case, samples []sample, took func(i int) time.Duration) *Speed {
+	n, tokens, micros := 0, 0, 0.0
+	for s := range samples {
+		for _, group := range samples[s].groups {
+			for _, i := range group {
+				n++
+				tokens += cases[i].Cost()
+				micros += float64(took(i)) / float64(time.Microsecond)
+			}
+		}
+	}
+	if micros == 0 {
+		return nil
+	}
+	return &Speed{Micros: micros / float64(n), Tokens: float64(tokens) / micros}
 }
 
 // judge runs all methods with all budgets over one case.
-func (o *Options) judge(c *Case, results []Scores) {
+func (o *Options) judge(c *Case, results []outcome) {
 	j := NewJudge(c)
 	var later *Case
 	if !o.NoStable {
@@ -171,14 +218,19 @@ func (o *Options) judge(c *Case, results []Scores) {
 		budget := o.Budgets[b].of(c.Cost())
 		for m := range o.Methods {
 			method := &o.Methods[m]
-			out := method.run(c, budget)
-			s := j.Score(out, budget)
+			r := &results[b*len(o.Methods)+m]
+			var out []Message
+			if o.Now != nil && !method.Oracle() {
+				out, r.took = method.clocked(c, budget, o.Now)
+			} else {
+				out = method.run(c, budget)
+			}
+			r.scores = j.Score(out, budget)
 			if later != nil && !method.Oracle() {
 				if v := Stable(out, method.run(later, budget)); !math.IsNaN(v) {
-					s[ScoreStable] = v
+					r.scores[ScoreStable] = v
 				}
 			}
-			results[b*len(o.Methods)+m] = s
 		}
 	}
 }
@@ -336,9 +388,12 @@ func (r *Report) JSON(w io.Writer) error {
 }
 
 // Table writes the report as text: for each budget a row for each method, over all
-// families, with intervals for ground and line; or that of one family.
+// families, with intervals for ground and line; or that of one family. If methods
+// were timed, the microseconds for a prefix and millions of tokens in a second stand
+// at the end.
 func (r *Report) Table(w io.Writer, family string) error {
 	budget := ""
+	timed := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Speed != nil })
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -347,7 +402,11 @@ func (r *Report) Table(w io.Writer, family string) error {
 		}
 		if row.Budget != budget {
 			budget = row.Budget
-			fmt.Fprintf(t, "\nat %s\tground\t\tline\t\tid\tcomplete\tfar\tstub\tvalid\tused\tover\tstable\n", budget)
+			fmt.Fprintf(t, "\nat %s\tground\t\tline\t\tid\tcomplete\tfar\tstub\trecall\tvalid\tused\tover\tstable", budget)
+			if timed {
+				fmt.Fprint(t, "\tµs\tMtok/s")
+			}
+			fmt.Fprintln(t)
 		}
 		fmt.Fprintf(t, "%s", row.Method)
 		for _, name := range AllScores() {
@@ -357,9 +416,19 @@ func (r *Report) Table(w io.Writer, family string) error {
 				fmt.Fprintf(t, "\t[%s–%s]", figure(e.Low, ok), figure(e.High, ok))
 			}
 		}
+		if timed {
+			fmt.Fprint(t, row.Speed.columns())
+		}
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+func (s *Speed) columns() string {
+	if s == nil {
+		return "\t–\t–"
+	}
+	return fmt.Sprintf("\t%.0f\t%.1f", s.Micros, s.Tokens)
 }
 
 // Head writes which cases there are.

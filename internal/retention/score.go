@@ -17,6 +17,7 @@ const (
 	ScoreComplete Score = "complete"
 	ScoreFar      Score = "far"
 	ScoreStub     Score = "stub"
+	ScoreRecall   Score = "recall"
 	ScoreValid    Score = "valid"
 	ScoreUsed     Score = "used"
 	ScoreOver     Score = "over"
@@ -26,7 +27,7 @@ const (
 // AllScores are the scores, the headline first.
 func AllScores() []Score {
 	return []Score{
-		ScoreGround, ScoreLine, ScoreID, ScoreComplete, ScoreFar, ScoreStub,
+		ScoreGround, ScoreLine, ScoreID, ScoreComplete, ScoreFar, ScoreStub, ScoreRecall,
 		ScoreValid, ScoreUsed, ScoreOver, ScoreStable,
 	}
 }
@@ -104,7 +105,7 @@ func (j *Judge) Score(out []Message, budget int) Scores {
 	}
 	s := Scores{
 		ScoreID: share(present), ScoreGround: share(grounded), ScoreComplete: j.complete(present),
-		ScoreStub: share(j.reachable(out, present)), ScoreValid: 0, ScoreUsed: float64(Cost(out)) / float64(max(budget, 1)),
+		ScoreStub: share(j.reachable(out, present, true)), ScoreRecall: share(j.reachable(out, present, false)), ScoreValid: 0, ScoreUsed: float64(Cost(out)) / float64(max(budget, 1)),
 		ScoreOver: 0,
 	}
 	if far := j.far(present); len(far) > 0 {
@@ -219,9 +220,10 @@ func (j *Judge) situations() []set64 {
 	return list
 }
 
-// reachable returns which needs are there, or could be looked up: a stub for a
-// message that has the need names something else that the agent has at hand.
-func (j *Judge) reachable(out []Message, present []bool) []bool {
+// reachable returns which needs are there, or could be looked up: there is a stub for a
+// message that has the need, and, if that is asked for, it names something else that
+// the agent has at hand.
+func (j *Judge) reachable(out []Message, present []bool, cause bool) []bool {
 	at := make([]bool, len(present))
 	copy(at, present)
 	stubs := j.stubs(out)
@@ -231,7 +233,7 @@ func (j *Judge) reachable(out []Message, present []bool) []bool {
 	sources := j.sources()
 	for i := range j.Needs {
 		for k := 0; k < len(stubs) && !at[i]; k++ {
-			at[i] = stubs[k].standsFor(sources[i]) && stubs[k].sharesWith(j.about[j.Needs[i].Action], j.Needs[i].id)
+			at[i] = stubs[k].standsFor(sources[i]) && (!cause || stubs[k].sharesWith(j.about[j.Needs[i].Action], j.Needs[i].id))
 		}
 	}
 	return at

@@ -1,0 +1,125 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// planner compresses a copy of the session to a tenth without a summary, and checks
+// that every block is in the window, or named there and one recall away.
+func (d *demo) planner(ctx context.Context) error {
+	e, err := carrel.New(memory.New(), &carrel.Options{Now: clock})
+	if err != nil {
+		return err
+	}
+	in, err := e.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
+	if err != nil {
+		return err
+	}
+	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: carrel.StrategyImportance})
+	if err != nil {
+		return err
+	}
+	d.check(r.After <= r.Budget, "a window of %d tokens fits a budget of %d", r.After, r.Budget)
+	out, err := e.Export(ctx, d.scope, &carrel.ExportRequest{Session: in.Session})
+	if err != nil {
+		return err
+	}
+	original, err := decode(d.data)
+	if err != nil {
+		return err
+	}
+	window, err := decode(out.Data)
+	if err != nil {
+		return err
+	}
+	blocks := transcript.Group(original.ID, 0, original.Messages)
+	text := said(window.Messages)
+	kept, named, same := 0, 0, 0
+	for i := range r.Decisions {
+		dec := &r.Decisions[i]
+		if dec.To == pager.Whole || dec.To == pager.Bare || dec.Lines > 0 {
+			kept++
+		}
+		if dec.To == pager.Whole || dec.To == pager.Bare || strings.Contains(text, "[carrel "+dec.Block.Short()) {
+			named++
+		}
+		got, err := e.Recall(ctx, d.scope, &carrel.RecallRequest{Block: string(dec.Block)})
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(got.Data, original.RawBlock(&blocks[i])) {
+			same++
+		}
+	}
+	all := len(blocks)
+	d.check(named == all, "%d of %d blocks are in the window or named there by their ids", named, all)
+	d.check(same == all, "%d of %d blocks are recalled byte for byte", same, all)
+	before := said(original.Messages)
+	lines, names := shared(linesOf(before), linesOf(text)), shared(namesOf(before), namesOf(text))
+	d.check(lines > 0 && names > 0, "%d lines and %d names are kept", lines, names)
+	d.tell("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
+		group(int(r.Before)), group(int(r.After)), 100-100*int(r.After)/int(r.Before), group(lines), group(names), kept, same, all)
+	return nil
+}
+
+func decode(data []byte) (*transcript.Session, error) {
+	f, err := carrel.Detect(data)
+	if err != nil {
+		return nil, err
+	}
+	return f.Decode("demo.jsonl", data)
+}
+
+// said returns all that messages say, with the arguments and results of calls.
+func said(msgs []transcript.Message) string {
+	var b strings.Builder
+	for i := range msgs {
+		b.WriteString(msgs[i].Text() + "\n")
+		for _, c := range msgs[i].Calls() {
+			b.Write(c.Input)
+			b.WriteByte('\n')
+		}
+		for _, r := range msgs[i].Results() {
+			b.WriteString(r.Text() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// linesOf returns the lines of a text.
+func linesOf(text string) map[string]bool {
+	set := make(map[string]bool)
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			set[line] = true
+		}
+	}
+	return set
+}
+
+// namesOf returns the identifiers in a text.
+func namesOf(text string) map[string]bool {
+	set := make(map[string]bool)
+	facts.Each(text, func(id facts.Identifier, _ int) { set[id.Text] = true })
+	return set
+}
+
+// shared returns how many of a set another has.
+func shared(a, b map[string]bool) int {
+	n := 0
+	for s := range a {
+		if b[s] {
+			n++
+		}
+	}
+	return n
+}

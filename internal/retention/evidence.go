@@ -1,0 +1,332 @@
+package retention
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/carrel-dev/carrel/retrieval"
+)
+
+// A Dialog is what two people said to each other in several sessions, with
+// questions about it and the turns that have the answers.
+type Dialog struct {
+	ID        string
+	Turns     []retrieval.Turn
+	Questions []Question
+
+	costs []int // of the turns
+}
+
+// A Question is asked about a dialog.
+type Question struct {
+	Text     string
+	Category Category
+	Evidence []int // indexes of turns, ascending; none where the answer is nowhere
+}
+
+// A Category is a kind of question, by the number that the format has for it.
+type Category int
+
+// The categories. A question of another number has that number as its category.
+const (
+	CategoryMultiHop    Category = 1 // the answer is in several turns
+	CategoryTemporal    Category = 2 // asks for a time
+	CategoryOpen        Category = 3 // needs to know the world, too
+	CategorySingleHop   Category = 4 // the answer is in one turn
+	CategoryAdversarial Category = 5 // asks one for what the other did
+)
+
+var categoryNames = map[Category]string{
+	CategoryMultiHop: "multi-hop", CategoryTemporal: "temporal", CategoryOpen: "open",
+	CategorySingleHop: "single-hop", CategoryAdversarial: "adversarial",
+}
+
+func (c Category) String() string {
+	if name, known := categoryNames[c]; known {
+		return name
+	}
+	return "category " + strconv.Itoa(int(c))
+}
+
+// An Unresolved is an id given as evidence that no turn has.
+type Unresolved struct {
+	Sample   string
+	Question int // from 1
+	ID       string
+}
+
+func (u Unresolved) String() string {
+	return fmt.Sprintf("%s, question %d: no turn has the id %q", u.Sample, u.Question, u.ID)
+}
+
+// ErrNoDialog says that a file is not in the format of dialogs with evidence.
+var ErrNoDialog = errors.New("no dialog with evidence: want a list of samples, each with a conversation and qa")
+
+// turnCost returns the tokens of a turn, by the measure's count of a message.
+func turnCost(t *retrieval.Turn) int { return (&Message{Text: t.String()}).Cost() }
+
+// Cost returns the tokens of all turns.
+func (d *Dialog) Cost() int {
+	n := 0
+	for _, c := range d.costs {
+		n += c
+	}
+	return n
+}
+
+// LoadDialogs reads files and all .json and .jsonl files below folders. A file of
+// a folder that is something else is skipped and returned by its path.
+func LoadDialogs(paths []string) (all []*Dialog, lost []Unresolved, skipped []string, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		files := []string{path}
+		if info.IsDir() {
+			if files, err = list([]string{path}); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			dialogs, unresolved, err := ReadDialogs(filepath.Base(file), data)
+			switch {
+			case info.IsDir() && errors.Is(err, ErrNoDialog):
+				skipped = append(skipped, file)
+			case err != nil:
+				return nil, nil, nil, err
+			}
+			all, lost = append(all, dialogs...), append(lost, unresolved...)
+		}
+	}
+	return all, lost, skipped, nil
+}
+
+// ReadDialogs reads the format that LoCoMo is published in: a JSON list of samples,
+// or one sample. A sample has
+//
+//	sample_id     its name
+//	conversation  session_1, session_2, …: lists of turns, each with speaker,
+//	              dia_id, text and, for a picture, blip_caption; and
+//	              session_1_date_time, …
+//	qa            a list of questions, each with question, category and evidence,
+//	              which are ids of turns
+//
+// Everything else is left alone. An id of evidence may be several, joined by
+// semicolons, commas or blanks, and may be written "(D01:3)" or "D:1:3" for "D1:3".
+// Those that still fit no turn are returned. The name of the file is for errors.
+func ReadDialogs(file string, data []byte) ([]*Dialog, []Unresolved, error) {
+	var raw []json.RawMessage
+	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
+		raw = []json.RawMessage{data}
+	} else if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, ErrNoDialog)
+	}
+	var all []*Dialog
+	var lost []Unresolved
+	for i := range raw {
+		r := dialogReader{sample: fmt.Sprintf("%s: sample %d", file, i+1), ids: make(map[string]int)}
+		if err := r.read(raw[i]); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", r.sample, err)
+		}
+		all, lost = append(all, &r.Dialog), append(lost, r.lost...)
+	}
+	if len(all) == 0 {
+		return nil, nil, fmt.Errorf("%s: %w", file, ErrNoDialog)
+	}
+	return all, lost, nil
+}
+
+// A dialogReader reads one sample.
+type dialogReader struct {
+	Dialog
+
+	sample string         // how errors name it
+	ids    map[string]int // turns by their keys
+	lost   []Unresolved
+}
+
+func (r *dialogReader) read(data json.RawMessage) error {
+	var sample struct {
+		ID           json.RawMessage            `json:"sample_id"`
+		Conversation map[string]json.RawMessage `json:"conversation"`
+		QA           json.RawMessage            `json:"qa"`
+	}
+	if err := json.Unmarshal(data, &sample); err != nil || sample.Conversation == nil {
+		return ErrNoDialog
+	}
+	if r.ID = scalar(sample.ID); r.ID != "" {
+		r.sample += " (" + r.ID + ")"
+	}
+	for _, n := range sessionNumbers(sample.Conversation) {
+		key := "session_" + strconv.Itoa(n)
+		if err := r.session(n, sample.Conversation[key], scalar(sample.Conversation[key+"_date_time"])); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	questions, err := elements(sample.QA, "qa")
+	if err != nil {
+		return err
+	}
+	for i, q := range questions {
+		if err := r.question(i+1, q); err != nil {
+			return fmt.Errorf("question %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// sessionNumbers returns the numbers of the sessions of a conversation, ascending.
+func sessionNumbers(conversation map[string]json.RawMessage) []int {
+	var numbers []int
+	for key := range conversation {
+		if digits, ok := strings.CutPrefix(key, "session_"); ok {
+			if n, err := strconv.Atoi(digits); err == nil && strconv.Itoa(n) == digits {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+func (r *dialogReader) session(number int, data json.RawMessage, date string) error {
+	turns, err := elements(data, "the session")
+	if err != nil {
+		return err
+	}
+	for i, raw := range turns {
+		var t struct {
+			Speaker string `json:"speaker"`
+			ID      string `json:"dia_id"`
+			Text    string `json:"text"`
+			Caption string `json:"blip_caption"`
+		}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return fmt.Errorf("turn %d: want speaker, dia_id and text, have %s", i+1, part(string(raw), 40, false))
+		}
+		if t.Caption != "" {
+			t.Text = strings.TrimSpace(t.Text + " [image: " + t.Caption + "]")
+		}
+		if key := turnKey(t.ID); key != "" {
+			if _, taken := r.ids[key]; taken {
+				return fmt.Errorf("turn %d: another turn has the id %q, too", i+1, t.ID)
+			}
+			r.ids[key] = len(r.Turns)
+		}
+		turn := retrieval.Turn{Session: number, Date: date, Speaker: t.Speaker, Text: t.Text}
+		r.Turns = append(r.Turns, turn)
+		r.costs = append(r.costs, turnCost(&turn))
+	}
+	return nil
+}
+
+func (r *dialogReader) question(number int, raw json.RawMessage) error {
+	var q struct {
+		Question string          `json:"question"`
+		Category json.RawMessage `json:"category"`
+		Evidence json.RawMessage `json:"evidence"`
+	}
+	if err := json.Unmarshal(raw, &q); err != nil || strings.TrimSpace(q.Question) == "" {
+		return fmt.Errorf("want a question and evidence, have %s", part(string(raw), 40, false))
+	}
+	category := 0
+	if s := scalar(q.Category); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("category %s is no number", part(s, 40, false))
+		}
+		category = n
+	}
+	ids, err := evidenceIDs(q.Evidence)
+	if err != nil {
+		return err
+	}
+	var evidence []int
+	for _, id := range ids {
+		if turn, known := r.ids[turnKey(id)]; known {
+			evidence = append(evidence, turn)
+		} else {
+			r.lost = append(r.lost, Unresolved{r.sample, number, id})
+		}
+	}
+	slices.Sort(evidence)
+	r.Questions = append(r.Questions, Question{q.Question, Category(category), slices.Compact(evidence)})
+	return nil
+}
+
+// evidenceIDs returns the ids in a text, or in a list of texts.
+func evidenceIDs(raw json.RawMessage) ([]string, error) {
+	var one string
+	var texts []string
+	if err := json.Unmarshal(raw, &one); err == nil && one != "" {
+		texts = []string{one}
+	} else if len(raw) > 0 && err != nil {
+		if err := json.Unmarshal(raw, &texts); err != nil {
+			return nil, fmt.Errorf("evidence is no list of ids: %s", part(string(raw), 40, false))
+		}
+	}
+	var ids []string
+	for _, text := range texts {
+		split := strings.FieldsFunc(text, func(c rune) bool { return c == ';' || c == ',' || unicode.IsSpace(c) })
+		if len(split) == 0 {
+			split = []string{text} // which fits no turn
+		}
+		ids = append(ids, split...)
+	}
+	return ids, nil
+}
+
+// turnKey returns an id in its plain form: "D1:3" for "(D01:3)" and "D:1:3". An id
+// that is of no such form is returned without the blanks around it.
+func turnKey(id string) string {
+	id = strings.TrimSpace(id)
+	rest, ok := strings.CutPrefix(strings.Trim(id, "()"), "D")
+	if !ok {
+		return id
+	}
+	session, turn, ok := strings.Cut(strings.TrimPrefix(rest, ":"), ":")
+	s, err1 := strconv.ParseUint(session, 10, 31)
+	t, err2 := strconv.ParseUint(turn, 10, 31)
+	if !ok || err1 != nil || err2 != nil {
+		return id
+	}
+	return fmt.Sprintf("D%d:%d", s, t)
+}
+
+// scalar returns a JSON string or number as text, and nothing for all else.
+func scalar(raw json.RawMessage) string {
+	var s string
+	var n json.Number
+	switch {
+	case json.Unmarshal(raw, &s) == nil:
+		return s
+	case json.Unmarshal(raw, &n) == nil:
+		return n.String()
+	}
+	return ""
+}
+
+// elements returns the elements of a JSON list, none if there is nothing or null.
+func elements(raw json.RawMessage, what string) ([]json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("%s is no list: %s", what, part(string(raw), 40, false))
+	}
+	return list, nil
+}

@@ -1,0 +1,298 @@
+package retention
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Peer is a program outside of Carrel that packs prefixes with a package that
+// others use for it. It reads requests from its standard input and writes answers to
+// its standard output, a JSON value in a line each:
+//
+//	its first line   {"peer": name, "packages": {name: version}, "methods": [name]}
+//	a request        {"id": 1, "method": name, "budget": tokens, "messages": [
+//	                 {"role", "text", "calls": [{"id", "name", "args"}], "call_id", "tool"}]}
+//	its answer       {"id": 1, "us": microseconds, "keep": [{"src": 0}]}
+//	or               {"id": 1, "error": text}
+//
+// What it keeps are messages of the request, by their numbers from 0 on, each with
+// another text if there is a "text", and with some of its calls only if there are
+// "calls", which lists their numbers. The microseconds are those of the package alone,
+// without the conversion to its types and back.
+//
+// A Peer may be used by several goroutines; the program works for one after the other.
+type Peer struct {
+	Name     string
+	Packages []string // with their versions, as "name 1.2.3"
+
+	methods []string
+	path    string
+	stderr  ending
+	kill    func() error
+	wait    func() error
+
+	mu  sync.Mutex
+	in  io.WriteCloser
+	out *json.Decoder
+	id  int
+	err error // the first
+}
+
+// StartPeer starts a program, which ends with the context or with [Peer.Close].
+func StartPeer(ctx context.Context, path string, args ...string) (*Peer, error) {
+	p := &Peer{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path: path}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stderr = &p.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
+	}
+	p.in, p.out = in, json.NewDecoder(out)
+	p.kill, p.wait = cmd.Process.Kill, sync.OnceValue(cmd.Wait)
+	if err := p.greet(); err != nil {
+		return nil, p.fail("no greeting", err)
+	}
+	return p, nil
+}
+
+// greet reads what the program says of itself.
+func (p *Peer) greet() error {
+	var hello struct {
+		Peer     string            `json:"peer"`
+		Packages map[string]string `json:"packages"`
+		Methods  []string          `json:"methods"`
+	}
+	if err := p.out.Decode(&hello); err != nil {
+		return err
+	}
+	if len(hello.Methods) == 0 {
+		return errors.New("it offers no method")
+	}
+	p.Name = cmp.Or(hello.Peer, p.Name)
+	p.methods = hello.Methods
+	for _, name := range slices.Sorted(maps.Keys(hello.Packages)) {
+		p.Packages = append(p.Packages, name+" "+hello.Packages[name])
+	}
+	return nil
+}
+
+// Methods returns what the program offers. They keep nothing once something went
+// wrong, so [Peer.Err] says whether what they gave may be used.
+func (p *Peer) Methods() []Method {
+	var methods []Method
+	for _, name := range p.methods {
+		timed := func(prefix []Message, budget int) ([]Message, time.Duration) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.err != nil {
+				return nil, 0
+			}
+			out, took, err := p.ask(name, prefix, budget)
+			if err != nil {
+				_ = p.fail("method "+name, err) // Err has it
+			}
+			return out, took
+		}
+		methods = append(methods, Method{
+			Name:  name,
+			Timed: timed,
+			Pack: func(prefix []Message, budget int) []Message {
+				out, _ := timed(prefix, budget)
+				return out
+			},
+		})
+	}
+	return methods
+}
+
+// Err returns the first thing that went wrong, a [*PeerError].
+func (p *Peer) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// Close ends the program. It returns what [Peer.Err] does.
+func (p *Peer) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return p.err
+	}
+	_ = p.in.Close() // fails if it was closed before
+	if err := p.wait(); err != nil {
+		return p.fail("it ended", err)
+	}
+	return nil
+}
+
+// fail ends the program because of an error and returns it with what is known.
+func (p *Peer) fail(doing string, err error) error {
+	_ = p.in.Close()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("it ended: %w", cmp.Or(p.wait(), err))
+	} else {
+		_ = p.kill() // fails if it has ended
+		_ = p.wait() // it was killed
+	}
+	p.err = &PeerError{Name: p.Name, Path: p.path, Said: p.stderr.String(), Err: fmt.Errorf("%s: %w", doing, err)}
+	return p.err
+}
+
+// A PeerError says what went wrong with a peer.
+type PeerError struct {
+	Name string
+	Path string // of the program
+	Said string // the end of its standard error
+	Err  error
+}
+
+func (e *PeerError) Error() string {
+	s := fmt.Sprintf("peer %s: %v", e.Name, e.Err)
+	if e.Said != "" {
+		s += "; it said:\n" + e.Said + "\n"
+	} else {
+		s += "; "
+	}
+	return s + "start " + e.Path + " by hand to see whether it greets, or install it again"
+}
+
+func (e *PeerError) Unwrap() error { return e.Err }
+
+type peerCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"`
+}
+
+type peerMessage struct {
+	Role   Role       `json:"role"`
+	Text   string     `json:"text"`
+	Calls  []peerCall `json:"calls,omitempty"`
+	CallID string     `json:"call_id,omitempty"`
+	Tool   string     `json:"tool,omitempty"`
+}
+
+type peerRequest struct {
+	ID       int           `json:"id"`
+	Method   string        `json:"method"`
+	Budget   int           `json:"budget"`
+	Messages []peerMessage `json:"messages"`
+}
+
+type peerAnswer struct {
+	ID     int         `json:"id"`
+	Micros *float64    `json:"us"`
+	Keep   *[]peerKept `json:"keep"`
+	Error  string      `json:"error"`
+}
+
+type peerKept struct {
+	Source int     `json:"src"`
+	Text   *string `json:"text"`
+	Calls  *[]int  `json:"calls"`
+}
+
+// ask sends a request and returns the answer.
+func (p *Peer) ask(method string, prefix []Message, budget int) ([]Message, time.Duration, error) {
+	p.id++
+	req := peerRequest{ID: p.id, Method: method, Budget: budget, Messages: make([]peerMessage, len(prefix))}
+	for i := range prefix {
+		m := &prefix[i]
+		req.Messages[i] = peerMessage{Role: m.Role, Text: m.Text, CallID: m.CallID, Tool: m.Tool}
+		for _, c := range m.Calls {
+			req.Messages[i].Calls = append(req.Messages[i].Calls, peerCall(c))
+		}
+	}
+	if err := json.NewEncoder(p.in).Encode(&req); err != nil {
+		return nil, 0, fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	var a peerAnswer
+	switch err := p.out.Decode(&a); {
+	case err != nil:
+		return nil, 0, fmt.Errorf("read its answer: %w", err)
+	case a.ID != req.ID:
+		return nil, 0, fmt.Errorf("it answered request %d, not %d", a.ID, req.ID)
+	case a.Error != "":
+		return nil, 0, errors.New(a.Error)
+	case a.Micros == nil || *a.Micros < 0:
+		return nil, 0, errors.New("it did not say how long it took")
+	case a.Keep == nil:
+		return nil, 0, errors.New("it did not say what it keeps")
+	}
+	out, err := kept(prefix, *a.Keep)
+	return out, time.Duration(*a.Micros * float64(time.Microsecond)), err
+}
+
+// kept returns the messages that an answer lists.
+func kept(prefix []Message, keep []peerKept) ([]Message, error) {
+	out := make([]Message, len(keep))
+	for i, k := range keep {
+		if k.Source < 0 || k.Source >= len(prefix) {
+			return nil, fmt.Errorf("it kept message %d of %d", k.Source, len(prefix))
+		}
+		out[i] = prefix[k.Source]
+		if k.Text != nil {
+			out[i].Text, out[i].Stubs = *k.Text, nil
+		}
+		if k.Calls == nil {
+			continue
+		}
+		calls := out[i].Calls
+		out[i].Calls = nil
+		for _, c := range *k.Calls {
+			if c < 0 || c >= len(calls) {
+				return nil, fmt.Errorf("it kept call %d of %d of message %d", c, len(calls), k.Source)
+			}
+			out[i].Calls = append(out[i].Calls, calls[c])
+		}
+	}
+	return out, nil
+}
+
+// An ending keeps the end of what is written to it.
+type ending struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+const longestEnding = 2000 // bytes
+
+func (e *ending) Write(data []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.data = append(e.data, data...)
+	e.data = e.data[max(0, len(e.data)-longestEnding):]
+	return len(data), nil
+}
+
+// String returns the end, without a line that lacks its beginning.
+func (e *ending) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := string(e.data)
+	if len(s) == longestEnding {
+		if _, rest, ok := strings.Cut(s, "\n"); ok {
+			s = rest
+		}
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,482 @@
+package pager
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Passage is a line of a block, or a part of one, that a window may keep in place
+// of the whole block.
+type Passage struct {
+	Bytes int     // that it takes, with what separates it from others
+	Names []int32 // identifiers that it has, by index
+	Copy  int32   // the same for lines that say the same, from 1 on; 0 for none
+	Worth int64   // of having the line, once for each Copy
+	Line  int32   // index of the passage that has this one in it; its own for a line
+}
+
+// A Reading is what a plan may keep of a block.
+type Reading struct {
+	Head     int       // bytes of what a stub says besides its passages
+	Passages []Passage // in the order of the text; a part of a line stands behind it
+}
+
+// A CoverRequest is all that a plan of lines depends on.
+type CoverRequest struct {
+	Request
+
+	Readings []Reading // of each block
+	Names    []int64   // what each identifier is worth
+
+	// Count returns the tokens of a passage of a block, with what separates it, or
+	// of the head of its stub if the passage is -1. It must be a function of its
+	// arguments.
+	Count func(block, passage int) token.Count
+}
+
+// Shares of a budget. A share that one part has no use for goes to the others.
+const (
+	headShare = 4  // a fourth at most goes to heads, before there is one for each block
+	ruleShare = 16 // a sixteenth goes to what rules hold, whole, while little is spent
+	little    = 8  // that is an eighth of the history; what is spent above that goes there
+)
+
+// Cover returns the plan that keeps lines: for the budget, as much as it can of what
+// the agent is likely to need again.
+//
+// What rules hold without any exception stays whole: system text, pins, calls that
+// have no answer yet. Of all else each block has a stub, a head with its id first and
+// passages behind it, until all of it is there and the block stays whole.
+//
+// Three queues take turns. One has the heads, those of blocks under rules first. One
+// has the blocks from which nothing should be missing, line by line: those under hard
+// rules, strongest first, and then all others, newest first. The third has all
+// passages, and gives the one whose identifiers and line are worth most for its bytes:
+// what a passage has that the window has already is worth nothing, so what is said
+// twice is kept once.
+//
+// The order in which they are taken does not depend on the budget, and a plan takes
+// them up to the first that does not fit. So whatever a plan keeps, every plan with a
+// larger budget keeps, too. What was not in the window before does not come back,
+// and what was cut does not become whole.
+//
+// It fails with a [*FloorError] if what must stay and a head for each block under a
+// rule do not fit.
+func Cover(r *CoverRequest) (*Plan, error) {
+	p := newPlan(&r.Request)
+	if p.Before <= r.Budget {
+		return p, nil
+	}
+	c := newCovering(r, p)
+	c.begin()
+	if p.After > r.Budget {
+		return nil, c.floor()
+	}
+	c.run()
+	p.Picks = c.picks()
+	for i := range p.Picks {
+		p.Decisions[i].Lines = len(p.Picks[i])
+	}
+	return p, nil
+}
+
+// A covering is in the middle of a plan.
+type covering struct {
+	r       *CoverRequest
+	p       *Plan
+	heads   []int // blocks without a head, in order
+	wholes  []int // blocks from which nothing should be missing, in order
+	at      int   // next passage of the first of wholes
+	best    offers
+	blocks  []covered
+	names   []bool // identifiers that are there
+	copies  map[int32]bool
+	history token.Count // of all blocks
+	spent   token.Count
+	onHeads token.Count
+	onWhole token.Count
+	full    bool // the next step did not fit
+}
+
+// A covered block is what a covering has of a block.
+type covered struct {
+	fixed bool // nothing more happens to it
+	open  bool // it has a head
+	whole Form // that it has when nothing of it is missing
+	taken []bool
+	lines int // that are missing
+}
+
+func newCovering(r *CoverRequest, p *Plan) *covering {
+	c := &covering{r: r, p: p, blocks: make([]covered, len(r.Blocks)), names: make([]bool, len(r.Names)), copies: make(map[int32]bool)}
+	for i := range r.Blocks {
+		b := &c.blocks[i]
+		b.taken = make([]bool, len(r.Readings[i].Passages))
+		b.whole = Whole
+		if r.Blocks[i].Thinking && !r.Blocks[i].Rule.Hard() {
+			b.whole = Bare
+		}
+		for k := range r.Readings[i].Passages {
+			if int(r.Readings[i].Passages[k].Line) == k {
+				b.lines++
+			}
+		}
+		c.history += p.Decisions[i].Before
+	}
+	return c
+}
+
+// Absolute reports whether r keeps a block as it is whatever the budget: system text,
+// pins, and calls that are not answered yet.
+func (r Rule) Absolute() bool { return r == RuleSystem || r == RulePin || r == RulePending }
+
+// begin sets the plan to what must stay, and makes the queues.
+func (c *covering) begin() {
+	c.p.After = c.r.Fixed
+	var ruled, others []int
+	for i := range c.r.Blocks {
+		b, d := &c.r.Blocks[i], &c.p.Decisions[i]
+		switch {
+		case b.Form == Gone:
+			c.blocks[i].fixed = true
+			continue
+		case b.Rule.Absolute():
+			c.blocks[i].fixed = true
+			c.p.After += d.After
+			c.cover(i)
+			continue
+		case b.Rule != "":
+			ruled = append(ruled, i)
+		default:
+			others = append(others, i)
+		}
+		d.To, d.After, d.Step = Gone, 0, StageCover
+	}
+	for _, i := range ruled {
+		c.open(i)
+	}
+	c.order(ruled, others)
+	c.offer()
+}
+
+// cover marks all that a block has as being there.
+func (c *covering) cover(i int) {
+	for k := range c.r.Readings[i].Passages {
+		c.mark(&c.r.Readings[i].Passages[k])
+	}
+}
+
+func (c *covering) mark(p *Passage) {
+	for _, n := range p.Names {
+		c.names[n] = true
+	}
+	if p.Copy != 0 {
+		c.copies[p.Copy] = true
+	}
+}
+
+// order makes the queues of heads and of whole blocks.
+func (c *covering) order(ruled, others []int) {
+	worth := make([]int64, len(c.r.Blocks))
+	for _, i := range others {
+		for k := range c.r.Readings[i].Passages {
+			worth[i] += c.gain(i, k)
+		}
+	}
+	c.heads = slices.Clone(others)
+	slices.SortStableFunc(c.heads, func(a, b int) int { return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(b, a)) })
+	c.wholes = slices.Concat(ruled, others)
+	slices.SortStableFunc(c.wholes, func(a, b int) int {
+		return cmp.Or(cmp.Compare(c.r.Blocks[a].Rule.urgency(), c.r.Blocks[b].Rule.urgency()), cmp.Compare(b, a))
+	})
+}
+
+// urgency orders the rules by which blocks should be whole first: what a person
+// said, then what answers it, then what other rules hold, then all else.
+func (r Rule) urgency() int {
+	if i := slices.Index([]Rule{RuleNewestUser, RuleCorrection, RuleFirstTask, RuleNewest}, r); i >= 0 {
+		return i
+	}
+	if r != "" {
+		return 4
+	}
+	return 5
+}
+
+// gain returns what a passage adds.
+func (c *covering) gain(i, k int) int64 {
+	p := &c.r.Readings[i].Passages[k]
+	var sum int64
+	if p.Copy != 0 && !c.copies[p.Copy] {
+		sum = p.Worth
+	}
+	for _, n := range p.Names {
+		if !c.names[n] {
+			sum += c.r.Names[n]
+		}
+	}
+	return sum
+}
+
+// An offer is a passage and what it was worth for each byte when it was last looked
+// at. That only falls.
+type offer struct {
+	block, passage int32
+	rate           int64
+}
+
+type offers []offer
+
+func (o offers) Len() int      { return len(o) }
+func (o offers) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
+func (o offers) Less(i, j int) bool {
+	a, b := &o[i], &o[j]
+	if a.rate != b.rate {
+		return a.rate > b.rate
+	}
+	if a.block != b.block {
+		return a.block > b.block // the newer
+	}
+	return a.passage < b.passage
+}
+func (o *offers) Push(x any) { *o = append(*o, x.(offer)) } //nolint:forcetypeassert // nothing else is pushed
+func (o *offers) Pop() any {
+	last := (*o)[len(*o)-1]
+	*o = (*o)[:len(*o)-1]
+	return last
+}
+
+// rate returns what a passage is worth for each byte. The first of a block has to
+// bear half of the head.
+func (c *covering) rate(i, k int) int64 {
+	bytes := c.r.Readings[i].Passages[k].Bytes
+	if !c.blocks[i].open {
+		bytes += c.r.Readings[i].Head / 2
+	}
+	return c.gain(i, k) / int64(max(bytes, 1))
+}
+
+// offer makes the queue of passages.
+func (c *covering) offer() {
+	n := 0
+	for i := range c.r.Readings {
+		n += len(c.r.Readings[i].Passages)
+	}
+	c.best = make(offers, 0, n)
+	for i := range c.blocks {
+		if c.blocks[i].fixed {
+			continue
+		}
+		for k := range c.r.Readings[i].Passages {
+			if rate := c.rate(i, k); rate > 0 {
+				c.best = append(c.best, offer{int32(i), int32(k), rate})
+			}
+		}
+	}
+	heap.Init(&c.best)
+}
+
+// run takes steps until one does not fit.
+func (c *covering) run() {
+	for !c.full {
+		switch {
+		case c.onHeads*headShare <= c.spent && c.nextHead():
+		case c.onWhole < c.forWhole() && c.nextWhole():
+		case c.nextBest():
+		case c.nextHead():
+		case c.nextWhole():
+		default:
+			return
+		}
+	}
+}
+
+// forWhole returns how much of what is spent so far is for whole blocks: of what is
+// spent above little, all while there are blocks under rules, then half.
+func (c *covering) forWhole() token.Count {
+	above := max(c.spent-c.history/little, 0)
+	share := above / 2
+	if len(c.wholes) > 0 && c.r.Blocks[c.wholes[0]].Rule != "" {
+		share = above
+	}
+	return (c.spent-above)/ruleShare + share
+}
+
+// spend takes so many tokens, if they are there.
+func (c *covering) spend(n token.Count) bool {
+	if c.p.After+n > c.r.Budget {
+		c.full = true
+		return false
+	}
+	c.p.After += n
+	c.spent += n
+	return true
+}
+
+func (c *covering) nextHead() bool {
+	for len(c.heads) > 0 {
+		i := c.heads[0]
+		if !c.blocks[i].open {
+			to, n := c.least(i)
+			if !c.spend(n) {
+				return true
+			}
+			c.setOpen(i, to, n)
+			c.heads = c.heads[1:]
+			c.onHeads += n
+			return true
+		}
+		c.heads = c.heads[1:]
+	}
+	return false
+}
+
+// open gives a block the least that stands for it, whatever the budget.
+func (c *covering) open(i int) {
+	to, n := c.least(i)
+	c.p.After += n
+	c.setOpen(i, to, n)
+}
+
+// least returns the least that stands for a block, and its tokens: its head, or the
+// whole block if that is no longer.
+func (c *covering) least(i int) (Form, token.Count) {
+	n := c.r.Count(i, -1)
+	if f := c.r.Blocks[i].Form; f == Whole || f == Bare {
+		if whole := c.r.Size(i, c.blocks[i].whole); whole <= n {
+			return c.blocks[i].whole, whole
+		}
+	}
+	return Line, n
+}
+
+func (c *covering) setOpen(i int, to Form, n token.Count) {
+	d := &c.p.Decisions[i]
+	c.blocks[i].open = true
+	d.To, d.After = to, n
+	if to != Line {
+		c.blocks[i].fixed = true
+		c.cover(i)
+	}
+}
+
+// nextWhole takes the next passage of the first block from which something is
+// missing.
+func (c *covering) nextWhole() bool {
+	for len(c.wholes) > 0 {
+		i := c.wholes[0]
+		if c.blocks[i].fixed {
+			c.wholes, c.at = c.wholes[1:], 0
+			continue
+		}
+		b, passages := &c.blocks[i], c.r.Readings[i].Passages
+		for c.at < len(passages) && (b.taken[c.at] || int(passages[c.at].Line) != c.at) {
+			c.at++
+		}
+		switch before := c.spent; {
+		case c.at < len(passages):
+			if c.take(i, c.at) {
+				c.onWhole += c.spent - before
+			}
+			return true
+		case c.p.Decisions[i].To != b.whole && c.canBeWhole(i):
+			if c.complete(i) {
+				c.onWhole += max(c.spent-before, 0)
+			}
+			return true
+		}
+		c.wholes, c.at = c.wholes[1:], 0
+	}
+	return false
+}
+
+// nextBest takes the passage that is worth most.
+func (c *covering) nextBest() bool {
+	for len(c.best) > 0 {
+		o := &c.best[0]
+		i, k := int(o.block), int(o.passage)
+		if c.blocks[i].taken[k] || c.blocks[i].fixed {
+			heap.Pop(&c.best)
+			continue
+		}
+		rate := c.rate(i, k)
+		switch {
+		case rate <= 0:
+			heap.Pop(&c.best)
+		case rate < o.rate:
+			o.rate = rate
+			heap.Fix(&c.best, 0)
+		default:
+			if c.take(i, k) {
+				heap.Pop(&c.best)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// take takes a passage, and the head of its block with the first. It reports whether
+// that fits.
+func (c *covering) take(i, k int) bool {
+	b, d := &c.blocks[i], &c.p.Decisions[i]
+	n := c.r.Count(i, k)
+	if !b.open {
+		n += c.r.Count(i, -1)
+	}
+	if !c.spend(n) {
+		return false
+	}
+	b.open, b.taken[k] = true, true
+	d.To, d.After = Lines, d.After+n
+	p := &c.r.Readings[i].Passages[k]
+	c.mark(p)
+	if int(p.Line) == k {
+		b.lines--
+	}
+	return true
+}
+
+func (c *covering) canBeWhole(i int) bool {
+	f := c.r.Blocks[i].Form
+	return c.blocks[i].lines == 0 && (f == Whole || f == Bare)
+}
+
+// complete makes a block whole of which nothing is missing. It reports whether that
+// fits.
+func (c *covering) complete(i int) bool {
+	d := &c.p.Decisions[i]
+	n := c.r.Size(i, c.blocks[i].whole)
+	if !c.spend(n - d.After) {
+		return false
+	}
+	c.blocks[i].fixed, c.blocks[i].open = true, true
+	d.To, d.After = c.blocks[i].whole, n
+	c.cover(i)
+	return true
+}
+
+// floor says what holds a plan above its budget.
+func (c *covering) floor() error { return floor(&c.r.Request, c.p) }
+
+// picks returns the passages of each block that a plan keeps in a stub, in the order
+// of the text.
+func (c *covering) picks() [][]int32 {
+	list := make([][]int32, len(c.blocks))
+	for i := range c.blocks {
+		if c.p.Decisions[i].To != Lines {
+			continue
+		}
+		passages := c.r.Readings[i].Passages
+		for k, taken := range c.blocks[i].taken {
+			// A part of a line that is there is there with it.
+			if taken && (int(passages[k].Line) == k || !c.blocks[i].taken[passages[k].Line]) {
+				list[i] = append(list[i], int32(k))
+			}
+		}
+	}
+	return list
+}
