@@ -56,7 +56,7 @@ func (p *pass) need(i int) *WhyNeed {
 	}
 	window := p.window()
 	w := &WhyNeed{Names: []WhyName{}, Lines: []WhyLine{}, Calls: []WhyCall{}}
-	named := make(map[int32]bool)
+	named, copied := make(map[int32]bool), make(map[int32]bool)
 	for n := range c.pieces {
 		piece := &c.pieces[n]
 		if piece.Block != i {
@@ -71,7 +71,8 @@ func (p *pass) need(i int) *WhyNeed {
 		}
 		for k := range piece.Lines {
 			l := &piece.Lines[k]
-			if line := &c.need.Lines[n][k]; line.Copy != 0 {
+			if line := &c.need.Lines[n][k]; line.Copy != 0 && !copied[line.Copy] {
+				copied[line.Copy] = true
 				text := piece.Text[l.From:l.To]
 				w.Lines = append(w.Lines, WhyLine{text, share(line.Chance), strings.Contains(window, text), model.ExplainLine(line.Features)})
 			}
