@@ -4,8 +4,8 @@ import "strings"
 
 // Numbers of features.
 const (
-	nameFeatures = 23
-	lineFeatures = 19
+	nameFeatures = 25
+	lineFeatures = 25
 )
 
 // NameFeatures are what [Estimate] goes by for a name: of each feature of
@@ -24,65 +24,79 @@ type Feature struct {
 
 var (
 	yes      = []string{"no", "yes"}
-	ages     = []string{"<500", "<1k", "<2k", "<4k", "<8k", "<16k", "<32k", "more"}
-	rates    = []string{"none", "<8%", "<20%", "<35%", "more"}
 	hotFiles = []string{"no-file", "cold", "in-use", "named"}
+	rates    = []string{"none", "<8%", "<20%", "<35%", "more"}
+	recently = []string{"0", "1", "2-3", "4-5", "more"}
+	calls    = []string{"0", "1", "2-3", "4-7", "8-15", "16-31", "more"}
+	rarity   = []string{"0", "<5", "<9", "<13", "<17", "<25", "more"}
+	parts    = []string{"0", "<15%", "<30%", "<45%", "<60%", "<80%", "more"}
+	origins  = []string{
+		"user", "newest", "task", "reply", "newest-reply", "edit", "command", "plan", "arguments", "read", "search", "output",
+		"edited", "result",
+	}
 )
 
 // FeaturesOfNames returns the features of names. Ages are in tokens, to the end of
-// the conversation.
+// the conversation. What each of them means is in doc/design/need.md.
 func FeaturesOfNames() []Feature {
 	return []Feature{
 		{"kind", []string{"url", "email", "path", "file", "kebab", "symbol", "number", "hash", "id", "version", "quantity"}},
-		{"last", ages},
-		{"first", ages[1:]},
+		{"last", []string{"<500", "<1k", "<2k", "<4k", "<8k", "<16k", "<32k", "more"}},
 		{"count", []string{"1", "2", "3-4", "5-8", "9-16", "more"}},
 		{"blocks", []string{"1", "2", "3-4", "5-8", "more"}},
 		{"in-arguments", []string{"0", "1", "2", "3-4", "5-8", "more"}},
 		{"calls-since", []string{"1", "2-3", "4-6", "7-10", "11-20", "more", "never"}},
+		{"seen-calls", calls},
+		{"recent", []string{"0", "1", "2", "3-4", "more"}},
 		{"newest-words", yes},
-		{"other-words", yes},
-		{"first-words", yes},
-		{"newest-reply", yes},
+		{"newest-result", yes},
 		{"error-line", yes},
 		{"neighbors", []string{"1-2", "3-7", "8-19", "20-49", "50-119", "more"}},
-		{"source", []string{
-			"user", "newest", "task", "reply", "newest-reply", "edit", "command", "plan", "arguments", "read", "search", "output", "edited", "result",
-		}},
+		{"source", origins},
 		{"sources", []string{"0", "1", "2", "3", "4", "more"}},
-		{"edits", rates},
 		{"in-read", yes},
-		{"in-reply", yes},
 		{"in-edit", yes},
 		{"length", []string{"<6", "<10", "<16", "<24", "<40", "more"}},
 		{"round", []string{"no-number", "no", "10", "50", "100"}},
 		{"with-hot", []string{"0", "1", "2", "more"}},
+		{"with-asked", rarity},
 		{"file", hotFiles},
+		{"files", []string{"0", "1", "2", "3-4", "more"}},
+		{"file-rank", []string{"1", "2", "3-4", "5-8", "9-16", "more"}},
+		{"edits", rates},
+		{"recent-edits", recently},
 	}
 }
 
-// FeaturesOfLines returns the features of lines.
+// FeaturesOfLines returns the features of lines. What each of them means is in
+// doc/design/need.md.
 func FeaturesOfLines() []Feature {
 	return []Feature{
-		{"source", FeaturesOfNames()[13].Bins},
-		{"last", ages},
-		{"count", []string{"1", "2", "3-4", "5-8", "more"}},
-		{"in-arguments", []string{"0", "1", "2-3", "more"}},
-		{"file-edits", []string{"no-file", "0", "1", "2-3", "more"}},
-		{"file-since", []string{"no-file", "edited", "read", "nothing"}},
-		{"file", hotFiles},
-		{"file-rank", []string{"no-file", "1", "2", "3-4", "5-8", "9-16", "more"}},
-		{"edits", rates},
-		{"length", []string{"<30", "<45", "<60", "<80", "<120", "more"}},
-		{"hot", []string{"0", "1", "2", "more"}},
-		{"names", []string{"0", "1", "2", "3-4", "more"}},
-		{"shape", []string{"plain", "comment", "import", "declaration", "statement", "item", "code"}},
-		{"file-kind", []string{"no-file", "test", "prose", "other"}},
+		{"source", origins},
+		{"elsewhere", []string{"no", "edit", "search", "output", "edited", "several"}},
+		{"count", []string{"0", "1", "2", "3-4", "5-8", "more"}},
+		{"seen-calls", calls},
+		{"change", []string{"none", "takes", "gives", "both"}},
+		{"part", []string{"no-read", "whole", "part"}},
 		{"lines", []string{"<5", "<20", "<60", "<150", "<400", "more"}},
+		{"length", []string{"<30", "<45", "<60", "<80", "<120", "more"}},
+		{"names", []string{"0", "1", "2", "3-4", "more"}},
 		{"likely-name", []string{"<.5%", "<1.5%", "<4%", "<10%", "<25%", "more"}},
 		{"likely-around", []string{"<1%", "<4%", "<10%", "<25%", "<60%", "more"}},
-		{"hot-within", []string{"1", "3", "7", "15", "39", "more"}},
-		{"written-within", []string{"1", "3", "7", "15", "39", "more"}},
+		{"asked", rarity},
+		{"asked-share", parts},
+		{"asked-around", []string{"0", "<5%", "<10%", "<15%", "<20%", "<30%", "<40%", "more"}},
+		{"done", rarity},
+		{"done-share", parts},
+		{"within", []string{"none", "cold", "hot", "named"}},
+		{"files", []string{"0", "1", "2", "more"}},
+		{"file-since", []string{"no-file", "edited", "read", "nothing"}},
+		{"file-edited", []string{"no-file", "never", "1", "2-3", "4-7", "more"}},
+		{"file-rank", []string{"no-file", "1", "2", "3-4", "5-8", "9-16", "more"}},
+		{"file-copied", []string{"no-file", "none", "<2%", "<5%", "<15%", "more"}},
+		{"sibling", yes},
+		{"edits", rates},
+		{"recent-edits", recently},
 	}
 }
 
@@ -94,12 +108,14 @@ var kinds = map[Kind]uint8{
 
 // bin returns the number of cuts that v is not below.
 func bin(v int32, cuts ...int32) uint8 {
-	for i, c := range cuts {
+	n := uint8(0)
+	for _, c := range cuts {
 		if v < c {
-			return uint8(i)
+			break
 		}
+		n++
 	}
-	return uint8(len(cuts))
+	return n
 }
 
 func flag(b bool) uint8 {
@@ -109,151 +125,127 @@ func flag(b bool) uint8 {
 	return 0
 }
 
-func ageBin(v int32) uint8 { return bin(v, 500, 1000, 2000, 4000, 8000, 16000, 32000) }
+// rarityBin is the bin of how much the shared words of a line say.
+func rarityBin(v int32) uint8 { return bin(v, 1, 5, 9, 13, 17, 25) }
+
+// partBin is the bin of the part that they are of all its words say.
+func partBin(v, of int32) uint8 { return bin(100*v/max(of, 1), 1, 15, 30, 45, 60, 80) }
+
+// callsBin is the bin of how many calls a piece is away from the end.
+func callsBin(v int32) uint8 { return bin(v, 1, 2, 4, 8, 16, 32) }
 
 // rate is the bin of the share of calls that change a file.
 func (e *estimator) rate() uint8 { return bin(100*e.edits/max(e.asked, 1), 1, 8, 20, 35) }
 
+// recently is the bin of how many of the last calls change a file.
+func (e *estimator) recently() uint8 { return bin(e.recent, 1, 2, 4, 6) }
+
 func (e *estimator) nameFeatures(n *nameState) NameFeatures {
-	source, count := uint8(0), uint8(0)
-	for s := range uint8(sources) {
-		if n.from&(1<<s) == 0 {
-			continue
-		}
-		if count == 0 {
-			source = s
-		}
-		count++
-	}
-	from := func(list ...Source) uint8 {
-		for _, s := range list {
-			if n.from&(1<<s) != 0 {
-				return 1
-			}
-		}
-		return 0
-	}
 	file := uint8(0)
-	if n.path > 0 {
-		file = 1 + e.files[n.path-1].hot
+	if n.file > 0 {
+		file = 1 + e.files[n.file-1].hot
 	}
 	return NameFeatures{
-		kinds[n.kind], ageBin(n.last), bin(n.first, 1000, 2000, 4000, 8000, 16000, 32000),
+		kinds[n.kind], bin(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
 		bin(n.count, 2, 3, 5, 9, 17), bin(n.blocks, 2, 3, 5, 9), bin(n.args, 1, 2, 3, 5, 9),
-		bin(e.since(n), 2, 4, 7, 11, 21, 1<<28),
-		flag(n.newest), flag(n.user), flag(n.task), flag(n.newSay), flag(n.fails),
-		bin(n.neighbors, 3, 8, 20, 50, 120), source, min(count, 5), e.rate(),
-		from(SourceRead), from(SourceReply, SourceNewestReply), from(SourceEdit),
-		bin(int32(len(n.text)), 6, 10, 16, 24, 40), roundness(n), bin(n.withHot, 1, 2, 3), file,
+		bin(e.since(n), 2, 4, 7, 11, 21, never), callsBin(n.seen), bin(n.recent, 1, 2, 3, 5),
+		flag(n.from.has(SourceNewest)), flag(n.fresh), flag(n.fails), bin(n.neighbors, 3, 8, 20, 50, 120),
+		n.from.first(), min(n.from.size(), 5), flag(n.from.has(SourceRead)), flag(n.from.has(SourceEdit)),
+		bin(n.length, 6, 10, 16, 24, 40), n.round, bin(n.withHot, 1, 2, 3), rarityBin(n.withAsked),
+		file, bin(n.files, 1, 2, 3, 5), bin(n.rank, 1, 2, 4, 8, 16), e.rate(), e.recently(),
 	}
 }
 
-func roundness(n *nameState) uint8 {
+// roundness says how round a number is.
+func roundness(kind Kind, text string) uint8 {
 	switch {
-	case n.kind != KindNumber:
+	case kind != KindNumber:
 		return 0
-	case strings.HasSuffix(n.text, "00"):
+	case strings.HasSuffix(text, "00"):
 		return 4
-	case strings.HasSuffix(n.text, "50"):
+	case strings.HasSuffix(text, "50"):
 		return 3
-	case strings.HasSuffix(n.text, "0"):
+	case strings.HasSuffix(text, "0"):
 		return 2
 	}
 	return 1
 }
 
-// surroundings are what is known of the lines around each line of a piece.
-type surroundings struct {
-	chances      []Chance // of the likeliest name
-	sums         []Chance // of the chances of all lines before
-	hot, written []int32  // lines to the nearest other line that is hot, that was written
-}
-
-func newSurroundings(e *estimator, i int) *surroundings {
-	p, ids := &e.pieces[i], e.need.Marks[i]
-	n := len(p.Lines)
-	s := &surroundings{chances: make([]Chance, n), sums: make([]Chance, n+1)}
-	hot, written := make([]bool, n), make([]bool, n)
-	for k := range p.Lines {
-		sum := Chance(0)
-		for _, id := range ids[p.Lines[k].First:p.Lines[k].End] {
-			c := e.need.Names[id].Chance
-			sum += c
-			s.chances[k] = max(s.chances[k], c)
-			hot[k] = hot[k] || e.hot(&e.names[id])
-		}
-		s.sums[k+1] = s.sums[k] + sum
-		if c := e.need.Lines[i][k].Copy; c != 0 {
-			written[k] = e.copies[c-1].args > 0
-		}
-	}
-	s.hot, s.written = nearest(hot), nearest(written)
-	return s
-}
-
-// around returns the sum of the chances of the names in up to four lines before and
-// behind a line.
-func (s *surroundings) around(k int) Chance {
-	from, to := max(k-4, 0), min(k+5, len(s.chances))
-	return s.sums[to] - s.sums[k+1] + s.sums[k] - s.sums[from]
-}
-
-// nearest returns for each line how many lines away the nearest other one is that is
-// in a set.
-func nearest(set []bool) []int32 {
-	list := make([]int32, len(set))
-	last := int32(-1 << 20)
-	for i := range set {
-		list[i] = int32(i) - last
-		if set[i] {
-			last = int32(i)
-		}
-	}
-	last = 1 << 20
-	for i := len(set) - 1; i >= 0; i-- {
-		list[i] = min(list[i], last-int32(i))
-		if set[i] {
-			last = int32(i)
-		}
-	}
-	return list
-}
-
-func (e *estimator) lineFeatures(i, k int, ids []int32, s *surroundings) LineFeatures {
+// lineFeatures returns the features of a line of a piece, given what is known of its
+// copies and of the lines around it.
+func (e *estimator) lineFeatures(c *copyState, s *surroundings) LineFeatures {
+	i, k := int(c.home.piece), int(c.home.line)
 	p := &e.pieces[i]
-	l := &p.Lines[k]
-	c := &e.copies[e.need.Lines[i][k].Copy-1]
-	var edits, since, hotFile, rank, kind uint8
-	if f := e.paths[i]; f != 0 {
-		file := &e.files[f-1]
-		edits, rank, hotFile, kind = 1+bin(file.edits, 1, 2, 4), 1+bin(int32(file.rank), 1, 2, 4, 8, 16), 1+file.hot, 3
-		switch {
-		case file.test:
-			kind = 1
-		case file.prose:
-			kind = 2
-		}
-		switch {
-		case file.lastEdit > i:
-			since = 1
-		case file.lastRead > i:
-			since = 2
-		default:
-			since = 3
-		}
-	}
-	hot := int32(0)
-	for _, id := range ids {
-		if n := &e.names[id]; n.newest || n.newSay || e.since(n) <= 3 {
-			hot++
-		}
-	}
+	l, w := &p.Lines[k], &s.senses[k]
+	f := e.fileFeatures(i)
 	return LineFeatures{
-		uint8(p.Source), ageBin(c.last), bin(c.count, 2, 3, 5, 9), bin(c.args, 1, 2, 4),
-		edits, since, hotFile, rank, e.rate(), bin(l.To-l.From, 30, 45, 60, 80, 120),
-		bin(hot, 1, 2, 3), bin(int32(len(ids)), 1, 2, 3, 5), uint8(l.shape), kind,
-		bin(int32(len(p.Lines)), 5, 20, 60, 150, 400),
+		uint8(p.Source), elsewhere(p.Source, c.from), bin(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
+		bin(int32(len(p.Lines)), 5, 20, 60, 150, 400), bin(l.To-l.From, 30, 45, 60, 80, 120), bin(l.End-l.First, 1, 2, 3, 5),
 		bin(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bin(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
-		bin(s.hot[k], 2, 4, 8, 16, 40), bin(s.written[k], 2, 4, 8, 16, 40),
+		rarityBin(w.asked), partBin(w.asked, w.all), s.askedAround(k), rarityBin(w.done), partBin(w.done, w.all), s.within[k],
+		bin(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling, e.rate(), e.recently(),
 	}
+}
+
+// fileFeatures are the bins that lines have from the file of their piece.
+type fileFeatures struct{ since, edited, rank, copied, sibling uint8 }
+
+func (e *estimator) fileFeatures(i int) fileFeatures {
+	if e.paths[i] == 0 {
+		return fileFeatures{}
+	}
+	f := &e.files[e.paths[i]-1]
+	r := fileFeatures{since: 3, edited: 1, rank: 1 + bin(f.rank, 1, 2, 4, 8, 16), copied: 1, sibling: flag(f.sibling)}
+	switch {
+	case f.lastEdit > i:
+		r.since = 1
+	case f.lastRead > i:
+		r.since = 2
+	}
+	if f.lastEdit >= 0 {
+		r.edited = 2 + bin(e.asked-e.calls[f.lastEdit], 2, 4, 8)
+	}
+	if f.copied > 0 {
+		r.copied = 2 + bin(int32(100*int64(f.copied)/int64(f.lines)), 2, 5, 15)
+	}
+	return r
+}
+
+// elsewhere says what else has a line, of what a call gave or was given.
+func elsewhere(s Source, from sourceSet) uint8 {
+	r := uint8(0)
+	for i, t := range [...]Source{SourceEdit, SourceSearch, SourceOutput, SourceEdited} {
+		if s == t || !from.has(t) {
+			continue
+		}
+		if r != 0 {
+			return 5
+		}
+		r = uint8(i) + 1
+	}
+	return r
+}
+
+// changes says whether a change takes a line away or gives it.
+func changes(p *Piece, l *Line, c *copyState) uint8 {
+	switch {
+	case p.Source != SourceEdit:
+		return 0
+	case c.twice:
+		return 3
+	case p.takes(l):
+		return 1
+	}
+	return 2
+}
+
+// part says whether a file was read from its first line on.
+func part(p *Piece) uint8 {
+	switch {
+	case p.Source != SourceRead:
+		return 0
+	case p.start > 1:
+		return 2
+	}
+	return 1
 }

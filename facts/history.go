@@ -46,7 +46,15 @@ type Piece struct {
 	Source  Source
 	Call    string // id of the call, of arguments and results
 	Path    string // the file that the call reads or changes, by its last two segments
+
+	taken stretch // of a change, the text that it takes away
 }
+
+// A stretch is from one offset of a text to another.
+type stretch struct{ from, to int32 }
+
+// takes reports whether a piece is of a change that takes a line away.
+func (p *Piece) takes(l *Line) bool { return p.taken.from <= l.From && l.From < p.taken.to }
 
 // HistoryOptions adjusts [History]. The zero value is the default.
 type HistoryOptions struct {
@@ -112,7 +120,7 @@ func (h *history) message(block, k int) {
 			text = string(p)
 			if h.msgs[k].Role == transcript.RoleAssistant {
 				piece.Source = SourceReply
-			} else if h.person {
+			} else if h.person && text != "" {
 				h.asked = append(h.asked, len(h.pieces))
 			}
 		case transcript.ToolCall:
@@ -121,6 +129,9 @@ func (h *history) message(block, k int) {
 			var c call
 			piece.Source, c = h.call(p)
 			piece.Path = c.path
+			if piece.Source == SourceEdit {
+				piece.taken = takenFrom(text, p.Input)
+			}
 			h.calls[p.ID] = c
 		case transcript.ToolResult:
 			text = p.Text()
@@ -164,6 +175,17 @@ func (h *history) call(c transcript.ToolCall) (Source, call) {
 	case tool.Title, tool.Other:
 	}
 	return SourceArguments, call{SourceResult, ""}
+}
+
+// takenFrom returns where the arguments of a change have the text that it takes away.
+func takenFrom(text string, input []byte) stretch {
+	for _, key := range [...]string{"old_string", "old_str", "oldText", "old_text", "old", "search"} {
+		old := gjson.GetBytes(input, key).Str
+		if at := strings.Index("\n"+text+"\n", "\n"+old+"\n"); old != "" && at >= 0 {
+			return stretch{int32(at), int32(at + len(old))}
+		}
+	}
+	return stretch{}
 }
 
 // searches reports whether a tool that reads finds places, by its folded name.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // A Model says what each bin of each feature adds to the chance of being needed. It
@@ -32,15 +31,17 @@ type Card struct {
 //go:embed weights.txt
 var weights string
 
-// DefaultModel returns the model that Carrel comes with. doc/guide/retention.md says
-// how its weights were found. It must not be changed.
-var DefaultModel = sync.OnceValue(func() *Model {
+// DefaultModel returns the model that Carrel comes with. doc/design/need.md says how
+// its weights were found. It must not be changed.
+func DefaultModel() *Model { return builtin }
+
+var builtin = func() *Model {
 	m, err := ParseModel(weights)
 	if err != nil {
 		panic(err) // a test reads it
 	}
 	return m
-})
+}()
 
 // ParseModel reads a model as [Model.String] writes it. The error names the line.
 func ParseModel(text string) (*Model, error) {
@@ -55,14 +56,16 @@ func ParseModel(text string) (*Model, error) {
 			return nil, fmt.Errorf("line %d of a model: %w", i+1, err)
 		}
 	}
-	for _, of := range [...]struct {
-		name     string
-		features []Feature
-	}{{"name", FeaturesOfNames()}, {"line", FeaturesOfLines()}} {
-		for _, f := range of.features {
-			if key := of.name + " " + f.Name; !seen[key] {
-				return nil, fmt.Errorf("a model without %q", key)
-			}
+	want := []string{"copy", "name bias", "line bias"}
+	for _, f := range FeaturesOfNames() {
+		want = append(want, "name "+f.Name)
+	}
+	for _, f := range FeaturesOfLines() {
+		want = append(want, "line "+f.Name)
+	}
+	for _, key := range want {
+		if !seen[key] {
+			return nil, fmt.Errorf("a model without %q", key)
 		}
 	}
 	return m, nil
@@ -71,7 +74,11 @@ func ParseModel(text string) (*Model, error) {
 // parse reads "copy 1000", "name bias -5000" or "name kind url=120 email=-30 …".
 func (m *Model) parse(words []string, seen map[string]bool) error {
 	if words[0] == "copy" && len(words) == 2 {
-		return number(&m.Copy, words[1])
+		seen["copy"] = true
+		if err := number(&m.Copy, words[1]); err != nil || m.Copy < 0 {
+			return fmt.Errorf("%q is no worth from 0 to %d", words[1], heaviest)
+		}
+		return nil
 	}
 	card, features := &m.Names, FeaturesOfNames()
 	switch {
@@ -83,6 +90,7 @@ func (m *Model) parse(words []string, seen map[string]bool) error {
 		return fmt.Errorf("%q: want copy, name or line", words[0])
 	}
 	if words[1] == "bias" {
+		seen[words[0]+" bias"] = true
 		return number(&card.Bias, words[2])
 	}
 	for f := range features {
@@ -107,11 +115,14 @@ func (m *Model) parse(words []string, seen map[string]bool) error {
 	return fmt.Errorf("no feature is called %q", words[1])
 }
 
+// heaviest is the largest weight.
+const heaviest = 100_000
+
 // number reads a weight.
 func number(to *int, text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < -100_000 || n > 100_000 {
-		return fmt.Errorf("%q is no weight from -100000 to 100000", text)
+	if err != nil || n < -heaviest || n > heaviest {
+		return fmt.Errorf("%q is no weight from -%d to %d", text, heaviest, heaviest)
 	}
 	*to = n
 	return nil

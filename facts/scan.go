@@ -13,6 +13,9 @@ type Scan struct {
 	Text  string
 	Lines []Line // that are not blank, in order
 	Marks []Mark // in order
+
+	words []uint16 // of the lines, in order
+	start int32    // number that the first line has before it, as of a part of a file; or 0
 }
 
 // A Line is a line of a text. Offsets are in bytes of the text.
@@ -30,8 +33,10 @@ type Line struct {
 	// more than 400 bytes.
 	Key uint64
 
-	shape shape
-	fails bool // it speaks of an error
+	words, wordsEnd int32 // its words
+	shape           shape
+	indent          uint8 // blanks before it, behind its number, up to 255
+	fails           bool  // it speaks of an error
 }
 
 // A Mark is an identifier where it stands in a text. Offsets are in bytes of the
@@ -104,15 +109,22 @@ func (s *Scan) line(from, to int, found []Mark) {
 	if whole == "" {
 		return
 	}
-	from += strings.Index(s.Text[from:to], whole)
+	indent := strings.Index(s.Text[from:to], whole)
+	from += indent
 	to = from + len(whole)
-	bare := strings.TrimLeft(whole[margin(whole):], " \t")
-	if bare == "" {
-		bare = whole
+	bare := whole
+	if n := margin(whole); n > 0 {
+		if len(s.Lines) == 0 {
+			s.start = number32(whole)
+		}
+		if rest := strings.TrimLeft(whole[n:], " \t"); rest != "" {
+			bare = rest
+			indent = len(whole) - n - len(bare)
+		}
 	}
 	l := Line{
 		From: int32(to - len(bare)), To: int32(to), First: int32(len(s.Marks)),
-		Key: copyKey(bare), shape: shapeOf(bare), fails: fails(bare),
+		Key: copyKey(bare), shape: shapeOf(bare), indent: uint8(min(indent, 255)), fails: fails(bare),
 	}
 	s.Marks = append(s.Marks, found...)
 	l.End = int32(len(s.Marks))
@@ -121,7 +133,41 @@ func (s *Scan) line(from, to int, found []Mark) {
 		m.Left = int32(beside(s.Text, from, int(m.From), -1))
 		m.Right = int32(beside(s.Text, int(m.To), to, +1))
 	}
+	l.words = int32(len(s.words))
+	s.words = appendWords(s.words, bare)
+	l.wordsEnd = int32(len(s.words))
 	s.Lines = append(s.Lines, l)
+}
+
+// appendWords appends the words of a line of four letters or more, each as a number
+// that others may have, too.
+func appendWords(list []uint16, line string) []uint16 {
+	line = line[:min(len(line), 2*mostCopied)]
+	h, n := uint32(2166136261), 0
+	for i := 0; i <= len(line); i++ {
+		if i < len(line) {
+			c := line[i]
+			if l := c | 0x20; 'a' <= l && l <= 'z' || c >= 0x80 {
+				h = (h ^ uint32(l)) * 16777619
+				n++
+				continue
+			}
+		}
+		if n >= 4 {
+			list = append(list, uint16(h^h>>16))
+		}
+		h, n = 2166136261, 0
+	}
+	return list
+}
+
+// number32 returns the number that a text begins with, up to a million.
+func number32(text string) int32 {
+	n := int32(0)
+	for i := 0; i < len(text) && '0' <= text[i] && text[i] <= '9' && n < 1_000_000; i++ {
+		n = n*10 + int32(text[i]-'0')
+	}
+	return n
 }
 
 // margin returns how many bytes at the beginning of a line are its number, as

@@ -17,6 +17,13 @@ func yesOrNo(where string) feature {
 	return feature{bins: map[string]string{"yes": where, "no": "not " + where}}
 }
 
+// shared has the words of what a text shares with what was asked for or planned.
+func shared(what string) feature {
+	return feature{what + " %s bits with what was asked for or planned", map[string]string{
+		"0": what + " nothing with what was asked for or planned", "more": what + " much with what was asked for or planned",
+	}}
+}
+
 // features has the words of all features. A feature of names and one of lines that
 // have the same name mean the same.
 var features = map[string]feature{
@@ -25,22 +32,25 @@ var features = map[string]feature{
 		"symbol": "a symbol", "number": "a number", "hash": "a hash", "id": "an id", "version": "a version", "quantity": "a quantity",
 	}},
 	"last":         {"last seen %s tokens ago", map[string]string{"more": "last seen 32k tokens ago or more"}},
-	"first":        {"first seen %s tokens ago", map[string]string{"more": "first seen 32k tokens ago or more"}},
-	"count":        {"said %s times", map[string]string{"1": "said once", "more": "said very often"}},
+	"count":        {"said %s times", map[string]string{"0": "taken away by a change", "1": "said once", "more": "said very often"}},
 	"blocks":       {"in %s blocks", map[string]string{"1": "in one block", "more": "in very many blocks"}},
 	"in-arguments": {"in the arguments of %s calls", map[string]string{"0": "in no call's arguments", "1": "in one call's arguments", "more": "in the arguments of many calls"}},
 	"calls-since": {"last used %s calls ago", map[string]string{
 		"1": "used by the last call", "more": "last used more than 20 calls ago", "never": "never used by a call",
 	}},
-	"newest-words": yesOrNo("in the newest words of the user"),
-	"other-words":  yesOrNo("in earlier words of the user"),
-	"first-words":  yesOrNo("in the first task"),
-	"newest-reply": yesOrNo("in the newest reply"),
-	"error-line":   yesOrNo("on a line with an error"),
-	"in-read":      yesOrNo("in a file that was read"),
-	"in-reply":     yesOrNo("in a reply"),
-	"in-edit":      yesOrNo("in an edit"),
-	"neighbors":    {"in a text with %s names", map[string]string{"more": "in texts with very many names"}},
+	"seen-calls": {"last seen %s calls ago", map[string]string{
+		"0": "seen since the last call", "1": "last seen a call ago", "more": "last seen 32 calls ago or more",
+	}},
+	"recent": {"used %s times by the last six calls", map[string]string{
+		"0": "not used by the last six calls", "1": "used once by the last six calls", "2": "used twice by the last six calls",
+		"more": "used often by the last six calls",
+	}},
+	"newest-words":  yesOrNo("in the newest words of the user"),
+	"newest-result": yesOrNo("in the newest result"),
+	"error-line":    yesOrNo("on a line with an error"),
+	"in-read":       yesOrNo("in a file that was read"),
+	"in-edit":       yesOrNo("in an edit"),
+	"neighbors":     {"in a text with %s names", map[string]string{"more": "in texts with very many names"}},
 	"source": {bins: map[string]string{
 		"user": "said by the user", "newest": "in the newest words of the user", "task": "in the first task", "reply": "said in a reply",
 		"newest-reply": "said in the newest reply", "edit": "written by an edit", "command": "part of a command", "plan": "part of a plan",
@@ -48,8 +58,15 @@ var features = map[string]feature{
 		"edited": "reported by an edit", "result": "in a call's result",
 	}},
 	"sources": {"from %s kinds of sources", map[string]string{"0": "from no source", "1": "from one kind of source", "more": "from many kinds of sources"}},
+	"elsewhere": {bins: map[string]string{
+		"no": "nowhere else", "edit": "in an edit, too", "search": "found by a search, too", "output": "printed by a command, too",
+		"edited": "reported by an edit, too", "several": "in edits or outputs, too",
+	}},
 	"edits": {"%s of the calls edit files", map[string]string{
 		"none": "no call edits files", "more": "many of the calls edit files",
+	}},
+	"recent-edits": {"%s of the last eight calls edit files", map[string]string{
+		"0": "none of the last eight calls edits files", "1": "one of the last eight calls edits a file", "more": "most of the last eight calls edit files",
 	}},
 	"length": {"%s bytes long", map[string]string{"more": "very long"}},
 	"round": {bins: map[string]string{
@@ -58,33 +75,47 @@ var features = map[string]feature{
 	"with-hot": {"beside %s names in use", map[string]string{
 		"0": "beside no name in use", "1": "beside a name in use", "more": "beside many names in use",
 	}},
+	"with-asked": shared("the words beside it share"),
+	"asked":      shared("its words share"),
+	"done":       {"its words share %s bits with the last three calls", map[string]string{"0": "its words share nothing with the last three calls", "more": "its words share much with the last three calls"}},
+	"asked-share": {"%s of what it says was asked for or planned", map[string]string{
+		"0": "nothing of what it says was asked for or planned", "more": "most of what it says was asked for or planned",
+	}},
+	"asked-around": {"%s of what the lines around say was asked for or planned", map[string]string{
+		"0": "nothing that the lines around say was asked for or planned", "more": "much of what the lines around say was asked for or planned",
+	}},
+	"done-share": {"%s of what it says is in the last three calls", map[string]string{
+		"0": "nothing of what it says is in the last three calls", "more": "most of what it says is in the last three calls",
+	}},
+	"within": {bins: map[string]string{
+		"none": "in no declaration", "cold": "in a declaration that is not in use", "hot": "in a declaration in use", "named": "in a declaration that the newest words name",
+	}},
 	"file": {bins: map[string]string{
 		"no-file": "in no file", "cold": "in a file that is not in use", "in-use": "in a file in use", "named": "in a file that the newest words name",
 	}},
-	"file-edits": {"in a file that was edited %s times", map[string]string{
-		"no-file": "in no file", "0": "in a file that was never edited", "1": "in a file that was edited once", "more": "in a file that was edited often",
-	}},
+	"files": {"in %s files", map[string]string{"0": "in no file", "1": "in one file", "more": "in many files"}},
 	"file-since": {bins: map[string]string{
 		"no-file": "in no file", "edited": "its file was edited since", "read": "its file was read again since", "nothing": "its file was not touched since",
+	}},
+	"file-edited": {"its file was last edited %s calls ago", map[string]string{
+		"no-file": "in no file", "never": "its file was never edited", "1": "its file was edited by the last call", "more": "its file was edited long ago",
 	}},
 	"file-rank": {"one of %s files behind the newest", map[string]string{
 		"no-file": "in no file", "1": "in the file that was touched last", "2": "in the file that was touched before the last",
 		"more": "its file was touched long ago",
 	}},
-	"file-kind": {bins: map[string]string{
-		"no-file": "in no file", "test": "in a file of tests", "prose": "in a file of prose", "other": "in a file of code or data",
+	"file-copied": {"%s of its file was copied so far", map[string]string{
+		"no-file": "in no file", "none": "nothing of its file was copied so far", "more": "much of its file was copied so far",
 	}},
-	"hot":   {"with %s names in use", map[string]string{"0": "with no name in use", "1": "with a name in use", "more": "with many names in use"}},
-	"names": {"with %s names", map[string]string{"0": "with no name", "1": "with one name", "more": "with many names"}},
-	"shape": {bins: map[string]string{
-		"plain": "plain text", "comment": "a comment", "import": "an import", "declaration": "a declaration", "statement": "a statement",
-		"item": "an item of a list", "code": "code",
+	"sibling": yesOrNo("in a file that belongs to one that the newest words name"),
+	"change": {bins: map[string]string{
+		"none": "not in a change", "takes": "taken away by a change", "gives": "written by a change", "both": "kept by a change",
 	}},
-	"lines":          {"in a text of %s lines", map[string]string{"more": "in a text of 400 lines or more"}},
-	"likely-name":    {"its likeliest name has %s", map[string]string{"more": "its likeliest name has 25% or more"}},
-	"likely-around":  {"the lines around have %s in names", map[string]string{"more": "the lines around have 60% or more in names"}},
-	"hot-within":     {"%s lines from a name in use", map[string]string{"1": "next to a name in use", "more": "far from any name in use"}},
-	"written-within": {"%s lines from one that was written", map[string]string{"1": "next to a line that was written", "more": "far from any line that was written"}},
+	"part":          {bins: map[string]string{"no-read": "not read in a file", "whole": "in a file that was read from its beginning", "part": "in a part of a file that was read"}},
+	"names":         {"with %s names", map[string]string{"0": "with no name", "1": "with one name", "more": "with many names"}},
+	"lines":         {"in a text of %s lines", map[string]string{"more": "in a text of 400 lines or more"}},
+	"likely-name":   {"its likeliest name has %s", map[string]string{"more": "its likeliest name has 25% or more"}},
+	"likely-around": {"the lines around have %s in names", map[string]string{"more": "the lines around have 60% or more in names"}},
 }
 
 // sayReason says a reason in words, with a sign for whether it speaks for or

@@ -14,49 +14,58 @@ import (
 // FitOptions adjusts [Fit]. The zero value has what the weights that Carrel comes
 // with were found with.
 type FitOptions struct {
-	Families []string // to fit to; default all
-	Rounds   int      // of the descent; default 150
-	Ridge    float64  // what a weight costs that is not zero; default 50
-	Copy     int      // see [facts.Model]; default 1000
+	Families  []string // to fit to; default all
+	Rounds    int      // of the descent; default 200
+	NameRidge float64  // what a weight of a name costs that is not zero; default 400
+	LineRidge float64  // the same for lines; default 50
+	Copy      int      // see [facts.Model]; default 1400
 }
 
 // Fit finds the weights of a model from trajectories: by logistic regression over
-// the bins, of what was needed after cuts at every seventh percent of a trajectory,
+// the bins, of what was needed after cuts at every third percent of a trajectory,
 // from the fifteenth on. A case counts by the root of its needs, so that neither the
-// long ones nor the short ones decide alone. Equal trajectories and options give equal weights.
+// long ones nor the short ones decide alone. doc/design/need.md says more. Equal
+// trajectories and options give equal weights.
 func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
 	var o FitOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.Rounds, o.Ridge, o.Copy = cmp.Or(o.Rounds, 150), cmp.Or(o.Ridge, 50), cmp.Or(o.Copy, 1000)
+	o.Rounds, o.Copy = cmp.Or(o.Rounds, 200), cmp.Or(o.Copy, 1400)
+	o.NameRidge, o.LineRidge = cmp.Or(o.NameRidge, 400), cmp.Or(o.LineRidge, 50)
 	common := NewCommon(all)
 	var cases []*Case
 	for _, t := range all {
-		if len(o.Families) > 0 && !slices.Contains(o.Families, t.Family) {
-			continue
+		if len(o.Families) == 0 || slices.Contains(o.Families, t.Family) {
+			cases = append(cases, t.fitting(common)...)
 		}
-		cases = append(cases, t.fitting(common)...)
 	}
-	m := facts.Model{Copy: o.Copy, Names: fit(nil, facts.FeaturesOfNames(), &o), Lines: fit(nil, facts.FeaturesOfLines(), &o)}
-	names := make([][]example, len(cases))
-	each(len(cases), func(i int) { names[i] = cases[i].nameExamples(&m) })
-	m.Names = fit(join(names), facts.FeaturesOfNames(), &o)
+	ofNames, ofLines := facts.FeaturesOfNames(), facts.FeaturesOfLines()
+	m := facts.Model{Copy: o.Copy, Names: fit(nil, ofNames, descent{}), Lines: fit(nil, ofLines, descent{})}
+	examples := make([][]example, len(cases))
+	each(len(cases), func(i int) { examples[i] = cases[i].nameExamples(&m) })
+	m.Names = fit(slices.Concat(examples...), ofNames, descent{o.Rounds, o.NameRidge})
 	// The features of lines need the chances of names.
-	lines := make([][]example, len(cases))
-	each(len(cases), func(i int) { lines[i] = cases[i].lineExamples(&m) })
-	m.Lines = fit(join(lines), facts.FeaturesOfLines(), &o)
+	each(len(cases), func(i int) { examples[i] = cases[i].lineExamples(&m) })
+	m.Lines = fit(slices.Concat(examples...), ofLines, descent{o.Rounds, o.LineRidge})
 	return &m
 }
 
+// Cuts to fit with.
+const (
+	firstPercent = 15
+	lastPercent  = 95
+	stepPercent  = 3
+	leastFitted  = 2000 // tokens of a prefix
+)
+
 // fitting returns the cases of a trajectory to fit with.
 func (t *Trajectory) fitting(common *Common) []*Case {
-	const least = 2000
 	var cases []*Case
 	last := 0
-	for percent := 15; percent < 95; percent += 7 {
+	for percent := firstPercent; percent < lastPercent; percent += stepPercent {
 		at := t.cut(percent)
-		if at == 0 || at == last || t.costs[at] < least {
+		if at == 0 || at == last || t.costs[at] < leastFitted {
 			continue
 		}
 		last = at
@@ -72,14 +81,6 @@ type example struct {
 	bins   []uint8
 	needed bool
 	weight float64
-}
-
-func join(lists [][]example) []example {
-	var list []example
-	for _, l := range lists {
-		list = append(list, l...)
-	}
-	return list
 }
 
 // pieces returns the prefix as package facts reads it.
@@ -116,19 +117,23 @@ func (c *Case) nameExamples(m *facts.Model) []example {
 	return list
 }
 
-// lineExamples has each line once, where it was last.
+// lineExamples has each line once. A case with few copied lines has no score for
+// them, and is no example.
 func (c *Case) lineExamples(m *facts.Model) []example {
+	if len(c.Lines) < fewest {
+		return nil
+	}
 	needed := make(set64)
 	for i := range c.Lines {
 		needed.add(c.Lines[i].id)
 	}
-	weight := 1 / math.Sqrt(float64(max(len(c.Lines), fewest)))
+	weight := 1 / math.Sqrt(float64(len(c.Lines)))
 	pieces := c.pieces()
 	need := facts.Estimate(pieces, m)
 	var list []example
 	seen := make(map[int32]bool)
-	for i := len(pieces) - 1; i >= 0; i-- {
-		for k := len(pieces[i].Lines) - 1; k >= 0; k-- {
+	for i := range pieces {
+		for k := range pieces[i].Lines {
 			n, l := &need.Lines[i][k], &pieces[i].Lines[k]
 			if n.Copy == 0 || seen[n.Copy] {
 				continue
@@ -141,58 +146,88 @@ func (c *Case) lineExamples(m *facts.Model) []example {
 }
 
 // fit is logistic regression over bins, by damped Newton steps along each weight.
-func fit(list []example, features []facts.Feature, o *FitOptions) facts.Card {
-	card := facts.Card{Weights: make([][]int, len(features))}
-	w, slope, bend := make([][]float64, len(features)), make([][]float64, len(features)), make([][]float64, len(features))
+func fit(list []example, features []facts.Feature, o descent) facts.Card {
+	at := make([]int, len(features)) // of the first bin of each feature
+	n := 0
 	for f := range features {
-		n := len(features[f].Bins)
-		card.Weights[f], w[f], slope[f], bend[f] = make([]int, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		at[f] = n
+		n += len(features[f].Bins)
 	}
+	bins := make([]uint16, 0, len(list)*len(features))
 	yes, no := 1e-9, 1e-9
 	for i := range list {
+		for f, b := range list[i].bins {
+			bins = append(bins, uint16(at[f])+uint16(b)) //nolint:gosec // there are few bins
+		}
 		if list[i].needed {
 			yes += list[i].weight
 		} else {
 			no += list[i].weight
 		}
 	}
-	bias := math.Log(yes / no)
-	for range o.Rounds {
-		biasSlope, biasBend := 0.0, 1e-9
-		for f := range features {
-			clear(slope[f])
-			clear(bend[f])
+	w, bias := make([]float64, n), math.Log(yes/no)
+	parts := make([]slopes, (len(list)+1<<14-1)>>14)
+	for range o.rounds {
+		each(len(parts), func(k int) {
+			parts[k] = newSlopes(n)
+			for i := k << 14; i < min((k+1)<<14, len(list)); i++ {
+				parts[k].add(&list[i], bins[i*len(features):(i+1)*len(features)], w, bias)
+			}
+		})
+		sum := newSlopes(n)
+		for k := range parts {
+			sum.join(&parts[k])
 		}
-		for i := range list {
-			x := &list[i]
-			z := bias
-			for f, b := range x.bins {
-				z += w[f][b]
-			}
-			p := 1 / (1 + math.Exp(-z))
-			miss, curve := p*x.weight, p*(1-p)*x.weight
-			if x.needed {
-				miss -= x.weight
-			}
-			biasSlope += miss
-			biasBend += curve
-			for f, b := range x.bins {
-				slope[f][b] += miss
-				bend[f][b] += curve
-			}
-		}
-		bias -= biasSlope / biasBend / 10
-		for f := range features {
-			for b := range w[f] {
-				w[f][b] -= (slope[f][b] + o.Ridge*w[f][b]) / (bend[f][b] + o.Ridge) / float64(len(features))
-			}
+		bias -= sum.bias / (sum.biasBend + 1e-9) / 10
+		for b := range w {
+			w[b] -= (sum.slope[b] + o.ridge*w[b]) / (sum.bend[b] + o.ridge) / float64(len(features))
 		}
 	}
-	card.Bias = int(math.Round(bias * 1000))
+	card := facts.Card{Bias: int(math.Round(bias * 1000)), Weights: make([][]int, len(features))}
 	for f := range features {
-		for b := range w[f] {
-			card.Weights[f][b] = int(math.Round(w[f][b] * 1000))
+		for b := range features[f].Bins {
+			card.Weights[f] = append(card.Weights[f], int(math.Round(w[at[f]+b]*1000)))
 		}
 	}
 	return card
+}
+
+// A descent says how far to go and what a weight costs that is not zero.
+type descent struct {
+	rounds int
+	ridge  float64
+}
+
+// slopes are the first and second derivatives of the loss.
+type slopes struct {
+	bias, biasBend float64
+	slope, bend    []float64
+}
+
+func newSlopes(n int) slopes { return slopes{slope: make([]float64, n), bend: make([]float64, n)} }
+
+func (s *slopes) add(x *example, bins []uint16, w []float64, z float64) {
+	for _, b := range bins {
+		z += w[b]
+	}
+	p := 1 / (1 + math.Exp(-z))
+	miss, bend := p*x.weight, p*(1-p)*x.weight
+	if x.needed {
+		miss -= x.weight
+	}
+	s.bias += miss
+	s.biasBend += bend
+	for _, b := range bins {
+		s.slope[b] += miss
+		s.bend[b] += bend
+	}
+}
+
+func (s *slopes) join(t *slopes) {
+	s.bias += t.bias
+	s.biasBend += t.biasBend
+	for b := range s.slope {
+		s.slope[b] += t.slope[b]
+		s.bend[b] += t.bend[b]
+	}
 }
