@@ -86,8 +86,8 @@ func BenchmarkPlan(b *testing.B) {
 // of about 800 tokens by a quarter of the bytes.
 func working(t require, steps int) []byte {
 	msgs := []message{{Role: "system", Content: "You write Go."}, {Role: "user", Content: "The ledger loses entries. Fix internal/ledger and add a test."}}
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
-	name := func(prefix string) string { return fmt.Sprintf("%s%c%d", prefix, 'A'+rng.IntN(26), rng.IntN(400)) }
+	rng := rand.New(rand.NewPCG(1, 2))                                                                          //nolint:gosec // the same each time
+	name := func(prefix string) string { return fmt.Sprintf("%s%c%d", prefix, 'A'+rng.IntN(26), rng.IntN(50)) } // some 4,000 names, as many as sessions of this size have
 	for i := range steps {
 		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("internal/ledger/part%d.go", rng.IntN(40))
 		var out strings.Builder

@@ -48,7 +48,7 @@ func (p *pass) cover() *cover {
 		c.names[i] = c.need.Names[i].Worth
 	}
 	for i := range h.blocks {
-		c.readings[i].Head = len(p.head(i)) + 1
+		c.readings[i].Head = len(p.head(i, false)) + 1
 	}
 	names := c.room()
 	for i := range c.pieces {
@@ -113,9 +113,18 @@ const (
 )
 
 // head returns the first line of the stub of a block that is cut to lines.
-func (p *pass) head(i int) string {
+func (p *pass) head(i int, short bool) string {
 	v := pager.View{Block: &p.held.blocks[i], Messages: p.held.session.Messages}
-	return v.Head()
+	if short {
+		return v.ShortHead()
+	}
+	if p.heads == nil {
+		p.heads = make([]string, len(p.held.blocks))
+	}
+	if p.heads[i] == "" {
+		p.heads[i] = v.Head()
+	}
+	return p.heads[i]
 }
 
 // planCover returns the plan of lines for a request. What texts cost one by one may
@@ -124,7 +133,7 @@ func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 	c := p.cover()
 	r := &pager.CoverRequest{Request: *req, Readings: c.readings, Names: c.names, Count: func(block, passage int) token.Count {
 		if passage < 0 {
-			return p.meter.framing.Message + p.count(p.head(block)+"\n")
+			return p.meter.framing.Message + p.count(p.head(block, passage == pager.ShortPassage)+"\n")
 		}
 		return p.count(c.text(block, passage) + "\n")
 	}}
@@ -160,7 +169,7 @@ func (p *pass) recut(plan *pager.Plan) token.Count {
 		if d.Step != pager.StageCover || d.To != pager.Lines && d.To != pager.Line {
 			continue
 		}
-		stub := pager.Stub{Text: p.head(i) + p.covering.lines(i, plan.Picks[i])}
+		stub := pager.Stub{Text: p.head(i, plan.Short[i]) + p.covering.lines(i, plan.Picks[i])}
 		p.made[pageKey{i, d.To}] = stub
 		size := p.meter.framing.Message + p.count(stub.Text)
 		plan.After += size - d.After

@@ -22,7 +22,7 @@ func Planning(ctx context.Context, e *Engine, scope governance.Scope, req *Compr
 	}
 	return func() (*pager.Plan, error) {
 		p := *first
-		p.made, p.covering = make(map[pageKey]pager.Stub), nil
+		p.made, p.covering, p.heads = make(map[pageKey]pager.Stub), nil, nil
 		return p.planCover(p.request(req))
 	}, nil
 }

@@ -78,7 +78,8 @@ type pass struct {
 	effects contract.Effects // of the corrections in the contract
 
 	scope    governance.Scope
-	covering *cover // once asked for
+	covering *cover   // once asked for
+	heads    []string // of stubs with lines, once asked for
 }
 
 type pageKey struct {

@@ -90,7 +90,7 @@ func newEstimator(pieces []Piece) *estimator {
 	return &estimator{
 		pieces: pieces, ages: make([]int32, n), calls: make([]int32, n), paths: make([]int32, n), senses: make([][]sense, n),
 		need:  &Need{Lines: make([][]LineNeed, n), Marks: make([][]int32, n)},
-		index: make(map[uint64]int32, marks/3), copied: make(map[uint64]int32, lines/2),
+		names: make([]nameState, 0, marks/4), index: make(map[uint64]int32, marks/3), copied: make(map[uint64]int32, lines/2),
 	}
 }
 

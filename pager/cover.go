@@ -32,10 +32,16 @@ type CoverRequest struct {
 	Names    []int64   // what each identifier is worth
 
 	// Count returns the tokens of a passage of a block, with what separates it, or
-	// of the head of its stub if the passage is -1. It must be a function of its
-	// arguments.
+	// of the head of its stub if the passage is [HeadPassage] or [ShortPassage]. It must
+	// be a function of its arguments, and a short head no longer than a head.
 	Count func(block, passage int) token.Count
 }
+
+// What is no passage, and counted like one.
+const (
+	HeadPassage  = -1 // the head of a stub
+	ShortPassage = -2 // a head with the id alone
+)
 
 // Shares of a budget. A share that one part has no use for goes to the others.
 const (
@@ -51,7 +57,8 @@ const (
 // have no answer yet. Of all else each block has a stub, a head with its id first and
 // passages behind it, until all of it is there and the block stays whole.
 //
-// Three queues take turns. One has the heads, those of blocks under rules first. One
+// A block under a rule has a short head from the beginning. Three queues take turns. One
+// has the heads, those of blocks under rules first. One
 // has the blocks from which nothing should be missing, line by line: those under hard
 // rules, strongest first, and then all others, newest first. The third has all
 // passages, and gives the one whose identifiers and line are worth most for its bytes:
@@ -76,9 +83,9 @@ func Cover(r *CoverRequest) (*Plan, error) {
 		return nil, c.floor()
 	}
 	c.run()
-	p.Picks = c.picks()
+	p.Picks, p.Short = c.picks(), make([]bool, len(c.blocks))
 	for i := range p.Picks {
-		p.Decisions[i].Lines = len(p.Picks[i])
+		p.Decisions[i].Lines, p.Short[i] = len(p.Picks[i]), c.blocks[i].short
 	}
 	return p, nil
 }
@@ -105,6 +112,7 @@ type covering struct {
 type covered struct {
 	fixed bool // nothing more happens to it
 	open  bool // it has a head
+	short bool // which is the id alone
 	whole Form // that it has when nothing of it is missing
 	taken []bool
 	lines int // that are missing
@@ -186,9 +194,9 @@ func (c *covering) order(ruled, others []int) {
 			worth[i] += c.gain(i, k)
 		}
 	}
-	c.heads = slices.Clone(others)
-	slices.SortStableFunc(c.heads, func(a, b int) int { return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(b, a)) })
-	c.wholes = slices.Concat(ruled, others)
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(b, a)) })
+	c.heads = slices.Concat(ruled, others)
+	c.wholes = slices.Clone(c.heads)
 	slices.SortStableFunc(c.wholes, func(a, b int) int {
 		return cmp.Or(cmp.Compare(c.r.Blocks[a].Rule.urgency(), c.r.Blocks[b].Rule.urgency()), cmp.Compare(b, a))
 	})
@@ -284,10 +292,10 @@ func (c *covering) run() {
 	for !c.full {
 		switch {
 		case c.onHeads*headShare <= c.spent && c.nextHead():
-		case c.onWhole < c.forWhole() && c.nextWhole():
+		case c.nextWhole(c.forWhole() - c.onWhole):
 		case c.nextBest():
 		case c.nextHead():
-		case c.nextWhole():
+		case c.nextWhole(c.r.Budget):
 		default:
 			return
 		}
@@ -320,11 +328,22 @@ func (c *covering) nextHead() bool {
 	for len(c.heads) > 0 {
 		i := c.heads[0]
 		if !c.blocks[i].open {
-			to, n := c.least(i)
+			to, n := c.least(i, HeadPassage)
 			if !c.spend(n) {
 				return true
 			}
 			c.setOpen(i, to, n)
+			c.heads = c.heads[1:]
+			c.onHeads += n
+			return true
+		}
+		if c.blocks[i].short && !c.blocks[i].fixed {
+			n := c.r.Count(i, HeadPassage) - c.r.Count(i, ShortPassage)
+			if !c.spend(n) {
+				return true
+			}
+			c.blocks[i].short = false
+			c.p.Decisions[i].After += n
 			c.heads = c.heads[1:]
 			c.onHeads += n
 			return true
@@ -336,15 +355,16 @@ func (c *covering) nextHead() bool {
 
 // open gives a block the least that stands for it, whatever the budget.
 func (c *covering) open(i int) {
-	to, n := c.least(i)
+	to, n := c.least(i, ShortPassage)
 	c.p.After += n
+	c.blocks[i].short = true
 	c.setOpen(i, to, n)
 }
 
-// least returns the least that stands for a block, and its tokens: its head, or the
+// least returns the least that stands for a block, and its tokens: a head, or the
 // whole block if that is no longer.
-func (c *covering) least(i int) (Form, token.Count) {
-	n := c.r.Count(i, -1)
+func (c *covering) least(i, head int) (Form, token.Count) {
+	n := c.r.Count(i, head)
 	if f := c.r.Blocks[i].Form; f == Whole || f == Bare {
 		if whole := c.r.Size(i, c.blocks[i].whole); whole <= n {
 			return c.blocks[i].whole, whole
@@ -364,25 +384,28 @@ func (c *covering) setOpen(i int, to Form, n token.Count) {
 }
 
 // nextWhole takes the next passage of the first block from which something is
-// missing.
-func (c *covering) nextWhole() bool {
+// missing, or makes the block whole, if that costs no more than so many tokens.
+func (c *covering) nextWhole(most token.Count) bool {
 	for len(c.wholes) > 0 {
 		i := c.wholes[0]
-		if c.blocks[i].fixed {
-			c.wholes, c.at = c.wholes[1:], 0
-			continue
-		}
 		b, passages := &c.blocks[i], c.r.Readings[i].Passages
-		for c.at < len(passages) && (b.taken[c.at] || int(passages[c.at].Line) != c.at) {
+		for !b.fixed && c.at < len(passages) && (b.taken[c.at] || int(passages[c.at].Line) != c.at) {
 			c.at++
 		}
 		switch before := c.spent; {
+		case b.fixed:
 		case c.at < len(passages):
+			if c.cost(i, c.at) > most {
+				return false
+			}
 			if c.take(i, c.at) {
 				c.onWhole += c.spent - before
 			}
 			return true
-		case c.p.Decisions[i].To != b.whole && c.canBeWhole(i):
+		case c.canBeWhole(i):
+			if c.r.Size(i, b.whole)-c.p.Decisions[i].After > most {
+				return false
+			}
 			if c.complete(i) {
 				c.onWhole += max(c.spent-before, 0)
 			}
@@ -419,14 +442,20 @@ func (c *covering) nextBest() bool {
 	return false
 }
 
+// cost returns the tokens of a passage, and of the head of its block with the first.
+func (c *covering) cost(i, k int) token.Count {
+	n := c.r.Count(i, k)
+	if !c.blocks[i].open {
+		n += c.r.Count(i, HeadPassage)
+	}
+	return n
+}
+
 // take takes a passage, and the head of its block with the first. It reports whether
 // that fits.
 func (c *covering) take(i, k int) bool {
 	b, d := &c.blocks[i], &c.p.Decisions[i]
-	n := c.r.Count(i, k)
-	if !b.open {
-		n += c.r.Count(i, -1)
-	}
+	n := c.cost(i, k)
 	if !c.spend(n) {
 		return false
 	}

@@ -50,8 +50,11 @@ func coverRequest(budget int, names []int64, pages ...page) *CoverRequest {
 		return 10
 	}
 	r.Count = func(i, k int) token.Count {
-		if k < 0 {
+		switch k {
+		case HeadPassage:
 			return 10
+		case ShortPassage:
+			return 4
 		}
 		return token.Count(pages[i].passages[k].Bytes)
 	}

@@ -86,6 +86,9 @@ type Plan struct {
 	// Picks has, of a plan of [Cover], the passages of each block that its stub
 	// has, in the order of the text. It is nil in a plan that changes nothing.
 	Picks [][]int32
+
+	// Short says beside Picks which stubs have a short head.
+	Short []bool
 }
 
 // Changes returns how many blocks the plan changes.

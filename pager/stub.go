@@ -41,6 +41,7 @@ const (
 	resultNames  = 6   // identifiers in the line of a result
 	headCalls    = 2   // calls that a head names
 	headBytes    = 28  // of what each works on
+	failedBytes  = 64  // of what failed
 	linesShare   = 4   // a block cut to lines keeps a fourth of its bytes at most
 )
 
@@ -120,6 +121,9 @@ func failure(r transcript.ToolResult, text string) string {
 				return oneLine(line)
 			}
 		}
+		if !r.Error {
+			continue
+		}
 		if first == "" {
 			first = line
 		}
@@ -157,9 +161,12 @@ func size(r transcript.ToolResult) int {
 }
 
 // Head returns the first line of a stub that passages of the block stand behind: its
-// id, what it was, and the files or commands that its calls name.
+// id, what it was, the files or commands that its calls name, and what failed.
 func (v *View) Head() string {
 	if v.Block.Kind == transcript.KindTool {
+		if failed := v.failed(); failed != "" {
+			return fmt.Sprintf("[carrel %s %s: %s]", v.Block.ID.Short(), v.calls(), failed)
+		}
 		return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), v.calls())
 	}
 	what, excerpt := Describe(v.Messages, v.Block)
@@ -168,6 +175,22 @@ func (v *View) Head() string {
 	}
 	return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), what)
 }
+
+// failed returns the line of the first result that reports a failure, or an empty
+// text.
+func (v *View) failed() string {
+	for _, i := range v.Block.Messages {
+		for _, r := range v.Messages[i].Results() {
+			if line := failure(r, r.Text()); line != "" {
+				return cut(line, failedBytes)
+			}
+		}
+	}
+	return ""
+}
+
+// ShortHead returns a head that has the id alone.
+func (v *View) ShortHead() string { return fmt.Sprintf("[carrel %s]", v.Block.ID.Short()) }
 
 // calls names the calls of a block: of each tool what its first few calls work on.
 func (v *View) calls() string {
@@ -201,13 +224,14 @@ func short(c transcript.ToolCall) string {
 	return clip(argument(c))
 }
 
-// clip cuts a text to headBytes, between characters.
-func clip(s string) string {
-	s = oneLine(s)
-	if len(s) <= headBytes {
+// clip returns what a call works on, cut to its place in a head.
+func clip(s string) string { return cut(oneLine(s), headBytes) }
+
+// cut cuts a text to so many bytes, between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	n := headBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

@@ -182,6 +182,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"compress", "5f0c", "--target", "5000"},
 		{"why", block.Messages[1].ID},
 		{"undo", "--session", "5f0c"},
+		{"compress", "5f0c", "--target", "5000", "--strategy", "opaque", "-n"},
 		{"compress", "5f0c", "--target", "5000", "--strategy", "anchored"},
 		{"export", "5f0c", "-o", filepath.Join(t.TempDir(), "out")},
 		{"recall", id},
