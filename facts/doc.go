@@ -44,6 +44,16 @@
 // a file does not cover all of it, and what a pipe leaves of a file is not known.
 // The rules are with [Graph].
 //
+// # What is needed again
+//
+// [NewScan] finds the lines and the identifiers of a text, once, when it arrives.
+// [History] puts the scans of a conversation in order and says where each is from, and
+// [Estimate] turns that into the [Chance] that the agent uses a name or copies a line in
+// what it does next, by a [Model]: integer weights of features that can be seen, such as
+// how many calls ago something was seen, whether the agent worked with it, and what
+// became of its file. doc/design/need.md has the features and how the weights were found;
+// [Model.ExplainName] and [Model.ExplainLine] say which of them decided.
+//
 // # Cost and determinism
 //
 // All of it is one pass over the bytes, linear in their number, and depends on

@@ -1,16 +1,18 @@
-// Package pager decides which blocks of a session stay in the context window.
+// Package pager decides what of a session stays in the context window.
 //
-// Rules come first: [Rules] names the blocks that no score may touch. Then
-// each block gets a retention [Score] and the score a [Directive]: retain the
-// block, page it out behind a stub, or evict it. [Make] turns rules, scores
-// and a budget into a [Plan]. The package decides; it moves nothing. Carrying
-// out a plan is the work of package carrel.
+// Rules come first: [Rules] names the blocks that come before any score. Then there
+// are two ways to a [Plan]. [Cover] keeps lines: it fills the budget with those parts of
+// all blocks that are worth most for their bytes, given what names and lines are worth.
+// [Make] keeps blocks: each gets a retention [Score] and the score a [Directive], to
+// retain the block, page it out behind a stub, or evict it. The package decides; it moves
+// nothing. Carrying out a plan is the work of package carrel.
 //
 // # Forms
 //
 // A block is cut in steps, and each step is a [Form]: whole; without its
 // thinking; with its calls but each result in one line; a few lines; one line;
-// gone. Hard rules keep a block whole. Soft rules keep at least one line of it.
+// gone. Hard rules keep a block whole, those that are not [Rule.Absolute] in a plan of
+// [Cover] as far as its part of the budget goes. Soft rules keep at least one line of it.
 //
 // # One sequence of steps
 //

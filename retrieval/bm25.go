@@ -11,6 +11,8 @@
 //   - by meaning: [CosineFloats] compares vectors that an embedder made;
 //   - [Similar] blends the first two, and is what there is without a model.
 //
+// [Dialog] ranks what was said in a dialog, where an answer stands behind its question.
+//
 // # Determinism
 //
 // Scores are whole millionths and cosines are computed in integers, so that
