@@ -46,7 +46,8 @@ const (
 // Shares of a budget. A share that one part has no use for goes to the others.
 const (
 	headShare = 4  // a fourth at most goes to heads, before there is one for each block
-	ruleShare = 16 // a sixteenth goes to what rules hold, whole, while little is spent
+	saidShare = 4  // a fourth goes to what a person said and hard rules hold, whole
+	ruleShare = 16 // a sixteenth to what else rules hold, whole, while little is spent
 	little    = 8  // that is an eighth of the history; what is spent above that goes there
 )
 
@@ -132,7 +133,9 @@ func newCovering(r *CoverRequest, p *Plan) *covering {
 				b.lines++
 			}
 		}
-		c.history += p.Decisions[i].Before
+		if !r.Blocks[i].Rule.Absolute() {
+			c.history += p.Decisions[i].Before
+		}
 	}
 	return c
 }
@@ -206,13 +209,16 @@ func (c *covering) order(ruled, others []int) {
 // said, then what answers it, then what other rules hold, then all else.
 func (r Rule) urgency() int {
 	if i := slices.Index([]Rule{RuleNewestUser, RuleCorrection, RuleFirstTask, RuleNewest}, r); i >= 0 {
-		return i
+		return i // what is below said is of a person
 	}
 	if r != "" {
 		return 4
 	}
 	return 5
 }
+
+// said is the urgency from which on a person did not say it.
+const said = 3
 
 // gain returns what a passage adds.
 func (c *covering) gain(i, k int) int64 {
@@ -303,14 +309,26 @@ func (c *covering) run() {
 }
 
 // forWhole returns how much of what is spent so far is for whole blocks: of what is
-// spent above little, all while there are blocks under rules, then half.
+// spent above little, all while there are blocks under rules, then half; of the rest a
+// small part.
 func (c *covering) forWhole() token.Count {
 	above := max(c.spent-c.history/little, 0)
-	share := above / 2
-	if len(c.wholes) > 0 && c.r.Blocks[c.wholes[0]].Rule != "" {
-		share = above
+	below := c.spent - above
+	switch rule := c.nextRule(); {
+	case rule.urgency() < said:
+		return below/saidShare + above
+	case rule != "":
+		return below/ruleShare + above
 	}
-	return (c.spent-above)/ruleShare + share
+	return below/ruleShare + above/2
+}
+
+// nextRule returns the rule of the block that should be whole next, or none.
+func (c *covering) nextRule() Rule {
+	if len(c.wholes) == 0 {
+		return ""
+	}
+	return c.r.Blocks[c.wholes[0]].Rule
 }
 
 // spend takes so many tokens, if they are there.
