@@ -1,6 +1,7 @@
 package carrel
 
 import (
+	"errors"
 	"hash/maphash"
 	"maps"
 	"strings"
@@ -139,6 +140,10 @@ func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 	}}
 	for {
 		plan, err := pager.Cover(r)
+		if floor, ok := errors.AsType[*pager.FloorError](err); ok {
+			floor.Need += req.Budget - r.Budget // what the parts cost more together
+			floor.Budget = req.Budget
+		}
 		if err != nil || plan.Picks == nil {
 			return plan, err
 		}

@@ -59,8 +59,7 @@ const (
 // passages behind it, until all of it is there and the block stays whole.
 //
 // A block under a rule has a short head from the beginning. Three queues take turns. One
-// has the heads, those of blocks under rules first. One
-// has the blocks from which nothing should be missing, line by line: those under hard
+// has the heads, those of blocks under rules first. One has the blocks from which nothing should be missing, line by line: those under hard
 // rules, strongest first, and then all others, newest first. The third has all
 // passages, and gives the one whose identifiers and line are worth most for its bytes:
 // what a passage has that the window has already is worth nothing, so what is said
@@ -102,7 +101,7 @@ type covering struct {
 	blocks  []covered
 	names   []bool // identifiers that are there
 	copies  map[int32]bool
-	history token.Count // of all blocks
+	history token.Count // of all blocks but those that stay whatever happens
 	spent   token.Count
 	onHeads token.Count
 	onWhole token.Count
