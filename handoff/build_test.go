@@ -204,6 +204,19 @@ func TestBuildIsHonest(t *testing.T) {
 	})
 }
 
+// A file that has a path and no name is named by its path, also where white
+// space of another kind hides a tag at the beginning from the first look.
+func TestBuildNamesAFileByItsPath(t *testing.T) {
+	for _, path := range []string{"a.go", "\u00a0<think>", "<think> a", "A.go."} {
+		in := &Input{Artifacts: []Artifact{{Path: path, Status: Delivered}}}
+		for _, f := range Check(Build(in), on(in)) {
+			if f.Error {
+				t.Errorf("the path %q: %v", path, f)
+			}
+		}
+	}
+}
+
 // A packet that is built does not change what it is built from.
 func TestBuildLeavesItsInput(t *testing.T) {
 	in := &Input{Sources: []Source{{"b", "", Scanned, ""}, {"a", "", Verified, "x"}}, Done: []string{" a ", "a"}}

@@ -112,15 +112,15 @@ func (c *checker) done() {
 // artifactKey is what artifacts are told apart by. It is empty for one that has
 // neither a name nor a path.
 func artifactKey(a Artifact) string {
-	path := key(a.Path)
-	if isUnknown(a.Path) {
+	path := a.Path
+	if isUnknown(path) {
 		path = ""
 	}
 	name := key(or(a.Artifact, path))
 	if name == "" {
 		return ""
 	}
-	return name + "\n" + path
+	return name + "\n" + key(path)
 }
 
 func (c *checker) reasoning() {

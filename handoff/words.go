@@ -44,7 +44,7 @@ func questions(s string) []string {
 // model: between tags, behind a tag at its beginning, and below a title.
 var reasoning = []*regexp.Regexp{
 	regexp.MustCompile(`(?is)<(?:think|thinking|reasoning|scratchpad)>.*?</(?:think|thinking|reasoning|scratchpad)>`),
-	regexp.MustCompile(`(?is)^\s*<(?:think|thinking|reasoning|scratchpad)>.*`),
+	regexp.MustCompile(`(?is)^[\s\p{Z}]*<(?:think|thinking|reasoning|scratchpad)>.*`),
 	regexp.MustCompile(`(?ism)^[ \t]*(?:chain[- ]of[- ]thought|(?:hidden|internal|private) reasoning)[ \t]*:.*`),
 }
 
