@@ -29,7 +29,7 @@ type GetRequest struct {
 // A GetResult is an artifact with its content.
 type GetResult struct {
 	Artifact
-	Content []byte           `json:"-"`
+	Content []byte           `json:"content,omitempty"`
 	Fetch   manifest.Outcome `json:"fetch,omitempty"` // what its source said
 }
 

@@ -63,7 +63,7 @@ type AssembleRequest struct {
 
 // An AssembleResult is a context, and the account of it.
 type AssembleResult struct {
-	Data          []byte                  `json:"-"`
+	Data          []byte                  `json:"data,omitempty"`     // the context
 	Manifest      string                  `json:"manifest,omitempty"` // id
 	Seal          string                  `json:"seal,omitempty"`
 	Format        string                  `json:"format"`

@@ -76,7 +76,11 @@ import (
 type Engine struct {
 	store store.Store
 	opts  Options
+	*shared
+}
 
+// shared is what all engines over one store have in common: see [Engine.As].
+type shared struct {
 	policy     *triage.Policy
 	policyName string        // of everything that decides about contexts
 	exact      token.Counter // for artifacts, which belong to no model
@@ -197,13 +201,39 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("carrel: options: %w", err)
 	}
-	e := &Engine{store: s, opts: o, policy: o.Triage, resident: artifact.NewPages[*page](o.Resident)}
+	e := &Engine{store: s, opts: o, shared: &shared{policy: o.Triage, resident: artifact.NewPages[*page](o.Resident)}}
 	e.policyName = fmt.Sprintf("%s:ladder/%d-%d-%d:page/%d:gate/%d", o.Triage.Version(),
 		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, max(0, o.Page), int64(o.Confidence))
 	if e.exact, err = token.Encoding("o200k_base"); err != nil {
 		return nil, fmt.Errorf("carrel: %w", err)
 	}
 	return e, nil
+}
+
+// As returns an engine that acts for somebody else, and sees what s lets it see: a
+// view of the same store, such as one that guards it. Both engines share what is
+// kept in memory, which is of one scope each, and read only after the store has
+// said what the scope is at.
+func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
+	as := *e
+	as.store, as.opts.Actor = s, actor
+	return &as
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context in which jobs tell f how far they are, in place of
+// [Options.Progress]. f must be safe for concurrent use.
+func WithProgress(ctx context.Context, f func(job string, done, total int)) context.Context {
+	return context.WithValue(ctx, progressKey{}, f)
+}
+
+// progress returns whom to tell how far a job is.
+func (e *Engine) progress(ctx context.Context) func(job string, done, total int) {
+	if f, ok := ctx.Value(progressKey{}).(func(string, int, int)); ok {
+		return f
+	}
+	return e.opts.Progress
 }
 
 // complete returns o with its defaults filled in, or why it makes no sense.

@@ -107,8 +107,8 @@ type CompressResult struct {
 	Probes    *probe.Report        `json:"probes,omitempty"`   // of what was accepted
 	Attempts  []Attempt            `json:"attempts,omitempty"` // in order; the last was accepted
 	Warnings  []string             `json:"warnings,omitempty"`
-	Todos     []Todo               `json:"todos,omitempty"` // of the request's list, as they are now
-	TodoList  []byte               `json:"-"`               // that list, byte for byte but for statuses
+	Todos     []Todo               `json:"todos,omitempty"`     // of the request's list, as they are now
+	TodoList  []byte               `json:"todo_list,omitempty"` // that list, byte for byte but for statuses
 	Decisions []pager.Decision     `json:"decisions"`
 }
 

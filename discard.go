@@ -28,7 +28,7 @@ type DiscardRequest struct {
 
 	// Trigger has the floor of the window. The default is that of
 	// the engine's options. Who serves agents does not take it from them.
-	Trigger *pager.Trigger `json:"-"`
+	Trigger *pager.Trigger `json:"trigger,omitempty"`
 
 	DryRun bool `json:"dry_run,omitempty"`
 }

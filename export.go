@@ -22,7 +22,7 @@ type ExportRequest struct {
 type ExportResult struct {
 	Session    transcript.SessionID   `json:"session"` // the new one's id, if the format made one
 	Format     string                 `json:"format"`
-	Data       []byte                 `json:"-"`
+	Data       []byte                 `json:"data,omitempty"` // the conversation
 	Bytes      int                    `json:"bytes"`
 	Tokens     token.Count            `json:"tokens"` // of the window, by the session's counter
 	Intact     bool                   `json:"intact"` // byte for byte what was imported

@@ -99,7 +99,7 @@ func (e *Engine) importSession(ctx context.Context, scope governance.Scope, req 
 		res.Encoding, res.Tokens, res.Blocks = old.head.Encoding, old.head.Tokens, len(old.rows)
 		return res, nil
 	}
-	m, err := e.merge(s, old)
+	m, err := e.merge(ctx, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type merge struct {
 
 // merge matches the blocks of a session with those stored: a block with the
 // same bytes at the same place is the same, and one that only grew is, too.
-func (e *Engine) merge(s *transcript.Session, old *held) (*merge, error) {
+func (e *Engine) merge(ctx context.Context, s *transcript.Session, old *held) (*merge, error) {
 	m := &merge{blocks: transcript.Group(s.ID, 0, s.Messages)}
 	encoding := ""
 	if old != nil {
@@ -195,7 +195,7 @@ func (e *Engine) merge(s *transcript.Session, old *held) (*merge, error) {
 	for k, i := range count {
 		todo[k] = m.blocks[i]
 	}
-	for k, n := range e.countBlocks(m.meter, s.Messages, todo) {
+	for k, n := range e.countBlocks(ctx, m.meter, s.Messages, todo) {
 		r := &m.rows[count[k]]
 		r.Tokens, r.Window = n, n
 		r.Tools = toolNames(s.Messages, &m.blocks[count[k]])

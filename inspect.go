@@ -271,3 +271,19 @@ func preview(msgs []transcript.Message, b *transcript.Block) string {
 	}
 	return what + ": " + excerpt
 }
+
+// Journal returns what happened to a session after a revision, in order. What the
+// entries hold, [Engine.Why] says of one block; none holds text of the
+// conversation.
+func (e *Engine) Journal(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) (_ []store.Entry, err error) {
+	defer during("journal of session "+string(id), &err)
+
+	list := []store.Entry{}
+	for entry, err := range e.store.Entries(ctx, scope, id, after) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *entry)
+	}
+	return list, nil
+}

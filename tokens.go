@@ -1,6 +1,7 @@
 package carrel
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -125,8 +126,9 @@ func (m meter) part(p transcript.Part) token.Count {
 }
 
 // blocks counts all blocks, on all processors.
-func (e *Engine) countBlocks(m meter, msgs []transcript.Message, blocks []transcript.Block) []token.Count {
+func (e *Engine) countBlocks(ctx context.Context, m meter, msgs []transcript.Message, blocks []transcript.Block) []token.Count {
 	counts := make([]token.Count, len(blocks))
+	tell := e.progress(ctx)
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
@@ -134,7 +136,7 @@ func (e *Engine) countBlocks(m meter, msgs []transcript.Message, blocks []transc
 			for i := next.Add(1) - 1; i < int64(len(blocks)); i = next.Add(1) - 1 {
 				counts[i] = m.block(msgs, &blocks[i])
 				if n := done.Add(1); n%64 == 0 {
-					e.opts.Progress("count", int(n), len(blocks))
+					tell("count", int(n), len(blocks))
 				}
 			}
 		})

@@ -22,7 +22,7 @@ type TriggerRequest struct {
 	Window token.Count `json:"window,omitempty"`
 
 	// Trigger says when a pass is due. The default is that of the engine's options.
-	Trigger *pager.Trigger `json:"-"`
+	Trigger *pager.Trigger `json:"trigger,omitempty"`
 
 	Retry bool `json:"retry,omitempty"` // the last compression was not accepted
 }

@@ -1,7 +1,9 @@
-// Package governance says whose context something is and who is asking.
+// Package governance says whose context something is, who is asking, and what
+// they may do.
 //
 // A [Scope] is an argument, first and typed, of everything that reads or
-// writes: no cache, key or index exists without one.
+// writes: no cache, key or index exists without one. A [Grant] says in which
+// scopes an [Actor] may do what.
 package governance
 
 import (

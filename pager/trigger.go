@@ -45,31 +45,35 @@ const (
 // A Trigger says when a pass is due. The zero value of every field is its
 // default, so a nil *Trigger is one, too.
 type Trigger struct {
-	Profile Profile
+	Profile Profile `json:"profile,omitempty"`
 
 	// Shares of the effective window: of a warning (60 %), from where on to
 	// compress (70 %), of a critical level (90 %), and what to compress to (50 %,
 	// and never more than Compress).
-	Warn, Compress, Critical, Target ratio.Ratio
+	Warn     ratio.Ratio `json:"warn,omitempty"`
+	Compress ratio.Ratio `json:"compress,omitempty"`
+	Critical ratio.Ratio `json:"critical,omitempty"`
+	Target   ratio.Ratio `json:"target,omitempty"`
 
 	// Messages is how many there must be, 10 by default.
-	Messages int
+	Messages int `json:"messages,omitempty"`
 
 	// Cycles is how often a session is compressed at most, 10 by default. After
 	// that a new session serves better than a summary of summaries.
-	Cycles int
+	Cycles int `json:"cycles,omitempty"`
 
 	// Keep is how many of the newest messages stay as they are, and KeepRetry how
 	// many do after a compression that was not accepted. The defaults are 5 and 10.
-	Keep, KeepRetry int
+	Keep      int `json:"keep,omitempty"`
+	KeepRetry int `json:"keep_retry,omitempty"`
 
 	// Tokens and Iterations are those of [ProfilePager]: it is due above 4 000
 	// tokens, and from 5 iterations on.
-	Tokens     token.Count
-	Iterations int
+	Tokens     token.Count `json:"tokens,omitempty"`
+	Iterations int         `json:"iterations,omitempty"`
 
-	Effective token.Count // of the window; see [Effective]
-	Floor     token.Count // see [Floor]
+	Effective token.Count `json:"effective,omitempty"` // of the window; see [Effective]
+	Floor     token.Count `json:"floor,omitempty"`     // see [Floor]
 }
 
 // Complete returns t with its defaults filled in.

@@ -97,27 +97,27 @@ type ArtifactText struct {
 // A Manifest is the account of one assembled context, as a store keeps it. It
 // is written once and never changed, except that items of Body may be redacted.
 type Manifest struct {
-	ID      string
-	Version Version              // of the update that wrote it; set by the store
-	Session transcript.SessionID // whose window is in it, or empty
-	Created time.Time
-	Format  string
-	Tier    tier.Tier
-	Budget  token.Count
-	Total   token.Count
-	Seal    digest.Digest
-	Body    []byte       // the document; holds no text
-	Uses    []ArtifactID // whose text is in the context, each once, in order
-	Made    []Outcome    // what came of it, in order; set by the store
+	ID      string               `json:"id"`
+	Version Version              `json:"version"`           // of the update that wrote it; set by the store
+	Session transcript.SessionID `json:"session,omitempty"` // whose window is in it
+	Created time.Time            `json:"created"`
+	Format  string               `json:"format"`
+	Tier    tier.Tier            `json:"tier"`
+	Budget  token.Count          `json:"budget"`
+	Total   token.Count          `json:"total"`
+	Seal    digest.Digest        `json:"seal"`
+	Body    []byte               `json:"body,omitempty"` // the document; holds no text
+	Uses    []ArtifactID         `json:"uses,omitempty"` // whose text is in the context, each once, in order
+	Made    []Outcome            `json:"made,omitempty"` // what came of it, in order; set by the store
 }
 
 // An Outcome says what came of a context: a second record beside its manifest.
 type Outcome struct {
-	Manifest string
-	Version  Version // set by the store
-	Actor    governance.Actor
-	Time     time.Time
-	Data     json.RawMessage // holds no text
+	Manifest string           `json:"manifest"`
+	Version  Version          `json:"version"` // set by the store
+	Actor    governance.Actor `json:"actor"`
+	Time     time.Time        `json:"time"`
+	Data     json.RawMessage  `json:"data,omitempty"` // holds no text
 }
 
 // A Pick says which artifacts are wanted: one of its fields is set.

@@ -153,12 +153,12 @@ type Head struct {
 // An Entry is one line of a session's journal. It holds no text of the
 // conversation.
 type Entry struct {
-	Revision Revision // set by the store; there is one entry for each
-	ID       string   // such as "op_5c1f09ab", unique in a scope
-	Op       string   // such as "import" or "page"
-	Actor    governance.Actor
-	Time     time.Time // UTC, whole milliseconds
-	Data     json.RawMessage
+	Revision Revision         `json:"revision"` // set by the store; there is one entry for each
+	ID       string           `json:"id"`       // such as "op_5c1f09ab", unique in a scope
+	Op       string           `json:"op"`       // such as "import" or "page"
+	Actor    governance.Actor `json:"actor"`
+	Time     time.Time        `json:"time"` // UTC, whole milliseconds
+	Data     json.RawMessage  `json:"data"`
 }
 
 // A Change is all that one job writes to a session.

@@ -1,0 +1,167 @@
+package carrel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An AppendRequest adds messages to the end of a session.
+type AppendRequest struct {
+	// Session is the session, which begins with these messages if it is not there
+	// yet: a name of 1 to 128 letters, digits and . _ : - that does not begin with
+	// one of those.
+	Session transcript.SessionID `json:"session"`
+
+	// Messages are as the format of the session has them, and are kept byte for
+	// byte.
+	Messages []json.RawMessage `json:"messages"`
+
+	// At is how many messages the session must have, so that what is sent twice is
+	// not added twice. By default it is not asked.
+	At *int `json:"at,omitempty"`
+
+	// Format, Model and System are those of a session that begins: "openai", the
+	// default, or "anthropic"; the name of the model; for anthropic the system text,
+	// which is no message there. A session that is there keeps its own.
+	Format string `json:"format,omitempty"`
+	Model  string `json:"model,omitempty"`
+	System string `json:"system,omitempty"`
+
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// Append adds messages to the end of a session, or begins one. It is an import of
+// the conversation as it is then: what was there stays byte for byte, and so does
+// what became of it. It fails with [store.ErrConflict] if the session does not have as
+// many messages as the request says, with [ErrPolicy] if the session is a file of
+// another program, which is imported as a whole, and with a
+// [*transcript.SyntaxError] if the messages are not what the format calls messages.
+func (e *Engine) Append(ctx context.Context, scope governance.Scope, req *AppendRequest) (_ *ImportResult, err error) {
+	defer during("append to session "+string(req.Session), &err)
+
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	var res *ImportResult
+	err = retry(ctx, func() error {
+		res, err = e.append(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (req *AppendRequest) check() error {
+	id := string(req.Session)
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	switch {
+	case id == "" || len(id) > 128 || strings.Trim(id, letters+"._:-") != "" || !strings.Contains(letters, id[:1]):
+		return fmt.Errorf("%w: session %q: want 1 to 128 letters, digits and . _ : -, a letter or digit first", ErrRequest, id)
+	case len(req.Messages) == 0:
+		return fmt.Errorf("%w: there is no message", ErrRequest)
+	case req.At != nil && *req.At < 0:
+		return fmt.Errorf("%w: at is %d, below 0", ErrRequest, *req.At)
+	}
+	for i, m := range req.Messages {
+		if !rawjson.Valid(m) {
+			return fmt.Errorf("%w: message %d is not JSON", ErrRequest, i+1)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) append(ctx context.Context, scope governance.Scope, req *AppendRequest) (*ImportResult, error) {
+	var data []byte
+	format, messages := "openai", 0
+	if req.Format != "" {
+		format = req.Format
+	}
+	h, err := e.load(ctx, scope, req.Session)
+	switch {
+	case err == nil && h.head.Format != "":
+		data, format, messages = h.session.Bytes(), h.head.Format, h.head.Messages
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	default:
+		if data, err = req.frame(); err != nil {
+			return nil, err
+		}
+	}
+	if req.At != nil && *req.At != messages {
+		return nil, fmt.Errorf("%w: the session has %d messages, not %d", store.ErrConflict, messages, *req.At)
+	}
+	f, err := FormatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = appendMessages(data, req.Messages); err != nil {
+		return nil, fmt.Errorf("%w: a session in format %s is no list of messages: import its file", ErrPolicy, format)
+	}
+	s, err := f.Decode(string(req.Session), data)
+	if err != nil {
+		return nil, err
+	}
+	s.ID = req.Session
+	imported := &ImportRequest{Name: string(req.Session), Format: format, Data: data, DryRun: req.DryRun}
+	return e.importSession(ctx, scope, imported, s)
+}
+
+// frame returns a conversation of the request's format in which nothing was said
+// yet.
+func (req *AppendRequest) frame() ([]byte, error) {
+	frame := []byte("{")
+	member := func(key, value string) {
+		if value != "" {
+			frame = rawjson.AppendString(append(frame, `"`+key+`":`...), value)
+			frame = append(frame, ',')
+		}
+	}
+	member("model", req.Model)
+	switch {
+	case req.Format == "anthropic":
+		member("system", req.System)
+	case req.Format != "" && req.Format != "openai":
+		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai or anthropic", ErrRequest, req.Format)
+	case req.System != "":
+		return nil, fmt.Errorf("%w: the system text of format openai is a message", ErrRequest)
+	}
+	return append(frame, `"messages":[]}`...), nil
+}
+
+// appendMessages returns a body with messages added at the end of its list of
+// messages. All else stays byte for byte.
+func appendMessages(body []byte, messages []json.RawMessage) ([]byte, error) {
+	r := rawjson.NewReader(body)
+	end, empty := -1, false
+	err := r.Object(func(key string) error {
+		if key != "messages" {
+			_, err := r.Skip()
+			return err
+		}
+		list, err := r.Elements()
+		if err != nil {
+			return err
+		}
+		end, empty = r.Position()-1, len(list) == 0 // before the bracket
+		return nil
+	})
+	if err != nil || end < 0 {
+		return nil, errors.Join(err, errors.New("no messages"))
+	}
+	added := make([]byte, 0, len(messages)*64)
+	for i, m := range messages {
+		if i > 0 || !empty {
+			added = append(added, ',')
+		}
+		added = append(added, m...)
+	}
+	return slices.Concat(body[:end], added, body[end:]), nil
+}

@@ -1,0 +1,63 @@
+// Package api is what Carrel's server and its client have agreed on: the table of
+// operations, their requests and results where the engine's methods take plain
+// arguments, and what an error is called.
+//
+// An [Op] is one method of the engine as it is asked for over HTTP. Its request is
+// the engine's own request struct. What stands in braces in the path is the field of
+// the request with that JSON name; of GET the other fields are query parameters, of
+// everything else they are the body, as JSON. So a request, a command's flags and a
+// method's arguments cannot drift apart, and neither the server nor the client says
+// twice what goes where.
+//
+// The scope is in the header [HeaderScope], or, if it has none, it is the one that
+// the token is for. Errors are problem documents of RFC 9457, see [Problem].
+package api
+
+import (
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// The headers of requests and responses.
+const (
+	HeaderScope       = "Carrel-Scope"    // whose context it is
+	HeaderIdempotency = "Idempotency-Key" // the same key means the same write, which is made once
+	HeaderRequest     = "Carrel-Request"  // id of the request, in logs and spans, too
+)
+
+// Prefix is what all paths of operations begin with.
+const Prefix = "/v1"
+
+// An Operation is what a job of the engine is over HTTP.
+type Operation struct {
+	Name       string // of the engine's method, in kebab case
+	Method     string
+	Path       string // after Prefix
+	Permission governance.Permission
+	Summary    string // what it does, as a sentence without its period
+	List       string // key of the list in the result if it comes in pages
+}
+
+// Writes reports whether an operation changes anything.
+func (o *Operation) Writes() bool {
+	return o.Permission != governance.Read && o.Permission != governance.Observe
+}
+
+// An Op is an operation with the types of its request and its result.
+type Op[Req, Res any] struct {
+	Operation
+
+	// Also returns what else the grant must allow for a request, or nil.
+	Also func(*Req) []governance.Permission
+}
+
+// describe returns what all operations have.
+func (o *Op[Req, Res]) describe() *Operation { return &o.Operation }
+
+// Operations returns every operation, in the order of the documentation.
+func Operations() []*Operation {
+	list := make([]*Operation, 0, len(table))
+	for _, o := range table {
+		list = append(list, o.describe())
+	}
+	return list
+}

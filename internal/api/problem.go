@@ -1,0 +1,220 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Kind is a kind of error: how it is called, and its codes. The client of another
+// machine tells kinds apart by their slugs.
+type Kind struct {
+	Slug   string
+	Title  string
+	Exit   int   // of the command line
+	Status int   // of HTTP
+	Is     error // what errors.Is finds in an error of this kind, or nil
+}
+
+// The exit codes of the kinds, which are part of the interface.
+const (
+	ExitNo        = 1
+	ExitUsage     = 2
+	ExitInput     = 3
+	ExitNotFound  = 4
+	ExitBudget    = 5
+	ExitIntegrity = 6
+	ExitBusy      = 7
+	ExitNetwork   = 8
+	ExitPolicy    = 9
+	ExitBug       = 70
+	ExitInterrupt = 130
+)
+
+// The kinds of errors of the engine and of those who guard it.
+var (
+	Unauthenticated = Kind{"unauthenticated", "a token is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
+	Denied          = Kind{"denied", "the token does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
+	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, carrel.ErrRequest}
+	Encoding        = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
+	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, carrel.ErrAmbiguous}
+	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, carrel.ErrBudget}
+	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, carrel.ErrInvalid}
+	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, carrel.ErrProbes}
+	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, carrel.ErrPolicy}
+	Forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
+	Unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
+	SourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
+	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, carrel.ErrGone}
+	Integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, carrel.ErrIntegrity}
+	Seal            = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
+	ManifestFormat  = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
+	Corrupt         = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
+	Conflict        = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusConflict, store.ErrConflict}
+	Busy            = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
+	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
+	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
+	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
+	Format          = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, carrel.ErrFormat}
+	Input           = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
+	Unexpected      = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
+)
+
+// ErrUnauthenticated means that whoever asks has not said who they are, or cannot
+// prove it.
+var ErrUnauthenticated = errors.New("no valid token")
+
+// KindOf returns the kind of an error: the first that it is, in an order in which
+// what wraps comes before what is wrapped.
+func KindOf(err error) Kind {
+	for _, k := range [...]Kind{
+		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Refused, Forbidden, Unavailable,
+		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat, Conflict, Busy, Timeout, Canceled, NotFound, Format,
+	} {
+		if errors.Is(err, k.Is) {
+			return k
+		}
+	}
+	switch {
+	case is[*seed.OptionError](err):
+		return Request
+	case is[*transcript.SyntaxError](err), is[*seed.InputError](err), is[*summary.SyntaxError](err), is[*probe.ParseError](err),
+		is[*contract.PayloadError](err):
+		return Input
+	}
+	return Unexpected
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// A Problem is an error for programs to read, see RFC 9457.
+type Problem struct {
+	Type       string                 `json:"type"` // TypePrefix and a slug
+	Title      string                 `json:"title"`
+	Status     int                    `json:"status"` // of HTTP; at the command line the exit code
+	Detail     string                 `json:"detail"`
+	Hint       string                 `json:"hint,omitempty"` // what to try next
+	Floor      *Floor                 `json:"floor,omitempty"`
+	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
+	Attempts   []carrel.Attempt       `json:"attempts,omitempty"` // at a compression
+	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
+	Violations []transcript.Violation `json:"violations,omitempty"`
+	Conflict   *Contradiction         `json:"conflict,omitempty"` // of decisions
+	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract
+	Problems   []string               `json:"problems,omitempty"` // of the store
+	File       string                 `json:"file,omitempty"`
+	Line       int                    `json:"line,omitempty"`
+	Field      string                 `json:"field,omitempty"`
+	Request    string                 `json:"request,omitempty"` // id of the request
+}
+
+// TypePrefix is what the types of problems begin with.
+const TypePrefix = "carrel:problem/"
+
+// A Floor says what holds a budget up.
+type Floor struct {
+	Budget token.Count     `json:"budget"`
+	Need   token.Count     `json:"need"`
+	Fixed  token.Count     `json:"fixed"`
+	Rules  []RuleSum       `json:"rules"`
+	Held   []pager.Holding `json:"held"`
+}
+
+// A RuleSum is what one rule holds.
+type RuleSum struct {
+	Rule   pager.Rule  `json:"rule"`
+	Blocks int         `json:"blocks"`
+	Tokens token.Count `json:"tokens"`
+}
+
+// A Contradiction is a decision with those that it contradicts.
+type Contradiction struct {
+	Decision string          `json:"decision"`
+	Others   []Contradicting `json:"conflicts_with"`
+}
+
+// A Contradicting is a decision that another contradicts.
+type Contradicting struct {
+	Decision string        `json:"decision"`
+	List     contract.List `json:"list"`
+	About    string        `json:"about"`
+	Value    string        `json:"value"`
+}
+
+// NewProblem returns an error as a problem, with everything that its types say.
+func NewProblem(err error) *Problem {
+	kind := KindOf(err)
+	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error()}
+	if e, ok := carrel.Floor(err); ok {
+		p.Floor = newFloor(e)
+	}
+	if e, ok := carrel.Refused(err); ok {
+		p.Refused = e.Refused
+	}
+	if e, ok := errors.AsType[*carrel.ProbesError](err); ok {
+		if p.Attempts = e.Attempts; e.Report != nil {
+			p.Probes = e.Report.Failed()
+		}
+	}
+	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
+		p.Violations = e.Violations
+	}
+	if e, ok := errors.AsType[*contract.ConflictError](err); ok {
+		p.Conflict = newContradiction(e)
+	}
+	if e, ok := errors.AsType[*contract.RunError](err); ok {
+		p.Failures = e.Failures
+	}
+	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok {
+		p.File, p.Line, p.Field = e.Name, e.Line, e.Field
+	}
+	if e, ok := errors.AsType[*summary.SyntaxError](err); ok {
+		p.Line, p.Field = e.Line, e.Field
+	}
+	if e, ok := errors.AsType[*probe.ParseError](err); ok {
+		p.Field = e.Field
+	}
+	return p
+}
+
+// newFloor sums what holds a budget up by rule, in the order in which the
+// largest block of each comes.
+func newFloor(e *pager.FloorError) *Floor {
+	f := &Floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []RuleSum{}, Held: append([]pager.Holding{}, e.Held...)}
+	at := make(map[pager.Rule]int)
+	for _, h := range e.Held {
+		i, ok := at[h.Rule]
+		if !ok {
+			i = len(f.Rules)
+			at[h.Rule] = i
+			f.Rules = append(f.Rules, RuleSum{Rule: h.Rule})
+		}
+		f.Rules[i].Blocks++
+		f.Rules[i].Tokens += h.Tokens
+	}
+	return f
+}
+
+func newContradiction(e *contract.ConflictError) *Contradiction {
+	c := &Contradiction{Decision: e.Decision}
+	for _, o := range e.Conflicts {
+		c.Others = append(c.Others, Contradicting{o.Decision, o.List, o.Stem, o.Value})
+	}
+	return c
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// DefaultLimit and MaxLimit are how many entries a page of a list has: by default,
+// and at most.
+const (
+	DefaultLimit = 100
+	MaxLimit     = 1000
+)
+
+// A Cursor asks for a page of a list.
+type Cursor struct {
+	Limit int    `json:"limit,omitempty"` // DefaultLimit by default, MaxLimit at most
+	After string `json:"after,omitempty"` // what the page before gave as next
+}
+
+// A Page is a part of a list.
+type Page[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"` // where the next page begins; empty on the last
+}
+
+// The requests of the methods that take plain arguments.
+type (
+	// None is the request of what needs to be told nothing.
+	None struct{}
+
+	// A SessionRequest names a session.
+	SessionRequest struct {
+		Session transcript.SessionID `json:"session"`
+	}
+
+	// A WordRequest asks which session a word names, see carrel.Engine.FindSession.
+	WordRequest struct {
+		Word string `json:"word"`
+	}
+
+	// A SessionsRequest asks for the sessions of a scope.
+	SessionsRequest struct {
+		Cursor
+	}
+
+	// A MessagesRequest asks for the blocks of a session.
+	MessagesRequest struct {
+		Session transcript.SessionID `json:"session"`
+		Cursor
+	}
+
+	// A ContextRequest asks what is in the window of a session.
+	ContextRequest struct {
+		Session transcript.SessionID `json:"session"`
+		Window  token.Count          `json:"window,omitempty"` // its size; that of the model by default
+	}
+
+	// A JournalRequest asks what happened to a session after a revision.
+	JournalRequest struct {
+		Session transcript.SessionID `json:"session"`
+		Since   store.Revision       `json:"since,omitempty"`
+		Cursor
+	}
+
+	// A LogRequest asks what happened to the artifacts of a scope after a version.
+	LogRequest struct {
+		Since store.Version `json:"since,omitempty"`
+		Cursor
+	}
+
+	// A BlockRequest names a block, by its id or the beginning of it.
+	BlockRequest struct {
+		Block string `json:"block"`
+	}
+
+	// An IDRequest names an artifact, a manifest or something held for review.
+	IDRequest struct {
+		ID string `json:"id"`
+	}
+
+	// An IDsRequest names artifacts.
+	IDsRequest struct {
+		IDs []string `json:"ids"`
+	}
+
+	// An ArtifactsRequest asks for artifacts, a page at a time.
+	ArtifactsRequest struct {
+		carrel.ArtifactsRequest
+		After string `json:"after,omitempty"` // as in Cursor
+	}
+
+	// A PutRequest takes artifacts in, all or none.
+	PutRequest struct {
+		Artifacts []*carrel.PutRequest `json:"artifacts"`
+	}
+
+	// A PinArtifactRequest pins an artifact, or does so no longer.
+	PinArtifactRequest struct {
+		ID     string `json:"id"`
+		Pinned bool   `json:"pinned"`
+	}
+
+	// A CollectRequest clears the stash.
+	CollectRequest struct {
+		DryRun bool `json:"dry_run,omitempty"`
+	}
+
+	// A ManifestsRequest asks for the manifests of a scope, or of one session.
+	ManifestsRequest struct {
+		Session transcript.SessionID `json:"session,omitempty"`
+		Cursor
+	}
+
+	// A DiffRequest names two manifests.
+	DiffRequest struct {
+		ID    string `json:"id"`
+		Other string `json:"other"`
+	}
+)
+
+// The results of the methods that return what is no object, or several things.
+type (
+	// A SessionResult names a session.
+	SessionResult struct {
+		Session transcript.SessionID `json:"session"`
+	}
+
+	// A MessagesResult is a page of the blocks of a session.
+	MessagesResult struct {
+		carrel.MessagesResult
+		Next string `json:"next,omitempty"`
+	}
+
+	// A ContractResult has the statements of a contract, a line each.
+	ContractResult struct {
+		Statements []string `json:"statements"`
+	}
+
+	// A ManifestResult has a manifest: what the store knows of it, without its body,
+	// and the sealed document, byte for byte.
+	ManifestResult struct {
+		store.Manifest
+		Document []byte `json:"document"`
+	}
+
+	// A ReplayResult has a context, byte for byte as it was handed out.
+	ReplayResult struct {
+		Data []byte `json:"data"`
+	}
+
+	// A DiffResult says how two manifests differ.
+	DiffResult = manifest.Delta
+)

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// A Token is what a store knows of a bearer token: not the token, only what tells
+// whether somebody has it.
+type Token struct {
+	ID          string                    `json:"id"` // such as "tok_5c1f09ab"; part of the token
+	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole token, under a key that is not in the store
+	Actor       governance.Actor          `json:"actor"`
+	Scopes      []governance.ScopePattern `json:"scopes"`
+	Permissions []governance.Permission   `json:"permissions"`
+	Note        string                    `json:"note,omitempty"` // what it is for
+	Created     time.Time                 `json:"created"`        // UTC, whole milliseconds, as all times here
+	Expires     time.Time                 `json:"expires,omitzero"`
+	Revoked     time.Time                 `json:"revoked,omitzero"`
+}
+
+// Tokens keeps what is known of bearer tokens. It is no part of [Store]: tokens
+// belong to no scope, they say who may come into which, so that only who owns the
+// store sees this role, and a store that is guarded does not have it.
+type Tokens interface {
+	// AddToken adds a token, durably. It fails with ErrConflict if there is one with
+	// that id.
+	AddToken(ctx context.Context, t *Token) error
+
+	// Token returns a token, also one that has expired or was revoked, or
+	// ErrNotFound.
+	Token(ctx context.Context, id string) (*Token, error)
+
+	// Tokens returns all tokens by time of creation, then by id.
+	Tokens(ctx context.Context) ([]Token, error)
+
+	// RevokeToken says that a token is not valid from a time on. One that was
+	// revoked before keeps its earlier time. It returns ErrNotFound if there is none.
+	RevokeToken(ctx context.Context, id string, at time.Time) error
+}
