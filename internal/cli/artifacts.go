@@ -39,6 +39,7 @@ served. On a terminal a line about the artifact goes to standard error. With
 					return err
 				}
 				if meta || g.json != "" {
+					res.Content = nil
 					return g.result(document{name: "artifact", value: res}, func(p *page) { printArtifact(p, res) })
 				}
 				if env.StderrTerminal {

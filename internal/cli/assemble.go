@@ -86,6 +86,7 @@ the context window.`,
 					}
 				}
 				if g.json != "" {
+					res.Data = nil // written, or in the document as a text
 					return g.result(document{name: "assemble", value: out}, nil)
 				}
 				p := g.report()

@@ -94,6 +94,7 @@ off what the new summary says is done.`,
 					g.aside(out.print)
 					return nil
 				}
+				out.TodoList = nil // written where --todos-out says
 				return g.result(document{name: "compress", value: out}, out.page)
 			})
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -276,30 +277,9 @@ func (c *checkedContract) show(p *page) {
 	p.table(t)
 }
 
-// A conflict is a decision that contradicts others, for programs to read.
-type conflict struct {
-	Decision string            `json:"decision"`
-	Others   []conflictingWith `json:"conflicts_with"`
-}
-
-type conflictingWith struct {
-	Decision string        `json:"decision"`
-	List     contract.List `json:"list"`
-	About    string        `json:"about"`
-	Value    string        `json:"value"`
-}
-
-func newConflict(e *contract.ConflictError) *conflict {
-	c := &conflict{Decision: e.Decision}
-	for _, o := range e.Conflicts {
-		c.Others = append(c.Others, conflictingWith{o.Decision, o.List, o.Stem, o.Value})
-	}
-	return c
-}
-
 // printContract says why a contract was refused: which decisions contradict each
 // other and what can be done, or what does not hold.
-func (g *globals) printContract(problem *problem) {
+func (g *globals) printContract(problem *api.Problem) {
 	p := g.report()
 	if c := problem.Conflict; c != nil {
 		t := &table{whole: true}

@@ -50,6 +50,7 @@ listed on standard error.
 						return nil
 					}
 				}
+				res.Data = nil
 				return g.result(document{name: "export", value: res}, func(p *page) { printExport(p, res) })
 			})
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -215,7 +216,7 @@ type importTotal struct {
 // An importedFile is what became of one file.
 type importedFile struct {
 	File  string   `json:"file"`
-	Error *problem `json:"error,omitempty"`
+	Error *api.Problem `json:"error,omitempty"`
 	*carrel.ImportResult
 }
 

@@ -107,6 +107,7 @@ func newStashGet(g *globals) *cobra.Command {
 					return err
 				}
 				if g.json != "" {
+					res.Content = nil
 					return g.result(document{name: "artifact", value: res}, nil)
 				}
 				return g.write("-", res.Content)

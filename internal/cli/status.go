@@ -11,35 +11,31 @@ import (
 	"syscall"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
-	"github.com/carrel-dev/carrel/manifest"
-	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
-	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/summary"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // The exit codes. They are part of the interface.
 const (
 	exitDone        = 0
-	exitNo          = 1
-	exitUsage       = 2
-	exitInput       = 3
-	exitNotFound    = 4
-	exitBudget      = 5
-	exitIntegrity   = 6
-	exitBusy        = 7
-	exitNetwork     = 8
-	exitPolicy      = 9
+	exitNo          = api.ExitNo
+	exitUsage       = api.ExitUsage
+	exitInput       = api.ExitInput
+	exitNotFound    = api.ExitNotFound
+	exitBudget      = api.ExitBudget
+	exitIntegrity   = api.ExitIntegrity
+	exitBusy        = api.ExitBusy
+	exitNetwork     = api.ExitNetwork
+	exitPolicy      = api.ExitPolicy
 	exitConsent     = 10
-	exitBug         = 70
-	exitInterrupted = 130
+	exitBug         = api.ExitBug
+	exitInterrupted = api.ExitInterrupt
 	exitTerminated  = 143
 )
 
@@ -137,38 +133,19 @@ func classify(err error) (code int, slug string) {
 		return exitInput, "some-files"
 	case is[*lineError](err) && errors.Is(err, carrel.ErrRequest):
 		return exitInput, "input"
-	case is[*usageError](err), is[*config.Error](err), is[*config.FileError](err), is[*seed.OptionError](err), errors.Is(err, token.ErrEncoding), errors.Is(err, carrel.ErrRequest):
+	case is[*usageError](err), is[*config.Error](err), is[*config.FileError](err):
 		return exitUsage, "usage"
-	case errors.Is(err, carrel.ErrAmbiguous):
-		return exitUsage, "ambiguous"
-	case errors.Is(err, carrel.ErrBudget):
-		return exitBudget, "budget-floor"
-	case errors.Is(err, carrel.ErrInvalid):
-		return exitNo, "invalid-result"
-	case errors.Is(err, carrel.ErrProbes):
-		return exitNo, "probes"
-	case errors.Is(err, carrel.ErrPolicy), errors.Is(err, fs.ErrExist), is[*config.ContractsError](err):
+	case errors.Is(err, fs.ErrExist), is[*config.ContractsError](err):
 		return exitPolicy, "refused"
-	case errors.Is(err, artifact.ErrForbidden):
-		return exitPolicy, "forbidden"
-	case errors.Is(err, artifact.ErrUnavailable):
-		return exitNetwork, "unavailable"
-	case errors.Is(err, artifact.ErrGone):
-		return exitNotFound, "source-gone"
-	case errors.Is(err, carrel.ErrGone):
-		return exitNotFound, "gone"
-	case errors.Is(err, store.ErrCorrupt), is[*brokenError](err), errors.Is(err, carrel.ErrIntegrity), errors.Is(err, manifest.ErrSeal), errors.Is(err, manifest.ErrFormat):
+	case is[*brokenError](err):
 		return exitIntegrity, "integrity"
-	case errors.Is(err, store.ErrBusy), errors.Is(err, store.ErrConflict):
-		return exitBusy, "busy"
-	case errors.Is(err, context.DeadlineExceeded):
-		return exitBusy, "timeout"
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted, "interrupted"
-	case errors.Is(err, store.ErrNotFound):
-		return exitNotFound, "not-found"
-	case errors.Is(err, carrel.ErrFormat), is[*transcript.SyntaxError](err), is[*contractError](err), is[*seed.InputError](err), is[*summary.SyntaxError](err), is[*probe.ParseError](err), is[*contract.PayloadError](err):
+	case is[*contractError](err):
 		return exitInput, "input"
+	}
+	if k := api.KindOf(err); k != api.Unexpected {
+		return k.Exit, k.Slug
+	}
+	switch {
 	case errors.Is(err, sqlite.ErrForeign), is[*sqlite.SchemaError](err):
 		return exitInput, "store"
 	case is[*fs.PathError](err), is[*os.LinkError](err):
@@ -182,32 +159,20 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// titles say what each kind of error is.
+// titles say what each kind of error is that only the command line has, or that is
+// something else there.
 var titles = map[string]string{
-	"bug":            "bug in carrel",
-	"interrupted":    "interrupted",
-	"terminated":     "terminated",
-	"no":             "the answer is no",
-	"usage":          "wrong command line",
-	"ambiguous":      "abbreviation fits several things",
-	"budget-floor":   "budget is below the floor",
-	"invalid-result": "result would be refused by the provider",
-	"probes":         "result does not answer the probes",
-	"refused":        "refused by policy",
-	"consent":        "consent is needed",
-	"gone":           "bytes were erased",
-	"forbidden":      "source may not be asked",
-	"unavailable":    "source cannot be reached",
-	"source-gone":    "source is no longer there",
-	"integrity":      "does not verify",
-	"busy":           "store is busy or was changed",
-	"timeout":        "time is up",
-	"not-found":      "not found",
-	"some-files":     "some files failed",
-	"input":          "input cannot be read",
-	"store":          "store cannot be read",
-	"file":           "file cannot be read or written",
-	"unexpected":     "unexpected error",
+	"bug":        "bug in carrel",
+	"terminated": "terminated",
+	"no":         "the answer is no",
+	"usage":      "wrong command line",
+	"refused":    "refused by policy",
+	"consent":    "consent is needed",
+	"some-files": "some files failed",
+	"store":      "store cannot be read",
+	"file":       "file cannot be read or written",
+	"input":      "input cannot be read",
+	"integrity":  "does not verify",
 }
 
 // hint returns what to try next, or "".
@@ -323,81 +288,20 @@ func hint(err error) string {
 	return ""
 }
 
-// A problem is an error for programs to read, see RFC 9457.
-type problem struct {
-	Type       string                 `json:"type"`
-	Title      string                 `json:"title"`
-	Status     int                    `json:"status"` // exit code
-	Detail     string                 `json:"detail"`
-	Hint       string                 `json:"hint,omitempty"`
-	Floor      *floor                 `json:"floor,omitempty"`
-	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
-	Attempts   []carrel.Attempt       `json:"attempts,omitempty"` // at a compression
-	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
-	Violations []transcript.Violation `json:"violations,omitempty"`
-	Conflict   *conflict              `json:"conflict,omitempty"` // of decisions
-	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract
-	Problems   []string               `json:"problems,omitempty"` // of the store
-	File       string                 `json:"file,omitempty"`
-	Line       int                    `json:"line,omitempty"`
-	Field      string                 `json:"field,omitempty"`
-}
-
-// A floor says what holds a budget up.
-type floor struct {
-	Budget token.Count     `json:"budget"`
-	Need   token.Count     `json:"need"`
-	Fixed  token.Count     `json:"fixed"`
-	Rules  []ruleSum       `json:"rules"`
-	Held   []pager.Holding `json:"held"`
-}
-
-type ruleSum struct {
-	Rule   pager.Rule  `json:"rule"`
-	Blocks int         `json:"blocks"`
-	Tokens token.Count `json:"tokens"`
-}
-
-func newProblem(err error) *problem {
+// newProblem returns an error for programs to read. At the command line its status
+// is the exit code.
+func newProblem(err error) *api.Problem {
 	code, slug := classify(err)
-	p := &problem{Type: "carrel:problem/" + slug, Title: titles[slug], Status: code, Detail: err.Error(), Hint: hint(err)}
-	if e, ok := carrel.Floor(err); ok {
-		p.Floor = newFloor(e)
-	}
-	if e, ok := carrel.Refused(err); ok {
-		p.Refused = e.Refused
-	}
-	if e, ok := errors.AsType[*carrel.ProbesError](err); ok {
-		if p.Attempts = e.Attempts; e.Report != nil {
-			p.Probes = e.Report.Failed()
-		}
-	}
-	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
-		p.Violations = e.Violations
-	}
-	if e, ok := errors.AsType[*contract.ConflictError](err); ok {
-		p.Conflict = newConflict(e)
-	}
-	if e, ok := errors.AsType[*contract.RunError](err); ok {
-		p.Failures = e.Failures
-	}
+	p := api.NewProblem(err)
+	p.Type, p.Title, p.Status, p.Hint = api.TypePrefix+slug, cmp.Or(titles[slug], p.Title), code, hint(err)
 	if e, ok := errors.AsType[*brokenError](err); ok {
 		p.Problems = e.problems
-	}
-	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok {
-		p.File, p.Line, p.Field = e.Name, e.Line, e.Field
 	}
 	if e, ok := errors.AsType[*config.FileError](err); ok {
 		p.File, p.Line, p.Field = e.File, e.Line, e.Key
 	}
 	if e, ok := errors.AsType[*inputError](err); ok {
 		p.File = e.file
-	}
-	if e, ok := errors.AsType[*summary.SyntaxError](err); ok {
-		p.Line, p.Field = e.Line, e.Field
-	}
-	if e, ok := errors.AsType[*probe.ParseError](err); ok {
-		p.Field = e.Field
 	}
 	if e, ok := errors.AsType[*contractError](err); ok {
 		p.File, p.Line = e.path, e.err.Line
@@ -406,24 +310,6 @@ func newProblem(err error) *problem {
 		p.File, p.Line = e.file, e.line
 	}
 	return p
-}
-
-// newFloor sums what holds a budget up by rule, in the order in which the
-// largest block of each comes.
-func newFloor(e *pager.FloorError) *floor {
-	f := &floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []ruleSum{}, Held: append([]pager.Holding{}, e.Held...)}
-	at := make(map[pager.Rule]int)
-	for _, h := range e.Held {
-		i, ok := at[h.Rule]
-		if !ok {
-			i = len(f.Rules)
-			at[h.Rule] = i
-			f.Rules = append(f.Rules, ruleSum{Rule: h.Rule})
-		}
-		f.Rules[i].Blocks++
-		f.Rules[i].Tokens += h.Tokens
-	}
-	return f
 }
 
 // heaviest is how many blocks of a floor are listed for a person.
@@ -471,12 +357,12 @@ func (g *globals) fail(ctx context.Context, err error) int {
 }
 
 // complain reports what is wrong with one file of several.
-func (g *globals) complain(p *problem) {
+func (g *globals) complain(p *api.Problem) {
 	fmt.Fprintln(g.env.Stderr, "carrel: "+visible(p.Detail))
 }
 
 // printFloor lists what holds a budget up.
-func (g *globals) printFloor(f *floor) {
+func (g *globals) printFloor(f *api.Floor) {
 	w := g.env.Stderr
 	if f.Fixed > 0 {
 		fmt.Fprintf(w, "  %10s  framing and tools\n", thousands(int64(f.Fixed)))
