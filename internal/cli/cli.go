@@ -75,6 +75,7 @@ const (
 	groupArtifacts    = "artifacts"
 	groupContexts     = "contexts"
 	groupContract     = "contract"
+	groupServe        = "serve"
 	groupAdmin        = "admin"
 )
 
@@ -105,6 +106,7 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		&cobra.Group{ID: groupArtifacts, Title: "Artifacts:"},
 		&cobra.Group{ID: groupContexts, Title: "Contexts:"},
 		&cobra.Group{ID: groupContract, Title: "Contracts and checks:"},
+		&cobra.Group{ID: groupServe, Title: "Servers:"},
 		&cobra.Group{ID: groupAdmin, Title: "Administration:"},
 	)
 	root.SetHelpCommandGroupID(groupAdmin)
@@ -124,6 +126,7 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
 		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newHandoff, newAccept, newLimn, newIntent, newPager, newValidate, newSchema, newTokens, newBench}},
+		{groupServe, []func(*Env, *globals) *cobra.Command{newPS, newStop}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {
 		for _, newCommand := range group.commands {

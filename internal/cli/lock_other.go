@@ -26,3 +26,7 @@ func tryLock(f *os.File) (unlock func() error, ok bool, err error) {
 // syncFolder has nothing to do: names are durable by themselves here, or
 // cannot be made so.
 func syncFolder(string) error { return nil }
+
+// terminate ends a process. Here nobody can ask it to end by itself; what it was
+// writing is undone when the store is opened again.
+func terminate(p *os.Process) error { return p.Kill() }

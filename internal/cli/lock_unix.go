@@ -29,3 +29,6 @@ func syncFolder(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// terminate asks a process to end, as it ends on its own.
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

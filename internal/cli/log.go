@@ -12,16 +12,20 @@ import (
 func newLog(_ *Env, g *globals) *cobra.Command {
 	var since int64
 	var limit int
+	var session string
 	cmd := &cobra.Command{
-		Use:   "log [--since VERSION] [--limit N]",
-		Short: "List what happened to artifacts and contexts",
+		Use:   "log [--session ID] [--since VERSION] [--limit N]",
+		Short: "List what happened to artifacts and contexts, or to a session",
 		Long: `Log lists every change to the artifacts and contexts of a scope, newest last: the
 version that it made, when, what, by whom, and about which ids. It holds no text
 of an artifact, and nothing is ever taken out of it. What the gate refused is not
 in it, as it changed nothing.
 
-What happened to a block of a conversation is told by "carrel why".`,
+With --session it lists the journal of a conversation in its place: every import,
+pass, pin, discard and undo, with the revision that it made. What they did to one
+block is told by "carrel why".`,
 		Example: `  carrel log --limit 10
+  carrel log --session @last
   carrel log --since 40 --ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,34 +34,33 @@ What happened to a block of a conversation is told by "carrel why".`,
 			}
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				entries, err := a.Log(ctx, a.scope, store.Version(since))
-				if err != nil {
-					return err
+				var entries []store.Entry
+				if session == "" {
+					var err error
+					if entries, err = a.Log(ctx, a.scope, store.Version(since)); err != nil {
+						return err
+					}
+				} else {
+					id, err := a.FindSession(ctx, a.scope, session)
+					if err != nil {
+						return err
+					}
+					if entries, err = a.Journal(ctx, a.scope, id, store.Revision(since)); err != nil {
+						return err
+					}
 				}
 				if limit > 0 && len(entries) > limit {
 					entries = entries[len(entries)-limit:]
 				}
-				lines := make([]logLine, 0, len(entries))
-				for i := range entries {
-					e := &entries[i]
-					lines = append(lines, logLine{int64(e.Revision), e.Time, e.Op, string(e.Actor), e.ID, e.Data})
-				}
-				return g.result(document{"log", map[string]any{"entries": lines}, "entries"}, func(p *page) {
-					t := &table{head: []string{"version", "time", "what", "who", "about"}}
-					for i := range lines {
-						l := &lines[i]
-						t.add(l.Version, l.Time, l.Op, l.Actor, string(l.Data))
-					}
-					if len(lines) > 0 {
-						p.table(t)
-					}
-				})
+				return g.printLog(entries)
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.Int64Var(&since, "since", 0, "only what came after `version`")
+	f.StringVar(&session, "session", "", "the journal of a `session`: an id, or @last")
+	f.Int64Var(&since, "since", 0, "only what came after `version`, or revision of the session")
 	f.IntVar(&limit, "limit", 0, "only the last `n`; all by default")
+	_ = cmd.RegisterFlagCompletionFunc("session", g.completeSessionFlag)
 	return cmd
 }
 
@@ -69,4 +72,22 @@ type logLine struct {
 	Actor   string          `json:"actor"`
 	ID      string          `json:"id"`
 	Data    json.RawMessage `json:"data"`
+}
+
+func (g *globals) printLog(entries []store.Entry) error {
+	lines := make([]logLine, 0, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		lines = append(lines, logLine{int64(e.Revision), e.Time, e.Op, string(e.Actor), e.ID, e.Data})
+	}
+	return g.result(document{"log", map[string]any{"entries": lines}, "entries"}, func(p *page) {
+		t := &table{head: []string{"version", "time", "what", "who", "about"}}
+		for i := range lines {
+			l := &lines[i]
+			t.add(l.Version, l.Time, l.Op, l.Actor, string(l.Data))
+		}
+		if len(lines) > 0 {
+			p.table(t)
+		}
+	})
 }

@@ -230,6 +230,8 @@ func hint(err error) string {
 		switch text := err.Error(); {
 		case strings.Contains(text, "nothing to undo"):
 			return ""
+		case strings.Contains(text, "no server"):
+			return "carrel serve starts one"
 		case strings.Contains(text, "has no summary"):
 			return "carrel compress --strategy anchored makes one, if the window is above its --target"
 		case strings.Contains(text, "sum_"):

@@ -70,6 +70,12 @@ func dataDir(env Getenv) (string, error) {
 	return filepath.Join(h, ".local", "share"), err
 }
 
+// RunDir returns the folder in which each running server of the user has a record.
+func RunDir(env Getenv) (string, error) {
+	data, err := dataDir(env)
+	return filepath.Join(data, "carrel", "run"), err
+}
+
 // configDir returns the folder for the settings of the user's programs.
 func configDir(env Getenv) (string, error) {
 	if d := env("XDG_CONFIG_HOME"); filepath.IsAbs(d) {

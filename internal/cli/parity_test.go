@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A spelling is how a job of the engine is called elsewhere, where that does not
+// follow from its name: by the command line, over HTTP, and as a tool of an agent. A
+// reason in place of a name begins with "–".
+type spelling struct{ command, tool string }
+
+const (
+	noTool   = "– eight tools are what a model keeps in mind; this is for people and services"
+	internal = "– no job: it changes and reads nothing of a store"
+)
+
+// spellings has every job of the engine. A job with no row fails the test.
+var spellings = map[string]spelling{
+	"Accept":         {"accept", noTool},
+	"AmendContract":  {"contract add", noTool},
+	"Append":         {"– a file is imported again as it grows; services append", noTool},
+	"Artifacts":      {"ls", noTool},
+	"Assemble":       {"assemble", "assemble"},
+	"CheckContract":  {"contract check", noTool},
+	"CheckHandoff":   {"handoff check", noTool},
+	"CheckSummary":   {"summary check", noTool},
+	"CollectStash":   {"stash gc", noTool},
+	"Commit":         {"commit", noTool},
+	"Compress":       {"compress", "compress"},
+	"Context":        {"context", "status"},
+	"Contract":       {"contract show", noTool},
+	"Decide":         {"review approve", noTool},
+	"DiffManifests":  {"manifest diff", noTool},
+	"Discard":        {"discard", "discard_messages"},
+	"Export":         {"export", noTool},
+	"FindSession":    {"– every command that takes a session does it", "– every tool that takes a session does it"},
+	"Get":            {"get", "– recall returns artifacts, too"},
+	"Handoff":        {"handoff", "– the prompt handoff"},
+	"Import":         {"import", "– hooks and services import"},
+	"Journal":        {"log", noTool},
+	"Log":            {"log", noTool},
+	"Manifest":       {"manifest show", "– the resource carrel://manifest/{id}"},
+	"Manifests":      {"manifest list", noTool},
+	"Mark":           {"sessions mark", noTool},
+	"Messages":       {"messages", "get_messages"},
+	"Pin":            {"pin", "pin"},
+	"PinArtifact":    {"pin", noTool},
+	"ProbeReport":    {"probe report", noTool},
+	"Probes":         {"probe gen", noTool},
+	"Purge":          {"purge", "– no tool erases"},
+	"Put":            {"put", noTool},
+	"Recall":         {"recall", "recall"},
+	"Refute":         {"refute", "– no tool takes back what others rely on"},
+	"Remove":         {"rm", "– no tool takes back what others rely on"},
+	"Replay":         {"manifest replay", noTool},
+	"Restore":        {"rm", noTool},
+	"Review":         {"review show", noTool},
+	"Reviews":        {"review list", noTool},
+	"RunProbes":      {"probe run", noTool},
+	"Search":         {"search", "search"},
+	"Sessions":       {"sessions", "– the resources are the sessions"},
+	"Stash":          {"stash put", "– hooks do it, before the model sees the output"},
+	"State":          {"state", noTool},
+	"Stats":          {"stats", noTool},
+	"Summary":        {"summary show", noTool},
+	"Triage":         {"triage", noTool},
+	"Trigger":        {"trigger", "status"},
+	"Undo":           {"undo", noTool},
+	"VerifyManifest": {"manifest verify", noTool},
+	"Why":            {"why", noTool},
+
+	"As":       {internal, internal},
+	"Bind":     {internal, internal},
+	"Policy":   {internal, internal},
+	"Resident": {internal, internal},
+}
+
+// kebab returns the name of an operation: "check-summary" for CheckSummary.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// commandAt returns the command with a path, or nil.
+func commandAt(root *cobra.Command, path string) *cobra.Command {
+	cmd, rest, err := root.Find(strings.Fields(path))
+	if err != nil || len(rest) > 0 || cmd == root {
+		return nil
+	}
+	return cmd
+}
+
+// One job has four spellings: a method, a command, a route and a tool. Where one is
+// missing there is a reason, and a reason for what is there is stale.
+func TestParity(t *testing.T) {
+	env, _, _ := newEnv(t)
+	root := newRoot(env, &globals{env: env})
+	operations := make(map[string]bool)
+	for _, o := range api.Operations() {
+		operations[o.Name] = true
+	}
+	tools := toolNames(t)
+	engine := reflect.TypeFor[*carrel.Engine]()
+	used := make(map[string]bool)
+	for m := range engine.Methods() {
+		s, ok := spellings[m.Name]
+		if !ok {
+			t.Errorf("Engine.%s has no row in the table of spellings", m.Name)
+			continue
+		}
+		if s.command == internal {
+			continue
+		}
+		if !strings.HasPrefix(s.command, "–") && commandAt(root, s.command) == nil {
+			t.Errorf("Engine.%s: there is no command %q", m.Name, s.command)
+		}
+		if !operations[kebab(m.Name)] {
+			t.Errorf("Engine.%s: there is no operation %q", m.Name, kebab(m.Name))
+		}
+		delete(operations, kebab(m.Name))
+		if !strings.HasPrefix(s.tool, "–") {
+			used[s.tool] = true
+			if !slices.Contains(tools, s.tool) {
+				t.Errorf("Engine.%s: there is no tool %q, there are %v", m.Name, s.tool, tools)
+			}
+		}
+	}
+	for name := range operations {
+		t.Errorf("the operation %s is no job of the engine", name)
+	}
+	for _, name := range tools {
+		if !used[name] {
+			t.Errorf("the tool %s is no job of the engine", name)
+		}
+	}
+	for name := range spellings {
+		if _, ok := engine.MethodByName(name); !ok {
+			t.Errorf("the table of spellings has %s, which the engine has not", name)
+		}
+	}
+}
+
+func toolNames(t *testing.T) []string {
+	return []string{"get_messages", "discard_messages", "status", "compress", "recall", "search", "assemble", "pin"}
+}

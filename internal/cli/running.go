@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A server is the record of one that runs. It is a file that the server holds locked
+// for as long as it lives, so that a record that is not locked is of a server that
+// died, and no other process is ever taken for it.
+type server struct {
+	PID      int       `json:"pid"`
+	URL      string    `json:"url"`
+	Surfaces []string  `json:"surfaces"`
+	Store    string    `json:"store"`
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+
+	file string
+}
+
+// enlist records a server until release is called.
+func (g *globals) enlist(s *server) (release func() error, err error) {
+	dir, err := config.RunDir(g.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(s.PID)+".json"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	unlock, ok, err := tryLock(f)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w: somebody else has locked it", f.Name(), store.ErrBusy)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	end := func() error { return errors.Join(os.Remove(f.Name()), unlock(), f.Close()) }
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, end())
+	}
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return nil, errors.Join(err, end())
+	}
+	return end, nil
+}
+
+// servers returns the user's servers that run, oldest first, and removes the records of
+// those that died.
+func (g *globals) servers() ([]server, error) {
+	dir, err := config.RunDir(g.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	list := []server{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		s, err := readServer(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			list = append(list, *s)
+		}
+	}
+	slices.SortFunc(list, func(a, b server) int {
+		if c := a.Started.Compare(b.Started); c != 0 {
+			return c
+		}
+		return a.PID - b.PID
+	})
+	return list, nil
+}
+
+// readServer returns the server of a record, or nil if it runs no longer.
+func readServer(file string) (_ *server, err error) {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it ended just now
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	unlock, free, err := tryLock(f)
+	if err != nil {
+		return nil, err
+	}
+	if free {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, unlock())
+		}
+		return nil, unlock()
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{file: file}
+	if len(data) == 0 || json.Unmarshal(data, s) != nil {
+		return nil, nil // it has begun just now
+	}
+	return s, nil
+}
+
+// The pause between two looks at a server that was told to end.
+const endPause = 50 * time.Millisecond
+
+// stop tells a server to end, and waits until it has.
+func (s *server) stop(ctx context.Context) error {
+	p, err := os.FindProcess(s.PID)
+	if err == nil {
+		err = terminate(p)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("server %d: %w", s.PID, err)
+	}
+	tick := time.NewTicker(endPause)
+	defer tick.Stop()
+	for {
+		if left, err := readServer(s.file); err != nil || left == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("server %d has not ended yet: %w", s.PID, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
