@@ -234,6 +234,27 @@ func TestWhyKnowsRuleOrScore(t *testing.T) {
 		if why.Now == nil || why.Now.Rule == "" && why.Now.Signals.Terms == 0 {
 			t.Errorf("turn %d has neither rule nor score inputs: %+v", d.Turn, why.Now)
 		}
+		checkNeed(t, why)
+	}
+}
+
+// checkNeed checks that what a block is likely to be needed for is the likeliest first,
+// that everything has its reasons, and that the lines are the block's own.
+func checkNeed(t *testing.T, why *carrel.WhyResult) {
+	t.Helper()
+	if why.Need == nil {
+		return
+	}
+	need := why.Need
+	for i, n := range need.Names {
+		if n.Name == "" || len(n.Because) == 0 || i > 0 && n.Chance > need.Names[i-1].Chance {
+			t.Errorf("turn %d: name %d of the need is %+v", why.Turn, i, n)
+		}
+	}
+	for i, l := range need.Lines {
+		if strings.TrimSpace(l.Text) == "" || len(l.Because) == 0 || i > 0 && l.Chance > need.Lines[i-1].Chance {
+			t.Errorf("turn %d: line %d of the need is %+v", why.Turn, i, l)
+		}
 	}
 }
 

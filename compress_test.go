@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -620,4 +621,39 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 			t.Fatalf("after the undo the window is\n%s\nwant\n%s\n%v", back.Data, data, err)
 		}
 	})
+}
+
+// The summary in the window ends with a ledger of files and commands, whose ids bring
+// back the blocks that it speaks of, and which takes no more than its share.
+func TestSummaryEndsWithALedger(t *testing.T) {
+	e, _ := summarizing(t, carrel.Options{})
+	in := load(t, e, leak(t))
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(70, 100), ProbeMin: anything()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := e.Summary(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ledger, ok := strings.Cut(sum.Text, "## Ledger\n")
+	if !ok {
+		t.Fatalf("the summary has no ledger:\n%s", sum.Text)
+	}
+	counter, err := token.Encoding("o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, limit := counter.Count(ledger), res.Budget/8; n > limit {
+		t.Errorf("the ledger takes %d tokens of a window of %d", n, res.Budget)
+	}
+	ids := regexp.MustCompile(`\[([0-9a-f]{8})\]`).FindAllStringSubmatch(ledger, -1)
+	if len(ids) == 0 {
+		t.Fatalf("the ledger names no block:\n%s", ledger)
+	}
+	for _, id := range ids {
+		if _, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: id[1]}); err != nil {
+			t.Errorf("the ledger says %s: %v", id[1], err)
+		}
+	}
 }

@@ -54,6 +54,39 @@ func TestStub(t *testing.T) {
 	}
 }
 
+// The head of passages says what stands behind it in one line: the tools with what they
+// work on, the failure, the words of a person. A short head has the id alone.
+func TestHead(t *testing.T) {
+	long := strings.Repeat("ok  pkg/one 0.1s\n", 20) + "FAIL pkg/two.go\n"
+	failed := view([]transcript.Message{call("1", "Bash", `{"command":"go test ./..."}`), answer("1", long, true)})
+	read := view([]transcript.Message{call("1", "Read", `{"file_path":"a/b.go"}`), answer("1", long[:40], false)})
+	asked := view([]transcript.Message{say(transcript.RoleUser, "look at a.go\nand b.go")})
+	for _, tt := range []struct {
+		name string
+		view *View
+		has  []string
+		not  string
+	}{
+		{"a call that failed", failed, []string{"Bash", "go test", "FAIL pkg/two.go"}, "ok  pkg"},
+		{"a call that did not", read, []string{"Read", "b.go"}, "error"},
+		{"what a person said", asked, []string{"user: look at a.go", "recall by id"}, "error"},
+	} {
+		head := tt.view.Head()
+		id := "[carrel " + tt.view.Block.ID.Short()
+		if !strings.HasPrefix(head, id+" ") || !strings.HasSuffix(head, "]") || strings.Contains(head, "\n") || strings.Contains(head, tt.not) {
+			t.Errorf("%s: the head is %q", tt.name, head)
+		}
+		for _, word := range tt.has {
+			if !strings.Contains(head, word) {
+				t.Errorf("%s: the head does not say %q: %q", tt.name, word, head)
+			}
+		}
+		if short := tt.view.ShortHead(); short != id+"]" {
+			t.Errorf("%s: the short head is %q", tt.name, short)
+		}
+	}
+}
+
 func TestFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
