@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
@@ -26,7 +28,7 @@ type Token struct {
 // store sees this role, and a store that is guarded does not have it.
 type Tokens interface {
 	// AddToken adds a token, durably. It fails with ErrConflict if there is one with
-	// that id.
+	// that id, and refuses a token that is not valid.
 	AddToken(ctx context.Context, t *Token) error
 
 	// Token returns a token, also one that has expired or was revoked, or
@@ -36,7 +38,27 @@ type Tokens interface {
 	// Tokens returns all tokens by time of creation, then by id.
 	Tokens(ctx context.Context) ([]Token, error)
 
-	// RevokeToken says that a token is not valid from a time on. One that was
-	// revoked before keeps its earlier time. It returns ErrNotFound if there is none.
+	// RevokeToken says, durably, that a token is not valid from a time on. One that
+	// was revoked before keeps the time of that. It returns ErrNotFound if there is
+	// none, and refuses the zero time, which means never.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
+}
+
+// HashSize is how many bytes the hash of a token has.
+const HashSize = 32
+
+// Validate reports what is wrong with a token on its own. Every driver asks before
+// it writes.
+func (t *Token) Validate() error {
+	switch {
+	case t.ID == "":
+		return errors.New("the token has no id")
+	case len(t.Hash) != HashSize:
+		return fmt.Errorf("token %s: a hash has %d bytes, not %d", t.ID, HashSize, len(t.Hash))
+	case t.Actor == "":
+		return fmt.Errorf("token %s: it is nobody's", t.ID)
+	case t.Created.IsZero():
+		return fmt.Errorf("token %s: it was never made", t.ID)
+	}
+	return nil
 }

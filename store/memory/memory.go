@@ -33,10 +33,13 @@ import (
 type Store struct {
 	mu     sync.RWMutex
 	scopes map[governance.Scope]*space
+	tokens map[string]*store.Token
 }
 
 // New returns an empty store.
-func New() *Store { return &Store{scopes: make(map[governance.Scope]*space)} }
+func New() *Store {
+	return &Store{scopes: make(map[governance.Scope]*space), tokens: make(map[string]*store.Token)}
+}
 
 // A space is all that is in a scope.
 type space struct {

@@ -11,3 +11,10 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
 }
+
+func TestTokens(t *testing.T) {
+	storetest.RunTokens(t, func(*testing.T) func() store.Tokens {
+		s := memory.New()
+		return func() store.Tokens { return s }
+	})
+}

@@ -95,6 +95,7 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 			v.checkScopes(checkArtifacts, report, "the last place is %d, there are %d artifacts"),
 			v.checkScopes(checkNames, report, "artifact at place %d, of %d, has another name of its scope"),
 			v.checkScopes(checkIndexed, report, "place %d, of %d, is in the index and has no artifact"),
+			v.checkTokens(report),
 		)
 	})
 	if errors.Is(err, store.ErrCorrupt) {

@@ -231,6 +231,18 @@ func places(n int) string {
 	return strings.Join(rows, ", ")
 }
 
+// Tokens. The columns are in the order of scanToken.
+const (
+	insertToken = `
+		INSERT INTO token (token_id, hash, actor, scopes, permissions, note, created, expires, revoked)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
+	selectToken = `
+		SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked FROM token WHERE token_id = ?1`
+	selectTokens = `
+		SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked FROM token ORDER BY created, token_id`
+	revokeToken = `UPDATE token SET revoked = coalesce(revoked, ?2) WHERE token_id = ?1 RETURNING revoked`
+)
+
 // Looking after the file.
 const (
 	selectCounts = `

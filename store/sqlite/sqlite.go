@@ -113,7 +113,10 @@ type Store struct {
 	closed  error
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store  = (*Store)(nil)
+	_ store.Tokens = (*Store)(nil)
+)
 
 // Open opens the store at path and makes it, and the directory, if they are
 // not there. A directory that it makes has mode 0700.
