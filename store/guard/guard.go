@@ -1,0 +1,281 @@
+// Package guard is a [store.Store] for one actor: it lets through what a
+// [governance.Grant] allows, and refuses everything else before the store behind it
+// is asked. So a refusal is the same, and takes as long, whether there is anything in
+// a scope or not.
+//
+// The guard stands between every surface and the store. It trusts nothing that is
+// above it, neither that a surface has checked a permission nor that the engine works
+// in the right scope.
+//
+// # What is demanded
+//
+// To read anything in a scope takes [governance.Read] there. To write takes
+// [governance.Write], and in addition
+//
+//   - [governance.Erase] for what takes something out of use, brings such a thing back,
+//     or erases: artifacts that become tombstoned, refuted or purged, or were; cells
+//     that are purged; blocks that become purged;
+//   - [governance.Review] for what only a person may say: that a memory is verified, or
+//     what a verified one says; what becomes of a memory that the gate held, unless the
+//     gate itself lets it pass; and what somebody else is to have said.
+//
+// Every entry of a journal is by the actor of the grant. What looks after the whole
+// database, [store.Admin], is for who may do everything everywhere, as
+// [governance.Whole] says: it shows and copies all scopes at once, and closes the
+// database to everybody. A guard does not have the role [store.Tokens].
+//
+// # Errors and concurrency
+//
+// What is refused is a [*governance.DeniedError], perhaps wrapped. An iteration that is
+// refused yields it once. What is allowed is checked at each call, and of an iteration
+// when it begins; the time is that of now, so that a grant expires while it is in use.
+// A guard is safe for concurrent use if the store is.
+package guard
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// everywhere stands for all scopes at once. It is none by itself, and only the
+// pattern of all scopes names it.
+const everywhere governance.Scope = "*"
+
+// A guard has every method of the store spelled out: one that is added to the port
+// does not come through here by itself.
+type guard struct {
+	store store.Store
+	grant governance.Grant
+	now   func() time.Time
+}
+
+// New returns s as a grant allows it to be used. A grant that is nil allows nothing,
+// and what becomes of one afterwards changes nothing. The clock is time.Now if now is
+// nil.
+func New(s store.Store, grant *governance.Grant, now func() time.Time) store.Store {
+	g := &guard{store: s, now: now}
+	if grant != nil {
+		g.grant = *grant
+		g.grant.Scopes, g.grant.Permissions = slices.Clone(grant.Scopes), slices.Clone(grant.Permissions)
+	}
+	if now == nil {
+		g.now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	return g
+}
+
+// may returns why something is not allowed, or nil. What has no scope is for who may
+// do everything everywhere: no pattern names it.
+func (g *guard) may(scope governance.Scope, all ...governance.Permission) error {
+	if scope == "" {
+		return g.whole()
+	}
+	now := g.now()
+	for _, p := range all {
+		if err := g.grant.Check(scope, p, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole returns why not everything is allowed everywhere, or nil.
+func (g *guard) whole() error { return g.may(everywhere, governance.Permissions()...) }
+
+// mine returns why an entry cannot be written, or nil.
+func (g *guard) mine(scope governance.Scope, e *store.Entry) error {
+	if e.Actor == g.grant.Actor {
+		return nil
+	}
+	denied := &governance.DeniedError{Actor: g.grant.Actor, Scope: scope, Permission: governance.Write}
+	return fmt.Errorf("entry %s says that %s did it: %w", e.ID, e.Actor, denied)
+}
+
+// reading yields what of a scope list yields, to whom may read there.
+func reading[T any](g *guard, scope governance.Scope, list func() iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err := g.may(scope, governance.Read); err != nil {
+			yield(*new(T), err)
+			return
+		}
+		list()(yield)
+	}
+}
+
+// Apply implements [store.Sessions].
+func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	if err := g.may(scope, ofChange(c)...); err != nil {
+		return 0, err
+	}
+	if err := g.mine(scope, &c.Entry); err != nil {
+		return 0, err
+	}
+	return g.store.Apply(ctx, scope, id, at, c)
+}
+
+// Head implements [store.Sessions].
+func (g *guard) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Head(ctx, scope, id)
+}
+
+// Heads implements [store.Sessions].
+func (g *guard) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Head, error] { return g.store.Heads(ctx, scope) })
+}
+
+// Blocks implements [store.Sessions].
+func (g *guard) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Block, error] { return g.store.Blocks(ctx, scope, id) })
+}
+
+// Items implements [store.Sessions].
+func (g *guard) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Items(ctx, scope, id)
+}
+
+// Cells implements [store.Cells].
+func (g *guard) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Cell, error] { return g.store.Cells(ctx, scope, ids) })
+}
+
+// Sources implements [store.Cells].
+func (g *guard) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Sources(ctx, scope, id)
+}
+
+// Derived implements [store.Cells].
+func (g *guard) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Derived(ctx, scope, ids)
+}
+
+// Entries implements [store.Journal].
+func (g *guard) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Entry, error] { return g.store.Entries(ctx, scope, id, after) })
+}
+
+// Statements implements [store.Journal].
+func (g *guard) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
+	return reading(g, scope, func() iter.Seq2[string, error] { return g.store.Statements(ctx, scope, id) })
+}
+
+// Find implements [store.Finder].
+func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Find(ctx, scope, prefix, limit)
+}
+
+// Candidates implements [store.Finder].
+func (g *guard) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Candidates(ctx, scope, terms, limit)
+}
+
+// Version implements [store.Artifacts].
+func (g *guard) Version(ctx context.Context, scope governance.Scope) (store.Version, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return 0, err
+	}
+	return g.store.Version(ctx, scope)
+}
+
+// Artifacts implements [store.Artifacts].
+func (g *guard) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Artifact, error] { return g.store.Artifacts(ctx, scope, after) })
+}
+
+// Pick implements [store.Artifacts].
+func (g *guard) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) ([]store.Artifact, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Pick(ctx, scope, p, limit)
+}
+
+// Hits implements [store.Artifacts].
+func (g *guard) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]int64, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Hits(ctx, scope, terms, limit)
+}
+
+// Manifest implements [store.Ledger].
+func (g *guard) Manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Manifest(ctx, scope, id)
+}
+
+// Manifests implements [store.Ledger].
+func (g *guard) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Manifest, error] { return g.store.Manifests(ctx, scope, session) })
+}
+
+// Users implements [store.Ledger].
+func (g *guard) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) ([]string, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Users(ctx, scope, ids)
+}
+
+// Log implements [store.Ledger].
+func (g *guard) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Entry, error] { return g.store.Log(ctx, scope, after) })
+}
+
+// Info implements [store.Admin].
+func (g *guard) Info(ctx context.Context) (*store.Info, error) {
+	if err := g.whole(); err != nil {
+		return nil, err
+	}
+	return g.store.Info(ctx)
+}
+
+// Check implements [store.Admin].
+func (g *guard) Check(ctx context.Context) ([]string, error) {
+	if err := g.whole(); err != nil {
+		return nil, err
+	}
+	return g.store.Check(ctx)
+}
+
+// Backup implements [store.Admin].
+func (g *guard) Backup(ctx context.Context, path string) error {
+	if err := g.whole(); err != nil {
+		return err
+	}
+	return g.store.Backup(ctx, path)
+}
+
+// Close implements [store.Admin].
+func (g *guard) Close() error {
+	if err := g.whole(); err != nil {
+		return err
+	}
+	return g.store.Close()
+}

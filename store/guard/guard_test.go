@@ -1,0 +1,260 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/storetest"
+)
+
+const (
+	scope governance.Scope = "acme/web"
+	actor governance.Actor = "mallory"
+)
+
+var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+
+func clock() time.Time { return epoch }
+
+// Who may do everything everywhere has a store like any other.
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Store {
+		return guard.New(memory.New(), governance.Whole(governance.ActorUser), clock)
+	})
+}
+
+// demands says of every method of a store what it takes; those of which it says
+// nothing take everything, everywhere.
+var demands = map[string]governance.Permission{
+	"Apply": governance.Write, "Update": governance.Write,
+	"Head": governance.Read, "Heads": governance.Read, "Blocks": governance.Read, "Items": governance.Read,
+	"Cells": governance.Read, "Sources": governance.Read, "Derived": governance.Read,
+	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Candidates": governance.Read,
+	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
+	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
+	"Info": "", "Check": "", "Backup": "", "Close": "",
+}
+
+var storeType = reflect.TypeFor[store.Store]()
+
+// Whoever adds a method to the port has to say what it takes, and nothing of what is
+// behind a guard can be had in another way.
+func TestEveryMethodIsConsidered(t *testing.T) {
+	for m := range storeType.Methods() {
+		if _, ok := demands[m.Name]; !ok {
+			t.Errorf("nobody has said what %s takes", m.Name)
+		}
+	}
+	if len(demands) != storeType.NumMethod() {
+		t.Errorf("%d methods are said to take something, the store has %d", len(demands), storeType.NumMethod())
+	}
+	g := guard.New(memory.New(), governance.Whole(actor), clock)
+	for m := range reflect.TypeOf(g).Methods() {
+		if _, ok := storeType.MethodByName(m.Name); !ok {
+			t.Errorf("%s of a guard is no method of a store", m.Name)
+		}
+	}
+	if _, ok := g.(store.Tokens); ok {
+		t.Error("a guard has tokens")
+	}
+	fields := reflect.TypeOf(g).Elem()
+	for f := range fields.Fields() {
+		if f.Anonymous {
+			t.Errorf("%s is embedded: its methods come through", f.Name)
+		}
+	}
+}
+
+// untouched is a store of which every method panics.
+type untouched struct{ store.Store }
+
+// call calls a method of a store and returns its error, and whether it has touched
+// what is behind.
+func call(t *testing.T, s store.Store, method string, in governance.Scope) (err error, touched bool) {
+	t.Helper()
+	defer func() { touched = recover() != nil }()
+	m := reflect.ValueOf(s).MethodByName(method)
+	var args []reflect.Value
+	for kind := range m.Type().Ins() {
+		switch kind {
+		case reflect.TypeFor[context.Context]():
+			args = append(args, reflect.ValueOf(t.Context()))
+		case reflect.TypeFor[governance.Scope]():
+			args = append(args, reflect.ValueOf(in))
+		case reflect.TypeFor[*store.Change]():
+			args = append(args, reflect.ValueOf(&store.Change{Entry: store.Entry{ID: "op", Actor: actor}}))
+		case reflect.TypeFor[*store.Update]():
+			args = append(args, reflect.ValueOf(&store.Update{Entry: store.Entry{ID: "op", Actor: actor}}))
+		default:
+			args = append(args, reflect.Zero(kind))
+		}
+	}
+	out := m.Call(args)
+	last := out[len(out)-1]
+	if last.Kind() == reflect.Func {
+		return drain(t, method, last), false
+	}
+	err, _ = reflect.TypeAssert[error](last)
+	if len(out) == 2 && err != nil && !out[0].IsZero() {
+		t.Errorf("%s is refused and returns %v", method, out[0])
+	}
+	return err, false
+}
+
+// drain returns the error that an iteration yields, which must be all that it does.
+func drain(t *testing.T, method string, seq reflect.Value) (err error) {
+	t.Helper()
+	n := 0
+	for value, last := range seq.Seq2() {
+		n++
+		err, _ = reflect.TypeAssert[error](last)
+		if !value.IsZero() {
+			t.Errorf("%s is refused and yields %v", method, value)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%s is refused and yields %d times", method, n)
+	}
+	return err
+}
+
+// subsets yields every set of permissions.
+func subsets() iter.Seq[[]governance.Permission] {
+	return func(yield func([]governance.Permission) bool) {
+		for bits := range 1 << len(governance.Permissions()) {
+			var set []governance.Permission
+			for i, p := range governance.Permissions() {
+				if bits>>i&1 == 1 {
+					set = append(set, p)
+				}
+			}
+			if !yield(set) {
+				return
+			}
+		}
+	}
+}
+
+// Every method, with every set of permissions, in every scope: what the grant does not
+// allow is refused alike, and the store behind is not asked.
+func TestMatrix(t *testing.T) {
+	patterns := [][]governance.ScopePattern{{"*"}, {"acme/*"}, {"acme/web"}, {"acme"}, {"rival/web", "acme/web"}, {"acme/web/*"}, nil}
+	scopes := []governance.Scope{scope, "rival/web", "ghost/web", "acme", "acme/web/agent", "acme/webb", "*", "acme/*", ""}
+	for method, permission := range demands {
+		for set := range subsets() {
+			for _, p := range patterns {
+				for _, in := range scopes {
+					for _, expires := range []time.Time{{}, epoch, epoch.Add(1)} {
+						grant := &governance.Grant{Actor: actor, Scopes: p, Permissions: set, Expires: expires}
+						want := !expires.Equal(epoch) && slices.Contains(set, permission) &&
+							slices.ContainsFunc(p, func(p governance.ScopePattern) bool { return p.Matches(in) })
+						if permission == "" || in == "" {
+							want = !expires.Equal(epoch) && len(set) == len(governance.Permissions()) && slices.Contains(p, "*")
+						}
+						err, touched := call(t, guard.New(untouched{}, grant, clock), method, in)
+						denied, _ := errors.AsType[*governance.DeniedError](err)
+						if touched != want || want == (denied != nil) {
+							t.Fatalf("%s in %q with %v in %v until %v: touched is %t, %v", method, in, set, p, expires, touched, err)
+						}
+						if denied != nil && (denied.Actor != actor || permission != "" && in != "" && denied.Scope != in) {
+							t.Fatalf("%s: denied is %+v", method, denied)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A grant is what it was when the guard was made, and expires while it is in use.
+func TestGrantIsFixedAndExpires(t *testing.T) {
+	now := epoch
+	grant := &governance.Grant{
+		Actor: actor, Scopes: []governance.ScopePattern{scopePattern}, Permissions: []governance.Permission{governance.Read}, Expires: epoch.Add(time.Hour),
+	}
+	s := guard.New(memory.New(), grant, func() time.Time { return now })
+	grant.Scopes[0], grant.Permissions[0], grant.Expires = "rival/*", governance.Write, time.Time{}
+	heads := s.Heads(t.Context(), scope)
+	if _, err := s.Version(t.Context(), scope); err != nil {
+		t.Errorf("what was granted: %v", err)
+	}
+	if _, err := s.Version(t.Context(), "rival/web"); !errors.Is(err, governance.ErrDenied) {
+		t.Errorf("what was granted later: %v, want it denied", err)
+	}
+	now = epoch.Add(time.Hour)
+	if _, err := s.Version(t.Context(), scope); !errors.Is(err, governance.ErrDenied) {
+		t.Errorf("when it has expired: %v, want it denied", err)
+	}
+	for h, err := range heads {
+		if h != nil || !errors.Is(err, governance.ErrDenied) {
+			t.Errorf("an iteration that begins when it has expired yields %v, %v", h, err)
+		}
+	}
+	if _, err := guard.New(memory.New(), nil, nil).Version(t.Context(), scope); !errors.Is(err, governance.ErrDenied) {
+		t.Errorf("without a grant: %v, want it denied", err)
+	}
+}
+
+const scopePattern = governance.ScopePattern(scope)
+
+// granted returns a store for one who has some permissions.
+func granted(s store.Store, set ...governance.Permission) store.Store {
+	return guard.New(s, &governance.Grant{Actor: actor, Scopes: []governance.ScopePattern{scopePattern}, Permissions: set}, clock)
+}
+
+// Nobody writes into a journal under the name of another.
+func TestEntriesAreByTheActor(t *testing.T) {
+	s := memory.New()
+	g := granted(s, governance.Permissions()...)
+	for _, by := range []governance.Actor{"user", "", "mallory ", "Mallory"} {
+		_, applied := g.Apply(t.Context(), scope, "s", 0, &store.Change{Entry: store.Entry{ID: "op_1", Actor: by}})
+		_, updated := g.Update(t.Context(), scope, &store.Update{Entry: store.Entry{ID: "op_2", Actor: by}})
+		for _, err := range []error{applied, updated} {
+			if !errors.Is(err, governance.ErrDenied) {
+				t.Errorf("an entry of %q: %v, want it denied", by, err)
+			}
+		}
+	}
+	info, err := s.Info(t.Context())
+	if version, verr := s.Version(t.Context(), scope); version != 0 || info.Sessions != 0 || err != nil || verr != nil {
+		t.Errorf("version %d and %d sessions, %v, %v; want nothing", version, info.Sessions, err, verr)
+	}
+	if _, err := g.Apply(t.Context(), scope, "s", 0, &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A block becomes purged only by one who may erase.
+func TestPurgedBlocks(t *testing.T) {
+	for set := range subsets() {
+		c := &store.Change{
+			Head: store.Head{Blocks: 1}, Entry: store.Entry{ID: "op_1", Actor: actor},
+			Blocks: []store.Block{{ID: "b", Turn: 1, State: store.StatePurged}},
+		}
+		_, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, c)
+		want := slices.Contains(set, governance.Write) && slices.Contains(set, governance.Erase)
+		if errors.Is(err, governance.ErrDenied) == want || want && err != nil {
+			t.Errorf("with %v: %v", set, err)
+		}
+	}
+}
+
+// fingerprint returns a digest of all that is in the scope.
+func fingerprint(t *testing.T, s store.Store) string {
+	t.Helper()
+	d, err := store.Fingerprint(t.Context(), s, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(d)
+}

@@ -1,0 +1,131 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// ofChange returns what a change takes.
+func ofChange(c *store.Change) []governance.Permission {
+	for i := range c.Blocks {
+		if c.Blocks[i].State == store.StatePurged {
+			return []governance.Permission{governance.Write, governance.Erase}
+		}
+	}
+	return []governance.Permission{governance.Write}
+}
+
+// Update implements [store.Artifacts].
+func (g *guard) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+	if err := g.may(scope, governance.Write); err != nil {
+		return 0, err
+	}
+	if err := g.mine(scope, &u.Entry); err != nil {
+		return 0, err
+	}
+	if len(u.Purge) > 0 {
+		if err := g.may(scope, governance.Erase); err != nil {
+			return 0, err
+		}
+	}
+	if u.Outcome != nil && u.Outcome.Actor != g.grant.Actor {
+		if err := g.may(scope, governance.Review); err != nil {
+			return 0, err
+		}
+	}
+	for i := range u.Artifacts {
+		w := &u.Artifacts[i]
+		before, err := g.before(ctx, scope, w)
+		if err != nil {
+			return 0, err
+		}
+		if err := g.may(scope, ofWrite(before, w, u.Entry.Op)...); err != nil {
+			return 0, err
+		}
+	}
+	return g.store.Update(ctx, scope, u)
+}
+
+// before returns the artifact that a write replaces, at the version that it names,
+// so that it is what the store will replace, too, or nothing will be. It returns nil
+// if the write is of a new one.
+func (g *guard) before(ctx context.Context, scope governance.Scope, w *store.Write) (*store.Artifact, error) {
+	if w.At == 0 || w.ID == "" { // the store refuses what has no id
+		return nil, nil
+	}
+	for limit := 8; ; limit *= 8 {
+		found, err := g.store.Pick(ctx, scope, &store.Pick{Prefix: string(w.ID)}, limit)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].ID == w.ID && found[i].Version == w.At {
+				return &found[i], nil
+			}
+		}
+		if len(found) < limit {
+			return nil, fmt.Errorf("update: artifact %s: not at version %d: %w", w.ID, w.At, store.ErrConflict)
+		}
+	}
+}
+
+// ofWrite returns what it takes, besides [governance.Write], to write an artifact in
+// place of the one before, or a new one if that is nil.
+func ofWrite(before *store.Artifact, w *store.Write, op string) []governance.Permission {
+	if before == nil {
+		before = &store.Artifact{}
+	}
+	var all []governance.Permission
+	if w.Status != before.Status && (retired(w.Status) || retired(before.Status)) {
+		all = append(all, governance.Erase)
+	}
+	if vouches(before, w, op) || decides(before, w) {
+		all = append(all, governance.Review)
+	}
+	return all
+}
+
+// retired reports whether an artifact was taken out of use.
+func retired(s store.Status) bool {
+	switch s {
+	case store.StatusTombstoned, store.StatusRefuted, store.StatusPurged:
+		return true
+	case store.StatusLive, store.StatusHeld, store.StatusRejected:
+	}
+	return false
+}
+
+// opRefetch is what the engine does when a source has something new.
+const opRefetch = "refetch"
+
+// vouches reports whether a write takes a person's word that a memory is true. Who
+// has vouched for one that is fetched from a source has vouched for the source.
+func vouches(before *store.Artifact, w *store.Write, op string) bool {
+	switch {
+	case w.Class != provenance.Verified:
+		return false
+	case before.Class != provenance.Verified:
+		return true
+	case w.Content == before.Content:
+		return false
+	}
+	return op != opRefetch || w.Source == "" || w.Source != before.Source
+}
+
+// decides reports whether a write is a person's decision about what the gate held:
+// that it is rejected, or lives although the gate has not said so. What the gate has
+// said is in the artifact, and it says it anew each time.
+func decides(before *store.Artifact, w *store.Write) bool {
+	if w.Status == before.Status {
+		return false
+	}
+	if w.Status == store.StatusRejected || before.Status == store.StatusRejected {
+		return !retired(w.Status)
+	}
+	return before.Status == store.StatusHeld && !retired(w.Status) && (len(w.Gate) == 0 || bytes.Equal(w.Gate, before.Gate))
+}
