@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 )
 
@@ -190,8 +191,8 @@ func edited(path string, block object, latest bool) *Refusal {
 
 // latestReply returns the place of the last reply, -1 if there is none.
 func latestReply(b *body) int {
-	for i := len(b.messages) - 1; i >= 0; i-- {
-		if b.messages[i].role == roleAssistant {
+	for i, m := range slices.Backward(b.messages) {
+		if m.role == roleAssistant {
 			return i
 		}
 	}

@@ -3,6 +3,7 @@ package fakeupstream
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,7 @@ func decode(data []byte, counting bool) (*body, *Refusal) {
 	if err := dec.Decode(&value); err != nil {
 		return nil, malformed("The request body is not valid JSON: %v", err)
 	}
-	if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it bare
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, malformed("The request body is not valid JSON: data behind the object")
 	}
 	all, ok := value.(object)

@@ -13,7 +13,8 @@ type Refusal struct {
 	Message string
 }
 
-func (r *Refusal) Error() string {
+// String returns it on one line.
+func (r *Refusal) String() string {
 	if r.Rule == "" {
 		return fmt.Sprintf("%d %s: %s", r.Status, r.Type, r.Message)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -110,9 +111,9 @@ func (r *Request) newest() []object {
 	if r.body == nil {
 		return nil
 	}
-	for i := len(r.body.messages) - 1; i >= 0; i-- {
-		if r.body.messages[i].role == roleUser {
-			return r.body.messages[i].content
+	for _, m := range slices.Backward(r.body.messages) {
+		if m.role == roleUser {
+			return m.content
 		}
 	}
 	return nil

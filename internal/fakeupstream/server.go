@@ -90,7 +90,7 @@ func (s *Server) Start() (base string, stop func(), err error) {
 		}
 	}()
 	return "http://" + l.Addr().String(), func() {
-		server.Close() //nolint:errcheck // only the closing of the listener can fail
+		_ = server.Close() // only the closing of the listener can fail
 		<-done
 	}, nil
 }
