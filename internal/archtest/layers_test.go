@@ -28,19 +28,20 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/lazyregexp", "limn"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/lazy", "internal/jsonschema", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "engine", packages: []string{"."}},
-	{name: "interface", packages: []string{"internal/api"}},
+	{name: "interface", packages: []string{"internal/api", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "client"}},
 	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
-	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/fakeupstream"}},
+	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/conform", "internal/fakeupstream"}},
+	{name: "service", packages: []string{"internal/service"}},
 	{name: "command line", packages: []string{"internal/cli"}},
 	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/archtest", "internal/e2e"}},
 }
