@@ -32,6 +32,7 @@ const (
 	KindAssignment  Kind = "assignment" // the value of a variable with a telling name
 	KindAWS         Kind = "aws-key"
 	KindBearer      Kind = "bearer-token"
+	KindCarrel      Kind = "carrel-token"
 	KindGitHub      Kind = "github-token"
 	KindGitLab      Kind = "gitlab-token"
 	KindGoogle      Kind = "google-key"

@@ -59,6 +59,9 @@ var structured = []struct {
 	{"openai", KindOpenAI, func(r *rand.Rand) string { return "sk" + "-" + draw(r, 48, letters) }},
 	{"openai project", KindOpenAI, func(r *rand.Rand) string { return "sk" + "-proj-" + draw(r, 120, urlish) }},
 	{"anthropic", KindAnthropic, func(r *rand.Rand) string { return "sk" + "-ant-" + "api03-" + draw(r, 93, urlish) + "AA" }},
+	{"carrel", KindCarrel, func(r *rand.Rand) string {
+		return "carrel" + "_tok_" + draw(r, 8, digits+"abcdef") + "_" + draw(r, 43, urlish)
+	}},
 	{"google", KindGoogle, func(r *rand.Rand) string { return "AI" + "za" + draw(r, 35, urlish) }},
 	{"stripe", KindStripe, func(r *rand.Rand) string { return string("sr"[r.IntN(2)]) + "k_" + "live_" + draw(r, 24, letters) }},
 	{"npm", KindNPM, func(r *rand.Rand) string { return "np" + "m_" + draw(r, 36, letters) }},

@@ -23,6 +23,7 @@ var shapes = []shape{
 	{KindOpenAI, "sk-svcacct-", urlSafe, 20, 0, true},
 	{KindOpenAI, "sk-admin-", urlSafe, 20, 0, true},
 	{KindOpenAI, "sk-", alnum, 32, 0, true},
+	{KindCarrel, "carrel_tok_", urlSafe, 40, 0, true},
 	{KindGitHub, "ghp_", alnum, 36, 0, false},
 	{KindGitHub, "gho_", alnum, 36, 0, false},
 	{KindGitHub, "ghu_", alnum, 36, 0, false},

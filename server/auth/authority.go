@@ -1,0 +1,236 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Prefix is what every token begins with, so that whoever finds one knows what it is.
+const Prefix = "carrel_tok_"
+
+const (
+	idDigits    = 8  // hexadecimal, behind "tok_" in an id
+	secretBytes = 32 // of randomness
+)
+
+// secretLetters are those of the base64 that is safe in URLs.
+const secretLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// An Authority makes and checks tokens. It is safe for concurrent use.
+type Authority struct {
+	tokens store.Tokens
+	key    *Key
+	now    func() time.Time
+	rand   io.Reader
+}
+
+// AuthorityOptions adjusts an [Authority]. The zero value of every field is a sensible
+// default, so a nil *AuthorityOptions is too.
+type AuthorityOptions struct {
+	// Now tells the time. The default is time.Now.
+	Now func() time.Time
+
+	// Rand is where tokens come from. The default is crypto/rand.
+	Rand io.Reader
+}
+
+// NewAuthority returns an authority over the tokens of a store, which it does not own.
+func NewAuthority(tokens store.Tokens, key *Key, opts *AuthorityOptions) *Authority {
+	a := &Authority{tokens: tokens, key: key, now: time.Now, rand: rand.Reader} //nolint:forbidigo // this is the default clock
+	if opts != nil && opts.Now != nil {
+		a.now = opts.Now
+	}
+	if opts != nil && opts.Rand != nil {
+		a.rand = opts.Rand
+	}
+	return a
+}
+
+// A MintRequest says what a token is to allow.
+type MintRequest struct {
+	Actor       governance.Actor
+	Scopes      []governance.ScopePattern
+	Permissions []governance.Permission
+	Note        string        // what it is for
+	Lifetime    time.Duration // 0 for a token that does not expire
+}
+
+// check returns why a request makes no sense.
+func (r *MintRequest) check() error {
+	switch {
+	case r.Actor == "" || len(r.Actor) > 100 || !plain(string(r.Actor)) || strings.Contains(string(r.Actor), " "):
+		return fmt.Errorf("%w: actor %q: want a name of up to 100 bytes, without blanks", carrel.ErrRequest, r.Actor)
+	case len(r.Note) > 500 || !plain(r.Note):
+		return fmt.Errorf("%w: a note is one line of up to 500 bytes", carrel.ErrRequest)
+	case len(r.Scopes) == 0:
+		return fmt.Errorf("%w: it is for no scope", carrel.ErrRequest)
+	case len(r.Permissions) == 0:
+		return fmt.Errorf("%w: it allows nothing", carrel.ErrRequest)
+	case r.Lifetime < 0:
+		return fmt.Errorf("%w: it would have expired %v ago", carrel.ErrRequest, -r.Lifetime)
+	}
+	for _, s := range r.Scopes {
+		if _, err := governance.ParseScopePattern(string(s)); err != nil {
+			return fmt.Errorf("%w: %w", carrel.ErrRequest, err)
+		}
+	}
+	for _, p := range r.Permissions {
+		if _, err := governance.ParsePermission(string(p)); err != nil {
+			return fmt.Errorf("%w: %w", carrel.ErrRequest, err)
+		}
+	}
+	return nil
+}
+
+// plain reports whether a text shows as it is.
+func plain(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Mint makes a token and returns it, with what the store knows of it. The token itself
+// is kept nowhere: who loses it needs another. A request that makes no sense is a
+// [carrel.ErrRequest].
+func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *store.Token, err error) {
+	if err := r.check(); err != nil {
+		return "", nil, err
+	}
+	now := a.now().UTC().Truncate(time.Millisecond)
+	t := &store.Token{Actor: r.Actor, Scopes: distinct(r.Scopes), Permissions: distinct(r.Permissions), Note: r.Note, Created: now}
+	if r.Lifetime > 0 {
+		t.Expires = now.Add(r.Lifetime).Truncate(time.Millisecond)
+	}
+	const attempts = 4 // there are four billion ids
+	for range attempts {
+		if text, t.ID, err = a.invent(); err != nil {
+			return "", nil, err
+		}
+		t.Hash = a.key.hash(text)
+		if err = a.tokens.AddToken(ctx, t); err == nil {
+			return text, t, nil
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			break
+		}
+	}
+	return "", nil, err
+}
+
+// distinct returns all values once, in the order in which they came.
+func distinct[T comparable](all []T) []T {
+	out := make([]T, 0, len(all))
+	for _, v := range all {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// invent returns a new token and its id.
+func (a *Authority) invent() (text, id string, err error) {
+	var random [idDigits/2 + secretBytes]byte
+	if _, err := io.ReadFull(a.rand, random[:]); err != nil {
+		return "", "", err
+	}
+	digits := hex.EncodeToString(random[:idDigits/2])
+	return Prefix + digits + "_" + base64.RawURLEncoding.EncodeToString(random[idDigits/2:]), "tok_" + digits, nil
+}
+
+// idOf returns the id of a token, if the text has the form of one.
+func idOf(text string) (id string, ok bool) {
+	rest, ok := strings.CutPrefix(text, Prefix)
+	if !ok || len(rest) != idDigits+1+base64.RawURLEncoding.EncodedLen(secretBytes) || rest[idDigits] != '_' {
+		return "", false
+	}
+	digits, secret := rest[:idDigits], rest[idDigits+1:]
+	if strings.Trim(digits, "0123456789abcdef") != "" || strings.Trim(secret, secretLetters) != "" {
+		return "", false
+	}
+	return "tok_" + digits, true
+}
+
+// Verify returns what a token allows. That it is none, unknown, wrong, revoked or
+// expired is all the same [api.ErrUnauthenticated]; that the store could not be asked
+// is another error.
+func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant, error) {
+	id, ok := idOf(text)
+	if !ok {
+		return nil, api.ErrUnauthenticated
+	}
+	hash := a.key.hash(text)
+	t, err := a.tokens.Token(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		t = &store.Token{Hash: make([]byte, store.HashSize)} // which nothing is the hash of, and which takes as long
+	case err != nil:
+		return nil, err
+	}
+	same := hmac.Equal(hash, t.Hash)
+	expired := !t.Expires.IsZero() && !a.now().Before(t.Expires)
+	if !same || t.ID == "" || expired || !t.Revoked.IsZero() {
+		return nil, api.ErrUnauthenticated
+	}
+	return &governance.Grant{ID: t.ID, Actor: t.Actor, Scopes: t.Scopes, Permissions: t.Permissions, Expires: t.Expires}, nil
+}
+
+// Tokens returns what is known of all tokens, the newest last.
+func (a *Authority) Tokens(ctx context.Context) ([]store.Token, error) { return a.tokens.Tokens(ctx) }
+
+// Revoke makes a token worthless, from now on and for good, and returns what is known of
+// it. The id may be shortened, as long as one token alone fits, and stand without
+// "tok_". That there is none is a [store.ErrNotFound], that several fit a
+// [carrel.ErrAmbiguous].
+func (a *Authority) Revoke(ctx context.Context, id string) (*store.Token, error) {
+	t, err := a.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.tokens.RevokeToken(ctx, t.ID, a.now()); err != nil {
+		return nil, err
+	}
+	return a.tokens.Token(ctx, t.ID)
+}
+
+// find returns the token with an id, or with the only one that begins so.
+func (a *Authority) find(ctx context.Context, id string) (*store.Token, error) {
+	if strings.HasPrefix(id, Prefix) {
+		id, _, _ = strings.Cut(strings.TrimPrefix(id, Prefix), "_") // and nothing of the secret is told
+	}
+	all, err := a.tokens.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []*store.Token
+	for i := range all {
+		if all[i].ID == id {
+			return &all[i], nil
+		}
+		if id != "" && (strings.HasPrefix(all[i].ID, id) || strings.HasPrefix(all[i].ID, "tok_"+id)) {
+			found = append(found, &all[i])
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("token %q: %w", secret.Redact(id), store.ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%w: token %q: %s and %s begin so", carrel.ErrAmbiguous, secret.Redact(id), found[0].ID, found[1].ID)
+}

@@ -1,0 +1,278 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A Verifier turns a token into what it allows. An [Authority] is one. It fails with
+// [api.ErrUnauthenticated] if the token is none.
+type Verifier interface {
+	Verify(ctx context.Context, token string) (*governance.Grant, error)
+}
+
+// DoorOptions adjusts a [Door]. The zero value of every field is a sensible default, so
+// a nil *DoorOptions is too.
+type DoorOptions struct {
+	// Listen is the address at which the server listens, host:port. Of the loopback
+	// names only those with this port are its own. By default any port is.
+	Listen string
+
+	// Hosts are other names that the server has, each with the port by which clients
+	// call it, or without one for any: "carrel.example.org", "10.0.0.7:7333".
+	Hosts []string
+
+	// Origins are those of pages that may ask, besides those of the server itself:
+	// "https://carrel.example.org". As there is no CORS, a browser lets them only where
+	// it takes them for the same.
+	Origins []string
+
+	// Open are the paths that need no token. There are none by default.
+	Open []string
+
+	// Methods are those that there are. The default is GET, HEAD, POST, PUT and DELETE.
+	Methods []string
+
+	// MaxBody is how many bytes the body of a request has at most. The default is
+	// 32 MiB.
+	MaxBody int64
+
+	// MaxURL is how many bytes a URL has at most, without host. The default is 8 KiB.
+	MaxURL int
+
+	// PerToken and PerAddress are how many requests with one token, and from one
+	// address, are served at a time. The defaults are 128 and 512. Paths that are open
+	// do not count.
+	PerToken, PerAddress int
+
+	// Failures is how many tokens that are none may come from one address in a minute
+	// before no new ones are looked at. The default is 30.
+	Failures int
+
+	// Now tells the time. The default is time.Now.
+	Now func() time.Time
+}
+
+// A Door stands in front of handlers: see [Door.Guard]. It is safe for concurrent use.
+type Door struct {
+	verifier  Verifier
+	names     *names
+	origins   []string
+	open      []string
+	methods   []string
+	maxBody   int64
+	maxURL    int
+	tokens    gauge
+	addresses gauge
+	failures  failures
+	now       func() time.Time
+}
+
+// NewDoor returns a door that is opened by the tokens that v knows.
+func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
+	var o DoorOptions
+	if opts != nil {
+		o = *opts
+	}
+	names, err := newNames(o.Listen, o.Hosts)
+	if err != nil {
+		return nil, err
+	}
+	d := &Door{
+		verifier: v, names: names, origins: slices.Clone(o.Origins), open: slices.Clone(o.Open), methods: slices.Clone(o.Methods),
+		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
+		tokens: gauge{most: orElse(o.PerToken, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
+		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
+	}
+	if len(d.methods) == 0 {
+		d.methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
+	}
+	if d.now == nil {
+		d.now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	return d, nil
+}
+
+// orElse returns n, or a default if n is not above 0.
+func orElse[T int | int64](n, otherwise T) T {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// Guard returns a handler that passes to next what may come in. Everything else it
+// answers itself, with a problem document that tells nothing but which rule it broke.
+//
+// What costs least is checked first: method, length of the URL, Host, origin, size of
+// the body, and only then the token. The handler next sees neither token nor cookies,
+// and has the grant in the context of the request, but for paths that are open. It
+// must not read more of the body than there may be: [http.MaxBytesReader] sees to it.
+func (d *Door) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if status, err := d.admit(r); err != nil {
+			if status == http.StatusMethodNotAllowed {
+				w.Header().Set("Allow", strings.Join(d.methods, ", "))
+			}
+			refuse(w, status, err)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, d.maxBody)
+		if slices.Contains(d.open, r.URL.Path) {
+			next.ServeHTTP(w, without(r.Context(), r))
+			return
+		}
+		d.authenticate(w, r, next)
+	})
+}
+
+// admit returns why a request is refused whoever makes it, and with which status, or
+// nil.
+func (d *Door) admit(r *http.Request) (status int, err error) {
+	switch {
+	case !slices.Contains(d.methods, r.Method):
+		return http.StatusMethodNotAllowed, errMethod
+	case len(r.RequestURI) > d.maxURL:
+		return http.StatusRequestURITooLong, errURL
+	case !d.names.has(r.Host):
+		return http.StatusMisdirectedRequest, errHost
+	case r.ContentLength > d.maxBody:
+		return http.StatusRequestEntityTooLarge, errBody
+	}
+	if err := checkOrigin(r, d.origins); err != nil {
+		return http.StatusForbidden, err
+	}
+	return 0, nil
+}
+
+// The other reasons for which a request is refused.
+var (
+	errMethod   = errors.New("there is no such method")
+	errURL      = errors.New("the URL is too long")
+	errBody     = errors.New("the body is too large")
+	errMany     = errors.New("too many requests at a time")
+	errFailures = errors.New("too many tokens that are none")
+)
+
+// authenticate passes a request to next if it has a token.
+func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	address := addressOf(r.RemoteAddr)
+	if !d.addresses.enter(address) {
+		retry(w, time.Second)
+		refuse(w, http.StatusTooManyRequests, errMany)
+		return
+	}
+	defer d.addresses.leave(address)
+
+	text, ok := bearer(r.Header)
+	if !ok {
+		challenge(w, r.Header)
+		refuse(w, http.StatusUnauthorized, api.ErrUnauthenticated)
+		return
+	}
+	now := d.now()
+	if wait, many := d.failures.tooMany(address, text, now); many {
+		retry(w, wait)
+		refuse(w, http.StatusTooManyRequests, errFailures)
+		return
+	}
+	grant, err := d.verifier.Verify(r.Context(), text)
+	switch {
+	case errors.Is(err, api.ErrUnauthenticated):
+		d.failures.failed(address)
+		challenge(w, r.Header)
+		refuse(w, http.StatusUnauthorized, api.ErrUnauthenticated)
+		return
+	case err != nil:
+		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no token
+		answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: "the token could not be looked at"})
+		return
+	}
+	d.failures.passed(text)
+	if !d.tokens.enter(grant.ID) {
+		retry(w, time.Second)
+		refuse(w, http.StatusTooManyRequests, errMany)
+		return
+	}
+	defer d.tokens.leave(grant.ID)
+	next.ServeHTTP(w, without(WithGrant(r.Context(), grant), r))
+}
+
+// without returns a request with another context that has no credentials any more.
+func without(ctx context.Context, r *http.Request) *http.Request {
+	bare := r.WithContext(ctx)
+	bare.Header = r.Header.Clone()
+	for _, name := range []string{"Authorization", "Proxy-Authorization", "Cookie"} {
+		bare.Header.Del(name)
+	}
+	return bare
+}
+
+// maxCredentials is how many bytes a header with a token has at most.
+const maxCredentials = 256
+
+// bearer returns the token that a request brings: one header Authorization, the scheme
+// Bearer in any case, blanks, the token.
+func bearer(h http.Header) (text string, ok bool) {
+	values := h.Values("Authorization")
+	if len(values) != 1 || len(values[0]) > maxCredentials {
+		return "", false
+	}
+	scheme, text, ok := strings.Cut(values[0], " ")
+	text = strings.TrimLeft(text, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || text == "" || strings.Trim(text, secretLetters+"~+/.=") != "" {
+		return "", false
+	}
+	return text, true
+}
+
+// challenge says what it takes to come in.
+func challenge(w http.ResponseWriter, h http.Header) {
+	value := `Bearer realm="carrel"`
+	if len(h.Values("Authorization")) > 0 {
+		value += `, error="invalid_token"`
+	}
+	w.Header().Set("WWW-Authenticate", value)
+}
+
+// retry says when to come again.
+func retry(w http.ResponseWriter, after time.Duration) {
+	w.Header().Set("Retry-After", strconv.FormatInt(max(1, int64((after+time.Second-1)/time.Second)), 10))
+}
+
+// refuse answers that a request broke a rule.
+func refuse(w http.ResponseWriter, status int, err error) {
+	kind := api.Request
+	switch status {
+	case http.StatusUnauthorized:
+		kind = api.Unauthenticated
+	case http.StatusTooManyRequests:
+		kind = api.Busy
+	}
+	answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: status, Detail: err.Error()})
+}
+
+// answer writes a problem document, and ends the connection: whatever else the client
+// meant to send, nobody reads.
+func answer(w http.ResponseWriter, problem *api.Problem) {
+	body, err := json.Marshal(problem)
+	if err != nil {
+		body = nil // it has nothing but texts and numbers
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Connection", "close")
+	w.WriteHeader(problem.Status)
+	_, _ = w.Write(body) // whoever does not wait for it has no use for it
+}

@@ -1,0 +1,139 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A name is what this server is called by in the header Host.
+type name struct {
+	host string // in lower case, an address in its shortest form
+	port string // or "" for any
+}
+
+// names are all that this server is called by. A name that somebody else's DNS leads
+// here, as rebinding does, is not among them.
+type names struct {
+	all  []name
+	port string // of the loopback names, or "" for any
+}
+
+// newNames returns the names of a server that listens at an address and has others
+// besides.
+func newNames(listen string, others []string) (*names, error) {
+	n := &names{}
+	if listen != "" {
+		host, port, err := net.SplitHostPort(listen)
+		if err != nil {
+			return nil, fmt.Errorf("address %q: want host:port", listen)
+		}
+		if port != "0" {
+			n.port = port
+		}
+		if addr, err := netip.ParseAddr(host); host != "" && (err != nil || !addr.IsUnspecified()) {
+			n.all = append(n.all, name{canonical(host), n.port})
+		}
+	}
+	for _, text := range others {
+		one, ok := parseName(text)
+		if !ok {
+			return nil, fmt.Errorf("host %q: want a name or an address, and perhaps a port", text)
+		}
+		n.all = append(n.all, one)
+	}
+	return n, nil
+}
+
+// parseName reads the value of a header Host.
+func parseName(text string) (name, bool) {
+	host, port := text, ""
+	if at := strings.LastIndexByte(text, ':'); at > 0 && (text[0] == '[') == (text[at-1] == ']') {
+		host, port = text[:at], text[at+1:]
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+			return name{}, false
+		}
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		addr, err := netip.ParseAddr(inner)
+		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
+			return name{}, false
+		}
+		return name{addr.String(), port}, true
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+	host = strings.ToLower(host)
+	if host == "" || len(host) > 253 || strings.Trim(host, letters) != "" {
+		return name{}, false
+	}
+	return name{host, port}, true
+}
+
+// canonical returns a host as parseName does.
+func canonical(host string) string {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.String()
+	}
+	return strings.ToLower(host)
+}
+
+// has reports whether the server has a name.
+func (n *names) has(host string) bool {
+	called, ok := parseName(host)
+	if !ok {
+		return false
+	}
+	if called.port == "" {
+		called.port = "80" // what is left out
+	}
+	if loopback(called.host) && (n.port == "" || n.port == called.port) {
+		return true
+	}
+	return slices.ContainsFunc(n.all, func(own name) bool {
+		return own.host == called.host && (own.port == "" || own.port == called.port)
+	})
+}
+
+// loopback reports whether a host is this machine, whoever asks.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// The reasons for which a request is refused because of who made it.
+var (
+	errHost   = errors.New("this server is not called so")
+	errOrigin = errors.New("a page of another site may not ask")
+)
+
+// checkOrigin returns why a request may have been made by a page that may not, or nil.
+// One that no page has made has no such headers, nor has one that a page of this very
+// server has made, but for its own origin.
+func checkOrigin(r *http.Request, allowed []string) error {
+	switch site := r.Header.Values("Sec-Fetch-Site"); {
+	case len(site) == 0:
+	case len(site) > 1, site[0] != "none" && site[0] != "same-origin":
+		return errOrigin
+	}
+	origin := r.Header.Values("Origin")
+	switch {
+	case len(origin) == 0:
+		return nil
+	case len(origin) > 1:
+		return errOrigin
+	case slices.Contains(allowed, origin[0]):
+		return nil
+	case strings.EqualFold(origin[0], "http://"+r.Host), strings.EqualFold(origin[0], "https://"+r.Host):
+		return nil // which has been checked
+	}
+	return errOrigin
+}
