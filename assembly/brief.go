@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -311,7 +312,7 @@ func score(text string, terms []string) int {
 		points += pointsExact
 	}
 	for w := range strings.FieldsFuncSeq(low, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
-		if negations[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
+		if negations()[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
 			return points + pointsNot
 		}
 	}
@@ -324,12 +325,15 @@ var negations = setOf("no not never none neither nor cannot without except unles
 // decisions are words by which a decision is told.
 var decisions = setOf("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
 
-func setOf(words string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
+// setOf returns the words of a text as a set, which is made at its first use.
+func setOf(words string) func() map[string]bool {
+	return lazy.Value(func() map[string]bool {
+		set := make(map[string]bool)
+		for w := range strings.FieldsSeq(words) {
+			set[w] = true
+		}
+		return set
+	})
 }
 
 // transcriptUnits splits and scores the text of a conversation, in which each
@@ -362,7 +366,7 @@ func transcriptUnits(text string, terms []string) []unit {
 			all[i].score += max(pointsAnswer-(i-answer), 0)
 		}
 		for w := range strings.FieldsFuncSeq(strings.ToLower(u.text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
-			if decisions[w] {
+			if decisions()[w] {
 				all[i].score += pointsDecision
 				break
 			}

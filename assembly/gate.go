@@ -2,13 +2,13 @@ package assembly
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -194,7 +194,7 @@ func confidence(f float64) (ratio.Ratio, bool) {
 // alarms returns why a person should see a text, whatever a verdict says.
 func alarms(text string) []Reason {
 	var reasons []Reason
-	if orders.MatchString(Normalize(text)) || forged.MatchString(text) {
+	if orders().MatchString(Normalize(text)) || forged().MatchString(text) {
 		reasons = append(reasons, ReasonInstruction)
 	}
 	if forbidden(text, 0) < len(text) {
@@ -205,24 +205,24 @@ func alarms(text string) []Reason {
 
 // orders are phrases by which a text orders the assistant about. They are
 // looked for in normalized text.
-var orders = regexp.MustCompile(strings.Join([]string{
-	`\b(?:ignore|disregard|forget|override|overrule|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|direction|polic|constraint|safeguard|restriction|everything|context)`,
-	`\byou (?:must|should|shall|have to|need to|are to|will|may) (?:always|never|now|only|not|immediately|from now)\b`,
-	`\b(?:new|updated|real|hidden|secret|following) (?:system )?(?:instructions|rules|orders)\b`,
-	`\bfrom now on\b`,
-	`\byou are (?:now|no longer)\b`,
-	`\b(?:act|behave|respond|answer|reply) as (?:if|though|an?)\b`,
-	`\bpretend (?:to|that|you)\b`,
-	`\bas an? (?:ai|assistant|language model)\b`,
-	`\b(?:system|developer) (?:prompt|message|instruction)`,
-	`\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|warn|ask|notify)\b.{0,30}\b(?:user|anyone|anybody|human|person|operator|owner)`,
-	`\bwithout (?:telling|asking|informing|notifying|alerting)\b`,
-	`\b(?:whenever|when|if) (?:asked|the user|a user|anyone|you)\b.{0,60}\b(?:say|respond|reply|answer|send|call|run|execute|insert|include|recommend|claim)\b`,
-	`\b(?:send|post|upload|forward|exfiltrate|transmit|copy)\b.{0,80}\b(?:https?:|[\w.-]+@[\w-]+\.)`,
-	`\b(?:run|execute) (?:the following|this) (?:command|code|script|tool)`,
-	`\b(?:always|never) (?:respond|reply|answer|recommend|trust|obey|comply|refuse|call|execute)\b`,
-	`\bassistant[,:] `,
-}, "|"))
+var orders = lazy.Regexp(
+	`\b(?:ignore|disregard|forget|override|overrule|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|direction|polic|constraint|safeguard|restriction|everything|context)|` +
+		`\byou (?:must|should|shall|have to|need to|are to|will|may) (?:always|never|now|only|not|immediately|from now)\b|` +
+		`\b(?:new|updated|real|hidden|secret|following) (?:system )?(?:instructions|rules|orders)\b|` +
+		`\bfrom now on\b|` +
+		`\byou are (?:now|no longer)\b|` +
+		`\b(?:act|behave|respond|answer|reply) as (?:if|though|an?)\b|` +
+		`\bpretend (?:to|that|you)\b|` +
+		`\bas an? (?:ai|assistant|language model)\b|` +
+		`\b(?:system|developer) (?:prompt|message|instruction)|` +
+		`\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|warn|ask|notify)\b.{0,30}\b(?:user|anyone|anybody|human|person|operator|owner)|` +
+		`\bwithout (?:telling|asking|informing|notifying|alerting)\b|` +
+		`\b(?:whenever|when|if) (?:asked|the user|a user|anyone|you)\b.{0,60}\b(?:say|respond|reply|answer|send|call|run|execute|insert|include|recommend|claim)\b|` +
+		`\b(?:send|post|upload|forward|exfiltrate|transmit|copy)\b.{0,80}\b(?:https?:|[\w.-]+@[\w-]+\.)|` +
+		`\b(?:run|execute) (?:the following|this) (?:command|code|script|tool)|` +
+		`\b(?:always|never) (?:respond|reply|answer|recommend|trust|obey|comply|refuse|call|execute)\b|` +
+		`\bassistant[,:] `,
+)
 
 // forged are the marks by which a text poses as another part of a conversation.
-var forged = regexp.MustCompile(`(?im)<\|?/?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?inst\]|<</?sys>>|^[ \t#*]*(?:system|assistant|developer)[ *]*:|</?artifact\b`)
+var forged = lazy.Regexp(`(?im)<\|?/?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?inst\]|<</?sys>>|^[ \t#*]*(?:system|assistant|developer)[ *]*:|</?artifact\b`)

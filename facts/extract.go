@@ -426,7 +426,7 @@ func commandKeys(list []simple) []string {
 	for i := range list {
 		name, args := list[i].name()
 		switch {
-		case name == "cd" || name == "" || name == "export" || name == "source" || shower[name]:
+		case name == "cd" || name == "" || name == "export" || name == "source" || shower()[name]:
 		case name == "git":
 			keys = append(keys, "git "+gitVerb(args))
 		default:

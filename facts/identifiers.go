@@ -1,6 +1,10 @@
 package facts
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // A Kind says what an identifier looks like. It is stored as its text.
 type Kind string
@@ -537,7 +541,7 @@ func isFile(w string) bool {
 	if len(ext) == 1 && (end < 2 && !strings.Contains("ch", ext) || ext[0] < 'a') {
 		return false // p.m., U.S.C
 	}
-	if extension[ext] {
+	if extension()[ext] {
 		return true
 	}
 	if some(ext, lowerCase) || len(ext) < 2 {
@@ -547,7 +551,7 @@ func isFile(w string) bool {
 	for i := range len(ext) {
 		small[i] = ext[i] | 0x20
 	}
-	return extension[string(small[:len(ext)])]
+	return extension()[string(small[:len(ext)])]
 }
 
 // isField reports whether a word with an extension is rather the field or method
@@ -598,7 +602,7 @@ func knownFile(w string) bool {
 }
 
 // extension has the endings by which a name is a file's.
-var extension = func() map[string]bool {
+var extension = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for e := range strings.FieldsSeq(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
 		r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql html htm css scss less vue svelte
@@ -607,4 +611,4 @@ var extension = func() map[string]bool {
 		m[e] = true
 	}
 	return m
-}()
+})

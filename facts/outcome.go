@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -407,8 +408,8 @@ func shows(list []simple) bool {
 		switch {
 		case len(list[i].to) > 0:
 			return false
-		case name == "" || shower[name]:
-		case name == "git" && len(args) > 0 && shower["git "+gitVerb(args)]:
+		case name == "" || shower()[name]:
+		case name == "git" && len(args) > 0 && shower()["git "+gitVerb(args)]:
 		case name == "sed" && !inPlace(args):
 		case name == "gh" && len(args) > 1 && (args[1] == "view" || args[1] == "list" || args[1] == "diff" || args[0] == "api"):
 		default:
@@ -431,7 +432,7 @@ func gitVerb(args []string) string {
 	return ""
 }
 
-var shower = func() map[string]bool {
+var shower = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for f := range strings.FieldsSeq(`cat head tail less grep rg ls find fd tree wc jq sort uniq cut awk cd pwd echo which file stat diff
 		nl du env printenv xargs tr column sleep`) {
@@ -442,4 +443,4 @@ var shower = func() map[string]bool {
 		m["git "+f] = true
 	}
 	return m
-}()
+})

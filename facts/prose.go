@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -85,14 +86,14 @@ func acknowledges(said string) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(lower(said)) {
-		if w = strings.Trim(w, ".,!?:)(#"); w != "" && !ack[w] {
+		if w = strings.Trim(w, ".,!?:)(#"); w != "" && !ack()[w] {
 			return false
 		}
 	}
 	return true
 }
 
-var ack = func() map[string]bool {
+var ack = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for w := range strings.FieldsSeq(`yes y yep yeah yup ok okay k sure thanks thank you great perfect good nice cool go ahead please continue
 		proceed do it that's that correct right sounds looks fine very much awesome excellent lgtm no nope n 👍 all so hi hello for your help
@@ -100,7 +101,7 @@ var ack = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // correction takes the sentences that correct or order.
 func (x *extractor) correction(i int, said string, list []sentence) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -110,7 +111,7 @@ func reference(prev, w, next string) string {
 		if strings.HasSuffix(p, "port") || strings.HasSuffix(p, "amount") || strings.HasSuffix(p, "_id") {
 			return w
 		}
-		if unit[strings.ToLower(next)] {
+		if unit()[strings.ToLower(next)] {
 			return w + " " + next
 		}
 		if len(w) == 10 && w[4] == '-' && w[7] == '-' {
@@ -118,7 +119,7 @@ func reference(prev, w, next string) string {
 		}
 	case w[0] == 'v' && isVersion(w[1:]):
 		return w
-	case digits(w) > 0 && unit[strings.ToLower(w[digits(w):])]:
+	case digits(w) > 0 && unit()[strings.ToLower(w[digits(w):])]:
 		return w
 	case strings.HasPrefix(w, "localhost:"):
 		return w
@@ -183,11 +184,11 @@ func around(said, name string) string {
 	return text
 }
 
-var unit = func() map[string]bool {
+var unit = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for w := range strings.FieldsSeq(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb
 		mb gb tb kib mib gib bytes tokens rps qps req/s mb/s fps hz mhz ghz px em rem vcpu cores usd eur dollars percent x k m`) {
 		m[w] = true
 	}
 	return m
-}()
+})

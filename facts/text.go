@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // Bounds of what a fact says, in runes.
@@ -250,46 +252,49 @@ func ends(text string, i int) bool {
 		return false
 	}
 	word := text[strings.LastIndexAny(text[:i], " (")+1 : i]
-	if c == '.' && (abbreviation[strings.ToLower(word)] || len(word) == 1 && word[0] != 'I' || word == "") {
+	if c == '.' && (abbreviation()[strings.ToLower(word)] || len(word) == 1 && word[0] != 'I' || word == "") {
 		return false
 	}
 	return strings.Count(text[:i], "`")%2 == 0 || i > 400
 }
 
-var abbreviation = func() map[string]bool {
+var abbreviation = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for w := range strings.FieldsSeq("e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
-// phrases are words and phrases to find in a text, by their first word.
-type phrases map[string][]string
+// phrases returns words and phrases to find in a text, by their first word.
+type phrases func() map[string][]string
 
 // phrasesOf makes phrases of a list with one in each line, or more with a bar
 // between them.
 func phrasesOf(list string) phrases {
-	p := make(phrases)
-	for f := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\n' || r == '|' }) {
-		if f = strings.TrimSpace(f); f != "" {
-			w := f[:wordEnd(f)]
-			p[w] = append(p[w], f)
+	return lazy.Value(func() map[string][]string {
+		p := make(map[string][]string)
+		for f := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\n' || r == '|' }) {
+			if f = strings.TrimSpace(f); f != "" {
+				w := f[:wordEnd(f)]
+				p[w] = append(p[w], f)
+			}
 		}
-	}
-	return p
+		return p
+	})
 }
 
 // find returns where the first of the phrases stands in a text in lower case,
 // and the phrase, or -1.
 func (p phrases) find(low string) (at int, phrase string) {
+	table := p()
 	for i := 0; i < len(low); {
 		if !letter(low[i]) {
 			i++
 			continue
 		}
 		n := wordEnd(low[i:])
-		for _, f := range p[low[i:i+n]] {
+		for _, f := range table[low[i:i+n]] {
 			if strings.HasPrefix(low[i:], f) && (i+len(f) == len(low) || !letter(low[i+len(f)])) {
 				return i, f
 			}
@@ -307,7 +312,7 @@ func (p phrases) in(low string) bool {
 
 // begins reports whether a text in lower case begins with one of the phrases.
 func (p phrases) begins(low string) bool {
-	for _, f := range p[low[:wordEnd(low)]] {
+	for _, f := range p()[low[:wordEnd(low)]] {
 		if strings.HasPrefix(low, f) && (len(f) == len(low) || !letter(low[len(f)])) {
 			return true
 		}

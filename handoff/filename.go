@@ -1,15 +1,16 @@
 package handoff
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // longestPart is the length of the longest part of a file's name, in bytes.
 const longestPart = 60
 
-var dateStart = regexp.MustCompile(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
+var dateStart = lazy.Regexp(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
 
 // Filename returns the name of the file for a packet in Markdown:
 // [domain_]handoff_YYYY_MM_DD_subtitle.md. The domain may be empty; without a
@@ -18,7 +19,7 @@ var dateStart = regexp.MustCompile(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
 // date that does not begin with YYYY-MM-DD becomes "undated".
 func Filename(p *Packet, domain, subtitle string) string {
 	date := "undated"
-	if m := dateStart.FindStringSubmatch(p.Date); m != nil {
+	if m := dateStart().FindStringSubmatch(p.Date); m != nil {
 		date = strings.Join(m[1:], "_")
 	}
 	parts := []string{"handoff", date}

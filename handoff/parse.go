@@ -3,10 +3,10 @@ package handoff
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -194,7 +194,7 @@ func (r *reader) text(line int, title string, f *field, s string, to *string) er
 	return nil
 }
 
-var separator = regexp.MustCompile(`^:?-+:?$`)
+var separator = lazy.Regexp(`^:?-+:?$`)
 
 // table reads the rows of a table.
 func (r *reader) table(l *layout, b *body, entries list) error {
@@ -214,7 +214,7 @@ func (r *reader) table(l *layout, b *body, entries list) error {
 		case 1:
 			err = r.columns(b, b.first+i, row, func(j int, s string) bool { return strings.EqualFold(s, l.fields[j].label) }, head)
 		case 2:
-			err = r.columns(b, b.first+i, row, func(_ int, s string) bool { return separator.MatchString(s) }, "|"+strings.Repeat("---|", len(l.fields)))
+			err = r.columns(b, b.first+i, row, func(_ int, s string) bool { return separator().MatchString(s) }, "|"+strings.Repeat("---|", len(l.fields)))
 		default:
 			for j, to := range entries.grow() {
 				if err = r.text(b.first+i, b.title, &l.fields[j], cellIn(row[j]), to); err != nil {

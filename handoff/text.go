@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // encode writes what Markdown or an editor would change as decimal character
@@ -41,14 +43,14 @@ func mustEncode(r rune, rest string, edge bool) bool {
 	return unicode.IsControl(r)
 }
 
-var reference = regexp.MustCompile(`&#([0-9]{1,7});`)
+var reference = lazy.Regexp(`&#([0-9]{1,7});`)
 
 // decode undoes encode. What is no character stays.
 func decode(s string) string {
 	if !strings.Contains(s, "&#") {
 		return s
 	}
-	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+	return reference().ReplaceAllStringFunc(s, func(ref string) string {
 		n, err := strconv.Atoi(ref[2 : len(ref)-1])
 		if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
 			return ref
@@ -59,22 +61,22 @@ func decode(s string) string {
 
 // A guard protects lines that would be read as something else: a backslash is
 // put before them. Lines that begin with such backslashes get one more.
-type guard struct{ line, guarded *regexp.Regexp }
+type guard struct{ line, guarded func() *regexp.Regexp }
 
 var (
-	headingGuard = guard{regexp.MustCompile(`^\\*## `), regexp.MustCompile(`^\\+## `)}
-	bulletGuard  = guard{regexp.MustCompile(`^\\*-( |$)`), regexp.MustCompile(`^\\+-( |$)`)}
+	headingGuard = guard{lazy.Regexp(`^\\*## `), lazy.Regexp(`^\\+## `)}
+	bulletGuard  = guard{lazy.Regexp(`^\\*-( |$)`), lazy.Regexp(`^\\+-( |$)`)}
 )
 
 func (g guard) add(line string) string {
-	if g.line.MatchString(line) {
+	if g.line().MatchString(line) {
 		return `\` + line
 	}
 	return line
 }
 
 func (g guard) remove(line string) string {
-	if g.guarded.MatchString(line) {
+	if g.guarded().MatchString(line) {
 		return line[1:]
 	}
 	return line
@@ -135,14 +137,14 @@ const (
 // cellOut writes a text as a cell of a table.
 func cellOut(s string) string {
 	s = strings.ReplaceAll(encode(s), lineOut, "&#60;br>")
-	s = backslashes.ReplaceAllStringFunc(s, func(m string) string {
+	s = backslashes().ReplaceAllStringFunc(s, func(m string) string {
 		return strings.Repeat("&#92;", len(m)-1) + "|"
 	})
 	return strings.ReplaceAll(strings.ReplaceAll(s, "|", pipeOut), "\n", lineOut)
 }
 
 // backslashes are those before a pipe.
-var backslashes = regexp.MustCompile(`\\+\|`)
+var backslashes = lazy.Regexp(`\\+\|`)
 
 // cellIn reads a cell whose pipes are plain again.
 func cellIn(s string) string {

@@ -5,35 +5,37 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // Unknown begins a text that says what is not known.
 const Unknown = "Unknown: "
 
 var (
-	unknownText = regexp.MustCompile(`(?i)^\s*unknown\s*([:.,;]|$)`)
+	unknownText = lazy.Regexp(`(?i)^\s*unknown\s*([:.,;]|$)`)
 
 	// assumed are bases that are none.
-	assumed = regexp.MustCompile(`(?i)^\s*(unknown|none|not stated|n/a|assum\w*|guess\w*|inferred|inference|presum\w*|probabl\w*|likely|perhaps|maybe)\b`)
+	assumed = lazy.Regexp(`(?i)^\s*(unknown|none|not stated|n/a|assum\w*|guess\w*|inferred|inference|presum\w*|probabl\w*|likely|perhaps|maybe)\b`)
 
 	// unread are words of a source that was not read.
-	unread = regexp.MustCompile(`(?i)^\s*(unknown\b|none\.?\s*$|nothing\s*([:.,;]|$|yet\b)|unread\b|not (yet )?(read|opened|inspected|verified|checked|fetched|seen)\b|never (read|opened|inspected|verified|checked|fetched|seen)\b|only (linked|mentioned|referenced)\b|(linked|mentioned|referenced)( only\b| by\b| in\b| from\b| but\b|\s*[.,;]|\s*$))`)
+	unread = lazy.Regexp(`(?i)^\s*(unknown\b|none\.?\s*$|nothing\s*([:.,;]|$|yet\b)|unread\b|not (yet )?(read|opened|inspected|verified|checked|fetched|seen)\b|never (read|opened|inspected|verified|checked|fetched|seen)\b|only (linked|mentioned|referenced)\b|(linked|mentioned|referenced)( only\b| by\b| in\b| from\b| but\b|\s*[.,;]|\s*$))`)
 
 	// doubt are words of somebody who does not know.
-	doubt = regexp.MustCompile(`(?i)\b(unknown|unverified|unconfirmed|uncertain|unsure|unclear|not (sure|certain|known|verified|confirmed))\b`)
+	doubt = lazy.Regexp(`(?i)\b(unknown|unverified|unconfirmed|uncertain|unsure|unclear|not (sure|certain|known|verified|confirmed))\b`)
 
 	// question is a sentence that asks.
-	question = regexp.MustCompile(`[^.!?\n]*[^.!?\s][^.!?\n]*\?(?:["')\]]*(?:\s|$))`)
+	question = lazy.Regexp(`[^.!?\n]*[^.!?\s][^.!?\n]*\?(?:["')\]]*(?:\s|$))`)
 )
 
-func isUnknown(s string) bool { return unknownText.MatchString(s) }
+func isUnknown(s string) bool { return unknownText().MatchString(s) }
 
 // asks reports whether a text ends as a question does.
 func asks(s string) bool { return strings.HasSuffix(key(s), "?") }
 
 // questions returns the sentences of a text that ask something.
 func questions(s string) []string {
-	found := question.FindAllString(s, -1)
+	found := question().FindAllString(s, -1)
 	for i := range found {
 		found[i] = strings.TrimSpace(found[i])
 	}
@@ -42,10 +44,10 @@ func questions(s string) []string {
 
 // reasoning are the ways in which a text holds the hidden reasoning of a
 // model: between tags, behind a tag at its beginning, and below a title.
-var reasoning = []*regexp.Regexp{
-	regexp.MustCompile(`(?is)<(?:think|thinking|reasoning|scratchpad)>.*?</(?:think|thinking|reasoning|scratchpad)>`),
-	regexp.MustCompile(`(?is)^[\s\p{Z}]*<(?:think|thinking|reasoning|scratchpad)>.*`),
-	regexp.MustCompile(`(?ism)^[ \t]*(?:chain[- ]of[- ]thought|(?:hidden|internal|private) reasoning)[ \t]*:.*`),
+var reasoning = []func() *regexp.Regexp{
+	lazy.Regexp(`(?is)<(?:think|thinking|reasoning|scratchpad)>.*?</(?:think|thinking|reasoning|scratchpad)>`),
+	lazy.Regexp(`(?is)^[\s\p{Z}]*<(?:think|thinking|reasoning|scratchpad)>.*`),
+	lazy.Regexp(`(?ism)^[ \t]*(?:chain[- ]of[- ]thought|(?:hidden|internal|private) reasoning)[ \t]*:.*`),
 }
 
 // omitted stands where reasoning was.
@@ -53,7 +55,7 @@ const omitted = "[reasoning left out]"
 
 func hasReasoning(s string) bool {
 	for _, re := range reasoning {
-		if re.MatchString(s) {
+		if re().MatchString(s) {
 			return true
 		}
 	}
@@ -69,7 +71,7 @@ func clean(s string) string {
 		return ""
 	}
 	for _, re := range reasoning {
-		s = re.ReplaceAllString(s, omitted)
+		s = re().ReplaceAllString(s, omitted)
 	}
 	return s
 }

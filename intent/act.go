@@ -34,19 +34,19 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if len(rest) == 0 || rest[0].kind != word {
 		return act{}, false
 	}
-	if _, n := negations.at(rest); n > 0 {
+	if _, n := negations().at(rest); n > 0 {
 		return act{}, false
 	}
 	a := act{at: at}
 	rest = american(rest)
-	o, n := openers.at(rest)
+	o, n := openers().at(rest)
 	if a := (act{opener: opener{form: Statement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
 		return a, true
 	}
 	if n == 0 && start {
 		a.reads = rest[0].low
 		a.as = nearest(a.reads)
-		o, n = openers.at(respelled(rest, a.as))
+		o, n = openers().at(respelled(rest, a.as))
 	}
 	if n == 0 && start && c.unknownVerb(i, at, end) {
 		return act{opener: opener{verb: Transform, form: VerbFirst, own: true}, at: at, body: at + 1, slot: Source, unknown: c.tokens[at].low}, true
@@ -86,8 +86,8 @@ func respelled(tokens []token, w string) []token {
 // no opener: something polite stands before it, and an object behind it.
 func (c *compiler) unknownVerb(i, at, end int) bool {
 	for k := i; k < at; k++ {
-		if _, n := polite.at(c.tokens[k:at]); n > 0 {
-			return c.hasObject(at+1, end) && !determiners[c.tokens[at].low] && !pronouns[c.tokens[at].low]
+		if _, n := polite().at(c.tokens[k:at]); n > 0 {
+			return c.hasObject(at+1, end) && !determiners()[c.tokens[at].low] && !pronouns()[c.tokens[at].low]
 		}
 	}
 	return false
@@ -103,7 +103,7 @@ func (c *compiler) passive(i, end int) (act, bool) {
 		}
 		w := c.tokens[k+1].low
 		for _, stem := range []string{strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ten") + "e"} {
-			if o, n := openers.at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == VerbFirst {
+			if o, n := openers().at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == VerbFirst {
 				subject := k - 1
 				for subject > at && c.is(subject-1, "needs", "need", "has", "have") {
 					subject--
@@ -123,7 +123,7 @@ const window = 24
 // skip returns the first token that is not polite, and no comma.
 func (c *compiler) skip(i, end int) int {
 	for last := i + window; i < min(end, last); {
-		_, n := fillers.at(c.tokens[i:end])
+		_, n := fillers().at(c.tokens[i:end])
 		if n == 0 && (c.tokens[i].kind == comma || c.tokens[i].kind == mark) {
 			n = 1
 		}
@@ -141,7 +141,7 @@ func (c *compiler) hasObject(i, end int) bool {
 		return false
 	}
 	t := c.tokens[i]
-	return t.kind == literal || t.kind == word && (determiners[t.low] || pronouns[t.low] || t.low[0] >= 0x80 || strings.ContainsAny(t.low, "/._"))
+	return t.kind == literal || t.kind == word && (determiners()[t.low] || pronouns()[t.low] || t.low[0] >= 0x80 || strings.ContainsAny(t.low, "/._"))
 }
 
 var (
@@ -167,7 +167,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do") && c.reclassify(a, end))
 	case whyMine:
 		a.body--
-		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners[c.tokens[a.body].low] {
+		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners()[c.tokens[a.body].low] {
 			a.body++
 		}
 		if c.is(a.body, "my", "our") || c.findSymptom(a.body, end) < end {
@@ -216,14 +216,14 @@ func (c *compiler) reclassify(a *act, end int) bool {
 		if t.kind != word && t.kind != comma {
 			return false
 		}
-		v, ok := things[t.low]
+		v, ok := things()[t.low]
 		if !ok {
-			if lineByLine := t.low == "by" && i > a.body && i+1 < end && c.tokens[i-1].low == c.tokens[i+1].low; linkWords[t.low] && !lineByLine {
+			if lineByLine := t.low == "by" && i > a.body && i+1 < end && c.tokens[i-1].low == c.tokens[i+1].low; linkWords()[t.low] && !lineByLine {
 				return false
 			}
 			continue
 		}
-		if next := i + 1; next < end && !linkWords[c.tokens[next].low] && c.tokens[next].kind != comma {
+		if next := i + 1; next < end && !linkWords()[c.tokens[next].low] && c.tokens[next].kind != comma {
 			continue
 		}
 		a.verb, a.thing, a.slot = v, t.low, v.object()
@@ -312,7 +312,7 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 // findSymptom returns where the words of a symptom begin, or end.
 func (c *compiler) findSymptom(i, end int) int {
 	for ; i < end; i++ {
-		if _, n := symptoms.at(c.tokens[i:end]); n > 0 {
+		if _, n := symptoms().at(c.tokens[i:end]); n > 0 {
 			return i
 		}
 	}

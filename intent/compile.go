@@ -137,7 +137,7 @@ func (c *compiler) sentence(from, to int) {
 	}
 	starts := []int{from}
 	for i := from; i < to; i++ {
-		if _, n := polite.at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
+		if _, n := polite().at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
 			if a, ok := c.recognize(i, to, false); ok && a.at > i {
 				starts = append(starts, i)
 				i = a.body - 1
@@ -225,7 +225,7 @@ func (c *compiler) overshadowed(k int) bool {
 // done: "write a blurb and make it casual", "compare them and list the best".
 func (c *compiler) absorbed(parts []part, cl clause) bool {
 	first, a := parts[len(parts)-1].act, cl.act
-	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns[c.tokens[a.body].low]
+	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns()[c.tokens[a.body].low]
 	opener := c.tokens[a.at].low
 	switch {
 	case a.verb == first.verb && vague:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A filling is what a request says of the slots of its verb.
@@ -85,7 +87,7 @@ func (f *filling) object(p part) {
 	}
 	switch f.act.verb {
 	case Create:
-		if _, n := styles.at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
+		if _, n := styles().at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
 			f.put(slot, i, i+1)
 			slot, i = Style, i+1
 			break
@@ -102,7 +104,7 @@ func (f *filling) object(p part) {
 			return
 		}
 	case Decide:
-		_, n := optionLeads.at(f.tokens[i:end])
+		_, n := optionLeads().at(f.tokens[i:end])
 		i += n
 		if at := f.after(i, end); at > i {
 			i = at
@@ -155,7 +157,7 @@ func (f *filling) vagueBody(i, end int) bool {
 // named takes the object from a clause before the request.
 func (f *filling) named(cl clause) {
 	i := f.skip(cl.from, cl.to)
-	if _, n := mentions.at(f.tokens[i:cl.to]); n > 0 {
+	if _, n := mentions().at(f.tokens[i:cl.to]); n > 0 {
 		i += n
 	} else if !f.nominal(i, cl.to) {
 		return
@@ -196,7 +198,7 @@ func (f *filling) quality(i, end int) int {
 				return k
 			}
 		}
-	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords[f.tokens[i+2].low]:
+	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners()[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords()[f.tokens[i+2].low]:
 		return i + 2
 	}
 	return end
@@ -232,7 +234,7 @@ func (f *filling) style(i, end int) int {
 	for ; i < end; i++ {
 		n := 1
 		if f.tokens[i].kind == word {
-			_, n = styles.at(f.tokens[i:end])
+			_, n = styles().at(f.tokens[i:end])
 		}
 		switch {
 		case n > 0 && f.tokens[i].kind == word:
@@ -264,7 +266,7 @@ func (f *filling) joined(i, start, end int) bool {
 
 // run reads tokens that begin in a slot and pass to others at markers.
 func (f *filling) run(i, end int, slot Slot) {
-	table, start, object := markers[f.act.verb], i, ""
+	table, start, object := markers()[f.act.verb], i, ""
 	head := slot == ""
 	for i < end {
 		if m, n := f.marker(table, i, end, head, object); n > 0 && (i > start || head || f.leads(m)) && !f.inside(m, slot, i, end) {
@@ -284,7 +286,7 @@ func (f *filling) run(i, end int, slot Slot) {
 			continue
 		}
 		if f.act.verb == Fix && slot != Symptoms {
-			if _, n := symptoms.at(f.tokens[i:end]); n > 0 {
+			if _, n := symptoms().at(f.tokens[i:end]); n > 0 {
 				if subject := f.subject(start, i); f.open() {
 					f.put(slot, subject, i)
 					start = i
@@ -342,7 +344,7 @@ func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	case m.slot == slot && !m.only:
 		return slot != Constraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
 	case f.act.verb == Fix && slot == Target && m.when == place:
-		return !f.ahead(i+1, min(end, i+4), 3, systems)
+		return !f.ahead(i+1, min(end, i+4), 3, systems())
 	case m.slot == TargetForm:
 		return len(f.slots[TargetForm]) > 0 || slot == Constraints
 	case slot == Constraints && f.act.verb == Create:
@@ -357,12 +359,12 @@ func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 // continues reports whether a slot goes on after a comma.
 func (f *filling) continues(slot Slot, i, end int) bool {
 	if i+1 < end {
-		if _, n := f.marker(markers[f.act.verb], i+1, end, true, ""); n > 0 {
+		if _, n := f.marker(markers()[f.act.verb], i+1, end, true, ""); n > 0 {
 			return false
 		}
 	}
 	if slot == Symptoms {
-		_, n := fillers.at(f.tokens[i+1 : end])
+		_, n := fillers().at(f.tokens[i+1 : end])
 		return n == 0
 	}
 	return slot == OptionsSlot || slot != "" && f.list(i, end)
@@ -394,7 +396,7 @@ func (f *filling) list(i, end int) bool {
 func (f *filling) chunk(i, end int) Slot {
 	switch f.act.verb {
 	case Create:
-		if _, n := styles.at(f.tokens[min(i, end):end]); n > 0 {
+		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
 			return Style
 		}
 	case Decide:
@@ -454,18 +456,18 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 		}
 		return f.loose(i, cl.to)
 	case Create:
-		if _, n := styles.at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
+		if _, n := styles().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
 			return Style
 		}
 		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 {
-			if _, n := styles.at(f.tokens[cl.act.body+1 : cl.to]); n > 0 {
+			if _, n := styles().at(f.tokens[cl.act.body+1 : cl.to]); n > 0 {
 				f.put(Style, cl.act.body+1, cl.to)
 			}
 		}
 	case Analyze:
 		if cl.act != nil && f.is(cl.act.at, "tell", "check") {
 			f.put(Criteria, cl.act.body, cl.to)
-		} else if cl.act != nil && f.is(cl.act.at, "give", "list", "report") && !pronouns[f.tokens[min(cl.to-1, cl.act.body)].low] {
+		} else if cl.act != nil && f.is(cl.act.at, "give", "list", "report") && !pronouns()[f.tokens[min(cl.to-1, cl.act.body)].low] {
 			f.put(Format, cl.act.body, cl.to)
 		}
 	case Explain, Transform, Plan:
@@ -517,7 +519,7 @@ func (f *filling) refer(p part) {
 		f.put(object, at, f.block(at))
 	}
 	for _, cl := range p.lead {
-		if _, n := mentions.at(f.tokens[f.skip(cl.from, cl.to):cl.to]); n > 0 && f.open() {
+		if _, n := mentions().at(f.tokens[f.skip(cl.from, cl.to):cl.to]); n > 0 && f.open() {
 			f.named(cl)
 		}
 	}
@@ -615,7 +617,7 @@ func (f *filling) closing(i int) bool {
 // vague reports whether tokens name nothing.
 func (f *filling) vague(from, to int) bool {
 	for i := from; i < to; i++ {
-		if t := f.tokens[i]; t.kind != word || !pronouns[t.low] && !vagueWords[t.low] {
+		if t := f.tokens[i]; t.kind != word || !pronouns()[t.low] && !vagueWords()[t.low] {
 			return false
 		}
 	}
@@ -642,7 +644,7 @@ func (c *compiler) formAt(i, end int) int {
 			return end
 		}
 		last := k+1 == end || c.tokens[k+1].kind == comma || c.is(k+1, "and", "but", "please", "for", "without", "than", "by")
-		if forms[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
+		if forms()[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
 			return k
 		}
 	}
@@ -651,29 +653,29 @@ func (c *compiler) formAt(i, end int) int {
 
 var (
 	// mentions are ways to say what one is busy with, before one asks.
-	mentions = func() phrases[bool] {
+	mentions = lazy.Value(func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this, i wrote/made a/an/this,
 			i've got a/an/this, i have written a/an/this, we have a/an/this`)
 		return p.sorted()
-	}()
+	})
 
 	forms = set(`more less sound sounds look into valid better shorter longer simpler clearer faster smaller bigger nicer easier concise formal casual friendly
 		readable professional polite funny bold italic uppercase lowercase blue red green black white bigger compatible private public optional mandatory
 		executable async asynchronous generic plural singular responsive accessible safe thread-safe idempotent`)
 
-	optionLeads = func() phrases[bool] {
+	optionLeads = lazy.Value(func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `should/would/do/shall/could/can we/i/you use/pick/choose/take/buy/go/prefer/have/recommend, should/would we/i/you go with, is/are better/best, one is better/best, is the better/best, one should i/we use/pick/choose/take/buy,
 			one is best for, of, between, to, whether to, if/whether i/we should, out of, from, for dinner/lunch, go with, one, better, for`)
 		return p.sorted()
-	}()
+	})
 
 	// styles are words for a way of writing.
-	styles = func() phrases[bool] {
+	styles = lazy.Value(func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `formal, casual, friendly, professional, persuasive, playful, technical, concise, creative, funny, humorous, informal, relaxed, polished, laid back, dramatic,
 			imaginative, inventive, academic, conversational, poetic, serious, witty, warm, sarcastic, upbeat, neutral, polite, romantic, light-hearted, lighthearted, official, evocative, factual, gentle, plain language, inspiring, ironic, story-like, literal`)
 		return p.sorted()
-	}()
+	})
 )

@@ -1,5 +1,7 @@
 package intent
 
+import "github.com/carrel-dev/carrel/internal/lazy"
+
 // A side is one of the two directions that a rule tells apart.
 type side byte
 
@@ -73,20 +75,20 @@ type marking struct {
 }
 
 var (
-	amberMarks = func() phrases[[]marking] {
+	amberMarks = lazy.Value(func() phrases[[]marking] {
 		all := make(map[string][]marking)
 		for i, a := range ambers {
 			collect(all, a.left, marking{i, left})
 			collect(all, a.right, marking{i, right})
 		}
 		return index(all)
-	}()
+	})
 
-	humanMarks = func() phrases[[]marking] {
+	humanMarks = lazy.Value(func() phrases[[]marking] {
 		all := make(map[string][]marking)
 		for i, h := range humans {
 			collect(all, h.words, marking{i, left})
 		}
 		return index(all)
-	}()
+	})
 )

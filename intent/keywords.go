@@ -42,7 +42,7 @@ func (k *keywords) add(text string) {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}
 	for w := range strings.FieldsFuncSeq(text, separates) {
-		if w = strings.ToLower(w); len(w) > 1 && !stops[w] && !k.seen[w] {
+		if w = strings.ToLower(w); len(w) > 1 && !stops()[w] && !k.seen[w] {
 			k.seen[w] = true
 			k.list = append(k.list, w)
 		}

@@ -1,5 +1,11 @@
 package intent
 
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
 // An opener is a phrase with which a request begins.
 type opener struct {
 	verb Verb
@@ -27,7 +33,7 @@ const (
 
 // openers are the phrases, from the words of a careful reader and not from a
 // corpus.
-var openers = func() phrases[opener] {
+var openers = lazy.Value(func() phrases[opener] {
 	p := make(phrases[opener])
 	verb := func(v Verb, list string) { p.add(opener{verb: v, form: VerbFirst}, list) }
 	noun := func(v Verb, list string) { p.add(opener{verb: v, form: VerbFirst, noun: true}, list) }
@@ -77,11 +83,11 @@ var openers = func() phrases[opener] {
 	rule(whyMine, Explain, Question, "why does/do/is/are/did/isn't/doesn't/don't my/our/the/this, why my/our/the/this, why won't/can't/wont/cant")
 	rule(getting, Fix, VerbFirst, "get")
 	return p.sorted()
-}()
+})
 
 // things are nouns that say what is really asked for by "write a" or "give me
 // a": what fills the slot changes the verb.
-var things = func() map[string]Verb {
+var things = lazy.Value(func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
 		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary agenda",
@@ -90,15 +96,15 @@ var things = func() map[string]Verb {
 		Transform: "summary translation paraphrase rewrite refactor recap tl;dr",
 		Decide:    "recommendation",
 	} {
-		for w := range set(words) {
+		for w := range strings.FieldsSeq(words) {
 			m[w] = v
 		}
 	}
 	return m
-}()
+})
 
 // fillers may stand before a request and say nothing of it.
-var fillers = func() phrases[bool] {
+var fillers = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, kindly, can/could/would/will/can/may you/u, can/could/would/will you please, can/could/will we, hi, hello, hey, hi there, hello there,
 		ok, okay, now, first, firstly, second, then, next, also, and, but, so, just, finally, lastly, afterwards, after that, later,
@@ -108,26 +114,26 @@ var fillers = func() phrases[bool] {
 		it would be great if you could, i would rather, i'd rather, we should, we could, we need to, you need to, need to, we must, you could, ah, alright, hmm, well, great, cool, perfect, nice, all good, q, would you mind, i'd like to ask, i have a question, quick question, stupid question, dumb question,
 		could u, can u, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear`)
 	return p.sorted()
-}()
+})
 
 // polite phrases make what follows a request, wherever they stand.
-var polite = func() phrases[bool] {
+var polite = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, can/could/would/will you, can/could/would/will you please, can/could we, let's, lets, let us, i would like to, i'd like to,
 		i want you to, i need you to, i'd like you to, i want to, we need to`)
 	return p.sorted()
-}()
+})
 
 // negations begin a clause that forbids, whatever verb follows.
-var negations = func() phrases[bool] {
+var negations = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `don't, do not, dont, never, no need to, without, avoid, not, please don't, please do not, you don't need to, do nothing,
 		make sure, be sure, ensure, keep it, keep in mind, be careful, use the same, remember to, optimize for, focus on`)
 	return p.sorted()
-}()
+})
 
 // symptoms are words of something that does not work.
-var symptoms = func() phrases[bool] {
+var symptoms = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `fails, fail, failing, failed, keeps failing, crashes, crash, crashing, crashed, hangs, hang, hanging, freezes, frozen, broken, is broken, breaks,
 		doesn't/don't/doesnt/dont/didn't/won't/wont/can't/cant/cannot work/start/load/open/compile/build/run/connect/rise/show/respond/save,
@@ -137,4 +143,4 @@ var symptoms = func() phrases[bool] {
 		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, stuck at, is stuck, keeps crashing/restarting/disconnecting,
 		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses`)
 	return p.sorted()
-}()
+})

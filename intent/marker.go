@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A marker is a phrase that says which slot the words after it fill.
@@ -29,7 +31,7 @@ const (
 	some              // an occasion such as work or school
 )
 
-var markers = func() map[Verb]phrases[[]marker] {
+var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 	all := make(map[Verb]map[string][]marker)
 	for _, v := range Verbs() {
 		all[v] = make(map[string][]marker)
@@ -108,7 +110,7 @@ var markers = func() map[Verb]phrases[[]marker] {
 		tables[v] = index(list)
 	}
 	return tables
-}()
+})
 
 // labels are words before a colon that name a slot.
 var labels = map[string][]Slot{
@@ -147,17 +149,17 @@ func (c *compiler) follows(cond condition, i, end int, object string) bool {
 		return c.somebody(i, end)
 	case thing:
 		alone := i+1 >= end || c.tokens[i+1].kind != word
-		return i < end && !c.somebody(i, end) && (!alone || !pronouns[c.tokens[i].low])
+		return i < end && !c.somebody(i, end) && (!alone || !pronouns()[c.tokens[i].low])
 	case date:
-		return i < end && c.tokens[i].kind == word && (dates[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
+		return i < end && c.tokens[i].kind == word && (dates()[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
 	case place:
-		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems)
+		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems())
 	case manner:
-		return c.ahead(i, end, 4, manners)
+		return c.ahead(i, end, 4, manners())
 	case written:
-		return writings[object]
+		return writings()[object]
 	case some:
-		return c.ahead(i, end, 4, occasionNouns)
+		return c.ahead(i, end, 4, occasionNouns())
 	case always:
 	}
 	return true
@@ -171,7 +173,7 @@ func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 		if words[low] {
 			return true
 		}
-		if linkWords[low] {
+		if linkWords()[low] {
 			return false
 		}
 	}
@@ -185,13 +187,13 @@ func (c *compiler) somebody(i, end int) bool {
 		return true
 	}
 	last := ""
-	for k := i; k < end && k < i+7 && c.tokens[k].kind == word && !linkWords[c.tokens[k].low]; k++ {
+	for k := i; k < end && k < i+7 && c.tokens[k].kind == word && !linkWords()[c.tokens[k].low]; k++ {
 		last = c.tokens[k].low
 		if last == "who" {
 			return true
 		}
 	}
-	return persons[last] || strings.HasSuffix(last, "-year-olds")
+	return persons()[last] || strings.HasSuffix(last, "-year-olds")
 }
 
 // named reports whether a token is a name: a word that begins with a capital

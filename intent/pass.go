@@ -29,11 +29,11 @@ func (c *compiler) pass() Pass {
 		case t.kind == literal || t.kind == gap:
 			other++
 		case t.kind != word:
-		case greetings[t.low]:
+		case greetings()[t.low]:
 			greets++
-		case continuations[t.low]:
+		case continuations()[t.low]:
 			goesOn++
-		case !passFillers[t.low]:
+		case !passFillers()[t.low]:
 			other++
 		}
 		if t.kind == word || t.kind == literal {

@@ -3,6 +3,8 @@ package intent
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // phrases finds phrases at a token. Each first word leads to the phrases that
@@ -88,16 +90,18 @@ func begins(tokens []token, words []string) bool {
 // isNumber reports whether a word is a number or begins with one.
 func isNumber(w string) bool {
 	w = strings.TrimLeft(w, "$€£")
-	return w != "" && '0' <= w[0] && w[0] <= '9' || numbers[w]
+	return w != "" && '0' <= w[0] && w[0] <= '9' || numbers()[w]
 }
 
 var numbers = set("one two three four five six seven eight nine ten twelve twenty fifty hundred")
 
-// set returns the words of a text as a set.
-func set(text string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(text) {
-		m[w] = true
-	}
-	return m
+// set returns the words of a text as a set, which is made at its first use.
+func set(text string) func() map[string]bool {
+	return lazy.Value(func() map[string]bool {
+		m := make(map[string]bool)
+		for w := range strings.FieldsSeq(text) {
+			m[w] = true
+		}
+		return m
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync" //nolint:depguard // for a pattern that is compiled once
 )
 
 // Parameters of executions that several have.
@@ -107,13 +108,13 @@ func (x packRun) compare() (finding, error) {
 }
 
 // numberPattern is what counts as a number in a text.
-var numberPattern = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
+var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`) })
 
 // numbersIn returns the numbers in a text, or the first n of them if n is not
 // negative. What is too large for a number is passed over.
 func numbersIn(text string, n int) []Value {
 	var numbers []Value
-	for _, s := range numberPattern.FindAllString(text, -1) {
+	for _, s := range numberPattern().FindAllString(text, -1) {
 		if v, err := parseNumber(s); err == nil && len(numbers) != n {
 			numbers = append(numbers, v)
 		}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // OneOff reports whether a command line only looks at something, or only runs
@@ -84,34 +86,38 @@ var builtins = set("cd pushd popd export set unset source . : true alias wait")
 var wrappers = set("sudo time timeout env nice nohup command exec stdbuf npx bunx pnpx xargs builtin rtk")
 
 // looks are the programs that only look, whatever their arguments.
-var looks = set(`find fd fdfind rg grep egrep fgrep zgrep ag ack ls ll tree exa eza cat bat head tail less more wc file stat du df which
+var looks = lazy.Value(func() map[string]bool {
+	return set(`find fd fdfind rg grep egrep fgrep zgrep ag ack ls ll tree exa eza cat bat head tail less more wc file stat du df which
 	whereis type command pwd date whoami id uname hostname printenv ps pgrep free uptime lsof netstat ss sort uniq cut tr awk gawk sed
 	gsed diff cmp comm jq yq column nl od xxd hexdump strings md5sum sha1sum sha256sum shasum cksum basename dirname realpath
 	readlink echo printf test [ sleep seq man nproc lscpu ldd nm tac rev paste fold cloc tokei
 	pytest py.test jest vitest mocha ava tox nox eslint tsc ruff flake8 pylint mypy pyright golangci-lint staticcheck
 	gofmt shellcheck ctest phpunit rspec rubocop hadolint yamllint markdownlint`)
+})
 
 // checks are the first words of the arguments with which a program only looks
 // or checks.
-var checks = map[string]map[string]bool{
-	"git": set(`status log diff show blame grep branch ls-files ls-tree rev-parse rev-list remote describe shortlog reflog
+var checks = lazy.Value(func() map[string]map[string]bool {
+	return map[string]map[string]bool{
+		"git": set(`status log diff show blame grep branch ls-files ls-tree rev-parse rev-list remote describe shortlog reflog
 		cat-file merge-base name-rev whatchanged config tag worktree check-ignore count-objects`),
-	"go":     set("test vet build list doc version env"),
-	"cargo":  set("test check clippy build bench tree metadata nextest"),
-	"npm":    set("test t ls list view outdated audit --version"),
-	"yarn":   set("test lint why list build typecheck"),
-	"pnpm":   set("test lint why list build typecheck"),
-	"bun":    set("test"),
-	"deno":   set("test check lint"),
-	"make":   set("test tests check lint vet -n"),
-	"dotnet": set("test build"),
-	"mvn":    set("test verify"),
-	"gradle": set("test check"), "gradlew": set("test check"),
-	"swift": set("test build"), "mix": set("test"), "bazel": set("test query"), "rake": set("test spec"),
-	"pip": set("list show freeze check"), "pip3": set("list show freeze check"),
-	"docker": set("ps images logs inspect version info"), "kubectl": set("get describe logs top version"),
-	"gh": set("pr issue run repo"), "python": set("--version -V"), "python3": set("--version -V"), "node": set("--version -v"),
-}
+		"go":     set("test vet build list doc version env"),
+		"cargo":  set("test check clippy build bench tree metadata nextest"),
+		"npm":    set("test t ls list view outdated audit --version"),
+		"yarn":   set("test lint why list build typecheck"),
+		"pnpm":   set("test lint why list build typecheck"),
+		"bun":    set("test"),
+		"deno":   set("test check lint"),
+		"make":   set("test tests check lint vet -n"),
+		"dotnet": set("test build"),
+		"mvn":    set("test verify"),
+		"gradle": set("test check"), "gradlew": set("test check"),
+		"swift": set("test build"), "mix": set("test"), "bazel": set("test query"), "rake": set("test spec"),
+		"pip": set("list show freeze check"), "pip3": set("list show freeze check"),
+		"docker": set("ps images logs inspect version info"), "kubectl": set("get describe logs top version"),
+		"gh": set("pr issue run repo"), "python": set("--version -V"), "python3": set("--version -V"), "node": set("--version -v"),
+	}
+})
 
 // set returns the words of a text as a set.
 func set(text string) map[string]bool {
@@ -136,12 +142,12 @@ func harmless(words []string) bool {
 		return !slices.Contains(args, "-w")
 	case "git":
 		sub := git(args)
-		return len(sub) > 0 && checks[name][sub[0]] && !changesGit(sub)
+		return len(sub) > 0 && checks()[name][sub[0]] && !changesGit(sub)
 	case "gh":
-		return len(args) > 1 && checks[name][args[0]] && set("view list status diff checks watch")[args[1]]
+		return len(args) > 1 && checks()[name][args[0]] && set("view list status diff checks watch")[args[1]]
 	case "python", "python3":
 		if len(args) > 1 && args[0] == "-m" {
-			return looks[args[1]] || args[1] == "unittest" || args[1] == "py_compile"
+			return looks()[args[1]] || args[1] == "unittest" || args[1] == "py_compile"
 		}
 	case "npm", "yarn", "pnpm", "bun", "mise", "turbo", "just", "task":
 		if name == "just" || name == "task" {
@@ -157,7 +163,7 @@ func harmless(words []string) bool {
 			return harmless(args[1:])
 		}
 	}
-	return looks[name] || len(args) > 0 && checks[name][args[0]]
+	return looks()[name] || len(args) > 0 && checks()[name][args[0]]
 }
 
 // git returns what git is told to do, without the flags before it.

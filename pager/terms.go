@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // An Intent is a set of terms to look for, without duplicates.
@@ -16,7 +18,7 @@ func NewIntent(texts ...string) Intent {
 	seen := make(map[string]bool)
 	for _, text := range texts {
 		eachTerm(text, func(term string) {
-			if len(term) > 1 && !stop[term] && !seen[term] {
+			if len(term) > 1 && !stop()[term] && !seen[term] {
 				seen[term] = true
 				in = append(in, strings.Clone(term))
 			}
@@ -111,7 +113,7 @@ func termByte(c byte) bool {
 }
 
 // stop has words that say nothing of what a text is about.
-var stop = func() map[string]bool {
+var stop = lazy.Value(func() map[string]bool {
 	words := strings.Fields(`a about after all also am an and any are as at be because been before being but by
 		can could did do does doing done don each else for from get go got had has have having he her here his how
 		i if in into is it its just let like ll make may me might more most must my need no not now of off ok okay on
@@ -123,4 +125,4 @@ var stop = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})

@@ -1,6 +1,10 @@
 package probe
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // questions has what is asked, the best first; the others are for answers that
 // the first would give away. In place of # comes when, of ~ about what, of @
@@ -34,15 +38,18 @@ var questions = map[string][]string{
 var verbs = map[string]bool{"changed": true, "created": true, "modified": true, "deleted": true, "moved": true}
 
 // inQuestions has the words of all questions: they cannot be keywords.
-var inQuestions = func() map[string]bool {
-	m := setOf("in turn block about")
+var inQuestions = lazy.Value(func() map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range words("in turn block about") {
+		m[w] = true
+	}
 	for verb := range verbs {
 		m[verb] = true
 	}
 	for _, list := range questions {
-		for w := range setOf(strings.Join(list, " ")) {
+		for _, w := range words(strings.Join(list, " ")) {
 			m[w] = true
 		}
 	}
 	return m
-}()
+})

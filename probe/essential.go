@@ -2,10 +2,11 @@ package probe
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // Authored is a summary that a person or a model wrote in words of their own.
@@ -109,7 +110,7 @@ func essentials(facts []Fact) []draft {
 			}
 			d.Critical = d.Critical && len(telling(f.Text)) > 1
 		case "path", "error", "plan", "todo":
-			if d.Type == Resolution || d.Type == Progress || d.About == "error" && slip.MatchString(f.Text) {
+			if d.Type == Resolution || d.Type == Progress || d.About == "error" && slip().MatchString(f.Text) {
 				continue
 			}
 		case "question":
@@ -129,7 +130,7 @@ func essentials(facts []Fact) []draft {
 // is. What they say behind it, such as a name that was asked for, is no decision.
 func decided(text string) string {
 	for rest := text; rest != ""; {
-		at := sentenceEnd.FindStringIndex(rest)
+		at := sentenceEnd().FindStringIndex(rest)
 		if at == nil {
 			break
 		}
@@ -141,11 +142,11 @@ func decided(text string) string {
 	return text
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!?]\s+`)
+var sentenceEnd = lazy.Regexp(`[.!?]\s+`)
 
 // slip finds errors of a tool for editing that was asked for something that was
 // not there: what the next call made good is no news.
-var slip = regexp.MustCompile(`(?i)\bstring to replace\b|\bold_(?:string|str)\b|\bfile has (?:not been read|been modified since)\b`)
+var slip = lazy.Regexp(`(?i)\bstring to replace\b|\bold_(?:string|str)\b|\bfile has (?:not been read|been modified since)\b`)
 
 func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
@@ -157,7 +158,7 @@ func telling(text string) []string {
 	seen := make(map[string]bool)
 	s := scanner{word: func(form []byte, start, end int) {
 		w := string(form)
-		if len(list) == essentialKeywords || stop[w] || generic[w] || units[w] || inQuestions[w] || idle[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
+		if len(list) == essentialKeywords || stop()[w] || generic()[w] || units()[w] || inQuestions()[w] || idle()[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
 			return
 		}
 		seen[root(w)] = true
@@ -250,13 +251,13 @@ func GradeAuthored(probes []Probe, a *Authored) *Report {
 	return report(results)
 }
 
-var twelveHours = regexp.MustCompile(`(?i)\b(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?`)
+var twelveHours = lazy.Regexp(`(?i)\b(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?`)
 
 // clock returns a text with the times of day of twelve hours as those of
 // twenty-four: 4 pm is 16:00.
 func clock(text string) string {
-	return twelveHours.ReplaceAllStringFunc(text, func(s string) string {
-		m := twelveHours.FindStringSubmatch(s)
+	return twelveHours().ReplaceAllStringFunc(text, func(s string) string {
+		m := twelveHours().FindStringSubmatch(s)
 		h, _ := strconv.Atoi(m[1])
 		h %= 12
 		if m[3] == "p" || m[3] == "P" {

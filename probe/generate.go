@@ -396,7 +396,7 @@ func runs(text string) []run {
 			return true
 		}
 		w := r.words[0]
-		return len(r.words) == 1 && (stop[w] || generic[w] || units[w] || inQuestions[w])
+		return len(r.words) == 1 && (stop()[w] || generic()[w] || units()[w] || inQuestions()[w])
 	})
 	for i := range list {
 		list[i].normal = strings.Join(list[i].words, " ")
@@ -423,7 +423,7 @@ func (g *generator) rank(d draft) []run {
 	for i := range list {
 		if r := &list[i]; !named[r.normal] {
 			r.class = 1
-			if common[r.normal] {
+			if common()[r.normal] {
 				r.class = 2
 			}
 		}
@@ -586,14 +586,14 @@ func figure(text string) (keywords []string, of string) {
 		switch {
 		case p.start > 0 && text[p.start-1] == ':' || strings.HasPrefix(text[p.end:], ":"):
 			// a time, or a place in a file
-		case len(form) == 2 && units[form[1]]:
+		case len(form) == 2 && units()[form[1]]:
 			return []string{raw}, beside(text, p.start)
 		case len(form) != 1 || !isDigit(form[0][0]) || numeric([]byte(form[0])) >= 0:
 		case strings.HasPrefix(text[p.end:], "%"):
 			return []string{raw + "%"}, beside(text, p.start)
 		case i+1 < len(list) && list[i+1].start == p.end+1 && text[p.end] == ' ' && isCount(text[list[i+1].start:list[i+1].end]):
 			noun := strings.TrimRight(text[list[i+1].start:list[i+1].end], ".-/")
-			if len(form[0]) < 2 || units[strings.ToLower(noun)] {
+			if len(form[0]) < 2 || units()[strings.ToLower(noun)] {
 				return []string{raw + " " + noun}, beside(text, p.start)
 			}
 			return []string{raw, noun}, ""
@@ -613,7 +613,7 @@ func isCount(w string) bool {
 		}
 	}
 	n := normal(w)
-	return len(w) > 1 && !stop[n] && !generic[n]
+	return len(w) > 1 && !stop()[n] && !generic()[n]
 }
 
 // beside returns the words shortly before an offset, in which the last one is

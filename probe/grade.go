@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -210,20 +211,20 @@ func cut(text string, question []string) string {
 // ignorant reports whether an answer says that it does not know.
 func ignorant(answer string) bool {
 	n := normal(answer)
-	return shrugs[n] || slices.ContainsFunc(unknowing, func(phrase string) bool { return contains(n, phrase) })
+	return shrugs()[n] || slices.ContainsFunc(unknowing(), func(phrase string) bool { return contains(n, phrase) })
 }
 
 // shrugs are whole answers that say nothing.
-var shrugs = func() map[string]bool {
+var shrugs = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for _, s := range []string{"unknown", "n/a", "none", "nothing", "not sure", "no idea", "unclear", "unsure", "no answer", "not available"} {
 		m[normal(s)] = true
 	}
 	return m
-}()
+})
 
 // unknowing are parts of answers that say nothing.
-var unknowing = func() (list []string) {
+var unknowing = lazy.Value(func() (list []string) {
 	for _, s := range []string{
 		"I do not know", "I don't know", "do not know the answer", "I am not sure", "I'm not sure", "I am unable", "I'm unable",
 		"unable to determine", "unable to answer", "cannot determine", "can't determine", "cannot be determined", "cannot answer",
@@ -234,4 +235,4 @@ var unknowing = func() (list []string) {
 		list = append(list, normal(s))
 	}
 	return list
-}()
+})

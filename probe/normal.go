@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A scanner cuts a text into runs, the runs into words, and tells of both in
@@ -108,7 +110,7 @@ func (s *scanner) add(text string, i, at int) int {
 	case invisible(r):
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		r = unicode.ToLower(r)
-		if base, ok := plain[r]; ok {
+		if base, ok := plain()[r]; ok {
 			s.put(base, at)
 			break
 		}
@@ -232,7 +234,7 @@ func (s *scanner) atom(a []byte, start, end int) {
 	case n < 0:
 		s.word(compact(a), start, end)
 		s.number = end
-	case units[string(a[n:])]:
+	case units()[string(a[n:])]:
 		s.word(a[:n], start, end)
 		s.word(a[n:], start, end)
 	default:
@@ -421,7 +423,7 @@ func invisible(r rune) bool {
 }
 
 // plain has the letters without their accents.
-var plain = func() map[rune]byte {
+var plain = lazy.Value(func() map[rune]byte {
 	m := make(map[rune]byte)
 	for _, row := range []string{
 		"aàáâãäåāăą", "cçćĉċč", "dďđ", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľŀł",
@@ -432,24 +434,27 @@ var plain = func() map[rune]byte {
 		}
 	}
 	return m
-}()
+})
 
-func setOf(text string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range words(text) {
-		m[w] = true
-	}
-	return m
+// setOf returns the words of a text as a set, which is made at its first use.
+func setOf(text string) func() map[string]bool {
+	return lazy.Value(func() map[string]bool {
+		m := make(map[string]bool)
+		for _, w := range words(text) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 // units are what may be written right behind a number.
-var units = func() map[string]bool {
+var units = lazy.Value(func() map[string]bool {
 	m := make(map[string]bool)
 	for u := range strings.FieldsSeq(`ns us µs ms s sec min h d x k kb mb gb tb kib mib gib b px pt em rem hz khz mhz ghz fps rps qps tok m g c w v`) {
 		m[u] = true
 	}
 	return m
-}()
+})
 
 // stop has words that say nothing by themselves.
 var stop = setOf(`a about above after again all almost along already also although always am an and another any anyway are as at

@@ -29,6 +29,7 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -232,7 +233,7 @@ func Stems(text string) []string {
 func Keys(query string) []string {
 	var keys []string
 	for _, s := range Stems(query) {
-		if !functionWords[s] {
+		if !functionWords()[s] {
 			keys = append(keys, s)
 		}
 	}
@@ -243,7 +244,7 @@ func Keys(query string) []string {
 }
 
 // functionWords are stems of English words that say little by themselves.
-var functionWords = func() map[string]bool {
+var functionWords = lazy.Value(func() map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(`a an the this that these those there here it its he she they them we us our you your i my me
 		is am are was were be been being do does did done have has had will would can could shall should may might must
@@ -252,7 +253,7 @@ var functionWords = func() map[string]bool {
 		words[Stem(w)] = true
 	}
 	return words
-}()
+})
 
 // eachWord calls f for each run of letters, digits and underscores, in lower
 // case.

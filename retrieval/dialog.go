@@ -127,7 +127,7 @@ func contentTerms(text string) []term {
 			continue
 		}
 		all = append(all, t)
-		if !functionWords[t.stem] && !particles[w] {
+		if !functionWords()[t.stem] && !particles()[w] {
 			content = append(content, t)
 		}
 	}

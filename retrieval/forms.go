@@ -1,11 +1,15 @@
 package retrieval
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // stemOfForm returns the stem of a word, which is that of the word that it is a form
 // of where no rule of spelling makes the form: "taught" has the stem of "teach".
 func stemOfForm(word string) string {
-	if base, irregular := irregularForms[word]; irregular {
+	if base, irregular := irregularForms()[word]; irregular {
 		word = base
 	}
 	return Stem(word)
@@ -13,7 +17,7 @@ func stemOfForm(word string) string {
 
 // irregularForms are forms of English words with the words that they are of. Where a form
 // is as often a word of its own, it is left out ("left", "felt", "ground").
-var irregularForms = func() map[string]string {
+var irregularForms = lazy.Value(func() map[string]string {
 	forms := make(map[string]string)
 	for line := range strings.SplitSeq(`arise arose arisen
 awake awoke awoken
@@ -146,11 +150,11 @@ woman women`, "\n") {
 		}
 	}
 	return forms
-}()
+})
 
 // particles are function words beside those that [Keys] leaves out: what is left of
 // words with an apostrophe, and pronouns and adverbs of dialogs.
-var particles = func() map[string]bool {
+var particles = lazy.Value(func() map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(`s t d m ll ve re don didn doesn isn aren wasn weren hasn haven hadn wouldn couldn shouldn
 		him his her hers their theirs ours yours mine myself yourself himself herself itself themselves ourselves
@@ -159,4 +163,4 @@ var particles = func() map[string]bool {
 		words[w] = true
 	}
 	return words
-}()
+})

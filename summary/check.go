@@ -2,10 +2,11 @@ package summary
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A Rule names something that a summary may not do. It is stored as its text.
@@ -367,10 +368,10 @@ var placeholders = set("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? 
 	"etc null nil undefined string text [] {} blank ibid")
 
 var (
-	placeholderText = regexp.MustCompile(`(?i)^(?:to be (?:determined|decided|added|filled(?: in)?|written|done)|same as (?:above|before)|see above|as (?:above|before|discussed(?: above)?)|not applicable|lorem ipsum.*|no content|content here|fill (?:this )?in(?: later)?|insert .{0,40} here|your .{0,30} here|(?:details|more) to (?:come|follow)|various(?: (?:files|changes|fixes|things|updates))?|(?:some|several|multiple) (?:files|changes|things|updates)|and (?:so on|more|others))\.?$`)
-	placeholderMark = regexp.MustCompile(`(?i)\[\s*(?:tbd|tba|todo|rationale|condition|placeholder|reason|path|describe[^\]]*|insert[^\]]*|fill[^\]]*|list[^\]]*|your[^\]]*|what we[^\]]*|where we[^\]]*|what needs[^\]]*|…)\s*\]|<(?:path|file|rationale|description|reason|insert[^>]*|placeholder)>|\{\{[^}]*\}\}|^(?:todo|tbd|fixme)\b\s*[:(-]`)
-	placeholderTail = regexp.MustCompile(`(?i)(?:[,;]|\band)\s*(?:etc\.?|and so on|and so forth)\.?\)?$|\betc\.?$|^.{0,60}[,;]\s*(?:…|\.\.\.)$`)
-	bracketed       = regexp.MustCompile(`^(?:\[[^\]]{2,}\]|<[^>]{2,}>)\.?$`)
+	placeholderText = lazy.Regexp(`(?i)^(?:to be (?:determined|decided|added|filled(?: in)?|written|done)|same as (?:above|before)|see above|as (?:above|before|discussed(?: above)?)|not applicable|lorem ipsum.*|no content|content here|fill (?:this )?in(?: later)?|insert .{0,40} here|your .{0,30} here|(?:details|more) to (?:come|follow)|various(?: (?:files|changes|fixes|things|updates))?|(?:some|several|multiple) (?:files|changes|things|updates)|and (?:so on|more|others))\.?$`)
+	placeholderMark = lazy.Regexp(`(?i)\[\s*(?:tbd|tba|todo|rationale|condition|placeholder|reason|path|describe[^\]]*|insert[^\]]*|fill[^\]]*|list[^\]]*|your[^\]]*|what we[^\]]*|where we[^\]]*|what needs[^\]]*|…)\s*\]|<(?:path|file|rationale|description|reason|insert[^>]*|placeholder)>|\{\{[^}]*\}\}|^(?:todo|tbd|fixme)\b\s*[:(-]`)
+	placeholderTail = lazy.Regexp(`(?i)(?:[,;]|\band)\s*(?:etc\.?|and so on|and so forth)\.?\)?$|\betc\.?$|^.{0,60}[,;]\s*(?:…|\.\.\.)$`)
+	bracketed       = lazy.Regexp(`^(?:\[[^\]]{2,}\]|<[^>]{2,}>)\.?$`)
 )
 
 // templates are the examples of the published template, normalized.
@@ -385,7 +386,7 @@ var templates = []string{
 // isPlaceholder reports whether a text stands for one that nobody wrote.
 func isPlaceholder(text string) bool {
 	t := strings.ToLower(strings.Trim(text, " *_`\"'"))
-	if placeholders[strings.Trim(t, "[]()<>")] || placeholders[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
+	if placeholders()[strings.Trim(t, "[]()<>")] || placeholders()[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
 		strings.Trim(t, ".…-_ ") == "" {
 		return true
 	}
@@ -393,8 +394,8 @@ func isPlaceholder(text string) bool {
 		return true
 	}
 	// A longer text that ends in an ellipsis has been cut, not left open.
-	return placeholderText.MatchString(t) || placeholderMark.MatchString(text) || placeholderTail.MatchString(t) ||
-		bracketed.MatchString(t) && !tailSource.MatchString(t)
+	return placeholderText().MatchString(t) || placeholderMark().MatchString(text) || placeholderTail().MatchString(t) ||
+		bracketed().MatchString(t) && !tailSource().MatchString(t)
 }
 
 // generic are words that say nothing about one session rather than another.
@@ -412,7 +413,7 @@ var generic = set("continue continuing continued keep going proceed help helping
 func isVague(intent string) bool {
 	n := 0
 	for _, w := range strings.FieldsFunc(strings.ToLower(intent), notWord) {
-		if !generic[w] && !stops[w] {
+		if !generic()[w] && !stops()[w] {
 			n++
 		}
 	}
@@ -420,16 +421,16 @@ func isVague(intent string) bool {
 	return n == 0 || n < 2 && (words < 2 || words > 4) && !strings.ContainsAny(intent, "/_`.#0123456789") && utf8.RuneCountInString(intent) < 80
 }
 
-var refusal = regexp.MustCompile(`(?i)^["'*\s]*(?:(?:i['’]?m|i am) (?:really |very |so )?sorry,? (?:but|i|for|as|that)|sorry,? (?:but )?i\b|i apologi[sz]e,? (?:but|for|that)|(?:unfortunately|regrettably),? (?:i|as an ai)\b|as an? (?:ai|artificial|large) (?:language )?(?:model|assistant|intelligence)?|(?:i|we)(?: (?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|do not|don['’]t|am unable to|am not able to)|['’]m (?:unable to|not able to)) (?:\w+ly )?(?:assist|help|comply|fulfill|provide|process|summari[sz]e|continue with|do that|access|see any|have access|have (?:enough|any|the) |engage|generate|create|produce|complete this|discuss|share|answer that))`)
+var refusal = lazy.Regexp(`(?i)^["'*\s]*(?:(?:i['’]?m|i am) (?:really |very |so )?sorry,? (?:but|i|for|as|that)|sorry,? (?:but )?i\b|i apologi[sz]e,? (?:but|for|that)|(?:unfortunately|regrettably),? (?:i|as an ai)\b|as an? (?:ai|artificial|large) (?:language )?(?:model|assistant|intelligence)?|(?:i|we)(?: (?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|do not|don['’]t|am unable to|am not able to)|['’]m (?:unable to|not able to)) (?:\w+ly )?(?:assist|help|comply|fulfill|provide|process|summari[sz]e|continue with|do that|access|see any|have access|have (?:enough|any|the) |engage|generate|create|produce|complete this|discuss|share|answer that))`)
 
 // isRefusal reports whether a text begins like the refusal of a model.
-func isRefusal(text string) bool { return refusal.MatchString(text) }
+func isRefusal(text string) bool { return refusal().MatchString(text) }
 
-var failure = regexp.MustCompile(`(?i)^\W{0,4}(?:api |request |http )?error(?: code)?:? ?[45]\d\d\b|^\W{0,4}[45]\d\d (?:bad gateway|service unavailable|gateway time-?out|too many requests|internal server error|unauthorized|forbidden|bad request|request timeout|payload too large)|"?type"?\s*:\s*"error"|^\s*\{\s*"(?:error|detail|message|errors)"\s*:|\b(?:overloaded_error|rate_limit_error|rate_limit_exceeded|context_length_exceeded|invalid_request_error|authentication_error|insufficient_quota|api_error|server_error|internal_server_error)\b|^\s*<(?:!doctype|html|head|body|\?xml)\b|</(?:html|body|head)>|^traceback \(most recent call last\)|\b(?:openai|anthropic|httpx|requests\.exceptions|aiohttp|urllib3)\.\w*(?:error|timeout|exception)\b|^\W{0,4}(?:api|connection|network|request|read|fetch|rate limit|timeout|server|internal|unexpected|stream|model)[ _]?(?:connection |timeout |server )?error\b:?|^\W{0,4}(?:prompt|input|context) is too long\b|maximum context length|^(?:request|connection|operation) (?:timed out|reset|refused|aborted)|^\W{0,4}(?:ECONNRESET|ETIMEDOUT|ECONNREFUSED|ENOTFOUND|EPIPE)\b|^(?:too many requests|rate limit (?:reached|exceeded)|service unavailable|bad gateway|gateway time-?out|overloaded)\.?\b|^(?:context deadline exceeded|unexpected eof|i/o timeout)\b|^(?:you have |you've )?exceeded your (?:current )?quota|^\s*at \S+ \([^)]*:\d+:\d+\)`)
+var failure = lazy.Regexp(`(?i)^\W{0,4}(?:api |request |http )?error(?: code)?:? ?[45]\d\d\b|^\W{0,4}[45]\d\d (?:bad gateway|service unavailable|gateway time-?out|too many requests|internal server error|unauthorized|forbidden|bad request|request timeout|payload too large)|"?type"?\s*:\s*"error"|^\s*\{\s*"(?:error|detail|message|errors)"\s*:|\b(?:overloaded_error|rate_limit_error|rate_limit_exceeded|context_length_exceeded|invalid_request_error|authentication_error|insufficient_quota|api_error|server_error|internal_server_error)\b|^\s*<(?:!doctype|html|head|body|\?xml)\b|</(?:html|body|head)>|^traceback \(most recent call last\)|\b(?:openai|anthropic|httpx|requests\.exceptions|aiohttp|urllib3)\.\w*(?:error|timeout|exception)\b|^\W{0,4}(?:api|connection|network|request|read|fetch|rate limit|timeout|server|internal|unexpected|stream|model)[ _]?(?:connection |timeout |server )?error\b:?|^\W{0,4}(?:prompt|input|context) is too long\b|maximum context length|^(?:request|connection|operation) (?:timed out|reset|refused|aborted)|^\W{0,4}(?:ECONNRESET|ETIMEDOUT|ECONNREFUSED|ENOTFOUND|EPIPE)\b|^(?:too many requests|rate limit (?:reached|exceeded)|service unavailable|bad gateway|gateway time-?out|overloaded)\.?\b|^(?:context deadline exceeded|unexpected eof|i/o timeout)\b|^(?:you have |you've )?exceeded your (?:current )?quota|^\s*at \S+ \([^)]*:\d+:\d+\)`)
 
 // isFailure reports whether a text is the error of a provider, a gateway or a
 // client.
-func isFailure(text string) bool { return failure.MatchString(text) }
+func isFailure(text string) bool { return failure().MatchString(text) }
 
 // promptTexts are the instructions of the published prompt, and what others
 // ask for the same.
@@ -486,14 +487,14 @@ func isTemplate(text, prompt string) bool {
 	return said >= 3 && 2*said >= total
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
+var sentenceEnd = lazy.Regexp(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
 
 // sentences parts a text at full stops and line breaks. A question keeps its
 // mark.
 func sentences(text string) []string {
 	var list []string
 	start := 0
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
+	for _, at := range sentenceEnd().FindAllStringIndex(text, -1) {
 		end := at[0]
 		if text[at[0]] == '?' {
 			end++
@@ -518,8 +519,8 @@ func injected(text string) bool {
 			return true
 		}
 	}
-	return takesBack.MatchString(low)
+	return takesBack().MatchString(low)
 }
 
 // takesBack finds orders to forget what was said before.
-var takesBack = regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|foregoing|other|system|safety)\b(?: \w+)? ?(?:instructions?|messages?|rules?|prompts?|orders?|context|guidelines|summary)?|\b(?:you are now|from now on you|you must now|reveal|exfiltrate)\b.{0,40}\b(?:prompt|instructions?|secrets?|keys?|password|token)`)
+var takesBack = lazy.Regexp(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|foregoing|other|system|safety)\b(?: \w+)? ?(?:instructions?|messages?|rules?|prompts?|orders?|context|guidelines|summary)?|\b(?:you are now|from now on you|you must now|reveal|exfiltrate)\b.{0,40}\b(?:prompt|instructions?|secrets?|keys?|password|token)`)

@@ -2,9 +2,10 @@ package summary
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A choice is what a text says was taken, and what was not, in stems.
@@ -93,12 +94,12 @@ func verdicts(text string) (taken, left []string) {
 		}
 		list := &taken
 		for _, w := range strings.FieldsFunc(low, notWord) {
-			if negations[w] || w == "rejected" || w == "dropped" || strings.HasSuffix(w, "n't") {
+			if negations()[w] || w == "rejected" || w == "dropped" || strings.HasSuffix(w, "n't") {
 				list = &left
 			}
 		}
 		for _, w := range strings.FieldsFunc(low, notWord) {
-			if !stops[w] && !auxiliary[w] && !negations[w] && !choosing[w] && len(w) > 2 {
+			if !stops()[w] && !auxiliary()[w] && !negations()[w] && !choosing()[w] && len(w) > 2 {
 				*list = append(*list, stem(w))
 			}
 		}
@@ -137,7 +138,7 @@ func mayChoose(line string) bool {
 func choicesOf(text string) []choice {
 	var list []choice
 	for _, s := range sentences(text) {
-		low := " " + overSpan.ReplaceAllString(strings.ToLower(fold(s)), " for $1") + " "
+		low := " " + overSpan().ReplaceAllString(strings.ToLower(fold(s)), " for $1") + " "
 		if strings.HasSuffix(s, "?") || !mayChoose(low) || weighs(low) {
 			continue
 		}
@@ -159,11 +160,11 @@ func choicesOf(text string) []choice {
 
 // reasonWord begins what says why: that it denies something is no doubt about what
 // was chosen.
-var reasonWord = regexp.MustCompile(` (?:because|since|as|so that) |[:;] `)
+var reasonWord = lazy.Regexp(` (?:because|since|as|so that) |[:;] `)
 
 // weighs reports whether a sentence names two things and only weighs them.
 func weighs(low string) bool {
-	return slices.ContainsFunc(reasonWord.Split(low, -1), func(part string) bool {
+	return slices.ContainsFunc(reasonWord().Split(low, -1), func(part string) bool {
 		part = " " + part + " "
 		return mayChoose(part) && doubtful(part)
 	})
@@ -171,7 +172,7 @@ func weighs(low string) bool {
 
 // overSpan finds "over" before an amount: "a median over 10 minutes" prefers
 // nothing.
-var overSpan = regexp.MustCompile(` over ((?:the (?:last|past|next|whole|entire)|all|each|every|several|some|about|time|\d|two|three|four|five|six|seven|eight|nine|ten|twelve)\b)`)
+var overSpan = lazy.Regexp(` over ((?:the (?:last|past|next|whole|entire)|all|each|every|several|some|about|time|\d|two|three|four|five|six|seven|eight|nine|ten|twelve)\b)`)
 
 // framed appends the choices of phrases that stand around both things.
 func framed(list []choice, low string) []choice {
@@ -256,11 +257,11 @@ func operand(text string, before bool) []string {
 	var list []string
 	for _, w := range words {
 		w = strings.Trim(w, ".-/'")
-		if w == "" || stops[w] && len(list) == 0 {
+		if w == "" || stops()[w] && len(list) == 0 {
 			continue
 		}
-		if choosing[w] || stops[w] {
-			if len(list) > 0 && before && joints[w] {
+		if choosing()[w] || stops()[w] {
+			if len(list) > 0 && before && joints()[w] {
 				continue
 			}
 			if len(list) > 0 {
@@ -323,13 +324,13 @@ func claimOf(clause string) (c claim, certain bool) {
 		switch {
 		case w == "":
 			continue
-		case negations[w] || strings.HasSuffix(w, "n't"):
+		case negations()[w] || strings.HasSuffix(w, "n't"):
 			c.yes, denying = !c.yes, true
 			continue
-		case hedges[w]:
+		case hedges()[w]:
 			certain = false
 			continue
-		case stops[w] || auxiliary[w]:
+		case stops()[w] || auxiliary()[w]:
 			continue
 		}
 		w = stem(w)
@@ -384,7 +385,7 @@ func isCode(clause string) bool {
 }
 
 // conditional finds sentences that say what would be, or will be, in some case.
-var conditional = regexp.MustCompile(`(?i)\b(?:if|unless|whether|otherwise|in case|should (?:it|this|that|he|she|they)|provided that|as soon as|once)\b`)
+var conditional = lazy.Regexp(`(?i)\b(?:if|unless|whether|otherwise|in case|should (?:it|this|that|he|she|they)|provided that|as soon as|once)\b`)
 
 var auxiliary = set("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
 	"only just also again")
@@ -417,7 +418,7 @@ func (c *checker) polarity() {
 					continue
 				}
 				st := newStatement(sec, t.text, cl)
-				p := &pending{claim: cm, sec: sec, text: t.text, pos: -1, so: -1, was: st.has(former)}
+				p := &pending{claim: cm, sec: sec, text: t.text, pos: -1, so: -1, was: st.has(former())}
 				list = append(list, p)
 				for _, w := range cm.words {
 					index[w] = append(index[w], p)
@@ -434,7 +435,7 @@ func (c *checker) polarity() {
 			continue // no prose
 		}
 		for _, s := range sentences(line) {
-			may := !conditional.MatchString(s)
+			may := !conditional().MatchString(s)
 			for _, cl := range clauses(s) {
 				judge(cl, pos, may, index)
 				pos++

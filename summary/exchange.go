@@ -1,10 +1,11 @@
 package summary
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // exchanges checks that what the summary says of one thing is not what the
@@ -95,7 +96,7 @@ func (c *checker) talk() string {
 func (c *checker) measures(e Entry) {
 	words := wordsOf(e.Text)
 	for i, w := range words {
-		if len(c.index.at[w.root]) == 0 && (timeText.MatchString(w.text) && !c.twelve(w.text) || codeText.MatchString(w.text) && !ordinary[w.text] && !c.origin.has(w.text, true)) {
+		if len(c.index.at[w.root]) == 0 && (timeText().MatchString(w.text) && !c.twelve(w.text) || codeText().MatchString(w.text) && !ordinary()[w.text] && !c.origin.has(w.text, true)) {
 			c.add(e.Section, e.Text, RuleInvented, "the source has no %q", w.text)
 			return
 		}
@@ -117,12 +118,12 @@ func (c *checker) measures(e Entry) {
 		if i+1 == len(words) || words[i+1].at != w.at+1 || len(w.root) < 2 {
 			continue
 		}
-		unit, known := dimensions[words[i+1].text], c.index.units[w.root]
+		unit, known := dimensions()[words[i+1].text], c.index.units[w.root]
 		if unit[0] == "" || len(known) == 0 || known[unit[1]] || known[""] && len(w.root) < 3 {
 			continue
 		}
 		for other := range known {
-			if dimensions[other][0] == unit[0] {
+			if dimensions()[other][0] == unit[0] {
 				c.add(e.Section, e.Text, RuleInvented, "the source has no %s %s", w.text, words[i+1].text)
 				return
 			}
@@ -131,8 +132,8 @@ func (c *checker) measures(e Entry) {
 }
 
 var (
-	timeText = regexp.MustCompile(`^[012]?\d:[0-5]\d$`)
-	codeText = regexp.MustCompile(`^[a-z]\d{2,4}$`) // E41, p99
+	timeText = lazy.Regexp(`^[012]?\d:[0-5]\d$`)
+	codeText = lazy.Regexp(`^[a-z]\d{2,4}$`) // E41, p99
 )
 
 // twelve reports whether the source may have a time of day by twelve hours, or
@@ -176,7 +177,7 @@ func (c *checker) pairs(sec Section, list []pair, what string) {
 // the word that says so.
 type reason struct{ of, why []string }
 
-var because = regexp.MustCompile(`(?i),? (?:because|since|as|so that|, so) |: `)
+var because = lazy.Regexp(`(?i),? (?:because|since|as|so that|, so) |: `)
 
 // reasons checks that of no two decisions each has the reason that the talk gives
 // for the other, in one sentence with it.
@@ -189,7 +190,7 @@ func (c *checker) reasons(list []pair) {
 			continue
 		}
 		for _, s := range sentences(said.Text) {
-			if at := because.FindStringIndex(s); at != nil {
+			if at := because().FindStringIndex(s); at != nil {
 				given = append(given, reason{telling(s[:at[0]]), telling(s[at[1]:])})
 			}
 		}
@@ -226,7 +227,7 @@ func (c *checker) reasons(list []pair) {
 // telling returns the roots of a text without the words that deny, and without those
 // that stand in any decision.
 func telling(text string) []string {
-	return slices.DeleteFunc(content(text), func(w string) bool { return negations[w] || w == root("nothing") || idle[w] })
+	return slices.DeleteFunc(content(text), func(w string) bool { return negations()[w] || w == root("nothing") || idle()[w] })
 }
 
 // idle are roots of words of decisions that do not tell what was decided.
@@ -359,12 +360,12 @@ func (c *checker) citations(list []pair) {
 	var cited []pair
 	var results []string
 	for _, p := range list {
-		address := addressText.FindString(p.of)
+		address := addressText().FindString(p.of)
 		if address == "" {
 			continue
 		}
 		for _, r := range c.src.Runs {
-			if strings.Contains(r.Call, address) && len(r.Result) > 0 && !failed.MatchString(r.Result) {
+			if strings.Contains(r.Call, address) && len(r.Result) > 0 && !failed().MatchString(r.Result) {
 				cited = append(cited, p)
 				results = append(results, strings.ReplaceAll(r.Result, ",", ""))
 				break
@@ -395,7 +396,7 @@ func (c *checker) citations(list []pair) {
 	}
 }
 
-var addressText = regexp.MustCompile(`https?://[^\s)>\]"']*[\w/]`)
+var addressText = lazy.Regexp(`https?://[^\s)>\]"']*[\w/]`)
 
 // without returns the words of a list that another has not.
 func without(list, other []string) []string {
@@ -504,7 +505,7 @@ func likewise(a, b *value) bool {
 			if t := v.words[v.i+1].text; t == "percent" || t == "pct" {
 				return t
 			}
-			return dimensions[v.words[v.i+1].text][1]
+			return dimensions()[v.words[v.i+1].text][1]
 		}
 		return ""
 	}

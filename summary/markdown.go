@@ -2,11 +2,11 @@ package summary
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -197,21 +197,21 @@ func isRule(line string) bool {
 }
 
 var (
-	tailSource  = regexp.MustCompile(`(?:^|\s)\[([0-9a-f]{8,64})\]$`)
-	tailBracket = regexp.MustCompile(`\[[0-9a-f]{8,64}\]$`)
-	tailEscaped = regexp.MustCompile(`\\\[[0-9a-f]{8,64}\]$`)
+	tailSource  = lazy.Regexp(`(?:^|\s)\[([0-9a-f]{8,64})\]$`)
+	tailBracket = lazy.Regexp(`\[[0-9a-f]{8,64}\]$`)
+	tailEscaped = lazy.Regexp(`\\\[[0-9a-f]{8,64}\]$`)
 )
 
 // escapeTail protects an end that would be read as a source.
 func escapeTail(text string) string {
-	if at := tailBracket.FindStringIndex(text); at != nil {
+	if at := tailBracket().FindStringIndex(text); at != nil {
 		return text[:at[0]] + `\` + text[at[0]:]
 	}
 	return text
 }
 
 func unescapeTail(text string) string {
-	if at := tailEscaped.FindStringIndex(text); at != nil {
+	if at := tailEscaped().FindStringIndex(text); at != nil {
 		return text[:at[0]] + text[at[0]+1:]
 	}
 	return text

@@ -1,9 +1,10 @@
 package summary
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // An order is a clause in which a person forbids something.
@@ -24,7 +25,7 @@ func (c *checker) orders() {
 		}
 		// A colon parts an order from what is to be done in its place.
 		text, _, _ := strings.Cut(cl.text, ": ")
-		if o, ok := orderOf(text); ok && forbidding.MatchString(text) && !ignorant.MatchString(text) {
+		if o, ok := orderOf(text); ok && forbidding().MatchString(text) && !ignorant().MatchString(text) {
 			o.at = cl.at
 			forbidden = append(forbidden, o)
 		} else if !cl.denies() {
@@ -81,13 +82,13 @@ func (c *checker) wishes() {
 // softens reports whether a decision that is said to be the person's speaks of
 // what that person forbade and does not deny it, or under conditions only.
 func (c *checker) softens(s *statement, o *order) bool {
-	if !persons[strings.ToLower(personWord.FindString(s.entry))] {
+	if !persons[strings.ToLower(personWord().FindString(s.entry))] {
 		return false
 	}
 	rest := slices.DeleteFunc(slices.Clone(o.words), func(w string) bool { return w == o.denied })
 	n := s.count(rest)
-	if s.has(permissive) && n > 0 && s.roots[c.index.rarest(rest)] && !s.roots[o.denied] {
-		return !slices.ContainsFunc(s.words, func(w word) bool { return denials[w.text] && !permissive[w.text] })
+	if s.has(permissive()) && n > 0 && s.roots[c.index.rarest(rest)] && !s.roots[o.denied] {
+		return !slices.ContainsFunc(s.words, func(w word) bool { return denials()[w.text] && !permissive()[w.text] })
 	}
 	if s.roots[o.denied] && n > 0 && 2*n >= len(rest) {
 		return !s.denies()
@@ -96,7 +97,7 @@ func (c *checker) softens(s *statement, o *order) bool {
 }
 
 var (
-	personWord = regexp.MustCompile(`(?i)\b(?:user|customer|client)\b`)
+	personWord = lazy.Regexp(`(?i)\b(?:user|customer|client)\b`)
 
 	// permissive are words that allow something, under a condition.
 	permissive = set("only where allowed allow allows fine may ok okay permitted accepted")
@@ -108,12 +109,12 @@ func orderOf(clause string) (o order, ok bool) {
 	denies := false
 	for _, w := range wordsOf(strings.ReplaceAll(clause, "’", "'")) {
 		switch {
-		case negations[w.text] || excluding[w.text] || w.text == "don" || w.text == "mustn" || w.text == "shouldn":
+		case negations()[w.text] || excluding()[w.text] || w.text == "don" || w.text == "mustn" || w.text == "shouldn":
 			if o.denied == "" {
 				denies = true
 			}
 			continue
-		case w.text == "t" || w.stop || orderly[w.text]:
+		case w.text == "t" || w.stop || orderly()[w.text]:
 			continue
 		}
 		if denies && o.denied == "" {
@@ -123,20 +124,20 @@ func orderOf(clause string) (o order, ok bool) {
 			o.words = append(o.words, w.root)
 		}
 	}
-	return o, denies && o.denied != "" && len(o.words) <= 8 && (len(o.words) > 1 || forbids.MatchString(clause))
+	return o, denies && o.denied != "" && len(o.words) <= 8 && (len(o.words) > 1 || forbids().MatchString(clause))
 }
 
 // forbidding finds clauses that forbid, by how they begin.
-var forbidding = regexp.MustCompile(`(?i)^\W*(?:(?:please|but|and|so|ok(?:ay)?|also|again|just|you|we|they|it|this|that|he|she) )*(?:do not|don['’]t|never|no (?:\w+\W*){1,3}$|must(?:n['’]t| not| never)|should(?:n['’]t| not| never)|may not|can['’]t|cannot|(?:always )?(?:exclude|skip|omit|avoid|ignore))\b`)
+var forbidding = lazy.Regexp(`(?i)^\W*(?:(?:please|but|and|so|ok(?:ay)?|also|again|just|you|we|they|it|this|that|he|she) )*(?:do not|don['’]t|never|no (?:\w+\W*){1,3}$|must(?:n['’]t| not| never)|should(?:n['’]t| not| never)|may not|can['’]t|cannot|(?:always )?(?:exclude|skip|omit|avoid|ignore))\b`)
 
 // forbids finds denials of a verb alone, such as "Don't deploy it".
-var forbids = regexp.MustCompile(`(?i)\b(?:do not|don['’]t|never|must not|mustn['’]t) \w+(?: (?:it|that|this|them|anything))?\W*$`)
+var forbids = lazy.Regexp(`(?i)\b(?:do not|don['’]t|never|must not|mustn['’]t) \w+(?: (?:it|that|this|them|anything))?\W*$`)
 
 // excluding are words that order to leave something out.
 var excluding = set("exclude skip omit avoid ignore")
 
 // ignorant are denials that forbid nothing: of what is known or liked.
-var ignorant = regexp.MustCompile(`(?i)\b(?:(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t) (?:know|think|see|need|mind|have|care|understand|remember|care)|not (?:sure|yet)|is not|isn['’]t|was not|wasn['’]t|are not|aren['’]t|did not|didn['’]t|does not|doesn['’]t|has not|hasn['’]t|have not|haven['’]t)\b`)
+var ignorant = lazy.Regexp(`(?i)\b(?:(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t) (?:know|think|see|need|mind|have|care|understand|remember|care)|not (?:sure|yet)|is not|isn['’]t|was not|wasn['’]t|are not|aren['’]t|did not|didn['’]t|does not|doesn['’]t|has not|hasn['’]t|have not|haven['’]t)\b`)
 
 // orderly are words of orders that are not what is ordered.
 var orderly = set("please ok okay thanks just ever wait actually want wants let make sure she he they user customer " +
@@ -144,16 +145,16 @@ var orderly = set("please ok okay thanks just ever wait actually want wants let 
 
 // denies reports whether a statement has a word that says no, in any way.
 func (s *statement) denies() bool {
-	return s.has(denials) || strings.Contains(s.text, "n't") || strings.Contains(s.text, "n’t")
+	return s.has(denials()) || strings.Contains(s.text, "n't") || strings.Contains(s.text, "n’t")
 }
 
 // overruled reports whether a statement tells what somebody other than the person
 // meant to do, or whether its sentence says that the person would not have it.
 func (s *statement) overruled() bool {
-	if s.has(intending) && !slices.ContainsFunc(s.words, func(w word) bool { return persons[w.text] }) {
+	if s.has(intending()) && !slices.ContainsFunc(s.words, func(w word) bool { return persons[w.text] }) {
 		return true
 	}
-	return refusing.MatchString(s.whole)
+	return refusing().MatchString(s.whole)
 }
 
 var (
@@ -161,7 +162,7 @@ var (
 	// to pass.
 	intending = set("wanted planned proposed suggested offered intended meant attempted tempted about proposal suggestion idea plan")
 
-	refusing = regexp.MustCompile(`(?i)\b(?:(?:user|customer|client|he|she|they) (?:\w+ )?(?:forbade|forbid|forbids|refused|refuses|rejected|rejects|vetoed|declined|declines|objected|objects|disagreed|prohibited|stopped|overruled|ruled)|(?:was|were|is|got) (?:\w+ )?(?:forbidden|refused|rejected|vetoed|declined|overruled|prohibited|ruled out|turned down))\b`)
+	refusing = lazy.Regexp(`(?i)\b(?:(?:user|customer|client|he|she|they) (?:\w+ )?(?:forbade|forbid|forbids|refused|refuses|rejected|rejects|vetoed|declined|declines|objected|objects|disagreed|prohibited|stopped|overruled|ruled)|(?:was|were|is|got) (?:\w+ )?(?:forbidden|refused|rejected|vetoed|declined|overruled|prohibited|ruled out|turned down))\b`)
 )
 
 // denials are words by which one says that something is not, must not be or is

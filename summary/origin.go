@@ -2,12 +2,13 @@ package summary
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // An origin is a source, prepared for being asked what it says.
@@ -25,7 +26,7 @@ func newOrigin(src *Source) *origin {
 	lower := strings.ToLower(strings.ToValidUTF8(src.Text, "\ufffd"))
 	lower = strings.ReplaceAll(lower, `\\`, `/`)
 	o := &origin{lower: lower, folded: fold(lower), squash: squash(lower)}
-	for _, m := range numberWord.FindAllString(lower, -1) {
+	for _, m := range numberWord().FindAllString(lower, -1) {
 		n := plainNumber(m)
 		o.numbers = append(o.numbers, n)
 		if strings.Contains(m, ",") { // a list without blanks is many numbers
@@ -36,7 +37,7 @@ func newOrigin(src *Source) *origin {
 		}
 	}
 	o.products = make(map[string]bool)
-	for _, m := range factors.FindAllStringSubmatch(lower, -1) {
+	for _, m := range factors().FindAllStringSubmatch(lower, -1) {
 		a, errA := strconv.ParseFloat(plainNumber(m[1]), 64)
 		b, errB := strconv.ParseFloat(plainNumber(m[2]), 64)
 		if errA == nil && errB == nil {
@@ -119,30 +120,30 @@ func samePath(a, b string) bool {
 }
 
 var (
-	cutWord    = regexp.MustCompile(`\S+…|[+−]\d+\b`) // what is cut off or counted is not what the source has
-	spanText   = regexp.MustCompile("`([^`]+)`")
-	pathText   = regexp.MustCompile(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
-	numberText = regexp.MustCompile(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})?(?:$|[\s)"',.;:!?–-])`)
-	numberWord = regexp.MustCompile(`\d[\d,_]*(?:\.\d+)?`)
-	factors    = regexp.MustCompile(`(\d[\d,]*(?:\.\d+)?) ?(?:×|x|\*|times) ?(\d[\d,]*(?:\.\d+)?)`)
-	unitWord   = regexp.MustCompile(`^[ -](?:seconds?|minutes?|hours?|days?|milliseconds?|bytes?)\b`)
-	thousands  = regexp.MustCompile(`^\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$`)
-	countNoun  = regexp.MustCompile(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
+	cutWord    = lazy.Regexp(`\S+…|[+−]\d+\b`) // what is cut off or counted is not what the source has
+	spanText   = lazy.Regexp("`([^`]+)`")
+	pathText   = lazy.Regexp(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
+	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})?(?:$|[\s)"',.;:!?–-])`)
+	numberWord = lazy.Regexp(`\d[\d,_]*(?:\.\d+)?`)
+	factors    = lazy.Regexp(`(\d[\d,]*(?:\.\d+)?) ?(?:×|x|\*|times) ?(\d[\d,]*(?:\.\d+)?)`)
+	unitWord   = lazy.Regexp(`^[ -](?:seconds?|minutes?|hours?|days?|milliseconds?|bytes?)\b`)
+	thousands  = lazy.Regexp(`^\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$`)
+	countNoun  = lazy.Regexp(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
 // names checks that what an entry names is in the source. What is with it tells,
 // too, what its numbers are about.
 func (c *checker) names(sec Section, text, with string) {
-	text = cutWord.ReplaceAllString(text, " ")
+	text = cutWord().ReplaceAllString(text, " ")
 	var list []string
-	for _, m := range spanText.FindAllStringSubmatch(text, -1) {
+	for _, m := range spanText().FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
 	}
 	spans := len(list)
 	if c.src.Names != nil {
 		list = append(list, c.src.Names(text)...)
 	}
-	list = append(list, pathText.FindAllString(text, -1)...)
+	list = append(list, pathText().FindAllString(text, -1)...)
 	seen := make(map[string]bool, len(list))
 	for i, n := range list {
 		n = strings.Trim(strings.TrimSpace(n), "`\"'.,;:!?()[]")
@@ -155,7 +156,7 @@ func (c *checker) names(sec Section, text, with string) {
 			return
 		}
 	}
-	for _, m := range numberText.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range numberText().FindAllStringSubmatchIndex(text, -1) {
 		n, unit := text[m[2]:m[3]], ""
 		if m[4] >= 0 {
 			unit = strings.TrimSpace(text[m[4]:m[5]])
@@ -174,7 +175,7 @@ func (o *origin) has(name string, exact bool) bool {
 	switch {
 	case o.word(strings.ToLower(name)):
 		return true
-	case n[0] >= '0' && n[0] <= '9' && numberWord.FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
+	case n[0] >= '0' && n[0] <= '9' && numberWord().FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
 		return true // numbers are checked by themselves
 	case strings.ContainsFunc(n, unicode.IsSpace):
 		return o.hasPhrase(n)
@@ -186,7 +187,7 @@ func (o *origin) has(name string, exact bool) bool {
 		return true
 	}
 	bare := squash(n)
-	return ordinary[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
+	return ordinary()[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
 }
 
 // plainWord reports whether a name is a word of a language rather than of a
@@ -302,7 +303,7 @@ func (o *origin) alone(n string) bool {
 
 // plainNumber returns a number without the separators of thousands.
 func plainNumber(n string) string {
-	if thousands.MatchString(n) {
+	if thousands().MatchString(n) {
 		return strings.NewReplacer(",", "", "_", "").Replace(n)
 	}
 	return strings.TrimRight(n, ",_")
@@ -312,7 +313,7 @@ func plainNumber(n string) string {
 func subjects(text string) []string {
 	var list []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if !stops[w] && !auxiliary[w] && len(w) > 1 {
+		if !stops()[w] && !auxiliary()[w] && len(w) > 1 {
 			w = stem(w)
 			list = append(list, strings.ToValidUTF8(w[:min(len(w), max(4, len(w)-2))], ""))
 		}
@@ -323,12 +324,12 @@ func subjects(text string) []string {
 // besides returns the longer numbers of a text besides one, and its names with
 // figures, such as H4.
 func besides(text, n string) []string {
-	return slices.DeleteFunc(figureWord.FindAllString(strings.ToLower(text), -1), func(w string) bool {
+	return slices.DeleteFunc(figureWord().FindAllString(strings.ToLower(text), -1), func(w string) bool {
 		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
 	})
 }
 
-var figureWord = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
+var figureWord = lazy.Regexp(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
 
 // near reports whether the source has a short number, as any long text does,
 // where it speaks of the same: with one of the words within a few lines.
@@ -386,13 +387,13 @@ func (o *origin) share(n string, about []string) bool {
 		}
 		i += from
 		from = i + len(n)
-		if !digitAt(o.lower, i-1) && !digitAt(o.lower, from) && percentWord.MatchString(o.lower[max(i-30, 0):min(from+30, len(o.lower))]) {
+		if !digitAt(o.lower, i-1) && !digitAt(o.lower, from) && percentWord().MatchString(o.lower[max(i-30, 0):min(from+30, len(o.lower))]) {
 			return true
 		}
 	}
 }
 
-var percentWord = regexp.MustCompile(`percent|per cent|pct|\bshare\b|_rate\b|%`)
+var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 
 // derives reports whether a number was made of others by whoever wrote the entry:
 // it is the sum of some that stand beside each other in it, or comes of two that
@@ -410,7 +411,7 @@ func (o *origin) derives(n, unit, text string) bool {
 		half = math.Pow10(i+1-len(n)) / 2
 	}
 	low := strings.ToLower(text)
-	differs, sums := differing.MatchString(low), summing.MatchString(low)
+	differs, sums := differing().MatchString(low), summing().MatchString(low)
 	made := func(list []float64) bool {
 		for i, a := range list {
 			for k, b := range list {
@@ -472,14 +473,14 @@ func (o *origin) derives(n, unit, text string) bool {
 
 // differing and summing find words by which one tells a difference or a sum.
 var (
-	differing = regexp.MustCompile(`\b(?:by|differences?|differ|less|more|fewer|fell|falls?|rose|rises?|remain(?:s|ing|der)?|rest|left|outstanding|gaps?|saves?|saved|shorter|longer|faster|slower|larger|smaller|higher|lower|grew|growth|drop(?:s|ped)?|gain(?:s|ed)?|change)\b`)
-	summing   = regexp.MustCompile(`\b(?:total|totals|sums?|altogether|in all|combined|together|overall|both|each)\b`)
+	differing = lazy.Regexp(`\b(?:by|differences?|differ|less|more|fewer|fell|falls?|rose|rises?|remain(?:s|ing|der)?|rest|left|outstanding|gaps?|saves?|saved|shorter|longer|faster|slower|larger|smaller|higher|lower|grew|growth|drop(?:s|ped)?|gain(?:s|ed)?|change)\b`)
+	summing   = lazy.Regexp(`\b(?:total|totals|sums?|altogether|in all|combined|together|overall|both|each)\b`)
 )
 
 // figures returns the numbers of a text.
 func figures(text string) []float64 {
 	var list []float64
-	for _, m := range numberWord.FindAllStringIndex(text, -1) {
+	for _, m := range numberWord().FindAllStringIndex(text, -1) {
 		if m[0] > 0 && (wordAt(strings.ToLower(text), m[0]-1) || text[m[0]-1] == '.') {
 			continue // of a name or a version
 		}
@@ -512,8 +513,8 @@ func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
 	} else if _, ok := slices.BinarySearch(o.numbers, n); ok && (len(n) > 3 || o.near(n, about)) {
 		return true
 	}
-	if m := unitWord.FindString(strings.ToLower(behind)); m != "" {
-		short := dimensions[strings.TrimLeft(m, " -")][1]
+	if m := unitWord().FindString(strings.ToLower(behind)); m != "" {
+		short := dimensions()[strings.TrimLeft(m, " -")][1]
 		if o.word(n+short) || o.word(n+" "+short) {
 			return true
 		}
@@ -533,7 +534,7 @@ func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
 	if v <= smallCount && v == math.Trunc(v) && unit == "" {
 		return true
 	}
-	if unit == "" && v <= 1000 && countNoun.MatchString(strings.ToLower(behind)) {
+	if unit == "" && v <= 1000 && countNoun().MatchString(strings.ToLower(behind)) {
 		return true
 	}
 	decimals := 0

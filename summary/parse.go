@@ -3,11 +3,11 @@ package summary
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -135,20 +135,20 @@ func parseMarkdown(text string) (*Summary, error) {
 }
 
 var (
-	headingLine = regexp.MustCompile(`^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$`)
-	headingNum  = regexp.MustCompile(`^\d+[.)]\s+`)
-	headingJoin = regexp.MustCompile(`\s*(?:/|&|\band\b)\s*`)
+	headingLine = lazy.Regexp(`^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$`)
+	headingNum  = lazy.Regexp(`^\d+[.)]\s+`)
+	headingJoin = lazy.Regexp(`\s*(?:/|&|\band\b)\s*`)
 )
 
 // heading returns the section that a line opens. The metadata has the empty
 // name.
 func heading(line string) (Section, bool) {
-	m := headingLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	m := headingLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {
 		return "", false
 	}
-	name := strings.ToLower(strings.Trim(headingNum.ReplaceAllString(m[2], ""), " *:_`"))
-	sec, ok := headings[headingJoin.ReplaceAllString(strings.ReplaceAll(name, "_", " "), "/")]
+	name := strings.ToLower(strings.Trim(headingNum().ReplaceAllString(m[2], ""), " *:_`"))
+	sec, ok := headings[headingJoin().ReplaceAllString(strings.ReplaceAll(name, "_", " "), "/")]
 	return sec, ok
 }
 
@@ -169,7 +169,7 @@ var headings = map[string]Section{
 }
 
 func headingLevel(line string) int {
-	if m := headingLine.FindStringSubmatch(line); m != nil {
+	if m := headingLine().FindStringSubmatch(line); m != nil {
 		return len(m[1])
 	}
 	return 0
@@ -214,11 +214,11 @@ func (m *Meta) readLine(line string) {
 	}
 }
 
-var wholeNumber = regexp.MustCompile(`\d[\d,_]*`)
+var wholeNumber = lazy.Regexp(`\d[\d,_]*`)
 
 // lastNumber returns the last whole number of a text, or 0.
 func lastNumber(text string) int64 {
-	all := wholeNumber.FindAllString(text, -1)
+	all := wholeNumber().FindAllString(text, -1)
 	if len(all) == 0 {
 		return 0
 	}
@@ -292,7 +292,7 @@ type bullet struct {
 	sub  []string
 }
 
-var bulletLine = regexp.MustCompile(`^(\s*)(?:[-*+•]|\d{1,4}[.)])(?:\s+(.*))?$`)
+var bulletLine = lazy.Regexp(`^(\s*)(?:[-*+•]|\d{1,4}[.)])(?:\s+(.*))?$`)
 
 // bullets returns the entries of a list. A line without a bullet goes on with
 // the entry above it, or is an entry if there is none or a blank line is
@@ -314,7 +314,7 @@ func bullets(lines []string) []bullet {
 			continue
 		}
 		line = strings.ReplaceAll(line, "\t", "    ")
-		m := bulletLine.FindStringSubmatch(line)
+		m := bulletLine().FindStringSubmatch(line)
 		in := len(line) - len(strings.TrimLeft(line, " "))
 		switch {
 		case m != nil && len(list) > 0 && len(m[1]) > indent+1:
@@ -347,17 +347,17 @@ func parseItem(text string) Item {
 }
 
 func cutSource(text string) (rest, source string) {
-	if m := tailSource.FindStringSubmatchIndex(text); m != nil {
+	if m := tailSource().FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[:m[0]]), text[m[2]:m[3]]
 	}
 	return text, ""
 }
 
-var boldEntry = regexp.MustCompile(`^(?:\*\*((?:\\[\\*]|[^*]|\*[^*])*?)\*\*|__(.+?)__)`)
+var boldEntry = lazy.Regexp(`^(?:\*\*((?:\\[\\*]|[^*]|\*[^*])*?)\*\*|__(.+?)__)`)
 
 // cutBold cuts a text in bold off the beginning of an entry.
 func cutBold(text string) (bold, rest string, ok bool) {
-	m := boldEntry.FindStringSubmatchIndex(text)
+	m := boldEntry().FindStringSubmatchIndex(text)
 	if m == nil {
 		return "", text, false
 	}
@@ -419,9 +419,9 @@ func parseDecision(b bullet) Decision {
 	return d
 }
 
-var label = regexp.MustCompile(`(?i)^(?:decision|question|error|step|blocker)\s*#?\d+$`)
+var label = lazy.Regexp(`(?i)^(?:decision|question|error|step|blocker)\s*#?\d+$`)
 
-func isLabel(text string) bool { return label.MatchString(text) }
+func isLabel(text string) bool { return label().MatchString(text) }
 
 // cutLabel removes a label such as "Decision 1:".
 func cutLabel(text string) string {
@@ -432,16 +432,16 @@ func cutLabel(text string) string {
 }
 
 var (
-	becauseWord  = regexp.MustCompile(`(?i)[,;]?\s+(?:because|since)\s+`)
-	reasonBehind = regexp.MustCompile(`(?i)\s*[(;.,—–-]\s*(?:rationale|reason|why):\s*(.+?)\)?$`)
+	becauseWord  = lazy.Regexp(`(?i)[,;]?\s+(?:because|since)\s+`)
+	reasonBehind = lazy.Regexp(`(?i)\s*[(;.,—–-]\s*(?:rationale|reason|why):\s*(.+?)\)?$`)
 )
 
 // splitDecision parts a plain decision from its rationale.
 func splitDecision(text string) (decision, rationale string) {
-	if m := reasonBehind.FindStringSubmatchIndex(text); m != nil {
+	if m := reasonBehind().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[0]], text[m[2]:m[3]]
 	}
-	if at := becauseWord.FindStringIndex(text); at != nil && at[0] > 0 {
+	if at := becauseWord().FindStringIndex(text); at != nil && at[0] > 0 {
 		return text[:at[0]], strings.TrimSpace(text[at[1]:])
 	}
 	for _, sep := range []string{": ", " — ", " – "} {
@@ -475,8 +475,8 @@ func cutName(text string, names ...string) (rest string, ok bool) {
 }
 
 var (
-	statusBehind = regexp.MustCompile(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)\b[\])]?\**(.*)$`)
-	noteBehind   = regexp.MustCompile(`^[\s.:;,—–(-]+`)
+	statusBehind = lazy.Regexp(`(?i)^(.*?)(?:\s*:\s+|\s+[—–-]\s+|\s+→\s+|\s+\(|\s+\[)\**(open|unresolved|pending|ongoing|investigating|resolved|fixed|solved)\b[\])]?\**(.*)$`)
+	noteBehind   = lazy.Regexp(`^[\s.:;,—–(-]+`)
 )
 
 // parseError reads an error, its status and its note.
@@ -494,9 +494,9 @@ func parseError(b bullet) Error {
 			rest = trimSeparator(rest)
 		}
 		e.Status, e.Note = splitStatus(rest)
-	} else if m := statusBehind.FindStringSubmatch(cutLabel(text)); m != nil {
+	} else if m := statusBehind().FindStringSubmatch(cutLabel(text)); m != nil {
 		e.Error, e.Status = m[1], status(m[2])
-		e.Note = unescapeTail(noteBehind.ReplaceAllString(m[3], ""))
+		e.Note = unescapeTail(noteBehind().ReplaceAllString(m[3], ""))
 	} else {
 		e.Error, e.Status = unescapeTail(cutLabel(text)), StatusOpen
 	}
@@ -531,7 +531,7 @@ func splitStatus(text string) (st, note string) {
 	}
 	rest, ok := strings.CutPrefix(text[len(word):], " – ")
 	if !ok {
-		rest = noteBehind.ReplaceAllString(rest, "")
+		rest = noteBehind().ReplaceAllString(rest, "")
 	}
 	return st, unescapeTail(rest)
 }

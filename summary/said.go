@@ -113,7 +113,7 @@ func (c *checker) shares(text string, known map[string]bool) bool {
 		has, ok := known[w]
 		if !ok {
 			low := lower(w)
-			has = !stops[low] && !auxiliary[low] && c.roots[root(low)]
+			has = !stops()[low] && !auxiliary()[low] && c.roots[root(low)]
 			known[w] = has
 		}
 		found = has

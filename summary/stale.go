@@ -1,14 +1,15 @@
 package summary
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 var (
-	failed  = regexp.MustCompile(`(?im)\bexit(?: code| status)?:? [1-9]|^\s*\{?"error"\s*:|^FAIL\b|^error\b|^Traceback `)
-	outcome = regexp.MustCompile(`(?i)\b(\d[\d,]*) (?:\w+ )?(passed|pass|failed|fail|failures?|errors?|succeeded|succeed|skipped)\b`)
+	failed  = lazy.Regexp(`(?im)\bexit(?: code| status)?:? [1-9]|^\s*\{?"error"\s*:|^FAIL\b|^error\b|^Traceback `)
+	outcome = lazy.Regexp(`(?i)\b(\d[\d,]*) (?:\w+ )?(passed|pass|failed|fail|failures?|errors?|succeeded|succeed|skipped)\b`)
 )
 
 // runs checks that the state is that of the last runs: that no count of an
@@ -23,7 +24,7 @@ func (c *checker) runs() {
 	var bad []int
 	for i, r := range c.src.Runs {
 		now := last[r.Call] == i
-		for _, m := range outcome.FindAllStringSubmatch(r.Result, -1) {
+		for _, m := range outcome().FindAllStringSubmatch(r.Result, -1) {
 			key := m[1] + " " + root(strings.ToLower(m[2]))
 			if now {
 				current[key] = true
@@ -34,7 +35,7 @@ func (c *checker) runs() {
 		if !now {
 			continue
 		}
-		if failed.MatchString(r.Result) {
+		if failed().MatchString(r.Result) {
 			bad = append(bad, i)
 			continue
 		}
@@ -43,7 +44,7 @@ func (c *checker) runs() {
 		}
 	}
 	for _, said := range c.src.Said {
-		for _, m := range outcome.FindAllStringSubmatch(said.Text, -1) {
+		for _, m := range outcome().FindAllStringSubmatch(said.Text, -1) {
 			current[m[1]+" "+root(strings.ToLower(m[2]))] = true
 		}
 	}
@@ -51,10 +52,10 @@ func (c *checker) runs() {
 		c.failing(bad)
 	}
 	for _, s := range c.statements(SectionState) {
-		if s.has(former) || s.asks {
+		if s.has(former()) || s.asks {
 			continue
 		}
-		for _, m := range outcome.FindAllStringSubmatch(s.text, -1) {
+		for _, m := range outcome().FindAllStringSubmatch(s.text, -1) {
 			if key := m[1] + " " + root(strings.ToLower(m[2])); stale[key] && !current[key] {
 				c.add(s.sec, s.entry, RuleStale, "%q came of an earlier run", m[0])
 				return
@@ -87,11 +88,11 @@ func (c *checker) superseded() {
 	}
 	var fixes []fix
 	for _, said := range c.src.Said {
-		if len(said.Text) > longest || !corrected.MatchString(said.Text) {
+		if len(said.Text) > longest || !corrected().MatchString(said.Text) {
 			continue
 		}
 		for _, s := range sentences(said.Text) {
-			for _, m := range corrected.FindAllStringSubmatch(s, -1) {
+			for _, m := range corrected().FindAllStringSubmatch(s, -1) {
 				now, old := wordsOf(m[1]), wordsOf(m[2])
 				if len(now) == 0 || len(old) == 0 {
 					continue
@@ -106,7 +107,7 @@ func (c *checker) superseded() {
 	}
 	for _, s := range c.statements(SectionIntent, SectionDecisions, SectionState, SectionNext, SectionContext, SectionBlockers) {
 		for _, f := range fixes {
-			if !s.roots[f.old] || s.roots[f.new] || s.denies() || s.has(former) {
+			if !s.roots[f.old] || s.roots[f.new] || s.denies() || s.has(former()) {
 				continue
 			}
 			about := slices.DeleteFunc(slices.Clone(f.about), func(w string) bool { return w == f.old || w == f.new })
@@ -119,7 +120,7 @@ func (c *checker) superseded() {
 }
 
 // corrected finds a number that stands in place of another.
-var corrected = regexp.MustCompile(`(?i)(\d[\d,.:]*\d|\d)(?: ?[a-z€£$%]{1,12})?(?: (?:by default|now))?,? (?:and )?(?:not|instead of|rather than) (?:the )?[€£$]?(\d[\d,.:]*\d|\d)`)
+var corrected = lazy.Regexp(`(?i)(\d[\d,.:]*\d|\d)(?: ?[a-z€£$%]{1,12})?(?: (?:by default|now))?,? (?:and )?(?:not|instead of|rather than) (?:the )?[€£$]?(\d[\d,.:]*\d|\d)`)
 
 // A span is what a person gave numbers for: the numbers, and the word behind
 // them.
@@ -129,14 +130,14 @@ type span struct {
 }
 
 var (
-	spanOf = regexp.MustCompile(`(?i)\b(\d[\d.:]*)(?:(?: ?[-–] ?| to | and | until )(\d[\d.:]*))? ([a-z]{3,})`)
-	moving = regexp.MustCompile(`(?i)\b(?:make (?:it|that|this)|(?:change|move|set|shift|put) (?:it|that|this|them) to|let['’]?s (?:say|take|make it)|rather|instead|(?:it|that) (?:is|should be|must be|has to be) now|now it is)\b`)
+	spanOf = lazy.Regexp(`(?i)\b(\d[\d.:]*)(?:(?: ?[-–] ?| to | and | until )(\d[\d.:]*))? ([a-z]{3,})`)
+	moving = lazy.Regexp(`(?i)\b(?:make (?:it|that|this)|(?:change|move|set|shift|put) (?:it|that|this|them) to|let['’]?s (?:say|take|make it)|rather|instead|(?:it|that) (?:is|should be|must be|has to be) now|now it is)\b`)
 )
 
 // spansOf returns the spans of a text.
 func spansOf(text string) []span {
 	var list []span
-	for _, m := range spanOf.FindAllStringSubmatch(text, -1) {
+	for _, m := range spanOf().FindAllStringSubmatch(text, -1) {
 		s := span{[]string{root(m[1])}, root(strings.ToLower(m[3]))}
 		if m[2] != "" {
 			s.numbers = append(s.numbers, root(m[2]))
@@ -162,7 +163,7 @@ func (c *checker) moved() {
 		for _, s := range sentences(said.Text) {
 			for _, sp := range spansOf(s) {
 				old, ok := last[sp.of]
-				if ok && len(old.numbers) == len(sp.numbers) && !meet(old.numbers, sp.numbers) && moving.MatchString(s) && !strings.HasSuffix(s, "?") {
+				if ok && len(old.numbers) == len(sp.numbers) && !meet(old.numbers, sp.numbers) && moving().MatchString(s) && !strings.HasSuffix(s, "?") {
 					moves = append(moves, move{old, sp, s})
 				}
 				last[sp.of] = sp
@@ -220,7 +221,7 @@ func (c *checker) replaced() {
 		}
 	}
 	for _, s := range c.statements(SectionDecisions, SectionState, SectionContext) {
-		if s.has(former) || s.denies() {
+		if s.has(former()) || s.denies() {
 			continue
 		}
 		for i := range len(s.words) - 1 {

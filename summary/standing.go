@@ -1,9 +1,10 @@
 package summary
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // standing checks how things stand: what a person ordered, what is open at the
@@ -27,7 +28,7 @@ func (c *checker) hollow() {
 	}
 	for _, f := range c.s.Files {
 		for _, ch := range f.Changes {
-			if !bare.MatchString(fold(ch.Text)) {
+			if !bare().MatchString(fold(ch.Text)) {
 				return
 			}
 		}
@@ -35,7 +36,7 @@ func (c *checker) hollow() {
 	c.add(SectionFiles, "", RuleVague, "no file says what was changed")
 }
 
-var bare = regexp.MustCompile(`(?i)^(?:(?:was|were|been|has|have|file|the|some|minor|various|several|small|and|also|changes?|edits?|updates?|updated|modified|changed|edited|touched|adjusted|reworked|improved|made|fixed|created|added|new|written|deleted|removed|none)\b[\s,.;]*)*$`)
+var bare = lazy.Regexp(`(?i)^(?:(?:was|were|been|has|have|file|the|some|minor|various|several|small|and|also|changes?|edits?|updates?|updated|modified|changed|edited|touched|adjusted|reworked|improved|made|fixed|created|added|new|written|deleted|removed|none)\b[\s,.;]*)*$`)
 
 // An openClause is a clause of the source that leaves something open.
 type openClause struct {
@@ -71,16 +72,16 @@ func (c *checker) pending() {
 		var about []string
 		verbs := make(map[string]bool)
 		for _, w := range s.words {
-			if finishing[w.text] || ended[w.text] {
+			if finishing()[w.text] || ended()[w.text] {
 				verbs[w.root] = true
-			} else if !w.stop && !vagueness[w.text] && !slices.Contains(about, w.root) {
+			} else if !w.stop && !vagueness()[w.text] && !slices.Contains(about, w.root) {
 				about = append(about, w.root)
 			}
 		}
 		for _, o := range open {
 			n := o.count(about)
 			named := slices.ContainsFunc(s.words, func(w word) bool { return w.name && len(w.text) > 2 && o.roots[w.root] })
-			if !o.late && !slices.ContainsFunc(o.words, func(w word) bool { return ended[w.text] && verbs[w.root] }) {
+			if !o.late && !slices.ContainsFunc(o.words, func(w word) bool { return ended()[w.text] && verbs[w.root] }) {
 				continue
 			}
 			told := named || slices.ContainsFunc(o.words, func(w word) bool { return verbs[w.root] })
@@ -98,10 +99,10 @@ func (c *checker) pending() {
 func (s *statement) done() bool {
 	ends := false
 	for _, w := range s.words {
-		if unfinished[w.text] || waiting[w.text] || negations[w.text] {
+		if unfinished()[w.text] || waiting()[w.text] || negations()[w.text] {
 			return false
 		}
-		ends = ends || finishing[w.text] || ended[w.text]
+		ends = ends || finishing()[w.text] || ended()[w.text]
 	}
 	return ends && !strings.HasSuffix(strings.TrimSpace(s.text), "?") && !strings.Contains(s.text, "n't") && !strings.Contains(s.text, "n’t")
 }
@@ -130,7 +131,7 @@ func (c *checker) openClauses() []openClause {
 		steps = c.announced()
 	}
 	for _, o := range slices.Concat(c.src.Open, steps) {
-		if len(content(codeLike.ReplaceAllString(o, " "))) < 2 {
+		if len(content(codeLike().ReplaceAllString(o, " "))) < 2 {
 			continue // a name alone leaves nothing open
 		}
 		for _, cl := range clauses(o) {
@@ -144,8 +145,8 @@ func (c *checker) openClauses() []openClause {
 		}
 	}
 	for _, cl := range c.saidClauses() {
-		denied, late := cl.has(negations), cl.at >= end
-		if late && (cl.asks || denied || cl.has(unfinished) || cl.has(waiting)) || denied && !cl.user && cl.has(ended) {
+		denied, late := cl.has(negations()), cl.at >= end
+		if late && (cl.asks || denied || cl.has(unfinished()) || cl.has(waiting())) || denied && !cl.user && cl.has(ended()) {
 			list = append(list, openClause{cl.statement, cl.at, late})
 		}
 	}
@@ -153,14 +154,14 @@ func (c *checker) openClauses() []openClause {
 }
 
 // codeLike finds paths and code spans.
-var codeLike = regexp.MustCompile("`[^`]*`|\\S*/\\S*|\\([^)]*\\)")
+var codeLike = lazy.Regexp("`[^`]*`|\\S*/\\S*|\\([^)]*\\)")
 
 // nothing checks that a summary does not say that nothing is open, or nothing to
 // do, where the source leaves something that it does not tell elsewhere.
 func (c *checker) nothing() {
 	var all []statement
 	for _, e := range c.s.Entries() {
-		if !leadsNone.MatchString(e.Text) {
+		if !leadsNone().MatchString(e.Text) {
 			all = append(all, newStatement(e.Section, e.Text, e.Text))
 		}
 	}
@@ -196,7 +197,7 @@ func (c *checker) unsure() []string {
 	for _, said := range slices.Backward(c.src.Said) {
 		if len(said.Text) < longest {
 			for _, s := range sentences(said.Text) {
-				if uncertain.MatchString(s) {
+				if uncertain().MatchString(s) {
 					list = append(list, s)
 				}
 			}
@@ -208,7 +209,7 @@ func (c *checker) unsure() []string {
 	return list
 }
 
-var uncertain = regexp.MustCompile(`(?i)\b(?:open question|(?:is|still|remains|stays) (?:open|undecided|unclear|unknown|blocked)|not (?:yet |been )*(?:clear|known|decided|fixed|settled)|(?:waits|waiting) for|cannot say|could not check|(?:don['’]t|do not) know yet|have to ask|need to ask)\b|^open: `)
+var uncertain = lazy.Regexp(`(?i)\b(?:open question|(?:is|still|remains|stays) (?:open|undecided|unclear|unknown|blocked)|not (?:yet |been )*(?:clear|known|decided|fixed|settled)|(?:waits|waiting) for|cannot say|could not check|(?:don['’]t|do not) know yet|have to ask|need to ask)\b|^open: `)
 
 // announced returns the entries of a list in the last reply that says what comes
 // next.
@@ -217,11 +218,11 @@ func (c *checker) announced() []string {
 		if said.User {
 			continue
 		}
-		at := numbered.FindAllStringIndex(said.Text, -1)
+		at := numbered().FindAllStringIndex(said.Text, -1)
 		if len(at) < 2 {
-			return slices.DeleteFunc(sentences(said.Text), func(s string) bool { return !coming.MatchString(s) || !intended.MatchString(s) })
+			return slices.DeleteFunc(sentences(said.Text), func(s string) bool { return !coming().MatchString(s) || !intended().MatchString(s) })
 		}
-		if !ahead.MatchString(said.Text[:at[0][0]]) {
+		if !ahead().MatchString(said.Text[:at[0][0]]) {
 			return nil
 		}
 		var list []string
@@ -238,15 +239,15 @@ func (c *checker) announced() []string {
 }
 
 var (
-	numbered  = regexp.MustCompile(`(?m)(?:^|[\s:])[1-9][.)] `)
-	ahead     = regexp.MustCompile(`(?i)\b(?:then|next|left|to do|to be done|remains?|remaining|missing|afterwards|steps|to come)\b[^.!?]*$`)
-	coming    = regexp.MustCompile(`(?i)^(?:next|then|after that|left to do|what is left|remaining|once)\b`)
-	intended  = regexp.MustCompile(`(?i)^next(?: steps?)?\b *[:,]|\b(?:will|should|must|needs?|have to|has to|is to|are to|remains?|left|['’]ll)\b`)
-	leadsNone = regexp.MustCompile(`(?i)^\W*(?:none|nothing)\b`)
+	numbered  = lazy.Regexp(`(?m)(?:^|[\s:])[1-9][.)] `)
+	ahead     = lazy.Regexp(`(?i)\b(?:then|next|left|to do|to be done|remains?|remaining|missing|afterwards|steps|to come)\b[^.!?]*$`)
+	coming    = lazy.Regexp(`(?i)^(?:next|then|after that|left to do|what is left|remaining|once)\b`)
+	intended  = lazy.Regexp(`(?i)^next(?: steps?)?\b *[:,]|\b(?:will|should|must|needs?|have to|has to|is to|are to|remains?|left|['’]ll)\b`)
+	leadsNone = lazy.Regexp(`(?i)^\W*(?:none|nothing)\b`)
 )
 
 func onlyNone(list []Item) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(it Item) bool { return !leadsNone.MatchString(it.Text) })
+	return len(list) > 0 && !slices.ContainsFunc(list, func(it Item) bool { return !leadsNone().MatchString(it.Text) })
 }
 
 // failing checks that no error is told as resolved whose call failed when it was

@@ -1,11 +1,11 @@
 package summary
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
@@ -148,12 +148,12 @@ func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 	return out, &sum, changed
 }
 
-var clauseEnd = regexp.MustCompile(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|although|however|whereas|before|until)\s|\s[–—]\s|\sand\s`)
+var clauseEnd = lazy.Regexp(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|although|however|whereas|before|until)\s|\s[–—]\s|\sand\s`)
 
 // clauses parts a text where another statement may begin.
 func clauses(text string) []string {
 	var list []string
-	for _, c := range clauseEnd.Split(text, -1) {
+	for _, c := range clauseEnd().Split(text, -1) {
 		if c = strings.TrimSpace(c); c != "" {
 			list = append(list, c)
 		}
@@ -167,10 +167,10 @@ func completes(clause, todo string) bool {
 	finished := strings.ContainsAny(clause, "✓✔✅")
 	said := make(map[string]bool, len(words))
 	for _, w := range words {
-		if unfinished[w] || strings.HasSuffix(w, "n't") {
+		if unfinished()[w] || strings.HasSuffix(w, "n't") {
 			return false
 		}
-		finished = finished || finishing[w]
+		finished = finished || finishing()[w]
 		said[stem(w)] = true
 	}
 	if !finished {
@@ -178,12 +178,12 @@ func completes(clause, todo string) bool {
 	}
 	need := strings.FieldsFunc(strings.ToLower(todo), notWord)
 	// "Add the login page" is done when the login page is complete.
-	if len(need) > 1 && beginning[need[0]] {
+	if len(need) > 1 && beginning()[need[0]] {
 		need = need[1:]
 	}
 	found := 0
 	for _, w := range need {
-		if stops[w] {
+		if stops()[w] {
 			continue
 		}
 		if !said[stem(w)] {
@@ -227,12 +227,15 @@ var (
 		"those as we i you our all so now has have had")
 )
 
-func set(words string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		m[w] = true
-	}
-	return m
+// set returns the words of a text as a set, which is made at its first use.
+func set(words string) func() map[string]bool {
+	return lazy.Value(func() map[string]bool {
+		m := make(map[string]bool)
+		for w := range strings.FieldsSeq(words) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 // stem returns a word without the endings of English, as far as comparing asks

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A word is a word of a text as it is compared: its root, where it stands among
@@ -108,7 +110,7 @@ func wordsOf(text string) []word {
 	var list []word
 	spell(text, func(w string, start, at int) {
 		low := strings.ToLower(w)
-		x := word{text: low, at: at, root: root(low), stop: stops[low] || auxiliary[low] || low == "one" || len(low) == 1 && !digitAt(low, 0)}
+		x := word{text: low, at: at, root: root(low), stop: stops()[low] || auxiliary()[low] || low == "one" || len(low) == 1 && !digitAt(low, 0)}
 		x.name = !x.stop && isName(text, w, start)
 		x.capital = !x.stop && 'A' <= w[0] && w[0] <= 'Z' && len(w) > 2
 		list = append(list, x)
@@ -221,7 +223,7 @@ func sideOf(behind []string) side {
 		}
 		for k, n := range behind[i+1:] {
 			switch {
-			case !negations[n]:
+			case !negations()[n]:
 			case k == 0:
 				return against[s] // not more than 4
 			default:
@@ -234,7 +236,7 @@ func sideOf(behind []string) side {
 }
 
 // dimensions has what a unit measures, and its short form.
-var dimensions = func() map[string][2]string {
+var dimensions = lazy.Value(func() map[string][2]string {
 	m := make(map[string][2]string)
 	for dim, list := range map[string]string{
 		"size": "b:byte kb mb gb tb kib mib gib",
@@ -250,7 +252,7 @@ var dimensions = func() map[string][2]string {
 		}
 	}
 	return m
-}()
+})
 
 // indexOf looks for words, given as roots, in a text.
 func indexOf(text string, roots map[string]bool) *index {
@@ -263,7 +265,7 @@ func indexOf(text string, roots map[string]bool) *index {
 		if number != "" {
 			unit := ""
 			if at == end+1 {
-				unit = dimensions[low][1]
+				unit = dimensions()[low][1]
 			}
 			if x.units[number] == nil {
 				x.units[number] = make(map[string]bool)

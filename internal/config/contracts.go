@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -119,7 +119,7 @@ func (c *Contracts) Write(scope governance.Scope, id transcript.SessionID, text 
 const longest = 120
 
 // reserved are names that Windows keeps for devices.
-var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+var reserved = lazy.Regexp(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // contractName returns the name of the file for a contract, without its
 // extension: the session's id, if that is made of lower-case letters, digits,
@@ -142,7 +142,7 @@ func contractName(scope governance.Scope, id transcript.SessionID) string {
 // portable returns a text in the characters that every file system has.
 func portable(text string) string {
 	var b strings.Builder
-	device := reserved.MatchString(text)
+	device := reserved().MatchString(text)
 	for i := range len(text) {
 		c := text[i]
 		ok := 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '.' || c == '-')

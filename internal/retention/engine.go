@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
@@ -216,16 +216,16 @@ func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 }
 
 // heads is how stubs and summaries of Carrel begin.
-var heads = regexp.MustCompile(`(?m)^\[carrel (?:sum_)?([0-9a-f]{8})`)
+var heads = lazy.Regexp(`(?m)^\[carrel (?:sum_)?([0-9a-f]{8})`)
 
 // sources is how a line of a summary names the block that it is from.
-var sources = regexp.MustCompile(`(?m)^.*\[([0-9a-f]{8})\].*$`)
+var sources = lazy.Regexp(`(?m)^.*\[([0-9a-f]{8})\].*$`)
 
 // stubs finds the parts of a text by which blocks can be recalled: from the head of
 // a stub up to the next, and lines of a summary that name a block.
 func (d *desk) stubs(text string) []Stub {
 	var list []Stub
-	at := heads.FindAllStringSubmatchIndex(text, -1)
+	at := heads().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		to := len(text)
 		if i+1 < len(at) {
@@ -235,7 +235,7 @@ func (d *desk) stubs(text string) []Stub {
 			list = append(list, Stub{From: m[0], To: to, For: blocks})
 			continue
 		}
-		for _, l := range sources.FindAllStringSubmatchIndex(text[m[0]:to], -1) {
+		for _, l := range sources().FindAllStringSubmatchIndex(text[m[0]:to], -1) {
 			list = append(list, Stub{From: m[0] + l[0], To: m[0] + l[1], For: d.places[text[m[0]+l[2]:m[0]+l[3]]]})
 		}
 	}

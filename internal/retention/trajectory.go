@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -97,7 +97,7 @@ func roleOf(r transcript.Role) Role {
 	return RoleUser
 }
 
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
+var uuid = lazy.Regexp(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
 
 // FamilyOf returns the project of a file by its path: its name up to the first
 // hyphen, or, if the name has none or is a UUID, the folder that it is in. The two
@@ -105,7 +105,7 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
 func FamilyOf(path string) string {
 	base := filepath.Base(path)
 	head, _, found := strings.Cut(strings.TrimSuffix(base, filepath.Ext(base)), "-")
-	if !found || uuid.MatchString(base) {
+	if !found || uuid().MatchString(base) {
 		return filepath.Base(filepath.Dir(path))
 	}
 	if head == "tau1" || head == "tau2" {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -100,14 +100,14 @@ func (v *viewer) say(kind, text string) {
 }
 
 // placeholder is the text that stands for a medium.
-var placeholder = regexp.MustCompile(`^\[(image|document|audio)[^\]]*\]$`)
+var placeholder = lazy.Regexp(`^\[(image|document|audio)[^\]]*\]$`)
 
 // lines returns the lines of a text that have something in them.
 func lines(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line != "" && !placeholder.MatchString(line) {
+		if line != "" && !placeholder().MatchString(line) {
 			kept = append(kept, line)
 		}
 	}
