@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel/internal/jsonschema"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -85,10 +84,10 @@ does not fit, with what is wrong. If there is one, the exit code is 1.`,
 				return err
 			}
 			value := struct {
-				File     string          `json:"file"`
-				Name     string          `json:"name"`
-				OK       bool            `json:"ok"`
-				Problems []schemaProblem `json:"problems"`
+				File     string               `json:"file"`
+				Name     string               `json:"name"`
+				OK       bool                 `json:"ok"`
+				Problems []jsonschema.Problem `json:"problems"`
 			}{args[1], args[0], len(problems) == 0, problems}
 			err = g.result(document{name: "schema-check", value: value}, func(p *page) {
 				t := &table{head: []string{"field", "what is wrong"}}
@@ -154,61 +153,21 @@ func schemaInfos() ([]schemaInfo, error) {
 	return infos, nil
 }
 
-// A schemaProblem is a field that does not fit a schema.
-type schemaProblem struct {
-	Field string `json:"field"` // as a JSON Pointer; empty if it is the whole document
-	Text  string `json:"text"`
-}
-
 // checkSchema holds a file against a schema.
-func checkSchema(name, file string, data []byte) ([]schemaProblem, error) {
+func checkSchema(name, file string, data []byte) ([]jsonschema.Problem, error) {
 	text, err := schemaText(name)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := compileSchema(name, text)
+	schema, err := jsonschema.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	problems, err := schema.Check(data)
 	if err != nil {
 		return nil, notJSON(file, data, err)
 	}
-	problems := []schemaProblem{}
-	bad, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(doc))
-	if !ok {
-		return problems, nil
-	}
-	return leaves(problems, bad.DetailedOutput()), nil
-}
-
-// leaves adds what is wrong in the end to problems, each once: what leads there
-// says only that something is.
-func leaves(problems []schemaProblem, u *jsonschema.OutputUnit) []schemaProblem {
-	for i := range u.Errors {
-		problems = leaves(problems, &u.Errors[i])
-	}
-	if len(u.Errors) > 0 || u.Error == nil {
-		return problems
-	}
-	if p := (schemaProblem{u.InstanceLocation, u.Error.String()}); !slices.Contains(problems, p) {
-		problems = append(problems, p)
-	}
-	return problems
-}
-
-func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is fetched, not even from files
-	url := "carrel:schema/" + name
-	if err := c.AddResource(url, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(url)
+	return append([]jsonschema.Problem{}, problems...), nil // in JSON a list, also if it is empty
 }
 
 // notJSON returns an error about a file that is not JSON.

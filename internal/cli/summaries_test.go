@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/jsonschema"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/summary"
 )
@@ -85,7 +86,7 @@ func TestSchemasNameTheField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(problems, func(p schemaProblem) bool { return p.Field == tt.want && p.Text != "" }) {
+		if !slices.ContainsFunc(problems, func(p jsonschema.Problem) bool { return p.Field == tt.want && p.Text != "" }) {
 			t.Errorf("%s: problems of %s are %v, want one of field %q", tt.schema, tt.text, problems, tt.want)
 		}
 	}

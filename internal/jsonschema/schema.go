@@ -1,0 +1,161 @@
+package jsonschema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// A Schema is what documents can be held against. Make one with [Parse].
+type Schema struct{ root *node }
+
+// Errors about schemas.
+var (
+	// ErrReference is about a $ref that leads nowhere, or in a circle.
+	ErrReference = errors.New("a reference leads nowhere")
+
+	// ErrType is about a type that JSON does not have.
+	ErrType = errors.New("no such type")
+
+	// ErrNull is about null in the place of a schema.
+	ErrNull = errors.New("null is no schema")
+)
+
+// Parse reads a schema. The error says what of it is none, or is beyond what this
+// package knows.
+func Parse(text []byte) (*Schema, error) {
+	root := new(node)
+	if err := json.Unmarshal(text, root); err != nil {
+		return nil, err
+	}
+	if err := link(root); err != nil {
+		return nil, err
+	}
+	return &Schema{root}, nil
+}
+
+// A node is a schema or one within it.
+type node struct {
+	keywords
+
+	never    bool           // the schema false
+	target   *node          // of Ref
+	matching *regexp.Regexp // of Pattern
+	allowed  []any          // of Enum or Const; nil for anything
+}
+
+// keywords are those that a schema may have.
+type keywords struct {
+	Schema      string `json:"$schema"`
+	ID          string `json:"$id"`
+	Comment     string `json:"$comment"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Format      string `json:"format"`
+
+	Ref  string           `json:"$ref"`
+	Defs map[string]*node `json:"$defs"`
+
+	Type  types           `json:"type"`
+	Enum  []any           `json:"enum"`
+	Const json.RawMessage `json:"const"`
+
+	Minimum *json.Number `json:"minimum"`
+	Maximum *json.Number `json:"maximum"`
+
+	MinLength *int   `json:"minLength"`
+	Pattern   string `json:"pattern"`
+
+	MinItems    *int  `json:"minItems"`
+	UniqueItems bool  `json:"uniqueItems"`
+	Items       *node `json:"items"`
+
+	Required             []string         `json:"required"`
+	MinProperties        *int             `json:"minProperties"`
+	Properties           map[string]*node `json:"properties"`
+	AdditionalProperties *node            `json:"additionalProperties"`
+	PropertyNames        *node            `json:"propertyNames"`
+
+	If   *node `json:"if"`
+	Then *node `json:"then"`
+	Else *node `json:"else"`
+}
+
+// UnmarshalJSON reads a schema, which may be true or false.
+func (n *node) UnmarshalJSON(text []byte) error {
+	var verdict bool
+	if json.Unmarshal(text, &verdict) == nil {
+		n.never = !verdict
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&n.keywords); err != nil {
+		return err
+	}
+	return n.compile()
+}
+
+// compile makes of keywords what documents are held against.
+func (n *node) compile() (err error) {
+	for _, named := range []map[string]*node{n.Defs, n.Properties} {
+		for name, child := range named {
+			if child == nil {
+				return fmt.Errorf("%w: %q", ErrNull, name)
+			}
+		}
+	}
+	n.allowed = n.Enum
+	if n.Const != nil {
+		v, err := decode(n.Const)
+		if err != nil {
+			return err
+		}
+		n.allowed = append([]any{}, v)
+	}
+	if n.Pattern != "" {
+		n.matching, err = regexp.Compile(n.Pattern)
+	}
+	return err
+}
+
+// decode reads a document of which the numbers stay as they are written.
+func decode(text []byte) (v any, err error) {
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		return nil, err // that it is one document, and where it is not
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}
+
+// types are the names of types: one or a list.
+type types []string
+
+// UnmarshalJSON reads one name or a list of names.
+func (t *types) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*t = types{one}
+		return t.check()
+	}
+	if err := json.Unmarshal(text, (*[]string)(t)); err != nil {
+		return err
+	}
+	return t.check()
+}
+
+func (t *types) check() error {
+	for _, name := range *t {
+		switch name {
+		case "null", "boolean", "integer", "number", "string", "array", "object":
+		default:
+			return fmt.Errorf("%w: %q", ErrType, name)
+		}
+	}
+	return nil
+}

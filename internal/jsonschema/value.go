@@ -1,0 +1,100 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// typeOf returns the type of a value, with an article.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		if isInteger(v) {
+			return "an integer"
+		}
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}
+
+// isOf reports whether a value is of a type.
+func isOf(name string, v any) bool {
+	is := typeOf(v)
+	return strings.HasSuffix(is, name) || name == "number" && is == "an integer"
+}
+
+// far is how many digits an exponent may have. What is beyond is compared by
+// whether it is large or small: to write it out would take any amount of memory.
+const far = 4
+
+// exact returns the value of a number. It returns nil if that is too far from 1.
+func exact(n json.Number) *big.Rat {
+	if i := strings.IndexAny(n.String(), "eE"); i >= 0 && len(n)-i-1 > far {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(n.String())
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+func isInteger(n json.Number) bool {
+	if r := exact(n); r != nil {
+		return r.IsInt()
+	}
+	f, err := n.Float64()
+	return err != nil || f != 0 // so large that there is nothing behind the point, or so small that there is
+}
+
+// compare compares two numbers.
+func compare(a, b json.Number) int {
+	x, y := exact(a), exact(b)
+	if x != nil && y != nil {
+		return x.Cmp(y)
+	}
+	f, _ := strconv.ParseFloat(a.String(), 64)
+	g, _ := strconv.ParseFloat(b.String(), 64)
+	return big.NewFloat(f).Cmp(big.NewFloat(g))
+}
+
+// canonical returns the same text for values that are equal, and only for them:
+// the order of fields and the way that a number is written do not count.
+func canonical(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		if r := exact(v); r != nil {
+			return r.RatString()
+		}
+		return v.String()
+	case []any:
+		list := make([]string, len(v))
+		for i, item := range v {
+			list[i] = canonical(item)
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	case map[string]any:
+		list := make([]string, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			list = append(list, strconv.Quote(name)+":"+canonical(v[name]))
+		}
+		return "{" + strings.Join(list, ",") + "}"
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return "null"
+}
