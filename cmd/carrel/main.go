@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -19,7 +20,7 @@ const gcPercent = 30
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		collectEarlier()
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -30,4 +31,11 @@ func main() {
 		cancel(&cli.SignalError{Signal: s})
 	}()
 	os.Exit(cli.Main(ctx, cli.OS(), os.Args[1:]))
+}
+
+// collectEarlier sets gcPercent after the first collection. It holds for small
+// heaps as well, so that set at once it would have the first collection come
+// before most commands have begun.
+func collectEarlier() {
+	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)
 }

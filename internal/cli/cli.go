@@ -34,7 +34,7 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 			code = g.fail(ctx, &panicError{v, debug.Stack()})
 		}
 	}()
-	root := newRoot(env, g)
+	root := rootFor(env, g, args)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -79,7 +79,32 @@ const (
 	groupAdmin        = "admin"
 )
 
-func newRoot(env *Env, g *globals) *cobra.Command {
+// quick are commands that other programs run at every step. Where the first
+// argument is one of them, no other is made.
+func quick(name string) func(*Env, *globals) *cobra.Command {
+	switch name {
+	case "version":
+		return newVersion
+	}
+	return nil
+}
+
+// rootFor returns the root command with what a command line may need of the
+// others: all of them, or one that is quick.
+func rootFor(env *Env, g *globals, args []string) *cobra.Command {
+	if len(args) > 0 {
+		if newCommand := quick(args[0]); newCommand != nil {
+			root, cmd := newTrunk(g), newCommand(env, g)
+			cmd.DisableFlagsInUseLine = true
+			root.AddCommand(cmd)
+			return root
+		}
+	}
+	return newRoot(env, g)
+}
+
+// newTrunk returns the root command without the others.
+func newTrunk(g *globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "carrel",
 		Short: "Keep the context window of a language model in order",
@@ -100,6 +125,14 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 			return usagef("no command")
 		},
 	}
+	g.register(root.PersistentFlags())
+	_ = root.RegisterFlagCompletionFunc("profile", g.completeProfile) // it fails only for a flag that is not there
+	return root
+}
+
+// newRoot returns the root command with all others.
+func newRoot(env *Env, g *globals) *cobra.Command {
+	root := newTrunk(g)
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start:"},
 		&cobra.Group{ID: groupConversation, Title: "Conversations:"},
@@ -110,7 +143,6 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		&cobra.Group{ID: groupAdmin, Title: "Administration:"},
 	)
 	root.SetHelpCommandGroupID(groupAdmin)
-	g.register(root.PersistentFlags())
 	for _, group := range []struct {
 		id       string
 		commands []func(*Env, *globals) *cobra.Command
@@ -137,7 +169,6 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
 		}
 	}
 	root.AddCommand(newTopics()...)
-	_ = root.RegisterFlagCompletionFunc("profile", g.completeProfile) // it fails only for a flag that is not there
 	return root
 }
 

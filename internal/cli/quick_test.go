@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A command that is quick is the same without the others around it.
+func TestQuickCommandsAreThoseOfTheWholeTree(t *testing.T) {
+	for _, args := range [][]string{
+		{"version"},
+		{"version", "--help"},
+		{"version", "--json"},
+		{"-q", "version"}, // is not seen to be quick
+	} {
+		env, stdout, stderr := newEnv(t)
+		if code := Main(t.Context(), env, args); code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", args, code, stderr)
+		}
+		var want bytes.Buffer
+		g := &globals{env: env}
+		env.Stdout = &want
+		root := newRoot(env, g)
+		root.SetArgs(args)
+		root.SetOut(&want)
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.String(), stdout.String()); diff != "" {
+			t.Errorf("%v: output (-whole tree +as run):\n%s", args, diff)
+		}
+	}
+}
+
+func TestQuickCommandsHaveTheNameTheyAreFoundBy(t *testing.T) {
+	env, _, _ := newEnv(t)
+	g := &globals{env: env}
+	found := 0
+	for _, cmd := range newRoot(env, g).Commands() {
+		if newCommand := quick(cmd.Name()); newCommand != nil {
+			found++
+			if own := newCommand(env, g); own.Name() != cmd.Name() || own.Short != cmd.Short {
+				t.Errorf("quick %q makes %q", cmd.Name(), own.Name())
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no command is quick")
+	}
+}
