@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A call is one request that is being answered.
+type call struct {
+	name   string // of the operation
+	id     string // of the request
+	engine *carrel.Engine
+	grant  *governance.Grant
+	scope  governance.Scope
+}
+
+// actor returns who asks, as far as that is known.
+func (c *call) actor() governance.Actor {
+	if c.grant == nil {
+		return ""
+	}
+	return c.grant.Actor
+}
+
+// token returns what tells apart who asks.
+func (c *call) token() string {
+	if c.grant.ID != "" {
+		return c.grant.ID
+	}
+	return string(c.grant.Actor)
+}
+
+type callKey struct{}
+
+// callOf returns the call that a context belongs to.
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// newCall begins a call. A client may bring an id for it.
+func (s *server) newCall(h http.Header) *call {
+	c := &call{name: "none", id: h.Get(api.HeaderRequest)}
+	if !isName(c.id) {
+		var b [8]byte
+		_, _ = io.ReadFull(s.opts.Rand, b[:]) // an id that is not random still is one
+		c.id = hex.EncodeToString(b[:])
+	}
+	return c
+}
+
+// isName reports whether a text may stand in logs and headers as it is.
+func isName(s string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return s != "" && len(s) <= 64 && strings.Trim(s, letters) == ""
+}
+
+// admit finds out who asks and lets them in, or not.
+func (s *server) admit(r *http.Request, c *call, p governance.Permission) error {
+	if err := s.identify(r, c); err != nil {
+		return err
+	}
+	scope, err := scopeOf(r.Header, c.grant)
+	if err != nil {
+		return err
+	}
+	c.scope = scope
+	return c.grant.Check(scope, p, s.opts.Now())
+}
+
+// identify finds out who asks.
+func (s *server) identify(r *http.Request, c *call) error {
+	engine, grant, err := s.opts.Engine(r.Context())
+	switch {
+	case err != nil:
+		return err
+	case engine == nil || grant == nil:
+		return api.ErrUnauthenticated
+	}
+	c.engine, c.grant = engine, grant
+	return nil
+}
+
+// admitAnywhere lets in whoever has a grant that holds, and a permission in any
+// scope if one is given: for what is of no scope.
+func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission) error {
+	if err := s.identify(r, c); err != nil {
+		return err
+	}
+	expired := expired(c.grant, s.opts.Now())
+	if expired || p != "" && !slices.Contains(c.grant.Permissions, p) {
+		return &governance.DeniedError{Actor: c.grant.Actor, Permission: p, Expired: expired}
+	}
+	return nil
+}
+
+func expired(g *governance.Grant, now time.Time) bool {
+	return !g.Expires.IsZero() && !now.Before(g.Expires)
+}
+
+// scopeOf returns whose context a request is about.
+func scopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
+	switch given := h.Values(api.HeaderScope); len(given) {
+	case 0:
+		return onlyScope(g)
+	case 1:
+		scope, err := governance.ParseScope(given[0])
+		if err != nil {
+			return "", bad(api.HeaderScope, "is no scope")
+		}
+		return scope, nil
+	default:
+		return "", bad(api.HeaderScope, "comes twice")
+	}
+}
+
+// onlyScope returns the scope that a grant names, if it names one.
+func onlyScope(g *governance.Grant) (governance.Scope, error) {
+	var named []governance.Scope
+	for _, p := range g.Scopes {
+		if !strings.HasSuffix(string(p), "*") {
+			named = append(named, governance.Scope(p))
+		}
+	}
+	if len(named) != 1 {
+		return "", bad(api.HeaderScope, "is missing, and the token is not for one scope alone")
+	}
+	return named[0], nil
+}

@@ -1,0 +1,324 @@
+package rest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// A reader is at a value of a body.
+type reader struct {
+	*rawjson.Reader
+	data     []byte
+	elements int // of lists, so far
+}
+
+// maxElements is how many elements the lists of one body may have together, so that
+// a few bytes each do not take up much more memory than the body.
+const maxElements = 200_000
+
+// A decode reads the next value into a variable.
+type decode func(r *reader, v reflect.Value) error
+
+// decoders makes decodes of types, each once. It is used while routes are
+// registered and panics at a type that no request may have.
+//
+// What it makes is stricter than encoding/json: keys are as they are spelled, each
+// comes once and has its field, what must be there is there, null stands for
+// lists, bytes and what may be absent alone, numbers are whole where they must be,
+// and texts are valid Unicode.
+type decoders map[reflect.Type]decode
+
+// of returns how a type is read.
+func (ds decoders) of(t reflect.Type) decode {
+	if d := ds[t]; d != nil {
+		return d
+	}
+	var d decode
+	ds[t] = func(r *reader, v reflect.Value) error { return d(r, v) } // for types that have themselves in them
+	d = ds.make(t)
+	ds[t] = d
+	return d
+}
+
+func (ds decoders) make(t reflect.Type) decode {
+	switch p := reflect.PointerTo(t); {
+	case t.Kind() == reflect.Pointer:
+		return ds.pointer(t)
+	case p.Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return decodeCustom
+	}
+	switch t.Kind() { //nolint:exhaustive // a request has no others
+	case reflect.Bool:
+		return decodeBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return decodeInt
+	case reflect.Float64:
+		return decodeFloat
+	case reflect.String:
+		return decodeString
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return decodeBytes
+		}
+		return ds.slice(t)
+	case reflect.Array:
+		return decodeText(t)
+	case reflect.Struct:
+		return ds.object(t)
+	}
+	panic(fmt.Sprintf("rest: no request may have a %v", t))
+}
+
+// document reads a whole body into v, which is a struct.
+func document(d decode, data []byte, v reflect.Value) error {
+	r := &reader{Reader: rawjson.NewReader(data), data: data}
+	if err := d(r, v); err != nil {
+		return err
+	}
+	return r.End()
+}
+
+// wrong returns an error about the kind of the next value. It reads the value, as
+// one that is broken is worse.
+func (r *reader) wrong(want string) error {
+	at := r.Offset()
+	if _, err := r.Skip(); err != nil {
+		return err
+	}
+	return r.Fail(at, "is not %s", want)
+}
+
+// text reads a string that is valid Unicode.
+func (r *reader) text() (string, error) {
+	if r.Kind() != rawjson.String {
+		return "", r.wrong("a string")
+	}
+	at := r.Offset()
+	s, err := r.String()
+	if err == nil && r.Lossy() {
+		return "", r.Fail(at+unsound(r.data[at:]), "is not valid Unicode")
+	}
+	return s, err
+}
+
+// raw reads a value of any kind whose text is valid UTF-8.
+func (r *reader) raw() ([]byte, error) {
+	span, err := r.Skip()
+	if err != nil {
+		return nil, err
+	}
+	if data := span.Of(r.data); !utf8.Valid(data) {
+		return nil, r.Fail(span.Start+unsound(data), "is not valid Unicode")
+	}
+	return span.Of(r.data), nil
+}
+
+// unsound returns where the first byte is that is not UTF-8, or 0.
+func unsound(data []byte) int {
+	for i := 0; i < len(data); {
+		c, n := utf8.DecodeRune(data[i:])
+		if c == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return 0
+}
+
+func decodeBool(r *reader, v reflect.Value) error {
+	kind := r.Kind()
+	if kind != rawjson.True && kind != rawjson.False {
+		return r.wrong("true or false")
+	}
+	if _, err := r.Skip(); err != nil {
+		return err
+	}
+	v.SetBool(kind == rawjson.True)
+	return nil
+}
+
+// number reads a number as it is spelled.
+func (r *reader) number() (at int, text string, err error) {
+	if r.Kind() != rawjson.Number {
+		return 0, "", r.wrong("a number")
+	}
+	span, err := r.Skip()
+	return span.Start, string(span.Of(r.data)), err
+}
+
+func decodeInt(r *reader, v reflect.Value) error {
+	at, text, err := r.number()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(text, 10, v.Type().Bits())
+	if err != nil {
+		return r.Fail(at, "is not a whole number, or too large a one")
+	}
+	v.SetInt(n)
+	return nil
+}
+
+func decodeFloat(r *reader, v reflect.Value) error {
+	at, text, err := r.number()
+	if err != nil {
+		return err
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return r.Fail(at, "is too large a number")
+	}
+	v.SetFloat(f)
+	return nil
+}
+
+func decodeString(r *reader, v reflect.Value) error {
+	s, err := r.text()
+	if err != nil {
+		return err
+	}
+	v.SetString(s)
+	return nil
+}
+
+// decodeBytes reads bytes in base64. It decodes them from the body itself, in which
+// they have no escapes as a rule.
+func decodeBytes(r *reader, v reflect.Value) error {
+	if r.Kind() == rawjson.Null {
+		_, err := r.Skip()
+		return err
+	}
+	at := r.Offset()
+	s, err := r.text()
+	if err != nil {
+		return err
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return r.Fail(at, "is not base64")
+	}
+	v.SetBytes(b)
+	return nil
+}
+
+// decodeText returns how to read an array of bytes that has a spelling of its own,
+// such as a digest.
+func decodeText(t reflect.Type) decode {
+	type unmarshaler interface{ UnmarshalText(text []byte) error }
+	if !reflect.PointerTo(t).Implements(reflect.TypeFor[unmarshaler]()) {
+		panic(fmt.Sprintf("rest: no request may have a %v", t))
+	}
+	return func(r *reader, v reflect.Value) error {
+		at := r.Offset()
+		s, err := r.text()
+		if err != nil {
+			return err
+		}
+		if err := v.Addr().Interface().(unmarshaler).UnmarshalText([]byte(s)); err != nil {
+			return r.Fail(at, "is not as it is spelled elsewhere")
+		}
+		return nil
+	}
+}
+
+// decodeCustom reads a value that knows how.
+func decodeCustom(r *reader, v reflect.Value) error {
+	at := r.Offset()
+	raw, err := r.raw()
+	if err != nil {
+		return err
+	}
+	if err := v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw); err != nil {
+		return r.Fail(at, "is no %s", strings.ToLower(v.Type().Name()))
+	}
+	return nil
+}
+
+func (ds decoders) pointer(t reflect.Type) decode {
+	elem := ds.of(t.Elem())
+	return func(r *reader, v reflect.Value) error {
+		if r.Kind() == rawjson.Null {
+			_, err := r.Skip()
+			return err
+		}
+		v.Set(reflect.New(t.Elem()))
+		return elem(r, v.Elem())
+	}
+}
+
+func (ds decoders) slice(t reflect.Type) decode {
+	elem := ds.of(t.Elem())
+	return func(r *reader, v reflect.Value) error {
+		switch r.Kind() { //nolint:exhaustive // all others are wrong
+		case rawjson.Null:
+			_, err := r.Skip()
+			return err
+		case rawjson.Array:
+		default:
+			return r.wrong("a list")
+		}
+		v.Set(reflect.MakeSlice(t, 0, 0))
+		return r.Array(func(i int) error {
+			if r.elements++; r.elements > maxElements {
+				return r.Fail(r.Offset(), "is one element too many: a request has %d at most", maxElements)
+			}
+			v.Grow(1)
+			v.SetLen(i + 1)
+			return elem(r, v.Index(i))
+		})
+	}
+}
+
+func (ds decoders) object(t reflect.Type) decode { return ds.fields(fieldsOf(t)) }
+
+// fields returns how to read an object that has these fields.
+func (ds decoders) fields(fields []field) decode {
+	ways := make([]decode, len(fields))
+	at := make(map[string]int, len(fields))
+	for i, f := range fields {
+		ways[i] = ds.of(f.typ)
+		at[f.name] = i
+	}
+	return func(r *reader, v reflect.Value) error {
+		if r.Kind() != rawjson.Object {
+			return r.wrong("an object")
+		}
+		begin, seen := r.Offset(), make([]bool, len(fields))
+		err := r.Object(func(key string) error {
+			i, ok := at[key]
+			if !ok {
+				return unknown(r, key, fields)
+			}
+			seen[i] = true
+			return ways[i](r, v.FieldByIndex(fields[i].index))
+		})
+		if err != nil {
+			return err
+		}
+		for i, f := range fields {
+			if !seen[i] && !f.optional {
+				return r.Fail(begin, "lacks %q", f.name)
+			}
+		}
+		return nil
+	}
+}
+
+// unknown returns the error about a key that no field has. A key that differs in
+// its capitals alone is one of these: other programs would take it for the field.
+func unknown(r *reader, key string, fields []field) error {
+	e := r.Fail(r.KeyOffset(), "is no field of this request")
+	for _, f := range fields {
+		if strings.EqualFold(f.name, key) {
+			e.Hint = fmt.Sprintf("write %q", f.name)
+		}
+	}
+	return e
+}

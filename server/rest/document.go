@@ -1,0 +1,130 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+const bearer = "bearer"
+
+// config returns what the document says of the interface as a whole. Huma serves
+// nothing of its own.
+func (s *server) config() huma.Config {
+	version := s.opts.Version
+	if version == "" {
+		version = "dev"
+	}
+	return huma.Config{OpenAPI: &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Carrel", Version: version,
+			Description: "The context engine for agents of language models: conversations, artifacts, contexts and what became of them.",
+			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Servers:  []*huma.Server{{URL: "/"}},
+		Security: []map[string][]string{{bearer: {}}},
+		Components: &huma.Components{
+			Schemas:         s.schemas,
+			SecuritySchemes: map[string]*huma.SecurityScheme{bearer: {Type: "http", Scheme: "bearer", Description: "a token of carrel token create"}},
+		},
+	}}
+}
+
+// describe returns what the document says of an operation.
+func (s *server) describe(op *api.Operation, p *plan, req, res reflect.Type) *huma.Operation {
+	d := &huma.Operation{
+		OperationID: op.Name, Method: op.Method, Path: api.Prefix + op.Path, Summary: op.Summary,
+		Description: "Needs the permission " + string(op.Permission) + ".",
+		Tags:        []string{tagOf(op.Path)},
+		Responses:   map[string]*huma.Response{"200": s.result(res), "default": s.failure()},
+	}
+	for _, f := range p.path {
+		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "path", Required: true, Schema: s.schemas.Schema(f.typ, true, "")})
+	}
+	for _, f := range p.query {
+		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "query", Required: !f.optional, Schema: s.schemas.Schema(f.typ, true, "")})
+	}
+	d.Parameters = append(d.Parameters, header(api.HeaderScope, "Whose context it is. By default the only scope that the token names."))
+	if op.Writes() {
+		d.Parameters = append(d.Parameters, header(api.HeaderIdempotency, "The same key means the same write, which is made once."))
+	}
+	if op.Method == http.MethodGet {
+		d.Parameters = append(d.Parameters, header("If-None-Match", "The ETag of what is known already."))
+		d.Responses["304"] = &huma.Response{Description: "It is what is known already"}
+		return d
+	}
+	d.Responses["200"].Content[typeEvents] = &huma.MediaType{Schema: &huma.Schema{
+		Type: huma.TypeString, Description: "events named progress, then one named result or problem",
+	}}
+	d.RequestBody = &huma.RequestBody{
+		Required: p.needsBody(), Content: map[string]*huma.MediaType{typeJSON: {Schema: s.bodySchema(p, req)}},
+	}
+	return d
+}
+
+// bodySchema returns the schema of a request without what stands in its path.
+func (s *server) bodySchema(p *plan, req reflect.Type) *huma.Schema {
+	if len(p.path) == 0 {
+		return s.schemas.Schema(req, true, "")
+	}
+	name := strings.TrimSuffix(schemaName(req), "Request") + "Body"
+	if _, taken := s.schemas.schemas[name]; !taken {
+		s.schemas.schemas[name] = s.schemas.fields(p.body)
+	}
+	return &huma.Schema{Ref: refPrefix + name}
+}
+
+func (s *server) result(t reflect.Type) *huma.Response {
+	return &huma.Response{
+		Description: "What came of it",
+		Headers:     map[string]*huma.Header{"ETag": {Description: "The digest of the body", Schema: &huma.Schema{Type: huma.TypeString}}},
+		Content:     map[string]*huma.MediaType{typeJSON: {Schema: s.schemas.Schema(t, true, "")}},
+	}
+}
+
+func (s *server) failure() *huma.Response {
+	return &huma.Response{
+		Description: "Why it was not done",
+		Content:     map[string]*huma.MediaType{typeProblem: {Schema: s.schemas.Schema(reflect.TypeFor[api.Problem](), true, "")}},
+	}
+}
+
+// describeContent adds to an operation that it sends content as it is.
+func (s *server) describeContent(op *api.Operation) {
+	d := s.api.OpenAPI().Paths[api.Prefix+op.Path].Get
+	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+	d.Responses["200"].Content[typeBytes] = &huma.MediaType{Schema: bytes}
+	d.Responses["206"] = &huma.Response{Description: "A range of it", Content: map[string]*huma.MediaType{typeBytes: {Schema: bytes}}}
+	d.Parameters = append(d.Parameters, header("Range", "The part that is wanted, of content as it is."))
+}
+
+func header(name, about string) *huma.Param {
+	return &huma.Param{Name: name, In: "header", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+// tagOf returns what groups operations: the first part of their paths.
+func tagOf(path string) string {
+	tag, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return tag
+}
+
+// describePlain adds a route to the document that is of no scope.
+func (s *server) describePlain(name, path, summary, kind string, res reflect.Type) {
+	d := &huma.Operation{
+		OperationID: name, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
+		Responses: map[string]*huma.Response{
+			strconv.Itoa(http.StatusOK): {Description: "What is asked for", Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"default":                   s.failure(),
+		},
+	}
+	if res != nil {
+		d.Responses[strconv.Itoa(http.StatusOK)] = s.result(res)
+	}
+	s.api.OpenAPI().AddOperation(d)
+}

@@ -1,0 +1,168 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A route is an operation of the table with the method of the engine that does it.
+type route[Req, Res any] struct {
+	s    *server
+	op   *api.Op[Req, Res]
+	plan *plan
+	do   method[Req, Res]
+
+	bytes func(*Res) []byte             // content that is sent as it is to who wants that, or nil
+	bind  func(*Req, *governance.Grant) // puts the caller in where a request says who somebody is, or nil
+	note  func(*observation, *Res)      // says what is counted of a result, or nil
+}
+
+// A method is one of the engine.
+type method[Req, Res any] = func(engine, context.Context, governance.Scope, *Req) (*Res, error)
+
+// handle makes a route of an operation, and its part of the document.
+func handle[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
+	rt := &route[Req, Res]{s: s, op: op, do: do, plan: newPlan(&op.Operation, reflect.TypeFor[Req](), s.decoders)}
+	described := s.describe(&op.Operation, rt.plan, reflect.TypeFor[Req](), reflect.TypeFor[Res]())
+	s.api.OpenAPI().AddOperation(described)
+	s.api.Adapter().Handle(described, func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		rt.serve(w, r)
+	})
+	return rt
+}
+
+// content makes a route send content as it is to who wants that.
+func (rt *route[Req, Res]) content(bytes func(*Res) []byte) *route[Req, Res] {
+	rt.bytes = bytes
+	rt.s.describeContent(&rt.op.Operation)
+	return rt
+}
+
+// binds makes a route put the caller in where a request says who somebody is.
+func (rt *route[Req, Res]) binds(bind func(*Req, *governance.Grant)) *route[Req, Res] {
+	rt.bind = bind
+	return rt
+}
+
+// notes makes a route say what is counted of its results.
+func (rt *route[Req, Res]) notes(note func(*observation, *Res)) *route[Req, Res] {
+	rt.note = note
+	return rt
+}
+
+// serve answers a request, in one piece or as a stream of events.
+func (rt *route[Req, Res]) serve(w http.ResponseWriter, r *http.Request) {
+	c := callOf(r.Context())
+	c.name = rt.op.Name
+	run, release, err := rt.prepare(w, r, c)
+	if err != nil {
+		send(w, r, rt.s.refuse(c, err))
+		return
+	}
+	defer release()
+	if r.Method != http.MethodGet && wantsEvents(r.Header) {
+		rt.s.stream(w, r, run)
+		return
+	}
+	send(w, r, run(r.Context()))
+}
+
+// prepare lets a request in and reads it. What it returns does the job.
+func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *call) (run func(context.Context) *response, release func(), err error) {
+	if err := rt.s.admit(r, c, rt.op.Permission); err != nil {
+		return nil, nil, err
+	}
+	key, err := idempotencyKey(&rt.op.Operation, r.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, release, err := rt.s.receive(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	req := new(Req)
+	writes, err := rt.fill(r, c, body, req)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	job := func(ctx context.Context) *response { return rt.job(ctx, c, r.Header, req, writes) }
+	if key == "" {
+		return job, release, nil
+	}
+	asked := asked{key: key, actor: c.actor(), scope: c.scope}
+	asking := fingerprint(r, body)
+	return func(ctx context.Context) *response {
+		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, func() *response { return job(ctx) }, func(err error) *response { return rt.s.refuse(c, err) })
+	}, release, nil
+}
+
+// fill reads a request, and reports whether it may write.
+func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req) (writes bool, err error) {
+	if err := rt.plan.fill(r, body, reflect.ValueOf(req).Elem()); err != nil {
+		return false, err
+	}
+	writes = rt.op.Writes()
+	if rt.op.Also != nil {
+		for _, p := range rt.op.Also(req) {
+			if err := c.grant.Check(c.scope, p, rt.s.opts.Now()); err != nil {
+				return false, err
+			}
+			writes = true
+		}
+	}
+	if rt.bind != nil {
+		rt.bind(req, c.grant)
+	}
+	return writes, nil
+}
+
+// job waits for its turn and does what is asked. A job that may write is not given
+// up when nobody waits for it any more: what began is finished or refused, so that
+// who asks again finds one or the other.
+func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (res *response) {
+	defer rt.s.catch(c, func() { res = rt.s.bug(c) })
+	release, err := rt.s.jobs.take(ctx, 1)
+	if err != nil {
+		return rt.s.refuse(c, err)
+	}
+	defer release()
+	if writes {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, rt.s.opts.Limits.Job)
+	defer cancel()
+	ctx, o := rt.s.observe(ctx, c, header)
+	defer o.span.End()
+	result, err := rt.do(engine{c.engine}, ctx, c.scope, req)
+	if err != nil {
+		o.fail(err)
+		return rt.s.refuse(c, err)
+	}
+	if rt.note != nil {
+		rt.note(o, result)
+	}
+	return rt.encode(c, header, result)
+}
+
+func (rt *route[Req, Res]) encode(c *call, header http.Header, result *Res) *response {
+	if rt.bytes != nil {
+		data := rt.bytes(result)
+		if kind := rawType(header, data); kind != "" {
+			return &response{status: http.StatusOK, kind: kind, body: data, raw: true}
+		}
+	}
+	res, err := encode(result)
+	if err != nil {
+		return rt.s.refuse(c, err)
+	}
+	return res
+}

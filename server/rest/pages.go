@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A listing is a list that comes in pages: in an order in which each entry has a key of
+// type K that no other has. A page begins behind the key of the last entry of the
+// page before, so that entries that are added meanwhile move nothing.
+type listing[T, K any] struct {
+	name  string // of the operation
+	scope governance.Scope
+	of    any // what the list is of: a cursor is good for no other
+
+	fetch  func(limit int) ([]T, error)   // the first entries; all for 0
+	key    func(*T) K                     // of an entry
+	behind func(K) (func(*T) bool, error) // whether an entry comes after a key
+}
+
+// page returns what a cursor asks for, and the cursor of the next page.
+func (l *listing[T, K]) page(limit int, after string) (items []T, next string, err error) {
+	if limit < 0 || limit > api.MaxLimit {
+		return nil, "", bad("limit", "is from 1 to %d", api.MaxLimit)
+	}
+	if limit == 0 {
+		limit = api.DefaultLimit
+	}
+	if after == "" {
+		items, err = l.fetch(limit + 1)
+	} else {
+		items, err = l.rest(after)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if len(items) > limit {
+		items = items[:limit:limit]
+		next, err = l.seal(l.key(&items[limit-1]))
+	}
+	if items == nil {
+		items = []T{}
+	}
+	return items, next, err
+}
+
+// rest returns all entries behind a cursor.
+func (l *listing[T, K]) rest(after string) ([]T, error) {
+	key, err := l.open(after)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := l.behind(key)
+	if err != nil {
+		return nil, err
+	}
+	items, err := l.fetch(0)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(items, func(item T) bool { return !behind(&item) }), nil
+}
+
+// checkSize is how many bytes of a cursor say that it is one. They keep a cursor of
+// one list from being used with another by mistake, and guard nothing: behind them is
+// a place in a list that its reader may read anyway.
+const checkSize = 8
+
+func (l *listing[T, K]) seal(key K) (string, error) {
+	text, err := json.Marshal(key)
+	if err != nil {
+		return "", err
+	}
+	check, err := l.check(text)
+	return base64.RawURLEncoding.EncodeToString(append(check, text...)), err
+}
+
+func (l *listing[T, K]) open(cursor string) (key K, err error) {
+	invalid := bad("after", "is no cursor of this list")
+	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(data) < checkSize {
+		return key, invalid
+	}
+	check, err := l.check(data[checkSize:])
+	if err != nil {
+		return key, err
+	}
+	if !bytes.Equal(check, data[:checkSize]) || json.Unmarshal(data[checkSize:], &key) != nil {
+		return key, invalid
+	}
+	return key, nil
+}
+
+func (l *listing[T, K]) check(text []byte) ([]byte, error) {
+	of, err := json.Marshal([]any{l.name, l.scope, l.of})
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	h.Write(of)
+	h.Write([]byte{0})
+	h.Write(text)
+	return h.Sum(nil)[:checkSize], nil
+}

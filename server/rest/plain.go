@@ -1,0 +1,131 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// An Identity says who a token is for, and what it allows.
+type Identity struct {
+	Actor       governance.Actor          `json:"actor"`
+	Scopes      []governance.ScopePattern `json:"scopes"`
+	Permissions []governance.Permission   `json:"permissions"`
+	Expires     time.Time                 `json:"expires,omitzero"`
+	Version     string                    `json:"version"` // of the server
+	Policy      string                    `json:"policy"`  // that verdicts are bound to, see carrel.Engine.Policy
+}
+
+// The media types of documents that are no result.
+const (
+	typeOpenAPI = "application/openapi+json"
+	typeYAML    = "application/openapi+yaml"
+	typeMetrics = "text/plain; version=0.0.4; charset=utf-8"
+)
+
+// registerPlain adds the routes that are of no scope.
+func (s *server) registerPlain() {
+	s.plain("healthz", "/healthz", s.healthz)
+	s.plain("readyz", "/readyz", s.readyz)
+	s.plain("metrics", "/metrics", s.writeMetrics)
+	s.plain("openapi", api.Prefix+"/openapi.json", s.openAPI(typeOpenAPI, func() ([]byte, error) { return json.Marshal(s.api.OpenAPI()) }))
+	s.plain("openapi", api.Prefix+"/openapi.yaml", s.openAPI(typeYAML, func() ([]byte, error) { return s.api.OpenAPI().YAML() }))
+	s.plain("whoami", api.Prefix+"/whoami", s.whoami)
+
+	s.describePlain("whoami", api.Prefix+"/whoami", "Say who the token is for, and what it allows", typeJSON, reflect.TypeFor[Identity]())
+	s.describePlain("metrics", "/metrics", "Return what is counted, for Prometheus", "text/plain", nil)
+}
+
+// plain adds a route by GET.
+func (s *server) plain(name, path string, serve func(http.ResponseWriter, *http.Request, *call)) {
+	s.mux.HandleFunc(http.MethodGet+" "+path, func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r.Context())
+		c.name = name
+		serve(w, r, c)
+	})
+}
+
+// healthz says that the process lives. It waits for nothing.
+func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
+	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ok"}` + "\n")})
+}
+
+// readyz says whether the store answers.
+func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
+	if err := s.opts.Ready(r.Context()); err != nil {
+		s.opts.Logger.Warn("not ready", "error", err.Error())
+		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: "the store does not answer", hint: "try again"}))
+		return
+	}
+	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ready"}` + "\n")})
+}
+
+func (s *server) writeMetrics(w http.ResponseWriter, r *http.Request, c *call) {
+	if err := s.admitAnywhere(r, c, governance.Observe); err != nil {
+		send(w, r, s.refuse(c, err))
+		return
+	}
+	var b bytes.Buffer
+	if _, err := s.opts.Metrics.WriteTo(&b); err != nil {
+		send(w, r, s.refuse(c, err))
+		return
+	}
+	send(w, r, &response{status: http.StatusOK, kind: typeMetrics, body: b.Bytes()})
+}
+
+// openAPI serves a form of the document, which is made when it is first asked for.
+func (s *server) openAPI(kind string, build func() ([]byte, error)) func(http.ResponseWriter, *http.Request, *call) {
+	build = sync.OnceValues(build)
+	return func(w http.ResponseWriter, r *http.Request, c *call) {
+		err := s.admitAnywhere(r, c, "")
+		var body []byte
+		if err == nil {
+			body, err = build()
+		}
+		if err != nil {
+			send(w, r, s.refuse(c, err))
+			return
+		}
+		send(w, r, &response{status: http.StatusOK, kind: kind, body: body})
+	}
+}
+
+func (s *server) whoami(w http.ResponseWriter, r *http.Request, c *call) {
+	if err := s.admitAnywhere(r, c, ""); err != nil {
+		send(w, r, s.refuse(c, err))
+		return
+	}
+	g := c.grant
+	res, err := encode(&Identity{g.Actor, g.Scopes, g.Permissions, g.Expires, s.opts.Version, c.engine.Policy()})
+	if err != nil {
+		res = s.refuse(c, err)
+	}
+	send(w, r, res)
+}
+
+// nowhere answers where there is no route, or none for the method.
+func (s *server) nowhere(w http.ResponseWriter, r *http.Request) {
+	c := callOf(r.Context())
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if allowed == nil {
+		send(w, r, s.refuse(c, &refusal{kind: noRoute, detail: "there is no such route", hint: "see " + api.Prefix + "/openapi.json"}))
+		return
+	}
+	res := s.refuse(c, &refusal{kind: noMethod, detail: "the route has no such method", hint: "use " + strings.Join(allowed, " or ")})
+	res.set("Allow", strings.Join(allowed, ", "))
+	send(w, r, res)
+}

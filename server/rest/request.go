@@ -1,0 +1,223 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A plan is how a request is put together from a path, a query and a body. It is
+// made once for each route.
+type plan struct {
+	path  []field
+	query []field // of GET
+	body  []field // of everything else
+	read  decode  // of the body
+}
+
+// newPlan returns the plan of an operation whose request is a struct of type t. It
+// panics if the operation cannot be asked for.
+func newPlan(op *api.Operation, t reflect.Type, ds decoders) *plan {
+	p := new(plan)
+	fields := fieldsOf(t)
+	for _, name := range pathFields(op.Path) {
+		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if at < 0 {
+			panic(fmt.Sprintf("rest: %s: the request has no field for {%s}", op.Name, name))
+		}
+		p.path = append(p.path, fields[at])
+		fields = slices.Delete(fields, at, at+1)
+	}
+	if op.Method == http.MethodGet {
+		p.query = fields
+	} else {
+		p.body, p.read = fields, ds.fields(fields)
+	}
+	for _, f := range slices.Concat(p.path, p.query) {
+		if setterOf(f.typ) == nil {
+			panic(fmt.Sprintf("rest: %s: field %s of type %v is for a body only", op.Name, f.name, f.typ))
+		}
+	}
+	return p
+}
+
+// pathFields returns what stands in braces in a path.
+func pathFields(path string) []string {
+	var names []string
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// needsBody reports whether a request makes no sense without a body.
+func (p *plan) needsBody() bool {
+	return slices.ContainsFunc(p.body, func(f field) bool { return !f.optional })
+}
+
+// fill reads a request into v, which is a struct.
+func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
+	if err := p.fillBody(r, body, v); err != nil {
+		return err
+	}
+	for _, f := range p.path {
+		if err := fillPath(&f, r.PathValue(f.name), v); err != nil {
+			return err
+		}
+	}
+	return p.fillQuery(r.URL, v)
+}
+
+func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
+	switch {
+	case p.read == nil && len(body) > 0:
+		return bad("body", "%s takes no body", r.Method)
+	case p.read == nil, len(body) == 0 && !p.needsBody():
+		return nil
+	case !isJSON(r.Header):
+		return &refusal{kind: mediaType, detail: "the body must be application/json", field: "Content-Type"}
+	}
+	return inBody(body, document(p.read, body, v))
+}
+
+// isJSON reports whether a body says that it is JSON in UTF-8.
+func isJSON(h http.Header) bool {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// fillPath sets a field to what stands in the path, which has been unescaped once.
+func fillPath(f *field, text string, v reflect.Value) error {
+	switch {
+	case !utf8.ValidString(text):
+		return bad(f.name, "is not valid Unicode")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return bad(f.name, "has a control character")
+	case !setterOf(f.typ)(v.FieldByIndex(f.index), text):
+		return bad(f.name, "is not %s", expected(f.typ))
+	}
+	return nil
+}
+
+// fillQuery sets what the query names. What it names twice, or what is no field,
+// is an error.
+func (p *plan) fillQuery(u *url.URL, v reflect.Value) error {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return bad("", "the query cannot be read")
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		at := slices.IndexFunc(p.query, func(f field) bool { return f.name == name })
+		switch {
+		case at < 0:
+			return bad(printable(name), "is no parameter of this request")
+		case len(query[name]) > 1:
+			return bad(name, "comes twice")
+		}
+		text, f := query[name][0], &p.query[at]
+		switch {
+		case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
+			return bad(name, "is not valid Unicode, or has a null character")
+		case !setterOf(f.typ)(v.FieldByIndex(f.index), text):
+			return bad(name, "is not %s", expected(f.typ))
+		}
+	}
+	for _, f := range p.query {
+		if _, ok := query[f.name]; !ok && !f.optional {
+			return bad(f.name, "is missing")
+		}
+	}
+	return nil
+}
+
+// printable returns a name that somebody else gave for an error.
+func printable(name string) string {
+	const longest = 40
+	if len(name) > longest {
+		name = name[:longest]
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// setterOf returns how a text becomes a value of a type, or nil if none does. The
+// setter reports whether the text is one.
+func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
+	switch t.Kind() { //nolint:exhaustive // nothing else is in a path or a query
+	case reflect.String:
+		return func(v reflect.Value, text string) bool { v.SetString(text); return true }
+	case reflect.Bool:
+		return func(v reflect.Value, text string) bool {
+			v.SetBool(text == "true")
+			return text == "true" || text == "false"
+		}
+	case reflect.Int, reflect.Int64:
+		return func(v reflect.Value, text string) bool {
+			n, err := strconv.ParseInt(text, 10, t.Bits())
+			v.SetInt(n)
+			return err == nil
+		}
+	}
+	return nil
+}
+
+// expected names what a parameter of a type must be.
+func expected(t reflect.Type) string {
+	if t.Kind() == reflect.Bool {
+		return "true or false"
+	}
+	return "a whole number"
+}
+
+// inBody says where in a body an error is.
+func inBody(body []byte, err error) error {
+	if e, ok := errors.AsType[*rawjson.Error](err); ok {
+		return &refusal{kind: api.Request, field: e.Path, line: transcript.LineOf(body, e.Offset), detail: e.Error(), hint: e.Hint}
+	}
+	return err
+}
+
+// receive reads a body of limited size.
+func (s *server) receive(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
+	limit := s.opts.Limits.Body
+	if r.ContentLength > limit {
+		return nil, nil, tooLarge(limit)
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = limit
+	}
+	if release, err = s.bodies.take(r.Context(), size); err != nil {
+		return nil, nil, err
+	}
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if err == nil {
+		return body, release, nil
+	}
+	release()
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, nil, tooLarge(limit)
+	}
+	return nil, nil, bad("body", "ends before it is complete")
+}

@@ -1,0 +1,198 @@
+package rest
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/summary"
+)
+
+// A registry makes schemas of types. It takes the place of huma's own, which goes by
+// the names of Go where fields are embedded, and does not say that lists, bytes and
+// pointers that are nil are null. It panics at a type that writes its JSON itself and
+// of which it does not know how.
+type registry struct {
+	schemas map[string]*huma.Schema
+	types   map[string]reflect.Type
+}
+
+func newRegistry() *registry {
+	return &registry{schemas: make(map[string]*huma.Schema), types: make(map[string]reflect.Type)}
+}
+
+const refPrefix = "#/components/schemas/"
+
+// Schema returns the schema of a type. That of a struct is a reference, if one is
+// allowed.
+func (r *registry) Schema(t reflect.Type, allowRef bool, _ string) *huma.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s := r.special(t); s != nil {
+		return s
+	}
+	switch t.Kind() { //nolint:exhaustive // all others are refused
+	case reflect.Bool:
+		return &huma.Schema{Type: huma.TypeBoolean}
+	case reflect.Int, reflect.Int64:
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16:
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int32"}
+	case reflect.Float64:
+		return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+	case reflect.String:
+		return &huma.Schema{Type: huma.TypeString}
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
+		}
+		return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(t.Elem(), true, "")}
+	case reflect.Map:
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: r.Schema(t.Elem(), true, "")}
+	case reflect.Struct:
+		return r.named(t, allowRef)
+	}
+	panic(fmt.Sprintf("rest: no schema for %v", t))
+}
+
+// special returns the schema of a type that has a form of its own, or nil.
+func (r *registry) special(t reflect.Type) *huma.Schema {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
+	case reflect.TypeFor[time.Duration]():
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Description: "nanoseconds"}
+	case reflect.TypeFor[json.RawMessage]():
+		return &huma.Schema{Description: "any JSON"}
+	case reflect.TypeFor[ratio.Ratio]():
+		return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+	case reflect.TypeFor[digest.Digest]():
+		return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-f]{64}$"}
+	case reflect.TypeFor[summary.Item]():
+		return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, object(map[string]*huma.Schema{
+			"text": {Type: huma.TypeString}, "source": {Type: huma.TypeString},
+		}, "text", "source")}}
+	case reflect.TypeFor[summary.Files]():
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{
+			Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[summary.Item](), true, ""),
+		}}
+	case reflect.TypeFor[handoff.Packet](): // it writes what its fields say, and no list as null
+		return nil
+	}
+	marshaler, text := reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
+	if p := reflect.PointerTo(t); p.Implements(marshaler) || p.Implements(text) {
+		panic(fmt.Sprintf("rest: no schema for %v, which writes its JSON itself", t))
+	}
+	return nil
+}
+
+func object(properties map[string]*huma.Schema, required ...string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Properties: properties, Required: required, AdditionalProperties: false}
+}
+
+// named returns the schema of a struct, which is made once.
+func (r *registry) named(t reflect.Type, allowRef bool) *huma.Schema {
+	name := schemaName(t)
+	switch known := r.types[name]; known {
+	case t:
+	case nil:
+		r.types[name] = t
+		r.schemas[name] = &huma.Schema{} // for structs that have themselves in them
+		*r.schemas[name] = *r.fields(fieldsOf(t))
+	default:
+		panic(fmt.Sprintf("rest: %v and %v are both called %s", t, known, name))
+	}
+	if allowRef {
+		return &huma.Schema{Ref: refPrefix + name}
+	}
+	return r.schemas[name]
+}
+
+// fields returns the schema of an object that has these fields.
+func (r *registry) fields(fields []field) *huma.Schema {
+	s := object(make(map[string]*huma.Schema, len(fields)))
+	for _, f := range fields {
+		s.Properties[f.name] = r.field(&f)
+		if !f.optional {
+			s.Required = append(s.Required, f.name)
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// field returns the schema of a field: one that may be nil, and then is not left out,
+// may be null.
+func (r *registry) field(f *field) *huma.Schema {
+	s := r.Schema(f.typ, true, "")
+	kind := f.typ.Kind()
+	if f.optional || kind != reflect.Pointer && kind != reflect.Slice && kind != reflect.Map || f.typ == reflect.TypeFor[json.RawMessage]() {
+		return s
+	}
+	if s.Ref != "" {
+		return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}}
+	}
+	s.Nullable = true
+	return s
+}
+
+// schemaName returns what a struct is called in the document: its name, with that of
+// its package if it is not the engine's or this interface's.
+func schemaName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[api.ContractResult]():
+		return "ContractStatements"
+	case reflect.TypeFor[api.PutRequest]():
+		return "PutAllRequest"
+	case reflect.TypeFor[carrel.ProbeReport]():
+		return "SessionProbeReport"
+	}
+	name, of, generic := strings.Cut(t.Name(), "[")
+	if generic { // such as Page[example.org/store.Entry]
+		elem := strings.TrimSuffix(of[strings.LastIndexAny(of, "/.")+1:], "]")
+		return elem + name
+	}
+	if name == "" {
+		panic(fmt.Sprintf("rest: no name for %v", t))
+	}
+	switch pkg := path.Base(t.PkgPath()); pkg {
+	case "carrel", "api":
+		return name
+	default:
+		pkg = strings.ToUpper(pkg[:1]) + pkg[1:]
+		return pkg + strings.TrimPrefix(name, pkg)
+	}
+}
+
+// SchemaFromRef returns the schema that a reference is to, or nil.
+func (r *registry) SchemaFromRef(ref string) *huma.Schema {
+	return r.schemas[strings.TrimPrefix(ref, refPrefix)]
+}
+
+// TypeFromRef returns the type that a reference is to, or nil.
+func (r *registry) TypeFromRef(ref string) reflect.Type {
+	return r.types[strings.TrimPrefix(ref, refPrefix)]
+}
+
+// Map returns all schemas by their names.
+func (r *registry) Map() map[string]*huma.Schema { return r.schemas }
+
+// RegisterTypeAlias is of huma's interface. There are no aliases here.
+func (r *registry) RegisterTypeAlias(t, alias reflect.Type) {
+	panic(fmt.Sprintf("rest: %v is not described as %v", t, alias))
+}
+
+// MarshalJSON writes all schemas by their names.
+func (r *registry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
