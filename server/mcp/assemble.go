@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+type assembleArgs struct {
+	Query   string `json:"query,omitempty" jsonschema:"what the context is for"`
+	Budget  int    `json:"budget" jsonschema:"tokens that the context may take, the reserve included"`
+	Reserve int    `json:"reserve,omitempty" jsonschema:"tokens of the budget to keep free for the reply"`
+	Session string `json:"session,omitempty" jsonschema:"session whose window goes in: an id, the beginning of one, or @last; none by default"`
+	System  string `json:"system,omitempty" jsonschema:"system text to begin with"`
+	Format  string `json:"format,omitempty" jsonschema:"form of the context; text by default"`
+}
+
+type assembleResult struct {
+	Manifest string                  `json:"manifest"` // id of the account of it
+	Format   string                  `json:"format"`
+	Budget   token.Count             `json:"budget"`
+	Tokens   token.Count             `json:"token_count"`
+	Demand   token.Count             `json:"demand"` // before anything was cut
+	Tier     tier.Tier               `json:"tier"`
+	Review   bool                    `json:"review"` // a person should look
+	Warning  string                  `json:"warning,omitempty"`
+	Used     []used                  `json:"used"`
+	Left     map[manifest.Reason]int `json:"left"` // artifacts left out, by reason
+	Context  string                  `json:"context"`
+}
+
+type used struct {
+	ID     store.ArtifactID `json:"id"` // that recalls it
+	Class  provenance.Class `json:"class"`
+	Title  string           `json:"title,omitempty"`
+	Tokens token.Count      `json:"tokens"` // that it takes there
+}
+
+func assemble() registrar {
+	return &toolOf[assembleArgs, assembleResult]{
+		Tool:  Tool{"assemble", []*api.Operation{&api.Assemble.Operation}},
+		title: "Assemble a context",
+		about: "Make a context for a question from stored artifacts, and a session's window if one is named, never over the budget. A sealed manifest keeps the account of it.",
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["budget"].Minimum, p["reserve"].Minimum = jsonschema.Ptr(1.0), jsonschema.Ptr(0.0)
+			p["query"].MaxLength, p["system"].MaxLength = jsonschema.Ptr(maxText), jsonschema.Ptr(maxText)
+			p["format"].MaxLength = nil
+			p["format"].Enum = []any{carrel.FormatText, "openai", "anthropic"}
+		},
+		run: func(ctx context.Context, c *call, in *assembleArgs) (*reply[assembleResult], error) {
+			req := &carrel.AssembleRequest{
+				Query: in.Query, Budget: token.Count(in.Budget), Reserve: token.Count(in.Reserve), System: in.System, Format: in.Format,
+			}
+			if in.Session != "" {
+				var err error
+				if req.Session, err = c.session(ctx, in.Session); err != nil {
+					return nil, err
+				}
+			}
+			res, err := c.Assemble(ctx, c.scope, req)
+			if err != nil {
+				return nil, err
+			}
+			return assembleReply(res), nil
+		},
+	}
+}
+
+func assembleReply(res *carrel.AssembleResult) *reply[assembleResult] {
+	out := &assembleResult{
+		Manifest: res.Manifest, Format: res.Format, Budget: res.Budget, Tokens: res.TokenCount, Demand: res.Demand,
+		Tier: res.Tier, Review: res.Review, Warning: res.Warning, Used: []used{}, Left: map[manifest.Reason]int{},
+		Context: string(res.Data),
+	}
+	left := 0
+	for reason, n := range res.Left {
+		out.Left[reason] = n
+		left += n
+	}
+	for i := range res.Used {
+		u := &res.Used[i]
+		out.Used = append(out.Used, used{u.ID, u.Class, u.Title, u.InContext})
+	}
+	note := fmt.Sprintf("[manifest %s: %d of %d tokens, tier %s; %d artifacts used, %d left out]",
+		res.Manifest, res.TokenCount, res.Budget, res.Tier, len(res.Used), left)
+	if res.Review {
+		note += " A person should look at it."
+	}
+	if res.Warning != "" {
+		note += " Warning: " + res.Warning + "."
+	}
+	return &reply[assembleResult]{text: []string{out.Context, note}, out: out}
+}

@@ -1,0 +1,68 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// maxCompletions is how many values a completion may have by the protocol.
+const maxCompletions = 100
+
+// complete returns the ids that begin with what was typed: of sessions and
+// manifests. There is nothing to offer for other arguments.
+func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	ids, err := s.ids(ctx, req.Params)
+	if err != nil {
+		return nil, s.broken(ctx, "completion/complete", err)
+	}
+	values := []string{}
+	for _, id := range ids {
+		if strings.HasPrefix(id, req.Params.Argument.Value) {
+			values = append(values, id)
+		}
+	}
+	shown := min(len(values), maxCompletions)
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{
+		Values: values[:shown], Total: len(values), HasMore: shown < len(values),
+	}}, nil
+}
+
+func (s *Server) ids(ctx context.Context, p *sdk.CompleteParams) ([]string, error) {
+	switch {
+	case p.Ref.URI == manifestURI+"{id}" && p.Argument.Name == "id":
+		return s.manifestIDs(ctx)
+	case p.Ref.URI == sessionURI+"{id}" && p.Argument.Name == "id", p.Ref.Name != "" && p.Argument.Name == "session":
+		return s.sessionIDs(ctx)
+	}
+	return nil, nil
+}
+
+func (s *Server) sessionIDs(ctx context.Context) ([]string, error) {
+	c, err := s.begin(ctx, &api.Sessions.Operation)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Sessions(ctx, c.scope, 0)
+	ids := make([]string, 0, len(all))
+	for i := range all {
+		ids = append(ids, string(all[i].Session))
+	}
+	return ids, err
+}
+
+func (s *Server) manifestIDs(ctx context.Context) ([]string, error) {
+	c, err := s.begin(ctx, &api.Manifests.Operation)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Manifests(ctx, c.scope, "", 0)
+	ids := make([]string, 0, len(all))
+	for i := range all {
+		ids = append(ids, all[i].ID)
+	}
+	return ids, err
+}

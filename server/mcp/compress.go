@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type compressArgs struct {
+	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window is to have; half of the model's window by default"`
+	Strategy string   `json:"strategy,omitempty" jsonschema:"how; the default is that of the settings"`
+	Intent   []string `json:"intent,omitempty" jsonschema:"words for what you are about to do; what has to do with it stays longest"`
+	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"only say what would become of the window"`
+}
+
+type compressResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Op       string               `json:"op,omitempty"` // none if nothing was changed
+	Strategy carrel.Strategy      `json:"strategy"`
+	Budget   token.Count          `json:"budget"`
+	Before   token.Count          `json:"before"` // tokens of the window
+	After    token.Count          `json:"after"`  // tokens of the window
+	Changed  int                  `json:"changed"`
+	Live     int64                `json:"live"` // blocks
+	Stubs    int64                `json:"stubs"`
+	Cold     int64                `json:"cold"`
+	Summary  transcript.BlockID   `json:"summary,omitempty"` // id that recalls it
+	Warnings []string             `json:"warnings,omitempty"`
+}
+
+func compress() registrar {
+	return &toolOf[compressArgs, compressResult]{
+		Tool:        Tool{"compress", []*api.Operation{&api.Compress.Operation}},
+		title:       "Compress the window",
+		about:       "Make the window of a session smaller: what is needed least becomes stubs that can be recalled, or leaves. What rules and pins hold stays.",
+		destructive: true, idempotent: true, // what fits is left alone
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["target"].Minimum = jsonschema.Ptr(1.0)
+			p["strategy"].MaxLength = nil
+			for _, s := range carrel.Strategies() {
+				p["strategy"].Enum = append(p["strategy"].Enum, string(s))
+			}
+		},
+		run: func(ctx context.Context, c *call, in *compressArgs) (*reply[compressResult], error) {
+			id, err := c.session(ctx, in.Session)
+			if err != nil {
+				return nil, err
+			}
+			res, err := c.Compress(ctx, c.scope, &carrel.CompressRequest{
+				Session: id, Target: token.Count(in.Target), Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
+			})
+			if err != nil {
+				return nil, err
+			}
+			return compressReply(res, in.DryRun), nil
+		},
+	}
+}
+
+func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] {
+	out := &compressResult{
+		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Before: res.Before, After: res.After,
+		Changed: res.Changed, Live: res.Blocks.Live, Stubs: res.Blocks.Stub, Cold: res.Blocks.Cold, Warnings: res.Warnings,
+	}
+	text := fmt.Sprintf("session %s: window %d → %d tokens, budget %d; %d blocks live, %d stubs, %d out of the window; strategy %s",
+		res.Session, res.Before, res.After, res.Budget, res.Blocks.Live, res.Blocks.Stub, res.Blocks.Cold, res.Strategy)
+	if res.Summary != nil {
+		out.Summary = res.Summary.ID
+		text += fmt.Sprintf("\n%s is the summary of blocks 1 to %d", res.Summary.ID, res.Summary.Covers)
+	}
+	if len(res.Warnings) > 0 {
+		text += "\nwarning: " + strings.Join(res.Warnings, "; ")
+	}
+	switch {
+	case dry:
+		text += "\nnothing was changed: it was a dry run"
+	case res.Changed == 0:
+		text += "\nnothing had to change"
+	default:
+		text += "\nwhat became a stub or left can be recalled by its id"
+	}
+	return &reply[compressResult]{text: []string{text}, out: out}
+}

@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type discardArgs struct {
+	ShortIDs []string `json:"short_ids" jsonschema:"ids of the messages to take out of the window, from get_messages; all go or none"`
+	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Confirm  string   `json:"confirm,omitempty" jsonschema:"the code from the answer that asked for it, if there was one"`
+}
+
+type discardResult struct {
+	Session   transcript.SessionID `json:"session"`
+	Op        string               `json:"op"`
+	Discarded []discarded          `json:"discarded"`
+	Thinking  token.Count          `json:"thinking"` // that left with them
+	Before    token.Count          `json:"before"`   // tokens of the window
+	After     token.Count          `json:"after"`    // tokens of the window
+	Target    token.Count          `json:"target_tokens"`
+	Floor     token.Count          `json:"floor_tokens"`
+	Continue  bool                 `json:"continue"`
+	Message   string               `json:"message"`
+}
+
+type discarded struct {
+	ShortID string         `json:"short_id"`
+	Class   pager.Disposal `json:"class"`
+	Tokens  token.Count    `json:"tokens"`
+}
+
+// discardMessages takes nothing without ids. What takes much is asked for once more:
+// thinking goes with it, which does not come back into the window by itself, or more
+// than half of the window. The person is asked where the client can; elsewhere the
+// tool has to be called again with a code that the first answer gave, which stands
+// for exactly these messages in a window as it was then.
+func discardMessages() registrar {
+	return &toolOf[discardArgs, discardResult]{
+		Tool:        Tool{"discard_messages", []*api.Operation{&api.Discard.Operation}},
+		title:       "Discard messages",
+		about:       "Take messages that are no longer needed out of the window. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
+		destructive: true,
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["short_ids"].MinItems = jsonschema.Ptr(1)
+		},
+		run: func(ctx context.Context, c *call, in *discardArgs) (*reply[discardResult], error) {
+			id, err := c.session(ctx, in.Session)
+			if err != nil {
+				return nil, err
+			}
+			req := &carrel.DiscardRequest{Session: id, IDs: in.ShortIDs, DryRun: true}
+			plan, err := c.Discard(ctx, c.scope, req)
+			if err != nil {
+				return nil, c.instead(ctx, id, err)
+			}
+			if ask, err := c.confirm(plan, in.Confirm); ask != nil || err != nil {
+				return &reply[discardResult]{ask: ask}, err
+			}
+			req.DryRun = false
+			res, err := c.Discard(ctx, c.scope, req)
+			if err != nil {
+				return nil, err
+			}
+			return discardReply(res), nil
+		},
+	}
+}
+
+func discardReply(res *carrel.DiscardResult) *reply[discardResult] {
+	out := &discardResult{
+		Session: res.Session, Op: res.Op, Discarded: []discarded{}, Thinking: res.Thinking, Before: res.Before, After: res.After,
+		Target: res.Target, Floor: res.Floor, Continue: res.Continue, Message: res.Message,
+	}
+	var ids []string
+	for i := range res.Discarded {
+		d := &res.Discarded[i]
+		ids = append(ids, d.ShortID)
+		out.Discarded = append(out.Discarded, discarded{d.ShortID, d.Class, d.Tokens})
+	}
+	text := fmt.Sprintf("%s  discarded; window %d → %d tokens, target %d, floor %d. %s",
+		strings.Join(ids, " "), res.Before, res.After, res.Target, res.Floor, res.Message)
+	return &reply[discardResult]{text: []string{text}, out: out}
+}
+
+// instead adds to a refusal what may go down to the floor, in the order in which it
+// would.
+func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal error) error {
+	if _, ok := carrel.Refused(refusal); !ok {
+		return refusal
+	}
+	list, err := c.Messages(ctx, c.scope, id)
+	if err != nil {
+		return refusal
+	}
+	const most = 10
+	var may []string
+	plan, err := c.Discard(ctx, c.scope, &carrel.DiscardRequest{Session: id, Auto: true, To: max(list.Floor, 1), DryRun: true})
+	if err == nil {
+		for i := range plan.Discarded[:min(most, len(plan.Discarded))] {
+			d := &plan.Discarded[i]
+			may = append(may, fmt.Sprintf("%s (%s, %d tokens)", d.ShortID, d.Class, d.Tokens))
+		}
+	}
+	if len(may) == 0 {
+		return &hintedError{refusal, "nothing was discarded, and nothing may go: rules and the floor hold all of it"}
+	}
+	return &hintedError{refusal, "nothing was discarded; these may go instead: " + strings.Join(may, ", ")}
+}
+
+// A question is put to the person before something is done.
+type question struct {
+	text string
+	code string // of what it is about
+}
+
+// confirmation is the name of the one question that is ever asked.
+const confirmation = "confirm"
+
+func (q *question) result() *sdk.CallToolResult {
+	return &sdk.CallToolResult{
+		InputRequests: sdk.InputRequestMap{confirmation: &sdk.ElicitParams{
+			Mode: "form", Message: q.text, RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+		}},
+		RequestState: q.code,
+	}
+}
+
+// confirm returns what to ask before a plan is carried out, an error if it was
+// refused or must come with a code, and neither if there is nothing to ask any more.
+func (c *call) confirm(plan *carrel.DiscardResult, code string) (*question, error) {
+	if plan.Thinking == 0 && 2*plan.After >= plan.Before {
+		return nil, nil
+	}
+	q := &question{code: codeOf(plan), text: fmt.Sprintf(
+		"Take %d messages out of the window of session %s? It goes from %d to %d tokens; %d of them are thinking. All of it can be recalled.",
+		len(plan.Discarded), plan.Session, plan.Before, plan.After, plan.Thinking)}
+	switch answer, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult); {
+	case ok && answer != nil && c.req.Params.RequestState == q.code:
+		if answer.Action == "accept" {
+			return nil, nil
+		}
+		return nil, &hintedError{
+			fmt.Errorf("%w: the person did not agree", carrel.ErrPolicy),
+			"nothing was discarded; name fewer messages, or go on without this",
+		}
+	case canAsk(c.req.ClientCapabilities()):
+		return q, nil
+	case code == q.code:
+		return nil, nil
+	}
+	return nil, &hintedError{
+		fmt.Errorf("%w: this takes the window from %d to %d tokens, %d of them thinking, and must be confirmed",
+			carrel.ErrPolicy, plan.Before, plan.After, plan.Thinking),
+		fmt.Sprintf("nothing was discarded; name fewer messages, or the same ones again with confirm=%q", q.code),
+	}
+}
+
+// canAsk reports whether a client can put a question to the person.
+func canAsk(client *sdk.ClientCapabilities) bool {
+	if client == nil || client.Elicitation == nil {
+		return false
+	}
+	// What does not say which way it can ask can show a form.
+	return client.Elicitation.Form != nil || client.Elicitation.URL == nil
+}
+
+// codeOf returns a code for a plan: another for other messages or another window.
+func codeOf(plan *carrel.DiscardResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d %d %d", plan.Session, plan.Before, plan.After, plan.Thinking)
+	for i := range plan.Discarded {
+		b.WriteString(" " + string(plan.Discarded[i].Block))
+	}
+	return digest.Of([]byte(b.String())).Short()
+}

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type messagesArgs struct {
+	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 100 by default"`
+	After   string `json:"after,omitempty" jsonschema:"begin after this id: what the answer before gave as next"`
+}
+
+type messagesResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Total    token.Count          `json:"total_est_tokens"` // in the window
+	Target   token.Count          `json:"target_tokens"`
+	Floor    token.Count          `json:"floor_tokens"`
+	Count    int                  `json:"count"` // of all messages
+	Messages []message            `json:"messages"`
+	Next     string               `json:"next,omitempty"`
+}
+
+// A message is a block of the session, as the list has it.
+type message struct {
+	ShortID     string          `json:"short_id"`
+	Turn        int             `json:"turn"`
+	Kind        transcript.Kind `json:"kind"`
+	State       store.State     `json:"state"`
+	Tokens      token.Count     `json:"est_tokens"` // as it was imported
+	Window      token.Count     `json:"window"`     // in the window now
+	Discardable bool            `json:"discardable"`
+	Class       pager.Disposal  `json:"class,omitempty"`
+	Priority    int             `json:"priority,omitempty"` // 1 goes first
+	Kept        string          `json:"kept,omitempty"`     // why it may not be discarded
+	Pinned      bool            `json:"pinned,omitempty"`
+	Preview     string          `json:"preview"`
+}
+
+func getMessages() registrar {
+	return &toolOf[messagesArgs, messagesResult]{
+		Tool:  Tool{"get_messages", []*api.Operation{&api.Messages.Operation}},
+		title: "List messages",
+		about: "List what is in the window of a session: for each message its short_id, tokens, a preview, and whether it may be discarded.",
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["limit"].Minimum, p["limit"].Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(api.MaxLimit))
+		},
+		run: func(ctx context.Context, c *call, in *messagesArgs) (*reply[messagesResult], error) {
+			id, err := c.session(ctx, in.Session)
+			if err != nil {
+				return nil, err
+			}
+			all, err := c.Messages(ctx, c.scope, id)
+			if err != nil {
+				return nil, err
+			}
+			return listMessages(all, in)
+		},
+	}
+}
+
+// listMessages returns the part of a list that was asked for.
+func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messagesResult], error) {
+	from := 0
+	if in.After != "" {
+		at := slices.IndexFunc(all.Blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) })
+		if at < 0 {
+			return nil, fmt.Errorf("message %s: %w", in.After, store.ErrNotFound)
+		}
+		from = at + 1
+	}
+	limit := in.Limit
+	if limit <= 0 {
+		limit = api.DefaultLimit
+	}
+	to := min(from+limit, len(all.Blocks))
+	out := &messagesResult{
+		Session: all.Session, Total: all.Total, Target: all.Target, Floor: all.Floor,
+		Count: len(all.Blocks), Messages: []message{},
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "session %s: window %d tokens, target %d, floor %d; messages %d to %d of %d",
+		all.Session, all.Total, all.Target, all.Floor, min(from+1, to), to, len(all.Blocks))
+	for i := range all.Blocks[from:to] {
+		m := newMessage(&all.Blocks[from+i])
+		out.Messages = append(out.Messages, m)
+		text.WriteString("\n" + m.line())
+	}
+	if to < len(all.Blocks) && to > 0 {
+		out.Next = string(all.Blocks[to-1].ID)
+		fmt.Fprintf(&text, "\nnext: after=%s", out.Next)
+	}
+	return &reply[messagesResult]{text: []string{text.String()}, out: out}, nil
+}
+
+func newMessage(b *carrel.BlockInfo) message {
+	return message{
+		ShortID: b.ShortID, Turn: b.Turn, Kind: b.Kind, State: b.State, Tokens: b.Tokens, Window: b.Window,
+		Discardable: b.Discardable, Class: b.Class, Priority: b.Priority, Kept: b.Kept, Pinned: b.Pinned, Preview: b.Preview,
+	}
+}
+
+// line returns a message in a line that begins with its id.
+func (m *message) line() string {
+	standing := "kept: " + m.Kept
+	if m.Discardable {
+		standing = fmt.Sprintf("may go: %s, %d", m.Class, m.Priority)
+	}
+	return fmt.Sprintf("%s  turn %d  %s  %s  %d tokens  (%s)  %s", m.ShortID, m.Turn, m.Kind, m.State, m.Window, standing, m.Preview)
+}

@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/store"
+)
+
+type pinArgs struct {
+	IDs     []string `json:"ids" jsonschema:"ids of blocks, or of one artifact"`
+	Unpin   bool     `json:"unpin,omitempty" jsonschema:"lift the pins"`
+	Session string   `json:"session,omitempty" jsonschema:"only if they are of this session"`
+}
+
+type pinResult struct {
+	Pinned  bool     `json:"pinned"`
+	IDs     []string `json:"ids"`     // all that were named
+	Changed []string `json:"changed"` // those that were not so before
+}
+
+func pin() registrar {
+	return &toolOf[pinArgs, pinResult]{
+		Tool:       Tool{"pin", []*api.Operation{&api.Pin.Operation, &api.PinArtifact.Operation}},
+		title:      "Pin or unpin",
+		about:      "Keep blocks in the window as they are, whatever is compressed or discarded, or an artifact in every context; with unpin, let them go.",
+		idempotent: true,
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["ids"].MinItems = jsonschema.Ptr(1)
+		},
+		run: func(ctx context.Context, c *call, in *pinArgs) (*reply[pinResult], error) {
+			for _, id := range in.IDs {
+				if in.Session == "" {
+					break
+				}
+				res, err := c.Pin(ctx, c.scope, &carrel.PinRequest{Blocks: []string{id}, Unpin: in.Unpin, DryRun: true})
+				if err != nil {
+					return nil, err
+				}
+				if err := c.within(ctx, in.Session, id, res.Session); err != nil {
+					return nil, err
+				}
+			}
+			return c.pin(ctx, in)
+		},
+	}
+}
+
+// pin pins blocks, or the one artifact that has an id which no block has.
+func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) {
+	out := &pinResult{Pinned: !in.Unpin, IDs: []string{}, Changed: []string{}}
+	res, err := c.Pin(ctx, c.scope, &carrel.PinRequest{Blocks: in.IDs, Unpin: in.Unpin})
+	switch {
+	case err == nil:
+		for _, id := range res.Blocks {
+			out.IDs = append(out.IDs, id.Short())
+		}
+		for _, id := range res.Changed {
+			out.Changed = append(out.Changed, id.Short())
+		}
+	case errors.Is(err, store.ErrNotFound) && len(in.IDs) == 1:
+		a, artifactErr := c.PinArtifact(ctx, c.scope, in.IDs[0], !in.Unpin)
+		if errors.Is(artifactErr, store.ErrNotFound) {
+			return nil, err
+		}
+		if artifactErr != nil {
+			return nil, artifactErr
+		}
+		out.IDs = append(out.IDs, string(a.ID))
+	default:
+		return nil, err
+	}
+	word := "pinned"
+	if in.Unpin {
+		word = "unpinned"
+	}
+	return &reply[pinResult]{text: []string{fmt.Sprintf("%s  %s", strings.Join(out.IDs, " "), word)}, out: out}, nil
+}

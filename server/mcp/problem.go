@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// errBug is what is told of an error that nobody foresaw, or of a panic: nothing. It
+// is in the log.
+var errBug = errors.New("something is wrong inside of Carrel; the log of the server has more")
+
+// A hintedError is an error of which a tool knows better than [hint] what to do next.
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// problem returns what is told of an error.
+func (s *Server) problem(ctx context.Context, where string, err error) *api.Problem {
+	if api.KindOf(err) == api.Unexpected && !errors.Is(err, errBug) {
+		s.log.ErrorContext(ctx, "unexpected error", "where", where, "error", typesOf(err))
+		err = errBug
+	}
+	p := api.NewProblem(err)
+	p.Detail, p.Hint = clip(p.Detail, maxDetail), hint(err)
+	return p
+}
+
+// typesOf names the types of an error and of what it wraps. Its text could hold what
+// the log must not.
+func typesOf(err error) string {
+	var types []string
+	for ; err != nil; err = errors.Unwrap(err) {
+		types = append(types, fmt.Sprintf("%T", err))
+	}
+	return strings.Join(types, " ")
+}
+
+// maxDetail is how many bytes of an error are told. It may quote what was asked.
+const maxDetail = 2000
+
+// clip returns the beginning of a text, in n bytes and an ellipsis at most.
+func clip(text string, n int) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// failed returns an error as the result of a tool.
+func (s *Server) failed(ctx context.Context, tool string, err error) *sdk.CallToolResult {
+	p := s.problem(ctx, tool, err)
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: words(p)}}, StructuredContent: p}
+}
+
+// words returns a problem in words: what it is, each block that was refused with the
+// reason, and what to do next.
+func words(p *api.Problem) string {
+	var b strings.Builder
+	b.WriteString(p.Detail)
+	for _, r := range p.Refused {
+		fmt.Fprintf(&b, "\n%s  %s", clip(r.Block, maxWord), r.Reason)
+	}
+	if p.Hint != "" {
+		fmt.Fprintf(&b, "\nnext: %s", p.Hint)
+	}
+	return b.String()
+}
+
+// hint returns what a model can do after an error, or "".
+func hint(err error) string {
+	if e, ok := errors.AsType[*hintedError](err); ok {
+		return e.hint
+	}
+	if e, ok := carrel.Floor(err); ok {
+		return fmt.Sprintf("ask for %d tokens or more, or unpin what is pinned", e.Need)
+	}
+	return hints(api.KindOf(err).Slug)
+}
+
+func hints(slug string) string {
+	switch slug {
+	case api.NotFound.Slug:
+		return "get_messages lists the ids of a session, search finds blocks by words"
+	case api.Ambiguous.Slug:
+		return "give more of the id"
+	case api.Denied.Slug:
+		return "go on without this; only somebody else can allow it"
+	case api.ProbesFailed.Slug:
+		return "nothing was changed; try a larger target, or strategy importance"
+	case api.Invalid.Slug:
+		return "nothing was changed; go on without this"
+	case api.Refused.Slug:
+		return "nothing was changed; go on without this, or ask the person"
+	case api.Gone.Slug:
+		return "the bytes were erased for good; do not ask again"
+	case api.Busy.Slug, api.Timeout.Slug:
+		return "try again"
+	case api.Unexpected.Slug:
+		return "go on without this"
+	}
+	return ""
+}
+
+// broken returns an error as one of the protocol, for what is no tool.
+func (s *Server) broken(ctx context.Context, where string, err error) error {
+	p := s.problem(ctx, where, err)
+	wire := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: words(p)}
+	if p.Status >= 500 {
+		wire.Code = jsonrpc.CodeInternalError
+	}
+	if data, err := json.Marshal(p); err == nil {
+		wire.Data = data
+	}
+	return wire
+}
+
+// guard stands around everything that a client asks: whatever happens inside, the
+// answer is one that it understands.
+func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		tool := s.toolOf(req)
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			s.log.ErrorContext(ctx, "panic", "method", method, "tool", tool, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			if res, err = nil, error(s.broken(ctx, method, errBug)); tool != "" {
+				res, err = s.failed(ctx, tool, errBug), nil
+			}
+		}()
+		if r, ok := req.(*sdk.ListResourcesRequest); ok {
+			return s.listResources(ctx, r)
+		}
+		res, err = next(ctx, method, req)
+		switch r := res.(type) {
+		case *sdk.ListToolsResult:
+			if err == nil {
+				slices.SortFunc(r.Tools, func(a, b *sdk.Tool) int { return s.order[a.Name] - s.order[b.Name] })
+			}
+		case *sdk.CallToolResult:
+			if err == nil && r.IsError && r.StructuredContent == nil {
+				// The arguments were not as the schema says.
+				return s.failed(ctx, tool, fmt.Errorf("%w: %s", carrel.ErrRequest, clip(textOf(r), maxDetail/2))), nil
+			}
+			if err != nil && tool != "" {
+				return s.failed(ctx, tool, unanswered(err)), nil
+			}
+		}
+		return res, err
+	}
+}
+
+// toolOf returns the name of the tool that a request calls, or "".
+func (s *Server) toolOf(req sdk.Request) string {
+	r, ok := req.(*sdk.CallToolRequest)
+	if !ok || r.Params == nil {
+		return ""
+	}
+	if _, known := s.order[r.Params.Name]; !known {
+		return ""
+	}
+	return r.Params.Name
+}
+
+// unanswered returns the error of a call of a tool that failed outside of it: the
+// question to the person did not get through.
+func unanswered(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &hintedError{
+		fmt.Errorf("%w: the question whether to do it was not answered", carrel.ErrPolicy),
+		"nothing was changed; do less at a time, so that nobody has to be asked",
+	}
+}
+
+func textOf(r *sdk.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*sdk.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}

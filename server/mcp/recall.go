@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type recallArgs struct {
+	ID      string `json:"id" jsonschema:"id from a stub, from get_messages or from search: of a block, an artifact or a summary (sum_...)"`
+	From    int    `json:"from,omitempty" jsonschema:"first byte, counted from 0"`
+	To      int    `json:"to,omitempty" jsonschema:"byte after the last; 16384 bytes at a time by default, 131072 at most"`
+	Text    bool   `json:"text,omitempty" jsonschema:"what a block says, not the JSON that it came in"`
+	Session string `json:"session,omitempty" jsonschema:"only if it is of this session"`
+}
+
+// piece and maxPiece are how many bytes an answer carries by default, and at most.
+const (
+	piece    = 16 << 10
+	maxPiece = 128 << 10
+)
+
+type recallResult struct {
+	ID      string               `json:"id"`
+	Kind    transcript.Kind      `json:"kind,omitempty"`  // of a block
+	Class   provenance.Class     `json:"class,omitempty"` // of an artifact
+	Session transcript.SessionID `json:"session,omitempty"`
+	State   store.State          `json:"state,omitempty"`
+	SHA256  string               `json:"sha256"` // of the whole
+	Size    int                  `json:"size"`   // bytes of the whole
+	From    int                  `json:"from"`
+	To      int                  `json:"to"`
+	Next    int                  `json:"next,omitempty"` // where the next piece begins; none on the last
+	Text    *string              `json:"text,omitempty"`
+	Base64  string               `json:"base64,omitempty"` // in place of text if the bytes are none
+}
+
+func recall() registrar {
+	return &toolOf[recallArgs, recallResult]{
+		Tool:  Tool{"recall", []*api.Operation{&api.Recall.Operation}},
+		title: "Recall an original",
+		about: "Return the original of a stub, a block, an artifact or a summary, byte for byte. A long one comes in pieces: call again with the from that the answer names as next.",
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["id"].MinLength = jsonschema.Ptr(1)
+			p["from"].Minimum, p["to"].Minimum = jsonschema.Ptr(0.0), jsonschema.Ptr(0.0)
+		},
+		run: func(ctx context.Context, c *call, in *recallArgs) (*reply[recallResult], error) {
+			res, err := c.Recall(ctx, c.scope, &carrel.RecallRequest{Block: in.ID, Text: in.Text, From: in.From, To: in.To})
+			if err != nil {
+				return nil, err
+			}
+			if err := c.within(ctx, in.Session, in.ID, res.Session); err != nil {
+				return nil, err
+			}
+			return recallReply(res, in), nil
+		},
+	}
+}
+
+// within returns an error if an id is not of the session that a word names. No word
+// is any session.
+func (c *call) within(ctx context.Context, word, id string, of transcript.SessionID) error {
+	if word == "" {
+		return nil
+	}
+	session, err := c.session(ctx, word)
+	if err != nil {
+		return err
+	}
+	if session != of {
+		return fmt.Errorf("block %s in session %s: %w", id, session, store.ErrNotFound)
+	}
+	return nil
+}
+
+// recallReply hands out a piece of what was recalled. The bytes stand alone, so that
+// nothing has to be cut off of them; what they are follows.
+func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] {
+	limit := maxPiece
+	if in.To == 0 {
+		limit = piece
+	}
+	data := cut(res.Data, limit, in.From+len(res.Data) == res.Size)
+	out := &recallResult{
+		ID: string(res.Block), Kind: res.Kind, Class: res.Class, Session: res.Session, State: res.State,
+		SHA256: res.Digest.String(), Size: res.Size, From: in.From, To: in.From + len(data),
+	}
+	if res.Artifact != "" {
+		out.ID = string(res.Artifact)
+	}
+	note := fmt.Sprintf("[%s: bytes %d–%d of %d", out.ID, out.From, out.To, out.Size)
+	if out.To < out.Size {
+		out.Next = out.To
+		note += fmt.Sprintf(", next: from=%d]", out.Next)
+	} else {
+		note += ", the end]"
+	}
+	if !utf8.Valid(data) {
+		out.Base64 = base64.StdEncoding.EncodeToString(data)
+		return &reply[recallResult]{text: []string{note + " These bytes are no text; they are in the structured content, as base64."}, out: out}
+	}
+	text := string(data)
+	out.Text = &text
+	return &reply[recallResult]{text: []string{text, note}, out: out}
+}
+
+// cut returns at most limit bytes from the beginning of data. It ends between
+// characters, if it is text, except at the end of all there is.
+func cut(data []byte, limit int, end bool) []byte {
+	if len(data) > limit {
+		data, end = data[:limit], false
+	}
+	if end {
+		return data
+	}
+	for n := 1; n < utf8.UTFMax && n < len(data); n++ {
+		if last := data[len(data)-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return data[:len(data)-n]
+			}
+			break
+		}
+	}
+	return data
+}

@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// The URIs of resources are one of these and an id.
+const (
+	sessionURI  = "carrel://session/"
+	itemURI     = "carrel://item/"
+	manifestURI = "carrel://manifest/"
+)
+
+// maxResource is how many bytes a resource may have. What is larger is read with the
+// recall tool, in pieces.
+const maxResource = 1 << 20
+
+func (s *Server) addResources() {
+	for _, r := range []struct {
+		prefix    string
+		template  sdk.ResourceTemplate
+		operation *api.Operation
+		read      func(ctx context.Context, c *call, id string) ([]byte, error)
+	}{
+		{sessionURI, sdk.ResourceTemplate{
+			Name: "session", Title: "Session", MIMEType: "application/json",
+			Description: "What is in the window of a session: its figures, and its messages with ids and previews. The id may be @last.",
+		}, &api.Messages.Operation, readSession},
+		{itemURI, sdk.ResourceTemplate{
+			Name: "item", Title: "Item",
+			Description: "The original of a block, an artifact or a summary, byte for byte.",
+		}, &api.Recall.Operation, readItem},
+		{manifestURI, sdk.ResourceTemplate{
+			Name: "manifest", Title: "Manifest", MIMEType: "application/json",
+			Description: "The sealed account of a context that was assembled. The id may be @last.",
+		}, &api.Manifest.Operation, readManifest},
+	} {
+		r.template.URITemplate = r.prefix + "{id}"
+		s.sdk.AddResourceTemplate(&r.template, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			data, err := s.read(ctx, r.operation, r.prefix, req.Params.URI, r.read)
+			if err != nil {
+				return nil, s.broken(ctx, "resources/read", err)
+			}
+			return contents(req.Params.URI, data), nil
+		})
+	}
+}
+
+func (s *Server) read(
+	ctx context.Context, operation *api.Operation, prefix, uri string, read func(context.Context, *call, string) ([]byte, error),
+) ([]byte, error) {
+	c, err := s.begin(ctx, operation)
+	if err != nil {
+		return nil, err
+	}
+	id, err := url.PathUnescape(strings.TrimPrefix(uri, prefix))
+	if err != nil || id == "" || len(id) > maxWord {
+		return nil, fmt.Errorf("%w: a resource is %s and an id", carrel.ErrRequest, prefix)
+	}
+	data, err := read(ctx, c, id)
+	if err == nil && len(data) > maxResource {
+		err = &hintedError{
+			fmt.Errorf("%w: %d bytes are too many for one resource", carrel.ErrRequest, len(data)),
+			"read it in pieces with the recall tool, or with get_messages",
+		}
+	}
+	return data, err
+}
+
+// contents returns data as it is, as text if it is some.
+func contents(uri string, data []byte) *sdk.ReadResourceResult {
+	c := &sdk.ResourceContents{URI: uri}
+	switch {
+	case !utf8.Valid(data):
+		c.Blob, c.MIMEType = data, "application/octet-stream"
+	case strings.HasPrefix(uri, itemURI):
+		c.Text, c.MIMEType = string(data), "text/plain"
+	default:
+		c.Text = string(data)
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{c}}
+}
+
+func readSession(ctx context.Context, c *call, id string) ([]byte, error) {
+	session, err := c.session(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.Messages(ctx, c.scope, session)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(res)
+}
+
+func readItem(ctx context.Context, c *call, id string) ([]byte, error) {
+	res, err := c.Recall(ctx, c.scope, &carrel.RecallRequest{Block: id})
+	if err != nil {
+		return nil, err
+	}
+	return res.Data, nil
+}
+
+func readManifest(ctx context.Context, c *call, id string) ([]byte, error) {
+	_, sealed, err := c.Manifest(ctx, c.scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return sealed.Bytes(), nil
+}
+
+// pageSize is how many sessions a page of the list has.
+const pageSize = 50
+
+// listResources lists sessions, last updated first. What is in the list depends on
+// who asks, so that the list of the SDK, which is one for all, will not do.
+func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (*sdk.ListResourcesResult, error) {
+	cursor := ""
+	if req.Params != nil {
+		cursor = req.Params.Cursor
+	}
+	res, err := s.sessions(ctx, cursor)
+	if err != nil {
+		return nil, s.broken(ctx, "resources/list", err)
+	}
+	return res, nil
+}
+
+func (s *Server) sessions(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
+	c, err := s.begin(ctx, &api.Sessions.Operation)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Sessions(ctx, c.scope, 0)
+	if err != nil {
+		return nil, err
+	}
+	from, err := after(all, cursor)
+	if err != nil {
+		return nil, err
+	}
+	to := min(from+pageSize, len(all))
+	res := &sdk.ListResourcesResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Resources: []*sdk.Resource{}}
+	for i := range all[from:to] {
+		res.Resources = append(res.Resources, resourceOf(&all[from+i]))
+	}
+	if to < len(all) {
+		res.NextCursor = base64.RawURLEncoding.EncodeToString([]byte(all[to-1].Session))
+	}
+	return res, nil
+}
+
+// after returns the index of the session behind the one that a cursor is about.
+func after(all []carrel.SessionInfo, cursor string) (int, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	if id, err := base64.RawURLEncoding.DecodeString(cursor); err == nil {
+		if i := slices.IndexFunc(all, func(s carrel.SessionInfo) bool { return s.Session == transcript.SessionID(id) }); i >= 0 {
+			return i + 1, nil
+		}
+	}
+	return 0, &hintedError{fmt.Errorf("cursor: %w", store.ErrNotFound), "begin again without a cursor"}
+}
+
+func resourceOf(s *carrel.SessionInfo) *sdk.Resource {
+	return &sdk.Resource{
+		URI: sessionURI + escaped(string(s.Session)), Name: string(s.Session), Title: s.Title, MIMEType: "application/json",
+		Description: fmt.Sprintf("%d messages, %d tokens in the window, updated %s", s.Messages, s.Window, s.Updated.UTC().Format("2006-01-02 15:04")),
+	}
+}
+
+// escaped returns an id as it stands in a URI that its template matches.
+func escaped(id string) string { return strings.ReplaceAll(url.PathEscape(id), ":", "%3A") }

@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// How long a word in the arguments may be, and a text, and how many there may be of
+// either in a list.
+const (
+	maxWord = 200
+	maxText = 100_000
+	maxList = 1000
+)
+
+// inputSchema returns what arguments may be. Words and lists are bounded, and the
+// tool says what else is.
+func inputSchema[In any](bound func(map[string]*jsonschema.Schema)) *jsonschema.Schema {
+	s := schemaOf[In]()
+	for _, p := range s.Properties {
+		switch p.Type {
+		case "string":
+			p.MaxLength = jsonschema.Ptr(maxWord)
+		case "array":
+			p.MaxItems, p.Items.MaxLength = jsonschema.Ptr(maxList), jsonschema.Ptr(maxWord)
+		}
+	}
+	if bound != nil {
+		bound(s.Properties)
+	}
+	return s
+}
+
+// outputSchema returns what structured content may be: a result, or the problem in
+// its place. Some clients hold errors against the schema, too.
+func outputSchema[Out any]() *jsonschema.Schema {
+	text := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+	problem := &jsonschema.Schema{
+		Title: "problem", Type: "object", Required: []string{"type", "title", "detail"},
+		Properties:    map[string]*jsonschema.Schema{"type": text(), "title": text(), "detail": text(), "hint": text()},
+		PropertyOrder: []string{"type", "title", "detail", "hint"},
+	}
+	return &jsonschema.Schema{Type: "object", AnyOf: []*jsonschema.Schema{schemaOf[Out](), problem}}
+}
+
+// schemaOf returns the schema of a type. A list in it is never null, which some
+// clients do not understand in a schema.
+func schemaOf[T any]() *jsonschema.Schema {
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[ratio.Ratio](): {Type: "number"},
+	}})
+	if err != nil {
+		panic(err) // a type that has no schema, which no test would get past
+	}
+	withoutNull(s)
+	return s
+}
+
+func withoutNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Types) == 2 {
+		s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
+		s.Type, s.Types = s.Types[0], nil
+	}
+	withoutNull(s.Items)
+	for _, p := range s.Properties {
+		withoutNull(p)
+	}
+}

@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type searchArgs struct {
+	Query   string `json:"query" jsonschema:"words to look for"`
+	Session string `json:"session,omitempty" jsonschema:"only in this one: an id, the beginning of one, or @last; all sessions by default"`
+	Kind    string `json:"kind,omitempty" jsonschema:"only blocks of this kind"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 10 by default"`
+}
+
+type searchResult struct {
+	Found []found `json:"found"` // best first
+}
+
+type found struct {
+	ID      string               `json:"id"` // that recalls it
+	Session transcript.SessionID `json:"session"`
+	Kind    transcript.Kind      `json:"kind"`
+	Turn    int                  `json:"turn"`
+	State   store.State          `json:"state"`
+	Tokens  token.Count          `json:"tokens"`
+	Score   ratio.Ratio          `json:"score"`
+	Excerpt string               `json:"excerpt"`
+}
+
+func search() registrar {
+	return &toolOf[searchArgs, searchResult]{
+		Tool:  Tool{"search", []*api.Operation{&api.Search.Operation}},
+		title: "Search conversations",
+		about: "Find blocks of stored conversations by words, in the window or not. The ids are for recall.",
+		bound: func(p map[string]*jsonschema.Schema) {
+			p["query"].MinLength, p["query"].MaxLength = jsonschema.Ptr(1), jsonschema.Ptr(maxText)
+			p["limit"].Minimum, p["limit"].Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(100.0)
+			p["kind"].MaxLength = nil
+			p["kind"].Enum = []any{
+				string(transcript.KindSystem), string(transcript.KindUser), string(transcript.KindAssistant),
+				string(transcript.KindTool), string(transcript.KindSummary), string(transcript.KindOrphan),
+			}
+		},
+		run: func(ctx context.Context, c *call, in *searchArgs) (*reply[searchResult], error) {
+			req := &carrel.SearchRequest{Query: in.Query, Kind: transcript.Kind(in.Kind), Limit: in.Limit}
+			if in.Session != "" {
+				var err error
+				if req.Session, err = c.session(ctx, in.Session); err != nil {
+					return nil, err
+				}
+			}
+			hits, err := c.Search(ctx, c.scope, req)
+			if err != nil {
+				return nil, err
+			}
+			return searchReply(hits), nil
+		},
+	}
+}
+
+func searchReply(hits []carrel.Found) *reply[searchResult] {
+	out := &searchResult{Found: []found{}}
+	var lines []string
+	for i := range hits {
+		h := &hits[i]
+		f := found{h.Block.Short(), h.Session, h.Kind, h.Turn, h.State, h.Tokens, h.Score, h.Excerpt}
+		out.Found = append(out.Found, f)
+		lines = append(lines, fmt.Sprintf("%s  session %s  turn %d  %s  %s  %d tokens  %s", f.ID, f.Session, f.Turn, f.Kind, f.State, f.Tokens, f.Excerpt))
+	}
+	if len(lines) == 0 {
+		lines = []string{"no block has any of these words"}
+	}
+	return &reply[searchResult]{text: []string{strings.Join(lines, "\n")}, out: out}
+}

@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+type statusArgs struct {
+	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+}
+
+type statusResult struct {
+	Session   transcript.SessionID `json:"session"`
+	Title     string               `json:"title,omitempty"`
+	Model     string               `json:"model,omitempty"`
+	Level     string               `json:"level"`     // "ok", "warn", "compress" or "critical"
+	Used      token.Count          `json:"used"`      // tokens in the window
+	Capacity  token.Count          `json:"capacity"`  // of the model's window
+	Effective token.Count          `json:"effective"` // of the capacity
+	Free      token.Count          `json:"free"`
+	Reserved  token.Count          `json:"reserved"` // for the reply
+	Fixed     share                `json:"fixed"`
+	System    share                `json:"system"`
+	Pinned    share                `json:"pinned"`
+	Summary   share                `json:"summary"`
+	Live      share                `json:"live"`
+	Stubs     share                `json:"stubs"`
+	Cold      share                `json:"cold"`
+	Due       bool                 `json:"due"` // a compression is
+	Action    pager.Action         `json:"action"`
+	Reasons   []string             `json:"reasons"`
+	Target    token.Count          `json:"target"` // of a compression
+}
+
+type share struct {
+	Blocks int         `json:"blocks"`
+	Tokens token.Count `json:"tokens"`    // in the window
+	Stands token.Count `json:"stand_for"` // as they were imported
+}
+
+func status() registrar {
+	return &toolOf[statusArgs, statusResult]{
+		Tool:  Tool{"status", []*api.Operation{&api.Context.Operation, &api.Trigger.Operation}},
+		title: "Status of the window",
+		about: "Say how full the window of a session is, with what, and whether a compression is due.",
+		run: func(ctx context.Context, c *call, in *statusArgs) (*reply[statusResult], error) {
+			id, err := c.session(ctx, in.Session)
+			if err != nil {
+				return nil, err
+			}
+			window, err := c.Context(ctx, c.scope, id, 0)
+			if err != nil {
+				return nil, err
+			}
+			due, err := c.Trigger(ctx, c.scope, &carrel.TriggerRequest{Session: id})
+			if err != nil {
+				return nil, err
+			}
+			return statusReply(window, due), nil
+		},
+	}
+}
+
+func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult) *reply[statusResult] {
+	out := &statusResult{
+		Session: w.Session, Title: w.Title, Model: w.Model, Level: w.Level, Used: w.Used, Capacity: w.Capacity,
+		Effective: w.Effective, Free: w.Free, Reserved: w.Reserved,
+		Fixed: share(w.Fixed), System: share(w.System), Pinned: share(w.Pinned), Summary: share(w.Summary),
+		Live: share(w.Live), Stubs: share(w.Stubs), Cold: share(w.Cold),
+		Due: due.Due, Action: due.Action, Reasons: append([]string{}, due.Reasons...), Target: due.Target,
+	}
+	text := fmt.Sprintf("session %s: %d of %d tokens, level %s; %d live blocks, %d stubs in place of %d tokens, %d blocks out of the window; %d tokens free",
+		w.Session, w.Used, w.Capacity, w.Level, w.Live.Blocks, w.Stubs.Blocks, w.Stubs.Stands, w.Cold.Blocks, w.Free)
+	if due.Due {
+		text += fmt.Sprintf("\na compression is due (%s); next: discard_messages or compress, to about %d tokens", strings.Join(due.Reasons, "; "), due.Target)
+	}
+	return &reply[statusResult]{text: []string{text}, out: out}
+}

@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Tool is what one of the tools does of the engine. The permissions that a call
+// needs are those of its operations.
+type Tool struct {
+	Name       string
+	Operations []*api.Operation
+}
+
+// ReadOnly reports whether a tool changes nothing.
+func (t Tool) ReadOnly() bool {
+	for _, o := range t.Operations {
+		if o.Writes() {
+			return false
+		}
+	}
+	return true
+}
+
+// Tools returns all tools, in their order.
+func Tools() []Tool {
+	var list []Tool
+	for _, t := range tools() {
+		list = append(list, t.describe())
+	}
+	return list
+}
+
+// tools returns the table of tools. It is made when a server is, as nothing of it is
+// needed by a program that serves nothing.
+func tools() []registrar {
+	return []registrar{getMessages(), discardMessages(), status(), compress(), recall(), search(), assemble(), pin()}
+}
+
+type registrar interface {
+	describe() Tool
+	register(s *Server)
+}
+
+// A toolOf is a tool with the types of its arguments and its result.
+type toolOf[In, Out any] struct {
+	Tool
+
+	title, about            string
+	destructive, idempotent bool
+
+	// bound says of the arguments what their types do not.
+	bound func(properties map[string]*jsonschema.Schema)
+	run   func(ctx context.Context, c *call, in *In) (*reply[Out], error)
+}
+
+// A reply is the result of a tool: what a person or a model reads, in one piece or
+// several, and the same for programs. Or it is a question to the person.
+type reply[Out any] struct {
+	text []string
+	out  *Out
+	ask  *question
+}
+
+func (t *toolOf[In, Out]) describe() Tool { return t.Tool }
+
+func (t *toolOf[In, Out]) register(s *Server) {
+	closed := false
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: t.Name, Title: t.title, Description: t.about,
+		InputSchema: inputSchema[In](t.bound), OutputSchema: outputSchema[Out](),
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint: t.ReadOnly(), DestructiveHint: &t.destructive, IdempotentHint: t.idempotent || t.ReadOnly(),
+			OpenWorldHint: &closed,
+		},
+	}, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+		c, err := s.begin(ctx, t.Operations...)
+		if err != nil {
+			return s.failed(ctx, t.Name, err), nil, nil
+		}
+		c.req = req
+		r, err := t.run(c.progress(ctx), c, &in)
+		if err != nil {
+			return s.failed(ctx, t.Name, err), nil, nil
+		}
+		return r.result(), nil, nil
+	})
+}
+
+func (r *reply[Out]) result() *sdk.CallToolResult {
+	if r.ask != nil {
+		return r.ask.result()
+	}
+	res := &sdk.CallToolResult{StructuredContent: r.out}
+	for _, text := range r.text {
+		res.Content = append(res.Content, &sdk.TextContent{Text: text})
+	}
+	return res
+}
+
+// A call is for somebody, about a scope.
+type call struct {
+	*carrel.Engine
+
+	scope governance.Scope
+	req   *sdk.CallToolRequest // nil if it is no tool's
+}
+
+// begin finds out for whom a call is, and whether they may do what it does.
+func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call, error) {
+	engine, scope, grant, err := s.of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if grant == nil {
+		grant = &governance.Grant{}
+	}
+	for _, o := range operations {
+		if err := grant.Check(scope, o.Permission, s.now()); err != nil {
+			return nil, err
+		}
+	}
+	return &call{Engine: engine, scope: scope}, nil
+}
+
+// session returns the session that a word names. No word is the one updated last.
+func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
+	return c.FindSession(ctx, c.scope, word)
+}
+
+// progress returns a context in which jobs tell the client how far they are, if it
+// wants to know, and nobody else.
+func (c *call) progress(ctx context.Context) context.Context {
+	token := c.req.Params.GetProgressToken()
+	if token == nil {
+		return carrel.WithProgress(ctx, func(string, int, int) {})
+	}
+	p := &steps{}
+	return carrel.WithProgress(ctx, func(job string, done, total int) {
+		if at, ok := p.step(job, done, total); ok {
+			// A client that is gone does not stop the job: its context does.
+			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: job, Progress: at})
+		}
+	})
+}
+
+// steps makes of the steps of several jobs, one after the other, one number that
+// only grows, as the protocol demands, in hundredths of a job.
+type steps struct {
+	mu    sync.Mutex
+	job   string
+	begun int // jobs
+	last  float64
+}
+
+// step returns how far everything is, if it is further than was told last.
+func (p *steps) step(job string, done, total int) (float64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if job != p.job || p.begun == 0 {
+		p.job = job
+		p.begun++
+	}
+	at := float64(100 * (p.begun - 1))
+	if total > 0 {
+		at += float64(int64(min(max(done, 0), total)) * 100 / int64(total))
+	}
+	if at <= p.last {
+		return 0, false
+	}
+	p.last = at
+	return at, true
+}
