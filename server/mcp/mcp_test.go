@@ -104,7 +104,9 @@ func load(t testing.TB, e *carrel.Engine, scope governance.Scope, name string, d
 func whole(e *carrel.Engine) mcp.Access { return granted(e, governance.Whole("agent")) }
 
 func granted(e *carrel.Engine, grant *governance.Grant) mcp.Access {
-	return func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) { return e, scope, grant, nil }
+	return func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
+		return e, scope, grant, nil
+	}
 }
 
 // A desk is a server with a client that is connected to it, and what they work on.

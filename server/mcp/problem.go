@@ -93,6 +93,9 @@ func hint(err error) string {
 	if e, ok := carrel.Floor(err); ok {
 		return fmt.Sprintf("ask for %d tokens or more, or unpin what is pinned", e.Need)
 	}
+	if strings.Contains(err.Error(), "no session is stored") {
+		return "no conversation was imported yet; the person can, with carrel import"
+	}
 	return hints(api.KindOf(err).Slug)
 }
 

@@ -17,7 +17,8 @@ import (
 )
 
 // lines is the transport of standard input and output: a message a line. Unlike that
-// of the SDK it outlives a line that is no message, and answers it.
+// of the SDK it outlives a line that is no message, and answers it; and when the
+// input ends, what was asked before is answered still.
 type lines struct {
 	in  io.Reader
 	out io.Writer
@@ -25,7 +26,7 @@ type lines struct {
 
 // Connect implements the interface of the SDK.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
-	c := &lineConn{out: l.out, incoming: make(chan incoming), closed: make(chan struct{})}
+	c := &lineConn{out: l.out, incoming: make(chan incoming), closed: make(chan struct{}), wrote: make(chan struct{}, 1), owed: make(map[jsonrpc.ID]bool)}
 	go c.scan(bufio.NewReaderSize(l.in, 64<<10))
 	return c, nil
 }
@@ -37,9 +38,12 @@ type lineConn struct {
 	incoming chan incoming
 	once     sync.Once
 	closed   chan struct{}
+	wrote    chan struct{} // has something if anything was written since it was looked at
 
-	mu  sync.Mutex
-	out io.Writer
+	mu    sync.Mutex
+	out   io.Writer
+	owed  map[jsonrpc.ID]bool // answers to the client
+	asked int                 // questions to the client that it has not answered
 }
 
 type incoming struct {
@@ -98,16 +102,73 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, io.EOF
 		case in := <-c.incoming:
 			if in.err != nil && !errors.Is(in.err, errLong) {
-				return nil, in.err
+				return nil, c.settle(ctx, in.err)
 			}
 			msg, refused := decode(in)
-			if refused == nil {
+			if refused == nil && c.received(msg) {
 				return msg, nil
+			}
+			if refused == nil {
+				refused = refusal(jsonrpc.CodeInvalidRequest, "a call with this id is not answered yet")
 			}
 			if err := c.write(refused); err != nil {
 				return nil, err
 			}
 		}
+	}
+}
+
+// settle waits at the end of the input until everything that came before it is
+// answered, and returns that end. A client that is gone answers no questions, so
+// that there is no waiting for what depends on them.
+func (c *lineConn) settle(ctx context.Context, end error) error {
+	for {
+		c.mu.Lock()
+		settled := len(c.owed) == 0 || c.asked > 0
+		c.mu.Unlock()
+		if settled {
+			return end
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.closed:
+			return end
+		case <-c.wrote:
+		}
+	}
+}
+
+// received notes what a message of the client owes or settles. It reports whether the
+// message can be taken: two calls with one id cannot be told apart.
+func (c *lineConn) received(msg jsonrpc.Message) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m := msg.(type) {
+	case *jsonrpc.Request:
+		if m.IsCall() && c.owed[m.ID] {
+			return false
+		}
+		if m.IsCall() {
+			c.owed[m.ID] = true
+		}
+	case *jsonrpc.Response:
+		c.asked = max(c.asked-1, 0) // some answer what nobody asked
+	}
+	return true
+}
+
+// sent notes what a message to the client asks or settles.
+func (c *lineConn) sent(msg jsonrpc.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m := msg.(type) {
+	case *jsonrpc.Request:
+		if m.IsCall() {
+			c.asked++
+		}
+	case *jsonrpc.Response:
+		delete(c.owed, m.ID)
 	}
 }
 
@@ -130,7 +191,7 @@ func decode(in incoming) (jsonrpc.Message, []byte) {
 func refusal(code int64, text string) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":`), strconv.FormatInt(code, 10)...)
 	b = append(b, `,"message":`...)
-	return append(rawjson.AppendString(b, text), '}')
+	return append(rawjson.AppendString(b, text), "}}"...)
 }
 
 // Write writes a message in a line.
@@ -142,6 +203,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	c.sent(msg)
 	return c.write(data)
 }
 
@@ -149,6 +211,10 @@ func (c *lineConn) write(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, err := c.out.Write(append(data, '\n'))
+	select {
+	case c.wrote <- struct{}{}:
+	default:
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -133,7 +134,7 @@ func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call
 
 // session returns the session that a word names. No word is the one updated last.
 func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
-	return c.FindSession(ctx, c.scope, word)
+	return c.FindSession(ctx, c.scope, cmp.Or(word, "@last"))
 }
 
 // progress returns a context in which jobs tell the client how far they are, if it

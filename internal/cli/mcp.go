@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/server/mcp"
+)
+
+// agent is who acts through the tools, for the journal.
+const agent governance.Actor = "agent"
+
+func newMCP(env *Env, g *globals) *cobra.Command {
+	var tools string
+	cmd := &cobra.Command{
+		Use:   "mcp [--tools all|read]",
+		Short: "Serve an agent over standard input and output",
+		Long: `MCP answers an agent in the Model Context Protocol: messages come on standard
+input and answers go to standard output, one a line, until the input ends. An
+agent's client starts it; nobody types into it.
+
+The tools are get_messages, discard_messages, status, compress, recall, search,
+assemble and pin. With --tools read there are only those that change nothing:
+get_messages, status, recall and search. There are resources, carrel://session/ID,
+carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
+Where a tool takes a session and none is named, it is the one updated last.
+
+The store is made if it is not there. What goes wrong inside is logged to standard
+error, without content.`,
+		Example: `  claude mcp add carrel -- carrel mcp
+  carrel --scope acme/web mcp --tools read`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--tools", tools, "all", "read"); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return g.with(ctx, true, func(a *access) error {
+				return a.serveMCP(ctx, env, g, tools == "read")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&tools, "tools", "all", "`which` tools there are: all, or read for those that change nothing")
+	offer(cmd, "tools", "all", "read")
+	return cmd
+}
+
+// serveMCP serves one agent, which may do what the person may who started it.
+func (a *access) serveMCP(ctx context.Context, env *Env, g *globals, readOnly bool) error {
+	engine, grant := a.As(agent, a.store), governance.Whole(agent)
+	if readOnly {
+		grant.Permissions = []governance.Permission{governance.Read}
+	}
+	of := func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
+		return engine, a.scope, grant, nil
+	}
+	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Version: readBuild().Version, Logger: g.logger(), Now: g.clock()})
+	return s.ServeStdio(ctx, env.Stdin, env.Stdout)
+}
