@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,13 @@ const scope governance.Scope = "acme/lamp"
 // now is the time of all tests.
 func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
+// ticking returns a clock that is a second later at every look, so that what was
+// written last is the last.
+func ticking() func() time.Time {
+	var n atomic.Int64
+	return func() time.Time { return now().Add(time.Duration(n.Add(1)) * time.Second) }
+}
+
 // quarter counts a token for four bytes, rounded up: easy to check.
 type quarter struct{}
 
@@ -36,7 +44,7 @@ func (quarter) Encoding() string              { return "quarter" }
 func newEngine(t testing.TB, s store.Store) *carrel.Engine {
 	t.Helper()
 	e, err := carrel.New(s, &carrel.Options{
-		Counter: quarter{}, Now: now, Actor: "agent", Window: 20_000, Trigger: pager.Trigger{Floor: 1000}, KeepLast: 2,
+		Counter: quarter{}, Now: ticking(), Actor: "agent", Window: 20_000, Trigger: pager.Trigger{Floor: 1000}, KeepLast: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -130,13 +138,23 @@ func newDesk(t *testing.T, opts *sdk.ClientOptions) *desk {
 // connect returns a client of a server in memory.
 func connect(t *testing.T, s *mcp.Server, opts *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
+	return speaking(t, s, "", opts)
+}
+
+// speaking returns a client that speaks a version of the protocol.
+func speaking(t *testing.T, s *mcp.Server, version string, opts *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
 	ours, theirs := sdk.NewInMemoryTransports()
 	if err := s.Connect(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, opts).Connect(t.Context(), ours, nil)
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, opts)
+	session, err := client.Connect(t.Context(), ours, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := session.InitializeResult().ProtocolVersion; version != "" && got != version {
+		t.Fatalf("the protocol is %s, want %s", got, version)
 	}
 	t.Cleanup(func() { _ = session.Close() })
 	return session

@@ -52,7 +52,7 @@ func getMessages() registrar {
 	return &toolOf[messagesArgs, messagesResult]{
 		Tool:  Tool{"get_messages", []*api.Operation{&api.Messages.Operation}},
 		title: "List messages",
-		about: "List what is in the window of a session: for each message its short_id, tokens, a preview, and whether it may be discarded.",
+		about: "List the messages of a session: for each its short_id, what it takes in the window, a preview, and whether it may be discarded.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["limit"].Minimum, p["limit"].Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(api.MaxLimit))
 		},

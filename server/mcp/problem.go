@@ -76,8 +76,12 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *sdk.CallTo
 func words(p *api.Problem) string {
 	var b strings.Builder
 	b.WriteString(p.Detail)
-	for _, r := range p.Refused {
+	const most = 50
+	for _, r := range p.Refused[:min(most, len(p.Refused))] {
 		fmt.Fprintf(&b, "\n%s  %s", clip(r.Block, maxWord), r.Reason)
+	}
+	if n := len(p.Refused) - most; n > 0 {
+		fmt.Fprintf(&b, "\nand %d more", n)
 	}
 	if p.Hint != "" {
 		fmt.Fprintf(&b, "\nnext: %s", p.Hint)
@@ -155,21 +159,22 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			return s.listResources(ctx, r)
 		}
 		res, err = next(ctx, method, req)
+		if err != nil && tool != "" {
+			return s.failed(ctx, tool, unanswered(err)), nil
+		}
+		if err != nil {
+			return nil, err
+		}
 		switch r := res.(type) {
 		case *sdk.ListToolsResult:
-			if err == nil {
-				slices.SortFunc(r.Tools, func(a, b *sdk.Tool) int { return s.order[a.Name] - s.order[b.Name] })
-			}
+			slices.SortFunc(r.Tools, func(a, b *sdk.Tool) int { return s.order[a.Name] - s.order[b.Name] })
 		case *sdk.CallToolResult:
-			if err == nil && r.IsError && r.StructuredContent == nil {
+			if r.IsError && r.StructuredContent == nil {
 				// The arguments were not as the schema says.
 				return s.failed(ctx, tool, fmt.Errorf("%w: %s", carrel.ErrRequest, clip(textOf(r), maxDetail/2))), nil
 			}
-			if err != nil && tool != "" {
-				return s.failed(ctx, tool, unanswered(err)), nil
-			}
 		}
-		return res, err
+		return res, nil
 	}
 }
 
@@ -185,10 +190,11 @@ func (s *Server) toolOf(req sdk.Request) string {
 	return r.Params.Name
 }
 
-// unanswered returns the error of a call of a tool that failed outside of it: the
-// question to the person did not get through.
+// unanswered returns the error of a call that failed outside of its tool. Between the
+// two calls of a tool that asks, the SDK puts the question; what goes wrong there has
+// no type.
 func unanswered(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if !strings.HasPrefix(err.Error(), "multi-round-trip") {
 		return err
 	}
 	return &hintedError{
