@@ -190,6 +190,9 @@ func NewProblem(err error) *Problem {
 	if e, ok := errors.AsType[*probe.ParseError](err); ok {
 		p.Field = e.Field
 	}
+	if e, ok := errors.AsType[*FieldError](err); ok {
+		p.Field = e.Field
+	}
 	return p
 }
 

@@ -1,0 +1,183 @@
+// Package service puts all surfaces of a server over one store, behind one door.
+//
+// It is the only place where surfaces meet. A request comes through the door of
+// package auth, which knows from then on by which grant it acts; the engine that works
+// for it acts as the actor of the grant, over the store behind its guard:
+//
+//	/healthz /readyz /metrics /v1/…   server/rest
+//	/mcp                              server/mcp
+//
+// A [Service] ends by finishing what it has begun: see [Service.Serve].
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/server/rest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/guard"
+)
+
+// PathMCP is where the Model Context Protocol is spoken.
+const PathMCP = "/mcp"
+
+// DefaultGrace is how long requests may take to finish when a service ends.
+const DefaultGrace = 20 * time.Second
+
+// Options says what a service is made of. Engine, Store and Authority are needed.
+type Options struct {
+	Engine    *carrel.Engine // over Store
+	Store     store.Store
+	Authority *auth.Authority
+
+	// MCP serves agents at [PathMCP], too.
+	MCP bool
+
+	// Listen, Hosts and Origins are those of [auth.DoorOptions].
+	Listen         string
+	Hosts, Origins []string
+
+	// Limits are those of HTTP; see [rest.Limits].
+	Limits rest.Limits
+
+	// Grace is how long requests may take to finish when the service ends. The default
+	// is [DefaultGrace].
+	Grace time.Duration
+
+	Version string // of the program
+	Logger  *slog.Logger
+	Metrics *telemetry.Registry
+	Tracer  trace.TracerProvider
+	Now     func() time.Time // the default is time.Now
+}
+
+// A Service answers requests. It is safe for concurrent use.
+type Service struct {
+	opts     Options
+	handler  http.Handler
+	stopping chan struct{}
+	stop     func()
+}
+
+// New returns a service.
+func New(o *Options) (*Service, error) {
+	if o.Engine == nil || o.Store == nil || o.Authority == nil {
+		return nil, errors.New("service: engine, store and authority are needed")
+	}
+	s := &Service{opts: *o, stopping: make(chan struct{})}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	if s.opts.Grace == 0 {
+		s.opts.Grace = DefaultGrace
+	}
+	s.stop = sync.OnceFunc(func() { close(s.stopping) })
+	door, err := auth.NewDoor(o.Authority, &auth.DoorOptions{
+		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Open: []string{"/healthz", "/readyz"}, Now: s.opts.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", rest.New(&rest.Options{
+		Engine: s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits,
+		Logger: o.Logger, Metrics: o.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
+	}))
+	if o.MCP {
+		tools := mcp.New(s.access, &mcp.Options{Version: o.Version, Logger: o.Logger, Now: s.opts.Now})
+		mux.Handle(PathMCP, s.scoped(tools.Handler()))
+	}
+	s.handler = door.Guard(mux)
+	return s, nil
+}
+
+// Handler returns the service as a handler, door and all.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+// engine returns the engine that acts for whoever asks.
+func (s *Service) engine(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
+	g, ok := auth.GrantFrom(ctx)
+	if !ok {
+		return nil, nil, api.ErrUnauthenticated
+	}
+	return s.opts.Engine.As(g.Actor, guard.New(s.opts.Store, g, s.opts.Now)), g, nil
+}
+
+type scopeKey struct{}
+
+// scoped finds out whose context a request of an agent is about.
+func (s *Service) scoped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if g, ok := auth.GrantFrom(ctx); ok {
+			if scope, err := api.ScopeOf(r.Header, g); err == nil {
+				ctx = context.WithValue(ctx, scopeKey{}, scope)
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// access returns for whom a call of a tool is.
+func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
+	e, g, err := s.engine(ctx)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	scope, ok := ctx.Value(scopeKey{}).(governance.Scope)
+	if !ok {
+		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or no scope, and the token is not for one scope alone"}
+	}
+	return e, scope, g, nil
+}
+
+// ready fails if the store does not answer.
+func (s *Service) ready(ctx context.Context) error {
+	_, err := s.opts.Store.Version(ctx, governance.DefaultScope)
+	return err
+}
+
+// Serve answers what comes to a listener until ctx is done. Then it takes nothing new,
+// ends streams, and lets requests finish for as long as the grace lasts; what has not
+// finished by then is canceled, which for a job means that it is made whole or not at
+// all. It closes the listener, and returns nil if everything finished.
+func (s *Service) Serve(ctx context.Context, l net.Listener) error {
+	srv := auth.Server(s.handler, nil)
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	srv.BaseContext = func(net.Listener) context.Context { return requests }
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err := <-served:
+		s.stop()
+		return err
+	case <-ctx.Done():
+	}
+	s.stop()
+	grace, done := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Grace)
+	defer done()
+	err := srv.Shutdown(grace)
+	if err != nil {
+		cancel()
+		err = errors.Join(err, srv.Close())
+	}
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
