@@ -1,0 +1,41 @@
+package config
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// A Server is what the settings say about a server.
+type Server struct {
+	Listen  string // host:port
+	Remote  bool   // other machines may reach it
+	Hosts   []string
+	Origins []string
+	Grace   time.Duration
+	OTLP    string // where spans go, or empty
+}
+
+// Server returns what the settings say about a server.
+func (s *Settings) Server() Server {
+	return Server{
+		Listen: get[string](s, "server.listen"), Remote: get[bool](s, "server.remote"),
+		Hosts: get[[]string](s, "server.hosts"), Origins: get[[]string](s, "server.origins"),
+		Grace: time.Duration(get[Duration](s, "server.grace")), OTLP: get[string](s, "telemetry.otlp"),
+	}
+}
+
+// readAddress reads where to listen: a host and a port.
+func readAddress(l literal) (any, error) {
+	at := strings.LastIndexByte(l.text, ':')
+	if l.kind != unstable.String || at < 0 {
+		return nil, errors.New("wants a host and a port, such as 127.0.0.1:7717")
+	}
+	if _, err := strconv.ParseUint(l.text[at+1:], 10, 16); err != nil {
+		return nil, errors.New("wants a port from 0 to 65535 at its end, such as 127.0.0.1:7717")
+	}
+	return l.text, nil
+}
