@@ -1,0 +1,213 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// A stage is a service over a store in memory, which tests ask without a network.
+type stage struct {
+	t         testing.TB
+	service   *Service
+	authority *auth.Authority
+	tokens    map[governance.Scope]string
+}
+
+func newStage(t testing.TB) *stage {
+	t.Helper()
+	s := memory.New()
+	e, err := carrel.New(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority := auth.NewAuthority(s, key, nil)
+	service, err := New(&Options{Engine: e, Store: s, Authority: authority, MCP: true, Listen: "127.0.0.1:7717"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, service: service, authority: authority, tokens: make(map[governance.Scope]string)}
+}
+
+// token returns a token for everything in one scope.
+func (s *stage) token(scope governance.Scope) string {
+	s.t.Helper()
+	if s.tokens[scope] == "" {
+		text, _, err := s.authority.Mint(s.t.Context(), &auth.MintRequest{
+			Actor: "tester", Scopes: []governance.ScopePattern{governance.ScopePattern(scope)}, Permissions: governance.Permissions(),
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.tokens[scope] = text
+	}
+	return s.tokens[scope]
+}
+
+// ask sends a request with the token of one scope, about a scope if one is given.
+func (s *stage) ask(as, about governance.Scope, method, path string, body any) (int, []byte) {
+	s.t.Helper()
+	var content []byte
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		content = b
+	default:
+		var err error
+		if content, err = json.Marshal(b); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	r := httptest.NewRequestWithContext(s.t.Context(), method, "http://127.0.0.1:7717"+path, bytes.NewReader(content))
+	r.RemoteAddr = "127.0.0.1:1"
+	if as != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token(as))
+	}
+	if about != "" {
+		r.Header.Set(api.HeaderScope, string(about))
+	}
+	if content != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if path == PathMCP {
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	w := httptest.NewRecorder()
+	s.service.Handler().ServeHTTP(w, r)
+	return w.Code, w.Body.Bytes()
+}
+
+// must asks and decodes what a request that succeeds returns.
+func (s *stage) must(as governance.Scope, method, path string, body any) map[string]any {
+	s.t.Helper()
+	code, out := s.ask(as, "", method, path, body)
+	var v map[string]any
+	if code != http.StatusOK || json.Unmarshal(out, &v) != nil {
+		s.t.Fatalf("%s %s: %d %s", method, path, code, out)
+	}
+	return v
+}
+
+// Agents and services work on the same sessions, each by its own way in.
+func TestSurfacesShareAStore(t *testing.T) {
+	s := newStage(t)
+	s.must("acme/web", http.MethodPost, "/v1/sessions/run-1/messages", map[string]any{
+		"messages": []any{map[string]any{"role": "user", "content": "build the pump"}},
+	})
+	code, out := s.ask("acme/web", "", http.MethodPost, PathMCP, call("search", map[string]any{"query": "pump"}))
+	if code != http.StatusOK || !strings.Contains(string(out), "build the pump") {
+		t.Errorf("a tool does not find what was appended over HTTP: %d %s", code, out)
+	}
+	if code, out := s.ask("acme/app", "", http.MethodPost, PathMCP, call("search", map[string]any{"query": "pump"})); strings.Contains(string(out), "build") {
+		t.Errorf("a tool finds it in another scope, too: %d %s", code, out)
+	}
+	if code, _ := s.ask("", "", http.MethodPost, PathMCP, call("status", nil)); code != http.StatusUnauthorized {
+		t.Errorf("a tool answers %d without a token", code)
+	}
+	if code, _ := s.ask("", "", http.MethodGet, "/healthz", nil); code != http.StatusOK {
+		t.Errorf("/healthz is %d", code)
+	}
+}
+
+// call is a call of a tool.
+func call(tool string, arguments map[string]any) map[string]any {
+	if arguments == nil {
+		arguments = map[string]any{}
+	}
+	return map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+	}
+}
+
+// A service that ends finishes what it has begun, and takes nothing new.
+func TestServeFinishesWhatItHasBegun(t *testing.T) {
+	s := newStage(t)
+	l, err := auth.Listen("127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	entered, leave := make(chan struct{}), make(chan struct{})
+	s.service.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-leave
+		w.WriteHeader(http.StatusOK)
+	})
+	served := make(chan error, 1)
+	go func() { served <- s.service.Serve(ctx, l) }()
+	answered := make(chan string, 1)
+	go func() {
+		r, err := http.Get("http://" + l.Addr().String() + "/healthz")
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer func() { _ = r.Body.Close() }() // it was read, or does not matter
+		answered <- r.Status
+	}()
+	<-entered
+	end()
+	<-s.service.stopping
+	select {
+	case err := <-served:
+		t.Fatalf("it ended with a request under way: %v", err)
+	default:
+	}
+	close(leave)
+	if got := <-answered; got != "200 OK" {
+		t.Errorf("the request that was under way got %s", got)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := http.Get("http://" + l.Addr().String() + "/healthz"); err == nil {
+		t.Error("it answers after its end")
+	}
+}
+
+// A request that does not end is cut off when the grace is over.
+func TestServeEndsInTime(t *testing.T) {
+	s := newStage(t)
+	s.service.opts.Grace = time.Millisecond
+	l, err := auth.Listen("127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	s.service.handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		end()
+		<-r.Context().Done()
+	})
+	served := make(chan error, 1)
+	go func() { served <- s.service.Serve(ctx, l) }()
+	if r, err := http.Get("http://" + l.Addr().String() + "/healthz"); err == nil {
+		_ = r.Body.Close() // there is none
+		t.Errorf("a request that was cut off got %s", r.Status)
+	}
+	if err := <-served; err == nil {
+		t.Error("nobody says that a request was cut off")
+	}
+}
+
+func TestNewWantsItsParts(t *testing.T) {
+	if _, err := New(&Options{}); err == nil {
+		t.Error("a service of nothing")
+	}
+}
