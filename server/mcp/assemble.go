@@ -51,8 +51,8 @@ func assemble() registrar {
 		title: "Assemble a context",
 		about: "Make a context for a question from stored artifacts, and a session's window if one is named, never over the budget. A sealed manifest keeps the account of it.",
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["budget"].Minimum, p["reserve"].Minimum = jsonschema.Ptr(1.0), jsonschema.Ptr(0.0)
-			p["query"].MaxLength, p["system"].MaxLength = jsonschema.Ptr(maxText), jsonschema.Ptr(maxText)
+			p["budget"].Minimum, p["reserve"].Minimum = new(1.0), new(0.0)
+			p["query"].MaxLength, p["system"].MaxLength = new(maxText), new(maxText)
 			p["format"].MaxLength = nil
 			p["format"].Enum = []any{carrel.FormatText, "openai", "anthropic"}
 		},

@@ -43,7 +43,7 @@ func compress() registrar {
 		about:       "Make the window of a session smaller: what is needed least becomes stubs that can be recalled, or leaves. What rules and pins hold stays.",
 		destructive: true, idempotent: true, // what fits is left alone
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["target"].Minimum = jsonschema.Ptr(1.0)
+			p["target"].Minimum = new(1.0)
 			p["strategy"].MaxLength = nil
 			for _, s := range carrel.Strategies() {
 				p["strategy"].Enum = append(p["strategy"].Enum, string(s))

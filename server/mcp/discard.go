@@ -54,7 +54,7 @@ func discardMessages() registrar {
 		about:       "Take messages that are no longer needed out of the window. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
 		destructive: true,
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["short_ids"].MinItems = jsonschema.Ptr(1)
+			p["short_ids"].MinItems = new(1)
 		},
 		run: func(ctx context.Context, c *call, in *discardArgs) (*reply[discardResult], error) {
 			id, err := c.session(ctx, in.Session)

@@ -29,7 +29,7 @@ type discarded struct {
 }
 
 func TestDiscardTakesWhatIsNamed(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	before := messages(t, d.ClientSession)
 	ids := before.reads()[:2]
 	var got discarded
@@ -53,7 +53,7 @@ func TestDiscardTakesWhatIsNamed(t *testing.T) {
 // What is refused is refused whole, each id has its reason, and the answer says what
 // may go, what goes first coming first.
 func TestDiscardRefusesWithReasons(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	l := messages(t, d.ClientSession)
 	task, edit, read := l.Messages[1].ShortID, l.Messages[8].ShortID, l.reads()
 	r, p := refused(t, d.ClientSession, "discard_messages", m{"short_ids": []string{read[0], task, edit}})
@@ -85,7 +85,7 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 }
 
 func TestDiscardWithoutIDsDoesNothing(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	before := messages(t, d.ClientSession).Total
 	for _, args := range []m{{}, {"short_ids": []string{}}, {"short_ids": nil}, {"short_ids": []string{""}}, {"auto": true, "short_ids": []string{"ff"}}} {
 		refused(t, d.ClientSession, "discard_messages", args)
@@ -108,7 +108,7 @@ func code(t *testing.T, p problem) string {
 // More than half of the window goes only when it was asked for twice, the second time
 // with the code of the first answer, which is of these messages in this window.
 func TestDiscardOfMuchMustBeConfirmed(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	l := messages(t, d.ClientSession)
 	ids := l.reads()[:4] // 2,992 of 4,796 tokens
 	args := m{"short_ids": ids}
@@ -148,7 +148,9 @@ func thoughts(t *testing.T) []byte {
 	data, err := json.Marshal(m{"model": "claude-opus-4-5", "max_tokens": 1000, "messages": []any{
 		m{"role": "user", "content": "Find why the lamp flickers."},
 		use("t1", "a.go"), result("t1"), use("t2", "b.go"), result("t2"), use("t3", "c.go"), result("t3"), use("t4", "d.go"), result("t4"),
-		m{"role": "assistant", "content": "It is the wire."}, m{"role": "user", "content": "Thanks."}, m{"role": "assistant", "content": "Welcome."},
+		m{"role": "assistant", "content": "It is the wire."},
+		m{"role": "user", "content": "Thanks."},
+		m{"role": "assistant", "content": "Welcome."},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,9 @@
 package mcp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -123,15 +121,14 @@ type desk struct {
 
 	engine  *carrel.Engine
 	session transcript.SessionID
-	log     *bytes.Buffer
 }
 
 // newDesk returns a desk with the conversation about the lamp.
-func newDesk(t *testing.T, opts *sdk.ClientOptions) *desk {
+func newDesk(t *testing.T) *desk {
 	t.Helper()
 	e := newEngine(t, memory.New())
-	d := &desk{engine: e, session: load(t, e, scope, "lamp.json", lampChat().bytes(t)), log: new(bytes.Buffer)}
-	d.ClientSession = connect(t, mcp.New(whole(e), &mcp.Options{Logger: slog.New(slog.NewTextHandler(d.log, nil)), Now: now}), opts)
+	d := &desk{engine: e, session: load(t, e, scope, "lamp.json", lampChat().bytes(t))}
+	d.ClientSession = connect(t, mcp.New(whole(e), &mcp.Options{Now: now}), nil)
 	return d
 }
 

@@ -54,7 +54,7 @@ func getMessages() registrar {
 		title: "List messages",
 		about: "List the messages of a session: for each its short_id, what it takes in the window, a preview, and whether it may be discarded.",
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["limit"].Minimum, p["limit"].Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(api.MaxLimit))
+			p["limit"].Minimum, p["limit"].Maximum = new(1.0), new(float64(api.MaxLimit))
 		},
 		run: func(ctx context.Context, c *call, in *messagesArgs) (*reply[messagesResult], error) {
 			id, err := c.session(ctx, in.Session)

@@ -32,7 +32,7 @@ func pin() registrar {
 		about:      "Keep blocks in the window as they are, whatever is compressed or discarded, or an artifact in every context; with unpin, let them go.",
 		idempotent: true,
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["ids"].MinItems = jsonschema.Ptr(1)
+			p["ids"].MinItems = new(1)
 		},
 		run: func(ctx context.Context, c *call, in *pinArgs) (*reply[pinResult], error) {
 			for _, id := range in.IDs {

@@ -151,8 +151,10 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				return
 			}
 			s.log.ErrorContext(ctx, "panic", "method", method, "tool", tool, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
-			if res, err = nil, error(s.broken(ctx, method, errBug)); tool != "" {
+			if tool != "" {
 				res, err = s.failed(ctx, tool, errBug), nil
+			} else {
+				res, err = nil, s.broken(ctx, method, errBug)
 			}
 		}()
 		if r, ok := req.(*sdk.ListResourcesRequest); ok {

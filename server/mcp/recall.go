@@ -50,8 +50,8 @@ func recall() registrar {
 		title: "Recall an original",
 		about: "Return the original of a stub, a block, an artifact or a summary, byte for byte. A long one comes in pieces: call again with the from that the answer names as next.",
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["id"].MinLength = jsonschema.Ptr(1)
-			p["from"].Minimum, p["to"].Minimum = jsonschema.Ptr(0.0), jsonschema.Ptr(0.0)
+			p["id"].MinLength = new(1)
+			p["from"].Minimum, p["to"].Minimum = new(0.0), new(0.0)
 		},
 		run: func(ctx context.Context, c *call, in *recallArgs) (*reply[recallResult], error) {
 			res, err := c.Recall(ctx, c.scope, &carrel.RecallRequest{Block: in.ID, Text: in.Text, From: in.From, To: in.To})

@@ -80,7 +80,7 @@ func TestRecallInPiecesIsTheOriginal(t *testing.T) {
 }
 
 func TestRecallOfALongOriginal(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	long := strings.Repeat("0123456789abcde\n", 12_500) // 200,000 bytes
 	st, err := d.engine.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(long)})
 	if err != nil {
@@ -118,7 +118,7 @@ func TestRecallOfALongOriginal(t *testing.T) {
 // A block is recalled by what a stub has of its id, as it came in or as what it says,
 // and a summary by its own.
 func TestRecallOfBlocksAndSummaries(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	read := messages(t, d.ClientSession).reads()[0]
 	if r := done(t, d.ClientSession, "recall", m{"id": read, "session": "@last"}, nil); !strings.HasPrefix(r.text[0], `{"content":null,"role":"assistant"`) {
 		t.Errorf("as it came in: %.80q", r.text[0])
@@ -139,5 +139,20 @@ func TestRecallOfBlocksAndSummaries(t *testing.T) {
 	load(t, d.engine, scope, "other.json", (&chat{}).say("user", "Another thing.").bytes(t))
 	if _, p := refused(t, d.ClientSession, "recall", m{"id": read, "session": "@last"}); p.Type != "carrel:problem/not-found" {
 		t.Errorf("a block of another session: %+v", p)
+	}
+}
+
+// What is no text is said to be none, and comes as base64.
+func TestRecallOfWhatIsNoText(t *testing.T) {
+	d := newDesk(t)
+	const content = "\xff\xfe\x00lamp"
+	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte(content)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r recalled
+	answer := done(t, d.ClientSession, "recall", m{"id": arts[0].ID}, &r)
+	if r.Text != nil || string(r.data(t, answer)) != content {
+		t.Errorf("recalled %+v, %q", r, answer.text)
 	}
 }

@@ -24,9 +24,9 @@ func inputSchema[In any](bound func(map[string]*jsonschema.Schema)) *jsonschema.
 	for _, p := range s.Properties {
 		switch p.Type {
 		case "string":
-			p.MaxLength = jsonschema.Ptr(maxWord)
+			p.MaxLength = new(maxWord)
 		case "array":
-			p.MaxItems, p.Items.MaxLength = jsonschema.Ptr(maxList), jsonschema.Ptr(maxWord)
+			p.MaxItems, p.Items.MaxLength = new(maxList), new(maxWord)
 		}
 	}
 	if bound != nil {

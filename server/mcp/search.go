@@ -43,8 +43,8 @@ func search() registrar {
 		title: "Search conversations",
 		about: "Find blocks of stored conversations by words, in the window or not. The ids are for recall.",
 		bound: func(p map[string]*jsonschema.Schema) {
-			p["query"].MinLength, p["query"].MaxLength = jsonschema.Ptr(1), jsonschema.Ptr(maxText)
-			p["limit"].Minimum, p["limit"].Maximum = jsonschema.Ptr(1.0), jsonschema.Ptr(100.0)
+			p["query"].MinLength, p["query"].MaxLength = new(1), new(maxText)
+			p["limit"].Minimum, p["limit"].Maximum = new(1.0), new(100.0)
 			p["kind"].MaxLength = nil
 			p["kind"].Enum = []any{
 				string(transcript.KindSystem), string(transcript.KindUser), string(transcript.KindAssistant),

@@ -33,7 +33,7 @@ func listTools(t *testing.T, c *sdk.ClientSession) []*sdk.Tool {
 // What a model is told of the tools changes only on purpose.
 func TestToolsAreAsWritten(t *testing.T) {
 	a := &txtar.Archive{Comment: []byte("The tools as a model sees them, in their order: a change here changes every prompt.\n")}
-	for _, tool := range listTools(t, newDesk(t, nil).ClientSession) {
+	for _, tool := range listTools(t, newDesk(t).ClientSession) {
 		data, err := json.MarshalIndent(m{
 			"title": tool.Title, "description": tool.Description, "annotations": tool.Annotations, "inputSchema": tool.InputSchema,
 		}, "", "  ")
@@ -102,7 +102,7 @@ func TestToolListIsFixed(t *testing.T) {
 }
 
 func TestInstructionsAreShortAndTellHowToRecall(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	text := d.InitializeResult().Instructions
 	if text != mcp.Instructions || len(text) >= 1500 {
 		t.Errorf("%d characters of instructions, the client got\n%s", len(mcp.Instructions), text)
@@ -116,7 +116,7 @@ func TestInstructionsAreShortAndTellHowToRecall(t *testing.T) {
 
 // Whatever a tool answers, success or problem, its schema describes.
 func TestAnswersFitTheirSchemas(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	if _, err := d.engine.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte("wire3 is loose"), Title: "probe"}); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 }
 
 func TestMessagesSayWhatMayGo(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	l := messages(t, d.ClientSession)
 	want, err := d.engine.Messages(t.Context(), scope, d.session)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestMessagesSayWhatMayGo(t *testing.T) {
 }
 
 func TestMessagesComeInPages(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	whole, args := messages(t, d.ClientSession), m{"limit": 5}
 	var ids []string
 	for pages := 0; ; pages++ {
@@ -225,7 +225,7 @@ func TestStatusSaysWhenACompressionIsDue(t *testing.T) {
 		Due            bool
 		Cold           struct{ Blocks int }
 	}
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	done(t, d.ClientSession, "status", nil, &s)
 	if s.Level != "ok" || s.Due || s.Action != "none" || s.Capacity != 20_000 || s.Used == 0 || s.Cold.Blocks != 0 {
 		t.Errorf("a window that is hardly used: %+v", s)
@@ -240,7 +240,7 @@ func TestStatusSaysWhenACompressionIsDue(t *testing.T) {
 }
 
 func TestCompressMakesStubsThatCanBeRecalled(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	var c struct {
 		Op                            string
 		Before, After, Changed, Stubs int
@@ -273,7 +273,7 @@ func TestCompressMakesStubsThatCanBeRecalled(t *testing.T) {
 }
 
 func TestPinHoldsAndUnpinLets(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	id := messages(t, d.ClientSession).reads()[0]
 	pinned := func() bool {
 		for _, b := range messages(t, d.ClientSession).Messages {
@@ -307,7 +307,7 @@ func TestPinHoldsAndUnpinLets(t *testing.T) {
 }
 
 func TestPinKeepsAnArtifactInEveryContext(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Title: "manual", Content: []byte("Turn the screw.")})
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestPinKeepsAnArtifactInEveryContext(t *testing.T) {
 }
 
 func TestSearchFindsWhatIsOutOfTheWindow(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	id := messages(t, d.ClientSession).reads()[2]
 	done(t, d.ClientSession, "discard_messages", m{"short_ids": []string{id}}, nil)
 	var s struct {
@@ -341,7 +341,7 @@ func TestSearchFindsWhatIsOutOfTheWindow(t *testing.T) {
 }
 
 func TestAssembleHandsTheContextOutAndAccountsForIt(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t)
 	var a struct {
 		Manifest, Context string
 		Tokens            int `json:"token_count"`
