@@ -39,6 +39,7 @@ func (s *server) registerPlain() {
 	s.plain("openapi", api.Prefix+"/openapi.yaml", s.openAPI(typeYAML, func() ([]byte, error) { return s.api.OpenAPI().YAML() }))
 	s.plain("whoami", api.Prefix+"/whoami", s.whoami)
 
+	s.registerEvents()
 	s.describePlain("whoami", api.Prefix+"/whoami", "Say who the token is for, and what it allows", typeJSON, reflect.TypeFor[Identity]())
 	s.describePlain("metrics", "/metrics", "Return what is counted, for Prometheus", "text/plain", nil)
 }

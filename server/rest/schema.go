@@ -168,7 +168,7 @@ func schemaName(t reflect.Type) string {
 		panic(fmt.Sprintf("rest: no name for %v", t))
 	}
 	switch pkg := path.Base(t.PkgPath()); pkg {
-	case "carrel", "api":
+	case "carrel", "api", "rest":
 		return name
 	default:
 		pkg = strings.ToUpper(pkg[:1]) + pkg[1:]

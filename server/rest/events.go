@@ -1,0 +1,132 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An EventsRequest asks for a stream of what happens: to one session, or to all of a
+// scope and to its artifacts. Since is the id of the last event that is known, as it
+// stood in the stream, and of one session that is a revision; the header Last-Event-ID
+// outdoes it. Without either, the stream begins with what happens next.
+type EventsRequest struct {
+	Session transcript.SessionID `json:"session,omitempty"`
+	Since   string               `json:"since,omitempty"`
+}
+
+// registerEvents adds the stream of events. An event is called journal, or log if it is
+// of no session; its data is an Event.
+func (s *server) registerEvents() {
+	op := &api.Operation{
+		Name: "events", Method: http.MethodGet, Path: "/events", Permission: governance.Read,
+		Summary: "Stream what happens, to a session or in the whole scope",
+	}
+	p := newPlan(op, reflect.TypeFor[EventsRequest](), s.decoders)
+	d := s.describe(op, p, reflect.TypeFor[EventsRequest](), reflect.TypeFor[Event]())
+	d.Parameters = append(d.Parameters, header("Last-Event-ID", "The id of the last event that is known."))
+	d.Responses["200"] = &huma.Response{Description: "Events; the schema is that of their data", Content: map[string]*huma.MediaType{
+		typeEvents: {Schema: s.schemas.Schema(reflect.TypeFor[Event](), true, "")},
+	}}
+	delete(d.Responses, "304")
+	s.api.OpenAPI().AddOperation(d)
+	s.plain(op.Name, d.Path, func(w http.ResponseWriter, r *http.Request, c *call) { s.events(w, r, c, p) })
+}
+
+// events streams what happens until the client goes, the grant expires or the server
+// stops.
+func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan) {
+	f, release, err := s.subscribe(r, c, p)
+	if err != nil {
+		send(w, r, s.refuse(c, err))
+		return
+	}
+	defer release()
+	s.metrics.streams.Add(1)
+	tick, stop := s.opts.Ticker(s.opts.Limits.Poll)
+	defer stop()
+	st := open(w)
+	st.beat()
+	for quiet := 0; !st.gone; quiet++ {
+		n, err := s.forward(r.Context(), st, c, f)
+		if err != nil {
+			st.finish(s.refuse(c, err))
+			return
+		}
+		if n > 0 {
+			quiet = 0
+		}
+		if quiet >= int(heartbeat/s.opts.Limits.Poll) {
+			st.beat()
+			quiet = 0
+		}
+		select {
+		case <-tick:
+		case <-r.Context().Done():
+			return
+		case <-s.opts.Stopping:
+			return
+		}
+	}
+}
+
+// subscribe lets a reader of events in and finds where to begin.
+func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release func(), err error) {
+	if err := s.admit(r, c, governance.Read); err != nil {
+		return nil, nil, err
+	}
+	var req EventsRequest
+	if err := p.fill(r, nil, reflect.ValueOf(&req).Elem()); err != nil {
+		return nil, nil, err
+	}
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		req.Since = last
+	}
+	release, ok := s.streams.take(c.token())
+	if !ok {
+		return nil, nil, &refusal{
+			kind: manyStreams, detail: fmt.Sprintf("the token has %d streams open already", s.opts.Limits.Streams), hint: "close one",
+		}
+	}
+	if req.Session != "" {
+		f, err = newSessionFeed(r.Context(), c.engine, c.scope, req.Session, req.Since)
+	} else {
+		f, err = newScopeFeed(r.Context(), c.engine, c.scope, req.Since, s.opts.Limits.Job)
+	}
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return f, release, nil
+}
+
+// forward sends what has happened, to who may still know.
+func (s *server) forward(ctx context.Context, st *stream, c *call, f feed) (n int, err error) {
+	if err := c.grant.Check(c.scope, governance.Read, s.opts.Now()); err != nil {
+		return 0, err
+	}
+	list, err := f.next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for i := range list {
+		name := "journal"
+		if list[i].Session == "" {
+			name = "log"
+		}
+		data, err := json.Marshal(&list[i].Event)
+		if err != nil {
+			return 0, err
+		}
+		st.send(list[i].id, name, data)
+	}
+	return len(list), nil
+}

@@ -1,0 +1,205 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Event is what happened: an entry of the journal of a session, or of the log of a
+// scope, which is of no session.
+type Event struct {
+	Session transcript.SessionID `json:"session,omitempty"`
+	Entry   store.Entry          `json:"entry"`
+}
+
+// A happening is an event with the id by which a stream is resumed behind it.
+type happening struct {
+	Event
+	id string
+}
+
+// A feed returns what has happened since it was last asked.
+type feed interface {
+	next(ctx context.Context) ([]happening, error)
+}
+
+// A sessionFeed has the journal of one session. Its ids are revisions: who resumes
+// misses nothing and gets nothing twice.
+type sessionFeed struct {
+	engine  *carrel.Engine
+	scope   governance.Scope
+	session transcript.SessionID
+	at      store.Revision
+}
+
+// newSessionFeed begins behind a revision, or now if since is empty.
+func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID, since string) (*sessionFeed, error) {
+	f := &sessionFeed{engine: e, scope: scope, session: id}
+	if since != "" {
+		at, err := strconv.ParseInt(since, 10, 64)
+		if err != nil || at < 0 {
+			return nil, bad("since", "is no revision")
+		}
+		f.at = store.Revision(at)
+	}
+	all, err := e.Journal(ctx, scope, id, f.at) // fails if there is no such session
+	if err == nil && since == "" && len(all) > 0 {
+		f.at = all[len(all)-1].Revision
+	}
+	return f, err
+}
+
+func (f *sessionFeed) next(ctx context.Context) ([]happening, error) {
+	entries, err := f.engine.Journal(ctx, f.scope, f.session, f.at)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]happening, len(entries))
+	for i, e := range entries {
+		f.at = e.Revision
+		list[i] = happening{Event{f.session, e}, strconv.FormatInt(int64(e.Revision), 10)}
+	}
+	return list, nil
+}
+
+// A scopeFeed has the journals of all sessions of a scope, and its log. Its ids are the
+// version of the log and the time of what happened last, in milliseconds. What happened
+// in the time that a job may take is sent again to who resumes, as it may have begun
+// before and ended after: entries are told apart by their ids.
+type scopeFeed struct {
+	engine  *carrel.Engine
+	scope   governance.Scope
+	version store.Version
+	last    time.Time
+	from    time.Time // what is older was sent before
+	known   map[transcript.SessionID]store.Revision
+}
+
+// newScopeFeed begins behind an id, or now if since is empty.
+func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, since string, slack time.Duration) (*scopeFeed, error) {
+	f := &scopeFeed{engine: e, scope: scope, known: make(map[transcript.SessionID]store.Revision)}
+	if since != "" {
+		if err := f.resume(since, slack); err != nil {
+			return nil, err
+		}
+	}
+	sessions, err := e.Sessions(ctx, scope, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sessions {
+		if s := &sessions[i]; since == "" || s.Updated.Before(f.from) {
+			f.known[s.Session] = s.Revision
+		}
+	}
+	if since != "" {
+		return f, nil
+	}
+	log, err := e.Log(ctx, scope, 0)
+	if err == nil && len(log) > 0 {
+		f.version = store.Version(log[len(log)-1].Revision)
+	}
+	return f, err
+}
+
+func (f *scopeFeed) resume(since string, slack time.Duration) error {
+	version, last, _ := strings.Cut(since, "-")
+	v, err1 := strconv.ParseInt(version, 10, 64)
+	ms, err2 := strconv.ParseInt(last, 10, 64)
+	if err1 != nil || err2 != nil || v < 0 || ms < 0 {
+		return bad("since", "is no id of an event")
+	}
+	f.version, f.last = store.Version(v), time.UnixMilli(ms)
+	f.from = f.last.Add(-slack)
+	return nil
+}
+
+// recent is how many sessions a feed looks at, of those updated last; if all of them
+// have changed, it looks at the others, too.
+const recent = 256
+
+func (f *scopeFeed) next(ctx context.Context) ([]happening, error) {
+	changed, err := f.changed(ctx, recent)
+	if len(changed) == recent {
+		changed, err = f.changed(ctx, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []timed
+	for _, id := range changed {
+		entries, err := f.engine.Journal(ctx, f.scope, id, f.known[id])
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 {
+			f.known[id] = entries[len(entries)-1].Revision
+		}
+		entries = slices.DeleteFunc(entries, func(e store.Entry) bool { return e.Time.Before(f.from) })
+		list = appendTimed(list, id, entries)
+	}
+	log, err := f.engine.Log(ctx, f.scope, f.version)
+	if err != nil {
+		return nil, err
+	}
+	return f.number(appendTimed(list, "", log)), nil
+}
+
+// changed returns the sessions that are not as they are known.
+func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.SessionID, error) {
+	sessions, err := f.engine.Sessions(ctx, f.scope, limit)
+	var ids []transcript.SessionID
+	for i := range sessions {
+		if s := &sessions[i]; s.Revision > f.known[s.Session] {
+			ids = append(ids, s.Session)
+		}
+	}
+	return ids, err
+}
+
+// A timed is an event that comes no earlier than those before it in its journal, even if
+// a clock went back.
+type timed struct {
+	Event
+	at time.Time
+}
+
+func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) []timed {
+	var at time.Time
+	for _, e := range entries {
+		if e.Time.After(at) {
+			at = e.Time
+		}
+		list = append(list, timed{Event{id, e}, at})
+	}
+	return list
+}
+
+// number puts events in the order of their times, so that what has not been sent yet is
+// no older than the id of what has, and gives them their ids.
+func (f *scopeFeed) number(list []timed) []happening {
+	slices.SortStableFunc(list, func(a, b timed) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Session, b.Session))
+	})
+	out := make([]happening, len(list))
+	for i, t := range list {
+		if t.at.After(f.last) {
+			f.last = t.at
+		}
+		if t.Session == "" {
+			f.version = store.Version(t.Entry.Revision)
+		}
+		out[i] = happening{t.Event, fmt.Sprintf("%d-%d", f.version, f.last.UnixMilli())}
+	}
+	return out
+}
