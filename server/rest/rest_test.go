@@ -42,15 +42,27 @@ type world struct {
 // local.
 func newWorld(t testing.TB, change func(*rest.Options)) *world {
 	t.Helper()
-	return newWorldOf(t, &carrel.Options{Strategy: carrel.StrategyImportance, Counter: quarter{}, Now: func() time.Time { return now }}, change)
+	return newWorldOf(t, newEngine(t, &carrel.Options{Strategy: carrel.StrategyImportance, Counter: quarter{}}), change)
 }
 
-func newWorldOf(t testing.TB, opts *carrel.Options, change func(*rest.Options)) *world {
+// newEngine returns an engine over an empty store.
+func newEngine(t testing.TB, opts *carrel.Options) *carrel.Engine {
 	t.Helper()
+	if opts == nil {
+		opts = new(carrel.Options)
+	}
+	if opts.Now == nil {
+		opts.Now = func() time.Time { return now }
+	}
 	e, err := carrel.New(memory.New(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+func newWorldOf(t testing.TB, e *carrel.Engine, change func(*rest.Options)) *world {
+	t.Helper()
 	w := &world{t: t, engine: e, logs: new(lockedBuffer), grants: map[string]*governance.Grant{
 		"whole": {ID: "t1", Actor: "ada", Scopes: []governance.ScopePattern{"local"}, Permissions: governance.Permissions()},
 	}}

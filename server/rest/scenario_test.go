@@ -90,7 +90,7 @@ type fields map[string]any
 
 func newScenario(t testing.TB, met func(*api.Operation, []byte, *httptest.ResponseRecorder)) *scenario {
 	t.Helper()
-	w := newWorldOf(t, &carrel.Options{Now: func() time.Time { return now }}, nil)
+	w := newWorldOf(t, newEngine(t, nil), nil)
 	return &scenario{world: w, met: met}
 }
 
