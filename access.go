@@ -47,7 +47,7 @@ func (p *page) shown() string {
 	if p.row.Source != sourceStash {
 		return p.text
 	}
-	return pointer(p.row.ID, p.text)
+	return shortPointer(p.row.ID, p.text)
 }
 
 // indexed returns what the artifact is found by: the stems of its words, so

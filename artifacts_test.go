@@ -580,7 +580,7 @@ func TestStash(t *testing.T) {
 	if err != nil || other.Known {
 		t.Errorf("the same output in another scope: known %v, %v", other.Known, err)
 	}
-	if len(first.Pointer) > 2000 || !strings.Contains(first.Pointer, string(first.ID)) || !strings.Contains(first.Pointer, "package one") || !strings.HasSuffix(first.Pointer, "ok  package three\n") {
+	if len(first.Pointer) > 6000 || !strings.Contains(first.Pointer, string(first.ID)) || !strings.Contains(first.Pointer, "package one") || !strings.HasSuffix(first.Pointer, "ok  package three\n") {
 		t.Errorf("pointer of %d bytes:\n%s", len(first.Pointer), first.Pointer)
 	}
 	got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(first.ID)})

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A cover is what a plan of lines is made from.
@@ -36,13 +37,7 @@ func (p *pass) cover() *cover {
 	}
 	h := p.held
 	c := &cover{spans: make([][]span, len(h.blocks)), readings: make([]pager.Reading, len(h.blocks))}
-	c.pieces = facts.History(h.session.Messages, h.blocks, &facts.HistoryOptions{
-		Tools: p.engine.opts.Tools,
-		Scan:  func(_, _ int, text string) *facts.Scan { return p.engine.scans.scan(p.scope, text) },
-		Person: func(i int) bool {
-			return pager.Instructs(h.session.Messages, &h.blocks[i])
-		},
-	})
+	c.pieces = p.engine.piecesOf(p.scope, h.session.Messages, h.blocks)
 	c.need = facts.Estimate(c.pieces, p.engine.opts.Model)
 	c.names = make([]int64, len(c.need.Names))
 	for i := range c.names {
@@ -57,6 +52,15 @@ func (p *pass) cover() *cover {
 	}
 	p.covering = c
 	return c
+}
+
+// piecesOf returns the texts of a conversation, with their scans.
+func (e *Engine) piecesOf(scope governance.Scope, msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
+	return facts.History(msgs, blocks, &facts.HistoryOptions{
+		Tools:  e.opts.Tools,
+		Scan:   func(_, _ int, text string) *facts.Scan { return e.scans.scan(scope, text) },
+		Person: func(i int) bool { return pager.Instructs(msgs, &blocks[i]) },
+	})
 }
 
 // room makes room for the passages of all blocks, and for their names.

@@ -1,16 +1,17 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // StashTTL is how long what is in the stash lives by default.
@@ -23,6 +24,18 @@ type StashRequest struct {
 	Source       string         `json:"source,omitempty"` // where it comes from; only told
 	TTL          *time.Duration `json:"ttl,omitempty"`    // StashTTL by default
 	AllowSecrets bool           `json:"allow_secrets,omitempty"`
+
+	// Session is the conversation that the output is for: what it speaks of says
+	// which lines are likely to be needed. By default the output alone does.
+	Session transcript.SessionID `json:"session,omitempty"`
+
+	// Tool is what printed the output, and Input what it was called with.
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+
+	// Tokens is how large the pointer may be, [StashTokens] by default. An output
+	// that fits stands in it whole.
+	Tokens token.Count `json:"tokens,omitempty"`
 }
 
 // A StashResult is the pointer to what is in the stash.
@@ -34,9 +47,12 @@ type StashResult struct {
 }
 
 // Stash keeps the output of a tool outside of the window and returns a pointer
-// to put in its place, with head and tail of it. Equal outputs of a scope are
-// kept once: then the result is the one that is there. It fails with
-// [ErrPolicy] if the output looks as if it held a credential.
+// to put in its place: a line that says how to get all of it, head and tail, and
+// the lines between them that are most likely to be needed in the session. Equal
+// outputs of a scope are kept once: then the result is the one that is there, and
+// for an equal history the pointer is the same. It fails with [ErrPolicy] if the
+// output looks as if it held a credential. When it returns without an error, the
+// output is in the store for good.
 func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRequest) (_ *StashResult, err error) {
 	defer during("stash", &err)
 
@@ -48,8 +64,19 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		ttl := StashTTL
 		put.TTL = &ttl
 	}
+	if req.Tokens != 0 && req.Tokens < LeastStashTokens {
+		return nil, fmt.Errorf("%w: a pointer of %d tokens, below %d", ErrRequest, req.Tokens, LeastStashTokens)
+	}
 	if err := e.checkPut(put); err != nil {
 		return nil, err
+	}
+	p := &pointing{
+		engine: e, scope: scope, text: string(req.Content), limit: cmp.Or(req.Tokens, StashTokens), tool: req.Tool, input: req.Input,
+	}
+	if req.Session != "" {
+		if p.before, err = e.load(ctx, scope, req.Session); err != nil {
+			return nil, err
+		}
 	}
 	found, err := e.store.Pick(ctx, scope, &store.Pick{Address: address(scope, sourceStash, req.Content)}, 100)
 	if err != nil {
@@ -60,24 +87,25 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		if a.Source != sourceStash || a.Status != store.StatusLive || expired(a, e.now()) {
 			continue
 		}
-		p, err := e.pageOf(ctx, scope, a)
+		kept, err := e.pageOf(ctx, scope, a)
 		if err != nil {
 			return nil, err
 		}
-		if p.text == string(req.Content) {
-			return e.stashed(e.describeArtifact(a, &p.note), p.text, true), nil
+		if kept.text == p.text {
+			return p.stashed(e.describeArtifact(a, &kept.note), true), nil
 		}
 	}
 	out, err := e.Put(ctx, scope, put)
 	if err != nil {
 		return nil, err
 	}
-	return e.stashed(out[0], string(req.Content), false), nil
+	return p.stashed(out[0], false), nil
 }
 
-func (e *Engine) stashed(a Artifact, text string, known bool) *StashResult {
-	res := &StashResult{Artifact: a, Pointer: pointer(a.ID, text), Known: known}
-	res.Tokens = e.artifactCounter().Count(res.Pointer)
+func (p *pointing) stashed(a Artifact, known bool) *StashResult {
+	p.id = a.ID
+	res := &StashResult{Artifact: a, Pointer: p.pointer(), Known: known}
+	res.Tokens = p.count(res.Pointer)
 	return res
 }
 
@@ -111,31 +139,4 @@ func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, dryRu
 		return res, err
 	}
 	return e.Purge(ctx, scope, ids...)
-}
-
-// pointer returns what stands in the window for what is in the stash: head and
-// tail of it, and how to get the rest.
-func pointer(id store.ArtifactID, text string) string {
-	lines := strings.Count(text, "\n")
-	if !strings.HasSuffix(text, "\n") {
-		lines++
-	}
-	mark := fmt.Sprintf("[carrel: stashed %d bytes, %d lines as %s: carrel stash get %s]", len(text), lines, id, id)
-	if len(text) <= 2*headTail {
-		return mark + "\n" + text
-	}
-	head, tail := text[:headTail], text[len(text)-headTail:]
-	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
-		head = head[:i+1]
-	} else {
-		head = cutBytes(text, headTail) + "\n"
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < headTail/2 {
-		tail = tail[i+1:]
-	} else {
-		for tail != "" && !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
-		}
-	}
-	return mark + "\n" + head + fmt.Sprintf("[carrel: %d bytes left out here]\n", len(text)-len(head)-len(tail)) + tail
 }

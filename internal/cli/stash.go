@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/token"
 )
 
 func newStash(env *Env, g *globals) *cobra.Command {
@@ -29,13 +30,16 @@ says otherwise; gc erases what has expired.`,
 
 func newStashPut(env *Env, g *globals) *cobra.Command {
 	req := &carrel.StashRequest{}
-	var ttl string
+	var ttl, session string
+	var tokens int
 	var dry bool
 	cmd := &cobra.Command{
-		Use:   "put [FILE|-] [--title T] [--ttl D]",
+		Use:   "put [FILE|-] [--title T] [--ttl D] [--session S] [--tokens N]",
 		Short: "Take an output in and print a pointer to it",
 		Long: `Put keeps a file or standard input and prints the pointer that goes into the
-window in its place. What looks as if it held a credential is refused.`,
+window in its place: how to get all of it, head and tail, and the lines between
+them that are most likely to be needed. What looks as if it held a credential is
+refused.`,
 		Example: `  make test 2>&1 | carrel stash put --title "make test"
   carrel stash put build.log --ttl 1d`,
 		Args: cobra.MaximumNArgs(1),
@@ -51,6 +55,7 @@ window in its place. What looks as if it held a credential is refused.`,
 					return usagef("--ttl: %w", err)
 				}
 			}
+			req.Tokens = token.Count(tokens)
 			if req.Content, err = g.read(name); err != nil {
 				return err
 			}
@@ -60,6 +65,11 @@ window in its place. What looks as if it held a credential is refused.`,
 			ctx := cmd.Context()
 			return g.with(ctx, !dry, func(a *access) error {
 				e := a.Engine
+				if session != "" {
+					if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+						return err
+					}
+				}
 				if dry {
 					if e, err = a.rehearse(nil); err != nil {
 						return err
@@ -87,6 +97,8 @@ window in its place. What looks as if it held a credential is refused.`,
 	f := cmd.Flags()
 	f.StringVar(&req.Title, "title", "", "`title`, such as the command; the name of the file by default")
 	f.StringVar(&req.Source, "source", "", "where it comes from: a `text`")
+	f.StringVar(&session, "session", "", "`session` whose words say which lines are likely to be needed")
+	f.IntVar(&tokens, "tokens", int(carrel.StashTokens), "size of the pointer, in `tokens`")
 	f.StringVar(&ttl, "ttl", "", "how long it lives: a `duration` such as 36h; 7d by default")
 	f.BoolVar(&req.AllowSecrets, "allow-secret", false, "let in what looks as if it held a credential")
 	writes(cmd, &dry)

@@ -1,0 +1,417 @@
+package carrel
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const (
+	// StashTokens is how large the pointer to what is in the stash is by default.
+	StashTokens token.Count = 1500
+
+	// LeastStashTokens is the smallest size that may be asked for: below it there is
+	// no room for more than the words that say where the rest is.
+	LeastStashTokens token.Count = 400
+)
+
+// Parts of a pointer: what is left of its size has the lines between head and tail.
+// Programs report at their end, so the tail is the larger.
+const (
+	headPart = 5
+	tailPart = 4
+)
+
+// A pointing is what a pointer is made from.
+type pointing struct {
+	engine *Engine
+	scope  governance.Scope
+	id     store.ArtifactID
+	text   string
+	limit  token.Count
+
+	before *held           // the history that says what is likely to be needed, or nil
+	tool   string          // that said the text, or empty
+	input  json.RawMessage // what it was called with
+}
+
+// pointer returns what stands in the window for what is in the stash: how to get
+// all of it, its head and its tail, and of what is between them the lines that are
+// most likely to be needed. A text that fits has nothing left out.
+func (p *pointing) pointer() string {
+	mark := stashMark(p.id, p.text) + "\n"
+	if len(p.text) <= longestToken*int(p.limit) {
+		if all := mark + p.text; p.count(all) <= p.limit {
+			return all
+		}
+	}
+	head := p.head(p.text, p.limit/headPart)
+	tail := p.tail(p.text[len(head):], p.limit/tailPart)
+	m := p.middle(head, tail)
+	for room := p.limit; ; {
+		text := mark + lined(head) + m.text(p.picks(m, room-p.count(mark+lined(head)+m.marks()))) + tail
+		over := p.count(text) - p.limit
+		if over <= 0 || room <= over {
+			return text
+		}
+		room -= over // what the parts cost more together
+	}
+}
+
+// longestToken is how many bytes one token has at most in what anybody would read.
+const longestToken = 64
+
+func (p *pointing) count(text string) token.Count { return p.engine.artifactCounter().Count(text) }
+
+// stashMark is the first line of a pointer. A model that has not been told anything
+// about Carrel must be able to act on it.
+func stashMark(id store.ArtifactID, text string) string {
+	return fmt.Sprintf("[carrel: stashed %d bytes, %d lines as %s. For all of it use the recall tool of the carrel server, id %s, or run: carrel stash get %s]",
+		len(text), linesIn(text), id, id, id)
+}
+
+// linesIn returns how many lines a text has.
+func linesIn(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// lined returns a text with a line end.
+func lined(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// head returns the first lines of a text that fit. If not even one does, it is the
+// beginning of that.
+func (p *pointing) head(text string, limit token.Count) string {
+	end := 0
+	for line := range strings.Lines(text) {
+		n := p.count(line)
+		if n > limit {
+			break
+		}
+		limit -= n
+		end += len(line)
+	}
+	if end > 0 {
+		return text[:end]
+	}
+	cut := cutBytes(text, longestToken*int(limit))
+	for p.count(cut) > limit {
+		cut = cutBytes(cut, len(cut)*3/4)
+	}
+	return cut
+}
+
+// tail returns the last lines of a text that fit, or the end of the last one.
+func (p *pointing) tail(text string, limit token.Count) string {
+	start := len(text)
+	for start > 0 {
+		from := strings.LastIndexByte(text[:start-1], '\n') + 1
+		n := p.count(text[from:start])
+		if n > limit {
+			break
+		}
+		limit -= n
+		start = from
+	}
+	if start < len(text) {
+		return text[start:]
+	}
+	cut := endBytes(text, longestToken*int(limit))
+	for p.count(cut) > limit {
+		cut = endBytes(cut, len(cut)*3/4)
+	}
+	return cut
+}
+
+// endBytes returns as much of the end of a text as fits in n bytes, whole characters
+// only.
+func endBytes(s string, n int) string {
+	s = s[max(len(s)-n, 0):]
+	for s != "" && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
+// A middle is what is between head and tail of a text, as a cover reads it.
+type middle struct {
+	*cover
+
+	block int // that it is in the cover; the one before it is the head, the next the tail
+	asked int // index of the message before head, middle and tail
+	from  int // its offset in the text
+	first int // number of its first line
+	last  int // number of its last line
+	bytes int
+	all   string // the text
+}
+
+// middle reads head, middle and tail as three results that came last in the
+// conversation, so that they are weighed by everything said before.
+func (p *pointing) middle(head, tail string) *middle {
+	var msgs []transcript.Message
+	var blocks []transcript.Block
+	if p.before != nil {
+		msgs, blocks = slices.Clip(p.before.session.Messages), slices.Clip(p.before.blocks)
+	}
+	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.text, bytes: len(p.text) - len(head) - len(tail)}
+	between := p.text[m.from : m.from+m.bytes]
+	m.first = strings.Count(head, "\n") + 1
+	m.last = m.first + linesIn(between) - 1
+
+	const call = "carrel-stash"
+	asked := transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+		transcript.ToolCall{ID: call, Name: p.tool, Input: p.input},
+	}}
+	for i, part := range [...]string{head, between, tail} {
+		b := transcript.Block{Kind: transcript.KindTool}
+		if i == 0 {
+			b.Messages = append(b.Messages, len(msgs))
+			msgs = append(msgs, asked)
+		}
+		b.Messages = append(b.Messages, len(msgs))
+		msgs = append(msgs, transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{
+			transcript.ToolResult{CallID: call, Content: []transcript.Part{transcript.Text(part)}},
+		}})
+		blocks = append(blocks, b)
+	}
+	m.cover = p.read(msgs, blocks, m.asked)
+	m.thin()
+	return m
+}
+
+// thin takes away the lines of the middle that say nothing by themselves, and nothing
+// but numbers and names that head, tail or a line before them does not say, and parts
+// of lines that can be read as a whole. What is left is given what its shape is worth.
+func (m *middle) thin() {
+	shapes := m.shapes()
+	passages, spans := m.readings[m.block].Passages, m.spans[m.block]
+	seen := make(map[string]bool)
+	for i := range m.pieces {
+		if p := &m.pieces[i]; p.Message > m.asked && p.Block != m.block {
+			for k := range p.Lines {
+				seen[shape(p, k)] = true
+			}
+		}
+	}
+	n, line := 0, int32(0) // how many stay; the line that parts are of
+	for k := range passages {
+		p, at := passages[k], &spans[k]
+		if int(p.Line) == k {
+			s := shape(&m.pieces[at.piece], at.line)
+			if len(p.Names) == 0 && p.Copy == 0 && seen[s] {
+				continue
+			}
+			seen[s], line = true, int32(n)
+			p.Copy, p.Worth = shapes.add(s, p.Copy, p.Worth)
+		} else if passages[line].Bytes <= longLine {
+			continue
+		}
+		p.Line = line
+		passages[n], spans[n] = p, *at
+		n++
+	}
+	m.readings[m.block].Passages, m.spans[m.block] = passages[:n], spans[:n]
+}
+
+// longLine is from how many bytes on a part of a line may stand for it.
+const longLine = 240
+
+// shapes are the shapes of the lines of a text. Each is worth the same, and shares
+// that evenly among its lines; all together are worth as much as all that is said. So
+// of a thousand reports of success and one of failure, that one stands out, whatever
+// words it uses; and where no two lines are alike, their shapes change nothing.
+type shapes struct {
+	counts map[string]int64
+	total  int64            // that all are worth
+	copies map[string]int32 // for lines that have none
+	next   int32
+}
+
+func (m *middle) shapes() *shapes {
+	s := &shapes{counts: make(map[string]int64), copies: make(map[string]int32)}
+	for i := range m.pieces {
+		if p := &m.pieces[i]; p.Message > m.asked {
+			for k := range p.Lines {
+				s.counts[shape(p, k)]++
+			}
+		}
+	}
+	for _, r := range m.readings[m.block-1:] {
+		for i := range r.Passages {
+			s.next = max(s.next, r.Passages[i].Copy)
+		}
+	}
+	named := make(map[int32]bool)
+	for i := range m.readings[m.block].Passages {
+		p := &m.readings[m.block].Passages[i]
+		s.total += p.Worth
+		for _, name := range p.Names {
+			if !named[name] {
+				named[name] = true
+				s.total += m.names[name]
+			}
+		}
+	}
+	return s
+}
+
+// add returns the copy of a line of a shape, and what it is worth with its shape.
+func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
+	if lines == 0 {
+		if s.copies[shape] == 0 {
+			s.next++
+			s.copies[shape] = s.next
+		}
+		lines = s.copies[shape]
+	}
+	return lines, worth + s.total/int64(len(s.counts))/s.counts[shape]
+}
+
+// shape returns a line of a piece with every name and every number as 0.
+func shape(p *facts.Piece, line int) string {
+	l := &p.Lines[line]
+	var b strings.Builder
+	mark, digit := l.First, false
+	for at := l.From; at < l.To; at++ {
+		for mark < l.End && p.Marks[mark].To <= at {
+			mark++
+		}
+		c, was := p.Text[at], digit
+		digit = '0' <= c && c <= '9' || mark < l.End && p.Marks[mark].From <= at
+		switch {
+		case !digit:
+			b.WriteByte(c)
+		case !was:
+			b.WriteByte('0')
+		}
+	}
+	return b.String()
+}
+
+// read reads a conversation, and the messages after one as passages.
+func (p *pointing) read(msgs []transcript.Message, blocks []transcript.Block, after int) *cover {
+	c := &cover{spans: make([][]span, len(blocks)), readings: make([]pager.Reading, len(blocks))}
+	c.pieces = p.engine.piecesOf(p.scope, msgs, blocks)
+	c.need = facts.Estimate(c.pieces, p.engine.opts.Model)
+	c.names = make([]int64, len(c.need.Names))
+	for i := range c.names {
+		c.names[i] = c.need.Names[i].Worth
+	}
+	names := c.room()
+	for i := range c.pieces {
+		if c.pieces[i].Message > after {
+			names = c.read(i, names)
+		}
+	}
+	return c
+}
+
+// picks returns the passages of the middle that are worth most of those for which
+// there is room. Head and tail are in the window: what they say is worth nothing
+// more.
+func (p *pointing) picks(m *middle, room token.Count) []int32 {
+	at := m.block - 1
+	size := func(i int, _ pager.Form) token.Count {
+		if i == 1 {
+			return token.Count(m.bytes) // it never fits, whatever it takes
+		}
+		return 1
+	}
+	plan, err := pager.Cover(&pager.CoverRequest{
+		Request: pager.Request{
+			Blocks: []pager.Candidate{
+				{ID: "head", Turn: 1, Rule: pager.RulePin, Form: pager.Whole},
+				{ID: "middle", Turn: 2, Form: pager.Whole},
+				{ID: "tail", Turn: 3, Rule: pager.RulePin, Form: pager.Whole},
+			},
+			Size: size, Budget: room,
+		},
+		Readings: m.readings[at : at+3], Names: m.names,
+		Count: func(_, passage int) token.Count {
+			if passage < 0 {
+				return 0
+			}
+			return p.engine.scans.count(p.scope, p.engine.artifactCounter(), "100: "+m.cover.text(m.block, passage)+"\n")
+		},
+	})
+	if err != nil || plan.Picks == nil {
+		return nil // there is no room
+	}
+	return plan.Picks[1]
+}
+
+// marks returns what is said around the middle, for its size.
+func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
+
+const theEnd = "[carrel: what follows is the end of it]\n"
+
+func (m *middle) left(bytes int, some bool) string {
+	but := ""
+	if some {
+		but = ", but for what of them is most likely to be needed, by line"
+	}
+	return fmt.Sprintf("[carrel: %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
+}
+
+// text returns what stands for the middle: how much is left out, and the passages
+// that are not, each behind the number of its line.
+func (m *middle) text(picks []int32) string {
+	if m.bytes == 0 {
+		return ""
+	}
+	var b strings.Builder
+	shown, line, at := 0, m.first, 0
+	spans := m.spans[m.block]
+	for len(picks) > 0 {
+		n := 1
+		for n < len(picks) && spans[picks[n]].line == spans[picks[0]].line {
+			n++
+		}
+		from := int(spans[picks[0]].from)
+		line += strings.Count(m.all[m.from+at:m.from+from], "\n")
+		at = from
+		text := m.lines(m.block, picks[:n])[1:]
+		shown += len(text)
+		fmt.Fprintf(&b, "%d: %s\n", line, text)
+		picks = picks[n:]
+	}
+	if b.Len() == 0 {
+		return m.left(m.bytes, false)
+	}
+	return m.left(max(m.bytes-shown, 0), true) + b.String() + theEnd
+}
+
+// shortPointer is the pointer that a context carries, which has many pieces: head and
+// tail alone.
+func shortPointer(id store.ArtifactID, text string) string {
+	mark := stashMark(id, text) + "\n"
+	if len(text) <= 2*headTail {
+		return mark + text
+	}
+	head, tail := cutBytes(text, headTail), endBytes(text, headTail)
+	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < headTail/2 {
+		tail = tail[i+1:]
+	}
+	return mark + lined(head) + fmt.Sprintf("[carrel: %d bytes left out here]\n", len(text)-len(head)-len(tail)) + tail
+}

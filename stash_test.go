@@ -1,0 +1,153 @@
+package carrel_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// requests are lines of a log that differ in figures alone, with one other in the
+// middle.
+func requests(n int, other string) string {
+	var b strings.Builder
+	for i := range n {
+		if i == n/2 {
+			b.WriteString(other + "\n")
+		}
+		fmt.Fprintf(&b, "2026-01-02 03:04:%02d INFO worker %d served /v1/items/%d in %dms\n", i%60, i%8, i*7919%100_000, i%97)
+	}
+	return b.String()
+}
+
+func TestPointerShowsWhatStandsOut(t *testing.T) {
+	const fault = "2026-01-02 03:28:20 ERROR worker 3 cannot write /var/lib/desk/ledger.db: disk I/O error"
+	for _, c := range []struct{ name, output, line string }{
+		{"the one error of a log", requests(2000, fault), fmt.Sprintf("\n%d: %s\n", 1001, fault)},
+		{
+			"the one failure among tests without names",
+			strings.Repeat("ok  package one\n", 4000) + "FAIL package two\n" + strings.Repeat("ok  package three\n", 4000),
+			"\n4001: FAIL package two\n",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, memory.New(), carrel.Options{})
+			res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(c.output)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(res.Pointer, c.line) {
+				t.Errorf("pointer has no line %q:\n%s", c.line, res.Pointer)
+			}
+			if res.Tokens > carrel.StashTokens {
+				t.Errorf("pointer of %d tokens, want at most %d", res.Tokens, carrel.StashTokens)
+			}
+			first, _, _ := strings.Cut(res.Pointer, "\n")
+			for _, want := range []string{
+				"stashed", fmt.Sprintf("%d bytes", len(c.output)), fmt.Sprintf("%d lines", strings.Count(c.output, "\n")),
+				"recall tool of the carrel server, id " + string(res.ID), "carrel stash get " + string(res.ID),
+			} {
+				if !strings.Contains(first, want) {
+					t.Errorf("first line %q does not say %q", first, want)
+				}
+			}
+		})
+	}
+}
+
+// The history says which of many equal lines matter: those about what the session
+// works on.
+func TestPointerKnowsTheSession(t *testing.T) {
+	var b strings.Builder
+	for i := range 1500 {
+		fmt.Fprintf(&b, "modules/part%04d/handler.go:%d: calls renderPage with an outdated argument\n", i, i+10)
+	}
+	output := b.String()
+	e := newBench(t, memory.New(), carrel.Options{})
+	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
+		{"role":"user","content":"Fix modules/part0731/handler.go, it breaks the build."},
+		{"role":"assistant","content":"I will look at modules/part0731/handler.go and at its callers."}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "\n732: modules/part0731/handler.go:741: calls renderPage"
+	with, err := e.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(output), Session: in.Session, Tool: "Bash", Input: []byte(`{"command":"make lint"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(with.Pointer, line) {
+		t.Errorf("the line of the session's file is not there:\n%s", with.Pointer)
+	}
+	again, err := e.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(output), Session: in.Session, Tool: "Bash", Input: []byte(`{"command":"make lint"}`)})
+	if err != nil || again.Pointer != with.Pointer || !again.Known {
+		t.Errorf("the same again: known %v, %v, the same pointer %v", again.Known, err, again.Pointer == with.Pointer)
+	}
+}
+
+func TestStashRefuses(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	for _, c := range []struct {
+		name string
+		req  carrel.StashRequest
+		want error
+	}{
+		{"a pointer that has no room for its own words", carrel.StashRequest{Content: []byte("x"), Tokens: carrel.LeastStashTokens - 1}, carrel.ErrRequest},
+		{"a pointer below nothing", carrel.StashRequest{Content: []byte("x"), Tokens: -1}, carrel.ErrRequest},
+		{"a session that is not there", carrel.StashRequest{Content: []byte("x"), Session: "nobody"}, store.ErrNotFound},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := b.Stash(t.Context(), scope, &c.req); !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v", err, c.want)
+			}
+			if list, err := b.Artifacts(t.Context(), scope, &carrel.ArtifactsRequest{Stash: true, All: true}); err != nil || len(list) != 0 {
+				t.Errorf("%d artifacts were kept, %v", len(list), err)
+			}
+		})
+	}
+}
+
+// Whatever a tool prints, the pointer is no larger than asked for, is text, and
+// either has all of it or says how much it has not.
+func TestPointerProperties(t *testing.T) {
+	counter, err := token.Encoding("o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		line := rapid.OneOf(
+			rapid.SampledFrom([]string{"", "ok", "--- FAIL: TestTable (0.02s)", "\tat /srv/app/table.js:14:3", "}", `{"id": "a1b2c3d4e5", "n": 12345}`}),
+			rapid.String(),
+			rapid.Custom(func(rt *rapid.T) string {
+				return strings.Repeat(rapid.SampledFrom([]string{"x", "é", "lib/a.go ", "12345,"}).Draw(rt, "unit"), rapid.IntRange(1, 3000).Draw(rt, "times"))
+			}),
+		)
+		text := strings.Join(rapid.SliceOfN(line, 1, 400).Draw(rt, "lines"), "\n")
+		if text == "" {
+			return
+		}
+		limit := token.Count(rapid.IntRange(int(carrel.LeastStashTokens), 2500).Draw(rt, "tokens"))
+		b := newBench(t, memory.New(), carrel.Options{})
+		res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), Tokens: limit, AllowSecrets: true})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if n := counter.Count(res.Pointer); n > limit || n != res.Tokens {
+			rt.Fatalf("pointer of %d tokens, said to be %d, want at most %d", n, res.Tokens, limit)
+		}
+		if !utf8.ValidString(res.Pointer) {
+			rt.Fatalf("pointer is not text: %q", res.Pointer)
+		}
+		_, rest, _ := strings.Cut(res.Pointer, "\n")
+		if rest != text && !strings.Contains(rest, "[carrel: ") {
+			rt.Fatalf("pointer leaves out something and does not say so:\n%s", res.Pointer)
+		}
+	})
+}
