@@ -150,7 +150,7 @@ func newRoot(env *Env, g *globals) *cobra.Command {
 		{groupStart, []func(*Env, *globals) *cobra.Command{newDemo}},
 		{groupConversation, []func(*Env, *globals) *cobra.Command{
 			newImport, newSessions, newMessages, newContext, newLevel, newTrigger, newCompress, newDiscard, newExport,
-			newRecall, newSearch, newWhy, newUndo, newPin, newUnpin,
+			newRecall, newSearch, newWhy, newBrief, newUndo, newPin, newUnpin,
 			newSummary, newProbe, newState, newStats,
 		}},
 		{groupArtifacts, []func(*Env, *globals) *cobra.Command{newPut, newGet, newList, newRemove, newPurge, newRefute, newStash}},

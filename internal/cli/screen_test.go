@@ -187,6 +187,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"export", "5f0c", "-o", filepath.Join(t.TempDir(), "out")},
 		{"recall", id},
 		{"search", "mutex"},
+		{"brief", "5f0c"},
 		{"pin", id},
 		{"why", id},
 		{"contract", "5f0c"},

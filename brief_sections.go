@@ -1,0 +1,175 @@
+package carrel
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// sections returns the sections of a brief, what matters most first.
+func (b *briefing) sections() []section {
+	corrections := b.corrections()
+	wanted := slices.DeleteFunc(b.wanted(), func(s string) bool { return slices.Contains(corrections, s) })
+	return []section{
+		{title: "Wanted:", turn: 2, entries: wanted},
+		{title: "Corrected or ordered by the user:", turn: 4, entries: corrections},
+		{title: "Pinned:", turn: 4, entries: b.pins()},
+		{title: "Rules of the contract:", turn: 2, entries: b.plain(b.rules)},
+		{title: "Decided:", turn: 2, entries: b.decisions()},
+		{title: "Open:", turn: 3, entries: b.open()},
+		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, changed)},
+		{title: "Commands:", turn: 2, entries: b.each(facts.FactCommand, ran)},
+		{title: "Verified:", turn: 1, entries: b.plain(b.state.Texts(contract.VerifiedClaims))},
+		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, referred)},
+	}
+}
+
+// plain returns the entries for texts that no block has.
+func (b *briefing) plain(texts []string) []string {
+	list := make([]string, 0, len(texts))
+	for _, text := range slices.Backward(texts) {
+		list = append(list, entry(text, ""))
+	}
+	return list
+}
+
+// each returns the entries for the facts of a kind, the newest first, each subject
+// once. What say returns nothing for is left out.
+func (b *briefing) each(kind facts.FactKind, say func(*facts.Fact) (subject, text string)) []string {
+	var list []string
+	seen := make(map[string]bool)
+	for i := range b.chapters {
+		c := &b.chapters[i]
+		for k := range slices.Backward(c.found) {
+			f := &c.found[k]
+			if f.Kind != kind {
+				continue
+			}
+			subject, text := say(f)
+			if text == "" || seen[subject] {
+				continue
+			}
+			seen[subject] = true
+			list = append(list, entry(text, c.ids[f.Block]))
+		}
+	}
+	return list
+}
+
+// saidBy returns what facts of a role say that have no subject.
+func saidBy(role transcript.Role) func(f *facts.Fact) (string, string) {
+	return func(f *facts.Fact) (string, string) {
+		if f.Role != role {
+			return "", ""
+		}
+		return f.Text, f.Text
+	}
+}
+
+// wanted returns the newest of what a person asked for, and what they asked for first.
+func (b *briefing) wanted() []string {
+	all := b.each(facts.FactTask, saidBy(transcript.RoleUser))
+	if len(all) > 2 {
+		all = slices.Concat(all[:1], all[len(all)-1:], all[1:len(all)-1])
+	}
+	return all
+}
+
+func (b *briefing) corrections() []string {
+	list := b.each(facts.FactCorrection, saidBy(transcript.RoleUser))
+	for _, c := range b.state.Corrections() {
+		text := c.Name
+		if c.Meaning != "" && c.Meaning != c.Name {
+			text += ": " + c.Meaning
+		}
+		list = append(list, entry(text, ""))
+	}
+	return list
+}
+
+func (b *briefing) pins() []string {
+	var list []string
+	for i := range b.chapters {
+		c := &b.chapters[i]
+		for k := range slices.Backward(c.blocks) {
+			if c.pinned[k] {
+				list = append(list, entry(c.blocks[k].Text(c.msgs), c.ids[k]))
+			}
+		}
+	}
+	return list
+}
+
+func (b *briefing) decisions() []string {
+	return slices.Concat(
+		b.plain(b.state.Texts(contract.TrackedDecisions)),
+		b.plain(b.state.Texts(contract.InheritedDecisions)),
+		b.each(facts.FactDecision, func(f *facts.Fact) (string, string) {
+			if f.Why != "" && !strings.Contains(f.Text, f.Why) {
+				return f.Text, f.Text + " (" + f.Why + ")"
+			}
+			return f.Text, f.Text
+		}),
+	)
+}
+
+// open returns what is asked, what fails and what is to be done.
+func (b *briefing) open() []string {
+	list := b.each(facts.FactError, func(f *facts.Fact) (string, string) {
+		if f.Status != facts.StatusOpen {
+			return "", ""
+		}
+		return f.Text, "error: " + f.Text + failedAt(f)
+	})
+	for _, l := range [...]contract.List{contract.OpenQuestions, contract.UnresolvedQuestions} {
+		for _, text := range b.state.Texts(l) {
+			list = append(list, entry("question: "+text, ""))
+		}
+	}
+	if len(b.chapters) > 0 {
+		open, steps := left(b.chapters[0].found)
+		for _, text := range open {
+			list = append(list, entry("question: "+text, ""))
+		}
+		for _, text := range steps {
+			list = append(list, entry("to do: "+text, ""))
+		}
+	}
+	return list
+}
+
+// failedAt says what failed, if the text does not.
+func failedAt(f *facts.Fact) string {
+	if f.Subject == "" || strings.Contains(f.Text, f.Subject) {
+		return ""
+	}
+	return " (" + firstLine(f.Subject) + ")"
+}
+
+func changed(f *facts.Fact) (subject, text string) {
+	if f.Text == "" {
+		return f.Subject, f.Subject + ": " + string(f.Status)
+	}
+	return f.Subject, f.Subject + ": " + string(f.Status) + ", " + f.Text
+}
+
+func ran(f *facts.Fact) (subject, text string) {
+	text = firstLine(f.Subject) + ": " + string(f.Status)
+	if f.Exit != "" && f.Exit != "0" {
+		text += ", exit code " + f.Exit
+	}
+	if f.Text != "" {
+		text += ", " + f.Text
+	}
+	return f.Subject, text
+}
+
+func referred(f *facts.Fact) (subject, text string) {
+	if f.Text == "" || f.Text == f.Subject {
+		return f.Subject, f.Subject
+	}
+	return f.Subject, f.Subject + ": " + f.Text
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newBrief(_ *Env, g *globals) *cobra.Command {
+	req := &carrel.BriefRequest{}
+	var tokens int
+	var purpose, file string
+	var s *sessionArg
+	cmd := &cobra.Command{
+		Use:   "brief [SESSION] [--for compaction|restart] [--tokens N]",
+		Short: "Say what of a conversation must survive a compaction",
+		Long: `Brief prints, within a limit of tokens, what was wanted, corrected, pinned, decided
+and ruled, what is open, which files changed and how commands ended, newest first,
+each with the id of the block that has all of it. For a compaction it begins with
+words for whoever writes the summary; for a restart, with words for the agent that
+goes on. "carrel hook" gives it to agents by itself.`,
+		Example: `  carrel brief
+  carrel brief @last --for compaction --tokens 800`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--for", purpose, string(carrel.PurposeRestart), string(carrel.PurposeCompaction)); err != nil {
+				return err
+			}
+			req.For, req.Tokens = carrel.Purpose(purpose), token.Count(tokens)
+			ctx := cmd.Context()
+			return s.on(ctx, g, file, args, func(a *access, id transcript.SessionID) error {
+				req.Session = id
+				res, err := a.Brief(ctx, a.scope, req)
+				if err != nil {
+					return err
+				}
+				return g.result(document{name: "brief", value: res}, func(p *page) {
+					p.buf.WriteString(printable(res.Text, p.tty))
+				})
+			})
+		},
+	}
+	s = takesSession(cmd)
+	f := cmd.Flags()
+	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "what it is for: a `word`, restart or compaction")
+	f.IntVar(&tokens, "tokens", int(carrel.BriefTokens), "how large it may be, in `tokens`")
+	f.StringVarP(&file, "file", "f", "", "of a conversation in a `file`, in place of a stored one")
+	return cmd
+}
