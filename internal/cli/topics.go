@@ -12,6 +12,7 @@ func newTopics() []*cobra.Command {
 		{Use: "gate", Short: "What may be remembered", Long: topicGate},
 		{Use: "tools", Short: "How language, intent, pager, contract and handoff work together", Long: topicTools},
 		{Use: "contracts", Short: "What a conversation has agreed on", Long: topicContracts},
+		{Use: "hooks", Short: "What agents are told by themselves", Long: topicHooks},
 		{Use: "handoffs", Short: "How another agent goes on", Long: topicHandoffs},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: topicExitCodes},
 		{Use: "env", Short: "Variables of the environment", Long: topicEnv},

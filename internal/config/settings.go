@@ -25,6 +25,7 @@ import (
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
@@ -109,6 +110,11 @@ var known = slices.Concat([]key{
 	{name: "server.origins", read: readList(`["https://carrel.example.org"]`, anything), builtIn: []string{}, own: true},
 	{name: "server.grace", read: readDuration, builtIn: Duration(20 * time.Second), own: true},
 	{name: "telemetry.otlp", variable: "CARREL_OTLP", read: readURL, builtIn: "", own: true},
+	{name: "hook.large", read: readSize(1024), builtIn: Size(hook.DefaultLarge)},
+	{name: "hook.pointer", read: readTokensFrom(carrel.LeastStashTokens), builtIn: carrel.StashTokens},
+	{name: "hook.brief", read: readTokensFrom(carrel.LeastBriefTokens), builtIn: carrel.BriefTokens},
+	{name: "hook.limit", read: readDuration, builtIn: Duration(hook.DefaultLimit)},
+	{name: "hook.secrets", read: readSwitch, builtIn: false, own: true},
 	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
 	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
 	{name: "output.color", flag: "--color", variable: "CARREL_COLOR", read: oneOf(ColorWords()...), builtIn: "auto"},

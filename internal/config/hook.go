@@ -1,0 +1,28 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carrel-dev/carrel/server/hook"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Hook puts what the settings say about hooks into their options.
+func (s *Settings) Hook(o *hook.Options) {
+	o.Scope = s.Scope()
+	o.Large = int(get[Size](s, "hook.large"))
+	o.Pointer, o.Brief = get[token.Count](s, "hook.pointer"), get[token.Count](s, "hook.brief")
+	o.Limit = time.Duration(get[Duration](s, "hook.limit"))
+	o.Secrets = get[bool](s, "hook.secrets")
+}
+
+// readTokensFrom reads a number of tokens of at least low.
+func readTokensFrom(low token.Count) func(literal) (any, error) {
+	return func(l literal) (any, error) {
+		if n, ok := l.whole(int64(low)); ok {
+			return token.Count(n), nil
+		}
+		return nil, fmt.Errorf("wants a number of tokens of at least %d", low)
+	}
+}

@@ -1,0 +1,338 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Claude is the dialect of Claude Code, as version 2.1.329 speaks it.
+//
+// Standard output is a JSON object, or, before a compaction, plain text that joins the
+// instructions of whoever summarizes. The client checks a new result against the shape
+// that the tool's results have, and drops it silently if it differs: so only texts
+// within it are replaced. The end of a failed call can only be commented on, not
+// changed, so such results stay as they are.
+type Claude struct{}
+
+// claudeEvent is what there is of an event's input that matters.
+type claudeEvent struct {
+	Transcript string          `json:"transcript_path"`
+	Source     string          `json:"source"`
+	Tool       string          `json:"tool_name"`
+	Input      json.RawMessage `json:"tool_input"`
+	Response   json.RawMessage `json:"tool_response"`
+}
+
+// Read implements [Dialect].
+func (Claude) Read(event string, input []byte, large int) (*Event, error) {
+	none := &Event{}
+	if event == "PostToolUse" && len(input) <= large {
+		return none, nil
+	}
+	kind := claudeKind(event)
+	if kind == KindNone {
+		return none, nil
+	}
+	var in claudeEvent
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, fmt.Errorf("input of %s: %w", event, err)
+	}
+	if kind == KindBegun && in.Source == "compact" {
+		kind = KindCompacted
+	}
+	e := &Event{Kind: kind, Transcript: in.Transcript, Format: "claudecode"}
+	if kind != KindResult {
+		return e, nil
+	}
+	e.Tool, e.Input, e.Title = in.Tool, in.Input, in.title()
+	if ours(&in) {
+		return none, nil
+	}
+	_, err := in.replace(func(text string, whole file) (string, bool) {
+		if len(text) > large {
+			e.Outputs = append(e.Outputs, Output{Text: text, File: whole.path, Size: whole.size})
+		}
+		return "", false
+	})
+	if err != nil || len(e.Outputs) == 0 {
+		return none, err
+	}
+	return e, nil
+}
+
+// claudeKind returns what an event is by its name.
+func claudeKind(event string) Kind {
+	switch event {
+	case "SessionStart":
+		return KindBegun
+	case "PostToolUse":
+		return KindResult
+	case "PreCompact":
+		return KindCompacting
+	case "PostCompact", "Stop", "SessionEnd", "UserPromptSubmit":
+		return KindGrown
+	}
+	return KindNone
+}
+
+// claudeOutput is an answer about an event. There are no other keys.
+type claudeOutput struct {
+	Specific claudeSpecific `json:"hookSpecificOutput"`
+}
+
+type claudeSpecific struct {
+	Event   string          `json:"hookEventName"`
+	Context string          `json:"additionalContext,omitempty"`
+	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
+}
+
+// Write implements [Dialect].
+func (Claude) Write(event string, input []byte, e *Event, a *Answer) ([]byte, error) {
+	if a.Keep != "" {
+		return []byte(a.Keep), nil // it begins with a letter, so it is not taken for JSON
+	}
+	out := claudeOutput{claudeSpecific{Event: event, Context: a.Context}}
+	if len(a.Outputs) > 0 {
+		var in claudeEvent
+		if err := json.Unmarshal(input, &in); err != nil {
+			return nil, err
+		}
+		var err error
+		if out.Specific.Output, err = in.with(e.Outputs, a.Outputs); err != nil {
+			return nil, err
+		}
+	}
+	if out.Specific.Context == "" && out.Specific.Output == nil {
+		return nil, nil
+	}
+	return encode(out)
+}
+
+// mostTitle is how many characters of an argument say what a call was.
+const mostTitle = 80
+
+// title returns a call in a few words: the tool, and the argument that tells most.
+func (in *claudeEvent) title() string {
+	for _, key := range [...]string{"command", "file_path", "pattern", "url", "description", "uri"} {
+		line, _, _ := strings.Cut(gjson.GetBytes(in.Input, key).Str, "\n")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if r := []rune(line); len(r) > mostTitle {
+			line = string(r[:mostTitle-1]) + "…"
+		}
+		return in.Tool + " " + line
+	}
+	return in.Tool
+}
+
+// ours reports whether a result is what somebody asked Carrel for: it was stashed
+// once, and is wanted now.
+func ours(in *claudeEvent) bool {
+	if server, found := strings.CutPrefix(in.Tool, "mcp__"); found {
+		server, _, _ = strings.Cut(server, "__")
+		return server == "carrel" || strings.HasSuffix(server, "_carrel")
+	}
+	words := strings.FieldsFunc(gjson.GetBytes(in.Input, "command").Str, func(r rune) bool {
+		return strings.ContainsRune(" \t\n;|&()$`'\"", r)
+	})
+	return slices.ContainsFunc(words, func(w string) bool { return w == "carrel" || strings.HasSuffix(w, "/carrel") })
+}
+
+// A file has all of a text that the client has cut.
+type file struct {
+	path string
+	size int64
+}
+
+// claudeTexts are the places in the results of tools that the model is shown: names
+// of members, and * for each element of an array.
+func claudeTexts(tool string) []string {
+	switch tool {
+	case "Bash", "PowerShell":
+		return []string{"stdout", "stderr"}
+	case "Read":
+		return []string{"file.content"}
+	case "Grep":
+		return []string{"content"}
+	case "WebFetch":
+		return []string{"result"}
+	case "Agent", "Task":
+		return []string{"content.*.text"}
+	case "ReadMcpResource", "ReadMcpResourceTool":
+		return []string{"contents.*.text"}
+	}
+	if strings.HasPrefix(tool, "mcp__") {
+		return []string{"", "*.text", "content.*.text"}
+	}
+	return nil
+}
+
+// with returns the result with new texts in place of old ones, which are in order. An
+// empty one changes nothing.
+func (in *claudeEvent) with(old []Output, texts []string) (json.RawMessage, error) {
+	next, changed := 0, false
+	out, err := in.replace(func(text string, _ file) (string, bool) {
+		if next == len(old) || text != old[next].Text {
+			return "", false
+		}
+		text = texts[next]
+		next++
+		changed = changed || text != ""
+		return text, text != ""
+	})
+	if err != nil || !changed {
+		return nil, err
+	}
+	return out, nil
+}
+
+// replace calls f for each text that the model is shown and returns the result with
+// those that f changes.
+func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (json.RawMessage, error) {
+	if !readable(in) {
+		return in.Response, nil
+	}
+	out := in.Response
+	for _, path := range claudeTexts(in.Tool) {
+		var whole file
+		if path == "stdout" {
+			whole = in.persisted()
+		}
+		var err error
+		if out, err = replaceAt(out, path, func(text string) (string, bool) { return f(text, whole) }); err != nil {
+			return nil, err
+		}
+	}
+	if in.persisted().path != "" && !bytes.Equal(out, in.Response) {
+		// With these the client would show its own preview of the file.
+		return without(out, "persistedOutputPath", "persistedOutputSize")
+	}
+	return out, nil
+}
+
+// readable reports whether a result has texts at all: not pictures, nor parts that
+// the client shows in another way.
+func readable(in *claudeEvent) bool {
+	r := gjson.ParseBytes(in.Response)
+	switch in.Tool {
+	case "Bash", "PowerShell":
+		return !r.Get("isImage").Bool() && !r.Get("structuredContent").Exists()
+	case "Read":
+		return r.Get("type").Str == "text"
+	}
+	return true
+}
+
+// persisted returns the file that has all of what a command printed, if the client
+// made one: it stands beside the transcript.
+func (in *claudeEvent) persisted() file {
+	path, size := gjson.GetBytes(in.Response, "persistedOutputPath").Str, gjson.GetBytes(in.Response, "persistedOutputSize").Int()
+	dir := strings.TrimSuffix(in.Transcript, filepath.Ext(in.Transcript)) + string(filepath.Separator)
+	if path == "" || size <= 0 || !strings.HasPrefix(filepath.Clean(path), dir) {
+		return file{}
+	}
+	return file{path, size}
+}
+
+// errLossy means that a text cannot be kept as it is.
+var errLossy = errors.New("the result is no valid Unicode")
+
+// replaceAt replaces the texts at a place in a JSON value. What is not there, or is no
+// text, is left alone.
+func replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) (json.RawMessage, error) {
+	first, rest, _ := strings.Cut(path, ".")
+	switch v := gjson.ParseBytes(raw); {
+	case path == "" && v.Type == gjson.String:
+		text, err := textOf(raw)
+		if err != nil {
+			return nil, err
+		}
+		if text, changed := f(text); changed {
+			return encode(text)
+		}
+	case first == "*" && v.IsArray():
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, err
+		}
+		return replaceEach(raw, list, rest, f)
+	case first != "" && v.IsObject():
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &members); err != nil {
+			return nil, err
+		}
+		old, found := members[first]
+		if !found {
+			return raw, nil
+		}
+		value, err := replaceAt(old, rest, f)
+		if err != nil || bytes.Equal(value, old) {
+			return raw, err
+		}
+		members[first] = value
+		return encode(members)
+	}
+	return raw, nil
+}
+
+func replaceEach(raw json.RawMessage, list []json.RawMessage, rest string, f func(string) (string, bool)) (json.RawMessage, error) {
+	changed := false
+	for i, old := range list {
+		value, err := replaceAt(old, rest, f)
+		if err != nil {
+			return nil, err
+		}
+		changed = changed || !bytes.Equal(value, old)
+		list[i] = value
+	}
+	if !changed {
+		return raw, nil
+	}
+	return encode(list)
+}
+
+// textOf returns what a JSON string says. It fails if that is no valid Unicode: then
+// it cannot be kept byte for byte.
+func textOf(raw json.RawMessage) (string, error) {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", err
+	}
+	const replacement = "\uFFFD"
+	if n := strings.Count(text, replacement); n > 0 &&
+		n > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
+		return "", errLossy
+	}
+	return text, nil
+}
+
+// without returns an object without some members.
+func without(raw json.RawMessage, keys ...string) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		delete(members, k)
+	}
+	return encode(members)
+}
+
+// encode returns a value as JSON, without escapes for HTML and without a line end.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
