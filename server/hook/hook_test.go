@@ -224,7 +224,7 @@ func TestTitles(t *testing.T) {
 	c := newClient(t)
 	for input, want := range map[string]string{
 		`{"command":"make all\nmake test","description":"build"}`: "Bash make all",
-		`{"command":"` + strings.Repeat("é", 100) + `"}`:           "Bash " + strings.Repeat("é", 79) + "…",
+		`{"command":"` + strings.Repeat("é", 100) + `"}`:          "Bash " + strings.Repeat("é", 79) + "…",
 		`{"command":7}`: "Bash",
 		`[]`:            "Bash",
 	} {
