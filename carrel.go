@@ -228,9 +228,15 @@ func WithProgress(ctx context.Context, f func(job string, done, total int)) cont
 	return context.WithValue(ctx, progressKey{}, f)
 }
 
+// ProgressFrom returns whom [WithProgress] has jobs tell, or nil.
+func ProgressFrom(ctx context.Context) func(job string, done, total int) {
+	f, _ := ctx.Value(progressKey{}).(func(string, int, int))
+	return f
+}
+
 // progress returns whom to tell how far a job is.
 func (e *Engine) progress(ctx context.Context) func(job string, done, total int) {
-	if f, ok := ctx.Value(progressKey{}).(func(string, int, int)); ok {
+	if f := ProgressFrom(ctx); f != nil {
 		return f
 	}
 	return e.opts.Progress

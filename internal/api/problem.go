@@ -77,13 +77,19 @@ var (
 // prove it.
 var ErrUnauthenticated = errors.New("no valid token")
 
-// KindOf returns the kind of an error: the first that it is, in an order in which
-// what wraps comes before what is wrapped.
-func KindOf(err error) Kind {
-	for _, k := range [...]Kind{
+// Kinds returns the kinds that have something to find with errors.Is, in an order in
+// which what wraps comes before what is wrapped.
+func Kinds() []Kind {
+	return []Kind{
 		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Refused, Forbidden, Unavailable,
 		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat, Conflict, Busy, Timeout, Canceled, NotFound, Format,
-	} {
+	}
+}
+
+// KindOf returns the kind of an error: the first of [Kinds] that it is, or one of
+// those that are known by their types.
+func KindOf(err error) Kind {
+	for _, k := range Kinds() {
 		if errors.Is(err, k.Is) {
 			return k
 		}

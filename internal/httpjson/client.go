@@ -176,7 +176,7 @@ func (c *Client) Post(ctx context.Context, url string, body []byte) (reply []byt
 // before it was complete is for the caller to see.
 func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(*Event) (last bool, err error)) (reply []byte, err error) {
 	err = c.send(ctx, url, body, &exchange{accept: "text/event-stream, application/json", stream: true, read: func(b *content) (err error) {
-		reply, err = readEvents(b, each)
+		reply, err = ReadEvents(b, each)
 		return err
 	}})
 	return reply, err

@@ -13,9 +13,10 @@ type Event struct {
 	Data []byte // its lines joined; valid until the next event
 }
 
-// readEvents hands over the events of a stream until one is the last. What does
-// not begin like a stream is read to its end and returned.
-func readEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]byte, error) {
+// ReadEvents hands over the events of a stream until one is the last. What does
+// not begin like a stream is read to its end and returned. It limits neither how
+// much is read nor for how long: that is for source to do.
+func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]byte, error) {
 	r := bufio.NewReader(source)
 	first, err := begin(r)
 	if err != nil {

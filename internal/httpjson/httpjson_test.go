@@ -24,7 +24,7 @@ const canary = "canary"
 
 // collect returns what is read from a source: the events, or the document.
 func collect(source io.Reader) (events []string, document []byte, err error) {
-	document, err = readEvents(source, func(e *Event) (bool, error) {
+	document, err = ReadEvents(source, func(e *Event) (bool, error) {
 		events = append(events, e.Name+"|"+string(e.Data))
 		return string(e.Data) == "[DONE]", nil
 	})

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// A message is a request of an operation as it is sent, apart from its header.
+type message struct {
+	op    *api.Operation
+	scope string
+	key   string // of a write: the same however often it is sent
+	path  string // with the query
+	body  []byte // nil if there is none
+}
+
+// newMessage spells a request out: what the path names goes there, the rest into
+// the query or the body.
+func newMessage(op *api.Operation, req any) (*message, error) {
+	fields := fieldsOf(reflect.ValueOf(req).Elem())
+	path, rest, err := expand(op.Path, fields)
+	if err != nil {
+		return nil, err
+	}
+	m := &message{op: op, path: path}
+	if op.Method == http.MethodGet {
+		query, err := queryOf(rest)
+		if err == nil && query != "" {
+			m.path += "?" + query
+		}
+		return m, err
+	}
+	m.body, err = bodyOf(rest)
+	return m, err
+}
+
+// A field is one of a request, under its name in JSON.
+type field struct {
+	name  string
+	value reflect.Value
+	omit  bool // where JSON has no word of it
+}
+
+// fieldsOf returns the fields of a struct, in their order.
+func fieldsOf(v reflect.Value) []field {
+	var fields []field
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
+			continue // fields of what is embedded come by themselves
+		}
+		if name == "" {
+			name = f.Name
+		}
+		value := v.FieldByIndex(f.Index)
+		omit := strings.Contains(opts, "omitempty") && isEmpty(value) || strings.Contains(opts, "omitzero") && value.IsZero()
+		fields = append(fields, field{name, value, omit})
+	}
+	return fields
+}
+
+// isEmpty reports whether omitempty leaves a value out.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() { //nolint:exhaustive // structs are never empty
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return v.IsZero()
+	}
+}
+
+// expand puts fields where a path has their names in braces, and returns the others.
+func expand(path string, fields []field) (string, []field, error) {
+	var rest []field
+	for _, f := range fields {
+		at := "{" + f.name + "}"
+		if !strings.Contains(path, at) {
+			rest = append(rest, f)
+			continue
+		}
+		text, err := plain(f.value)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if text == "" {
+			return "", nil, fmt.Errorf("%w: no %s is named", carrel.ErrRequest, f.name)
+		}
+		path = strings.ReplaceAll(path, at, segment(text))
+	}
+	return path, rest, nil
+}
+
+// segment returns a text as a segment of a path. "." and ".." would be taken for a
+// way to go.
+func segment(text string) string {
+	if text == "." || text == ".." {
+		return strings.ReplaceAll(text, ".", "%2E")
+	}
+	return url.PathEscape(text)
+}
+
+// queryOf returns fields as a query. Those with several values are repeated.
+func queryOf(fields []field) (string, error) {
+	q := make(url.Values)
+	for _, f := range fields {
+		if f.omit {
+			continue
+		}
+		values := []reflect.Value{f.value}
+		if f.value.Kind() == reflect.Slice {
+			values = values[:0]
+			for i := range f.value.Len() {
+				values = append(values, f.value.Index(i))
+			}
+		}
+		for _, v := range values {
+			text, err := plain(v)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", f.name, err)
+			}
+			q.Add(f.name, text)
+		}
+	}
+	return q.Encode(), nil
+}
+
+// plain returns a value that has the same text everywhere.
+func plain(v reflect.Value) (string, error) {
+	switch v.Kind() { //nolint:exhaustive // of what is no text, number or truth value the table has none
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool()), nil
+	case reflect.Int, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10), nil
+	default:
+		return "", fmt.Errorf("%v is neither in a path nor in a query", v.Type()) // not reached
+	}
+}
+
+// bodyOf returns fields as a JSON object. JSON among them stands there byte for
+// byte, which package json would not leave alone.
+func bodyOf(fields []field) ([]byte, error) {
+	b := bytes.NewBufferString("{")
+	for _, f := range fields {
+		if f.omit {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Quote(f.name) + ":")
+		if err := writeValue(b, f.value); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", carrel.ErrRequest, f.name, err)
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func writeValue(b *bytes.Buffer, v reflect.Value) error {
+	switch x := v.Interface().(type) {
+	case json.RawMessage:
+		return writeRaw(b, x)
+	case []json.RawMessage:
+		b.WriteByte('[')
+		for i, raw := range x {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeRaw(b, raw); err != nil {
+				return fmt.Errorf("entry %d %w", i+1, err)
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	}
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		v = reflect.MakeSlice(v.Type(), 0, 0) // a list that is not there is an empty one, not null
+	}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v.Interface()); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the end of the line
+	return nil
+}
+
+func writeRaw(b *bytes.Buffer, raw json.RawMessage) error {
+	if !json.Valid(raw) {
+		return errNoJSON
+	}
+	b.Write(raw)
+	return nil
+}

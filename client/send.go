@@ -1,0 +1,229 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/httpjson"
+)
+
+// do does one operation.
+func do[Req, Res any](ctx context.Context, c *Client, scope governance.Scope, op *api.Op[Req, Res], req *Req) (_ *Res, err error) {
+	defer during(op.Name, &err)
+
+	if req == nil {
+		req = new(Req)
+	}
+	m, err := newMessage(&op.Operation, req)
+	if err != nil {
+		return nil, err
+	}
+	m.scope = string(scope)
+	if op.Writes() {
+		m.key = c.key()
+	}
+	data, err := c.send(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	res := new(Res)
+	if err := json.Unmarshal(data, res); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReply, err)
+	}
+	return res, nil
+}
+
+// The pauses before a request is sent again, and the longest that a server may ask
+// for.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// send sends a request, again if need be, and returns the document of the reply.
+func (c *Client) send(ctx context.Context, m *message) ([]byte, error) {
+	for attempt := 0; ; attempt++ {
+		data, err := c.try(ctx, m)
+		again, ok := errors.AsType[*againError](err)
+		if !ok {
+			return data, err
+		}
+		if attempt >= max(c.opts.Retries, 0) || again.after > maxPause {
+			return nil, again.err
+		}
+		full := min(firstPause<<min(attempt, 10), maxPause)
+		pause := max(again.after, full/2+time.Duration(c.rand(int64(full/2))))
+		if err := c.sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// An againError is an error that may pass. That a write is made once is for its key
+// to see to.
+type againError struct {
+	err   error
+	after time.Duration // that the server asks for
+}
+
+func (e *againError) Error() string { return e.err.Error() }
+func (e *againError) Unwrap() error { return e.err }
+
+// try sends a request once.
+func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
+	req, err := c.request(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, lost(ctx, err)
+	}
+	defer resp.Body.Close()
+	body := http.MaxBytesReader(nil, resp.Body, c.opts.MaxReply)
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return nil, refused(resp, body)
+	case kind == eventStream:
+		return follow(ctx, body)
+	}
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, lost(ctx, err)
+	}
+	return data, nil
+}
+
+const eventStream = "text/event-stream"
+
+// request returns a request of package http.
+func (c *Client) request(ctx context.Context, m *message) (*http.Request, error) {
+	var body io.Reader
+	if m.body != nil {
+		body = bytes.NewReader(m.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, m.op.Method, c.base+m.path, body)
+	if err != nil {
+		return nil, errors.New("URL cannot be used") // not reached: both parts are URLs; the cause might show content
+	}
+	req.Header.Set("Accept", "application/json")
+	if carrel.ProgressFrom(ctx) != nil {
+		req.Header.Set("Accept", eventStream+", application/json")
+	}
+	req.Header.Set("User-Agent", c.opts.UserAgent)
+	set := func(key, value string) {
+		if value != "" {
+			req.Header.Set(key, value)
+		}
+	}
+	set(api.HeaderScope, m.scope)
+	set(api.HeaderIdempotency, m.key)
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+	if m.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// refused returns the error of a reply that is none of success.
+func refused(resp *http.Response, body io.Reader) error {
+	err := errorOf(resp, body)
+	switch resp.StatusCode {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			return err // it would take as long again
+		}
+		return &againError{err, retryAfter(resp.Header)}
+	}
+	return err
+}
+
+// retryAfter returns how many seconds the server asks to wait.
+func retryAfter(h http.Header) time.Duration {
+	n, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// lost says why there is no reply, or only a part of it. The URL is not in it: it may
+// have words of a query.
+func lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Errorf("%w: more than %d bytes", ErrReply, e.Limit)
+	}
+	out := fmt.Errorf("%w: %w", ErrUnreachable, err)
+	op, ok := errors.AsType[*net.OpError](err)
+	_, unknown := errors.AsType[*net.DNSError](err)
+	switch {
+	case ok && op.Op == "dial" && !unknown, // nothing was sent
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return &againError{err: out}
+	}
+	return out
+}
+
+// follow reads a stream of events: how far the job is, and at last its result or why
+// there is none.
+func follow(ctx context.Context, body io.Reader) ([]byte, error) {
+	var result []byte
+	var done bool
+	tell := carrel.ProgressFrom(ctx)
+	_, err := httpjson.ReadEvents(body, func(e *httpjson.Event) (bool, error) {
+		switch e.Name {
+		case "progress":
+			var p struct {
+				Job         string
+				Done, Total int
+			}
+			if err := json.Unmarshal(e.Data, &p); err == nil && tell != nil {
+				tell(p.Job, p.Done, p.Total)
+			}
+		case "result":
+			result, done = bytes.Clone(e.Data), true
+		case "problem":
+			done = true
+			return true, problemOf(e.Data)
+		}
+		return done, nil
+	})
+	switch {
+	case done:
+		return result, err
+	case err == nil:
+		err = io.ErrUnexpectedEOF // it ended without either
+	}
+	return nil, lost(ctx, err)
+}
+
+// during adds the name of a job to an error that the server has not named already.
+func during(op string, errp *error) {
+	if _, said := errors.AsType[*Error](*errp); *errp != nil && !said {
+		*errp = fmt.Errorf("%s: %w", strings.ReplaceAll(op, "-", " "), *errp)
+	}
+}
