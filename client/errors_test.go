@@ -1,0 +1,109 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// across returns an error as it is on the other side of a connection.
+func across(t *testing.T, err error) error {
+	t.Helper()
+	raw, bad := json.Marshal(api.NewProblem(err))
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	return problemOf(raw)
+}
+
+func TestEveryKindOfErrorIsWhatItWas(t *testing.T) {
+	for _, k := range api.Kinds() {
+		was := fmt.Errorf("compress session s: %w: of a test", k.Is)
+		got := across(t, was)
+		if !errors.Is(got, k.Is) {
+			t.Errorf("%v is not %v", got, k.Is)
+		}
+		if got.Error() != was.Error() {
+			t.Errorf("it says %q, want %q", got, was)
+		}
+		for _, other := range api.Kinds() {
+			if !errors.Is(was, other.Is) && errors.Is(got, other.Is) {
+				t.Errorf("%v is %v as well", got, other.Is)
+			}
+		}
+	}
+}
+
+func TestFiguresOfErrorsGetAcross(t *testing.T) {
+	held := []pager.Holding{{Block: "b1", Rule: pager.RulePin, Tokens: 70}, {Block: "b2", Rule: pager.RulePin, Tokens: 20}}
+	for _, was := range []error{
+		&pager.FloorError{Budget: 50, Need: 100, Fixed: 10, Held: held},
+		fmt.Errorf("%w: %w", carrel.ErrPolicy, &pager.DiscardError{Refused: []pager.Refusal{{Block: "b1", Rule: pager.RulePin, Reason: "pinned"}}, Named: 1}),
+		&carrel.InvalidError{Violations: []transcript.Violation{{Rule: "A1", Text: "first"}}},
+		&carrel.ProbesError{
+			Attempts: []carrel.Attempt{{Strategy: carrel.StrategyAnchored, Passed: 3, Probes: 4, Score: ratio.Of(3, 4), Reasons: []string{"one was lost"}}},
+			Report: &probe.Report{
+				Tally: probe.Tally{Total: 4, Passed: 3}, Score: ratio.Of(3, 4),
+				Results: []probe.Result{{Probe: probe.Probe{ID: "p1", Question: "which file?"}}},
+			},
+		},
+		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.ConflictError{Decision: "a", Conflicts: []contract.Conflict{{Decision: "b", List: contract.TrackedDecisions, Stem: "s", Value: "v"}}}),
+		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.RunError{Failures: []contract.Failure{{Line: 3, Kind: contract.FailedPin, Text: "out"}}}),
+	} {
+		got := across(t, fmt.Errorf("job: %w", was))
+		// What an error says as a problem is all that there is to know of it.
+		if diff := cmp.Diff(api.NewProblem(fmt.Errorf("job: %w", was)), api.NewProblem(got)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", was, diff)
+		}
+	}
+	floor, ok := carrel.Floor(across(t, &pager.FloorError{Budget: 50, Need: 100, Fixed: 10, Held: held}))
+	if !ok || floor.Need != 100 || len(floor.Held) != 2 {
+		t.Errorf("floor is %+v", floor)
+	}
+}
+
+func TestWhereInputIsWrongGetsAcross(t *testing.T) {
+	was := &transcript.SyntaxError{Name: "a.json", Line: 3, Field: "messages.1.role", Text: "is missing"}
+	got := across(t, fmt.Errorf("import: %w", was))
+	e, ok := errors.AsType[*transcript.SyntaxError](got)
+	if !ok || e.Name != was.Name || e.Line != was.Line || e.Field != was.Field {
+		t.Errorf("%+v", e)
+	}
+	if errors.Is(got, carrel.ErrFormat) {
+		t.Error("a format was recognized")
+	}
+}
+
+// Whatever a server says, there is an error with a text, and nothing panics.
+func FuzzProblem(f *testing.F) {
+	f.Add([]byte(`{"type":"carrel:problem/busy","status":503,"detail":"store is busy"}`))
+	f.Add([]byte(`{"type":"carrel:problem/probes","status":422,"attempts":[{}],"probes":[{}],"violations":[{}],"failures":[{}],"conflict":{}}`))
+	f.Add([]byte(`{"floor":{"held":[{}]},"refused":[{}],"file":"x","conflict":{"conflicts_with":[{}]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		err := problemOf(data)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return
+		}
+		for _, cause := range e.causes {
+			if cause.Error() == "" && e.Problem.Detail != "" {
+				t.Errorf("%T says nothing", cause)
+			}
+		}
+		api.NewProblem(err)
+	})
+}
