@@ -128,7 +128,7 @@ func figures(p *api.Problem) []error {
 	if len(p.Failures) > 0 {
 		list = append(list, &contract.RunError{Failures: p.Failures})
 	}
-	if p.File != "" || p.Line != 0 || p.Field != "" {
+	if p.Type == api.TypePrefix+api.Input.Slug && (p.File != "" || p.Line != 0 || p.Field != "") {
 		list = append(list, &transcript.SyntaxError{Name: p.File, Line: p.Line, Field: p.Field, Text: p.Detail, Hint: p.Hint})
 	}
 	return list

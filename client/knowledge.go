@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
@@ -49,9 +51,21 @@ func (c *Client) AmendContract(ctx context.Context, scope governance.Scope, req 
 	return do(ctx, c, scope, &api.AmendContract, req)
 }
 
-// CheckContract does [carrel.Engine.CheckContract] on the server.
+// CheckContract does [carrel.Engine.CheckContract] on the server. The state is read
+// from the statements, which are asked for as well.
 func (c *Client) CheckContract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.Report, error) {
-	return do(ctx, c, scope, &api.CheckContract, &api.SessionRequest{Session: id})
+	report, err := do(ctx, c, scope, &api.CheckContract, &api.SessionRequest{Session: id})
+	if err != nil {
+		return nil, err
+	}
+	lines, err := c.Contract(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	if report.State, err = contract.Replay(slices.Values(lines)); err != nil {
+		return nil, fmt.Errorf("check contract: %w: %w", ErrReply, err)
+	}
+	return report, nil
 }
 
 // Handoff does [carrel.Engine.Handoff] on the server.

@@ -99,7 +99,7 @@ func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return nil, refused(resp, body)
+		return nil, passing(errorOf(resp, body), retryAfter(resp.Header))
 	case kind == eventStream:
 		return follow(ctx, body)
 	}
@@ -143,17 +143,17 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	return req, nil
 }
 
-// refused returns the error of a reply that is none of success.
-func refused(resp *http.Response, body io.Reader) error {
-	err := errorOf(resp, body)
-	switch resp.StatusCode {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			return err // it would take as long again
-		}
-		return &againError{err, retryAfter(resp.Header)}
+// passing returns the error of a reply that is none of success as one that may pass, if
+// it is one.
+func passing(err error, after time.Duration) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Problem.Status != http.StatusServiceUnavailable && e.Problem.Status != http.StatusTooManyRequests {
+		return err
 	}
-	return err
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err // it would take as long again
+	}
+	return &againError{err, after}
 }
 
 // retryAfter returns how many seconds the server asks to wait.
@@ -208,7 +208,7 @@ func follow(ctx context.Context, body io.Reader) ([]byte, error) {
 			result, done = bytes.Clone(e.Data), true
 		case "problem":
 			done = true
-			return true, problemOf(e.Data)
+			return true, passing(problemOf(e.Data), 0)
 		}
 		return done, nil
 	})

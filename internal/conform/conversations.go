@@ -1,0 +1,248 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+var conversations = []check{
+	{"What is untouched goes out as it came in, in every format", untouched},
+	{"What is imported again changes nothing, and what grew is added", importedAgain},
+	{"Sessions are listed, and found by what they are called", sessionsAreFound},
+	{"Messages are appended byte for byte, where they belong", appended},
+	{"A conversation goes out in the format of another provider, valid", converted},
+	{"Every block is recalled byte for byte", recalled},
+	{"Blocks are found by words", found},
+	{"A dry run writes nothing", dryRuns},
+	{"A long job tells how far it is", progress},
+	{"Nothing of one scope is in another", scopesAreApart},
+}
+
+// load imports a conversation.
+func (w *world) load(f form) *carrel.ImportResult {
+	w.Helper()
+	return try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})).must(w)
+}
+
+// talked imports the conversation in the first format.
+func (w *world) talked() *carrel.ImportResult {
+	w.Helper()
+	return w.load(forms()[0])
+}
+
+// export returns what is in the window.
+func (w *world) export(session id) []byte {
+	w.Helper()
+	return try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: session})).must(w).Data
+}
+
+// list returns the blocks of a session.
+func (w *world) list(session id) *carrel.MessagesResult {
+	w.Helper()
+	return try(w.Messages(w.ctx(), w.in, session)).must(w)
+}
+
+func untouched(w *world) {
+	for _, f := range forms() {
+		in := w.load(f)
+		out := try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: in.Session})).must(w)
+		data := f.write(talk())
+		w.holds(bytes.Equal(out.Data, data), "%s: the export is not the input", f.format)
+		w.holds(out.Intact && out.Bytes == len(data) && out.Format == f.format, "%s: %+v", f.format, out)
+		list := w.list(in.Session)
+		w.holds(len(list.Blocks) == in.Blocks && in.Blocks > 10, "%s: %d blocks in the list, %d imported", f.format, len(list.Blocks), in.Blocks)
+		w.holds(list.Tokens == in.Tokens && list.Window >= in.Tokens, "%s: %d tokens, %d in the window, %d imported", f.format, list.Tokens, list.Window, in.Tokens)
+	}
+}
+
+func importedAgain(w *world) {
+	turns := talk()
+	part := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(turns[:8])})).must(w)
+	again := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(turns[:8])})).must(w)
+	w.holds(part.Changed && part.Added == part.Blocks && part.Op != "", "the first import: %+v", part)
+	w.holds(!again.Changed && again.Added == 0 && again.Session == part.Session, "the same bytes again: %+v", again)
+	whole := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(turns)})).must(w)
+	w.holds(whole.Changed && whole.Added == whole.Blocks-part.Blocks, "what grew: %+v", whole)
+
+	entries := try(w.Journal(w.ctx(), w.in, part.Session, 0)).must(w)
+	w.holds(len(entries) == 2 && entries[0].ID == part.Op && entries[1].ID == whole.Op, "journal: %+v", entries)
+	w.holds(entries[0].Actor == Actor && json.Valid(entries[0].Data), "entry: %+v", entries[0])
+	later := try(w.Journal(w.ctx(), w.in, part.Session, entries[0].Revision)).must(w)
+	w.same("journal after the first revision", later, entries[1:])
+}
+
+func sessionsAreFound(w *world) {
+	var ids []id
+	for _, f := range forms() {
+		ids = append(ids, w.load(f).Session)
+	}
+	all := try(w.Sessions(w.ctx(), w.in, 0)).must(w)
+	var listed []id
+	for _, s := range all {
+		listed = append(listed, s.Session)
+	}
+	w.same("sessions", slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(ids)))
+	two := try(w.Sessions(w.ctx(), w.in, 2)).must(w)
+	w.same("two sessions", two, all[:2])
+
+	last := try(w.FindSession(w.ctx(), w.in, "@last")).must(w)
+	w.same("@last", last, all[0].Session)
+	named := try(w.FindSession(w.ctx(), w.in, string(ids[2]))).must(w)
+	w.same("a whole id", named, ids[2])
+	_, err := w.FindSession(w.ctx(), w.in, "none-of-these")
+	w.fails("a word that names nothing", err, store.ErrNotFound)
+}
+
+func appended(w *world) {
+	raw := []json.RawMessage{
+		json.RawMessage(`{ "role":"user",   "content": "Is 1.0 < 2e0 & \u00e9 = é?" , "n": 9007199254740993}`),
+		json.RawMessage("{\"role\":\"assistant\",\n\t\"content\":\"Yes.\"}"),
+	}
+	req := &carrel.AppendRequest{Session: "chat-1", Messages: raw, At: new(0), Model: "gpt-4o"}
+	first := try(w.Append(w.ctx(), w.in, req)).must(w)
+	w.holds(first.Messages == 2 && first.Session == "chat-1", "the first messages: %+v", first)
+	_, err := w.Append(w.ctx(), w.in, req)
+	w.fails("the same again", err, store.ErrConflict)
+	more := try(w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "chat-1", Messages: raw[:1]})).must(w)
+	w.holds(more.Messages == 3 && more.Added == 1, "one more: %+v", more)
+	out := w.export("chat-1")
+	w.holds(bytes.Count(out, raw[0]) == 2 && bytes.Count(out, raw[1]) == 1, "messages are not byte for byte what was appended:\n%s", out)
+
+	_, err = w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "chat-2"})
+	w.fails("no message", err, carrel.ErrRequest)
+	_, err = w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "chat-2", Messages: []json.RawMessage{json.RawMessage(`{"role":`)}})
+	w.fails("a message that is not JSON", err, carrel.ErrRequest)
+	log := w.load(forms()[2])
+	_, err = w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: log.Session, Messages: raw})
+	w.fails("a file of another program", err, carrel.ErrPolicy)
+}
+
+func converted(w *world) {
+	for _, f := range forms()[:3] {
+		in := w.load(f)
+		for _, to := range []string{"openai", "anthropic"} {
+			out := try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: in.Session, To: to})).must(w)
+			_, violations, err := carrel.Validate(to, out.Data)
+			w.holds(err == nil && len(violations) == 0 && out.Format == to, "%s to %s: %v, %v", f.format, to, violations, err)
+			w.holds(bytes.Contains(out.Data, []byte("POOL-4711")), "%s to %s: the ticket is gone", f.format, to)
+		}
+	}
+}
+
+func recalled(w *world) {
+	for _, f := range forms()[:2] {
+		in := w.load(f)
+		data := f.write(talk())
+		for _, b := range w.list(in.Session).Blocks {
+			whole := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID)})).must(w)
+			for piece := range pieces(whole.Data) {
+				w.holds(bytes.Contains(data, piece), "%s: a piece of block %s is not in the input:\n%s", f.format, b.ShortID, piece)
+			}
+			w.holds(whole.Digest == digest.Of(whole.Data) && whole.Size == len(whole.Data), "%s: block %s has size %d, %d bytes", f.format, b.ShortID, whole.Size, len(whole.Data))
+			part := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: b.ShortID, From: 2, To: 9})).must(w)
+			w.same("a part of "+b.ShortID, part.Data, whole.Data[2:9])
+			w.holds(part.Digest == whole.Digest && part.Turn == b.Turn && part.Kind == b.Kind, "%s: %+v", b.ShortID, part)
+		}
+		last := w.list(in.Session).Blocks[0]
+		text := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(last.ID), Text: true})).must(w)
+		w.holds(!json.Valid(text.Data), "what block %s says is JSON: %s", last.ShortID, text.Data)
+	}
+}
+
+// pieces yields the documents of JSON in what was recalled: a call and its result are
+// one block, and do not stand side by side in every format.
+func pieces(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		d := json.NewDecoder(bytes.NewReader(data))
+		for {
+			var piece json.RawMessage
+			if err := d.Decode(&piece); err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(data) // what is not JSON is looked for as a whole
+				}
+				return
+			}
+			if !yield(piece) {
+				return
+			}
+		}
+	}
+}
+
+func found(w *world) {
+	in := w.talked()
+	other := w.load(forms()[1])
+	hits := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe"})).must(w)
+	w.holds(len(hits) == 2, "%d hits, want one in each session", len(hits))
+	one := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe", Session: in.Session})).must(w)
+	w.holds(len(one) == 1 && one[0].Session == in.Session && strings.Contains(one[0].Excerpt, "größe"), "hits in one session: %+v", one)
+	got := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(one[0].Block)})).must(w)
+	w.holds(bytes.Contains(got.Data, []byte("größe")), "what was found says %s", got.Data)
+	limited := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "part unit", Session: other.Session, Limit: 3})).must(w)
+	w.holds(len(limited) == 3, "%d hits, want 3", len(limited))
+	kind := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "pool", Kind: transcript.KindTool})).must(w)
+	for _, h := range kind {
+		w.same("kind of a hit", h.Kind, transcript.KindTool)
+	}
+	none := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "xylophone"})).must(w)
+	w.holds(len(none) == 0, "hits for a word that is nowhere: %+v", none)
+}
+
+func dryRuns(w *world) {
+	planned := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(talk()), DryRun: true})).must(w)
+	w.holds(planned.Changed && planned.Op == "", "planning: %+v", planned)
+	_, err := w.Messages(w.ctx(), w.in, planned.Session)
+	w.fails("what was only planned", err, store.ErrNotFound)
+	in := w.talked()
+	before := try(w.Journal(w.ctx(), w.in, in.Session, 0)).must(w)
+	w.same("tokens of the plan", planned.Tokens, in.Tokens)
+
+	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: quarter, DryRun: true})).must(w)
+	try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{w.list(in.Session).Blocks[3].ShortID}, DryRun: true})).must(w)
+	try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: in.Session, Critical: true, DryRun: true})).must(w)
+	try(w.AmendContract(w.ctx(), w.in, &carrel.ContractRequest{Session: in.Session, Init: true, Decisions: []string{"x"}, DryRun: true})).must(w)
+	after := try(w.Journal(w.ctx(), w.in, in.Session, 0)).must(w)
+	w.same("journal after dry runs", after, before)
+	w.holds(bytes.Equal(w.export(in.Session), openAI(talk())), "the window changed")
+}
+
+func progress(w *world) {
+	var told atomic.Int64
+	ctx := carrel.WithProgress(w.ctx(), func(job string, done, total int) {
+		told.Add(1)
+		w.holds(job != "" && done <= total, "%s: %d of %d", job, done, total)
+	})
+	turns := talk()
+	for i := range 200 {
+		turns = append(turns, turn{by: "user", text: fmt.Sprint("question ", i)}, turn{by: "assistant", text: fmt.Sprint("answer ", i)})
+	}
+	in := try(w.Import(ctx, w.in, &carrel.ImportRequest{Name: "long.json", Data: openAI(turns)})).must(w)
+	w.holds(in.Blocks > 400 && told.Load() > 0, "%d blocks, told %d times", in.Blocks, told.Load())
+	_, err := w.Compress(ctx, w.in, &carrel.CompressRequest{Session: in.Session, Target: 1})
+	w.fails("a budget that is too small", err, carrel.ErrBudget)
+}
+
+func scopesAreApart(w *world) {
+	in := w.talked()
+	block := w.list(in.Session).Blocks[0]
+	there := w.in + "-2"
+	_, err := w.Messages(w.ctx(), there, in.Session)
+	w.fails("a session of another scope", err, store.ErrNotFound)
+	_, err = w.Recall(w.ctx(), there, &carrel.RecallRequest{Block: string(block.ID)})
+	w.fails("a block of another scope", err, store.ErrNotFound)
+	hits := try(w.Search(w.ctx(), there, &carrel.SearchRequest{Query: "pool"})).must(w)
+	sessions := try(w.Sessions(w.ctx(), there, 0)).must(w)
+	w.holds(len(hits)+len(sessions) == 0, "seen from another scope: %v, %v", hits, sessions)
+}

@@ -1,0 +1,146 @@
+package conform
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+var refusals = []check{
+	{"What is not there is not found", notFound},
+	{"An abbreviation of several things is ambiguous", ambiguous},
+	{"Input that cannot be read says where", unreadable},
+	{"A budget that is too small says what holds it up", tooSmall},
+	{"A request that makes no sense is refused", senseless},
+	{"Who gives up gets no result", givenUp},
+}
+
+func notFound(w *world) {
+	for name, job := range map[string]func() error{
+		"messages":       func() error { _, err := w.Messages(w.ctx(), w.in, "none"); return err },
+		"context":        func() error { _, err := w.Jobs.Context(w.ctx(), w.in, "none", 0); return err },
+		"stats":          func() error { _, err := w.Stats(w.ctx(), w.in, "none"); return err },
+		"state":          func() error { _, err := w.State(w.ctx(), w.in, "none"); return err },
+		"journal":        func() error { _, err := w.Journal(w.ctx(), w.in, "none", 0); return err },
+		"contract":       func() error { _, err := w.Contract(w.ctx(), w.in, "none"); return err },
+		"check contract": func() error { _, err := w.CheckContract(w.ctx(), w.in, "none"); return err },
+		"probes":         func() error { _, err := w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"}); return err },
+		"probe report":   func() error { _, err := w.ProbeReport(w.ctx(), w.in, "none"); return err },
+		"export":         func() error { _, err := w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"}); return err },
+		"trigger":        func() error { _, err := w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"}); return err },
+		"compress": func() error {
+			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: "none"})
+			return err
+		},
+		"undo":            func() error { _, err := w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: "none"}); return err },
+		"mark":            func() error { _, err := w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: "none"}); return err },
+		"handoff":         func() error { _, err := w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: "none"}); return err },
+		"recall":          func() error { _, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: "ffffffff"}); return err },
+		"why":             func() error { _, err := w.Why(w.ctx(), w.in, "ffffffff"); return err },
+		"get":             func() error { _, err := w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: "ffffffff"}); return err },
+		"pin artifact":    func() error { _, err := w.PinArtifact(w.ctx(), w.in, "ffffffff", true); return err },
+		"remove":          func() error { _, err := w.Remove(w.ctx(), w.in, "ffffffff"); return err },
+		"manifest":        func() error { _, _, err := w.Manifest(w.ctx(), w.in, "m_ffffffffffffffff"); return err },
+		"diff":            func() error { _, err := w.DiffManifests(w.ctx(), w.in, "m_ffffffffffffffff", "@last"); return err },
+		"verify manifest": func() error { _, err := w.VerifyManifest(w.ctx(), w.in, "@last"); return err },
+		"replay":          func() error { _, err := w.Replay(w.ctx(), w.in, "@last"); return err },
+		"review":          func() error { _, err := w.Review(w.ctx(), w.in, "ffffffff"); return err },
+		"decide":          func() error { _, err := w.Decide(w.ctx(), w.in, &carrel.ReviewDecision{ID: "ffffffff"}); return err },
+		"assemble": func() error {
+			_, err := w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: "none", Budget: 99})
+			return err
+		},
+		"a way elsewhere": func() error { _, err := w.Why(w.ctx(), w.in, "../sessions"); return err },
+	} {
+		w.fails(name, job(), store.ErrNotFound)
+	}
+}
+
+func ambiguous(w *world) {
+	in := w.talked()
+	seen := make(map[byte]bool)
+	for _, b := range w.list(in.Session).Blocks {
+		first := b.ID[0]
+		if !seen[first] {
+			seen[first] = true
+			continue
+		}
+		_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID[:1])})
+		w.fails("the first letter of two blocks", err, carrel.ErrAmbiguous)
+		return
+	}
+	w.Fatal("no two of the blocks begin alike, though there are more than digits")
+}
+
+func unreadable(w *world) {
+	_, err := w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "notes.txt", Data: []byte("just some notes")})
+	w.fails("text", err, carrel.ErrFormat)
+	_, err = w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "a.json", Format: "no-such-format", Data: []byte("{}")})
+	w.fails("a format that is unknown", err, carrel.ErrFormat)
+	broken := []byte("{\"model\":\"gpt-4o\",\"messages\":[\n{\"role\":\"user\",\"content\":\"x\"},\n{\"role\":\"user\",\"content\":7}]}")
+	_, err = w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "broken.json", Data: broken})
+	e, ok := errors.AsType[*transcript.SyntaxError](err)
+	w.holds(ok && e.Name == "broken.json" && e.Line == 3 && e.Field == "messages.1.content", "%+v, %v", e, err)
+	sessions := try(w.Sessions(w.ctx(), w.in, 0)).must(w)
+	w.holds(len(sessions) == 0, "something was stored: %+v", sessions)
+}
+
+func tooSmall(w *world) {
+	in := w.talked()
+	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: 20, Strategy: carrel.StrategyPager})
+	floor, ok := carrel.Floor(w.fails("20 tokens", err, carrel.ErrBudget))
+	if !ok || floor.Budget != 20 || floor.Need <= 20 || len(floor.Held) == 0 {
+		w.Fatalf("the error has no figures: %+v", floor)
+	}
+	sum := floor.Fixed
+	rules := make(map[pager.Rule]bool)
+	for _, h := range floor.Held {
+		sum += h.Tokens
+		rules[h.Rule] = true
+	}
+	w.holds(sum == floor.Need && len(rules) > 1, "%d of %d tokens are accounted for, by %v", sum, floor.Need, rules)
+	res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: floor.Need, Strategy: carrel.StrategyPager})).must(w)
+	w.holds(res.After <= floor.Need, "what is needed is %d, the window has %d", floor.Need, res.After)
+}
+
+func senseless(w *world) {
+	in := w.talked()
+	b := w.list(in.Session).Blocks[0]
+	for name, job := range map[string]func() error{
+		"a budget below 0": func() error {
+			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: -1})
+			return err
+		},
+		"a range outside": func() error {
+			_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID), From: 1 << 20})
+			return err
+		},
+		"an unknown strategy": func() error {
+			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: "magic"})
+			return err
+		},
+		"nothing to commit": func() error { _, err := w.Commit(w.ctx(), w.in, &carrel.CommitRequest{}); return err },
+		"an empty output":   func() error { _, err := w.Stash(w.ctx(), w.in, &carrel.StashRequest{}); return err },
+		"no blocks to discard": func() error {
+			_, err := w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{Session: in.Session})
+			return err
+		},
+		"a session with a bad name": func() error {
+			_, err := w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "a b", Messages: nil})
+			return err
+		},
+	} {
+		w.fails(name, job(), carrel.ErrRequest)
+	}
+}
+
+func givenUp(w *world) {
+	ctx, cancel := context.WithCancel(w.ctx())
+	cancel()
+	_, err := w.Import(ctx, w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(talk())})
+	w.fails("a context that is canceled", err, context.Canceled)
+}
