@@ -43,12 +43,14 @@ func contradicted(w *world) {
 	before := try(w.Contract(w.ctx(), w.in, in.Session)).must(w)
 
 	_, err := w.AmendContract(w.ctx(), w.in, &carrel.ContractRequest{Session: in.Session, Decisions: []string{"use-indent-spaces"}})
-	e, ok := errors.AsType[*contract.ConflictError](w.fails("a decision that contradicts another", err, carrel.ErrPolicy))
+	w.fails("a decision that contradicts another", err, carrel.ErrPolicy)
+	e, ok := errors.AsType[*contract.ConflictError](err)
 	if !ok || e.Decision != "use-indent-spaces" || len(e.Conflicts) != 1 || e.Conflicts[0].Decision != "use-indent-tabs" {
 		w.Errorf("the error has no figures: %+v, %v", e, err)
 	}
 	_, err = w.AmendContract(w.ctx(), w.in, &carrel.ContractRequest{Session: in.Session, Rules: []string{`require tracked-decisions includes "never-made"`}})
-	f, ok := errors.AsType[*contract.RunError](w.fails("a rule that fails", err, carrel.ErrPolicy))
+	w.fails("a rule that fails", err, carrel.ErrPolicy)
+	f, ok := errors.AsType[*contract.RunError](err)
 	if !ok || len(f.Failures) != 1 || f.Failures[0].Kind != contract.FailedGuard {
 		w.Errorf("the error has no figures: %+v, %v", f, err)
 	}

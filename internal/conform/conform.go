@@ -67,13 +67,12 @@ func (o outcome[Res]) must(w *world) Res {
 	return o.res
 }
 
-// fails checks that an error is one of a kind, and returns it.
-func (w *world) fails(what string, err, want error) error {
+// fails checks that an error is one of a kind.
+func (w *world) fails(what string, err, want error) {
 	w.Helper()
 	if !errors.Is(err, want) {
 		w.Errorf("%s: error %v, want %v", what, err, want)
 	}
-	return err
 }
 
 // same checks that two values are equal. No list and an empty one are.

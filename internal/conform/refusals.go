@@ -22,7 +22,7 @@ var refusals = []check{
 func notFound(w *world) {
 	for name, job := range map[string]func() error{
 		"messages":       func() error { _, err := w.Messages(w.ctx(), w.in, "none"); return err },
-		"context":        func() error { _, err := w.Jobs.Context(w.ctx(), w.in, "none", 0); return err },
+		"context":        func() error { _, err := w.Context(w.ctx(), w.in, "none", 0); return err },
 		"stats":          func() error { _, err := w.Stats(w.ctx(), w.in, "none"); return err },
 		"state":          func() error { _, err := w.State(w.ctx(), w.in, "none"); return err },
 		"journal":        func() error { _, err := w.Journal(w.ctx(), w.in, "none", 0); return err },
@@ -92,7 +92,8 @@ func unreadable(w *world) {
 func tooSmall(w *world) {
 	in := w.talked()
 	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: 20, Strategy: carrel.StrategyPager})
-	floor, ok := carrel.Floor(w.fails("20 tokens", err, carrel.ErrBudget))
+	w.fails("20 tokens", err, carrel.ErrBudget)
+	floor, ok := carrel.Floor(err)
 	if !ok || floor.Budget != 20 || floor.Need <= 20 || len(floor.Held) == 0 {
 		w.Fatalf("the error has no figures: %+v", floor)
 	}

@@ -59,8 +59,10 @@ type form struct {
 // forms are the formats that conversations are checked in.
 func forms() []form {
 	return []form{
-		{"openai", "pool.json", openAI}, {"anthropic", "pool-claude.json", anthropic},
-		{"claudecode", "5e55de30-0000-4000-8000-000000000001.jsonl", claudeCode}, {"pager", "pool-history.json", history},
+		{"openai", "pool.json", openAI},
+		{"anthropic", "pool-claude.json", anthropic},
+		{"claudecode", "5e55de30-0000-4000-8000-000000000001.jsonl", claudeCode},
+		{"pager", "pool-history.json", history},
 	}
 }
 

@@ -88,7 +88,7 @@ func summarized(w *world) {
 	w.holds(len(res.Todos) == 1 && bytes.Contains(res.TodoList, []byte(`{"content": "open the pull request",  "status":`)), "to do: %+v, %s", res.Todos, res.TodoList)
 
 	sum := try(w.Summary(w.ctx(), w.in, in.Session)).must(w)
-	w.same("summary", sum.SummaryInfo.ID, res.Summary.ID)
+	w.same("summary", sum.ID, res.Summary.ID)
 	w.holds(sum.Summary != nil && sum.Count == 1 && sum.Covers > 0 && sum.Text != "", "%+v", sum)
 	whole := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(sum.ID)})).must(w)
 	w.holds(whole.Size == len(whole.Data) && whole.Size > 0, "the summary is recalled as %q", whole.Data)
@@ -118,7 +118,8 @@ func probed(w *world) {
 
 	all := ratio.One
 	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Share: quarter, ProbeMin: &all})
-	refused, ok := errors.AsType[*carrel.ProbesError](w.fails("a window that answers too little", err, carrel.ErrProbes))
+	w.fails("a window that answers too little", err, carrel.ErrProbes)
+	refused, ok := errors.AsType[*carrel.ProbesError](err)
 	if !ok || len(refused.Attempts) != 1 || len(refused.Report.Failed()) == 0 || refused.Report.Score >= all {
 		w.Errorf("the error has no figures: %+v", refused)
 	}
@@ -147,7 +148,8 @@ func discarded(w *world) {
 	w.holds(why.State == store.StateCold && why.History[len(why.History)-1].Op == res.Op, "%+v", why)
 
 	_, err := w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{IDs: []string{stays}, Trigger: low})
-	if e, ok := carrel.Refused(w.fails("a block that a rule keeps", err, carrel.ErrPolicy)); !ok || len(e.Refused) != 1 || !strings.HasPrefix(e.Refused[0].Block, stays) || e.Refused[0].Reason == "" {
+	w.fails("a block that a rule keeps", err, carrel.ErrPolicy)
+	if e, ok := carrel.Refused(err); !ok || len(e.Refused) != 1 || !strings.HasPrefix(e.Refused[0].Block, stays) || e.Refused[0].Reason == "" {
 		w.Errorf("the error has no figures: %+v", e)
 	}
 	auto := try(w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{Session: in.Session, Auto: true, To: res.After / 2, Trigger: low})).must(w)
