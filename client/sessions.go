@@ -60,6 +60,7 @@ func (c *Client) messages(ctx context.Context, scope governance.Scope, id transc
 		}
 		if res == nil {
 			res = &r.MessagesResult
+			res.Messages = r.Count
 		}
 		changed = changed || r.Revision != res.Revision
 		return &api.Page[carrel.BlockInfo]{Items: r.Blocks, Next: r.Next}, nil

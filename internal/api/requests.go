@@ -132,7 +132,8 @@ type (
 	// A MessagesResult is a page of the blocks of a session.
 	MessagesResult struct {
 		carrel.MessagesResult
-		Next string `json:"next,omitempty"`
+		Count int    `json:"message_count"` // SessionInfo.Messages, whose name the list has
+		Next  string `json:"next,omitempty"`
 	}
 
 	// A ContractResult has the statements of a contract, a line each.
