@@ -27,6 +27,7 @@ const Actor governance.Actor = "dana"
 func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	for _, c := range slices.Concat(conversations, windows, agreements, artifacts, contexts, refusals) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			jobs, in := open(t)
 			c.run(&world{T: t, Jobs: jobs, in: in})
 		})

@@ -1,21 +1,18 @@
 package conform
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/client"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
-	"github.com/carrel-dev/carrel/server/rest"
-	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/internal/service"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
@@ -56,21 +53,30 @@ func fits(pattern, path string) bool {
 	return true
 }
 
-// remote returns a client of a server over a store.
-func remote(t *testing.T, s store.Store, noted *routes) *client.Client {
+// remote returns a client of a whole service over a store, which it comes into with a
+// token.
+func remote(t *testing.T, s *memory.Store, noted *routes) *client.Client {
 	t.Helper()
-	clock := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-	grant := governance.Whole(Actor)
-	engine := engineOver(t, s).As(Actor, guard.New(s, grant, clock))
-	handler := rest.New(&rest.Options{
-		Engine: func(context.Context) (*carrel.Engine, *governance.Grant, error) { return engine, grant, nil }, Now: clock,
-	})
+	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority := auth.NewAuthority(s, key, nil)
+	whole := governance.Whole(Actor)
+	token, _, err := authority.Mint(t.Context(), &auth.MintRequest{Actor: whole.Actor, Scopes: whole.Scopes, Permissions: whole.Permissions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := service.New(&service.Options{Engine: engineOver(t, s), Store: s, Authority: authority})
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		noted.note(r)
-		handler.ServeHTTP(w, r)
+		all.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.New(server.URL, &client.Options{Token: "test", Retries: client.NoRetries, HTTPClient: server.Client()})
+	c, err := client.New(server.URL, &client.Options{Token: token, Retries: client.NoRetries, HTTPClient: server.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type turn struct {
 func talk() []turn {
 	long := func(i int) string {
 		var b strings.Builder
-		for n := range 40 {
+		for n := range 20 {
 			fmt.Fprintf(&b, "ok  \texample.com/app/internal/part%02d/unit%02d\t0.%d1s\n", i, n, n%9)
 		}
 		return b.String()
