@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/metrics"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/service"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store/sqlite"
+)
+
+// A fleet is servers over one store, for the time of a run.
+type fleet struct {
+	dir   string
+	token string
+	urls  []string
+	procs []*process
+}
+
+// A process is a server, which ends when its input does.
+type process struct {
+	cmd   *exec.Cmd
+	input io.Closer
+}
+
+// startFleet makes a store with a token, and starts servers over it.
+func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
+	f := new(fleet)
+	if f.dir, err = os.MkdirTemp("", "carrel-load-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.stop())
+		}
+	}()
+	if f.token, err = mint(ctx, f.dir); err != nil {
+		return nil, err
+	}
+	for range n {
+		if err := f.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func storePath(dir string) string { return filepath.Join(dir, "carrel.db") }
+
+// mint makes a token that allows everything.
+func mint(ctx context.Context, dir string) (_ string, err error) {
+	s, err := sqlite.Open(ctx, storePath(dir), nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	key, err := auth.LoadKey(auth.KeyFile(storePath(dir)))
+	if err != nil {
+		return "", err
+	}
+	all := governance.Whole("load")
+	token, _, err := auth.NewAuthority(s, key, nil).Mint(ctx, &auth.MintRequest{Actor: all.Actor, Scopes: all.Scopes, Permissions: all.Permissions})
+	return token, err
+}
+
+// start starts this program once more, as a server.
+func (f *fleet) start(ctx context.Context) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, "-serve", f.dir)
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	f.procs = append(f.procs, &process{cmd, input})
+	url, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("a server does not say where it is: %w", err)
+	}
+	f.urls = append(f.urls, strings.TrimSpace(url))
+	return nil
+}
+
+// stop ends the servers and removes the store.
+func (f *fleet) stop() error {
+	var errs []error
+	for _, p := range f.procs {
+		errs = append(errs, p.input.Close(), p.cmd.Wait())
+	}
+	return errors.Join(append(errs, os.RemoveAll(f.dir))...)
+}
+
+// serve is what a server of a fleet does: it says where it is, and serves until its
+// input ends.
+func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := sqlite.Open(ctx, storePath(dir), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	key, err := auth.LoadKey(auth.KeyFile(storePath(dir)))
+	if err != nil {
+		return err
+	}
+	engine, err := carrel.New(s, nil)
+	if err != nil {
+		return err
+	}
+	l, err := auth.Listen("127.0.0.1:0", false)
+	if err != nil {
+		return err
+	}
+	registry := new(telemetry.Registry)
+	registry.Gauge(liveGauge, "Bytes of objects that were live at the last collection.", gauge("/gc/heap/live:bytes"))
+	registry.Gauge(heldGauge, "Bytes that are held of the system.", gauge("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes"))
+	all, err := service.New(&service.Options{
+		Engine: engine, Store: s, Authority: auth.NewAuthority(s, key, nil), Listen: l.Addr().String(), MCP: true, Metrics: registry,
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	fmt.Fprintf(output, "http://%s\n", l.Addr())
+	go func() {
+		_, _ = io.Copy(io.Discard, input) // however it ends
+		cancel()
+	}()
+	return all.Serve(ctx, l)
+}
+
+// The figures of memory that are sampled.
+const (
+	heapGauge = "carrel_heap_bytes"
+	liveGauge = "load_live_bytes"
+	heldGauge = "load_held_bytes"
+)
+
+// gauge reads a figure of the runtime, less others.
+func gauge(name string, less ...string) func() float64 {
+	return func() float64 {
+		samples := []metrics.Sample{{Name: name}}
+		for _, l := range less {
+			samples = append(samples, metrics.Sample{Name: l})
+		}
+		metrics.Read(samples)
+		sum := float64(samples[0].Value.Uint64())
+		for _, s := range samples[1:] {
+			sum -= float64(s.Value.Uint64())
+		}
+		return sum
+	}
+}

@@ -1,0 +1,108 @@
+// Command load has many clients work on one store at the same time, and says how
+// well it bore that:
+//
+//	go run ./bench/load -self [-processes 2]
+//	CARREL_TOKEN=... go run ./bench/load -url http://127.0.0.1:8787
+//
+// Each client appends messages to sessions of its own and to one that it shares with
+// three others, puts artifacts in, recalls blocks and assembles contexts, one after
+// the other and without a pause. What it recalls must be, byte for byte, what it
+// appended. In the end everything that was acknowledged is read back: each session
+// must have its messages, each once and in order, each artifact its content, and each
+// context must be replayed as it was handed out.
+//
+// With -self the servers are processes that the command starts, over a store in a
+// folder of its own that is removed afterwards, with the guard, the tokens and the
+// limits that any server has. With -processes 2 or more there are several over the one
+// store, among which the clients are spread; artifacts and contexts are read back from
+// another than they were written to.
+//
+// Nothing is sent again: what a server refuses is an error. That somebody else was
+// faster, in a session that is shared, is none, and is counted; the client then tries
+// until it succeeds. The exit status is 1 if there was an error or a write was lost.
+//
+// Of memory it tells what the servers count: the bytes of objects, of those the ones
+// that were live at the last collection, and what is held of the system, of all servers
+// together. The last two are known of servers that were started by -self.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// An options is what the command line says.
+type options struct {
+	url       string
+	token     string
+	scope     governance.Scope
+	self      bool
+	processes int
+	clients   int
+	duration  time.Duration
+	seed      uint64
+	json      bool
+	serve     string // folder of the store of a server that another of these started
+}
+
+func main() {
+	var o options
+	scope := flag.String("scope", "bench/load", "`scope` to work in; it should be empty")
+	flag.StringVar(&o.url, "url", "", "`URL` of a server that is there")
+	flag.StringVar(&o.token, "token", os.Getenv("CARREL_TOKEN"), "`token` for it, which may also be in CARREL_TOKEN")
+	flag.BoolVar(&o.self, "self", false, "start servers for the time of the run")
+	flag.IntVar(&o.processes, "processes", 1, "`number` of servers to start over one store")
+	flag.IntVar(&o.clients, "clients", 64, "`number` of clients")
+	flag.DurationVar(&o.duration, "duration", time.Minute, "how `long` they work")
+	flag.Uint64Var(&o.seed, "seed", 1, "`number` that says what they do")
+	flag.BoolVar(&o.json, "json", false, "write the figures as JSON")
+	flag.StringVar(&o.serve, "serve", "", "serve the store in a `folder`; for the command's own use")
+	flag.Parse()
+	o.scope = governance.Scope(*scope)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := o.run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+func (o *options) run(ctx context.Context) (err error) {
+	if o.serve != "" {
+		return serve(ctx, o.serve, os.Stdin, os.Stdout)
+	}
+	if _, err := governance.ParseScope(string(o.scope)); err != nil {
+		return err
+	}
+	if (o.url == "") == !o.self || o.clients < 1 || o.processes < 1 || flag.NArg() > 0 {
+		return errors.New("give either -url or -self, and at least one client and one process")
+	}
+	urls := []string{o.url}
+	if o.self {
+		f, err := startFleet(ctx, o.processes)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.stop()) }()
+		urls, o.token = f.urls, f.token
+	}
+	report, err := o.drive(ctx, urls)
+	if err != nil {
+		return err
+	}
+	if err := report.write(os.Stdout, o.json); err != nil {
+		return err
+	}
+	if n := len(report.Problems); n > 0 {
+		return fmt.Errorf("%d errors or lost writes", n)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/client"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// turns is how many messages a client's own session has before it begins the next.
+const turns = 40
+
+// A session is one that a client writes, with all that was acknowledged of it.
+type session struct {
+	id       transcript.SessionID
+	messages [][]byte
+	blocks   []transcript.BlockID // of the messages, as far as they were listed
+}
+
+// A worker is one client at its work.
+type worker struct {
+	n      int
+	client *client.Client
+	scope  governance.Scope
+	rng    *rand.Rand
+	tally  *tally
+
+	own       []*session // the last is the one that grows
+	shared    *session   // what this client wrote there
+	artifacts map[store.ArtifactID][]byte
+	contexts  map[string]digest.Digest // by manifest
+}
+
+func newWorker(o *options, n int, c *client.Client) *worker {
+	w := &worker{
+		n: n, client: c, scope: o.scope, rng: rand.New(rand.NewPCG(o.seed, uint64(n))), tally: newTally(),
+		shared:    &session{id: sharedBy(n)},
+		artifacts: make(map[store.ArtifactID][]byte), contexts: make(map[string]digest.Digest),
+	}
+	w.begin()
+	return w
+}
+
+// sharedBy names the session that a client shares with three others.
+func sharedBy(n int) transcript.SessionID {
+	return transcript.SessionID(fmt.Sprintf("shared-%d", n/4))
+}
+
+// begin turns to a new session.
+func (w *worker) begin() {
+	w.own = append(w.own, &session{id: transcript.SessionID(fmt.Sprintf("client-%d-%d", w.n, len(w.own)))})
+}
+
+// work does what comes up until it is time to end.
+func (w *worker) work(ctx context.Context, end time.Time) {
+	for time.Now().Before(end) && ctx.Err() == nil {
+		switch r := w.rng.IntN(100); {
+		case r < 45:
+			w.appendOwn(ctx)
+		case r < 50:
+			w.appendShared(ctx)
+		case r < 60:
+			w.put(ctx)
+		case r < 85:
+			w.recall(ctx)
+		default:
+			w.assemble(ctx)
+		}
+	}
+}
+
+// words are what messages are made of.
+var words = strings.Fields(`pool queue drain close worker retry budget ledger deploy staging profile ticket branch
+	shutdown timeout metric config error panic index page currency incident review merge release test suite`)
+
+// prose returns some words.
+func (w *worker) prose(n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(words[w.rng.IntN(len(words))])
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// message returns the next message of a session. None is like another.
+func (w *worker) message(s *session) []byte {
+	role := [...]string{"user", "assistant"}[len(s.messages)%2]
+	return fmt.Appendf(nil, `{ "role":%q, "content":"client %d, message %d of %s: <%s> & größe %d"}`,
+		role, w.n, len(s.messages), s.id, w.prose(20+w.rng.IntN(180)), w.rng.Uint32())
+}
+
+func (w *worker) appendOwn(ctx context.Context) {
+	s := w.own[len(w.own)-1]
+	raw, at := w.message(s), len(s.messages)
+	w.tally.time("append", func() error {
+		_, err := w.client.Append(ctx, w.scope, &carrel.AppendRequest{Session: s.id, Messages: []json.RawMessage{raw}, At: &at})
+		if err == nil {
+			s.messages = append(s.messages, raw)
+		}
+		return err
+	})
+	if len(s.messages) == turns {
+		w.begin()
+	}
+}
+
+func (w *worker) appendShared(ctx context.Context) {
+	raw := w.message(w.shared)
+	w.tally.time("append, shared", func() error {
+		for {
+			_, err := w.client.Append(ctx, w.scope, &carrel.AppendRequest{Session: w.shared.id, Messages: []json.RawMessage{raw}})
+			switch {
+			case errors.Is(err, store.ErrConflict):
+				w.tally.conflicts++
+				continue
+			case err == nil:
+				w.shared.messages = append(w.shared.messages, raw)
+			}
+			return err
+		}
+	})
+}
+
+func (w *worker) put(ctx context.Context) {
+	content := fmt.Appendf(nil, "client %d, fact %d: %s\x00\xff", w.n, len(w.artifacts), w.prose(40))
+	w.tally.time("put", func() error {
+		list, err := w.client.Put(ctx, w.scope, &carrel.PutRequest{Class: provenance.Retrieved, Content: content, Subject: fmt.Sprintf("client %d", w.n)})
+		if err == nil {
+			w.artifacts[list[0].ID] = content
+		}
+		return err
+	})
+}
+
+// recall asks for a message of any of the client's sessions.
+func (w *worker) recall(ctx context.Context) {
+	s := w.own[w.rng.IntN(len(w.own))]
+	if len(s.messages) == 0 {
+		return
+	}
+	i := w.rng.IntN(len(s.messages))
+	if i >= len(s.blocks) {
+		w.tally.time("list", func() error { return w.list(ctx, s) })
+	}
+	if i >= len(s.blocks) {
+		return // what went wrong is on record
+	}
+	w.tally.time("recall", func() error {
+		res, err := w.client.Recall(ctx, w.scope, &carrel.RecallRequest{Block: string(s.blocks[i])})
+		if err == nil && !bytes.Equal(res.Data, s.messages[i]) {
+			err = fmt.Errorf("message %d of session %s is recalled as %q, want %q", i, s.id, res.Data, s.messages[i])
+		}
+		return err
+	})
+}
+
+// list asks for the blocks of a session. Each message is one.
+func (w *worker) list(ctx context.Context, s *session) error {
+	res, err := w.client.Messages(ctx, w.scope, s.id)
+	if err != nil {
+		return err
+	}
+	if len(res.Blocks) != len(s.messages) {
+		return fmt.Errorf("session %s has %d blocks, want %d", s.id, len(res.Blocks), len(s.messages))
+	}
+	s.blocks = s.blocks[:0]
+	for _, b := range res.Blocks {
+		s.blocks = append(s.blocks, b.ID)
+	}
+	return nil
+}
+
+func (w *worker) assemble(ctx context.Context) {
+	req := &carrel.AssembleRequest{Query: "what about " + w.prose(5) + "?", Budget: 8000, Format: "openai"}
+	if s := w.own[len(w.own)-1]; len(s.messages) > 0 {
+		req.Session = s.id
+	}
+	w.tally.time("assemble", func() error {
+		res, err := w.client.Assemble(ctx, w.scope, req)
+		if err != nil {
+			return err
+		}
+		if res.TokenCount > res.Budget {
+			return fmt.Errorf("context %s has %d tokens, the budget %d", res.Manifest, res.TokenCount, res.Budget)
+		}
+		w.contexts[res.Manifest] = digest.Of(res.Data)
+		return nil
+	})
+}
