@@ -32,6 +32,11 @@ func (c *Client) RunProbes(ctx context.Context, scope governance.Scope, req *car
 	return do(ctx, c, scope, &api.RunProbes, req)
 }
 
+// Brief does [carrel.Engine.Brief] on the server.
+func (c *Client) Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error) {
+	return do(ctx, c, scope, &api.Brief, req)
+}
+
 // ProbeReport does [carrel.Engine.ProbeReport] on the server.
 func (c *Client) ProbeReport(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.ProbeReport, error) {
 	return do(ctx, c, scope, &api.ProbeReport, &api.SessionRequest{Session: id})

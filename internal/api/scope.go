@@ -16,7 +16,9 @@ type FieldError struct {
 	Text  string // what is wrong with it
 }
 
-func (e *FieldError) Error() string { return fmt.Sprintf("%v: %s: %s", carrel.ErrRequest, e.Field, e.Text) }
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", carrel.ErrRequest, e.Field, e.Text)
+}
 
 // Is makes errors.Is(e, carrel.ErrRequest) true.
 func (e *FieldError) Is(target error) bool { return target == carrel.ErrRequest }

@@ -75,6 +75,9 @@ var (
 	Journal = Op[JournalRequest, Page[store.Entry]]{Operation: Operation{
 		"journal", get, "/sessions/{session}/journal", read, "List what happened to a session", "items",
 	}}
+	Brief = Op[carrel.BriefRequest, carrel.BriefResult]{Operation: Operation{
+		"brief", get, "/sessions/{session}/brief", read, "Say what must survive a compaction of a session", "",
+	}}
 	Summary = Op[SessionRequest, carrel.SummaryResult]{Operation: Operation{
 		"summary", get, "/sessions/{session}/summary", read, "Return the summary that stands in the window", "",
 	}}
@@ -204,7 +207,7 @@ var (
 // table has every operation, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
 	&Sessions, &FindSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
-	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
+	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,
 	&Manifests, &Manifest, &DiffManifests, &VerifyManifest, &Replay, &Commit, &Reviews, &Review, &Decide, &Log,

@@ -83,6 +83,8 @@ const (
 // argument is one of them, no other is made.
 func quick(name string) func(*Env, *globals) *cobra.Command {
 	switch name {
+	case "hook":
+		return newHook
 	case "version":
 		return newVersion
 	}

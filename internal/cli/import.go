@@ -215,7 +215,7 @@ type importTotal struct {
 
 // An importedFile is what became of one file.
 type importedFile struct {
-	File  string   `json:"file"`
+	File  string       `json:"file"`
 	Error *api.Problem `json:"error,omitempty"`
 	*carrel.ImportResult
 }

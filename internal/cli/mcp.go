@@ -8,6 +8,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store/guard"
 )
 
 // agent is who acts through the tools, for the journal.
@@ -48,12 +49,17 @@ error, without content.`,
 	return cmd
 }
 
-// serveMCP serves one agent, which may do what the person may who started it.
+// serveMCP serves one agent, which may read and write in the scope for which it was
+// started.
 func (a *access) serveMCP(ctx context.Context, env *Env, g *globals, readOnly bool) error {
-	engine, grant := a.As(agent, a.store), governance.Whole(agent)
-	if readOnly {
-		grant.Permissions = []governance.Permission{governance.Read}
+	grant := &governance.Grant{
+		Actor: agent, Scopes: []governance.ScopePattern{governance.ScopePattern(a.scope)},
+		Permissions: []governance.Permission{governance.Read, governance.Write},
 	}
+	if readOnly {
+		grant.Permissions = grant.Permissions[:1]
+	}
+	engine := a.As(agent, guard.New(a.store, grant, g.clock()))
 	of := func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
 		return engine, a.scope, grant, nil
 	}

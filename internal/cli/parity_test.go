@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/mcp"
 )
 
 // A spelling is how a job of the engine is called elsewhere, where that does not
@@ -30,6 +31,7 @@ var spellings = map[string]spelling{
 	"Append":         {"– a file is imported again as it grows; services append", noTool},
 	"Artifacts":      {"ls", noTool},
 	"Assemble":       {"assemble", "assemble"},
+	"Brief":          {"brief", "– the prompt compress, and hooks"},
 	"CheckContract":  {"contract check", noTool},
 	"CheckHandoff":   {"handoff check", noTool},
 	"CheckSummary":   {"summary check", noTool},
@@ -156,5 +158,13 @@ func TestParity(t *testing.T) {
 }
 
 func toolNames(t *testing.T) []string {
-	return []string{"get_messages", "discard_messages", "status", "compress", "recall", "search", "assemble", "pin"}
+	t.Helper()
+	var names []string
+	for _, tool := range mcp.Tools() {
+		names = append(names, tool.Name)
+	}
+	if len(names) > 8 {
+		t.Errorf("there are %d tools: a model keeps eight in mind", len(names))
+	}
+	return names
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"

@@ -82,9 +82,10 @@ type Accounts interface {
 	Log(ctx, scope, store.Version) ([]store.Entry, error)
 }
 
-// Summaries stand for older blocks.
+// Summaries stand for older blocks, and briefs say what must outlive them.
 type Summaries interface {
 	Summary(ctx, scope, id) (*carrel.SummaryResult, error)
+	Brief(ctx, scope, *carrel.BriefRequest) (*carrel.BriefResult, error)
 	CheckSummary(ctx, scope, *carrel.CheckSummaryRequest) (*carrel.CheckSummaryResult, error)
 }
 

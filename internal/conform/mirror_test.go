@@ -182,6 +182,10 @@ func (m *mirror) RunProbes(x ctx, s scope, a *carrel.RunProbesRequest) (*carrel.
 	return both(m, "RunProbes", func(j Jobs) (*carrel.RunProbesResult, error) { return j.RunProbes(x, s, a) })
 }
 
+func (m *mirror) Brief(x ctx, s scope, a *carrel.BriefRequest) (*carrel.BriefResult, error) {
+	return both(m, "Brief", func(j Jobs) (*carrel.BriefResult, error) { return j.Brief(x, s, a) })
+}
+
 func (m *mirror) ProbeReport(x ctx, s scope, a id) (*carrel.ProbeReport, error) {
 	return both(m, "ProbeReport", func(j Jobs) (*carrel.ProbeReport, error) { return j.ProbeReport(x, s, a) })
 }

@@ -29,6 +29,7 @@ func notFound(w *world) {
 		"contract":       func() error { _, err := w.Contract(w.ctx(), w.in, "none"); return err },
 		"check contract": func() error { _, err := w.CheckContract(w.ctx(), w.in, "none"); return err },
 		"probes":         func() error { _, err := w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"}); return err },
+		"brief":          func() error { _, err := w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: "none"}); return err },
 		"probe report":   func() error { _, err := w.ProbeReport(w.ctx(), w.in, "none"); return err },
 		"export":         func() error { _, err := w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"}); return err },
 		"trigger":        func() error { _, err := w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"}); return err },

@@ -94,6 +94,8 @@ func summarized(w *world) {
 	w.holds(whole.Size == len(whole.Data) && whole.Size > 0, "the summary is recalled as %q", whole.Data)
 	state := try(w.State(w.ctx(), w.in, in.Session)).must(w).Compression
 	w.holds(state.Count == 1 && state.Summary != nil && state.At != "" && state.ProbeScore == res.Probes.Score, "%+v", state)
+	brief := try(w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: in.Session, For: carrel.PurposeCompaction})).must(w)
+	w.holds(brief.Text != "" && brief.Tokens > 0 && brief.Entries > 0, "%+v", brief)
 	rounds := try(w.ProbeReport(w.ctx(), w.in, in.Session)).must(w)
 	w.holds(len(rounds.Rounds) == 1 && rounds.Rounds[0].Op == res.Op && rounds.Drift != nil, "%+v", rounds)
 

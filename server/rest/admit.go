@@ -66,7 +66,7 @@ func (s *server) admit(r *http.Request, c *call, p governance.Permission) error 
 	if err := s.identify(r, c); err != nil {
 		return err
 	}
-	scope, err := scopeOf(r.Header, c.grant)
+	scope, err := api.ScopeOf(r.Header, c.grant)
 	if err != nil {
 		return err
 	}
@@ -102,34 +102,4 @@ func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission
 
 func expired(g *governance.Grant, now time.Time) bool {
 	return !g.Expires.IsZero() && !now.Before(g.Expires)
-}
-
-// scopeOf returns whose context a request is about.
-func scopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
-	switch given := h.Values(api.HeaderScope); len(given) {
-	case 0:
-		return onlyScope(g)
-	case 1:
-		scope, err := governance.ParseScope(given[0])
-		if err != nil {
-			return "", bad(api.HeaderScope, "is no scope")
-		}
-		return scope, nil
-	default:
-		return "", bad(api.HeaderScope, "comes twice")
-	}
-}
-
-// onlyScope returns the scope that a grant names, if it names one.
-func onlyScope(g *governance.Grant) (governance.Scope, error) {
-	var named []governance.Scope
-	for _, p := range g.Scopes {
-		if !strings.HasSuffix(string(p), "*") {
-			named = append(named, governance.Scope(p))
-		}
-	}
-	if len(named) != 1 {
-		return "", bad(api.HeaderScope, "is missing, and the token is not for one scope alone")
-	}
-	return named[0], nil
 }

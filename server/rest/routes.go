@@ -37,6 +37,7 @@ func (s *server) registerSessions() {
 	handle(s, &api.CheckSummary, engine.CheckSummary)
 	handle(s, &api.Probes, engine.Probes)
 	handle(s, &api.RunProbes, engine.RunProbes).notes(noteProbes)
+	handle(s, &api.Brief, engine.Brief)
 	handle(s, &api.ProbeReport, bySession(engine.ProbeReport))
 }
 

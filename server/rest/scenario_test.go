@@ -117,6 +117,7 @@ func (s *scenario) playSession() {
 	must[carrel.StatsResult](s, &api.Stats.Operation, nil, "session", id)
 	must[carrel.ProbesResult](s, &api.Probes.Operation, nil, "session", id)
 	must[carrel.State](s, &api.State.Operation, nil, "session", id) // without a summary yet
+	must[carrel.BriefResult](s, &api.Brief.Operation, nil, "session", id)
 	must[api.Page[carrel.Found]](s, &api.Search.Operation, nil, "query", canary)
 	must[carrel.MarkResult](s, &api.Mark.Operation, fields{"critical": true}, "session", "other")
 }
