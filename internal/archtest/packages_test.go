@@ -9,8 +9,11 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -72,7 +75,7 @@ func TestPackagesBites(t *testing.T) {
 	})
 	want := []string{
 		"m/mute has no package comment",
-		"m/open imports net/http: only artifact/origin and internal/httpjson and llm/anthropic and llm/openai may open connections",
+		"m/open imports net/http: only artifact/origin and client and internal/httpjson and internal/telemetry and llm/anthropic and llm/openai may open connections",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
@@ -81,7 +84,38 @@ func TestPackagesBites(t *testing.T) {
 
 // connecting are the packages that may open connections, each only where a
 // setting of the user's tells it to. SECURITY.md lists them.
-var connecting = []string{"artifact/origin", "internal/httpjson", "llm/anthropic", "llm/openai"}
+var connecting = []string{"artifact/origin", "client", "internal/httpjson", "internal/telemetry", "llm/anthropic", "llm/openai"}
+
+// answering are the packages that may use the network's packages to answer, or to name
+// what is said over HTTP, and that open no connection.
+var answering = []string{
+	"bench/load", "internal/api", "internal/fakeupstream", "internal/service", "server/auth", "server/mcp", "server/rest",
+}
+
+// dials is how a connection is opened. No package that only answers says it.
+var dials = regexp.MustCompile(`\b(net\.Dial|net\.Dialer|http\.(Get|Post|PostForm|Head|Client|DefaultClient|Transport|DefaultTransport|NewRequest))\b`)
+
+// Packages that only answer open no connection.
+func TestWhoAnswersDoesNotDial(t *testing.T) {
+	for _, dir := range answering {
+		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: no files: %v", dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(dir, "bench/") {
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := dials.Find(data); found != nil {
+				t.Errorf("%s: %s opens a connection", file, found)
+			}
+		}
+	}
+}
 
 // checkPackages returns which packages have no package comment, and which could
 // open a connection and may not.
@@ -92,7 +126,7 @@ func checkPackages(pkgs []pkg) []string {
 		if p.Doc == "" {
 			violations = append(violations, p.ImportPath+" has no package comment")
 		}
-		if _, rel, _ := strings.Cut(p.ImportPath, "/carrel/"); slices.Contains(connecting, rel) {
+		if _, rel, _ := strings.Cut(p.ImportPath, "/carrel/"); slices.Contains(connecting, rel) || slices.Contains(answering, rel) {
 			continue
 		}
 		for _, imp := range p.Imports {

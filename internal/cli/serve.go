@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"time"
 
@@ -93,7 +92,7 @@ func (g *globals) serve(ctx context.Context, a *access, cmd *cobra.Command, fl *
 	if err != nil {
 		return &usageError{err: err, hint: "carrel help config"}
 	}
-	record, release, err := g.announce(ctx, a, l, fl)
+	record, release, err := g.announce(ctx, a, l.Addr().String(), fl)
 	if err != nil {
 		return err
 	}
@@ -103,13 +102,13 @@ func (g *globals) serve(ctx context.Context, a *access, cmd *cobra.Command, fl *
 }
 
 // announce tells where a server is, to who started it and to carrel ps.
-func (g *globals) announce(ctx context.Context, a *access, l net.Listener, fl *serveFlags) (*server, func() error, error) {
+func (g *globals) announce(ctx context.Context, a *access, address string, fl *serveFlags) (*server, func() error, error) {
 	info, err := a.store.Info(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	record := &server{
-		PID: os.Getpid(), URL: "http://" + l.Addr().String(), Surfaces: []string{"http"}, Store: info.Path,
+		PID: os.Getpid(), URL: "http://" + address, Surfaces: []string{"http"}, Store: info.Path,
 		Version: readBuild().Version, Started: g.env.Now().UTC().Truncate(time.Second),
 	}
 	if fl.mcp {
