@@ -210,8 +210,8 @@ func (a *Authority) Revoke(ctx context.Context, id string) (*store.Token, error)
 
 // find returns the token with an id, or with the only one that begins so.
 func (a *Authority) find(ctx context.Context, id string) (*store.Token, error) {
-	if strings.HasPrefix(id, Prefix) {
-		id, _, _ = strings.Cut(strings.TrimPrefix(id, Prefix), "_") // and nothing of the secret is told
+	if rest, ok := strings.CutPrefix(id, Prefix); ok {
+		id, _, _ = strings.Cut(rest, "_") // and nothing of the secret is told
 	}
 	all, err := a.tokens.Tokens(ctx)
 	if err != nil {

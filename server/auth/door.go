@@ -263,7 +263,7 @@ func refuse(w http.ResponseWriter, status int, err error) {
 }
 
 // answer writes a problem document, and ends the connection: whatever else the client
-// meant to send, nobody reads.
+// meant to send, nobody reads or waits for.
 func answer(w http.ResponseWriter, problem *api.Problem) {
 	body, err := json.Marshal(problem)
 	if err != nil {
@@ -274,5 +274,6 @@ func answer(w http.ResponseWriter, problem *api.Problem) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Connection", "close")
 	w.WriteHeader(problem.Status)
-	_, _ = w.Write(body) // whoever does not wait for it has no use for it
+	_, _ = w.Write(body)                                               // whoever does not wait for it has no use for it
+	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // where there is a connection
 }

@@ -1,0 +1,361 @@
+package auth_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/sqlite"
+)
+
+var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 678_000_000, time.UTC)
+
+func clock() time.Time { return epoch }
+
+// newKey returns a key of its own.
+func newKey(t testing.TB) *auth.Key {
+	t.Helper()
+	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// request asks for a token that may do most things in one scope.
+func request() *auth.MintRequest {
+	return &auth.MintRequest{
+		Actor: "ci", Scopes: []governance.ScopePattern{"acme/*"},
+		Permissions: []governance.Permission{governance.Read, governance.Write}, Note: "for tests", Lifetime: time.Hour,
+	}
+}
+
+// mint makes a token, which must succeed.
+func mint(t testing.TB, a *auth.Authority, r *auth.MintRequest) (string, *store.Token) {
+	t.Helper()
+	text, token, err := a.Mint(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, token
+}
+
+func TestMintAndVerify(t *testing.T) {
+	s := memory.New()
+	a := auth.NewAuthority(s, newKey(t), &auth.AuthorityOptions{Now: clock})
+	r := request()
+	r.Scopes, r.Permissions = append(r.Scopes, "acme/*", "local"), append(r.Permissions, governance.Read)
+	text, token := mint(t, a, r)
+	want := &store.Token{
+		ID: token.ID, Hash: token.Hash, Actor: "ci", Scopes: []governance.ScopePattern{"acme/*", "local"},
+		Permissions: []governance.Permission{governance.Read, governance.Write}, Note: "for tests", Created: epoch, Expires: epoch.Add(time.Hour),
+	}
+	if diff := cmp.Diff(want, token); diff != "" {
+		t.Errorf("token (-want +got):\n%s", diff)
+	}
+	kept, err := a.Tokens(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]store.Token{*want}, kept); diff != "" {
+		t.Errorf("tokens (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(text, auth.Prefix) || len(text) != len(auth.Prefix)+8+1+43 || !strings.HasPrefix(text, "carrel_"+token.ID+"_") {
+		t.Errorf("a token has the form %q", secret.Redact(text))
+	}
+	if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		t.Error("a token is not safe in a URL")
+	}
+	for _, in := range []string{text, "token: " + text + "\n", `{"a":"` + text + `"}`, "Authorization: Bearer " + text} {
+		if found := secret.Scan(in); len(found) != 1 || found[0].Kind != secret.KindCarrel {
+			t.Errorf("in %d bytes %v was found", len(in), found)
+		}
+	}
+	grant, err := a.Verify(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&governance.Grant{ID: token.ID, Actor: "ci", Scopes: want.Scopes, Permissions: want.Permissions, Expires: want.Expires}, grant); diff != "" {
+		t.Errorf("grant (-want +got):\n%s", diff)
+	}
+}
+
+// A token takes 256 bits of what is random, and its id others.
+func TestTokensAreRandom(t *testing.T) {
+	source := &counted{}
+	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock, Rand: source})
+	first, _ := mint(t, a, request())
+	second, _ := mint(t, a, request())
+	if source.n != 2*(4+32) {
+		t.Errorf("two tokens took %d random bytes, want 2 times 36", source.n)
+	}
+	if first[len(auth.Prefix)+9:] == second[len(auth.Prefix)+9:] {
+		t.Error("two tokens have one secret")
+	}
+}
+
+// counted is not random at all: it counts.
+type counted struct{ n int }
+
+func (c *counted) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(c.n)
+		c.n++
+	}
+	return len(p), nil
+}
+
+// An id that is taken is not taken again; who gets no other says so.
+func TestMintFindsAnID(t *testing.T) {
+	s, key := memory.New(), newKey(t)
+	source := bytes.Repeat([]byte{7}, 3*36)
+	copy(source[2*36:], "another")
+	a := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock, Rand: bytes.NewReader(source)})
+	mint(t, a, request())
+	if _, second := mint(t, a, request()); second.ID != "tok_616e6f74" {
+		t.Errorf("the second token has the id %s", second.ID)
+	}
+	stuck := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock, Rand: bytes.NewReader(bytes.Repeat([]byte{7}, 9*36))})
+	if _, _, err := stuck.Mint(t.Context(), request()); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("when all ids are taken: %v, want ErrConflict", err)
+	}
+	dry := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock, Rand: strings.NewReader("little")})
+	if text, _, err := dry.Mint(t.Context(), request()); text != "" || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("without randomness: %v, want ErrUnexpectedEOF", err)
+	}
+}
+
+func TestMintRefuses(t *testing.T) {
+	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock})
+	for name, spoil := range map[string]func(*auth.MintRequest){
+		"no actor":                    func(r *auth.MintRequest) { r.Actor = "" },
+		"an actor with a blank":       func(r *auth.MintRequest) { r.Actor = "a b" },
+		"an actor with a line feed":   func(r *auth.MintRequest) { r.Actor = "a\nb" },
+		"an actor that hides":         func(r *auth.MintRequest) { r.Actor = "a\u202eb" },
+		"an actor that is no UTF-8":   func(r *auth.MintRequest) { r.Actor = "a\xff" },
+		"a long actor":                func(r *auth.MintRequest) { r.Actor = governance.Actor(strings.Repeat("a", 101)) },
+		"a note of two lines":         func(r *auth.MintRequest) { r.Note = "a\nb" },
+		"a long note":                 func(r *auth.MintRequest) { r.Note = strings.Repeat("a", 501) },
+		"no scope":                    func(r *auth.MintRequest) { r.Scopes = nil },
+		"a scope that is none":        func(r *auth.MintRequest) { r.Scopes = append(r.Scopes, "a//b") },
+		"nothing allowed":             func(r *auth.MintRequest) { r.Permissions = nil },
+		"a permission that is none":   func(r *auth.MintRequest) { r.Permissions = append(r.Permissions, "fly") },
+		"a lifetime that is negative": func(r *auth.MintRequest) { r.Lifetime = -1 },
+	} {
+		r := request()
+		spoil(r)
+		if text, _, err := a.Mint(t.Context(), r); text != "" || !errors.Is(err, carrel.ErrRequest) {
+			t.Errorf("%s: %v, want ErrRequest", name, err)
+		}
+	}
+	if all, err := a.Tokens(t.Context()); len(all) != 0 || err != nil {
+		t.Errorf("%d tokens were made, %v", len(all), err)
+	}
+}
+
+// Whatever byte of a token is changed, it is none.
+func TestTokensWithAnotherByte(t *testing.T) {
+	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock})
+	text, _ := mint(t, a, request())
+	tries := []string{"", " " + text, text + " ", text + "A", text[1:], text[:len(text)-1], strings.ToUpper(text), strings.TrimPrefix(text, "carrel_"), text + text}
+	for i := range text {
+		for b := range 256 {
+			if byte(b) != text[i] {
+				tries = append(tries, text[:i]+string([]byte{byte(b)})+text[i+1:])
+			}
+		}
+	}
+	for _, try := range tries {
+		if grant, err := a.Verify(t.Context(), try); grant != nil || err != api.ErrUnauthenticated { //nolint:errorlint // not even wrapped
+			t.Fatalf("%q, of %d bytes, is taken for a token: %v", secret.Redact(try), len(try), err)
+		}
+	}
+	if _, err := a.Verify(t.Context(), text); err != nil {
+		t.Errorf("the token itself: %v", err)
+	}
+}
+
+// Unknown, wrong, revoked, expired, of another key: it is all the same.
+func TestTokensThatAreNone(t *testing.T) {
+	now := epoch
+	opts := &auth.AuthorityOptions{Now: func() time.Time { return now }}
+	s, key := memory.New(), newKey(t)
+	a := auth.NewAuthority(s, key, opts)
+	text, token := mint(t, a, request())
+	forever := request()
+	forever.Lifetime = 0
+	eternal, _ := mint(t, a, forever)
+	refused := func(what string, a *auth.Authority, text string) {
+		t.Helper()
+		if grant, err := a.Verify(t.Context(), text); grant != nil || err != api.ErrUnauthenticated { //nolint:errorlint // not even wrapped
+			t.Errorf("%s: %v, %v", what, grant, err)
+		}
+	}
+	refused("the secret of another id", a, eternal[:len(auth.Prefix)+9]+text[len(auth.Prefix)+9:])
+	refused("an unknown id", a, auth.Prefix+"00000000"+text[len(auth.Prefix)+8:])
+	refused("another key", auth.NewAuthority(s, newKey(t), opts), text)
+	refused("another store", auth.NewAuthority(memory.New(), key, opts), text)
+
+	now = epoch.Add(time.Hour - time.Millisecond)
+	if _, err := a.Verify(t.Context(), text); err != nil {
+		t.Errorf("just before it expires: %v", err)
+	}
+	now = epoch.Add(time.Hour)
+	refused("when it expires", a, text)
+	now = epoch.Add(1000 * time.Hour)
+	if _, err := a.Verify(t.Context(), eternal); err != nil {
+		t.Errorf("one that does not expire: %v", err)
+	}
+	now = epoch
+	if _, err := a.Revoke(t.Context(), token.ID); err != nil {
+		t.Fatal(err)
+	}
+	refused("once it is revoked", a, text)
+	now = epoch.Add(-time.Hour)
+	refused("once it is revoked, for one whose clock is late", a, text)
+}
+
+// A token that one process revokes lets nobody in through another, at once; and no file
+// of the store has a token in it.
+func TestTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "carrel.db")
+	open := func() *auth.Authority {
+		s, err := sqlite.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		key, err := auth.LoadKey(auth.KeyFile(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock})
+	}
+	one, another := open(), open()
+	text, token := mint(t, one, request())
+	if _, err := another.Verify(t.Context(), text); err != nil {
+		t.Errorf("in another process: %v", err)
+	}
+	if _, err := one.Revoke(t.Context(), token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := another.Verify(t.Context(), text); !errors.Is(err, api.ErrUnauthenticated) {
+		t.Errorf("in another process, once it is revoked: %v", err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(text[len(auth.Prefix)+9:])) {
+			t.Errorf("the secret of a token is in %s", filepath.Base(file))
+		}
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	now := epoch
+	source := bytes.NewReader(slices.Concat([]byte("\x12\x34\x56\x78"), make([]byte, 32), []byte("\x12\x34\x99\x99"), make([]byte, 32)))
+	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: func() time.Time { return now }, Rand: source})
+	text, _ := mint(t, a, request())
+	mint(t, a, request())
+	for _, word := range []string{"1234", "tok_1234", "tok_", "tok"} {
+		if _, err := a.Revoke(t.Context(), word); !errors.Is(err, carrel.ErrAmbiguous) {
+			t.Errorf("Revoke %q: %v, want ErrAmbiguous", word, err)
+		}
+	}
+	for _, word := range []string{"", "tok_5", "99", "tok_123456789"} {
+		if _, err := a.Revoke(t.Context(), word); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Revoke %q: %v, want ErrNotFound", word, err)
+		}
+	}
+	for _, word := range []string{"tok_12345678", "12345678", "12345", "tok_123456", text} {
+		now = now.Add(time.Second)
+		token, err := a.Revoke(t.Context(), word)
+		if err != nil || token.ID != "tok_12345678" || !token.Revoked.Equal(epoch.Add(time.Second)) {
+			t.Errorf("Revoke %q: %+v, %v", secret.Redact(word), token, err)
+		}
+	}
+	_, err := a.Revoke(t.Context(), "Bearer "+text)
+	if err == nil || strings.Contains(err.Error(), text[len(auth.Prefix)+9:]) {
+		t.Error("an error shows a token")
+	}
+}
+
+// broken is a store that cannot be asked.
+type broken struct{ *memory.Store }
+
+func (broken) Token(context.Context, string) (*store.Token, error) {
+	return nil, fmt.Errorf("disk: %w", store.ErrBusy)
+}
+
+// That a token could not be looked at does not mean that it is none.
+func TestVerifyWithoutAStore(t *testing.T) {
+	a := auth.NewAuthority(memory.New(), newKey(t), nil)
+	text, _ := mint(t, a, request())
+	if _, err := auth.NewAuthority(broken{}, newKey(t), nil).Verify(t.Context(), text); !errors.Is(err, store.ErrBusy) || errors.Is(err, api.ErrUnauthenticated) {
+		t.Errorf("Verify: %v, want ErrBusy", err)
+	}
+}
+
+// A key does not show, however it is printed.
+func TestKeyDoesNotShow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	digits := strings.Repeat("c0ffee11", 8)
+	if err := os.WriteFile(path, []byte(digits), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := auth.LoadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := fmt.Sprintf("%v %+v %#v %s %x %q %d %v %+v", key, key, key, key, key, key, key, *key, struct{ K auth.Key }{*key})
+	raw, _ := json.Marshal(map[string]any{"key": key}) // it is an error
+	for _, hint := range []string{"c0ffee", "C0FFEE", "192 255", "c0 ff", "0xc0"} {
+		if strings.Contains(shown+string(raw), hint) {
+			t.Errorf("a key shows as %s", shown)
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "carrel.db")
+	s, err := sqlite.Open(b.Context(), path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close() // the benchmark is over
+	a := auth.NewAuthority(s, newKey(b), nil)
+	text, _ := mint(b, a, request())
+	for b.Loop() {
+		if _, err := a.Verify(b.Context(), text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,607 @@
+package auth_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// A room is what is behind a door in these tests. It counts who comes in.
+type room struct {
+	http.Handler // the door
+	token        string
+	id           string // of the token
+	authority    *auth.Authority
+	store        *memory.Store
+	entered      atomic.Int64
+	healthy      atomic.Int64
+
+	visit func(w http.ResponseWriter, r *http.Request) // for who comes in
+}
+
+func newRoom(t testing.TB, opts *auth.DoorOptions) *room {
+	t.Helper()
+	rm := &room{store: memory.New(), visit: func(http.ResponseWriter, *http.Request) {}}
+	if opts.Now == nil {
+		opts.Now = clock
+	}
+	opts.Open = []string{"/healthz"}
+	rm.authority = auth.NewAuthority(rm.store, newKey(t), &auth.AuthorityOptions{Now: opts.Now})
+	text, token := mint(t, rm.authority, request())
+	rm.token, rm.id = text, token.ID
+	door, err := auth.NewDoor(rm.authority, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rm.Handler = door.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			rm.healthy.Add(1)
+			return
+		}
+		rm.entered.Add(1)
+		rm.visit(w, r)
+	}))
+	return rm
+}
+
+// A caller is a request, as somebody may make it.
+type caller struct {
+	method, target, host string
+	header               http.Header
+	body                 io.Reader
+	remote               string
+}
+
+// An answer is what a request comes to.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// call makes a request and returns what is answered.
+func (rm *room) call(c caller) answer {
+	method, target := c.method, c.target
+	if method == "" {
+		method = http.MethodGet
+	}
+	if target == "" {
+		target = "/v1/sessions"
+	}
+	r := httptest.NewRequestWithContext(context.Background(), method, target, c.body)
+	r.Host, r.RemoteAddr = "localhost:7333", "127.0.0.1:50000"
+	if c.host != "" {
+		r.Host = c.host
+	}
+	if c.remote != "" {
+		r.RemoteAddr = c.remote
+	}
+	if c.header != nil {
+		r.Header = c.header
+	}
+	w := httptest.NewRecorder()
+	rm.ServeHTTP(w, r)
+	return answer{w.Code, w.Result().Header, w.Body.String()}
+}
+
+// bearing returns the headers of a request with a token.
+func bearing(token string) http.Header {
+	return http.Header{"Authorization": {"Bearer " + token}}
+}
+
+// A trial is a part of a request, and whether it is as it should be.
+type trial struct {
+	values []string // nil for none
+	good   bool
+	first  bool // of those that are good
+}
+
+// trials returns parts that are good, and parts that are not.
+func trials(good, bad [][]string) (all []trial) {
+	for i, v := range good {
+		all = append(all, trial{v, true, i == 0})
+	}
+	for _, v := range bad {
+		all = append(all, trial{values: v})
+	}
+	return all
+}
+
+// one returns each text as the only value of a header.
+func one(texts ...string) (all [][]string) {
+	for _, text := range texts {
+		all = append(all, []string{text})
+	}
+	return all
+}
+
+// Every Host with every origin, every method and every form of a token: who is not
+// allowed in does not come in, who is does, and a refusal shows no token.
+func TestHeaderMatrix(t *testing.T) {
+	rm := newRoom(t, &auth.DoorOptions{
+		Listen: "127.0.0.1:7333", Hosts: []string{"Carrel.Example.org:443", "10.0.0.7", "[fd00::7]:7333"}, Origins: []string{"https://carrel.example.org"},
+		Failures: 1 << 30,
+	})
+	revoked, gone := mint(t, rm.authority, request())
+	if _, err := rm.authority.Revoke(t.Context(), gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	hosts := trials(
+		one("localhost:7333", "LOCALHOST:7333", "127.0.0.1:7333", "127.8.9.1:7333", "[::1]:7333", "[::ffff:127.0.0.1]:7333",
+			"carrel.example.org:443", "CARREL.example.ORG:443", "10.0.0.7:1", "10.0.0.7", "[fd00::7]:7333", "[fd00:0::7]:7333"),
+		one("localhost", "localhost:7334", "localhost:07333", "localhost:7333 ", "localhost.:7333", "127.0.0.1", "127.0.0.1:80", "[::1]", "::1", "::1:7333",
+			"[::1]7333", "[::1:7333", "evil.example:7333", "evil.example", "127.0.0.1.evil.example:7333", "localhost.evil.example:7333",
+			"evil.example@127.0.0.1:7333", "127.0.0.1:7333@evil.example", "127.0.0.1:7333,evil.example", "carrel.example.org", "carrel.example.org:7333",
+			"10.0.0.8", "10.0.0.7.", "[fd00::7]", "[fd00::8]:7333", "127.1:7333", "2130706433:7333", "0x7f000001:7333", "0.0.0.0:7333", "[::]:7333",
+			"[::1%25lo]:7333", "[127.0.0.1]:7333", "localhost:+7333", "localhost:", ":7333", ":", "localhost:7333:7333", "localhost\x00:7333", "lоcalhost:7333", "*"))
+	origins := trials(
+		append(one("https://carrel.example.org"), nil),
+		append(one("null", "", "http://evil.example", "https://evil.example:7333", "http://localhost:3000", "http://localhost", "https://carrel.example.org:444",
+			"https://carrel.example.org/", "http://carrel.example.org", "HTTPS://CARREL.EXAMPLE.ORG.evil.example", "file://", "chrome-extension://abc", "*"),
+			[]string{"https://carrel.example.org", "https://evil.example"}))
+	sites := trials(append(one("none", "same-origin"), nil), append(one("cross-site", "same-site", "", "SAME-ORIGIN ", "whatever"), []string{"none", "cross-site"}))
+	methods := trials(one("GET", "HEAD", "POST", "PUT", "DELETE"), one("OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "PROPFIND", "POST2"))
+	tokens := trials(
+		one("Bearer "+rm.token, "bearer "+rm.token, "BEARER  "+rm.token),
+		append(one("", "Bearer", "Bearer ", rm.token, "Basic "+rm.token, "Bearer:"+rm.token, "Bearer\t"+rm.token, "Bearer "+rm.token+" ", "Bearer "+rm.token+" x",
+			"Bearer "+rm.token+",Bearer "+rm.token, "Bearer \""+rm.token+"\"", "Bearer "+rm.token[:len(rm.token)-1], "Bearer "+rm.token+"A", "Bearer "+revoked,
+			"Bearer "+strings.Repeat("A", 4096), "Bearer "+rm.token+"\x00", "Token "+rm.token, " Bearer "+rm.token, "Bearer null"),
+			nil, []string{"Bearer " + rm.token, "Bearer " + rm.token}))
+
+	calls, allowed := 0, int64(0)
+	for _, host := range hosts {
+		for _, origin := range origins {
+			for _, site := range sites {
+				for _, method := range methods {
+					for _, token := range tokens {
+						wrong, plain := faults(host, origin, site, method, token)
+						if wrong > 3 || wrong > 0 && !plain {
+							continue
+						}
+						calls++
+						h := http.Header{}
+						set(h, "Origin", origin)
+						set(h, "Sec-Fetch-Site", site)
+						set(h, "Authorization", token)
+						before := rm.entered.Load()
+						res := rm.call(caller{method: method.values[0], host: host.values[0], header: h})
+						want := wrong == 0
+						if want {
+							allowed++
+						}
+						if entered := rm.entered.Load() == before+1; entered != want || want != (res.status == http.StatusOK) {
+							t.Fatalf("%s %q from %q, %q with %d values of Authorization: %d, came in is %t, want %t",
+								method.values[0], host.values[0], origin.values, site.values, len(token.values), res.status, entered, want)
+						}
+						if !want {
+							inspect(t, rm, res, method.good && host.good && origin.good && site.good)
+						}
+					}
+				}
+			}
+		}
+	}
+	if allowed == 0 || rm.entered.Load() != allowed {
+		t.Errorf("%d came in, of %d calls %d were allowed", rm.entered.Load(), calls, allowed)
+	}
+	t.Logf("%d calls, %d of them allowed, 0 others came in", calls, allowed)
+}
+
+// faults returns how many parts are wrong, and whether the others are the plainest that
+// there are: so all that is right is tried together, and all that is wrong by itself, in
+// pairs, and by three.
+func faults(parts ...trial) (wrong int, plain bool) {
+	plain = true
+	for _, p := range parts {
+		if !p.good {
+			wrong++
+		} else if !p.first {
+			plain = false
+		}
+	}
+	return wrong, plain
+}
+
+// set sets a header to the values of a trial, if it has any.
+func set(h http.Header, name string, t trial) {
+	if t.values != nil {
+		h[name] = t.values
+	}
+}
+
+// inspect checks that a refusal is a problem document which shows no token, and says
+// what is missing if it is only that.
+func inspect(t *testing.T, rm *room, res answer, token bool) {
+	t.Helper()
+	var p api.Problem
+	if err := json.Unmarshal([]byte(res.body), &p); err != nil || p.Status != res.status || p.Detail == "" || !strings.HasPrefix(p.Type, api.TypePrefix) {
+		t.Fatalf("a refusal is %s, %v", res.body, err)
+	}
+	if got := res.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Fatalf("a refusal is of type %q", got)
+	}
+	if challenge := res.header.Get("WWW-Authenticate"); token != strings.HasPrefix(challenge, `Bearer realm="carrel"`) || token != (p.Status == http.StatusUnauthorized) {
+		t.Fatalf("status %d with the challenge %q", p.Status, challenge)
+	}
+	if shown := fmt.Sprint(res.header) + res.body; strings.Contains(shown, rm.token[len(auth.Prefix)+9:]) || strings.Contains(shown, rm.id) {
+		t.Fatalf("a refusal shows a token")
+	}
+	for name := range res.header {
+		if strings.HasPrefix(name, "Access-Control-") {
+			t.Fatalf("a refusal has the header %s", name)
+		}
+	}
+}
+
+// A page of the server itself may ask, by whichever of its names.
+func TestOwnOrigin(t *testing.T) {
+	rm := newRoom(t, &auth.DoorOptions{Listen: "127.0.0.1:7333", Hosts: []string{"carrel.example.org"}})
+	for _, tt := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"localhost:7333", "http://localhost:7333", http.StatusOK},
+		{"carrel.example.org", "https://carrel.example.org", http.StatusOK},
+		{"localhost:7333", "http://127.0.0.1:7333", http.StatusForbidden},
+		{"localhost:7333", "http://localhost:7334", http.StatusForbidden},
+		{"evil.example:7333", "http://evil.example:7333", http.StatusMisdirectedRequest},
+	} {
+		h := bearing(rm.token)
+		h.Set("Origin", tt.origin)
+		if res := rm.call(caller{host: tt.host, header: h}); res.status != tt.want {
+			t.Errorf("%s from %s: %d, want %d", tt.host, tt.origin, res.status, tt.want)
+		}
+	}
+}
+
+// A server that listens on all interfaces has no name by that; one that listens on one
+// has its address; and names that are none are refused from the start.
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		listen, host string
+		want         int
+	}{
+		{"0.0.0.0:7333", "0.0.0.0:7333", http.StatusMisdirectedRequest},
+		{"[::]:7333", "10.0.0.7:7333", http.StatusMisdirectedRequest},
+		{":7333", "localhost:7333", http.StatusOK},
+		{"10.0.0.7:7333", "10.0.0.7:7333", http.StatusOK},
+		{"10.0.0.7:7333", "10.0.0.7:7334", http.StatusMisdirectedRequest},
+		{"[FD00::7]:80", "[fd00::7]", http.StatusOK},
+		{"Server.example:80", "server.example", http.StatusOK},
+		{"127.0.0.1:0", "127.0.0.1:12345", http.StatusOK},
+		{"", "localhost:12345", http.StatusOK},
+		{"", "evil.example", http.StatusMisdirectedRequest},
+	} {
+		rm := newRoom(t, &auth.DoorOptions{Listen: tt.listen})
+		if res := rm.call(caller{host: tt.host, header: bearing(rm.token)}); res.status != tt.want {
+			t.Errorf("%q at %q: %d, want %d", tt.host, tt.listen, res.status, tt.want)
+		}
+	}
+	for _, opts := range []*auth.DoorOptions{
+		{Listen: "localhost"}, {Listen: "::1"}, {Hosts: []string{""}}, {Hosts: []string{"https://a"}}, {Hosts: []string{"*"}}, {Hosts: []string{"a:0"}}, {Hosts: []string{"a:65536"}},
+	} {
+		if _, err := auth.NewDoor(nil, opts); err == nil {
+			t.Errorf("%+v is taken", opts)
+		}
+	}
+}
+
+// Whoever comes in has a grant, and the handler sees nothing of the token.
+func TestWhatTheHandlerSees(t *testing.T) {
+	rm := newRoom(t, &auth.DoorOptions{})
+	rm.visit = func(_ http.ResponseWriter, r *http.Request) {
+		grant, ok := auth.GrantFrom(r.Context())
+		if !ok || grant.ID != rm.id || grant.Actor != "ci" || !slices.Equal(grant.Scopes, []governance.ScopePattern{"acme/*"}) {
+			t.Errorf("grant is %+v, %t", grant, ok)
+		}
+		if shown := fmt.Sprint(r.Header, r.Context()); strings.Contains(shown, rm.token) || strings.Contains(shown, "biscuit") {
+			t.Error("the handler sees credentials")
+		}
+		if r.Header.Get("Carrel-Scope") != "acme/web" {
+			t.Error("the handler does not see the other headers")
+		}
+	}
+	h := bearing(rm.token)
+	h.Set("Cookie", "biscuit=1")
+	h.Set("Proxy-Authorization", "Basic biscuit")
+	h.Set("Carrel-Scope", "acme/web")
+	if res := rm.call(caller{header: h}); res.status != http.StatusOK || rm.entered.Load() != 1 || h.Get("Cookie") == "" {
+		t.Errorf("status %d, %d came in; the caller's headers are %v", res.status, rm.entered.Load(), h)
+	}
+	if _, ok := auth.GrantFrom(t.Context()); ok {
+		t.Error("there is a grant where nobody came in")
+	}
+	if _, ok := auth.GrantFrom(auth.WithGrant(t.Context(), nil)); ok {
+		t.Error("no grant is one")
+	}
+}
+
+// A path that is open needs no token, but everything else; a path that only looks like
+// it is not open.
+func TestOpenPaths(t *testing.T) {
+	rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
+	for _, tt := range []struct {
+		c    caller
+		want int
+	}{
+		{caller{target: "/healthz"}, http.StatusOK},
+		{caller{target: "/healthz?x=1"}, http.StatusOK},
+		{caller{target: "/healthz", header: bearing("wrong")}, http.StatusOK},
+		{caller{target: "/healthz", host: "evil.example"}, http.StatusMisdirectedRequest},
+		{caller{target: "/healthz", header: http.Header{"Origin": {"null"}}}, http.StatusForbidden},
+		{caller{target: "/healthz", method: http.MethodOptions}, http.StatusMethodNotAllowed},
+		{caller{target: "/healthz/"}, http.StatusUnauthorized},
+		{caller{target: "/Healthz"}, http.StatusUnauthorized},
+		{caller{target: "//healthz"}, http.StatusUnauthorized},
+		{caller{target: "/x/../healthz"}, http.StatusUnauthorized},
+		{caller{target: "/v1/sessions?access_token=" + rm.token}, http.StatusUnauthorized},
+		{caller{target: "/v1/sessions?token=" + rm.token, header: http.Header{"Cookie": {"token=" + rm.token}}}, http.StatusUnauthorized},
+	} {
+		if res := rm.call(tt.c); res.status != tt.want {
+			t.Errorf("%s at %q: %d, want %d", tt.c.target, tt.c.host, res.status, tt.want)
+		}
+	}
+	if rm.entered.Load() != 0 {
+		t.Errorf("%d came in", rm.entered.Load())
+	}
+}
+
+// spy counts who is asked about.
+type spy struct {
+	auth.Verifier
+	asked atomic.Int64
+}
+
+func (s *spy) Verify(ctx context.Context, text string) (*governance.Grant, error) {
+	s.asked.Add(1)
+	return s.Verifier.Verify(ctx, text)
+}
+
+// What is too large is refused before anybody looks at the token, and what turns out to
+// be too large ends there.
+func TestSizes(t *testing.T) {
+	rm := newRoom(t, &auth.DoorOptions{})
+	verifier := &spy{Verifier: rm.authority}
+	door, err := auth.NewDoor(verifier, &auth.DoorOptions{MaxBody: 10, MaxURL: 20, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	var failed error
+	rm.Handler = door.Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got, failed = io.ReadAll(r.Body)
+	}))
+	for _, tt := range []struct {
+		target, body string
+		want         int
+	}{
+		{"/v1/x", "0123456789", http.StatusOK},
+		{"/v1/x", "0123456789+", http.StatusRequestEntityTooLarge},
+		{"/" + strings.Repeat("a", 19), "", http.StatusOK},
+		{"/" + strings.Repeat("a", 20), "", http.StatusRequestURITooLong},
+		{"/?" + strings.Repeat("a", 20), "", http.StatusRequestURITooLong},
+	} {
+		before := verifier.asked.Load()
+		res := rm.call(caller{method: http.MethodPost, target: tt.target, body: strings.NewReader(tt.body), header: bearing(rm.token)})
+		if asked := verifier.asked.Load() > before; res.status != tt.want || asked != (tt.want == http.StatusOK) {
+			t.Errorf("%s with %d bytes: %d, want %d; the token was looked at is %t", tt.target, len(tt.body), res.status, tt.want, asked)
+		}
+	}
+	unknown := struct{ io.Reader }{strings.NewReader("0123456789+")} // whose length nobody says
+	rm.call(caller{method: http.MethodPost, target: "/v1/x", body: unknown, header: bearing(rm.token)})
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](failed); !ok || tooLarge.Limit != 10 || string(got) != "0123456789" {
+		t.Errorf("of a body that is too large the handler reads %q, %v", got, failed)
+	}
+}
+
+// occupied calls with one request while another is served.
+func occupied(t *testing.T, rm *room, first, second caller) (during, after answer) {
+	t.Helper()
+	in, out, done := make(chan struct{}), make(chan struct{}), make(chan int)
+	rm.visit = func(http.ResponseWriter, *http.Request) {
+		close(in)
+		<-out
+	}
+	go func() { done <- rm.call(first).status }()
+	<-in
+	rm.visit = func(http.ResponseWriter, *http.Request) {}
+	during = rm.call(second)
+	if res := rm.call(caller{target: "/healthz"}); res.status != http.StatusOK {
+		t.Errorf("the health route answers %d meanwhile", res.status)
+	}
+	close(out)
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the first request ends with %d", status)
+	}
+	return during, rm.call(second)
+}
+
+// So many requests with one token, or from one address, are served at a time.
+func TestAtATime(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		opts   auth.DoorOptions
+		remote string // of the second
+		other  bool   // it has another token
+		want   int
+	}{
+		{"the same token, another address", auth.DoorOptions{PerToken: 1}, "10.0.0.8:1", false, http.StatusTooManyRequests},
+		{"another token, the same address", auth.DoorOptions{PerToken: 1}, "127.0.0.1:2", true, http.StatusOK},
+		{"the same address, another token", auth.DoorOptions{PerAddress: 1}, "127.0.0.1:2", true, http.StatusTooManyRequests},
+		{"another address", auth.DoorOptions{PerAddress: 1}, "10.0.0.8:2", true, http.StatusOK},
+		{"room for two", auth.DoorOptions{PerAddress: 2, PerToken: 2}, "127.0.0.1:2", false, http.StatusOK},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rm := newRoom(t, &tt.opts)
+			second := rm.token
+			if tt.other {
+				second, _ = mint(t, rm.authority, request())
+			}
+			during, after := occupied(t, rm, caller{header: bearing(rm.token)}, caller{header: bearing(second), remote: tt.remote})
+			if during.status != tt.want || after.status != http.StatusOK {
+				t.Errorf("meanwhile %d, want %d; afterwards %d", during.status, tt.want, after.status)
+			}
+			if limited := tt.want == http.StatusTooManyRequests; limited != (during.header.Get("Retry-After") == "1") {
+				t.Errorf("Retry-After is %q", during.header.Get("Retry-After"))
+			}
+		})
+	}
+}
+
+// Of many addresses in one network, as anybody has them with IPv6, there is one.
+func TestAddressesOfANetwork(t *testing.T) {
+	for _, tt := range []struct {
+		first, second string
+		want          int
+	}{
+		{"[2001:db8::1]:1", "[2001:db8::ffff:2]:1", http.StatusTooManyRequests},
+		{"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", http.StatusOK},
+		{"10.0.0.1:1", "[::ffff:10.0.0.1]:2", http.StatusTooManyRequests},
+		{"10.0.0.1:1", "10.0.0.2:1", http.StatusOK},
+		{"[fe80::1%eth0]:1", "[fe80::2%eth1]:1", http.StatusTooManyRequests},
+		{"@", "@", http.StatusTooManyRequests},
+	} {
+		rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
+		during, _ := occupied(t, rm, caller{header: bearing(rm.token), remote: tt.first}, caller{header: bearing(rm.token), remote: tt.second})
+		if during.status != tt.want {
+			t.Errorf("%s after %s: %d, want %d", tt.second, tt.first, during.status, tt.want)
+		}
+	}
+}
+
+// Who brings tokens that are none is not heard any more for a while, but does not keep
+// out those behind the same address who have one.
+func TestFailures(t *testing.T) {
+	now := epoch
+	rm := newRoom(t, &auth.DoorOptions{Failures: 3, Now: func() time.Time { return now }})
+	fresh, _ := mint(t, rm.authority, request())
+	wrong := func(i int) http.Header { return bearing(fmt.Sprintf("%s%08d_%043d", auth.Prefix, i, i)) }
+	status := func(h http.Header, remote string) int {
+		return rm.call(caller{header: h, remote: remote}).status
+	}
+	if got := status(bearing(rm.token), ""); got != http.StatusOK {
+		t.Fatalf("a good token: %d", got)
+	}
+	for i := range 5 {
+		want := http.StatusUnauthorized
+		if i >= 3 {
+			want = http.StatusTooManyRequests
+		}
+		if got := status(wrong(i), ""); got != want {
+			t.Errorf("token %d that is none: %d, want %d", i+1, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		h      http.Header
+		remote string
+		want   int
+	}{
+		{"a token that was good before", bearing(rm.token), "", http.StatusOK},
+		{"a good token that nobody has seen", bearing(fresh), "", http.StatusTooManyRequests},
+		{"no token", nil, "", http.StatusUnauthorized},
+		{"another address", wrong(9), "10.0.0.8:1", http.StatusUnauthorized},
+	} {
+		if got := status(tt.h, tt.remote); got != tt.want {
+			t.Errorf("meanwhile, %s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+	now = now.Add(20 * time.Second)
+	if res := rm.call(caller{header: wrong(9)}); res.header.Get("Retry-After") != "40" {
+		t.Errorf("Retry-After is %q after 20 seconds, want 40", res.header.Get("Retry-After"))
+	}
+	if _, err := rm.authority.Revoke(t.Context(), rm.id); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(bearing(rm.token), ""); got != http.StatusUnauthorized {
+		t.Errorf("a token that was good before and is revoked: %d", got)
+	}
+	now = now.Add(40 * time.Second)
+	if got := status(bearing(fresh), ""); got != http.StatusOK {
+		t.Errorf("a minute later, a good token that nobody has seen: %d", got)
+	}
+}
+
+// broke is a verifier that cannot ask.
+type broke struct{ err error }
+
+func (b broke) Verify(context.Context, string) (*governance.Grant, error) { return nil, b.err }
+
+// That a token could not be looked at is told, and nothing of why.
+func TestDoorWithoutAStore(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{fmt.Errorf("/home/ada/carrel.db: %w", store.ErrBusy), http.StatusServiceUnavailable},
+		{fmt.Errorf("/home/ada/carrel.db: %w", store.ErrCorrupt), http.StatusInternalServerError},
+		{errors.New("/home/ada/carrel.db"), http.StatusInternalServerError},
+	} {
+		door, err := auth.NewDoor(broke{tt.err}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rm := &room{Handler: door.Guard(nil)}
+		res := rm.call(caller{header: bearing("some")})
+		if res.status != tt.want || strings.Contains(res.body, "ada") {
+			t.Errorf("%v: %d with %s, want %d", tt.err, res.status, res.body, tt.want)
+		}
+	}
+}
+
+// Whatever stands in the header, only a token behind the one scheme comes in.
+func FuzzAuthorization(f *testing.F) {
+	rm := newRoom(f, &auth.DoorOptions{Failures: 1 << 30})
+	for _, seed := range []string{"", "Bearer T", "bearer  T", "Bearer T ", "Basic T", "T", "Bearer\tT", "Bearer T,T", "Bearer \x00T", "BEARER T\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		value = strings.ReplaceAll(value, "T", rm.token)
+		before := rm.entered.Load()
+		res := rm.call(caller{header: http.Header{"Authorization": {value}}})
+		scheme, rest, _ := strings.Cut(value, " ")
+		want := strings.ToLower(scheme) == "bearer" && strings.Trim(rest, " ") == rm.token && strings.HasSuffix(value, rm.token) && len(value) <= 256
+		if entered := rm.entered.Load() > before; entered != want {
+			t.Errorf("%q: came in is %t, status %d", value, entered, res.status)
+		}
+	})
+}
+
+// Whatever stands in Host, only a name of this machine comes in.
+func FuzzHost(f *testing.F) {
+	rm := newRoom(f, &auth.DoorOptions{Listen: "127.0.0.1:7333"})
+	for _, seed := range []string{"localhost:7333", "[::1]:7333", "127.0.0.1:7333", "evil:7333", "[", "]:", ":1", "[]:7333", "[::1]", "a:b:c", "%"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		if host == "" {
+			return // stands for the default
+		}
+		before := rm.entered.Load()
+		rm.call(caller{host: host, header: bearing(rm.token)})
+		if rm.entered.Load() == before {
+			return
+		}
+		inner, ok := strings.CutSuffix(strings.ToLower(host), ":7333")
+		addr, err := netip.ParseAddr(strings.Trim(inner, "[]"))
+		if !ok || inner != "localhost" && (err != nil || !addr.Unmap().IsLoopback()) {
+			t.Errorf("%q comes in", host)
+		}
+	})
+}
