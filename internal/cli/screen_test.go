@@ -200,6 +200,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"config", "path"},
 		{"store", "info"},
 		{"store", "check"},
+		{"token", "create", "--note", "for tests"},
+		{"token", "list"},
+		{"token", "revoke", "tok_"},
 		{"version"},
 	} {
 		add(document(0, args...))

@@ -139,7 +139,11 @@ func (a *access) authority(ctx context.Context) (*auth.Authority, error) {
 	case !ok || info.Path == "":
 		return nil, usagef("this store keeps no tokens: name a file with --store")
 	}
-	key, err := auth.LoadKey(auth.KeyFile(info.Path))
+	file, err := a.settings.TokenKey()
+	if err != nil {
+		return nil, err
+	}
+	key, err := auth.LoadKey(file)
 	if err != nil {
 		return nil, err
 	}

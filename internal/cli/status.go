@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
@@ -148,7 +149,7 @@ func classify(err error) (code int, slug string) {
 	switch {
 	case errors.Is(err, sqlite.ErrForeign), is[*sqlite.SchemaError](err):
 		return exitInput, "store"
-	case is[*fs.PathError](err), is[*os.LinkError](err):
+	case is[*fs.PathError](err), is[*os.LinkError](err), is[*auth.KeyError](err):
 		return exitInput, "file"
 	}
 	return exitBug, "unexpected"

@@ -115,6 +115,7 @@ var known = slices.Concat([]key{
 	{name: "hook.brief", read: readTokensFrom(carrel.LeastBriefTokens), builtIn: carrel.BriefTokens},
 	{name: "hook.limit", read: readDuration, builtIn: Duration(hook.DefaultLimit)},
 	{name: "hook.secrets", read: readSwitch, builtIn: false, own: true},
+	{name: tokenKeyFile, variable: "CARREL_TOKEN_KEY_FILE", read: readMaybe, otherwise: "beside the store", own: true, place: true},
 	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
 	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
 	{name: "output.color", flag: "--color", variable: "CARREL_COLOR", read: oneOf(ColorWords()...), builtIn: "auto"},
@@ -123,6 +124,9 @@ var known = slices.Concat([]key{
 
 // triggers are the built-in edges at which a pass is due.
 var triggers = (*pager.Trigger)(nil).Complete()
+
+// tokenKeyFile is the setting for the key of tokens.
+const tokenKeyFile = "token.key_file"
 
 // toolClass is the setting that says what a tool does. A project may have it:
 // it changes only which blocks rules keep.
@@ -427,7 +431,7 @@ func (s *Settings) find(src *Sources, files []source, name string, k *key) (Valu
 		if err != nil {
 			return v, &Error{from.Name, err}
 		}
-		if k.name == "store" {
+		if k.name == "store" || k.place {
 			read = src.path(text)
 		}
 		v.Value, v.Origin = read, from

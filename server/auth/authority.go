@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,7 +19,6 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
-	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -52,6 +52,7 @@ type AuthorityOptions struct {
 }
 
 // NewAuthority returns an authority over the tokens of a store, which it does not own.
+// One that neither makes nor checks tokens, but lists and revokes them, needs no key.
 func NewAuthority(tokens store.Tokens, key *Key, opts *AuthorityOptions) *Authority {
 	a := &Authority{tokens: tokens, key: key, now: time.Now, rand: rand.Reader} //nolint:forbidigo // this is the default clock
 	if opts != nil && opts.Now != nil {
@@ -72,8 +73,8 @@ type MintRequest struct {
 	Lifetime    time.Duration // 0 for a token that does not expire
 }
 
-// check returns why a request makes no sense.
-func (r *MintRequest) check() error {
+// Validate returns why a request makes no sense, as a [carrel.ErrRequest].
+func (r *MintRequest) Validate() error {
 	switch {
 	case r.Actor == "" || len(r.Actor) > 100 || !plain(string(r.Actor)) || strings.Contains(string(r.Actor), " "):
 		return fmt.Errorf("%w: actor %q: want a name of up to 100 bytes, without blanks", carrel.ErrRequest, r.Actor)
@@ -108,7 +109,7 @@ func plain(s string) bool {
 // is kept nowhere: who loses it needs another. A request that makes no sense is a
 // [carrel.ErrRequest].
 func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *store.Token, err error) {
-	if err := r.check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return "", nil, err
 	}
 	now := a.now().UTC().Truncate(time.Millisecond)
@@ -194,11 +195,9 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 func (a *Authority) Tokens(ctx context.Context) ([]store.Token, error) { return a.tokens.Tokens(ctx) }
 
 // Revoke makes a token worthless, from now on and for good, and returns what is known of
-// it. The id may be shortened, as long as one token alone fits, and stand without
-// "tok_". That there is none is a [store.ErrNotFound], that several fit a
-// [carrel.ErrAmbiguous].
+// it. The id is as for [Authority.Token].
 func (a *Authority) Revoke(ctx context.Context, id string) (*store.Token, error) {
-	t, err := a.find(ctx, id)
+	t, err := a.Token(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +207,10 @@ func (a *Authority) Revoke(ctx context.Context, id string) (*store.Token, error)
 	return a.tokens.Token(ctx, t.ID)
 }
 
-// find returns the token with an id, or with the only one that begins so.
-func (a *Authority) find(ctx context.Context, id string) (*store.Token, error) {
+// Token returns what is known of the token with an id. The id may be shortened, as long
+// as one token alone fits, stand without "tok_", or be the whole token. That there is
+// none is a [store.ErrNotFound], that several fit a [carrel.ErrAmbiguous].
+func (a *Authority) Token(ctx context.Context, id string) (*store.Token, error) {
 	if rest, ok := strings.CutPrefix(id, Prefix); ok {
 		id, _, _ = strings.Cut(rest, "_") // and nothing of the secret is told
 	}
@@ -228,9 +229,17 @@ func (a *Authority) find(ctx context.Context, id string) (*store.Token, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("token %q: %w", secret.Redact(id), store.ErrNotFound)
+		return nil, fmt.Errorf("token %s: %w", quoted(id), store.ErrNotFound)
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%w: token %q: %s and %s begin so", carrel.ErrAmbiguous, secret.Redact(id), found[0].ID, found[1].ID)
+	return nil, fmt.Errorf("%w: token %s: %s and %s begin so", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
+}
+
+// quoted returns an id for an error. What is longer than one may hold a secret.
+func quoted(id string) string {
+	if len(id) > len("tok_")+idDigits {
+		return "which is no id"
+	}
+	return strconv.Quote(id)
 }
