@@ -145,9 +145,14 @@ type Counter struct {
 	table[float64]
 }
 
-// Counter returns the counter of a name.
+// Counter returns the counter of a name. One without labels is written from the
+// beginning, as 0.
 func (r *Registry) Counter(name, help string, labels ...string) *Counter {
-	return add(r, name, func() *Counter { return &Counter{family: family{name, help, "counter", labels}} })
+	c := add(r, name, func() *Counter { return &Counter{family: family{name, help, "counter", labels}} })
+	if len(labels) == 0 {
+		c.Add(0)
+	}
+	return c
 }
 
 // Add adds to the counter that has these label values. What is below 0 is not added.

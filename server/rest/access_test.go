@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -183,9 +184,7 @@ func TestAlso(t *testing.T) {
 	w.grants["reader"] = &governance.Grant{Actor: "agent", Scopes: []governance.ScopePattern{"local"}, Permissions: []governance.Permission{governance.Read}}
 	artifact := func(more map[string]any) map[string]any {
 		a := map[string]any{"class": "document", "content": "aGVsbG8="}
-		for k, v := range more {
-			a[k] = v
-		}
+		maps.Copy(a, more)
 		return map[string]any{"artifacts": []any{a}}
 	}
 	for _, tt := range []struct {

@@ -195,7 +195,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at int, body []byte) {
 		path := paths[(at%len(paths)+len(paths))%len(paths)]
 		w.engine = newEngine(t, nil) // with nothing in it, so that no input depends on others
-		r := httptest.NewRequest("POST", path, bytes.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer whole")
 		if rec := w.do(r); rec.Code >= 500 {

@@ -91,7 +91,8 @@ type Options struct {
 	// default is time.Now.
 	Now func() time.Time
 
-	// Rand is where ids of requests come from. The default is crypto/rand.
+	// Rand is where ids of requests come from. It must be safe for concurrent use. The
+	// default is crypto/rand.
 	Rand io.Reader
 
 	// Ticker ticks for streams, and is stopped by the function it returns. The default

@@ -3,12 +3,14 @@ package rest_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,13 +70,21 @@ func newWorldOf(t testing.TB, e *carrel.Engine, change func(*rest.Options)) *wor
 	}}
 	o := &rest.Options{
 		Engine: w.admit, Version: "1.2.3", Now: func() time.Time { return now },
-		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Rand: strings.NewReader(strings.Repeat("0123456789abcdef", 1<<12)),
+		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Rand: new(numbers),
 	}
 	if change != nil {
 		change(o)
 	}
 	w.handler = rest.New(o)
 	return w
+}
+
+// numbers is a source of ids that count.
+type numbers struct{ n atomic.Uint64 }
+
+func (r *numbers) Read(b []byte) (int, error) {
+	binary.BigEndian.PutUint64(b, r.n.Add(1))
+	return len(b), nil
 }
 
 type tokenKey struct{}

@@ -257,7 +257,9 @@ func TestBodiesAtOnce(t *testing.T) {
 		c := newTrap()
 		w := c.world(t, func(o *rest.Options) { o.Limits.Body, o.Limits.Bodies = 100, 150 })
 		done := make(chan int)
-		go func() { done <- w.ask("POST", "/v1/sessions/s/messages", appended("wait"+strings.Repeat("!", 40))).Code }()
+		go func() {
+			done <- w.ask("POST", "/v1/sessions/s/messages", appended("wait"+strings.Repeat("!", 40))).Code
+		}()
 		synctest.Wait()
 		if p := problem(t, w.ask("POST", "/v1/sessions/t/messages", appended(strings.Repeat("!", 40)))); p.Status != 503 {
 			t.Errorf("%+v", p)
