@@ -149,7 +149,7 @@ type Counter struct {
 // beginning, as 0.
 func (r *Registry) Counter(name, help string, labels ...string) *Counter {
 	c := add(r, name, func() *Counter { return &Counter{family: family{name, help, "counter", labels}} })
-	if len(labels) == 0 {
+	if len(c.labels) == 0 {
 		c.Add(0)
 	}
 	return c

@@ -92,11 +92,11 @@ func TestSpans(t *testing.T) {
 	for _, span := range spans.Ended() {
 		attrs := make(map[attribute.Key]string)
 		for _, a := range span.Attributes() {
-			attrs[a.Key] = a.Value.Emit()
+			attrs[a.Key] = a.Value.String()
 		}
 		for _, e := range span.Events() {
 			for _, a := range e.Attributes {
-				attrs[attribute.Key(e.Name)+" "+a.Key] = a.Value.Emit()
+				attrs[attribute.Key(e.Name)+" "+a.Key] = a.Value.String()
 			}
 		}
 		for key, value := range attrs {

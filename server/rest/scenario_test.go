@@ -159,7 +159,7 @@ func (s *scenario) playContracts() {
 func (s *scenario) playArtifacts() {
 	content := base64.StdEncoding.EncodeToString([]byte("The pool leaks at shutdown. " + canary))
 	page := must[api.Page[carrel.Artifact]](s, &api.Put.Operation, fields{"artifacts": []fields{
-		{"class": "document", "content": content, "title": "pool", "ttl": 3_600_000_000_000},
+		{"class": "document", "content": content, "title": "pool", "ttl": int64(3_600_000_000_000)},
 		{"class": "transcript", "content": content},
 	}})
 	a, b := string(page.Items[0].ID), string(page.Items[1].ID)
