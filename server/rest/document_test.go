@@ -101,6 +101,20 @@ func TestDocumentHasTheTable(t *testing.T) {
 	}
 }
 
+// The document as YAML is the same.
+func TestDocumentAsYAML(t *testing.T) {
+	w := newWorld(t, nil)
+	rec := w.ask(http.MethodGet, "/v1/openapi.yaml", nil)
+	if kind := rec.Header().Get("Content-Type"); rec.Code != http.StatusOK || kind != "application/openapi+yaml" {
+		t.Errorf("status %d, type %q", rec.Code, kind)
+	}
+	for _, op := range api.Operations() {
+		if !strings.Contains(rec.Body.String(), "operationId: "+op.Name+"\n") {
+			t.Errorf("it has no %s", op.Name)
+		}
+	}
+}
+
 // What OpenAPI 3.1 asks of a document, as far as a generator goes by it.
 func TestDocumentIsWhole(t *testing.T) {
 	doc, raw := fetchDocument(t, newWorld(t, nil))

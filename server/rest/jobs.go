@@ -101,7 +101,7 @@ func (e engine) messages(ctx context.Context, scope governance.Scope, req *api.M
 			return func(b *carrel.BlockInfo) bool { return b.Turn > turn }, nil
 		},
 	}
-	page := &api.MessagesResult{MessagesResult: *res, Count: res.SessionInfo.Messages}
+	page := &api.MessagesResult{MessagesResult: *res, Count: res.Messages}
 	page.Blocks, page.Next, err = l.page(req.Limit, req.After)
 	return page, err
 }
