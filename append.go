@@ -111,7 +111,9 @@ func (e *Engine) append(ctx context.Context, scope governance.Scope, req *Append
 	}
 	s.ID = req.Session
 	imported := &ImportRequest{Name: string(req.Session), Format: format, Data: data, DryRun: req.DryRun}
-	return e.importSession(ctx, scope, imported, s)
+	// What somebody else has added since is no part of this conversation, so it must not
+	// be stored over that.
+	return e.importOver(ctx, scope, imported, s, h)
 }
 
 // frame returns a conversation of the request's format in which nothing was said

@@ -88,6 +88,12 @@ func (e *Engine) importSession(ctx context.Context, scope governance.Scope, req 
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
+	return e.importOver(ctx, scope, req, s, old)
+}
+
+// importOver stores a conversation at the revision at which what is stored of it was
+// read, or as a new one if old is nil.
+func (e *Engine) importOver(ctx context.Context, scope governance.Scope, req *ImportRequest, s *transcript.Session, old *held) (*ImportResult, error) {
 	res := &ImportResult{
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
 		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,

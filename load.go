@@ -66,23 +66,45 @@ func readAbout(head *store.Head, body []byte) (*about, error) {
 	return a, nil
 }
 
+// rereads is how often a session is read that others are writing, until it is found as
+// it was at one revision.
+const rereads = 20
+
 // load reads a session and decodes it.
 func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, error) {
 	head, err := e.store.Head(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	h := &held{head: head}
-	if h.items, err = e.store.Items(ctx, scope, id); err != nil {
-		return nil, err
-	}
-	data, err := e.input(ctx, scope, h)
-	if err != nil {
-		return nil, err
-	}
-	for b, err := range e.store.Blocks(ctx, scope, id) {
+	for range rereads {
 		if err != nil {
 			return nil, err
+		}
+		h, data, readErr := e.read(ctx, scope, head)
+		if head, err = e.store.Head(ctx, scope, id); err != nil || head.Revision != h.head.Revision {
+			continue // what was read is of several revisions, whatever is wrong with it
+		}
+		if readErr == nil {
+			readErr = h.decode(data)
+		}
+		if readErr != nil {
+			return nil, readErr
+		}
+		return h, nil
+	}
+	return nil, fmt.Errorf("session %s: %w, again and again", id, store.ErrConflict)
+}
+
+// read reads what a session is made of, and its input. All of it is of the revision of
+// the head only if the session still has that afterwards.
+func (e *Engine) read(ctx context.Context, scope governance.Scope, head *store.Head) (h *held, data []byte, err error) {
+	h = &held{head: head}
+	if h.items, err = e.store.Items(ctx, scope, head.ID); err != nil {
+		return h, nil, err
+	}
+	if data, err = e.input(ctx, scope, h); err != nil {
+		return h, nil, err
+	}
+	for b, err := range e.store.Blocks(ctx, scope, head.ID) {
+		if err != nil {
+			return h, nil, err
 		}
 		if b.Off {
 			h.off = append(h.off, *b)
@@ -90,29 +112,33 @@ func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript
 			h.rows = append(h.rows, *b)
 		}
 	}
-	if h.summary, err = e.standIn(ctx, scope, head.Summary); err != nil {
-		return nil, err
-	}
+	h.summary, err = e.standIn(ctx, scope, head.Summary)
+	return h, data, err
+}
+
+// decode reads the conversation from the input.
+func (h *held) decode(data []byte) (err error) {
+	id, head := h.head.ID, h.head
 	if head.Format == "" { // a contract whose conversation has not come yet
 		h.session = &transcript.Session{ID: id}
-		return h, nil
+		return nil
 	}
 	f, err := FormatNamed(head.Format)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if h.session, err = f.Decode(string(id), data); err != nil {
-		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+		return fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
 	}
 	h.session.ID = id
 	h.blocks = transcript.Group(id, 0, h.session.Messages)
 	if len(h.blocks) != len(h.rows) {
-		return nil, fmt.Errorf("%w: session has %d blocks, %d are recorded (import the file again)", store.ErrCorrupt, len(h.blocks), len(h.rows))
+		return fmt.Errorf("%w: session has %d blocks, %d are recorded (import the file again)", store.ErrCorrupt, len(h.blocks), len(h.rows))
 	}
 	for i := range h.blocks {
 		h.blocks[i].ID = h.rows[i].ID
 	}
-	return h, nil
+	return nil
 }
 
 // conversation returns an error if the session has none, and a contract alone.
