@@ -204,6 +204,8 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"token", "list"},
 		{"token", "revoke", "tok_"},
 		{"version"},
+		{"-C", t.TempDir(), "setup", "claude", "--scope", "project", "--yes"},
+		{"-C", t.TempDir(), "doctor"},
 	} {
 		add(document(0, args...))
 	}

@@ -129,12 +129,21 @@ func (h *claudeHook) group(program string) claudeGroup {
 
 // ourGroup reports whether an entry is one that setup wrote.
 func ourGroup(raw []byte, event string) bool {
+	_, ours := groupProgram(raw, event)
+	return ours
+}
+
+// groupProgram returns the program that an entry runs, if setup wrote it.
+func groupProgram(raw []byte, event string) (program string, ours bool) {
 	var g claudeGroup
 	if json.Unmarshal(raw, &g) != nil || len(g.Hooks) != 1 {
-		return false
+		return "", false
 	}
 	program, found := strings.CutSuffix(g.Hooks[0].Command, " hook claude "+event)
-	return found && ourProgram(strings.Trim(program, "'"))
+	if strings.HasPrefix(program, "'") {
+		program = strings.ReplaceAll(strings.Trim(program, "'"), `'\''`, "'")
+	}
+	return program, found && ourProgram(program)
 }
 
 // ourProgram reports whether a program is Carrel by its name.

@@ -255,3 +255,29 @@ func TestPluginHooks(t *testing.T) {
 		t.Errorf("hooks of the plug-in (-setup +plugin):\n%s", diff)
 	}
 }
+
+// Nothing that is in a file makes setup panic, or write what no client can read.
+func FuzzSettingsText(f *testing.F) {
+	for _, seed := range []string{"", "{}", "{ // c\n}", "{\"hooks\":{\"Stop\":[{},],},/* */}", "[", "{\"a\":\"\\\"//\"}", "{\"mcpServers\":{\"carrel\":{}}}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, file := range []*setupFile{hooksFile("f"), serverFile()} {
+			with, err := file.with([]byte(text))
+			if err != nil {
+				continue
+			}
+			st := &settingsText{name: "f", data: with}
+			if plain := st.plain(); !json.Valid(plain) || len(plain) != len(with) {
+				t.Fatalf("no JSON any more: %s", with)
+			}
+			again, err := file.with(with)
+			if err != nil || string(again) != string(with) {
+				t.Fatalf("a second time: %s, %v", again, err)
+			}
+			if _, err := file.without(with); err != nil {
+				t.Fatalf("taken out: %v", err)
+			}
+		}
+	})
+}

@@ -320,3 +320,23 @@ func TestNoUnicode(t *testing.T) {
 		}
 	}
 }
+
+// Nothing that a client sends makes the dialect panic or print what is no JSON.
+func FuzzClaude(f *testing.F) {
+	f.Add("PostToolUse", `{"tool_name":"Bash","tool_response":{"stdout":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`)
+	f.Add("PostToolUse", `{"tool_name":"mcp__a__b","tool_response":[{"text":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}]}`)
+	f.Add("SessionStart", `{"source":"compact"}`)
+	f.Fuzz(func(t *testing.T, event, input string) {
+		e, err := hook.Claude{}.Read(event, []byte(input), 32)
+		if err != nil {
+			return
+		}
+		a := &hook.Answer{Context: "context", Outputs: make([]string, len(e.Outputs))}
+		for i := range a.Outputs {
+			a.Outputs[i] = "pointer"
+		}
+		if out, err := (hook.Claude{}).Write(event, []byte(input), e, a); e.Kind != hook.KindNone && (err != nil || !json.Valid(out)) {
+			t.Errorf("printed %s, %v", out, err)
+		}
+	})
+}
