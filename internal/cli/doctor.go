@@ -272,7 +272,7 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 		c.Name = "hooks"
 		return *c
 	}
-	out, err := answer(ctx, `{"source":"startup"}`, true, program, "hook", "claude", "SessionStart")
+	out, err := answer(ctx, &question{line: `{"source":"startup"}`, last: true}, program, "hook", "claude", "SessionStart")
 	if err != nil || !json.Valid([]byte(out)) {
 		return doctorCheck{"hooks", stateFail, fmt.Sprintf("%s does not answer: %v", program, err), "carrel setup claude writes where it is now"}
 	}
@@ -292,12 +292,21 @@ func other(program string) *doctorCheck {
 	return nil
 }
 
-// answer starts a program, says a line to it, and returns the first line that it
-// answers. A hook reads its input to the end, and a server must not see that.
-func answer(ctx context.Context, line string, last bool, program string, args ...string) (string, error) {
+// A question is what is said to a program.
+type question struct {
+	line string
+	last bool   // the input ends with it: a hook reads to the end, a server does not
+	env  string // a variable of the environment, or empty
+}
+
+// answer starts a program, asks it, and returns the first line that it answers.
+func answer(ctx context.Context, q *question, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
+	if q.env != "" {
+		cmd.Env = append(os.Environ(), q.env)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return "", err
@@ -309,8 +318,8 @@ func answer(ctx context.Context, line string, last bool, program string, args ..
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	_, err = io.WriteString(in, line+"\n")
-	if last {
+	_, err = io.WriteString(in, q.line+"\n")
+	if q.last {
 		err = errors.Join(err, in.Close())
 	}
 	said, failed := bufio.NewReader(out).ReadString('\n')
@@ -353,10 +362,15 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 }
 
 // shakeHands begins a conversation with an MCP server and returns its name and
-// version.
-func shakeHands(ctx context.Context, program string, args ...string) (string, error) {
+// version. The server has a store of its own meanwhile.
+func shakeHands(ctx context.Context, program string, args ...string) (_ string, err error) {
+	dir, err := os.MkdirTemp("", "carrel-doctor-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"carrel doctor","version":"1"}}}`
-	said, err := answer(ctx, hello, false, program, args...)
+	said, err := answer(ctx, &question{line: hello, env: "CARREL_STORE=" + filepath.Join(dir, "carrel.db")}, program, args...)
 	if err != nil {
 		return "", err
 	}
