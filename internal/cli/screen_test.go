@@ -205,7 +205,6 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"token", "revoke", "tok_"},
 		{"version"},
 		{"-C", t.TempDir(), "setup", "claude", "--scope", "project", "--yes"},
-		{"-C", t.TempDir(), "doctor"},
 	} {
 		add(document(0, args...))
 	}
