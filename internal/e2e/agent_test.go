@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/fakeupstream"
+)
+
+// claudeProgram is the variable that names the program of Claude Code.
+const claudeProgram = "CARREL_TEST_CLAUDE"
+
+// carrelProgram is the program that the plug-in calls, once TestMain has built it.
+var carrelProgram string
+
+func TestMain(m *testing.M) {
+	status, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// run runs the tests, with a carrel to call if there is an agent to call it.
+func run(m *testing.M) (status int, err error) {
+	if os.Getenv(claudeProgram) == "" {
+		return m.Run(), nil
+	}
+	dir, err := os.MkdirTemp("", "carrel-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	carrelProgram = filepath.Join(dir, "carrel")
+	build := exec.Command("go", "build", "-o", carrelProgram, "../../cmd/carrel")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return 1, fmt.Errorf("build carrel: %w", err)
+	}
+	return m.Run(), nil
+}
+
+// An agent is a Claude Code with a home and a working directory of its own, whose
+// model is a script.
+type agent struct {
+	t        *testing.T
+	program  string
+	home     string // of the user
+	config   string // of Claude Code
+	work     string
+	upstream *fakeupstream.Server
+	env      []string
+}
+
+// newAgent returns an agent whose model follows a script. It skips the test where
+// there is no Claude Code.
+func newAgent(t *testing.T, script ...fakeupstream.Step) *agent {
+	t.Helper()
+	program := os.Getenv(claudeProgram)
+	if program == "" {
+		t.Skipf("%s is not set: no Claude Code to test with", claudeProgram)
+	}
+	upstream := fakeupstream.New(&fakeupstream.Options{Script: script, Key: []byte("e2e")})
+	server := httptest.NewServer(upstream)
+	t.Cleanup(server.Close)
+
+	home := realDir(t)
+	a := &agent{t: t, program: program, home: home, config: filepath.Join(home, ".claude"), work: realDir(t), upstream: upstream}
+	a.env = []string{
+		"PATH=" + filepath.Dir(carrelProgram) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home, "CLAUDE_CONFIG_DIR=" + a.config,
+		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
+		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	}
+	if err := os.MkdirAll(a.config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// realDir returns a new directory by the path that a program sees it at.
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// claude runs the agent and returns what it said. The test fails if the agent does.
+func (a *agent) claude(args ...string) string {
+	a.t.Helper()
+	return a.call(a.program, args...)
+}
+
+// carrel runs carrel as the agent would.
+func (a *agent) carrel(args ...string) string {
+	a.t.Helper()
+	return a.call(carrelProgram, args...)
+}
+
+func (a *agent) call(program string, args ...string) string {
+	a.t.Helper()
+	cmd := exec.CommandContext(a.t.Context(), program, args...)
+	cmd.Dir, cmd.Env = a.work, a.env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		a.t.Fatalf("%s %s: %v\n%s\n%s", filepath.Base(program), strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// sessions returns the directory in which the agent keeps the sessions of its
+// working directory.
+func (a *agent) sessions() string {
+	return filepath.Join(a.config, "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(a.work, "-"))
+}
+
+// write writes a file, with the directories above it.
+func (a *agent) write(path string, data []byte) {
+	a.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// nothingRefused checks that the upstream took every request, and was asked at all.
+func (a *agent) nothingRefused() {
+	a.t.Helper()
+	for _, r := range a.upstream.Refused() {
+		a.t.Errorf("refused: %s %s: %v", r.Method, r.URL, r.Refusal)
+	}
+	if len(a.upstream.OfKind(fakeupstream.KindMain)) == 0 {
+		a.t.Error("the model was not asked")
+	}
+}
+
+// last returns the newest request of a kind.
+func (a *agent) last(kind fakeupstream.Kind) *fakeupstream.Request {
+	a.t.Helper()
+	requests := a.upstream.OfKind(kind)
+	if len(requests) == 0 {
+		a.t.Fatalf("no request of kind %s", kind)
+	}
+	return requests[len(requests)-1]
+}
+
+// sent returns the requests of the conversation that have a text.
+func (a *agent) sent(text string) []*fakeupstream.Request {
+	return slices.DeleteFunc(a.upstream.OfKind(fakeupstream.KindMain), func(r *fakeupstream.Request) bool { return !r.Contains(text) })
+}
