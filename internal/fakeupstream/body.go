@@ -14,9 +14,10 @@ type object = map[string]any
 
 // A message is one of the conversation. A text as content is one block of text.
 type message struct {
-	role    string
-	content []object
-	clears  bool // leaves the conversation at the next message of a user
+	role     string
+	content  []object
+	clears   bool // leaves the conversation at the next message of a user
+	settings bool // has settings for what follows, and so may say nothing
 }
 
 // A body is a request for a message, decoded.
@@ -150,7 +151,8 @@ func readMessage(i int, value any) (message, *Refusal) {
 	if !ok {
 		return message{}, malformed("messages.%d: Input should be a valid dictionary", i)
 	}
-	m := message{role: text(fields, "role"), clears: text(fields, "clear_at") != ""}
+	_, settings := fields["output_config"].(object)
+	m := message{role: text(fields, "role"), clears: text(fields, "clear_at") != "", settings: settings}
 	switch m.role {
 	case roleUser, roleAssistant, roleSystem:
 	default:

@@ -72,7 +72,7 @@ func checkEmpty(b *body, _ Model) *Refusal {
 	}
 	last := len(b.messages) - 1
 	for i, m := range b.messages {
-		if len(m.content) == 0 && (i < last || m.role != roleAssistant) {
+		if len(m.content) == 0 && !mayBeEmpty(m, i == last) {
 			return refuse("A10", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 		for _, block := range m.content {
@@ -82,6 +82,12 @@ func checkEmpty(b *body, _ Model) *Refusal {
 		}
 	}
 	return nil
+}
+
+// mayBeEmpty reports whether a message needs no content: a reply at the end, and a
+// system message that is there for its settings.
+func mayBeEmpty(m message, last bool) bool {
+	return m.role == roleAssistant && last || m.role == roleSystem && m.settings
 }
 
 // checkText checks a block's text. Blank text is refused beside a result only.

@@ -28,7 +28,8 @@
 //	A7   the thinking of the latest reply is as it was given
 //	A8   with a thinking budget, an unfinished turn begins with its thinking
 //	A9   thinking is bound to what it followed (models with preserved thinking)
-//	A10  no text and no message is empty, except a reply at the end
+//	A10  no text and no message is empty, except a reply at the end and a system
+//	     message that is there for its settings (output_config)
 //	A11  at most 4 cache marks, those of one hour first, none on thinking or on
 //	     empty text
 //	A12  no reply that was begun (models from 4.6)
