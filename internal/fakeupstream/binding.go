@@ -29,6 +29,9 @@ func startOf(b *body) prefix {
 		p.add(roleSystem, "prompt", plain(s))
 	}
 	for _, t := range b.tools {
+		if later, _ := t["defer_loading"].(bool); later {
+			continue
+		}
 		p.add("tool", "definition", without(t, "cache_control"))
 	}
 	return p

@@ -114,6 +114,9 @@ func TestThinkingStaysValidBehindWhatDoesNotCount(t *testing.T) {
 		"a mark on a tool": func(_ *testing.T, c *talk) {
 			c.Tools = json.RawMessage(`[{"input_schema":{"type":"object"},"name":"ls","cache_control":{"type":"ephemeral"}}]`)
 		},
+		"a tool that is loaded later": func(_ *testing.T, c *talk) {
+			c.Tools = json.RawMessage(`[{"name":"rm","defer_loading":true},{"name":"ls","input_schema":{"type":"object"}}]`)
+		},
 		"the first thinking gone":   func(t *testing.T, c *talk) { reblock(t, c, 1, dropFirst) },
 		"the last thinking gone":    func(t *testing.T, c *talk) { reblock(t, c, 3, dropLast) },
 		"an input in another order": func(t *testing.T, c *talk) { replace(t, c, 1, `{"a":"<x>","b":1}`, `{"b":1,"a":"<x>"}`) },

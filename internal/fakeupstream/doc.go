@@ -47,9 +47,9 @@
 // The thinking that a script gives is signed. A signature proves the block's own
 // text (A7) and what stood before it (A9): the system text, the tools, and each
 // block of each earlier message. Cache marks do not count, a text is equal to a
-// list with one block of that text, the order of keys does not matter, and a
-// system message that is to be cleared (clear_at) is as if it were not there. A
-// thinking block may be left out unless another one stands before it and another
+// list with one block of that text, the order of keys does not matter, and a tool
+// that is loaded later (defer_loading) and a system message that is to be cleared
+// (clear_at) are as if they were not there. A thinking block may be left out unless another one stands before it and another
 // behind.
 //
 // With the beta thinking-binding-controls-2026-08-01 a client may ask that a block

@@ -84,6 +84,22 @@ func (r *Request) Texts() []string {
 	return texts
 }
 
+// Notes returns the texts of the system messages inside the conversation, in order.
+func (r *Request) Notes() []string {
+	if r.body == nil {
+		return nil
+	}
+	var notes []string
+	for _, m := range r.body.messages {
+		for _, block := range m.content {
+			if m.role == roleSystem {
+				notes = append(notes, read(block))
+			}
+		}
+	}
+	return notes
+}
+
 // Contains reports whether a text is in something that the model is given to read.
 func (r *Request) Contains(s string) bool {
 	for _, t := range r.Texts() {

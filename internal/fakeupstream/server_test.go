@@ -298,6 +298,7 @@ func TestWhatARequestSaysIsShown(t *testing.T) {
 	}{
 		{"texts", r.Texts(), []string{"Be brief.", "what is in it?", "I look.", `{"path":"/"}`, "no\nway", "go on", "it is late"}},
 		{"results", r.Results(), []fakeupstream.Result{{CallID: "c1", Text: "no\nway", Failed: true}}},
+		{"notes", r.Notes(), []string{"it is late"}},
 		{"prompt", r.Prompt(), "go on"},
 		{"tools", r.Tools(), []string{"ls", "rm"}},
 		{"a text of it", r.Contains("it is"), true},
