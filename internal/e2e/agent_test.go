@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +47,9 @@ func run(m *testing.M) (status int, err error) {
 	return m.Run(), nil
 }
 
+// root is the root of the repository, which is the plug-in's marketplace.
+const root = "../.."
+
 // An agent is a Claude Code with a home and a working directory of its own, whose
 // model is a script.
 type agent struct {
@@ -81,10 +83,39 @@ func newAgent(t *testing.T, script ...fakeupstream.Step) *agent {
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			logRequests(t, upstream)
+		}
+	})
 	if err := os.MkdirAll(a.config, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// logRequests shows what was asked and how it was answered.
+func logRequests(t *testing.T, upstream *fakeupstream.Server) {
+	for i, r := range upstream.Requests() {
+		t.Logf("%d: %s %s: %s, step %q, %d bytes: %d, %v", i, r.Method, r.URL, r.Kind, r.Step, len(r.Body), r.Status, r.Refusal)
+	}
+}
+
+// install has the agent install the plug-in, as its user would.
+func (a *agent) install() {
+	a.t.Helper()
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.claude("plugin", "marketplace", "add", dir)
+	a.claude("plugin", "install", "carrel@carrel")
+}
+
+// ask has the agent answer a prompt with the tools of the tests allowed.
+func (a *agent) ask(prompt string, args ...string) {
+	a.t.Helper()
+	a.claude(append([]string{"-p", prompt, "--allowedTools", "Bash,ToolSearch,mcp__plugin_carrel_carrel"}, args...)...)
 }
 
 // realDir returns a new directory by the path that a program sees it at.
@@ -104,9 +135,9 @@ func (a *agent) claude(args ...string) string {
 }
 
 // carrel runs carrel as the agent would.
-func (a *agent) carrel(args ...string) string {
+func (a *agent) carrel(args ...string) {
 	a.t.Helper()
-	return a.call(carrelProgram, args...)
+	a.call(carrelProgram, args...)
 }
 
 func (a *agent) call(program string, args ...string) string {
@@ -158,9 +189,4 @@ func (a *agent) last(kind fakeupstream.Kind) *fakeupstream.Request {
 		a.t.Fatalf("no request of kind %s", kind)
 	}
 	return requests[len(requests)-1]
-}
-
-// sent returns the requests of the conversation that have a text.
-func (a *agent) sent(text string) []*fakeupstream.Request {
-	return slices.DeleteFunc(a.upstream.OfKind(fakeupstream.KindMain), func(r *fakeupstream.Request) bool { return !r.Contains(text) })
 }
