@@ -160,7 +160,7 @@ func newRoot(env *Env, g *globals) *cobra.Command {
 			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
 		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newHandoff, newAccept, newLimn, newIntent, newPager, newValidate, newSchema, newTokens, newBench}},
-		{groupServe, []func(*Env, *globals) *cobra.Command{newServe, newMCP, newHook, newPS, newStop, newToken}},
+		{groupServe, []func(*Env, *globals) *cobra.Command{newServe, newMCP, newHook, newSetup, newDoctor, newToken, newPS, newStop}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {
 		for _, newCommand := range group.commands {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/service"
+	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store"
 )
@@ -84,10 +86,19 @@ func (g *globals) serve(ctx context.Context, a *access, cmd *cobra.Command, fl *
 		return err
 	}
 	defer func() { _ = l.Close() }() // closed by the service already, or never used
+	var tracer trace.TracerProvider
+	if set.OTLP != "" && !a.settings.Offline() {
+		provider, err := telemetry.NewTracerProvider(set.OTLP, nil)
+		if err != nil {
+			return &usageError{err: fmt.Errorf("telemetry.otlp: %w", err), hint: "carrel help config"}
+		}
+		defer func() { err = errors.Join(err, provider.Shutdown(context.WithoutCancel(ctx))) }()
+		tracer = provider
+	}
 	s, err := service.New(&service.Options{
 		Engine: a.Engine, Store: a.store, Authority: authority, MCP: fl.mcp,
 		Listen: l.Addr().String(), Hosts: set.Hosts, Origins: set.Origins, Grace: set.Grace,
-		Version: readBuild().Version, Logger: g.logger(), Now: g.clock(),
+		Version: readBuild().Version, Logger: g.logger(), Tracer: tracer, Now: g.clock(),
 	})
 	if err != nil {
 		return &usageError{err: err, hint: "carrel help config"}
