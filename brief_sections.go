@@ -27,6 +27,22 @@ func (b *briefing) sections() []section {
 	}
 }
 
+// own reports whether a block calls Carrel's own tools and no others: what came back
+// there is in other blocks, and would crowd out what was done. Clients name such a tool
+// by its server: "mcp__plugin_carrel_carrel__recall", "mcp_carrel_recall".
+func (c *chapter) own(block int) bool {
+	calls := 0
+	for _, i := range c.blocks[block].Messages {
+		for _, call := range c.msgs[i].Calls() {
+			if !strings.HasPrefix(call.Name, "mcp_") || !strings.Contains(call.Name, "carrel") {
+				return false
+			}
+			calls++
+		}
+	}
+	return calls > 0
+}
+
 // plain returns the entries for texts that no block has.
 func (b *briefing) plain(texts []string) []string {
 	list := make([]string, 0, len(texts))
@@ -45,7 +61,7 @@ func (b *briefing) each(kind facts.FactKind, say func(*facts.Fact) (subject, tex
 		c := &b.chapters[i]
 		for k := range slices.Backward(c.found) {
 			f := &c.found[k]
-			if f.Kind != kind {
+			if f.Kind != kind || c.own(f.Block) {
 				continue
 			}
 			subject, text := say(f)

@@ -18,15 +18,16 @@ import (
 type recallArgs struct {
 	ID      string `json:"id" jsonschema:"id from a stub, from get_messages or from search: of a block, an artifact or a summary (sum_...)"`
 	From    int    `json:"from,omitempty" jsonschema:"first byte, counted from 0"`
-	To      int    `json:"to,omitempty" jsonschema:"byte after the last; 16384 bytes at a time by default, 131072 at most"`
+	To      int    `json:"to,omitempty" jsonschema:"byte after the last; 16384 bytes at a time by default, 32768 at most"`
 	Text    bool   `json:"text,omitempty" jsonschema:"what a block says, not the JSON that it came in"`
 	Session string `json:"session,omitempty" jsonschema:"only if it is of this session"`
 }
 
-// piece and maxPiece are how many bytes an answer carries by default, and at most.
+// piece and maxPiece are how many bytes an answer carries by default, and at most: Claude
+// Code puts an answer of 64 KiB into a file in place of the window.
 const (
 	piece    = 16 << 10
-	maxPiece = 128 << 10
+	maxPiece = 32 << 10
 )
 
 type recallResult struct {

@@ -100,7 +100,7 @@ func TestRecallOfALongOriginal(t *testing.T) {
 		{"on from there", m{"from": 16384}, 16384, 32768, "bytes 16384–32768 of 200000, next: from=32768]"},
 		{"to the end", m{"from": 199_990}, 199_990, 200_000, "bytes 199990–200000 of 200000, the end]"},
 		{"a range", m{"from": 100, "to": 200}, 100, 200, "bytes 100–200 of 200000, next: from=200]"},
-		{"at most 131,072 bytes", m{"to": 200_000}, 0, 131_072, "bytes 0–131072 of 200000, next: from=131072]"},
+		{"at most 32,768 bytes", m{"to": 200_000}, 0, 32_768, "bytes 0–32768 of 200000, next: from=32768]"},
 		{"the very end", m{"from": 200_000}, 200_000, 200_000, "bytes 200000–200000 of 200000, the end]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
