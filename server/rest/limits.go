@@ -21,7 +21,7 @@ type Limits struct {
 	Poll    time.Duration // how often a stream of events looks for new ones; 500 ms
 
 	Replays     int   // responses that are kept for their idempotency keys; 10 000
-	ReplayBytes int64 // of all of them; 64 MiB
+	ReplayBytes int64 // of all of them; 16 MiB
 }
 
 const mebibyte = 1 << 20
@@ -35,7 +35,7 @@ func (l *Limits) complete() {
 	setDefault(&l.Streams, 4)
 	setDefault(&l.Poll, 500*time.Millisecond)
 	setDefault(&l.Replays, 10_000)
-	setDefault(&l.ReplayBytes, 64*mebibyte)
+	setDefault(&l.ReplayBytes, 16*mebibyte)
 	l.Bodies = max(l.Bodies, l.Body)
 }
 
