@@ -55,7 +55,7 @@ var spellings = map[string]spelling{
 	"Mark":           {"sessions mark", noTool},
 	"Messages":       {"messages", "get_messages"},
 	"Pin":            {"pin", "pin"},
-	"PinArtifact":    {"pin", noTool},
+	"PinArtifact":    {"pin", "pin"},
 	"ProbeReport":    {"probe report", noTool},
 	"Probes":         {"probe gen", noTool},
 	"Purge":          {"purge", "– no tool erases"},
