@@ -176,7 +176,8 @@ func TestServeFinishesWhatItHasBegun(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if _, err := http.Get("http://" + l.Addr().String() + "/healthz"); err == nil {
+	if r, err := http.Get("http://" + l.Addr().String() + "/healthz"); err == nil {
+		_ = r.Body.Close() // there is none
 		t.Error("it answers after its end")
 	}
 }

@@ -32,11 +32,7 @@ type world struct {
 // that is there.
 func populate(s *stage, scope governance.Scope) *world {
 	w := &world{scope: scope, canary: "canary" + strings.NewReplacer("/", "").Replace(string(scope)) + "x7q"}
-	ask := func(method, path string, body any) map[string]any {
-		out := s.must(scope, method, path, body)
-		w.collect(out)
-		return out
-	}
+	ask := func(method, path string, body any) { w.collect(s.must(scope, method, path, body)) }
 	var messages []any
 	for i := range 14 {
 		role := []string{"user", "assistant"}[i%2]
