@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
@@ -229,21 +230,52 @@ type RemovalResult struct {
 // kept, and [Engine.Restore] brings them back.
 func (e *Engine) Remove(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
 	defer during("remove", &err)
-	return e.setStatus(ctx, scope, "remove", ids, store.StatusTombstoned, func(s store.Status) bool {
-		return s != store.StatusPurged
+	return e.setStatus(ctx, scope, "remove", ids, func(a *store.Artifact) (store.Status, error) {
+		if a.Status == store.StatusPurged {
+			return "", notPossible(a)
+		}
+		return store.StatusTombstoned, nil
 	})
 }
 
-// Restore brings back what was removed or refuted.
+// Restore brings back what was removed or refuted. A memory that the gate held is held
+// again, and one that a person rejected is rejected: neither enters a context by this.
 func (e *Engine) Restore(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
 	defer during("restore", &err)
-	return e.setStatus(ctx, scope, "restore", ids, store.StatusLive, func(s store.Status) bool {
-		return s == store.StatusTombstoned || s == store.StatusRefuted
+	return e.setStatus(ctx, scope, "restore", ids, func(a *store.Artifact) (store.Status, error) {
+		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
+			return "", notPossible(a)
+		}
+		return admitted(a)
 	})
 }
 
-// setStatus gives artifacts a status, if the one they have allows it.
-func (e *Engine) setStatus(ctx context.Context, scope governance.Scope, op string, ids []string, to store.Status, allowed func(store.Status) bool) (*RemovalResult, error) {
+// notPossible says that an artifact is not in a state for what is asked.
+func notPossible(a *store.Artifact) error {
+	return fmt.Errorf("%w: artifact %s is %s", ErrRequest, a.ID, a.Status)
+}
+
+// admitted returns what the gate and whoever reviewed made of an artifact, whatever
+// became of it since: live, unless it was held and nobody has approved it.
+func admitted(a *store.Artifact) (store.Status, error) {
+	if len(a.Gate) == 0 {
+		return store.StatusLive, nil
+	}
+	var g gated
+	if err := json.Unmarshal(a.Gate, &g); err != nil {
+		return "", fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	switch {
+	case g.Decided == decidedRejected:
+		return store.StatusRejected, nil
+	case g.Outcome == assembly.Hold && g.Decided == "":
+		return store.StatusHeld, nil
+	}
+	return store.StatusLive, nil
+}
+
+// setStatus gives artifacts the status that they are to have, if there is one for all.
+func (e *Engine) setStatus(ctx context.Context, scope governance.Scope, op string, ids []string, status func(*store.Artifact) (store.Status, error)) (*RemovalResult, error) {
 	var res *RemovalResult
 	err := retry(ctx, func() error {
 		rows, err := e.named(ctx, scope, ids)
@@ -252,8 +284,9 @@ func (e *Engine) setStatus(ctx context.Context, scope governance.Scope, op strin
 		}
 		u := &store.Update{}
 		for i := range rows {
-			if !allowed(rows[i].Status) {
-				return fmt.Errorf("%w: artifact %s is %s", ErrRequest, rows[i].ID, rows[i].Status)
+			to, err := status(&rows[i])
+			if err != nil {
+				return err
 			}
 			if err := e.restate(ctx, scope, u, &rows[i], to); err != nil {
 				return err
@@ -405,6 +438,9 @@ type family struct {
 // lineage returns the family of the artifacts that are named or come from a
 // source. All versions of an artifact belong to it.
 func (e *Engine) lineage(ctx context.Context, scope governance.Scope, ids []string, source string) (*family, error) {
+	if len(ids) == 0 && source == "" {
+		return nil, fmt.Errorf("%w: no artifact is named", ErrRequest)
+	}
 	f := &family{}
 	known := make(map[store.ArtifactID]bool)
 	cells := make(map[store.CellID]bool)

@@ -322,6 +322,76 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
+// Nothing but a review lets in what the gate held: not that it was removed or refuted and
+// restored, and not that something is put in its place.
+func TestOnlyAReviewLetsIn(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	held := b.commit(t, "", "People on this team seem to prefer dark themes.", 0.5)
+	id := held.Artifact.ID
+	over := &carrel.PutRequest{ID: id, Class: provenance.Memory, Content: []byte("People prefer dark themes.")}
+	is := func(want store.Status, after string) {
+		t.Helper()
+		got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(id)})
+		if err != nil || got.Status != want {
+			t.Fatalf("%s it is %v, %v, want %s", after, got, err, want)
+		}
+	}
+	there := func(want store.Status) {
+		t.Helper()
+		for _, out := range []func() error{
+			func() error { _, err := b.Remove(t.Context(), scope, string(id)); return err },
+			func() error {
+				_, err := b.Refute(t.Context(), scope, &carrel.RefuteRequest{IDs: []string{string(id)}})
+				return err
+			},
+		} {
+			if err := out(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Put(t.Context(), scope, over); !errors.Is(err, carrel.ErrPolicy) {
+				t.Errorf("something is put in its place while it is out: %v", err)
+			}
+			if _, err := b.Restore(t.Context(), scope, string(id)); err != nil {
+				t.Fatal(err)
+			}
+			is(want, "there and back")
+		}
+		if _, err := b.Put(t.Context(), scope, over); !errors.Is(err, carrel.ErrPolicy) {
+			t.Errorf("something is put in its place: %v", err)
+		}
+	}
+	there(store.StatusHeld)
+	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(id)}); err != nil {
+		t.Fatal(err)
+	}
+	is(store.StatusRejected, "rejected")
+	there(store.StatusRejected)
+
+	approved := b.commit(t, "", "Builds seem to run on the host db-9.", 0.5)
+	id = approved.Artifact.ID
+	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(id), Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Remove(t.Context(), scope, string(id)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Restore(t.Context(), scope, string(id)); err != nil {
+		t.Fatal(err)
+	}
+	is(store.StatusLive, "approved, there and back")
+}
+
+// Who names nothing is told so, and not that nothing was found.
+func TestNothingIsNamed(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	if _, err := b.Purge(t.Context(), scope); !errors.Is(err, carrel.ErrRequest) {
+		t.Errorf("purge: %v", err)
+	}
+	if _, err := b.Refute(t.Context(), scope, &carrel.RefuteRequest{}); !errors.Is(err, carrel.ErrRequest) {
+		t.Errorf("refute: %v", err)
+	}
+}
+
 func TestGateAndReview(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	b.put(t, chunk("The staging database listens on port 8443 of the internal host."))

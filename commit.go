@@ -67,6 +67,9 @@ type gated struct {
 	By         governance.Actor  `json:"by,omitempty"`
 }
 
+// decidedRejected is what a person decided about a memory that stays out.
+const decidedRejected = "rejected"
+
 // Policy names everything that decides about contexts and memories: the policy
 // of triage, the ladder, and the threshold of the gate. Manifests and verdicts
 // are bound to it.
@@ -483,7 +486,7 @@ func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *ReviewDe
 		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	by := cmp.Or(d.By, string(e.opts.Actor))
-	g.By, g.Decided = governance.Actor(by), "rejected"
+	g.By, g.Decided = governance.Actor(by), decidedRejected
 	w := store.Write{Artifact: *a, At: a.Version}
 	n, u := p.note, &store.Update{}
 	text := p.text

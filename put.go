@@ -163,6 +163,12 @@ func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Updat
 		}
 		w.ID = store.ArtifactID(id)
 	} else if old, err := e.find(ctx, scope, string(req.ID), true); err == nil {
+		switch before, err := admitted(old); {
+		case err != nil:
+			return nil, err
+		case before != store.StatusLive:
+			return nil, fmt.Errorf("%w: artifact %s is a memory that is %s: only a review lets it in", ErrPolicy, old.ID, before)
+		}
 		w.At, n.OldContent, n.OldAbout = old.Version, old.Content, old.About
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err

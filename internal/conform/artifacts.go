@@ -123,7 +123,7 @@ func removed(w *world) {
 	_, err = w.Remove(w.ctx(), w.in)
 	w.fails("removing nothing", err, carrel.ErrRequest)
 	_, err = w.Purge(w.ctx(), w.in)
-	w.fails("purging nothing", err, store.ErrNotFound)
+	w.fails("purging nothing", err, carrel.ErrRequest)
 
 	entries := try(w.Log(w.ctx(), w.in, 0)).must(w)
 	w.holds(len(entries) == 5 && entries[0].Actor == Actor, "%+v", entries)
