@@ -17,7 +17,8 @@ import (
 // claudeProgram is the variable that names the program of Claude Code.
 const claudeProgram = "CARREL_TEST_CLAUDE"
 
-// carrelProgram is the program that the plug-in calls, once TestMain has built it.
+// carrelProgram is the program that the plug-in calls and that serves, once TestMain
+// has built it.
 var carrelProgram string
 
 func TestMain(m *testing.M) {
@@ -28,9 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// run runs the tests, with a carrel to call if there is an agent to call it.
+// run runs the tests, with a carrel to call if there is anything that calls it.
 func run(m *testing.M) (status int, err error) {
-	if os.Getenv(claudeProgram) == "" {
+	if os.Getenv(claudeProgram) == "" && os.Getenv(generatorProgram) == "" && os.Getenv(validatorProgram) == "" {
 		return m.Run(), nil
 	}
 	dir, err := os.MkdirTemp("", "carrel-e2e-")
