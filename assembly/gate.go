@@ -30,12 +30,12 @@ type Proposal struct {
 // A Verdict is what an evaluator outside of Carrel says about a proposal, and
 // what it is bound to.
 type Verdict struct {
-	Evaluator  string        // its name
-	Confidence float64       // from 0 to 1
-	Content    digest.Digest // of the text that was judged
-	Scope      string        // for which it was judged
-	Policy     string        // under which it was judged
-	Expires    time.Time     // from then on it is void; never if zero
+	Evaluator  string        `json:"evaluator"`         // its name
+	Confidence float64       `json:"confidence"`        // from 0 to 1
+	Content    digest.Digest `json:"content,omitempty"` // of the text that was judged
+	Scope      string        `json:"scope,omitempty"`   // for which it was judged
+	Policy     string        `json:"policy,omitempty"`  // under which it was judged
+	Expires    time.Time     `json:"expires,omitzero"`  // from then on it is void; never if zero
 }
 
 // A GatePolicy says what a verdict must meet. A nil policy is that of the zero

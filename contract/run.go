@@ -32,10 +32,10 @@ func (f Failure) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.T
 
 // A Report is what came of running a contract.
 type Report struct {
-	State      *State    // after the last statement
-	Statements int       // how many the language executed
-	Failures   []Failure // by line; none if the contract holds
-	Shown      []string  // what it printed, such as that a source was not read
+	State      *State    `json:"-"`          // after the last statement
+	Statements int       `json:"statements"` // how many the language executed
+	Failures   []Failure `json:"failures"`   // by line; none if the contract holds
+	Shown      []string  `json:"shown"`      // what it printed, such as that a source was not read
 }
 
 // Err returns a [*RunError] if anything failed.

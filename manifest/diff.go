@@ -33,36 +33,39 @@ func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
 
 // A Delta is what is different between two contexts.
 type Delta struct {
-	From, To           string // ids of the manifests
-	FromTier, ToTier   tier.Tier
-	FromTotal, ToTotal token.Count
+	From      string      `json:"from"` // id of a manifest
+	To        string      `json:"to"`   // id of the other
+	FromTier  tier.Tier   `json:"from_tier"`
+	ToTier    tier.Tier   `json:"to_tier"`
+	FromTotal token.Count `json:"from_tokens"`
+	ToTotal   token.Count `json:"to_tokens"`
 
-	Added   []Change // in the order of the later context
-	Removed []Change // in the order of the earlier one
-	Changed []Change // in the order of the later one
+	Added   []Change `json:"added"`   // in the order of the later context
+	Removed []Change `json:"removed"` // in the order of the earlier one
+	Changed []Change `json:"changed"` // in the order of the later one
 
 	// Prefix is how many bytes the outputs begin with in common, by whole
 	// segments, and Kept is its share of the earlier output: what a provider's
 	// cache can still use. Equal bytes of different cells do not count.
-	Prefix int
-	Kept   ratio.Ratio
+	Prefix int         `json:"prefix"`
+	Kept   ratio.Ratio `json:"kept"`
 
 	// Partial says that something was taken out of one of the manifests. Then
 	// there may be more differences, fewer additions and fewer removals.
-	Partial bool
+	Partial bool `json:"partial,omitempty"`
 }
 
 // A Change is what became of one thing. Segments with a Ref are the same thing
 // if their refs are equal; those without, if they are the first, second and so
 // on of their kind. Frames are not compared.
 type Change struct {
-	Ref    string
-	Before *Segment // nil if it was added
-	After  *Segment // nil if it was removed
+	Ref    string   `json:"ref,omitempty"`
+	Before *Segment `json:"before,omitempty"` // nil if it was added
+	After  *Segment `json:"after,omitempty"`  // nil if it was removed
 
 	// Reason is why it is in the later context or why it is not. It is empty
 	// for what was removed and is not mentioned by the later manifest.
-	Reason Reason
+	Reason Reason `json:"reason,omitempty"`
 }
 
 // Diff returns what is different from a to b.

@@ -98,23 +98,23 @@ type Item interface{ item() }
 // A Segment is a stretch of the output. It is about an artifact exactly if it
 // has a Class.
 type Segment struct {
-	Kind   Kind
-	Cell   string        // id of the cell that holds the text
-	Commit digest.Digest // [CommitSegment] of the bytes in the output
-	Start  int           // bytes of the output before it
-	Bytes  int           // at least 1
-	Tokens token.Count
+	Kind   Kind          `json:"kind"`
+	Cell   string        `json:"cell"`   // id of the cell that holds the text
+	Commit digest.Digest `json:"commit"` // [CommitSegment] of the bytes in the output
+	Start  int           `json:"start"`  // bytes of the output before it
+	Bytes  int           `json:"bytes"`  // at least 1
+	Tokens token.Count   `json:"tokens"`
 
-	Ref     string           // id of the artifact or block, or empty
-	Row     int64            // sequence number of the artifact, or 0
-	Version int64            // of the artifact
-	Class   provenance.Class // of the artifact
-	Form    Form
-	Score   *Score // nil if it was not scored
-	Reason  Reason // why it is in
+	Ref     string           `json:"ref,omitempty"`     // id of the artifact or block, or empty
+	Row     int64            `json:"row,omitempty"`     // sequence number of the artifact, or 0
+	Version int64            `json:"version,omitempty"` // of the artifact
+	Class   provenance.Class `json:"class,omitempty"`   // of the artifact
+	Form    Form             `json:"form,omitempty"`
+	Score   *Score           `json:"score,omitempty"`  // nil if it was not scored
+	Reason  Reason           `json:"reason,omitempty"` // why it is in
 
-	Neutralized int  // code points that were made visible
-	Fetched     bool // got again from its source for this context
+	Neutralized int  `json:"neutralized,omitempty"` // code points that were made visible
+	Fetched     bool `json:"fetched,omitempty"`     // got again from its source for this context
 }
 
 // An Omission is an artifact that was left out, or a block if it has no Class.
@@ -164,12 +164,12 @@ func (*Redacted) item() {}
 // A Score is what an artifact was measured to be worth. What was not measured
 // is 0.
 type Score struct {
-	Recency    ratio.Ratio
-	Provenance ratio.Ratio
-	Semantic   ratio.Ratio
-	First      ratio.Ratio // of recency and provenance, which decides who is scored further
-	Total      ratio.Ratio
-	Tag        Tag // empty if it has none
+	Recency    ratio.Ratio `json:"recency"`
+	Provenance ratio.Ratio `json:"provenance"`
+	Semantic   ratio.Ratio `json:"semantic"`
+	First      ratio.Ratio `json:"first"` // of recency and provenance, which decides who is scored further
+	Total      ratio.Ratio `json:"total"`
+	Tag        Tag         `json:"tag,omitempty"` // empty if it has none
 }
 
 // CommitSegment returns the commitment to the bytes of a segment under the

@@ -125,7 +125,7 @@ func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (
 	if err != nil {
 		return err
 	}
-	engine, err := carrel.New(s, nil)
+	engine, err := carrel.New(s, &carrel.Options{Resident: resident})
 	if err != nil {
 		return err
 	}
@@ -149,6 +149,10 @@ func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (
 	}()
 	return all.Serve(ctx, l)
 }
+
+// resident is how many bytes of artifacts a server keeps in memory: so few that they
+// are reached within the first part of a minute, and a later growth is something else.
+const resident = 16 << 20
 
 // The figures of memory that are sampled.
 const (

@@ -23,7 +23,9 @@
 //
 // Of memory it tells what the servers count: the bytes of objects, of those the ones
 // that were live at the last collection, and what is held of the system, of all servers
-// together. The last two are known of servers that were started by -self.
+// together. The last two are known of servers that were started by -self. These keep
+// 16 MiB of artifacts in memory instead of 256, so that a minute is enough to see
+// whether memory stays where it is.
 package main
 
 import (

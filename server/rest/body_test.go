@@ -187,7 +187,7 @@ func FuzzBody(f *testing.F) {
 		`{"probes":[{"id":"1","type":"x","question":"q","expected_keywords":[],"need":0,"critical":true}]}`,
 		`{"session":"s","init":true,"statements":["remember x"],"payload":{"sources":[{"name":"a","text":"b"}]}}`,
 		`{"artifacts":[{"class":"document","content":"","created":"2026-01-02T03:04:05Z","ttl":1,"from":["a"]}]}`,
-		`{"text":"a","verdict":{"Evaluator":"e","Confidence":1e400,"Content":"00","Scope":"","Policy":"","Expires":""}}`,
+		`{"text":"a","verdict":{"evaluator":"e","confidence":1e400,"content":"00","scope":"","policy":"","expires":""}}`,
 	} {
 		f.Add(i, []byte(body))
 	}

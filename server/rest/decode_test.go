@@ -26,8 +26,8 @@ func FuzzDecode(f *testing.F) {
 	for at, text := range []string{
 		`{"artifacts":[{"class":"document","content":"aGk=","ttl":5,"created":"2026-01-02T03:04:05Z","from":["a"]},null]}`,
 		`{"messages":[{"a":[1,2.50,"x"]},null],"at":3,"model":"\u00e9\"\\"}`,
-		`{"text":"x","verdict":{"Evaluator":"e","Confidence":0.25,"Content":"` +
-			`0000000000000000000000000000000000000000000000000000000000000000","Scope":"s","Policy":"p","Expires":"2026-01-02T03:04:05Z"}}`,
+		`{"text":"x","verdict":{"evaluator":"e","confidence":0.25,"content":"` +
+			`0000000000000000000000000000000000000000000000000000000000000000","scope":"s","policy":"p","expires":"2026-01-02T03:04:05Z"}}`,
 		`{"share":0.5,"probe_min":null,"todos":[],"intent":null,"keep_last":-1}`,
 		`{"probes":[{"id":"1","type":"t","question":"q","expected_keywords":["a"],"need":0,"critical":true}],"text":""}`,
 		`{"init":true,"payload":{"sources":[{"name":"a","text":"b"}]},"verified":[{"text":"t"}]}`,

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,23 @@ func TestDocumentHasTheTable(t *testing.T) {
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(doc.operations(t)))); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+// Nothing is named as Go names it.
+func TestDocumentNamesAreThoseOfJSON(t *testing.T) {
+	doc, _ := fetchDocument(t, newWorld(t, nil))
+	named := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	for name, raw := range doc.Components.Schemas {
+		var schema struct{ Properties map[string]json.RawMessage }
+		if err := json.Unmarshal(raw, &schema); err != nil {
+			t.Fatal(err)
+		}
+		for property := range schema.Properties {
+			if !named.MatchString(property) {
+				t.Errorf("%s has %q", name, property)
+			}
+		}
 	}
 }
 

@@ -186,8 +186,8 @@ func (s *scenario) playMemories() {
 	text := "The pool leaks since the worker has no stop channel. " + canary
 	verdict := func(confidence float64) fields {
 		return fields{
-			"Evaluator": "rules", "Confidence": confidence, "Content": digest.Of([]byte(text)).String(), "Scope": "local",
-			"Policy": s.engine.Policy(), "Expires": time.Time{},
+			"evaluator": "rules", "confidence": confidence, "content": digest.Of([]byte(text)).String(), "scope": "local",
+			"policy": s.engine.Policy(), "expires": time.Time{},
 		}
 	}
 	must[carrel.CommitResult](s, &api.Commit.Operation, fields{"manifest": s.ids["manifest"], "verdict": verdict(0.9)})
