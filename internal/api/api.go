@@ -14,6 +14,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/carrel-dev/carrel/governance"
 )
 
@@ -31,15 +33,28 @@ const Prefix = "/v1"
 type Operation struct {
 	Name       string // of the engine's method, in kebab case
 	Method     string
-	Path       string // after Prefix
-	Permission governance.Permission
-	Summary    string // what it does, as a sentence without its period
-	List       string // key of the list in the result if it comes in pages
+	Path       string                // after Prefix
+	Permission governance.Permission // the one it is for; see Needs. Whoever has a token may do what is for none
+	Summary    string                // what it does, as a sentence without its period
+	List       string                // key of the list in the result if it comes in pages
 }
 
 // Writes reports whether an operation changes anything.
 func (o *Operation) Writes() bool {
-	return o.Permission != governance.Read && o.Permission != governance.Observe
+	return slices.Contains(o.Needs(), governance.Write)
+}
+
+// Needs returns the permissions that a grant must have for an operation. What is for
+// review or erase writes, too.
+func (o *Operation) Needs() []governance.Permission {
+	switch o.Permission {
+	case "":
+		return nil
+	case governance.Review, governance.Erase:
+		return []governance.Permission{governance.Write, o.Permission}
+	case governance.Read, governance.Write, governance.Observe:
+	}
+	return []governance.Permission{o.Permission}
 }
 
 // An Op is an operation with the types of its request and its result.

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"time"
+
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -155,4 +158,30 @@ type (
 
 	// A DiffResult says how two manifests differ.
 	DiffResult = manifest.Delta
+
+	// An Identity says who a token is for, and what it allows.
+	Identity struct {
+		Actor       governance.Actor          `json:"actor"`
+		Scopes      []governance.ScopePattern `json:"scopes"`
+		Permissions []governance.Permission   `json:"permissions"`
+		Expires     time.Time                 `json:"expires,omitzero"`
+		Version     string                    `json:"version"` // of the server
+		Policy      string                    `json:"policy"`  // that verdicts are bound to, see carrel.Engine.Policy
+	}
+
+	// An EventsRequest asks for a stream of what happens: to one session, or to all of
+	// a scope and to its artifacts. Since is the id of the last event that is known, and
+	// of one session that is a revision; the header Last-Event-ID outdoes it. Without
+	// either, the stream begins with what happens next.
+	EventsRequest struct {
+		Session transcript.SessionID `json:"session,omitempty"`
+		Since   string               `json:"since,omitempty"`
+	}
+
+	// An Event is what happened: an entry of the journal of a session, or of the log of
+	// a scope, which is of no session.
+	Event struct {
+		Session transcript.SessionID `json:"session,omitempty"`
+		Entry   store.Entry          `json:"entry"`
+	}
 )

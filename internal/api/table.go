@@ -204,7 +204,17 @@ var (
 	}}
 )
 
-// table has every operation, in the order of the documentation.
+// What a server answers besides the engine's jobs.
+var (
+	Whoami = Op[None, Identity]{Operation: Operation{
+		"whoami", get, "/whoami", "", "Say who the token is for, and what it allows", "",
+	}}
+	Events = Op[EventsRequest, Event]{Operation: Operation{
+		"events", get, "/events", read, "Stream what happens, to a session or in the whole scope", "",
+	}}
+)
+
+// table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
 	&Sessions, &FindSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
 	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,

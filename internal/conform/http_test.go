@@ -1,6 +1,10 @@
 package conform
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -8,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/client"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
@@ -96,4 +101,57 @@ func TestClient(t *testing.T) {
 			t.Errorf("%s %s, of %s, is never asked for", op.Method, op.Path, op.Name)
 		}
 	}
+}
+
+// A client is told what happens, from where it left off, and who it is.
+func TestClientIsTold(t *testing.T) {
+	c := remote(t, memory.New(), &routes{seen: make(map[string]bool)})
+	who, err := c.Whoami(t.Context())
+	if err != nil || who.Actor != Actor || who.Policy == "" {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	const scope = "acme/web"
+	say := func(text string) {
+		t.Helper()
+		message := fmt.Sprintf(`{"role":"user","content":%q}`, text)
+		_, err := c.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: []json.RawMessage{json.RawMessage(message)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("one")
+	say("two")
+	after := func(since string) (*client.Event, error) {
+		for e, err := range c.Events(t.Context(), scope, "s", since) {
+			return e, err
+		}
+		t.Fatal("there are no events")
+		return nil, nil
+	}
+	first, err := after("0")
+	if err != nil || first.Session != "s" || first.Entry.Op != "import" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := after(first.ID)
+	if err != nil || second.Entry.Revision <= first.Entry.Revision {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if _, err := after("yesterday"); !errors.Is(err, carrel.ErrRequest) {
+		t.Errorf("events after no event: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for e, err := range c.Events(ctx, scope, "", "0-0") {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("it ends with %v", err)
+			}
+			return
+		}
+		if e.ID == "" || e.Session != "s" {
+			t.Errorf("%+v", e)
+		}
+		cancel()
+	}
+	t.Error("it ends without an error")
 }

@@ -10,6 +10,7 @@ import (
 // An Event is one of a stream of server-sent events.
 type Event struct {
 	Name string // empty if it has none
+	ID   string // of this event or of the last one that had one, by which a stream is resumed
 	Data []byte // its lines joined; valid until the next event
 }
 
@@ -41,6 +42,8 @@ func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]b
 			switch string(name) {
 			case "event":
 				e.Name = string(value)
+			case "id":
+				e.ID = string(value)
 			case "data":
 				if has {
 					e.Data = append(e.Data, '\n')

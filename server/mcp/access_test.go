@@ -196,8 +196,10 @@ func TestToolsOfReadersOnlyRead(t *testing.T) {
 	got := make(map[string][]governance.Permission)
 	for _, tool := range mcp.Tools() {
 		for _, o := range tool.Operations {
-			if !slices.Contains(got[tool.Name], o.Permission) {
-				got[tool.Name] = append(got[tool.Name], o.Permission)
+			for _, p := range o.Needs() {
+				if !slices.Contains(got[tool.Name], p) {
+					got[tool.Name] = append(got[tool.Name], p)
+				}
 			}
 		}
 	}

@@ -125,8 +125,10 @@ func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call
 		grant = &governance.Grant{}
 	}
 	for _, o := range operations {
-		if err := grant.Check(scope, o.Permission, s.now()); err != nil {
-			return nil, err
+		for _, p := range o.Needs() {
+			if err := grant.Check(scope, p, s.now()); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &call{Engine: engine, scope: scope}, nil

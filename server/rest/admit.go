@@ -62,7 +62,7 @@ func isName(s string) bool {
 }
 
 // admit finds out who asks and lets them in, or not.
-func (s *server) admit(r *http.Request, c *call, p governance.Permission) error {
+func (s *server) admit(r *http.Request, c *call, op *api.Operation) error {
 	if err := s.identify(r, c); err != nil {
 		return err
 	}
@@ -71,7 +71,12 @@ func (s *server) admit(r *http.Request, c *call, p governance.Permission) error 
 		return err
 	}
 	c.scope = scope
-	return c.grant.Check(scope, p, s.opts.Now())
+	for _, p := range op.Needs() {
+		if err := c.grant.Check(scope, p, s.opts.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // identify finds out who asks.

@@ -40,7 +40,7 @@ func (s *server) config() huma.Config {
 func (s *server) describe(op *api.Operation, p *plan, req, res reflect.Type) *huma.Operation {
 	d := &huma.Operation{
 		OperationID: op.Name, Method: op.Method, Path: api.Prefix + op.Path, Summary: op.Summary,
-		Description: "Needs the permission " + string(op.Permission) + ".",
+		Description: needs(op),
 		Tags:        []string{tagOf(op.Path)},
 		Responses:   map[string]*huma.Response{"200": s.result(res), "default": s.failure()},
 	}
@@ -66,6 +66,18 @@ func (s *server) describe(op *api.Operation, p *plan, req, res reflect.Type) *hu
 		Required: p.needsBody(), Content: map[string]*huma.MediaType{typeJSON: {Schema: s.bodySchema(p, req)}},
 	}
 	return d
+}
+
+// needs says what a token must allow.
+func needs(op *api.Operation) string {
+	all := make([]string, 0, 2)
+	for _, p := range op.Needs() {
+		all = append(all, string(p))
+	}
+	if len(all) > 1 {
+		return "Needs the permissions " + strings.Join(all, " and ") + "."
+	}
+	return "Needs the permission " + strings.Join(all, "") + "."
 }
 
 // bodySchema returns the schema of a request without what stands in its path.

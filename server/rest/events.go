@@ -11,30 +11,17 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An EventsRequest asks for a stream of what happens: to one session, or to all of a
-// scope and to its artifacts. Since is the id of the last event that is known, as it
-// stood in the stream, and of one session that is a revision; the header Last-Event-ID
-// outdoes it. Without either, the stream begins with what happens next.
-type EventsRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"`
-	Since   string               `json:"since,omitempty"`
-}
-
 // registerEvents adds the stream of events. An event is called journal, or log if it is
-// of no session; its data is an Event.
+// of no session; its data is an [api.Event].
 func (s *server) registerEvents() {
-	op := &api.Operation{
-		Name: "events", Method: http.MethodGet, Path: "/events", Permission: governance.Read,
-		Summary: "Stream what happens, to a session or in the whole scope",
-	}
-	p := newPlan(op, reflect.TypeFor[EventsRequest](), s.decoders)
-	d := s.describe(op, p, reflect.TypeFor[EventsRequest](), reflect.TypeFor[Event]())
+	op := &api.Events.Operation
+	p := newPlan(op, reflect.TypeFor[api.EventsRequest](), s.decoders)
+	d := s.describe(op, p, reflect.TypeFor[api.EventsRequest](), reflect.TypeFor[api.Event]())
 	d.Parameters = append(d.Parameters, header("Last-Event-ID", "The id of the last event that is known."))
 	d.Responses["200"] = &huma.Response{Description: "Events; the schema is that of their data", Content: map[string]*huma.MediaType{
-		typeEvents: {Schema: s.schemas.Schema(reflect.TypeFor[Event](), true, "")},
+		typeEvents: {Schema: s.schemas.Schema(reflect.TypeFor[api.Event](), true, "")},
 	}}
 	delete(d.Responses, "304")
 	s.api.OpenAPI().AddOperation(d)
@@ -80,10 +67,10 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan
 
 // subscribe lets a reader of events in and finds where to begin.
 func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release func(), err error) {
-	if err := s.admit(r, c, governance.Read); err != nil {
+	if err := s.admit(r, c, &api.Events.Operation); err != nil {
 		return nil, nil, err
 	}
-	var req EventsRequest
+	var req api.EventsRequest
 	if err := p.fill(r, nil, reflect.ValueOf(&req).Elem()); err != nil {
 		return nil, nil, err
 	}

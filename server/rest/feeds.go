@@ -11,20 +11,14 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Event is what happened: an entry of the journal of a session, or of the log of a
-// scope, which is of no session.
-type Event struct {
-	Session transcript.SessionID `json:"session,omitempty"`
-	Entry   store.Entry          `json:"entry"`
-}
-
 // A happening is an event with the id by which a stream is resumed behind it.
 type happening struct {
-	Event
+	api.Event
 	id string
 }
 
@@ -67,7 +61,7 @@ func (f *sessionFeed) next(ctx context.Context) ([]happening, error) {
 	list := make([]happening, len(entries))
 	for i, e := range entries {
 		f.at = e.Revision
-		list[i] = happening{Event{f.session, e}, strconv.FormatInt(int64(e.Revision), 10)}
+		list[i] = happening{api.Event{Session: f.session, Entry: e}, strconv.FormatInt(int64(e.Revision), 10)}
 	}
 	return list, nil
 }
@@ -170,7 +164,7 @@ func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.Sessio
 // A timed is an event that comes no earlier than those before it in its journal, even if
 // a clock went back.
 type timed struct {
-	Event
+	api.Event
 	at time.Time
 }
 
@@ -180,7 +174,7 @@ func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) [
 		if e.Time.After(at) {
 			at = e.Time
 		}
-		list = append(list, timed{Event{id, e}, at})
+		list = append(list, timed{api.Event{Session: id, Entry: e}, at})
 	}
 	return list
 }

@@ -77,7 +77,7 @@ func (rt *route[Req, Res]) serve(w http.ResponseWriter, r *http.Request) {
 
 // prepare lets a request in and reads it. What it returns does the job.
 func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *call) (run func(context.Context) *response, release func(), err error) {
-	if err := rt.s.admit(r, c, rt.op.Permission); err != nil {
+	if err := rt.s.admit(r, c, &rt.op.Operation); err != nil {
 		return nil, nil, err
 	}
 	key, err := idempotencyKey(&rt.op.Operation, r.Header)

@@ -7,21 +7,10 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
 )
-
-// An Identity says who a token is for, and what it allows.
-type Identity struct {
-	Actor       governance.Actor          `json:"actor"`
-	Scopes      []governance.ScopePattern `json:"scopes"`
-	Permissions []governance.Permission   `json:"permissions"`
-	Expires     time.Time                 `json:"expires,omitzero"`
-	Version     string                    `json:"version"` // of the server
-	Policy      string                    `json:"policy"`  // that verdicts are bound to, see carrel.Engine.Policy
-}
 
 // The media types of documents that are no result.
 const (
@@ -37,10 +26,10 @@ func (s *server) registerPlain() {
 	s.plain("metrics", "/metrics", s.writeMetrics)
 	s.plain("openapi", api.Prefix+"/openapi.json", s.openAPI(typeOpenAPI, func() ([]byte, error) { return json.Marshal(s.api.OpenAPI()) }))
 	s.plain("openapi", api.Prefix+"/openapi.yaml", s.openAPI(typeYAML, func() ([]byte, error) { return s.api.OpenAPI().YAML() }))
-	s.plain("whoami", api.Prefix+"/whoami", s.whoami)
+	s.plain(api.Whoami.Name, api.Prefix+api.Whoami.Path, s.whoami)
 
 	s.registerEvents()
-	s.describePlain("whoami", api.Prefix+"/whoami", "Say who the token is for, and what it allows", typeJSON, reflect.TypeFor[Identity]())
+	s.describePlain(api.Whoami.Name, api.Prefix+api.Whoami.Path, api.Whoami.Summary, typeJSON, reflect.TypeFor[api.Identity]())
 	s.describePlain("metrics", "/metrics", "Return what is counted, for Prometheus", "text/plain", nil)
 }
 
@@ -104,7 +93,9 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request, c *call) {
 		return
 	}
 	g := c.grant
-	res, err := encode(&Identity{g.Actor, g.Scopes, g.Permissions, g.Expires, s.opts.Version, c.engine.Policy()})
+	res, err := encode(&api.Identity{
+		Actor: g.Actor, Scopes: g.Scopes, Permissions: g.Permissions, Expires: g.Expires, Version: s.opts.Version, Policy: c.engine.Policy(),
+	})
 	if err != nil {
 		res = s.refuse(c, err)
 	}

@@ -173,7 +173,7 @@ func told(t *testing.T, list []event) []string {
 	t.Helper()
 	var out []string
 	for _, e := range list {
-		var v rest.Event
+		var v api.Event
 		if err := json.Unmarshal([]byte(e.data), &v); err != nil {
 			t.Fatal(err)
 		}
