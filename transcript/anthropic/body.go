@@ -21,8 +21,15 @@ type body struct {
 
 // A message is one element of the list.
 type message struct {
-	role string
+	role     string
+	settings bool // it has some, in output_config, and may be there for these alone
 	content
+}
+
+// onlySettings reports whether a message is one of the system that says nothing and
+// sets something for what follows.
+func (m *message) onlySettings() bool {
+	return m.role == "system" && m.settings && m.list && len(m.blocks) == 0
 }
 
 // A content is the value of a content or system field. Its span is empty if
@@ -174,6 +181,9 @@ func readMessage(r *rawjson.Reader) (message, error) {
 				return err
 			}
 			m.content, err = readContent(r, false)
+		case "output_config":
+			m.settings = r.Kind() == rawjson.Object
+			_, err = r.Skip()
 		default:
 			_, err = r.Skip()
 		}

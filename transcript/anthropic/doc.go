@@ -38,7 +38,8 @@
 //	A6   calls and results of server tools stand in one message
 //	A8   thinking has a signature; where thinking is enabled with a budget, the
 //	     reply that results answer begins with thinking (models before 4.6)
-//	A10  no text and no message is empty, except the last reply
+//	A10  no text and no message is empty, except the last reply, and a message of
+//	     the system that is there for its settings (output_config)
 //	A11  at most 4 cache marks, those of one hour first, none on thinking or on
 //	     empty text
 //	A12  no reply at the end (models from 4.6), unless it waits for results

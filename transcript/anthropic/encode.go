@@ -186,7 +186,7 @@ func (e *encoder) note(en *transcript.Entry) {
 			blocks = append(blocks, textBlock(SystemMark+string(t)))
 		}
 	}
-	if e.kept(en) && len(en.Parts) > 0 && !hasBlank(en.Parts) {
+	if e.kept(en) && !hasBlank(en.Parts) && (len(en.Parts) > 0 || e.body.messages[e.index(en)].onlySettings()) {
 		e.notes = append(e.notes, note{len(e.pieces), blocks})
 		e.write("system", e.body.Messages[e.index(en)].Of(e.body.Data), e.index(en))
 		return
@@ -203,7 +203,8 @@ type note struct {
 	blocks [][]byte // what it would be as the user's
 }
 
-// place makes notes the user's where the provider would refuse them.
+// place makes notes the user's where the provider would refuse them, and leaves out
+// those that have no text.
 func (e *encoder) place() {
 	v, known := versionOf(e.body.model)
 	if !known {
@@ -214,6 +215,11 @@ func (e *encoder) place() {
 		behind := i > 0 && (e.roles[i-1] == "user" || e.roles[i-1] == serverTool)
 		before := i+1 == len(e.roles) || e.roles[i+1] == "assistant" || e.roles[i+1] == serverTool
 		if v.systemMessages() && behind && before {
+			continue
+		}
+		if len(n.blocks) == 0 {
+			e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "settings inside the conversation left out"})
+			e.pieces, e.roles = slices.Delete(e.pieces, i, i+1), slices.Delete(e.roles, i, i+1)
 			continue
 		}
 		e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "system text became user text"})

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,6 +219,44 @@ func TestEncodeOwn(t *testing.T) {
 				t.Errorf("losses %v, repairs %v", enc.Losses, enc.Repairs)
 			}
 		})
+	}
+}
+
+// A message that is there for its settings stays, unless it would stand where the
+// provider refuses it.
+func TestEncodeSettings(t *testing.T) {
+	head := `{"model":"claude-opus-4-8","messages":[{"role":"user","content":"a"}`
+	replies := `,{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"e"}`
+	talk := head + "," + settings + replies + "]}"
+	for _, tt := range []struct {
+		name     string
+		from, to int // what is cut out
+		want     string
+		repairs  []transcript.Fix
+	}{
+		{
+			"the user message behind it goes", 3, 4,
+			head + "," + settings + strings.Replace(replies, `,{"role":"user","content":"c"}`, "", 1) + "]}",
+			nil,
+		},
+		{
+			"the reply behind it goes", 2, 3,
+			head + strings.TrimPrefix(replies, `,{"role":"assistant","content":"b"}`) + "]}",
+			[]transcript.Fix{{Message: 1, What: "settings inside the conversation left out"}},
+		},
+	} {
+		w := transcript.Whole(decode(t, talk))
+		w.Entries = slices.Delete(w.Entries, tt.from, tt.to)
+		enc := encode(t, w)
+		if diff := cmp.Diff(tt.want, string(enc.Data)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(tt.repairs, enc.Repairs); diff != "" {
+			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
+		}
+		if found, err := (Format{}).Validate(enc.Data); err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", tt.name, found, err)
+		}
 	}
 }
 

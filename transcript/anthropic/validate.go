@@ -131,6 +131,8 @@ func (c *checker) message(i int) {
 		c.report("A0", i, "the message has no content")
 	case last && m.role == "assistant" && m.text == "":
 		// a last reply may be empty
+	case m.onlySettings():
+		// and so may what is there for something else
 	case !m.list && blank(m.text) || m.list && len(m.blocks) == 0:
 		c.report("A10", i, "the message is empty")
 	}

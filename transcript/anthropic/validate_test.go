@@ -15,6 +15,8 @@ const (
 	answer = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}`
 	reply  = `{"role":"assistant","content":"done"}`
 	notice = `{"role":"system","content":"note"}`
+
+	settings = `{"role":"system","content":[],"output_config":{"effort":"low"}}`
 )
 
 func TestValidate(t *testing.T) {
@@ -92,6 +94,8 @@ func TestValidate(t *testing.T) {
 			list:   []string{ask},
 			want:   []string{"A13 -1"},
 		},
+		{name: "settings alone", fields: `"model":"claude-opus-4-8",`, list: []string{ask, settings, reply, ask}},
+		{name: "settings alone, of the user", list: []string{strings.ReplaceAll(settings, "system", "user")}, want: []string{"A10 0"}},
 		{name: "a note, model unknown", list: []string{ask, notice, reply}},
 		{name: "a note, model that takes it", fields: `"model":"claude-opus-4-8",`, list: []string{ask, notice}},
 		{name: "a note, model that does not", fields: `"model":"claude-sonnet-4-6",`, list: []string{ask, notice}, want: []string{"A15 1"}},
