@@ -81,14 +81,15 @@ func (e *Engine) catalogOf(scope governance.Scope) *catalog {
 }
 
 // catalog returns the catalog of a scope as the store has it now, locked for
-// reading. The caller unlocks it.
+// reading. The caller unlocks it. The store is asked first, so that who is denied a
+// scope moves no other out of memory.
 func (e *Engine) catalog(ctx context.Context, scope governance.Scope) (*catalog, error) {
-	k := e.catalogOf(scope)
 	for {
 		version, err := e.store.Version(ctx, scope)
 		if err != nil {
 			return nil, err
 		}
+		k := e.catalogOf(scope)
 		k.mu.RLock()
 		if k.version >= version {
 			return k, nil

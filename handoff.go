@@ -67,7 +67,7 @@ func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *Hando
 // A CheckHandoffRequest is a packet in Markdown or JSON, and the session that it
 // claims to be of, or none.
 type CheckHandoffRequest struct {
-	Name    string               `json:"name"` // of the file, for errors
+	Name    string               `json:"name,omitempty"` // of the file, for errors
 	Data    []byte               `json:"data"`
 	Session transcript.SessionID `json:"session,omitempty"`
 }
@@ -94,7 +94,7 @@ func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *
 
 // An AcceptRequest is a packet in Markdown or JSON.
 type AcceptRequest struct {
-	Name   string `json:"name"` // of the file, for errors
+	Name   string `json:"name,omitempty"` // of the file, for errors
 	Data   []byte `json:"data"`
 	Format string `json:"format,omitempty"` // of the new conversation; "openai" by default
 	DryRun bool   `json:"dry_run,omitempty"`

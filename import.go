@@ -18,7 +18,7 @@ import (
 
 // An ImportRequest is a file with a conversation.
 type ImportRequest struct {
-	Name   string `json:"name"`             // of the file; goes into errors
+	Name   string `json:"name,omitempty"`   // of the file; goes into errors
 	Format string `json:"format,omitempty"` // "" or "auto" finds out
 	Data   []byte `json:"data"`             // must not be changed afterwards
 	DryRun bool   `json:"dry_run,omitempty"`

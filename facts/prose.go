@@ -348,7 +348,7 @@ var (
 		simplest approach|simplest fix|cleanest approach|cleanest solution|cleanest fix|right approach|better approach|best solution|best fix
 		the right fix|the fix is|the solution is|no need to|agreed to|agreed on|should use`)
 	choosing = phrasesOf(`let's|lets|use|go with|keep|please use|please keep|make it|we decided|i decided`)
-	saying   = phrasesOf(`let's review|let's talk|let's do a|let's discuss|let's look|let's see|let's check|let's pause|let's brainstorm|let's summarize
+	saying   = phrasesOf(`what you decided|what we decided|what i decided|what was decided|let's review|let's talk|let's do a|let's discuss|let's look|let's see|let's check|let's pause|let's brainstorm|let's summarize
 		let's start|let's test|let's begin|let's continue|let's try|let's address|let's proceed|the fix is working|the fix is complete|the fix is straightforward
 		the fix is simple|the fix is correct|fix is in place|if you prefer|would you prefer|use case|use cases|was intentionally|now that we prefer
 		go with your|let's go ahead`)

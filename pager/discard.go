@@ -331,7 +331,7 @@ type DiscardError struct {
 
 // A Refusal says why a block may not be discarded.
 type Refusal struct {
-	Block  string `json:"block"` // as it was named
+	Block  string `json:"block"` // its id, or how it was named if that is none
 	Rule   Rule   `json:"rule,omitempty"`
 	Reason string `json:"reason"`
 }

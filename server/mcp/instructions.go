@@ -6,7 +6,7 @@ const Instructions = `Carrel keeps conversations whole and the context window sm
 
 Stubs stand for what was cut:
 [carrel 77e0b1c2: paged Read main.go, 1204 tokens; recall by id]
-[carrel: stashed 200000 bytes, 3000 lines as 5ce1a0b2c3d4e5f6: ...]
+[carrel: stashed 200000 bytes, 3000 lines as 5ce1a0b2c3d4e5f6. For all of it use the recall tool ...]
 [carrel sum_0a1b2c3d: summary of blocks 1 to 40, ...]
 To see the original, call the recall tool of this server. Its first parameter is id: the hexadecimal or sum_ id that stands in the stub. A long original comes in pieces: call again with the from that the answer names. With text=true a block is what it says instead of its JSON.
 

@@ -218,6 +218,16 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	}
 }
 
+// Who hands a session on is who the token is for, too.
+func TestNobodyHandsOnForAnother(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say("build the pump")})
+	got := get[carrel.HandoffResult](t, w.ask("POST", "/v1/sessions/s/handoff", map[string]any{"by": "grace"}))
+	if got.Packet.CreatedBy != "ada" {
+		t.Errorf("handed on by %q", got.Packet.CreatedBy)
+	}
+}
+
 func TestWhoami(t *testing.T) {
 	w := newWorld(t, nil)
 	w.grants["whole"].Expires = now.Add(time.Hour)

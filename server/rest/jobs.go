@@ -241,5 +241,8 @@ func (e engine) reviews(ctx context.Context, scope governance.Scope, _ *api.None
 	return whole(e.Reviews(ctx, scope))
 }
 
+// hand makes the caller the one who hands a session on.
+func hand(req *carrel.HandoffRequest, g *governance.Grant) { req.By = string(g.Actor) }
+
 // sign makes the caller the one who decides.
 func sign(req *carrel.ReviewDecision, g *governance.Grant) { req.By = string(g.Actor) }

@@ -45,7 +45,7 @@ func (s *server) registerContracts() {
 	handle(s, &api.Contract, engine.contractOf)
 	handle(s, &api.AmendContract, engine.AmendContract)
 	handle(s, &api.CheckContract, bySession(engine.CheckContract))
-	handle(s, &api.Handoff, engine.Handoff)
+	handle(s, &api.Handoff, engine.Handoff).binds(hand)
 	handle(s, &api.CheckHandoff, engine.CheckHandoff)
 	handle(s, &api.Accept, engine.Accept)
 }
