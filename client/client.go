@@ -39,7 +39,6 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"net"
 	"net/http"
 	"time"
 
@@ -93,7 +92,7 @@ func New(url string, opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: options: %w", err)
 	}
-	c := &Client{base: base, opts: o, sleep: sleep, rand: mathrand.Int64N, key: rand.Text}
+	c := &Client{base: base, opts: o, sleep: httpjson.Sleep, rand: mathrand.Int64N, key: rand.Text}
 	c.http = *o.HTTPClient
 	c.http.Jar = nil
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -112,7 +111,7 @@ func (o *Options) complete() (Options, error) {
 	httpjson.SetDefault(&c.Retries, 3)
 	httpjson.SetDefault(&c.MaxReply, 256<<20)
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{Transport: transport()}
+		c.HTTPClient = &http.Client{Transport: httpjson.Transport(256)}
 	}
 	if c.UserAgent == "" {
 		c.UserAgent = "carrel-client"
@@ -121,30 +120,4 @@ func (o *Options) complete() (Options, error) {
 		return Options{}, errors.New("token has a character that cannot be sent") // and is not shown
 	}
 	return c, nil
-}
-
-// transport returns one that, unlike the default of package http, takes no proxy
-// from the environment.
-func transport() *http.Transport {
-	return &http.Transport{
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-// sleep waits for a time, or until the context is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -67,7 +67,7 @@ func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
 	SetDefault(&o.Retries, 2)
 	SetDefault(&o.MaxReply, maxReply)
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Sleep
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Int64N
@@ -94,26 +94,28 @@ func New(o Options) *Client {
 	if o.HTTPClient != nil {
 		c.http = *o.HTTPClient
 	} else {
-		c.http.Transport = transport()
+		c.http.Transport = Transport(4)
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c
 }
 
-// transport returns one that, unlike the default of package http, takes no
-// proxy from the environment.
-func transport() *http.Transport {
+// Transport returns one that keeps up to so many connections open and, unlike the
+// default of package http, takes no proxy from the environment.
+func Transport(idle int) *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           4,
+		MaxIdleConns:           idle,
+		MaxIdleConnsPerHost:    idle,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for a time, or until the context is done.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

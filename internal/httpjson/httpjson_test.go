@@ -217,16 +217,16 @@ func TestCallerThatGivesUp(t *testing.T) {
 		t.Errorf("%v after %d calls, want the context's own after 1", err, calls.Load())
 	}
 	cancel()
-	if err := sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pause ends with %v", err)
 	}
 }
 
 func TestDefaults(t *testing.T) {
-	if err := sleep(t.Context(), time.Nanosecond); err != nil {
+	if err := Sleep(t.Context(), time.Nanosecond); err != nil {
 		t.Error(err)
 	}
-	if transport().Proxy != nil {
+	if Transport(1).Proxy != nil {
 		t.Error("the default transport takes a proxy from the environment")
 	}
 	var o Options
