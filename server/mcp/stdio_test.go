@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -191,7 +192,7 @@ func TestVersions(t *testing.T) {
 // the first runs; afterwards the id is free again.
 func TestIDsInUse(t *testing.T) {
 	in, feed := io.Pipe()
-	var out output
+	told, out := io.Pipe()
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	e := newEngine(t, memory.New())
 	give := whole(e)
@@ -201,24 +202,47 @@ func TestIDsInUse(t *testing.T) {
 		return give(ctx)
 	}, nil)
 	ended := make(chan error)
-	go func() { ended <- s.ServeStdio(t.Context(), in, &out) }()
+	go func() {
+		err := s.ServeStdio(t.Context(), in, out)
+		_ = out.Close()
+		ended <- err
+	}()
 	const call = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"status","arguments":{}}}` + "\n"
-	if _, err := io.WriteString(feed, hello+call); err != nil {
-		t.Fatal(err)
+	lines := bufio.NewScanner(told)
+	line := func() string {
+		t.Helper()
+		if !lines.Scan() {
+			t.Fatalf("no more is said: %v", lines.Err())
+		}
+		return lines.Text()
 	}
+	write := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(feed, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(hello + call)
+	line() // to the hello
 	<-begun
-	if _, err := io.WriteString(feed, call); err != nil {
-		t.Fatal(err)
+	write(call)
+	if got := line(); !strings.Contains(got, "is not answered yet") {
+		t.Errorf("the second call is answered by %s", got)
+	}
+	close(goOn)
+	if got := line(); !strings.Contains(got, `"id":7`) {
+		t.Errorf("the first call is answered by %s", got)
+	}
+	write(call)
+	<-begun
+	if got := line(); !strings.Contains(got, `"id":7`) {
+		t.Errorf("the third call is answered by %s", got)
 	}
 	if err := feed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	close(goOn)
 	if err := <-ended; err != nil {
 		t.Fatal(err)
-	}
-	if n := strings.Count(out.b.String(), `"id":7`); n != 1 || !strings.Contains(out.b.String(), "is not answered yet") {
-		t.Errorf("%d answers with the id:\n%s", n, out.b.String())
 	}
 }
 
