@@ -169,7 +169,7 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	if _, err := identify(ctx, conn, path, len(steps)); err != nil {
 		return nil, err
 	}
-	if err := useWAL(ctx, conn); err != nil {
+	if err := turnToWAL(ctx, conn, o.BusyTimeout); err != nil {
 		return nil, err
 	}
 	if err := migrate(ctx, conn, path, steps); err != nil {
@@ -249,7 +249,27 @@ func checkEngine(version string) error {
 	return nil
 }
 
-// useWAL turns to write-ahead logging.
+// walPause is how long to wait before turning to write-ahead logging is tried again.
+const walPause = 5 * time.Millisecond
+
+// turnToWAL turns to write-ahead logging. While somebody else reads a file that has no
+// log yet, or turns to one as well, the engine refuses that without waiting; then it is
+// tried again, until it has taken about as long as a lock is waited for.
+func turnToWAL(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
+	for waited := time.Duration(0); ; waited += walPause {
+		err := useWAL(ctx, conn)
+		if e, ok := errors.AsType[*engine.Error](err); !ok || e.Code()&0xff != codes.SQLITE_BUSY || waited >= patience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(walPause):
+		}
+	}
+}
+
+// useWAL turns to write-ahead logging, at once or not at all.
 func useWAL(ctx context.Context, conn *sql.Conn) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, setWAL).Scan(&mode); err != nil {

@@ -236,6 +236,32 @@ func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
 	}
 }
 
+// Those who find no log yet, all at once, wait for each other.
+func TestOpenForTheFirstTimeAtOnce(t *testing.T) {
+	t.Parallel()
+	const rounds, openers = 8, 6
+	for range rounds {
+		path := newPath(t)
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for range openers {
+			wg.Go(func() {
+				<-start
+				s, err := sqlite.Open(t.Context(), path, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+	}
+}
+
 // What is no store of Carrel is named, refused and left alone.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
