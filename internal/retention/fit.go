@@ -14,16 +14,15 @@ import (
 // FitOptions adjusts [Fit]. The zero value has what the weights that Carrel comes
 // with were found with.
 type FitOptions struct {
-	Families  []string // to fit to; default all
-	Rounds    int      // of the descent; default 200
-	NameRidge float64  // what a weight of a name costs that is not zero; default 400
-	LineRidge float64  // the same for lines; default 50
-	Copy      int      // see [facts.Model]; default 1400
+	Families []string // to fit to; default all
+	Rounds   int      // of the boosting; default 800
+	Ridge    float64  // what a step costs by its square; default 300
+	Copy     int      // see [facts.Model]; default 1400
 }
 
-// Fit finds the weights of a model from trajectories: by logistic regression over
-// the bins, of what was needed after cuts at every third percent of a trajectory,
-// from the fifteenth on. A case counts by the root of its needs, so that neither the
+// Fit finds the weights of a model from trajectories: by boosting over the bins, for
+// what was needed after cuts at every third percent of a trajectory, from the
+// fifteenth on. A case counts by the root of its needs, so that neither the
 // long ones nor the short ones decide alone. doc/design/need.md says more. Equal
 // trajectories and options give equal weights.
 func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
@@ -31,8 +30,7 @@ func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
 	if opts != nil {
 		o = *opts
 	}
-	o.Rounds, o.Copy = cmp.Or(o.Rounds, 200), cmp.Or(o.Copy, 1400)
-	o.NameRidge, o.LineRidge = cmp.Or(o.NameRidge, 400), cmp.Or(o.LineRidge, 50)
+	o.Rounds, o.Ridge, o.Copy = cmp.Or(o.Rounds, 800), cmp.Or(o.Ridge, 300), cmp.Or(o.Copy, 1400)
 	common := NewCommon(all)
 	var cases []*Case
 	for _, t := range all {
@@ -41,14 +39,27 @@ func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
 		}
 	}
 	ofNames, ofLines := facts.FeaturesOfNames(), facts.FeaturesOfLines()
-	m := facts.Model{Copy: o.Copy, Names: fit(nil, ofNames, descent{}), Lines: fit(nil, ofLines, descent{})}
+	m := facts.Model{Copy: o.Copy, Names: fit(nil, ofNames, &o), Lines: fit(nil, ofLines, &o)}
 	examples := make([][]example, len(cases))
 	each(len(cases), func(i int) { examples[i] = cases[i].nameExamples(&m) })
-	m.Names = fit(slices.Concat(examples...), ofNames, descent{o.Rounds, o.NameRidge})
+	m.Names = fit(slices.Concat(examples...), ofNames, &o)
 	// The features of lines need the chances of names.
 	each(len(cases), func(i int) { examples[i] = cases[i].lineExamples(&m) })
-	m.Lines = fit(slices.Concat(examples...), ofLines, descent{o.Rounds, o.LineRidge})
+	m.Lines = fit(slices.Concat(examples...), ofLines, &o)
+	markStale(&m.Lines, ofLines)
 	return &m
+}
+
+// staleWeight is at most the weight of a line that a change took away.
+const staleWeight = -250
+
+// markStale has lines that a change took away come behind those that it left, and
+// behind what it gave. It is a matter of what is true, and the examples have too few
+// of them to tell.
+func markStale(c *facts.Card, features []facts.Feature) {
+	f := slices.IndexFunc(features, func(f facts.Feature) bool { return f.Name == "change" })
+	w := &c.Weights[f][slices.Index(features[f].Bins, "takes")]
+	*w = min(*w, staleWeight)
 }
 
 // Cuts to fit with.
@@ -145,19 +156,60 @@ func (c *Case) lineExamples(m *facts.Model) []example {
 	return list
 }
 
-// fit is logistic regression over bins, by damped Newton steps along each weight.
-func fit(list []example, features []facts.Feature, o descent) facts.Card {
-	at := make([]int, len(features)) // of the first bin of each feature
+// fit is gradient boosting of stumps for the log loss (Friedman, Greedy Function
+// Approximation, 2001, with Newton steps). Each round cuts one feature in two, between
+// two of its bins, where that gains most, and moves the weights of the bins on either
+// side. So neighboring bins share what they learn, and what a feature has no part in it
+// gets no weight for.
+func fit(list []example, features []facts.Feature, o *FitOptions) facts.Card {
+	b := newBoosting(list, features)
+	for range o.Rounds {
+		b.slopes()
+		cut, ok := b.best(o.Ridge)
+		if !ok {
+			break
+		}
+		b.move(cut)
+	}
+	return b.card()
+}
+
+const (
+	stepShare  = 0.1 // of a Newton step, that is taken
+	leastMoved = 20  // examples on each side of a cut
+	partSize   = 1 << 14
+)
+
+// A boosting is in the middle of a fit. Bins of all features are numbered in one row.
+type boosting struct {
+	features []facts.Feature
+	list     []example
+	at       []int     // number of the first bin of each feature
+	count    []int     // examples in each bin
+	z        []float64 // log odds of each example
+	bias     float64
+	weights  []float64
+	parts    []slopes
+	sum      slopes
+}
+
+// slopes are the first and second derivatives of the loss, by bin.
+type slopes struct{ slope, bend []float64 }
+
+func newSlopes(n int) slopes { return slopes{make([]float64, n), make([]float64, n)} }
+
+func newBoosting(list []example, features []facts.Feature) *boosting {
+	b := &boosting{features: features, list: list, at: make([]int, len(features)), z: make([]float64, len(list))}
 	n := 0
 	for f := range features {
-		at[f] = n
+		b.at[f] = n
 		n += len(features[f].Bins)
 	}
-	bins := make([]uint16, 0, len(list)*len(features))
+	b.count, b.weights, b.sum = make([]int, n), make([]float64, n), newSlopes(n)
 	yes, no := 1e-9, 1e-9
 	for i := range list {
-		for f, b := range list[i].bins {
-			bins = append(bins, uint16(at[f])+uint16(b)) //nolint:gosec // there are few bins
+		for f, k := range list[i].bins {
+			b.count[b.at[f]+int(k)]++
 		}
 		if list[i].needed {
 			yes += list[i].weight
@@ -165,69 +217,119 @@ func fit(list []example, features []facts.Feature, o descent) facts.Card {
 			no += list[i].weight
 		}
 	}
-	w, bias := make([]float64, n), math.Log(yes/no)
-	parts := make([]slopes, (len(list)+1<<14-1)>>14)
-	for range o.rounds {
-		each(len(parts), func(k int) {
-			parts[k] = newSlopes(n)
-			for i := k << 14; i < min((k+1)<<14, len(list)); i++ {
-				parts[k].add(&list[i], bins[i*len(features):(i+1)*len(features)], w, bias)
+	b.bias = math.Log(yes / no)
+	for i := range b.z {
+		b.z[i] = b.bias
+	}
+	b.parts = make([]slopes, (len(list)+partSize-1)/partSize)
+	for k := range b.parts {
+		b.parts[k] = newSlopes(n)
+	}
+	return b
+}
+
+// slopes sums the derivatives, in parts, so that the sums do not depend on the number
+// of processors.
+func (b *boosting) slopes() {
+	each(len(b.parts), func(k int) {
+		p := &b.parts[k]
+		clear(p.slope)
+		clear(p.bend)
+		for i := k * partSize; i < min((k+1)*partSize, len(b.list)); i++ {
+			x := &b.list[i]
+			chance := 1 / (1 + math.Exp(-b.z[i]))
+			slope, bend := chance*x.weight, chance*(1-chance)*x.weight
+			if x.needed {
+				slope -= x.weight
 			}
-		})
-		sum := newSlopes(n)
-		for k := range parts {
-			sum.join(&parts[k])
+			for f, bin := range x.bins {
+				at := b.at[f] + int(bin)
+				p.slope[at] += slope
+				p.bend[at] += bend
+			}
 		}
-		bias -= sum.bias / (sum.biasBend + 1e-9) / 10
-		for b := range w {
-			w[b] -= (sum.slope[b] + o.ridge*w[b]) / (sum.bend[b] + o.ridge) / float64(len(features))
+	})
+	clear(b.sum.slope)
+	clear(b.sum.bend)
+	for k := range b.parts {
+		for i := range b.sum.slope {
+			b.sum.slope[i] += b.parts[k].slope[i]
+			b.sum.bend[i] += b.parts[k].bend[i]
 		}
 	}
-	card := facts.Card{Bias: int(math.Round(bias * 1000)), Weights: make([][]int, len(features))}
-	for f := range features {
-		for b := range features[f].Bins {
-			card.Weights[f] = append(card.Weights[f], int(math.Round(w[at[f]+b]*1000)))
+}
+
+// A stump cuts a feature before a bin, and says what is added on either side.
+type stump struct {
+	feature, before int
+	low, high, gain float64
+}
+
+// best returns the stump that gains most, the first of equal ones.
+func (b *boosting) best(ridge float64) (best stump, ok bool) {
+	for f := range b.features {
+		var slope, bend float64
+		count := 0
+		from, to := b.at[f], b.at[f]+len(b.features[f].Bins)
+		for k := from; k < to; k++ {
+			slope += b.sum.slope[k]
+			bend += b.sum.bend[k]
+			count += b.count[k]
+		}
+		var low, lowBend float64
+		n := 0
+		for k := from; k < to-1; k++ {
+			low += b.sum.slope[k]
+			lowBend += b.sum.bend[k]
+			n += b.count[k]
+			if n < leastMoved || count-n < leastMoved {
+				continue
+			}
+			high, highBend := slope-low, bend-lowBend
+			gain := low*low/(lowBend+ridge) + high*high/(highBend+ridge) - slope*slope/(bend+ridge)
+			if gain > best.gain {
+				best, ok = stump{f, k + 1 - from, -stepShare * low / (lowBend + ridge), -stepShare * high / (highBend + ridge), gain}, true
+			}
 		}
 	}
+	return best, ok
+}
+
+// move adds a stump to the weights and to the log odds of all examples.
+func (b *boosting) move(s stump) {
+	add := make([]float64, len(b.features[s.feature].Bins))
+	for k := range add {
+		add[k] = s.low
+		if k >= s.before {
+			add[k] = s.high
+		}
+		b.weights[b.at[s.feature]+k] += add[k]
+	}
+	each(len(b.parts), func(k int) {
+		for i := k * partSize; i < min((k+1)*partSize, len(b.list)); i++ {
+			b.z[i] += add[b.list[i].bins[s.feature]]
+		}
+	})
+}
+
+// card returns the weights, those of each feature less their mean over the examples,
+// which goes into the bias. So a weight says what a bin adds to what is usual.
+func (b *boosting) card() facts.Card {
+	bias := b.bias
+	card := facts.Card{Weights: make([][]int, len(b.features))}
+	for f := range b.features {
+		n, sum := 0, 0.0
+		bins := len(b.features[f].Bins)
+		for k := b.at[f]; k < b.at[f]+bins; k++ {
+			n += b.count[k]
+			sum += float64(b.count[k]) * b.weights[k]
+		}
+		mean := sum / float64(max(n, 1))
+		bias += mean
+		for k := b.at[f]; k < b.at[f]+bins; k++ {
+			card.Weights[f] = append(card.Weights[f], int(math.Round((b.weights[k]-mean)*1000)))
+		}
+	}
+	card.Bias = int(math.Round(bias * 1000))
 	return card
-}
-
-// A descent says how far to go and what a weight costs that is not zero.
-type descent struct {
-	rounds int
-	ridge  float64
-}
-
-// slopes are the first and second derivatives of the loss.
-type slopes struct {
-	bias, biasBend float64
-	slope, bend    []float64
-}
-
-func newSlopes(n int) slopes { return slopes{slope: make([]float64, n), bend: make([]float64, n)} }
-
-func (s *slopes) add(x *example, bins []uint16, w []float64, z float64) {
-	for _, b := range bins {
-		z += w[b]
-	}
-	p := 1 / (1 + math.Exp(-z))
-	miss, bend := p*x.weight, p*(1-p)*x.weight
-	if x.needed {
-		miss -= x.weight
-	}
-	s.bias += miss
-	s.biasBend += bend
-	for _, b := range bins {
-		s.slope[b] += miss
-		s.bend[b] += bend
-	}
-}
-
-func (s *slopes) join(t *slopes) {
-	s.bias += t.bias
-	s.biasBend += t.biasBend
-	for b := range s.slope {
-		s.slope[b] += t.slope[b]
-		s.bend[b] += t.bend[b]
-	}
 }

@@ -3,6 +3,7 @@ package retention
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,37 +38,68 @@ func calls(id, name, args string) Message {
 	return Message{Role: RoleAssistant, Calls: []Call{{id, name, args}}}
 }
 
-// weight returns the weight of a bin.
-func weight(t *testing.T, c *facts.Card, features []facts.Feature, feature, bin string) int {
+// chances returns the mean chances, by a model, of the names and of the lines of a
+// session that have a word in them.
+func chances(t *testing.T, m *facts.Model, of *Trajectory, word string) (name, line facts.Chance) {
 	t.Helper()
-	for f := range features {
-		if b := slices.Index(features[f].Bins, bin); features[f].Name == feature && b >= 0 {
-			return c.Weights[f][b]
+	cases := of.fitting(nil)
+	if len(cases) == 0 {
+		t.Fatal("there is no case")
+	}
+	pieces := cases[len(cases)-1].pieces()
+	need := facts.Estimate(pieces, m)
+	names, lines := facts.Chance(0), facts.Chance(0)
+	for i := range pieces {
+		for k := range pieces[i].Marks {
+			if mark := &pieces[i].Marks[k]; strings.HasPrefix(pieces[i].Text[mark.From:mark.To], word) {
+				name += need.Names[need.Marks[i][k]].Chance
+				names++
+			}
+		}
+		for k := range pieces[i].Lines {
+			if l := &pieces[i].Lines[k]; strings.Contains(pieces[i].Text[l.From:l.To], word) {
+				line += need.Lines[i][k].Chance
+				lines++
+			}
 		}
 	}
-	t.Fatalf("no bin %s of a feature %s", bin, feature)
-	return 0
+	if names == 0 || lines == 0 {
+		t.Fatalf("%d names and %d lines have %q", names, lines, word)
+	}
+	return name / names, line / lines
 }
 
 func TestFitFindsWhatMatters(t *testing.T) {
-	m := Fit(schooled("f", 8), &FitOptions{Rounds: 50, NameRidge: 1, LineRidge: 1, Copy: 700})
+	m := Fit(schooled("f", 8), &FitOptions{Rounds: 300, Ridge: 1, Copy: 700})
 	if m.Copy != 700 {
 		t.Errorf("copy is %d, want 700", m.Copy)
 	}
-	names, lines := facts.FeaturesOfNames(), facts.FeaturesOfLines()
-	for _, tt := range []struct {
-		of       string
-		card     *facts.Card
-		features []facts.Feature
-	}{{"names", &m.Names, names}, {"lines", &m.Lines, lines}} {
-		read := weight(t, tt.card, tt.features, "source", "read")
-		output := weight(t, tt.card, tt.features, "source", "output")
-		if read <= 0 || output >= 0 {
-			t.Errorf("%s: %d for what was read, %d for what was printed: want more than 0, and less", tt.of, read, output)
+	other := schooled("g", 1)[0] // which it was not fitted to
+	read, line := chances(t, m, other, "handler_")
+	printed, logged := chances(t, m, other, "client_")
+	if read < 4*printed || line < 4*logged {
+		t.Errorf("chances of what was read %d, %d, of what was printed %d, %d: want much more", read, line, printed, logged)
+	}
+}
+
+// A weight says what a bin adds to what is usual: the mean of a feature is nothing.
+func TestFitWeightsAreOfTheUsual(t *testing.T) {
+	all := schooled("f", 6)
+	m := Fit(all, &FitOptions{Rounds: 100, Ridge: 1})
+	var list []example
+	for _, tr := range all {
+		for _, c := range tr.fitting(NewCommon(all)) {
+			list = append(list, c.nameExamples(m)...)
 		}
 	}
-	if w := weight(t, &m.Names, names, "kind", "url"); w != 0 {
-		t.Errorf("what was never seen has the weight %d", w)
+	for f, feature := range facts.FeaturesOfNames() {
+		sum := 0
+		for i := range list {
+			sum += m.Names.Weights[f][list[i].bins[f]]
+		}
+		if mean := sum / len(list); mean < -1 || mean > 1 {
+			t.Errorf("%s: the mean weight is %d", feature.Name, mean)
+		}
 	}
 }
 
