@@ -45,10 +45,11 @@ const (
 
 // Shares of a budget. A share that one part has no use for goes to the others.
 const (
-	headShare = 4  // a fourth at most goes to heads, before there is one for each block
-	saidShare = 4  // a fourth goes to what a person said and hard rules hold, whole
-	ruleShare = 16 // a sixteenth to what else rules hold, whole, while little is spent
-	little    = 8  // that is an eighth of the history; what is spent above that goes there
+	headShare = 8  // an eighth goes to heads, before there is one for each block
+	saidShare = 4  // a fourth to what a person said and hard rules hold, whole
+	onceShare = 16 // a sixteenth at most of it to one block of these
+	ruleShare = 64 // a sixty-fourth to what else rules hold, whole
+	little    = 8  // all while little is spent: an eighth of the history. What is spent above goes to heads, then to whole blocks
 )
 
 // Cover returns the plan that keeps lines: for the budget, as much as it can of what
@@ -59,11 +60,12 @@ const (
 // passages behind it, until all of it is there and the block stays whole.
 //
 // A block under a rule has a short head from the beginning. Three queues take turns. One
-// has the heads, those of blocks under rules first. One has the blocks from which nothing should be missing, line by line: those under hard
-// rules, strongest first, and then all others, newest first. The third has all
-// passages, and gives the one whose identifiers and line are worth most for its bytes:
-// what a passage has that the window has already is worth nothing, so what is said
-// twice is kept once.
+// has the heads, those of blocks under rules first. One has the blocks from which
+// nothing should be missing, line by line: those under hard rules, strongest first, and
+// then all others, newest first; a long text that a person pasted does not keep out what
+// they said after it. The third has all passages, and gives the one whose identifiers
+// and line are worth most for its bytes: what a passage has that the window has already
+// is worth nothing, so what is said twice is kept once.
 //
 // The order in which they are taken does not depend on the budget, and a plan takes
 // them up to the first that does not fit. So whatever a plan keeps, every plan with a
@@ -96,7 +98,6 @@ type covering struct {
 	p       *Plan
 	heads   []int // blocks without a head, in order
 	wholes  []int // blocks from which nothing should be missing, in order
-	at      int   // next passage of the first of wholes
 	best    offers
 	blocks  []covered
 	names   []bool // identifiers that are there
@@ -116,6 +117,9 @@ type covered struct {
 	whole Form // that it has when nothing of it is missing
 	taken []bool
 	lines int // that are missing
+
+	at      int // next passage on the way to being whole
+	onWhole token.Count
 }
 
 func newCovering(r *CoverRequest, p *Plan) *covering {
@@ -296,38 +300,39 @@ func (c *covering) offer() {
 func (c *covering) run() {
 	for !c.full {
 		switch {
-		case c.onHeads*headShare <= c.spent && c.nextHead():
-		case c.nextWhole(c.forWhole() - c.onWhole):
+		case c.forHeads() >= c.onHeads && c.nextHead():
+		case c.nextWhole(false):
 		case c.nextBest():
 		case c.nextHead():
-		case c.nextWhole(c.r.Budget):
+		case c.nextWhole(true):
 		default:
 			return
 		}
 	}
 }
 
-// forWhole returns how much of what is spent so far is for whole blocks: of what is
-// spent above little, all while there are blocks under rules, then half; of the rest a
-// small part.
-func (c *covering) forWhole() token.Count {
+// forHeads returns how much of what is spent so far is for heads: of what is spent above
+// little all, so that nothing is without one for long, and of the rest a small part.
+func (c *covering) forHeads() token.Count {
 	above := max(c.spent-c.history/little, 0)
-	below := c.spent - above
-	switch rule := c.nextRule(); {
-	case rule.urgency() < said:
-		return below/saidShare + above
-	case rule != "":
-		return below/ruleShare + above
-	}
-	return below/ruleShare + above/2
+	return (c.spent-above)/headShare + above
 }
 
-// nextRule returns the rule of the block that should be whole next, or none.
-func (c *covering) nextRule() Rule {
-	if len(c.wholes) == 0 {
-		return ""
+// forWhole returns how many tokens the next step toward a whole block may take, of the
+// part of all such steps and of the part of this block. Of what is spent above little
+// they have all while there are blocks under rules, then half; of the rest a small part.
+func (c *covering) forWhole(i int) (all, one token.Count) {
+	above := max(c.spent-c.history/little, 0)
+	below := c.spent - above
+	switch rule := c.r.Blocks[i].Rule; {
+	case rule.urgency() < said:
+		return below/saidShare + above - c.onWhole, below/onceShare + above - c.blocks[i].onWhole
+	case rule != "":
+		all = below/ruleShare + above - c.onWhole
+	default:
+		all = below/ruleShare + above/2 - c.onWhole
 	}
-	return c.r.Blocks[c.wholes[0]].Rule
+	return all, all
 }
 
 // spend takes so many tokens, if they are there.
@@ -400,35 +405,40 @@ func (c *covering) setOpen(i int, to Form, n token.Count) {
 	}
 }
 
-// nextWhole takes the next passage of the first block from which something is
-// missing, or makes the block whole, if that costs no more than so many tokens.
-func (c *covering) nextWhole(most token.Count) bool {
-	for len(c.wholes) > 0 {
-		i := c.wholes[0]
+// nextWhole takes the next passage of the first block from which something is missing
+// and that may have more now, or makes the block whole. In the end all may have more.
+func (c *covering) nextWhole(end bool) bool {
+	for n := 0; n < len(c.wholes); {
+		i := c.wholes[n]
 		b, passages := &c.blocks[i], c.r.Readings[i].Passages
-		for !b.fixed && c.at < len(passages) && (b.taken[c.at] || int(passages[c.at].Line) != c.at) {
-			c.at++
+		for !b.fixed && b.at < len(passages) && (b.taken[b.at] || int(passages[b.at].Line) != b.at) {
+			b.at++
 		}
-		switch before := c.spent; {
-		case b.fixed:
-		case c.at < len(passages):
-			if c.cost(i, c.at) > most {
-				return false
-			}
-			if c.take(i, c.at) {
-				c.onWhole += c.spent - before
-			}
-			return true
-		case c.canBeWhole(i):
-			if c.r.Size(i, b.whole)-c.p.Decisions[i].After > most {
-				return false
-			}
-			if c.complete(i) {
-				c.onWhole += max(c.spent-before, 0)
-			}
-			return true
+		var cost token.Count
+		switch {
+		case b.fixed || b.at == len(passages) && !c.canBeWhole(i):
+			copy(c.wholes[1:n+1], c.wholes[:n])
+			c.wholes = c.wholes[1:]
+			continue
+		case b.at < len(passages):
+			cost = c.cost(i, b.at)
+		default:
+			cost = c.r.Size(i, b.whole) - c.p.Decisions[i].After
 		}
-		c.wholes, c.at = c.wholes[1:], 0
+		switch all, one := c.forWhole(i); {
+		case end:
+		case cost > all:
+			return false
+		case cost > one:
+			n++ // what is said next has a part of its own
+			continue
+		}
+		before := c.spent
+		if b.at < len(passages) && c.take(i, b.at) || b.at == len(passages) && c.complete(i) {
+			b.onWhole += max(c.spent-before, 0)
+			c.onWhole += max(c.spent-before, 0)
+		}
+		return true
 	}
 	return false
 }

@@ -122,6 +122,50 @@ func TestCoverHoldsWhatRulesHold(t *testing.T) {
 	}
 }
 
+// A long text that a person pasted does not take the part of what they said otherwise:
+// the order behind it is whole, and so are most of the lines that are likely.
+func TestCoverKeepsOrdersBesideALongText(t *testing.T) {
+	names := make([]int64, 400)
+	pasted, log := make([]int32, 300), make([]int32, 99)
+	for i := range log {
+		log[i] = int32(i + 1)
+		names[i+1] = 100
+	}
+	plan := func(budget int) *Plan {
+		return cover(t, coverRequest(budget, names,
+			page{passages: lines(40, log...)},
+			page{rule: RuleFirstTask, passages: lines(40, pasted...)},
+			page{rule: RuleCorrection, passages: lines(20, 0, 0)},
+		))
+	}
+	p := plan(1600)
+	if to := p.Decisions[2].To; to != Whole {
+		t.Errorf("the order is %s, want whole", to)
+	}
+	if n, of := len(p.Picks[1])*40, 1600/onceShare; n < of/2 || n > 2*of {
+		t.Errorf("%d tokens of the long text are kept, want about %d", n, of)
+	}
+	if n := len(p.Picks[0]); n < 25 {
+		t.Errorf("%d likely lines are kept, want most of 40", n)
+	}
+}
+
+// Above an eighth of the history nothing that is left is without a head.
+func TestCoverGivesHeadsToAll(t *testing.T) {
+	var pages []page
+	names := []int64{1000}
+	for i := range 40 {
+		names = append(names, int64(100-i))
+		pages = append(pages, page{passages: lines(30, 0, int32(i+1), 0, 0)})
+	}
+	p := cover(t, coverRequest(40*125/4, names, pages...)) // a fourth
+	for i := range p.Decisions {
+		if p.Decisions[i].To == Gone {
+			t.Errorf("block %d has no head", i)
+		}
+	}
+}
+
 func TestCoverRestoresNothing(t *testing.T) {
 	names := []int64{1000, 1000}
 	p := cover(t, coverRequest(55, names,
