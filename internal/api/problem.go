@@ -166,7 +166,7 @@ type Contradicting struct {
 // NewProblem returns an error as a problem, with everything that its types say.
 func NewProblem(err error) *Problem {
 	kind := KindOf(err)
-	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error()}
+	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next()}
 	if e, ok := carrel.Floor(err); ok {
 		p.Floor = newFloor(e)
 	}
@@ -200,6 +200,25 @@ func NewProblem(err error) *Problem {
 		p.Field = e.Field
 	}
 	return p
+}
+
+// next returns what to try next, if it is the same whatever the error says.
+func (k Kind) next() string {
+	switch k.Slug {
+	case Unauthenticated.Slug:
+		return "send Authorization: Bearer TOKEN; carrel token create makes a token"
+	case Denied.Slug:
+		return "carrel token create makes a token that may, with --allow and --for"
+	case Request.Slug:
+		return Prefix + "/openapi.json describes the request"
+	case Ambiguous.Slug:
+		return "give more of the id"
+	case Budget.Slug:
+		return "give at least floor.need tokens, or release what floor.held names"
+	case Busy.Slug, Timeout.Slug:
+		return "try again"
+	}
+	return ""
 }
 
 // newFloor sums what holds a budget up by rule, in the order in which the

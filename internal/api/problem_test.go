@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
@@ -94,4 +95,29 @@ func jsonFields(t reflect.Type) []string {
 		}
 	}
 	return names
+}
+
+// Who is refused is told what to do.
+func TestProblemsNameTheNextStep(t *testing.T) {
+	for _, err := range []error{ErrUnauthenticated, governance.ErrDenied, carrel.ErrRequest, carrel.ErrAmbiguous, carrel.ErrBudget, store.ErrConflict, store.ErrBusy} {
+		if p := NewProblem(err); p.Hint == "" {
+			t.Errorf("%v: nothing to try next", err)
+		}
+	}
+}
+
+// What a person decides, and what takes something away, is written, too.
+func TestOperationsNeedWhatTheyDo(t *testing.T) {
+	for _, o := range Operations() {
+		needs := o.Needs()
+		if !slices.Contains(needs, o.Permission) || o.Writes() != slices.Contains(needs, governance.Write) {
+			t.Errorf("%s is for %s and needs %v", o.Name, o.Permission, needs)
+		}
+		if (o.Permission == governance.Erase || o.Permission == governance.Review) && len(needs) != 2 {
+			t.Errorf("%s is for %s and needs only %v", o.Name, o.Permission, needs)
+		}
+	}
+	if len(Whoami.Needs()) != 0 || Whoami.Writes() {
+		t.Errorf("to be told who one is needs %v", Whoami.Needs())
+	}
 }
