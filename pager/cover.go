@@ -3,6 +3,7 @@ package pager
 import (
 	"cmp"
 	"container/heap"
+	"math/bits"
 	"slices"
 
 	"github.com/carrel-dev/carrel/token"
@@ -98,7 +99,7 @@ type covering struct {
 	p       *Plan
 	heads   []int // blocks without a head, in order
 	wholes  []int // blocks from which nothing should be missing, in order
-	best    offers
+	market  market
 	blocks  []covered
 	names   []bool // identifiers that are there
 	copies  map[int32]bool
@@ -239,12 +240,13 @@ func (c *covering) gain(i, k int) int64 {
 }
 
 // An offer is a passage and what it was worth for each byte when it was last looked
-// at. That only falls.
+// at. That falls, but for the head of its block, which somebody else may have paid for.
 type offer struct {
 	block, passage int32
 	rate           int64
 }
 
+// offers are a heap, the best first.
 type offers []offer
 
 func (o offers) Len() int      { return len(o) }
@@ -266,6 +268,61 @@ func (o *offers) Pop() any {
 	return last
 }
 
+// A market has all offers, in classes by how much they are worth. Only the best class is
+// a heap. Most offers are never worth enough to be looked at again, so their classes are
+// never put in order, and one that is worth less than was thought goes to another class
+// without any order.
+type market struct {
+	classes [4 * 64]offers
+	best    int // class that is a heap; those above are empty
+}
+
+// class returns the class of a rate: its size in bits, and the two bits behind the first.
+func class(rate int64) int {
+	bits := bits.Len64(uint64(rate)) //nolint:gosec // a rate is not negative
+	return 4*bits + int(rate<<2>>max(bits-1, 0))&3
+}
+
+func (m *market) add(o offer) {
+	k := class(o.rate)
+	m.classes[k] = append(m.classes[k], o)
+}
+
+// top returns the best offer by what it was worth when it was last looked at, or nil if
+// there is none. What is in a class is looked at again before it is put in order.
+func (m *market) top(rate func(block, passage int32) int64) *offer {
+	for len(m.classes[m.best]) == 0 {
+		if m.best == 0 {
+			return nil
+		}
+		m.best--
+		list := m.classes[m.best]
+		m.classes[m.best] = list[:0]
+		for _, o := range list {
+			if o.rate = min(o.rate, rate(o.block, o.passage)); o.rate > 0 {
+				m.add(o)
+			}
+		}
+		heap.Init(&m.classes[m.best])
+	}
+	return &m.classes[m.best][0]
+}
+
+// drop takes the best offer away.
+func (m *market) drop() { heap.Pop(&m.classes[m.best]) }
+
+// lower says that the best offer is worth less now.
+func (m *market) lower(rate int64) {
+	o := &m.classes[m.best][0]
+	o.rate = rate
+	if class(rate) == m.best {
+		heap.Fix(&m.classes[m.best], 0)
+		return
+	}
+	m.add(*o)
+	m.drop()
+}
+
 // rate returns what a passage is worth for each byte. The first of a block has to
 // bear half of the head.
 func (c *covering) rate(i, k int) int64 {
@@ -276,24 +333,19 @@ func (c *covering) rate(i, k int) int64 {
 	return c.gain(i, k) / int64(max(bytes, 1))
 }
 
-// offer makes the queue of passages.
+// offer puts all passages on the market.
 func (c *covering) offer() {
-	n := 0
-	for i := range c.r.Readings {
-		n += len(c.r.Readings[i].Passages)
-	}
-	c.best = make(offers, 0, n)
 	for i := range c.blocks {
 		if c.blocks[i].fixed {
 			continue
 		}
 		for k := range c.r.Readings[i].Passages {
 			if rate := c.rate(i, k); rate > 0 {
-				c.best = append(c.best, offer{int32(i), int32(k), rate})
+				c.market.add(offer{int32(i), int32(k), rate})
 			}
 		}
 	}
-	heap.Init(&c.best)
+	c.market.best = len(c.market.classes) - 1
 }
 
 // run takes steps until one does not fit.
@@ -445,28 +497,28 @@ func (c *covering) nextWhole(end bool) bool {
 
 // nextBest takes the passage that is worth most.
 func (c *covering) nextBest() bool {
-	for len(c.best) > 0 {
-		o := &c.best[0]
-		i, k := int(o.block), int(o.passage)
-		if c.blocks[i].taken[k] || c.blocks[i].fixed {
-			heap.Pop(&c.best)
-			continue
-		}
-		rate := c.rate(i, k)
-		switch {
-		case rate <= 0:
-			heap.Pop(&c.best)
+	for o := c.market.top(c.worth); o != nil; o = c.market.top(c.worth) {
+		switch rate := c.worth(o.block, o.passage); {
+		case rate == 0:
+			c.market.drop()
 		case rate < o.rate:
-			o.rate = rate
-			heap.Fix(&c.best, 0)
+			c.market.lower(rate)
 		default:
-			if c.take(i, k) {
-				heap.Pop(&c.best)
+			if c.take(int(o.block), int(o.passage)) {
+				c.market.drop()
 			}
 			return true
 		}
 	}
 	return false
+}
+
+// worth returns what a passage is worth for each byte now.
+func (c *covering) worth(block, passage int32) int64 {
+	if b := &c.blocks[block]; b.fixed || b.taken[passage] {
+		return 0
+	}
+	return c.rate(int(block), int(passage))
 }
 
 // cost returns the tokens of a passage, and of the head of its block with the first.
