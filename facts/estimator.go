@@ -21,8 +21,6 @@ type estimator struct {
 	copied map[uint64]int32 // copies, from 1 on
 	words  vocabulary
 	asked  int32 // calls
-	edits  int32 // calls that change a file
-	recent int32 // those of the last calls
 	newest int   // index of the newest result
 }
 
@@ -73,7 +71,6 @@ func (s sourceSet) size() uint8       { return uint8(bits.OnesCount32(uint32(s))
 
 // How far back features look.
 const (
-	fewEdits  = 8  // calls of which those are counted that change a file
 	fewCalls  = 6  // calls in which what is named is in use
 	hotCalls  = 3  // calls in which what is named is hot
 	hotBlocks = 12 // most blocks that something hot is in: what is everywhere says nothing
@@ -96,15 +93,11 @@ func newEstimator(pieces []Piece) *estimator {
 
 // place finds ages, calls and files.
 func (e *estimator) place() {
-	age, edits := 0, int32(0)
+	age := 0
 	for i := len(e.pieces) - 1; i >= 0; i-- {
 		p := &e.pieces[i]
 		age = min(age+len(p.Text)/4+4, 1<<30)
 		e.ages[i] = int32(age)
-		if p.Source.arguments() && edits < fewEdits {
-			edits++
-			e.recent += int32(flag(p.Source == SourceEdit))
-		}
 	}
 	files := make(map[string]int32)
 	ordinals := make(map[string]int32)
@@ -115,7 +108,6 @@ func (e *estimator) place() {
 		case p.Source.arguments():
 			ordinals[p.Call] = e.asked
 			e.asked++
-			e.edits += int32(flag(p.Source == SourceEdit))
 		case known:
 			e.calls[i] = n
 			e.newest = i

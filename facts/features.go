@@ -4,8 +4,8 @@ import "strings"
 
 // Numbers of features.
 const (
-	nameFeatures = 25
-	lineFeatures = 25
+	nameFeatures = 23
+	lineFeatures = 23
 )
 
 // NameFeatures are what [Estimate] goes by for a name: of each feature of
@@ -25,8 +25,6 @@ type Feature struct {
 var (
 	yes      = []string{"no", "yes"}
 	hotFiles = []string{"no-file", "cold", "in-use", "named"}
-	rates    = []string{"none", "<8%", "<20%", "<35%", "more"}
-	recently = []string{"0", "1", "2-3", "4-5", "more"}
 	calls    = []string{"0", "1", "2-3", "4-7", "8-15", "16-31", "more"}
 	rarity   = []string{"0", "<5", "<9", "<13", "<17", "<25", "more"}
 	parts    = []string{"0", "<15%", "<30%", "<45%", "<60%", "<80%", "more"}
@@ -40,7 +38,7 @@ var (
 // the conversation. What each of them means is in doc/design/need.md.
 func FeaturesOfNames() []Feature {
 	return []Feature{
-		{"kind", []string{"url", "email", "path", "file", "kebab", "symbol", "number", "hash", "id", "version", "quantity"}},
+		{"kind", []string{"url", "email", "path", "file", "kebab", "symbol", "number", "hash", "id", "version", "quantity", "word"}},
 		{"last", []string{"<500", "<1k", "<2k", "<4k", "<8k", "<16k", "<32k", "more"}},
 		{"count", []string{"1", "2", "3-4", "5-8", "9-16", "more"}},
 		{"blocks", []string{"1", "2", "3-4", "5-8", "more"}},
@@ -63,8 +61,6 @@ func FeaturesOfNames() []Feature {
 		{"file", hotFiles},
 		{"files", []string{"0", "1", "2", "3-4", "more"}},
 		{"file-rank", []string{"1", "2", "3-4", "5-8", "9-16", "more"}},
-		{"edits", rates},
-		{"recent-edits", recently},
 	}
 }
 
@@ -95,15 +91,13 @@ func FeaturesOfLines() []Feature {
 		{"file-rank", []string{"no-file", "1", "2", "3-4", "5-8", "9-16", "more"}},
 		{"file-copied", []string{"no-file", "none", "<2%", "<5%", "<15%", "more"}},
 		{"sibling", yes},
-		{"edits", rates},
-		{"recent-edits", recently},
 	}
 }
 
 // kinds are the kinds of names as the first of their features counts them.
 var kinds = map[Kind]uint8{
 	KindURL: 0, KindEmail: 1, KindPath: 2, KindFile: 3, KindKebab: 4, KindSymbol: 5, KindNumber: 6, KindHash: 7, KindID: 8,
-	KindVersion: 9, KindQuantity: 10,
+	KindVersion: 9, KindQuantity: 10, kindWord: 11,
 }
 
 // bin returns the number of cuts that v is not below.
@@ -134,12 +128,6 @@ func partBin(v, of int32) uint8 { return bin(100*v/max(of, 1), 1, 15, 30, 45, 60
 // callsBin is the bin of how many calls a piece is away from the end.
 func callsBin(v int32) uint8 { return bin(v, 1, 2, 4, 8, 16, 32) }
 
-// rate is the bin of the share of calls that change a file.
-func (e *estimator) rate() uint8 { return bin(100*e.edits/max(e.asked, 1), 1, 8, 20, 35) }
-
-// recently is the bin of how many of the last calls change a file.
-func (e *estimator) recently() uint8 { return bin(e.recent, 1, 2, 4, 6) }
-
 func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 	file := uint8(0)
 	if n.file > 0 {
@@ -152,7 +140,7 @@ func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 		flag(n.from.has(SourceNewest)), flag(n.fresh), flag(n.fails), bin(n.neighbors, 3, 8, 20, 50, 120),
 		n.from.first(), min(n.from.size(), 5), flag(n.from.has(SourceRead)), flag(n.from.has(SourceEdit)),
 		bin(n.length, 6, 10, 16, 24, 40), n.round, bin(n.withHot, 1, 2, 3), rarityBin(n.withAsked),
-		file, bin(n.files, 1, 2, 3, 5), bin(n.rank, 1, 2, 4, 8, 16), e.rate(), e.recently(),
+		file, bin(n.files, 1, 2, 3, 5), bin(n.rank, 1, 2, 4, 8, 16),
 	}
 }
 
@@ -183,7 +171,7 @@ func (e *estimator) lineFeatures(c *copyState, s *surroundings) LineFeatures {
 		bin(int32(len(p.Lines)), 5, 20, 60, 150, 400), bin(l.To-l.From, 30, 45, 60, 80, 120), bin(l.End-l.First, 1, 2, 3, 5),
 		bin(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bin(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
 		rarityBin(w.asked), partBin(w.asked, w.all), s.askedAround(k), rarityBin(w.done), partBin(w.done, w.all), s.within[k],
-		bin(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling, e.rate(), e.recently(),
+		bin(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling,
 	}
 }
 

@@ -22,6 +22,11 @@ const (
 	KindSymbol   Kind = "symbol"   // has an inner _, a step to upper case, or letters and digits
 	KindQuantity Kind = "quantity" // a number with its unit or currency: 120ms, 3.5 GB, 45 %, $7,136
 	KindNumber   Kind = "number"   // three digits or more without a unit
+
+	// kindWord is no name, but an agent may repeat it like one: words that prose joins,
+	// such as up-to-date, pairs of files, classes of style sheets, brands. Only marks of
+	// a [Scan] have it.
+	kindWord Kind = "word"
 )
 
 // An Identifier is one word of a text that is likely to be a name or a figure.
@@ -38,8 +43,11 @@ type Identifier struct {
 // date is found), numbers of lines before a listing, formats such as %02d, codes
 // of colors for terminals, words such as end-to-end, and calls such as
 // console.log.
-func Each(text string, f func(id Identifier, at int)) {
-	s := finder{text: text}
+func Each(text string, f func(id Identifier, at int)) { identifiers(text, false, f) }
+
+// identifiers does what Each does. With words it reports those of kindWord, too.
+func identifiers(text string, words bool, f finding) {
+	s := finder{text: text, words: words}
 	for i := 0; i < len(text); {
 		c := classes[text[i]]
 		if c&chunkBytes == 0 {
@@ -70,8 +78,9 @@ func Each(text string, f func(id Identifier, at int)) {
 
 // A finder goes over a text once.
 type finder struct {
-	text string
-	done int // end of what a figure took besides its own word
+	text  string
+	words bool // those of kindWord are reported, too
+	done  int  // end of what a figure took besides its own word
 }
 
 // A finding takes an identifier and its offset. It is handed from function to
@@ -251,6 +260,9 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 	case slashes == 1 && seen&dash != 0 && isBranch(w):
 		s.emit(KindPath, from, to, f)
 	case strings.ContainsAny(w, "/@"):
+		if s.words && slashes > 0 && isJoined(w, '/') {
+			s.emit(kindWord, from, to, f) // and its parts
+		}
 		s.pieces(from, to, f)
 	case slashes < 2 && s.isFileHere(root, from, to):
 		s.emit(KindFile, s.hidden(root, from), to, f)
@@ -260,6 +272,8 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 		s.emit(KindID, from, to, f)
 	case seen&dash != 0 && (isKebab(w) || s.literal(from) && isBranch(w)):
 		s.emit(KindKebab, from, to, f)
+	case s.words && seen&dash != 0 && isJoined(w, '-'):
+		s.emit(kindWord, from, to, f)
 	default:
 		if n := release(w); n > 0 {
 			s.atoms(from, from+n, f)
@@ -370,6 +384,8 @@ func (s *finder) word(from, to int, seen class, f finding) {
 		s.emit(KindSymbol, from, to, f)
 	case knownFile(w):
 		s.emit(KindFile, from, to, f)
+	case s.words && brand(w):
+		s.emit(kindWord, from, to, f)
 	}
 }
 
@@ -446,6 +462,18 @@ func isKebab(w string) bool {
 		return false
 	}
 	return seen&letters != 0 || len(w) >= 8
+}
+
+// isJoined reports whether a word that is no name is joined from several, with dashes or
+// slashes: up-to-date, 17-step, README.md/LICENSE.txt, bg-red-500/10.
+func isJoined(w string, by byte) bool {
+	if len(w) < 6 || len(w) > 80 || !some(w, letters) || strings.Contains(w, "--") || strings.HasPrefix(w, "s/") {
+		return false
+	}
+	if by == '-' {
+		return !strings.Contains(w, ".") && (strings.Count(w, "-") > 1 || some(w, decimal))
+	}
+	return isFile(w[strings.LastIndexByte(w, '/')+1:]) || some(lastSegments(w), decimal|underscore)
 }
 
 // isBranch reports whether a word joins three parts or more with dashes, as

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,26 @@ func TestEach(t *testing.T) {
 				t.Errorf("Each(%q) (-want +got):\n%s", tt.in, diff)
 			}
 		})
+	}
+}
+
+// What is no name is still marked if an agent may repeat it.
+func TestScanMarksWords(t *testing.T) {
+	text := "keep it up-to-date in README.md/LICENSE.txt, a 17-step way of GitHub: bg-red-500/10, and/or, s/old1/new1/, --dry-run, v1.2-3, well-known"
+	var got []string
+	for _, m := range NewScan(text).Marks {
+		if m.kind == kindWord {
+			got = append(got, text[m.From:m.To])
+		}
+	}
+	Each(text, func(id Identifier, _ int) {
+		if slices.Contains(got, id.Text) {
+			t.Errorf("%s is a name (%s)", id.Text, id.Kind)
+		}
+	})
+	want := []string{"up-to-date", "README.md/LICENSE.txt", "17-step", "GitHub", "bg-red-500/10"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("words (-want +got):\n%s", d)
 	}
 }
 

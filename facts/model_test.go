@@ -58,12 +58,12 @@ func TestParseModelErrors(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "", `a model without "copy"`},
-		{"a feature is missing", change("line edits ", "# "), `a model without "line edits"`},
+		{"a feature is missing", change("line sibling ", "# "), `a model without "line sibling"`},
 		{"a bias is missing", change("name bias ", "# "), `a model without "name bias"`},
 		{"an unknown feature", change("name kind ", "name color "), `no feature is called "color"`},
 		{"neither name nor line", change("name kind ", "word kind "), "want copy, name or line"},
 		{"another bin", change("name kind url=", "name kind uri="), `want the weight of bin "url"`},
-		{"too few weights", "name kind url=1", "name kind: 1 weights, 11 bins"},
+		{"too few weights", "name kind url=1", "name kind: 1 weights, 12 bins"},
 		{"no number", "line bias x", `"x" is no weight`},
 		{"too large a number", "line bias 100001", "from -100000 to 100000"},
 		{"a copy below zero", "copy -1", "from 0 to 100000"},

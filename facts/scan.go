@@ -71,7 +71,7 @@ func NewScan(text string) *Scan {
 	s := &Scan{Text: text[:min(len(text), most)]}
 	s.Lines = make([]Line, 0, len(text)/40+1)
 	s.Marks = make([]Mark, 0, len(text)/24+1)
-	Each(s.Text, func(id Identifier, at int) {
+	identifiers(s.Text, true, func(id Identifier, at int) {
 		m := Mark{From: int32(at), To: int32(at + len(id.Text)), kind: id.Kind}
 		if id.Kind == KindPath {
 			m.From = m.To - int32(len(lastSegments(id.Text)))

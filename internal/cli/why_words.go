@@ -30,6 +30,7 @@ var features = map[string]feature{
 	"kind": {bins: map[string]string{
 		"url": "a URL", "email": "an email address", "path": "a path", "file": "a file name", "kebab": "words joined by hyphens",
 		"symbol": "a symbol", "number": "a number", "hash": "a hash", "id": "an id", "version": "a version", "quantity": "a quantity",
+		"word": "words joined by prose",
 	}},
 	"last":         {"last seen %s tokens ago", map[string]string{"more": "last seen 32k tokens ago or more"}},
 	"count":        {"said %s times", map[string]string{"0": "taken away by a change", "1": "said once", "more": "said very often"}},
@@ -61,12 +62,6 @@ var features = map[string]feature{
 	"elsewhere": {bins: map[string]string{
 		"no": "nowhere else", "edit": "in an edit, too", "search": "found by a search, too", "output": "printed by a command, too",
 		"edited": "reported by an edit, too", "several": "in edits or outputs, too",
-	}},
-	"edits": {"%s of the calls edit files", map[string]string{
-		"none": "no call edits files", "more": "many of the calls edit files",
-	}},
-	"recent-edits": {"%s of the last eight calls edit files", map[string]string{
-		"0": "none of the last eight calls edits files", "1": "one of the last eight calls edits a file", "more": "most of the last eight calls edit files",
 	}},
 	"length": {"%s bytes long", map[string]string{"more": "very long"}},
 	"round": {bins: map[string]string{

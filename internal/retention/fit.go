@@ -17,7 +17,7 @@ type FitOptions struct {
 	Families []string // to fit to; default all
 	Rounds   int      // of the boosting; default 800
 	Ridge    float64  // what a step costs by its square; default 300
-	Copy     int      // see [facts.Model]; default 1400
+	Copy     int      // see [facts.Model]; default 1100
 }
 
 // Fit finds the weights of a model from trajectories: by boosting over the bins, for
@@ -30,7 +30,7 @@ func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
 	if opts != nil {
 		o = *opts
 	}
-	o.Rounds, o.Ridge, o.Copy = cmp.Or(o.Rounds, 800), cmp.Or(o.Ridge, 300), cmp.Or(o.Copy, 1400)
+	o.Rounds, o.Ridge, o.Copy = cmp.Or(o.Rounds, 800), cmp.Or(o.Ridge, 300), cmp.Or(o.Copy, 1100)
 	common := NewCommon(all)
 	var cases []*Case
 	for _, t := range all {
@@ -42,10 +42,10 @@ func Fit(all []*Trajectory, opts *FitOptions) *facts.Model {
 	m := facts.Model{Copy: o.Copy, Names: fit(nil, ofNames, &o), Lines: fit(nil, ofLines, &o)}
 	examples := make([][]example, len(cases))
 	each(len(cases), func(i int) { examples[i] = cases[i].nameExamples(&m) })
-	m.Names = fit(slices.Concat(examples...), ofNames, &o)
+	m.Names = fit(examples, ofNames, &o)
 	// The features of lines need the chances of names.
 	each(len(cases), func(i int) { examples[i] = cases[i].lineExamples(&m) })
-	m.Lines = fit(slices.Concat(examples...), ofLines, &o)
+	m.Lines = fit(examples, ofLines, &o)
 	markStale(&m.Lines, ofLines)
 	return &m
 }
@@ -161,8 +161,13 @@ func (c *Case) lineExamples(m *facts.Model) []example {
 // two of its bins, where that gains most, and moves the weights of the bins on either
 // side. So neighboring bins share what they learn, and what a feature has no part in it
 // gets no weight for.
-func fit(list []example, features []facts.Feature, o *FitOptions) facts.Card {
-	b := newBoosting(list, features)
+//
+// Each case has an intercept of its own, which follows the weights and is forgotten in
+// the end, as in a conditional logistic regression. What is kept of a conversation is a
+// matter of the order within it: weights should not have to say that there is more in a
+// long one of which less is needed.
+func fit(cases [][]example, features []facts.Feature, o *FitOptions) facts.Card {
+	b := newBoosting(cases, features)
 	for range o.Rounds {
 		b.slopes()
 		cut, ok := b.best(o.Ridge)
@@ -177,20 +182,24 @@ func fit(list []example, features []facts.Feature, o *FitOptions) facts.Card {
 const (
 	stepShare  = 0.1 // of a Newton step, that is taken
 	leastMoved = 20  // examples on each side of a cut
-	partSize   = 1 << 14
 )
 
 // A boosting is in the middle of a fit. Bins of all features are numbered in one row.
 type boosting struct {
 	features []facts.Feature
-	list     []example
-	at       []int     // number of the first bin of each feature
-	count    []int     // examples in each bin
-	z        []float64 // log odds of each example
-	bias     float64
+	cases    []lesson
+	at       []int // number of the first bin of each feature
+	count    []int // examples in each bin
 	weights  []float64
-	parts    []slopes
 	sum      slopes
+}
+
+// A lesson has the examples of a case.
+type lesson struct {
+	list []example
+	odds []float64 // of each example, in the logarithm
+	own  float64   // intercept, which is in them
+	slopes
 }
 
 // slopes are the first and second derivatives of the loss, by bin.
@@ -198,63 +207,84 @@ type slopes struct{ slope, bend []float64 }
 
 func newSlopes(n int) slopes { return slopes{make([]float64, n), make([]float64, n)} }
 
-func newBoosting(list []example, features []facts.Feature) *boosting {
-	b := &boosting{features: features, list: list, at: make([]int, len(features)), z: make([]float64, len(list))}
+func newBoosting(cases [][]example, features []facts.Feature) *boosting {
+	b := &boosting{features: features, at: make([]int, len(features))}
 	n := 0
 	for f := range features {
 		b.at[f] = n
 		n += len(features[f].Bins)
 	}
 	b.count, b.weights, b.sum = make([]int, n), make([]float64, n), newSlopes(n)
-	yes, no := 1e-9, 1e-9
-	for i := range list {
-		for f, k := range list[i].bins {
-			b.count[b.at[f]+int(k)]++
+	for _, list := range cases {
+		c := lesson{list: list, odds: make([]float64, len(list)), slopes: newSlopes(n)}
+		yes := 0
+		for i := range list {
+			for f, k := range list[i].bins {
+				b.count[b.at[f]+int(k)]++
+			}
+			if list[i].needed {
+				yes++
+			}
 		}
-		if list[i].needed {
-			yes += list[i].weight
-		} else {
-			no += list[i].weight
+		if yes == 0 || yes == len(list) {
+			continue // says nothing of an order
 		}
-	}
-	b.bias = math.Log(yes / no)
-	for i := range b.z {
-		b.z[i] = b.bias
-	}
-	b.parts = make([]slopes, (len(list)+partSize-1)/partSize)
-	for k := range b.parts {
-		b.parts[k] = newSlopes(n)
+		c.intercept(math.Log(float64(yes) / float64(len(list)-yes)))
+		b.cases = append(b.cases, c)
 	}
 	return b
 }
 
-// slopes sums the derivatives, in parts, so that the sums do not depend on the number
-// of processors.
+// intercept adds to the intercept of a case.
+func (c *lesson) intercept(add float64) {
+	c.own += add
+	for i := range c.odds {
+		c.odds[i] += add
+	}
+}
+
+// follow moves the intercept of a case to where as much is expected as was needed, by
+// a Newton step.
+func (c *lesson) follow() {
+	var slope, bend float64
+	for i := range c.list {
+		chance := 1 / (1 + math.Exp(-c.odds[i]))
+		slope += chance
+		bend += chance * (1 - chance)
+		if c.list[i].needed {
+			slope--
+		}
+	}
+	c.intercept(-slope / (bend + 1))
+}
+
+// slopes sums the derivatives, in the order of the cases.
 func (b *boosting) slopes() {
-	each(len(b.parts), func(k int) {
-		p := &b.parts[k]
-		clear(p.slope)
-		clear(p.bend)
-		for i := k * partSize; i < min((k+1)*partSize, len(b.list)); i++ {
-			x := &b.list[i]
-			chance := 1 / (1 + math.Exp(-b.z[i]))
+	each(len(b.cases), func(k int) {
+		c := &b.cases[k]
+		c.follow()
+		clear(c.slope)
+		clear(c.bend)
+		for i := range c.list {
+			x := &c.list[i]
+			chance := 1 / (1 + math.Exp(-c.odds[i]))
 			slope, bend := chance*x.weight, chance*(1-chance)*x.weight
 			if x.needed {
 				slope -= x.weight
 			}
 			for f, bin := range x.bins {
 				at := b.at[f] + int(bin)
-				p.slope[at] += slope
-				p.bend[at] += bend
+				c.slope[at] += slope
+				c.bend[at] += bend
 			}
 		}
 	})
 	clear(b.sum.slope)
 	clear(b.sum.bend)
-	for k := range b.parts {
+	for k := range b.cases {
 		for i := range b.sum.slope {
-			b.sum.slope[i] += b.parts[k].slope[i]
-			b.sum.bend[i] += b.parts[k].bend[i]
+			b.sum.slope[i] += b.cases[k].slope[i]
+			b.sum.bend[i] += b.cases[k].bend[i]
 		}
 	}
 }
@@ -305,17 +335,22 @@ func (b *boosting) move(s stump) {
 		}
 		b.weights[b.at[s.feature]+k] += add[k]
 	}
-	each(len(b.parts), func(k int) {
-		for i := k * partSize; i < min((k+1)*partSize, len(b.list)); i++ {
-			b.z[i] += add[b.list[i].bins[s.feature]]
+	each(len(b.cases), func(k int) {
+		c := &b.cases[k]
+		for i := range c.list {
+			c.odds[i] += add[c.list[i].bins[s.feature]]
 		}
 	})
 }
 
 // card returns the weights, those of each feature less their mean over the examples,
-// which goes into the bias. So a weight says what a bin adds to what is usual.
+// which goes into the bias. So a weight says what a bin adds to what is usual. The bias
+// is the mean of the intercepts of the cases.
 func (b *boosting) card() facts.Card {
-	bias := b.bias
+	bias := 0.0
+	for k := range b.cases {
+		bias += b.cases[k].own / float64(len(b.cases))
+	}
 	card := facts.Card{Weights: make([][]int, len(b.features))}
 	for f := range b.features {
 		n, sum := 0, 0.0

@@ -103,6 +103,34 @@ func TestFitWeightsAreOfTheUsual(t *testing.T) {
 	}
 }
 
+// What is the same in all of a conversation says nothing of the order within it, however
+// much more is needed of some conversations.
+func TestFitGoesByTheOrderWithinACase(t *testing.T) {
+	features := []facts.Feature{{Name: "large", Bins: []string{"no", "yes"}}, {Name: "new", Bins: []string{"no", "yes"}}}
+	var cases [][]example
+	for c := range 20 {
+		large := uint8(c % 2)
+		var list []example
+		for i := range 200 {
+			// Half of a small case is needed, a tenth of a large one; more of what is new.
+			isNew := uint8(i % 2)
+			needed := i/2%4 == 0 || large == 0 && i/2%4 < 2
+			if isNew == 1 && i/2%4 == 2 {
+				needed = large == 0
+			}
+			list = append(list, example{[]uint8{large, isNew}, needed, 1})
+		}
+		cases = append(cases, list)
+	}
+	card := fit(cases, features, &FitOptions{Rounds: 400, Ridge: 1})
+	if w := card.Weights[0]; w[0] < -20 || w[0] > 20 || w[1] < -20 || w[1] > 20 {
+		t.Errorf("weights of what is the same in all of a case: %v, want nothing", w)
+	}
+	if w := card.Weights[1]; w[1]-w[0] < 200 {
+		t.Errorf("weights of what is needed more: %v", w)
+	}
+}
+
 func TestFitIsTheSameEachTime(t *testing.T) {
 	all := schooled("f", 4)
 	o := &FitOptions{Rounds: 20}

@@ -16,6 +16,8 @@ const (
 	plotGap    = 60
 	legendAt   = plotLeft + 2*plotWidth + plotGap + 30
 	legendLine = 18
+	legendMark = 30 // before a name
+	legendByte = 8  // of a name, more than most take
 )
 
 // SVG writes a drawing of ground and line against the budget, over all families. The
@@ -23,9 +25,13 @@ const (
 func (r *Report) SVG(w io.Writer) error {
 	budgets, methods := r.axes()
 	height := max(plotTop+plotHeight+50, plotTop+legendLine*(len(methods)+1))
+	width := 0
+	for _, m := range methods {
+		width = max(width, legendAt+legendMark+legendByte*len(m))
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", legendAt+180, height)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", legendAt+180, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
 	for i, score := range []Score{ScoreGround, ScoreLine} {
 		p := panel{Report: r, b: &b, score: score, left: plotLeft + i*(plotWidth+plotGap), budgets: budgets}
 		p.frame()
@@ -36,7 +42,7 @@ func (r *Report) SVG(w io.Writer) error {
 	for k, m := range methods {
 		y := plotTop + legendLine*k + 8
 		fmt.Fprintf(&b, `<path d="M%d %dh24" stroke="%s" stroke-width="2"%s/><text x="%d" y="%d">%s</text>`+"\n",
-			legendAt, y, color(k, len(methods)), r.dash(m), legendAt+30, y+4, html.EscapeString(m))
+			legendAt, y, color(k, len(methods)), r.dash(m), legendAt+legendMark, y+4, html.EscapeString(m))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
@@ -76,6 +82,9 @@ func color(k, n int) string {
 	return fmt.Sprintf("hsl(%d,65%%,%d%%)", 360*k/max(n, 1), 35+15*(k%2))
 }
 
+// titles are what the panels are called.
+var titles = map[Score]string{ScoreGround: "ground: identifiers that are there", ScoreLine: "line: lines that are there"}
+
 // A panel is the drawing of one score.
 type panel struct {
 	*Report
@@ -89,7 +98,7 @@ type panel struct {
 func (p *panel) x(i int) int { return p.left + plotWidth*(2*i+1)/(2*len(p.budgets)) }
 
 func (p *panel) frame() {
-	fmt.Fprintf(p.b, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", p.left, plotTop-14, p.score)
+	fmt.Fprintf(p.b, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", p.left, plotTop-14, titles[p.score])
 	for tenths := 0; tenths <= 10; tenths += 2 {
 		y := plotTop + plotHeight*(10-tenths)/10
 		fmt.Fprintf(p.b, `<path d="M%d %dh%d" stroke="#ddd"/><text x="%d" y="%d" text-anchor="end">%d%%</text>`+"\n",
