@@ -215,18 +215,18 @@ func (e *Engine) check(ctx context.Context, scope governance.Scope, pages []*pag
 	fetches := make([]*fetch, len(pages))
 	got := make([]*artifact.Fetched, len(pages))
 	limit := make(chan struct{}, fetchers)
-	var wg sync.WaitGroup
+	var crew crew
 	for i, p := range pages {
 		if p == nil || p.row.Source == "" || p.row.Source == sourceStash {
 			continue
 		}
-		wg.Go(func() {
+		crew.hire(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			fetches[i], got[i] = e.ask(ctx, p)
 		})
 	}
-	wg.Wait()
+	crew.finish()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

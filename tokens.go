@@ -3,7 +3,6 @@ package carrel
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/carrel-dev/carrel/token"
@@ -125,14 +124,14 @@ func (m meter) part(p transcript.Part) token.Count {
 	return 0
 }
 
-// blocks counts all blocks, on all processors.
+// countBlocks counts all blocks, on all processors.
 func (e *Engine) countBlocks(ctx context.Context, m meter, msgs []transcript.Message, blocks []transcript.Block) []token.Count {
 	counts := make([]token.Count, len(blocks))
 	tell := e.progress(ctx)
 	var next, done atomic.Int64
-	var wg sync.WaitGroup
+	var crew crew
 	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
-		wg.Go(func() {
+		crew.hire(func() {
 			for i := next.Add(1) - 1; i < int64(len(blocks)); i = next.Add(1) - 1 {
 				counts[i] = m.block(msgs, &blocks[i])
 				if n := done.Add(1); n%64 == 0 {
@@ -141,6 +140,6 @@ func (e *Engine) countBlocks(ctx context.Context, m meter, msgs []transcript.Mes
 			}
 		})
 	}
-	wg.Wait()
+	crew.finish()
 	return counts
 }
