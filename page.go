@@ -204,7 +204,7 @@ func (p *pass) candidates() []pager.Candidate {
 // reads reports whether a message has a call that brings in a source.
 func (p *pass) reads(m *transcript.Message) bool {
 	return slices.ContainsFunc(m.Calls(), func(c transcript.ToolCall) bool {
-		return p.engine.opts.Tools.Class(c.Name) == tool.Read
+		return p.engine.opts.Tools.Of(c) == tool.Read
 	})
 }
 

@@ -89,10 +89,10 @@ func edits(c transcript.ToolCall, result string) []change {
 }
 
 // replacedKeys are the arguments that have what an edit replaces.
-var replacedKeys = []string{"old_string", "old_str", "search", "old_text", "oldText", "old_content"}
+var replacedKeys = []string{"old_string", "old_str", "search", "old_text", "oldText", "old_content", "oldString"}
 
 // replacementKeys are those that have what it puts there.
-var replacementKeys = []string{"new_string", "new_str", "replace", "new_text", "newText", "new_content", "replacement"}
+var replacementKeys = []string{"new_string", "new_str", "replace", "new_text", "newText", "new_content", "newString", "replacement"}
 
 // patchKeys are those that may have a patch.
 var patchKeys = []string{"input", "patch", "diff", "patchText"}

@@ -211,7 +211,7 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 			return
 		}
 	}
-	kit := x.tools.of(c.Name)
+	kit := x.tools.of(c)
 	switch name, class := kit.name, kit.class; {
 	case x.todos.call(i, name, c, text), name == "askuserquestion":
 		if name == "askuserquestion" {
@@ -225,8 +225,6 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	case name == "skill": // brings instructions in
 	case name == "think":
 		x.reply(i, gjson.GetBytes(c.Input, "thought").String(), false)
-	case class == tool.Edit && views(c):
-		x.read(i, c, r, ok, text)
 	case class == tool.Edit:
 		x.edit(i, c, r, ok, text)
 	case (class == tool.Command || class == tool.Check) && tool.Line(c) != "":
@@ -284,7 +282,7 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 		f.Text = fields(text, f.Subject)
 	case ok && strings.HasPrefix(text, "["):
 		f.Text = fields(text, f.Subject)
-	case ok && x.tools.of(c.Name).class == tool.Other:
+	case ok && x.tools.of(c).class == tool.Other:
 		x.heard(i, text)
 	}
 	x.add(f)
@@ -343,7 +341,7 @@ func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, o
 // known reports whether a tool is one of a coding agent whose arguments are no
 // ids.
 func (x *extractor) known(name string) bool {
-	kit := x.tools.of(name)
+	kit := x.tools.named(name)
 	switch kit.name {
 	case "task", "agent", "skill", "lsp":
 		return true

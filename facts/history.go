@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -47,14 +48,21 @@ type Piece struct {
 	Call    string // id of the call, of arguments and results
 	Path    string // the file that the call reads or changes, by its last two segments
 
-	taken stretch // of a change, the text that it takes away
+	taken []stretch // of a change, the texts that it takes away
 }
 
 // A stretch is from one offset of a text to another.
 type stretch struct{ from, to int32 }
 
 // takes reports whether a piece is of a change that takes a line away.
-func (p *Piece) takes(l *Line) bool { return p.taken.from <= l.From && l.From < p.taken.to }
+func (p *Piece) takes(l *Line) bool {
+	for _, s := range p.taken {
+		if s.from <= l.From && l.From < s.to {
+			return true
+		}
+	}
+	return false
+}
 
 // HistoryOptions adjusts [History]. The zero value is the default.
 type HistoryOptions struct {
@@ -152,40 +160,91 @@ func (h *history) message(block, k int) {
 
 // call returns what the arguments of a call are, and what its result will be.
 func (h *history) call(c transcript.ToolCall) (Source, call) {
-	kit := h.tools.of(c.Name)
-	path := func() string {
-		if p := tool.Path(c); strings.Contains(p, "/") {
-			return lastSegments(p)
-		} else {
-			return p
-		}
-	}
+	kit := h.tools.of(c)
 	switch kit.class {
 	case tool.Edit:
-		return SourceEdit, call{SourceEdited, path()}
+		return SourceEdit, call{SourceEdited, edited(c)}
 	case tool.Plan:
 		return SourcePlan, call{SourceResult, ""}
 	case tool.Command, tool.Check:
-		return SourceCommand, call{SourceOutput, ""}
+		return commanded(tool.Line(c))
 	case tool.Read:
 		if searches(kit.name) {
 			return SourceArguments, call{SourceSearch, ""}
 		}
-		return SourceArguments, call{SourceRead, path()}
+		return SourceArguments, call{SourceRead, short(tool.Path(c))}
 	case tool.Title, tool.Other:
 	}
 	return SourceArguments, call{SourceResult, ""}
 }
 
-// takenFrom returns where the arguments of a change have the text that it takes away.
-func takenFrom(text string, input []byte) stretch {
-	for _, key := range [...]string{"old_string", "old_str", "oldText", "old_text", "old", "search"} {
-		old := gjson.GetBytes(input, key).Str
-		if at := strings.Index("\n"+text+"\n", "\n"+old+"\n"); old != "" && at >= 0 {
-			return stretch{int32(at), int32(at + len(old))}
+// edited returns the file that a call changes, or an empty text if it does not say or
+// changes several.
+func edited(c transcript.ToolCall) string {
+	if p := tool.Path(c); p != "" {
+		return short(p)
+	}
+	if list := writings(c); len(list) == 1 {
+		return short(list[0].path)
+	}
+	return ""
+}
+
+// commanded returns what a command line is, and what its result will be. One that does
+// no more than show a file reads it, and one that has the new text of a file in it, or a
+// patch, changes it: agents that have no other tool work so.
+func commanded(line string) (Source, call) {
+	line = script(line)
+	shows := slices.ContainsFunc(showing, func(name string) bool { return strings.Contains(line, name) })
+	changes := strings.Contains(line, "<<") || strings.Contains(line, "*** Begin Patch")
+	if !shows && !changes {
+		return SourceCommand, call{SourceOutput, ""}
+	}
+	list := parse(line)
+	if changes {
+		if files := shellChanges(list); len(files) == 1 {
+			return SourceEdit, call{SourceEdited, short(files[0].path)}
 		}
 	}
-	return stretch{}
+	if files := readings(list, strings.Contains(line, "|")); shows && len(files) == 1 && files[0].part != (extent{}) && doers(list) == 1 {
+		return SourceCommand, call{SourceRead, short(files[0].path)}
+	}
+	return SourceCommand, call{SourceOutput, ""}
+}
+
+// showing are the commands that show a file or a part of it.
+var showing = []string{"cat ", "sed -n", "nl ", "head ", "bat "}
+
+// short returns the last two segments of a path, by which files are compared.
+func short(path string) string {
+	if strings.Contains(path, "/") {
+		return lastSegments(path)
+	}
+	return path
+}
+
+// takenFrom returns where the arguments of a change have the texts that it takes away.
+func takenFrom(text string, input []byte) []stretch {
+	var list []stretch
+	lines := "\n" + text + "\n"
+	take := func(in gjson.Result) {
+		for _, key := range replacedKeys {
+			old := in.Get(key).Str
+			if old == "" {
+				continue
+			}
+			if at := strings.Index(lines, "\n"+old+"\n"); at >= 0 {
+				list = append(list, stretch{int32(at), int32(at + len(old))})
+			}
+			return
+		}
+	}
+	in := gjson.ParseBytes(input)
+	take(in)
+	for _, edit := range in.Get("edits").Array() {
+		take(edit)
+	}
+	return list
 }
 
 // searches reports whether a tool that reads finds places, by its folded name.

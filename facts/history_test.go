@@ -50,6 +50,64 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// Agents that have a shell, a patch or one tool for all that concerns files read and
+// change files, too.
+func TestHistoryOfOtherAgents(t *testing.T) {
+	s := new(talk).user("Begin.")
+	for _, c := range []struct {
+		tool   string
+		args   any
+		result string
+	}{
+		{"str_replace_based_edit_tool", map[string]string{"command": "view", "path": "app/a.go"}, "1\tpackage a"},
+		{"str_replace_editor", map[string]string{"command": "str_replace", "path": "/app/a.go", "old_str": "x", "new_str": "y"}, "done"},
+		{"edit", map[string]string{"filePath": "app/a.go", "oldString": "x", "newString": "y"}, "done"},
+		{"shell", map[string]any{"command": []string{"bash", "-lc", "cd app && sed -n '1,200p' pool/b.go"}}, "package pool"},
+		{"bash", map[string]string{"command": "cat a.go b.go"}, "package a"},
+		{"bash", map[string]string{"command": "cat a.go | grep x"}, "x"},
+		{"bash", map[string]string{"command": "cat > app/c.go <<'EOF'\npackage c\nEOF"}, ""},
+		{"bash", map[string]string{"command": "cat notes.txt && go test ./..."}, "ok"},
+		{"apply_patch", json.RawMessage(`{"input":"*** Begin Patch\n*** Update File: app/d.go\n-x\n+y\n*** End Patch"}`), "done"},
+		{"shell", map[string]any{"command": []string{"bash", "-lc", "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: app/e.go\n-x\n+y\n*** End Patch\nEOF"}}, "done"},
+	} {
+		s.call("", c.tool, c.args, c.result)
+	}
+	var got []string
+	for _, p := range s.history(nil)[1:] {
+		got = append(got, fmt.Sprintf("%s [%s]", origins[p.Source], p.Path))
+	}
+	want := []string{
+		"arguments [app/a.go]", "read [app/a.go]",
+		"edit [app/a.go]", "edited [app/a.go]",
+		"edit [app/a.go]", "edited [app/a.go]",
+		"command [pool/b.go]", "read [pool/b.go]",
+		"command []", "output []",
+		"command []", "output []",
+		"edit [app/c.go]",
+		"command []", "output []",
+		"edit [app/d.go]", "edited [app/d.go]",
+		"edit [app/e.go]", "edited [app/e.go]",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// A change takes away the lines that it replaces, of each of its edits.
+func TestHistoryKnowsWhatIsTakenAway(t *testing.T) {
+	s := new(talk).user("Begin.").call("", "MultiEdit", json.RawMessage(
+		`{"file_path":"a.go","edits":[{"old_string":"first old\nsecond old","new_string":"new"},{"old_string":"third old","new_string":"newer"}]}`), "done")
+	p := &s.history(nil)[1]
+	got := make(map[string]bool)
+	for i := range p.Lines {
+		got[p.Text[p.Lines[i].From:p.Lines[i].To]] = p.takes(&p.Lines[i])
+	}
+	want := map[string]bool{"a.go": false, "first old": true, "second old": true, "new": false, "third old": true, "newer": false}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestHistoryOfPersons(t *testing.T) {
 	s := new(talk).user("task").reply("yes").user("note of a program")
 	blocks := transcript.Group("s", 0, s.msgs)

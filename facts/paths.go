@@ -307,11 +307,6 @@ func isJSON(input []byte) bool {
 	return len(input) > 0 && (input[0] == '{' || input[0] == '[' || input[0] == '"')
 }
 
-// views reports whether a call of an editing tool only shows a file.
-func views(c transcript.ToolCall) bool {
-	return bytes.Contains(c.Input, []byte(`"view"`)) && gjson.GetBytes(c.Input, "command").String() == "view"
-}
-
 // members are the fields of an object in JSON, read once.
 type members []member
 

@@ -120,7 +120,7 @@ func (w *weaver) call(i int, c transcript.ToolCall) {
 		return
 	}
 	fails := r.Error || reportsError(text)
-	kit := w.tools.of(c.Name)
+	kit := w.tools.of(c)
 	name, class := kit.name, kit.class
 	line := ""
 	if class == tool.Command || class == tool.Check {
@@ -131,9 +131,9 @@ func (w *weaver) call(i int, c transcript.ToolCall) {
 	case class == tool.Plan, class == tool.Title:
 	case line != "":
 		w.command(k, line, r)
-	case class == tool.Edit && !views(c):
+	case class == tool.Edit:
 		w.edit(k, c, text, fails)
-	case class == tool.Read || class == tool.Edit || class == tool.Command || kit.reads:
+	case class == tool.Read || class == tool.Command || kit.reads:
 		w.read(k, kit, c, text, fails)
 	case class == tool.Other:
 		w.settled(k, name, c.Name, text, fails)

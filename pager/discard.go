@@ -181,7 +181,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	var whole, seen []string
 	for _, k := range b.Messages {
 		for _, c := range s.msgs[k].Calls() {
-			class := s.tools.Class(c.Name)
+			class := s.tools.Of(c)
 			line := tool.Line(c)
 			switch {
 			case class == tool.Plan:

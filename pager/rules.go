@@ -172,7 +172,7 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.T
 		failed := failures(msgs, b)
 		for _, k := range b.Messages {
 			for _, c := range msgs[k].Calls() {
-				name, class := tool.Fold(c.Name), tools.Class(c.Name)
+				name, class := tool.Fold(c.Name), tools.Of(c)
 				if class == tool.Plan && !planned[name] {
 					planned[name] = true
 					set(i, RulePlan)

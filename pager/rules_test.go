@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,6 +112,23 @@ func TestRules(t *testing.T) {
 				t.Errorf("rules (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A tool that edits files and is told to show one is no edit that must stay.
+func TestWhatShowsAFileIsNoEdit(t *testing.T) {
+	msgs := []transcript.Message{say(transcript.RoleUser, "begin")}
+	for id, command := range []string{"str_replace", "view"} {
+		name := fmt.Sprint(id)
+		msgs = append(msgs, transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+			transcript.ToolCall{ID: name, Name: "str_replace_based_edit_tool", Input: fmt.Appendf(nil, `{"command":%q,"path":"a.go"}`, command)},
+		}}, transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: name}}})
+	}
+	msgs = append(msgs, say(transcript.RoleAssistant, "done"))
+	blocks := transcript.Group("s", 0, msgs)
+	got := Rules(msgs, blocks, &RuleOptions{Last: -1})
+	if got[1] != RuleEdit || got[2] != "" {
+		t.Errorf("rules of an edit and of a view of its file: %q, %q", got[1], got[2])
 	}
 }
 

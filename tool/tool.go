@@ -7,6 +7,7 @@
 package tool
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"strings"
@@ -45,16 +46,19 @@ var builtin = func() map[string]Class {
 	for class, names := range map[Class]string{
 		Edit: `edit write multiedit notebookedit createfile overwritefile quickedit deletefile writefile editfile applypatch
 			replace strreplace strreplaceeditor strreplacebasededittool insert searchreplace applydiff writetofile insertcontent
-			replaceinfile patch movefile renamefile deletepath`,
+			replaceinfile patch movefile renamefile deletepath searchandreplace replacefilecontent replacestringinfile
+			multireplacestringinfile inserteditintofile`,
 		Plan: `todowrite writetodo writetodos updateplan exitplanmode final taskcreate taskupdate attemptcompletion
 			updatetodolist plan`,
 		Read: `requestcontext read readfile readmanyfiles view viewimage grep glob search searchfiles searchfilecontent codesearch
 			ripgrep find findfiles ls list listfiles listdir listdirectory readdirectory webfetch websearch fetch
 			readnotebook notebookread getmessages listmcpresources readmcpresource codebasesearch listcodedefinitionnames
-			todoread tasklist taskget toolsearch`,
+			todoread tasklist taskget toolsearch grepsearch filesearch semanticsearch googlewebsearch viewfile viewlinerange
+			findbyname findfile searchfile searchdir readtextfile readmultiplefiles directorytree geterrors`,
 		Command: `runcommand bash shell localshell execcommand runshellcommand runterminalcmd runinterminal executecommand terminal
-			bashoutput killshell killbash writestdin taskoutput`,
-		Check: `executecode python runcode codeinterpreter ipython repl javascript evaluate`,
+			bashoutput killshell killbash writestdin taskoutput executebash`,
+		Check: `executecode python runcode codeinterpreter ipython repl javascript evaluate
+			executeipythoncell`,
 		Title: `generatetitle settitle`,
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -97,6 +101,17 @@ func (t *Table) Class(name string) Class {
 		return c
 	}
 	return Other
+}
+
+// Of returns the class of a call: that of its tool, but of one that edits files and is
+// told to show one (view, of the text editor tool of Anthropic and of OpenHands) it is
+// [Read].
+func (t *Table) Of(c transcript.ToolCall) Class {
+	class := t.Class(c.Name)
+	if class == Edit && bytes.Contains(c.Input, []byte(`"view"`)) && gjson.GetBytes(c.Input, "command").Str == "view" {
+		return Read
+	}
+	return class
 }
 
 // Fold folds the spellings of a tool's name: "create_file", "CreateFile" and

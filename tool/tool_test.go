@@ -42,6 +42,25 @@ func TestClass(t *testing.T) {
 	}
 }
 
+// What a call does may be in its arguments.
+func TestOf(t *testing.T) {
+	for _, tt := range []struct {
+		name, input string
+		want        Class
+	}{
+		{"str_replace_based_edit_tool", `{"command":"view","path":"a.go"}`, Read},
+		{"str_replace_editor", `{"command": "str_replace", "path":"a.go", "old_str":"view", "new_str":"look"}`, Edit},
+		{"Edit", `{"file_path":"a.go","old_string":"\"view\""}`, Edit},
+		{"Bash", `{"command":"view"}`, Command},
+		{"apply_patch", `*** Begin Patch`, Edit},
+		{"Read", ``, Read},
+	} {
+		if got := (*Table)(nil).Of(transcript.ToolCall{Name: tt.name, Input: json.RawMessage(tt.input)}); got != tt.want {
+			t.Errorf("%s %s: %q, want %q", tt.name, tt.input, got, tt.want)
+		}
+	}
+}
+
 func TestWithRefuses(t *testing.T) {
 	for name, classes := range map[string]map[string]Class{
 		"a class that does not exist": {"x": "weapon"},
