@@ -7,8 +7,9 @@ import (
 )
 
 // A Scan is what a text has that an agent may need again: its lines, and the
-// identifiers in them. It depends on the text alone and is not changed once it is
-// made, so a text is scanned once, when it arrives, and the scan may be shared.
+// identifiers and words joined like them. It depends on the text alone and is not
+// changed once it is made, so a text is scanned once, when it arrives, and the scan may
+// be shared.
 type Scan struct {
 	Text  string
 	Lines []Line // that are not blank, in order
@@ -39,8 +40,8 @@ type Line struct {
 	fails           bool  // it speaks of an error
 }
 
-// A Mark is an identifier where it stands in a text. Offsets are in bytes of the
-// text.
+// A Mark is an identifier where it stands in a text, or words that prose joins and that
+// an agent may repeat like one, such as up-to-date. Offsets are in bytes of the text.
 type Mark struct {
 	// Key is the same for the same identifier. A path is known by its last two
 	// segments, as it is named from here or from there.
