@@ -279,8 +279,8 @@ type market struct {
 
 // class returns the class of a rate: its size in bits, and the two bits behind the first.
 func class(rate int64) int {
-	bits := bits.Len64(uint64(rate)) //nolint:gosec // a rate is not negative
-	return 4*bits + int(rate<<2>>max(bits-1, 0))&3
+	size := bits.Len64(uint64(rate)) //nolint:gosec // a rate is not negative
+	return 4*size + int(rate<<2>>max(size-1, 0))&3
 }
 
 func (m *market) add(o offer) {

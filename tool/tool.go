@@ -1,5 +1,6 @@
 // Package tool knows what the tools of agents do, by the names that agents give
-// them, and where their calls say what they work on.
+// them, what a call of one does where its arguments decide, and where calls say what
+// they work on.
 //
 // A [Table] maps names to classes. The built-in one knows the tools of common
 // agents; users add those of their own with [Table.With]. What the classes
