@@ -40,7 +40,7 @@ var layers = []layer{
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "client"}},
 	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
-	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/conform", "internal/fakeupstream"}},
+	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/conform", "internal/fakeupstream", "internal/fakesession"}},
 	{name: "service", packages: []string{"internal/service"}},
 	{name: "command line", packages: []string{"internal/cli"}},
 	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/archtest", "internal/e2e"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -29,8 +30,9 @@ type body struct {
 	messages []message
 }
 
-// decode returns a body whose form is sound, or says where it is not.
-func decode(data []byte, counting bool) (*body, *Refusal) {
+// decode returns a body whose form is sound, or says where it is not. Optional are the
+// fields of model and max_tokens that may be missing.
+func decode(data []byte, optional ...string) (*body, *Refusal) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var value any
@@ -46,7 +48,9 @@ func decode(data []byte, counting bool) (*body, *Refusal) {
 	}
 	b := &body{all: all}
 	for _, read := range []func() *Refusal{
-		b.readModel, func() *Refusal { return b.readLimit(counting) }, b.readSystem, b.readTools, b.readMessages,
+		func() *Refusal { return b.readModel(slices.Contains(optional, "model")) },
+		func() *Refusal { return b.readLimit(slices.Contains(optional, "max_tokens")) },
+		b.readSystem, b.readTools, b.readMessages,
 	} {
 		if r := read(); r != nil {
 			return nil, r
@@ -57,8 +61,11 @@ func decode(data []byte, counting bool) (*body, *Refusal) {
 
 func malformed(format string, args ...any) *Refusal { return refuse("A0", format, args...) }
 
-func (b *body) readModel() *Refusal {
+func (b *body) readModel(optional bool) *Refusal {
 	value, ok := b.all["model"]
+	if !ok && optional {
+		return nil
+	}
 	if !ok {
 		return malformed("model: Field required")
 	}
@@ -68,10 +75,10 @@ func (b *body) readModel() *Refusal {
 	return nil
 }
 
-func (b *body) readLimit(counting bool) *Refusal {
+func (b *body) readLimit(optional bool) *Refusal {
 	value, ok := b.all["max_tokens"]
 	switch {
-	case !ok && !counting:
+	case !ok && !optional:
 		return malformed("max_tokens: Field required")
 	case !ok:
 		return nil

@@ -38,9 +38,29 @@
 //	A15  system messages inside the conversation (newer models), behind a user
 //	     message, and last or followed by a reply
 //	A16  no tool call id twice
+//	A17  a compaction of the server stands in a reply and says something
 //
 // Where two are broken, the first that is found is named. Blocks of a kind that
 // is not known here are let pass, with whatever is in them.
+//
+// Some of them can be asked without a server, see [JudgeMessages]. [JudgeChat] judges
+// requests of Chat Completions:
+//
+//	O0  the form of the request and its messages
+//	O1  a reply has content or calls
+//	O2  content is a text or a list of parts with types
+//	O3  a call has an id, a name, and its arguments as a text
+//	O4  each call is answered, before anybody else speaks
+//	O5  no result without its call directly before
+//	O6  results stand in the order of their calls
+//	O7  no call id twice in one reply
+//
+// [JudgeKept] compares a request with the one that it was made from:
+//
+//	K1  calls have the names and arguments that they had
+//	K2  what only the provider can read stands as it was, in its order
+//	K3  the last compaction of the server is there
+//	K4  bound thinking stands behind all that it stood behind
 //
 // # Thinking
 //

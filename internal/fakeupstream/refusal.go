@@ -7,7 +7,7 @@ import (
 
 // A Refusal is why a request got no reply.
 type Refusal struct {
-	Rule    string // A0 to A16; empty where no rule of the conversation is broken
+	Rule    string // A0 to A17, O0 to O7, K1 to K4; empty where no rule of the conversation is broken
 	Status  int
 	Type    string // of the error, as the service names it
 	Message string

@@ -233,7 +233,11 @@ const streamType = "text/event-stream; charset=utf-8"
 
 // judge reads the body of a request and checks it by every rule.
 func (s *Server) judge(r *Request, counting bool) (prefix, []dropped, *Refusal) {
-	b, refusal := decode(r.Body, counting)
+	var optional []string
+	if counting {
+		optional = []string{"max_tokens"}
+	}
+	b, refusal := decode(r.Body, optional...)
 	if refusal != nil {
 		return prefix{}, nil, refusal
 	}
