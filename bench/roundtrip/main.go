@@ -11,6 +11,10 @@
 // accepted and made again. A line tells of each file and share, and the last lines sum up. The exit status
 // is 1 if a promise was broken.
 //
+// With -judge each conversation is besides made smaller by every strategy to 50, 25, 10 and 5
+// percent, and every export is judged by rules that share no code with Carrel's validators.
+// That takes several times as long.
+//
 // A budget below what rules hold is no broken promise: the line then has the
 // word floor and the tokens that are held.
 package main
@@ -39,16 +43,17 @@ import (
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/roundtrip [-v] FOLDER...")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/roundtrip [-v] [-judge] FOLDER...")
 		flag.PrintDefaults()
 	}
 	verbose := flag.Bool("v", false, "tell of each broken promise as it is found")
+	judge := flag.Bool("judge", false, "also judge the exports of every strategy")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	broken, err := run(context.Background(), flag.Args(), *verbose)
+	broken, err := run(context.Background(), flag.Args(), *verbose, *judge)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "roundtrip:", err)
 		os.Exit(3)
@@ -61,7 +66,7 @@ func main() {
 // shares are the budgets, in percent of a conversation's tokens.
 var shares = []int{50, 25, 10}
 
-func run(ctx context.Context, folders []string, verbose bool) (broken int, err error) {
+func run(ctx context.Context, folders []string, verbose, judge bool) (broken int, err error) {
 	files, err := list(folders)
 	if err != nil {
 		return 0, err
@@ -71,7 +76,7 @@ func run(ctx context.Context, folders []string, verbose bool) (broken int, err e
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{path: filepath.Join(dir, "carrel.db"), verbose: verbose, start: time.Now()}
+	b := &bench{path: filepath.Join(dir, "carrel.db"), verbose: verbose, judges: judge, start: time.Now()}
 	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "file\tformat\tblocks\ttokens\tshare\twindow\tlive\tstub\tcold\trecalled\tbroken\t")
 	for _, name := range files {
@@ -107,11 +112,13 @@ func list(folders []string) ([]string, error) {
 type bench struct {
 	path    string
 	verbose bool
+	judges  bool
 	start   time.Time
 
 	files, skipped, passes, landed, floors int
 	exports, recalled                      int
 	contracts, faults, packets             int
+	judged, unjudged                       int
 	bytes                                  int64
 	broken                                 int
 }
@@ -145,6 +152,9 @@ func (b *bench) file(ctx context.Context, w *tabwriter.Writer, name string) erro
 		if err := b.share(ctx, w, name, data, share); err != nil {
 			return fmt.Errorf("share %d%%: %w", share, err)
 		}
+	}
+	if b.judges {
+		return b.judge(ctx, name, data)
 	}
 	return nil
 }
@@ -294,11 +304,15 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 }
 
 func (b *bench) sum(w *os.File) {
-	fmt.Fprintln(w, strings.Join([]string{
+	lines := []string{
 		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()),
 		fmt.Sprintf("%d landed within budget, %d have a typed floor", b.landed, b.floors),
 		fmt.Sprintf("%d exports, all validated; %d blocks recalled after a restart", b.exports, b.recalled),
 		fmt.Sprintf("%d contracts run, %d faults put into them; %d packets handed on", b.contracts, b.faults, b.packets),
-		fmt.Sprintf("%d promises broken", b.broken),
-	}, "\n"))
+	}
+	if b.judges {
+		lines = append(lines, fmt.Sprintf("%d exports judged; %d passes landed on a floor or were refused by probes", b.judged, b.unjudged))
+	}
+	lines = append(lines, fmt.Sprintf("%d promises broken", b.broken))
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
