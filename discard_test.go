@@ -104,7 +104,7 @@ func TestDiscard(t *testing.T) {
 	if err != nil || after.Total != res.After || after.Blocks[2].State != "cold" || after.Blocks[2].Kept != "is not in the window" {
 		t.Errorf("after it: %d tokens, %+v, %v", after.Total, after.Blocks[2], err)
 	}
-	checkRecall(t, e, data, "pool.json", in.Session)
+	checkRecall(t.Context(), t, e, data, "pool.json", in.Session)
 	why, err := e.Why(t.Context(), scope, ids[0])
 	if err != nil {
 		t.Fatal(err)

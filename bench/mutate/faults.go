@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+)
+
+// readFaults reads the faults that are made on purpose. A fault is a paragraph of lines that
+// begin with a word and a tab:
+//
+//	fault	the promise that is broken
+//	file	the file, from the root of the module
+//	old	a line of it, or a part of one, that is there once
+//	new	what stands there in the fault
+//	run	the go command that must fail; there may be several, and each must
+func readFaults(name string) ([]*mutant, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []*mutant
+	line := 1
+	for paragraph := range strings.SplitSeq(string(data), "\n\n") {
+		found, err := readFault(paragraph)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+		}
+		all = append(all, found...)
+		line += strings.Count(paragraph, "\n") + 2
+	}
+	return all, nil
+}
+
+// readFault returns a mutant for each command of a fault.
+func readFault(paragraph string) ([]*mutant, error) {
+	fields := make(map[string]string)
+	var runs []string
+	for line := range strings.Lines(paragraph) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		word, value, ok := strings.Cut(line, "\t")
+		if !ok {
+			return nil, fmt.Errorf("%q: want a word, a tab and a value", line)
+		}
+		if word == "run" {
+			runs = append(runs, value)
+		} else {
+			fields[word] = value
+		}
+	}
+	if len(fields) == 0 && runs == nil {
+		return nil, nil
+	}
+	data, err := os.ReadFile(fields["file"])
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(data, []byte(fields["old"])); n != 1 || fields["old"] == "" {
+		return nil, fmt.Errorf("fault %q: %q is %d times in %s, want once", fields["fault"], fields["old"], n, fields["file"])
+	}
+	at := bytes.Index(data, []byte(fields["old"]))
+	var all []*mutant
+	for _, run := range runs {
+		all = append(all, &mutant{
+			file: fields["file"], pkg: "./" + path.Dir(fields["file"]), line: 1 + bytes.Count(data[:at], []byte("\n")),
+			from: at, to: at + len(fields["old"]), text: fields["new"],
+			what:     fields["fault"] + ": go " + run,
+			commands: [][]string{strings.Fields(run)},
+		})
+	}
+	if all == nil {
+		return nil, fmt.Errorf("fault %q: no run line", fields["fault"])
+	}
+	return all, nil
+}

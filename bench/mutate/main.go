@@ -1,0 +1,56 @@
+// Command mutate breaks Carrel on purpose and tells which faults no test notices:
+//
+//	go run ./bench/mutate -n 250 -seed 1
+//	go run ./bench/mutate -n 40 ./pager ./facts
+//	go run ./bench/mutate -faults
+//
+// Without -faults it draws mutants at random: a comparison that includes its bound or no
+// longer does, a condition that is turned round, an arm of a joined condition that is gone,
+// an operator or a number that is another one, a statement that is left out. The draw
+// depends on the seed and on the code alone. Each mutant is built beside the code, which is
+// not touched, and tested by its package; if that notices nothing, by all packages that
+// import it directly, and by the engine and the command line. A mutant that does not build
+// is drawn again. A mutant that is known to change nothing, by its entry in equivalent.txt,
+// counts as neither.
+//
+// With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
+// one promise, and names the command that must fail: a property, the demonstration, or a
+// bench.
+//
+// A line tells of each mutant, and the last line is the rate of those that were noticed. The
+// exit status is 1 if the rate is below 92 percent, or with -faults if one was not noticed.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	o := options{out: os.Stdout}
+	flag.IntVar(&o.n, "n", 250, "mutants to draw")
+	flag.Uint64Var(&o.seed, "seed", 1, "what the draw begins with")
+	flag.BoolVar(&o.faults, "faults", false, "take the faults of bench/mutate/faults.txt, and all of them")
+	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
+	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "time for the tests of one mutant; then it counts as noticed")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-faults] [PACKAGE...]")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	o.packages = flag.Args()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ok, err := o.run(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(3)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
