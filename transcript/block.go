@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A BlockID names one block of one session. It is made of the session's id,
-// the block's position and the provider's ids, never of the text, so that it
-// says nothing about a text that was erased.
+// A BlockID names one block of one session. It is made of the session's id and of
+// the provider's id of the message, or of the block's position if there is none, never
+// of the text, so that it says nothing about a text that was erased.
 type BlockID string
 
 // Short returns the form of the id that people and stubs use: its first 8
@@ -76,10 +76,31 @@ func (b *Block) Text(messages []Message) string {
 	return text.String()
 }
 
+// Blocks puts the messages of s into blocks: those of the conversation, and those of
+// each earlier window. Turns are counted in each window. No two ids begin alike.
+func (s *Session) Blocks() (now []Block, earlier [][]Block) {
+	names := naming{session: s.ID, taken: make(map[string]bool)}
+	for _, msgs := range s.Earlier {
+		blocks := group(msgs)
+		names.give(blocks, msgs)
+		earlier = append(earlier, blocks)
+	}
+	now = group(s.Messages)
+	names.give(now, s.Messages)
+	return now, earlier
+}
+
 // Group puts messages into blocks, in the order of their first messages. A
 // result joins the block of its call even if other messages stand between. IDs
 // are those of [NewBlockID] at the given generation.
 func Group(session SessionID, generation int, messages []Message) []Block {
+	blocks := group(messages)
+	names := naming{session, generation, make(map[string]bool, len(blocks))}
+	names.give(blocks, messages)
+	return blocks
+}
+
+func group(messages []Message) []Block {
 	blocks := make([]Block, 0, len(messages))
 	owner := make(map[string]int) // call id → block
 	for i := range messages {
@@ -95,18 +116,27 @@ func Group(session SessionID, generation int, messages []Message) []Block {
 		}
 		blocks = append(blocks, Block{Turn: len(blocks) + 1, Kind: kindOf(m), Messages: []int{i}})
 	}
-	taken := make(map[string]bool, len(blocks))
+	return blocks
+}
+
+// A naming gives ids to the blocks of a session.
+type naming struct {
+	session    SessionID
+	generation int
+	taken      map[string]bool // beginnings of ids
+}
+
+func (n *naming) give(blocks []Block, messages []Message) {
 	for i := range blocks {
 		b := &blocks[i]
 		for try := 0; ; try++ {
-			b.ID = NewBlockID(session, generation, b.Turn, messages[b.Messages[0]].ID, try)
-			if short := b.ID.Short(); !taken[short] {
-				taken[short] = true
+			b.ID = NewBlockID(n.session, n.generation, b.Turn, messages[b.Messages[0]].ID, try)
+			if short := b.ID.Short(); !n.taken[short] {
+				n.taken[short] = true
 				break
 			}
 		}
 	}
-	return blocks
 }
 
 // ownerOf returns the block of the first call that m answers.
@@ -136,11 +166,15 @@ func kindOf(m *Message) Kind {
 	}
 }
 
-// NewBlockID returns the id of the block at a turn: the first 16 hexadecimal
-// digits of a SHA-256 over the arguments. The generation grows when a session
-// is imported again with other content at the same place. The last argument
-// tells apart ids that would otherwise begin alike.
+// NewBlockID returns the id of a block: the first 16 hexadecimal digits of a SHA-256
+// over the arguments. A message is known by its provider's id, and where that gives
+// none by its turn; so a block has the same id wherever its message stands. The
+// generation grows when a session is imported again with other content in the same
+// message. The last argument tells apart ids that would otherwise begin alike.
 func NewBlockID(session SessionID, generation, turn int, providerID string, try int) BlockID {
+	if providerID != "" {
+		turn = 0
+	}
 	h := sha256.Sum256(fmt.Appendf(nil, "block/v1\x00%s\x00%d\x00%d\x00%s\x00%d", session, generation, turn, providerID, try))
 	return BlockID(hex.EncodeToString(h[:8]))
 }

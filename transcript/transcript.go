@@ -17,6 +17,7 @@ type Session struct {
 	Project  string          // working directory, or empty
 	Tools    json.RawMessage // tool definitions in the provider's form, or nil
 	Messages []Message       // the visible conversation, in order
+	Earlier  [][]Message     // the windows before a compaction by the client, oldest first, without what it kept
 	Items    []Item          // all of the input, in order
 	Branches []Branch        // what of the session is not in Messages
 	Warnings []Warning       // what was odd in the input and kept nevertheless
@@ -27,8 +28,8 @@ type Item struct {
 	Raw []byte
 }
 
-// A Branch is a part of a session outside its visible conversation: what a
-// rewind left behind, what stands before a compaction, what a sub-agent did.
+// A Branch is a part of a session outside its visible conversation and outside the
+// windows before it: what a rewind left behind, what a sub-agent did.
 type Branch struct {
 	Kind     BranchKind `json:"kind"`
 	Root     string     `json:"root"`             // provider's id of its first message
@@ -43,7 +44,7 @@ type BranchKind string
 // The kinds of branches.
 const (
 	BranchFork      BranchKind = "fork"      // another continuation of the same message
-	BranchCompacted BranchKind = "compacted" // a tree of its own, cut off by a compaction
+	BranchCompacted BranchKind = "compacted" // a tree of its own that leads to no window of the conversation
 	BranchSidechain BranchKind = "sidechain" // a sub-agent's
 )
 

@@ -21,8 +21,18 @@
 // path and results of its calls belong to the conversation even where the path
 // does not pass through them.
 //
-// What is left is listed as branches: what was rewound, what stands before a
-// compaction, what sub-agents did.
+// # Earlier windows
+//
+// A compaction begins a tree of its own: a row that marks it, then the summary. What
+// the conversation was before that is an earlier window: the path that ends at the row
+// that the mark names or, if it names none, at the last words before it. A file has as
+// many earlier windows as it has compactions on its way.
+//
+// The agent may keep messages over a compaction. The mark lists their rows, which then
+// stand behind the summary. They are in the newest window that has them, and in no
+// other.
+//
+// What is left is listed as branches: what was rewound, and what sub-agents did.
 //
 // # What is written
 //
@@ -34,7 +44,6 @@ package claudecode
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -48,7 +57,14 @@ import (
 )
 
 // Format is the format of Claude Code's session files.
-type Format struct{}
+type Format struct {
+	apart bool // messages that were kept over a compaction stay before it
+}
+
+// Apart returns the format as it was read before messages that the agent kept over a
+// compaction were put behind the summary. Sessions that were stored then are so until
+// they are imported again.
+func (Format) Apart() transcript.Format { return Format{apart: true} }
 
 var _ transcript.Format = Format{}
 
@@ -96,6 +112,9 @@ type row struct {
 	sidechain bool
 	message   string // message.id
 	block     int    // apiBlockIndex, or -1
+	boundary  bool   // marks a compaction
+	summary   bool   // is what a compaction left
+	before    string // logicalParentUuid: the row that a compaction followed, or empty
 }
 
 // chat reports whether r is somebody's words.
@@ -114,12 +133,24 @@ func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
 		}
 		return nil, &transcript.SyntaxError{Name: name, Text: text, Hint: "a session file of Claude Code has one JSON object on each line"}
 	}
-	visible := t.visible(leaf, s)
-	s.Messages = t.messages(visible, s)
+	shown := make([]bool, len(rows))
+	for i, w := range t.windows(leaf, s, f.apart) {
+		for _, r := range w.rows {
+			shown[r] = true
+		}
+		msgs := t.messages(w, s)
+		switch {
+		case i == 0:
+			s.Messages = msgs
+		case len(msgs) > 0:
+			s.Earlier = append(s.Earlier, msgs)
+		}
+	}
+	slices.Reverse(s.Earlier)
 	if len(s.Messages) == 0 {
 		return nil, &transcript.SyntaxError{Name: name, Text: "the conversation has no messages"}
 	}
-	s.Branches = t.branches(visible)
+	s.Branches = t.branches(shown)
 	t.describe(s, name, leaf)
 	return s, nil
 }
@@ -184,6 +215,12 @@ func readRow(item int, text []byte) row {
 			r.hidden = r.hidden || value.Bool()
 		case "teamName":
 			r.hidden = r.hidden || value.String() != ""
+		case "subtype":
+			r.boundary = value.String() == "compact_boundary"
+		case "isCompactSummary":
+			r.summary = value.Bool()
+		case "logicalParentUuid":
+			r.before = value.String()
 		case "apiBlockIndex":
 			r.block = int(value.Int())
 		case "message":
@@ -192,97 +229,6 @@ func readRow(item int, text []byte) row {
 		return true
 	})
 	return r
-}
-
-// A tree is the rows of a session by their uuids.
-type tree struct {
-	rows   []row // in the order of the file
-	at     map[string]int
-	parent []int // index in rows, or -1
-	inner  []bool
-}
-
-func grow(rows []row) *tree {
-	t := &tree{rows: rows, at: make(map[string]int, len(rows)), parent: make([]int, len(rows)), inner: make([]bool, len(rows))}
-	for i := range rows {
-		t.at[rows[i].uuid] = i
-	}
-	for i := range rows {
-		p, ok := t.at[rows[i].parent]
-		if !ok {
-			p = -1
-		} else {
-			t.inner[p] = true
-		}
-		t.parent[i] = p
-	}
-	return t
-}
-
-// leaf returns the row at which the conversation ends, or -1.
-func (t *tree) leaf() int {
-	best, bestHidden := -1, true
-	for i := range t.rows {
-		if t.inner[i] {
-			continue
-		}
-		at := t.spoken(i)
-		if at < 0 {
-			continue
-		}
-		hidden := t.rows[at].hidden
-		if best < 0 || bestHidden && !hidden || hidden == bestHidden && at > best {
-			best, bestHidden = at, hidden
-		}
-	}
-	return best
-}
-
-// spoken returns the nearest row at or above i that is somebody's words.
-func (t *tree) spoken(i int) int {
-	for range t.rows { // no path is longer: a cycle ends here
-		if i < 0 || t.rows[i].chat() {
-			return i
-		}
-		i = t.parent[i]
-	}
-	return -1
-}
-
-// visible marks the rows of the conversation that ends at leaf.
-func (t *tree) visible(leaf int, s *transcript.Session) []bool {
-	marked := make([]bool, len(t.rows))
-	replies := make(map[string]bool) // message ids on the path
-	for i := leaf; i >= 0 && !marked[i]; i = t.parent[i] {
-		marked[i] = true
-		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" {
-			replies[r.message] = true
-		}
-	}
-	calls := make(map[string]bool)
-	for i := range t.rows {
-		r := &t.rows[i]
-		if r.kind == "assistant" && replies[r.message] {
-			marked[i] = true
-			for _, id := range callIDs(s.Items[r.item].Raw) {
-				calls[id] = true
-			}
-		}
-	}
-	for i := range t.rows {
-		if r := &t.rows[i]; r.kind == "user" && !marked[i] {
-			for _, id := range answered(s.Items[r.item].Raw) {
-				marked[i] = marked[i] || calls[id]
-			}
-		}
-	}
-	for i := range t.rows {
-		r := &t.rows[i]
-		if !r.chat() || r.hidden && !t.rows[leaf].hidden {
-			marked[i] = false
-		}
-	}
-	return marked
 }
 
 // callIDs returns the ids of the tool calls in a row.
@@ -305,15 +251,14 @@ func ids(raw []byte, kind, key string) []string {
 	return found
 }
 
-// messages joins the visible rows to messages: rows of one reply to one, each
-// result behind the reply that called it, and otherwise in the order of the
-// file, in which a parent stands before its children.
-func (t *tree) messages(visible []bool, s *transcript.Session) []transcript.Message {
+// messages joins the rows of a window to messages: rows of one reply to one, each
+// result behind the reply that called it, and otherwise in the order of the window.
+func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
 	var msgs []transcript.Message
 	var results [][]transcript.Message // behind each of msgs
 	reply := make(map[string]int)      // message id → index in msgs
 	owner := make(map[string]int)      // call id → index in msgs
-	for _, i := range t.order(visible) {
+	for _, i := range t.order(w) {
 		r := &t.rows[i]
 		m := readMessage(s.Items[r.item].Raw, r)
 		m.Items = []int{r.item}
@@ -341,82 +286,11 @@ func (t *tree) messages(visible []bool, s *transcript.Session) []transcript.Mess
 			owner[c.ID] = at
 		}
 	}
-	out := make([]transcript.Message, 0, len(t.rows))
+	out := make([]transcript.Message, 0, len(w.rows))
 	for i := range msgs {
 		out = append(append(out, msgs[i]), results[i]...)
 	}
 	return out
-}
-
-// order returns the visible rows in the order of the file, but the rows of a
-// reply that number their blocks in the order of those, at the reply's places.
-func (t *tree) order(visible []bool) []int {
-	var order []int
-	places := make(map[string][]int) // message id → places in order
-	for i := range t.rows {
-		if !visible[i] {
-			continue
-		}
-		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" && r.block >= 0 {
-			places[r.message] = append(places[r.message], len(order))
-		}
-		order = append(order, i)
-	}
-	for _, at := range places { // disjoint sets of places: their order is indifferent
-		rows := make([]int, len(at))
-		for k, p := range at {
-			rows[k] = order[p]
-		}
-		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.rows[a].block, t.rows[b].block) })
-		for k, p := range at {
-			order[p] = rows[k]
-		}
-	}
-	return order
-}
-
-// branches lists what of the conversation's rows is not visible.
-func (t *tree) branches(visible []bool) []transcript.Branch {
-	top := make(map[int]int) // top row of a branch → index in found
-	var found []transcript.Branch
-	for i := range t.rows {
-		r := &t.rows[i]
-		if visible[i] || !r.chat() || r.hidden && !r.sidechain {
-			continue
-		}
-		root := i
-		for j, n := t.parent[i], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
-			if visible[j] {
-				break
-			}
-			if t.rows[j].chat() && t.rows[j].sidechain == r.sidechain {
-				root = j
-			}
-		}
-		at, ok := top[root]
-		if !ok {
-			at = len(found)
-			top[root] = at
-			found = append(found, t.branch(root, visible))
-		}
-		found[at].Leaf = r.uuid
-		found[at].Messages++
-	}
-	return found
-}
-
-func (t *tree) branch(root int, visible []bool) transcript.Branch {
-	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
-	for j, n := t.parent[root], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
-		if visible[j] {
-			b.Kind, b.Parent = transcript.BranchFork, t.rows[j].uuid
-			break
-		}
-	}
-	if t.rows[root].sidechain {
-		b.Kind = transcript.BranchSidechain
-	}
-	return b
 }
 
 // describe fills in what is known of the session as a whole.
@@ -437,8 +311,10 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 			}
 		}
 	}
-	if s.Title == "" {
-		s.Title = title(s.Messages)
+	for _, msgs := range append(slices.Clone(s.Earlier), s.Messages) {
+		if s.Title == "" {
+			s.Title = title(msgs)
+		}
 	}
 }
 

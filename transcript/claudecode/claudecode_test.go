@@ -31,6 +31,11 @@ func (f *file) row(kind, id, parent, content, extra string) {
 	fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"sessionId":"s-1","type":%q,"message":%s,"uuid":%q,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/srv/app","extra":9007199254740993%s}`+"\n", p, kind, msg, id, f.Len()/1000%60, extra)
 }
 
+// mark writes the row that marks a compaction; keeps is a member of its metadata.
+func (f *file) mark(id, before, keeps string) {
+	fmt.Fprintf(f, `{"type":"system","subtype":"compact_boundary","parentUuid":null,"logicalParentUuid":%q,"uuid":%q,"sessionId":"s-1","compactMetadata":{%s}}`+"\n", before, id, keeps)
+}
+
 func use(id string) string {
 	return fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"ls  -l"}}`, id)
 }
@@ -90,6 +95,21 @@ func samples() map[string][]byte {
 		f.row("user", "u2", "b1", `"so far: gone"`, `,"isCompactSummary":true`)
 		f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
 	})
+	add("two compactions, the second keeps a call", func(f *file) {
+		f.row("user", "u1", "", `"<local-command-stdout>"`, "")
+		f.row("user", "u2", "u1", `"paint it"`, "")
+		f.row("assistant", "a1", "u2", `m1 {"type":"text","text":"red"}`, "")
+		f.mark("b1", "a1", "")
+		f.row("user", "u3", "b1", `"so far: red"`, `,"isCompactSummary":true`)
+		f.row("user", "u4", "u3", `"now the door"`, "")
+		f.row("assistant", "a2", "u4", `m2 `+use("t1"), "")
+		f.row("user", "r1", "a2", res("t1"), "")
+		f.row("assistant", "a3", "r1", `m3 {"type":"text","text":"blue"}`, "")
+		f.mark("b2", "a3", `"preservedMessages":{"anchorUuid":"u5","uuids":["a2","r1","a3"]}`)
+		f.row("user", "u5", "b2", `"so far: red, blue"`, `,"isCompactSummary":true`)
+		f.row("user", "u6", "a3", `"and the roof?"`, "")
+		f.row("assistant", "a4", "u6", `m4 {"type":"text","text":"green"}`, "")
+	})
 	add("an interrupted call and a pending one", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
@@ -147,6 +167,109 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// What stands before a compaction is the conversation of an earlier window, but for
+// what the agent kept: that is in the newest window that has it.
+func TestEarlierWindows(t *testing.T) {
+	plain := func(f *file) {
+		f.row("user", "u1", "", `"paint it"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"red"}`, "")
+	}
+	after := func(f *file, parent, extra string) {
+		f.row("user", "u2", parent, `"so far: red"`, extra)
+		f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
+	}
+	const first, rest, summary = "user: paint it\nassistant: red\n", "user: so far: red\nassistant: on\n", `,"isCompactSummary":true`
+	for _, tt := range []struct {
+		name    string
+		build   func(f *file)
+		now     string
+		earlier []string
+	}{
+		{"the mark names the row before it", func(f *file) { plain(f); f.mark("b1", "a1", ""); after(f, "b1", summary) }, rest, []string{first}},
+		{"the mark names a row that is not there", func(f *file) { plain(f); f.mark("b1", "gone", ""); after(f, "b1", summary) }, rest, []string{first}},
+		{"there is a summary without a mark", func(f *file) { plain(f); after(f, "", summary) }, rest, []string{first}},
+		{"a new beginning is no compaction", func(f *file) { plain(f); after(f, "", "") }, rest, nil},
+		{"what was rewound before it is no part of the window", func(f *file) {
+			plain(f)
+			f.row("user", "u9", "a1", `"not this way"`, "")
+			f.row("user", "u3", "a1", `"this way"`, "")
+			f.mark("b1", "u3", "")
+			after(f, "b1", summary)
+		}, rest, []string{first + "user: this way\n"}},
+		{"the agent kept the end as a list", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
+			after(f, "b1", summary)
+		}, "user: so far: red\nassistant: red\nassistant: on\n", []string{"user: paint it\n"}},
+		{"the agent kept the end as a segment", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"u1","anchorUuid":"b1","tailUuid":"a1"}`)
+			after(f, "b1", summary)
+		}, first + rest, nil},
+		{"a list that names a row that is not there keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1","gone"]}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"a mark that names itself", func(f *file) { plain(f); f.mark("b1", "b1", ""); after(f, "b1", summary) }, rest, []string{first}},
+	} {
+		var f file
+		tt.build(&f)
+		s, err := Format{}.Decode("x.jsonl", []byte(f.String()))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var earlier []string
+		for _, msgs := range s.Earlier {
+			earlier = append(earlier, words(msgs))
+		}
+		if diff := cmp.Diff(tt.now, words(s.Messages)); diff != "" {
+			t.Errorf("%s: now (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(tt.earlier, earlier); diff != "" {
+			t.Errorf("%s: earlier windows (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// Of several compactions each leaves a window, and the title is from the first words
+// of a person in any of them.
+func TestSeveralCompactions(t *testing.T) {
+	s, err := Format{}.Decode("x.jsonl", samples()["two compactions, the second keeps a call"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Title != "paint it" {
+		t.Errorf("title %q", s.Title)
+	}
+	if len(s.Branches) != 0 {
+		t.Errorf("branches: %+v", s.Branches)
+	}
+	var all []string
+	for _, msgs := range append(s.Earlier, s.Messages) {
+		all = append(all, words(msgs))
+	}
+	want := []string{
+		"user: <local-command-stdout>\nuser: paint it\nassistant: red\n",
+		"user: so far: red\nuser: now the door\n",
+		"user: so far: red, blue\nassistant: call t1\ntool: out of t1\nassistant: blue\nuser: and the roof?\nassistant: green\n",
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	now, earlier := s.Blocks()
+	seen := make(map[transcript.BlockID]bool)
+	for _, blocks := range append(earlier, now) {
+		for i := range blocks {
+			if seen[blocks[i].ID] || blocks[i].Turn != i+1 {
+				t.Errorf("block %s at turn %d, place %d, is there twice: %t", blocks[i].ID, blocks[i].Turn, i+1, seen[blocks[i].ID])
+			}
+			seen[blocks[i].ID] = true
+		}
+	}
+}
+
 func TestBranches(t *testing.T) {
 	all := samples()
 	for name, want := range map[string][]transcript.Branch{
@@ -154,7 +277,7 @@ func TestBranches(t *testing.T) {
 			{Kind: transcript.BranchFork, Root: "a1", Leaf: "u2", Parent: "u1", Messages: 2},
 			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "u1", Messages: 1},
 		},
-		"a compaction cuts the tree":   {{Kind: transcript.BranchCompacted, Root: "u1", Leaf: "a1", Messages: 2}},
+		"a compaction cuts the tree":   nil, // what it cut off is an earlier window
 		"parallel calls fork the tree": nil,
 	} {
 		s, err := Format{}.Decode("x.jsonl", all[name])

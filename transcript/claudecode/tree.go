@@ -1,0 +1,334 @@
+package claudecode
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A tree is the rows of a session by their uuids.
+type tree struct {
+	rows   []row // in the order of the file
+	at     map[string]int
+	parent []int // index in rows, or -1
+	inner  []bool
+}
+
+func grow(rows []row) *tree {
+	t := &tree{rows: rows, at: make(map[string]int, len(rows)), parent: make([]int, len(rows)), inner: make([]bool, len(rows))}
+	for i := range rows {
+		t.at[rows[i].uuid] = i
+	}
+	for i := range rows {
+		p, ok := t.at[rows[i].parent]
+		if !ok {
+			p = -1
+		} else {
+			t.inner[p] = true
+		}
+		t.parent[i] = p
+	}
+	return t
+}
+
+// leaf returns the row at which the conversation ends, or -1.
+func (t *tree) leaf() int {
+	best, bestHidden := -1, true
+	for i := range t.rows {
+		if t.inner[i] {
+			continue
+		}
+		at := t.spoken(i)
+		if at < 0 {
+			continue
+		}
+		hidden := t.rows[at].hidden
+		if best < 0 || bestHidden && !hidden || hidden == bestHidden && at > best {
+			best, bestHidden = at, hidden
+		}
+	}
+	return best
+}
+
+// spoken returns the nearest row at or above i that is somebody's words.
+func (t *tree) spoken(i int) int {
+	for range t.rows { // no path is longer: a cycle ends here
+		if i < 0 || t.rows[i].chat() {
+			return i
+		}
+		i = t.parent[i]
+	}
+	return -1
+}
+
+// A window is the rows of the conversation between two compactions.
+type window struct {
+	rows []int // that are somebody's words, in the order of the file
+	kept kept  // over the compaction that it begins with
+}
+
+// A kept list is the rows that the agent kept over a compaction. They stand behind
+// their anchor.
+type kept struct {
+	rows   []int // in the order in which they stand
+	place  map[int]int
+	anchor int
+	cut    int // row that marks the compaction
+}
+
+// A walk finds the windows of a session, the newest first.
+type walk struct {
+	*tree
+
+	session *transcript.Session
+	notes   bool             // rows that are hidden are part of the conversation
+	apart   bool             // see Format
+	replies map[string][]int // rows by message id
+	results map[string][]int // rows by the calls that they answer
+	marks   []int            // rows that mark compactions, in the order of the file
+	taken   []bool           // the row is in a window
+	walked  []int            // how often the path was over a row
+	listed  []int            // how often a row was kept
+}
+
+// windows returns the windows of the conversation that ends at leaf, the newest first.
+func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
+	w := &walk{
+		tree: t, session: s, notes: t.rows[leaf].hidden, apart: apart,
+		replies: make(map[string][]int), results: make(map[string][]int),
+		taken: make([]bool, len(t.rows)), walked: make([]int, len(t.rows)), listed: make([]int, len(t.rows)),
+	}
+	for i := range t.rows {
+		switch r := &t.rows[i]; {
+		case r.kind == "assistant" && r.message != "":
+			w.replies[r.message] = append(w.replies[r.message], i)
+		case r.kind == "user":
+			for _, id := range answered(s.Items[r.item].Raw) {
+				w.results[id] = append(w.results[id], i)
+			}
+		case r.boundary && (!r.sidechain || w.notes):
+			w.marks = append(w.marks, i)
+		}
+	}
+	var all []window
+	end := len(t.rows) // what marks the compaction behind the window
+	for at := leaf; at >= 0; {
+		found, root := w.window(at, end)
+		all = append(all, found)
+		if root >= end {
+			break
+		}
+		at, end = w.before(root), root
+	}
+	return all
+}
+
+// window returns the window that ends at a row, and the row at which its path begins.
+func (w *walk) window(leaf, end int) (window, int) {
+	found := window{kept: w.keptBefore(end)}
+	member := make(map[int]bool)
+	join := func(i int) {
+		r := &w.rows[i]
+		if !member[i] && !w.taken[i] && r.chat() && (!r.hidden || w.notes) {
+			member[i] = true
+			found.rows = append(found.rows, i)
+		}
+	}
+	root := leaf
+	for i := leaf; i >= 0 && w.walked[i] <= w.listed[i]; i = found.kept.parent(w.tree, i) {
+		w.walked[i]++
+		root = i
+		join(i)
+		r := &w.rows[i]
+		if r.kind != "assistant" || w.taken[i] {
+			continue
+		}
+		rows := []int{i}
+		if r.message != "" {
+			rows = w.replies[r.message]
+			delete(w.replies, r.message) // each reply is looked at once
+		}
+		for _, k := range rows {
+			join(k)
+			for _, id := range callIDs(w.session.Items[w.rows[k].item].Raw) {
+				for _, result := range w.results[id] {
+					join(result)
+				}
+			}
+		}
+	}
+	for _, i := range found.rows {
+		w.taken[i] = true
+	}
+	slices.Sort(found.rows)
+	return found, root
+}
+
+// before returns the row at which the window ended that a compaction cut off, given
+// the row at which the window behind it begins, or -1.
+func (w *walk) before(root int) int {
+	r := &w.rows[root]
+	if !r.boundary && !r.summary {
+		return -1
+	}
+	if at, ok := w.at[r.before]; ok && at < root {
+		return at
+	}
+	for i := root - 1; i >= 0; i-- {
+		if q := &w.rows[i]; q.chat() && (!q.hidden || w.notes) {
+			return i
+		}
+	}
+	return -1
+}
+
+// keptBefore returns the rows that were kept over the last compaction before a row. A
+// list that names a row that is not there, or that begins nowhere, keeps nothing.
+func (w *walk) keptBefore(end int) kept {
+	n, _ := slices.BinarySearch(w.marks, end)
+	if n == 0 || w.apart {
+		return kept{}
+	}
+	k := kept{cut: w.marks[n-1], place: make(map[int]int)}
+	w.marks = w.marks[:n-1] // each mark is looked at once
+	meta := gjson.Get(view(w.session.Items[w.rows[k.cut].item].Raw), "compactMetadata")
+	var anchor string
+	if list := meta.Get("preservedMessages"); list.Exists() {
+		anchor = list.Get("anchorUuid").String()
+		for _, id := range list.Get("uuids").Array() {
+			i, ok := w.at[id.String()]
+			if _, twice := k.place[i]; !ok || twice || i >= k.cut {
+				return kept{}
+			}
+			k.place[i] = len(k.rows)
+			k.rows = append(k.rows, i)
+		}
+	} else if segment := meta.Get("preservedSegment"); segment.Exists() {
+		anchor = segment.Get("anchorUuid").String()
+		k.rows = w.segment(segment.Get("headUuid").String(), segment.Get("tailUuid").String(), k.cut)
+		for n, i := range k.rows {
+			k.place[i] = n
+		}
+	}
+	var ok bool
+	if k.anchor, ok = w.at[anchor]; !ok || k.anchor < k.cut || len(k.rows) == 0 {
+		return kept{}
+	}
+	for _, i := range k.rows {
+		w.listed[i]++
+	}
+	return k
+}
+
+// segment returns the rows of the path from head to tail, which are before cut, or
+// none if there is no such path.
+func (w *walk) segment(head, tail string, cut int) []int {
+	first, ok := w.at[head]
+	last, found := w.at[tail]
+	if !ok || !found {
+		return nil
+	}
+	var rows []int
+	for i := last; i >= 0 && i < cut && len(rows) < cut; i = w.parent[i] {
+		rows = append(rows, i)
+		if i == first {
+			slices.Reverse(rows)
+			return rows
+		}
+	}
+	return nil
+}
+
+// parent returns the parent of a row where the kept rows stand behind their anchor,
+// or -1.
+func (k *kept) parent(t *tree, i int) int {
+	if len(k.rows) == 0 {
+		return t.parent[i]
+	}
+	switch n, ok := k.place[i]; {
+	case ok && n == 0:
+		return k.anchor
+	case ok:
+		return k.rows[n-1]
+	case t.parent[i] == k.anchor:
+		return k.rows[len(k.rows)-1]
+	}
+	return t.parent[i]
+}
+
+// order returns the rows of a window in the order in which they stand: that of the
+// file, in which a parent is before its children, with kept rows behind their anchor.
+// The rows of a reply that number their blocks are in the order of those, at the
+// reply's places.
+func (t *tree) order(w window) []int {
+	order := slices.Clone(w.rows)
+	if k := &w.kept; len(k.rows) > 0 {
+		at, _ := slices.BinarySearch(order, k.anchor+1) // behind the anchor
+		from, _ := slices.BinarySearch(order, k.cut)
+		order = slices.Concat(order[from:max(at, from)], order[:from], order[max(at, from):])
+	}
+	places := make(map[string][]int) // message id → places in order
+	for n, i := range order {
+		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" && r.block >= 0 {
+			places[r.message] = append(places[r.message], n)
+		}
+	}
+	for _, at := range places { // disjoint sets of places: their order is indifferent
+		rows := make([]int, len(at))
+		for k, p := range at {
+			rows[k] = order[p]
+		}
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.rows[a].block, t.rows[b].block) })
+		for k, p := range at {
+			order[p] = rows[k]
+		}
+	}
+	return order
+}
+
+// branches lists what of the conversation's rows is in no window.
+func (t *tree) branches(shown []bool) []transcript.Branch {
+	top := make(map[int]int) // top row of a branch → index in found
+	var found []transcript.Branch
+	for i := range t.rows {
+		r := &t.rows[i]
+		if shown[i] || !r.chat() || r.hidden && !r.sidechain {
+			continue
+		}
+		root := i
+		for j, n := t.parent[i], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+			if shown[j] {
+				break
+			}
+			if t.rows[j].chat() && t.rows[j].sidechain == r.sidechain {
+				root = j
+			}
+		}
+		at, ok := top[root]
+		if !ok {
+			at = len(found)
+			top[root] = at
+			found = append(found, t.branch(root, shown))
+		}
+		found[at].Leaf = r.uuid
+		found[at].Messages++
+	}
+	return found
+}
+
+func (t *tree) branch(root int, shown []bool) transcript.Branch {
+	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
+	for j, n := t.parent[root], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+		if shown[j] {
+			b.Kind, b.Parent = transcript.BranchFork, t.rows[j].uuid
+			break
+		}
+	}
+	if t.rows[root].sidechain {
+		b.Kind = transcript.BranchSidechain
+	}
+	return b
+}
