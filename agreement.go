@@ -114,9 +114,12 @@ func (e *Engine) settle(ctx context.Context, scope governance.Scope, h *held, c 
 			pins = append(pins, d.Block)
 		}
 	}
-	for i := range h.off { // what left the conversation since the last pass
-		if id := contractID(h.off[i].ID); known(state, id) {
-			decisions = append(decisions, contract.Decision{Block: id, Bucket: contract.Evicted})
+	for i := range h.off {
+		decisions = append(decisions, gone(state, h.off[i].ID)...)
+	}
+	for _, p := range h.earlier {
+		for i := range p.rows {
+			decisions = append(decisions, gone(state, p.rows[i].ID)...)
 		}
 	}
 	var lines []string
@@ -134,6 +137,17 @@ func (e *Engine) settle(ctx context.Context, scope governance.Scope, h *held, c 
 	}
 	_, err = a.with(lines, e.today())
 	return lines, err
+}
+
+// gone returns what a contract says of a block that left the conversation since the
+// last pass. One that records a correction is not said to be evicted: what it records
+// still holds.
+func gone(state *contract.State, id transcript.BlockID) []contract.Decision {
+	block := contractID(id)
+	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
+		return nil
+	}
+	return []contract.Decision{{Block: block, Bucket: contract.Evicted}}
 }
 
 // contractID returns the id by which a contract knows a block.

@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -58,8 +59,7 @@ type BriefResult struct {
 // wanted, what the user corrected, what is pinned, decided and ruled, what is open,
 // which files were changed and which commands ran and how they ended. Texts are the
 // conversation's own; each names the block that has all of it. What a compaction by
-// the agent took out of the conversation is in it, too, as far as the file that was
-// imported still has it. It changes nothing.
+// the agent took out of the conversation is in it, too. It changes nothing.
 //
 // Of each kind what is newest comes first, and no kind crowds out another. What there
 // is no room for is counted.
@@ -103,7 +103,7 @@ type briefing struct {
 type chapter struct {
 	msgs   []transcript.Message
 	blocks []transcript.Block
-	ids    []string // short, or empty where nothing is known of the block
+	ids    []string // short
 	pinned []bool
 	found  []facts.Fact
 }
@@ -113,10 +113,7 @@ func (e *Engine) briefing(ctx context.Context, scope governance.Scope, h *held) 
 	if err != nil {
 		return nil, err
 	}
-	b := &briefing{state: a.state, rules: ownRules(a.lines)}
-	if b.chapters, err = e.chapters(ctx, scope, h); err != nil {
-		return nil, err
-	}
+	b := &briefing{state: a.state, rules: ownRules(a.lines), chapters: h.chapters()}
 	for i := range b.chapters {
 		c := &b.chapters[i]
 		c.found = facts.Extract(c.msgs, c.blocks, &facts.Options{
@@ -144,82 +141,20 @@ func ownRules(lines []string) []string {
 const mostChapters = 16
 
 // chapters returns the chapters of a session, the newest first.
-func (e *Engine) chapters(ctx context.Context, scope governance.Scope, h *held) ([]chapter, error) {
-	now := chapter{msgs: h.session.Messages, blocks: h.blocks}
-	for i := range h.rows {
-		now.ids, now.pinned = append(now.ids, h.rows[i].ID.Short()), append(now.pinned, h.rows[i].Pinned)
-	}
-	all := []chapter{now}
-	if h.head.Format == "" {
-		return all, nil
-	}
-	f, err := FormatNamed(h.head.Format)
-	if err != nil {
-		return nil, err
-	}
-	off, err := e.offBlocks(ctx, scope, h)
-	if err != nil {
-		return nil, err
-	}
-	for s := before(h.session, f); s != nil && len(all) <= mostChapters; s = before(s, f) {
-		all = append(all, chapterOf(s, off, h.head.ID))
-	}
-	return all, nil
-}
-
-// before returns a session as it was before its agent's newest compaction, or nil.
-func before(s *transcript.Session, f transcript.Format) *transcript.Session {
-	if cut := compactedAt(s); cut > 0 {
-		if old, err := f.Decode(string(s.ID), s.Bytes()[:cut]); err == nil {
-			return old
+func (h *held) chapters() []chapter {
+	all := []chapter{chapterOf(h.session.Messages, h.blocks, h.rows)}
+	for _, p := range slices.Backward(h.earlier) {
+		if len(all) <= mostChapters {
+			all = append(all, chapterOf(p.msgs, p.blocks, p.rows))
 		}
 	}
-	return nil
+	return all
 }
 
-// compactedAt returns where in the bytes of a session its agent's newest summary
-// begins, or 0.
-func compactedAt(s *transcript.Session) int {
-	for i := len(s.Messages) - 1; i >= 0; i-- {
-		if m := &s.Messages[i]; m.Summary && len(m.Items) > 0 {
-			at := 0
-			for k := range m.Items[0] {
-				at += len(s.Items[k].Raw)
-			}
-			return at
-		}
-	}
-	return 0
-}
-
-// An offBlock is a block that left the conversation.
-type offBlock struct {
-	id     string // short
-	pinned bool
-}
-
-// offBlocks returns the blocks that left the conversation, by their bytes.
-func (e *Engine) offBlocks(ctx context.Context, scope governance.Scope, h *held) (map[string]offBlock, error) {
-	off := make(map[string]offBlock, len(h.off))
-	for i := range h.off {
-		bodies, err := e.bodies(ctx, scope, h.off[i].Cells)
-		if err != nil {
-			return nil, err
-		}
-		var raw []byte
-		for _, body := range bodies {
-			raw = append(raw, body...)
-		}
-		off[string(raw)] = offBlock{h.off[i].ID.Short(), h.off[i].Pinned}
-	}
-	return off, nil
-}
-
-func chapterOf(s *transcript.Session, off map[string]offBlock, id transcript.SessionID) chapter {
-	c := chapter{msgs: s.Messages, blocks: transcript.Group(id, 0, s.Messages)}
-	for i := range c.blocks {
-		b := off[string(s.RawBlock(&c.blocks[i]))]
-		c.ids, c.pinned = append(c.ids, b.id), append(c.pinned, b.pinned)
+func chapterOf(msgs []transcript.Message, blocks []transcript.Block, rows []store.Block) chapter {
+	c := chapter{msgs: msgs, blocks: blocks}
+	for i := range rows {
+		c.ids, c.pinned = append(c.ids, rows[i].ID.Short()), append(c.pinned, rows[i].Pinned)
 	}
 	return c
 }

@@ -79,7 +79,7 @@ func newDiary() *diary {
 }
 
 // What was said before the agent compacted the conversation is there with ids that
-// bring it back, as long as it was imported before that.
+// bring it back.
 func TestBriefSurvivesCompaction(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	d := newDiary()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -23,6 +24,10 @@ type ImportRequest struct {
 	Data   []byte `json:"data"`             // must not be changed afterwards
 	DryRun bool   `json:"dry_run,omitempty"`
 
+	// Rewind takes in a copy that has less of a session than what is known, and nothing
+	// new: what is missing leaves the conversation.
+	Rewind bool `json:"rewind,omitempty"`
+
 	title string // in place of what the conversation gives
 }
 
@@ -35,6 +40,7 @@ type ImportResult struct {
 	Encoding string               `json:"encoding"`
 	Messages int                  `json:"messages"`
 	Blocks   int                  `json:"blocks"`
+	Earlier  int                  `json:"earlier,omitempty"` // blocks before a compaction by the client
 	Tokens   token.Count          `json:"tokens"`
 	Bytes    int                  `json:"bytes"`
 	Added    int                  `json:"added"`   // blocks that were not known
@@ -53,16 +59,32 @@ type imported struct {
 	Off      int         `json:"off"`
 	Tokens   token.Count `json:"tokens"`
 	Warnings int         `json:"warnings"`
-	Reset    bool        `json:"reset,omitempty"` // blocks that a summary stood for came back
+	Reset    bool        `json:"reset,omitempty"`   // blocks that a summary stood for came back
+	Rewind   bool        `json:"rewind,omitempty"`  // it was shorter than what was known, and meant to be
+	Earlier  int         `json:"earlier,omitempty"` // blocks of earlier windows
+
+	Compacted *compacted           `json:"compacted,omitempty"`
+	Back      []transcript.BlockID `json:"back,omitempty"` // that are in the conversation again, as they came in
+}
+
+// compacted is what the journal keeps of blocks that the client took out of the window.
+type compacted struct {
+	Actor   governance.Actor     `json:"actor"`
+	Rule    pager.Rule           `json:"rule"`
+	Windows int                  `json:"windows"` // that there were before the present one
+	Blocks  []transcript.BlockID `json:"blocks"`
 }
 
 // Import stores a conversation, or what is new in one that is stored already.
-// Blocks that are the same as before keep their ids and their places in the
-// window; blocks that are no longer in the conversation stay recallable.
-// Importing the same bytes again changes nothing.
+// Blocks that are the same as before keep their ids, their pins and their places in
+// the window; blocks that are no longer in the conversation stay recallable, and are
+// the same when they come back. What the client itself compacted is stored, too: such
+// blocks are cold, and of an earlier window. Importing the same bytes again changes
+// nothing.
 //
-// It fails with a [*transcript.SyntaxError] or an [ErrFormat] if the file
-// cannot be read, and then nothing is stored.
+// It fails with a [*transcript.SyntaxError] or an [ErrFormat] if the file cannot be
+// read, and with a [*ShorterError] if it is only a shorter copy of what is known and no
+// rewind is meant. Then nothing is stored.
 func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *ImportRequest) (_ *ImportResult, err error) {
 	defer during("import "+req.Name, &err)
 
@@ -101,15 +123,19 @@ func (e *Engine) importOver(ctx context.Context, scope governance.Scope, req *Im
 	if old != nil && old.head.Format != "" && old.head.Format != s.Format {
 		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", ErrPolicy, s.ID, old.head.Format, s.Format)
 	}
-	if old != nil && bytes.Equal(old.session.Bytes(), req.Data) {
-		res.Encoding, res.Tokens, res.Blocks = old.head.Encoding, old.head.Tokens, len(old.rows)
+	if old != nil && !old.outdated() && bytes.Equal(old.session.Bytes(), req.Data) {
+		res.Encoding, res.Tokens, res.Blocks, res.Earlier = old.head.Encoding, old.head.Tokens, len(old.rows), old.behind()
 		return res, nil
 	}
-	m, err := e.merge(ctx, s, old)
+	m, err := e.merge(ctx, scope, s, old)
 	if err != nil {
 		return nil, err
 	}
-	res.Encoding, res.Tokens, res.Blocks, res.Added = m.meter.counter.Encoding(), m.tokens, len(m.blocks), m.added
+	if old != nil && (m.shorter || cutOff(old.session.Bytes(), req.Data)) && !req.Rewind {
+		return nil, &ShorterError{Session: s.ID, Known: old.session.Count(), Has: s.Count(), KnownBytes: old.head.Bytes, Bytes: int64(len(req.Data))}
+	}
+	res.Encoding, res.Tokens, res.Added = m.meter.counter.Encoding(), m.tokens, m.added
+	res.Blocks, res.Earlier = len(m.blocks)-m.now, m.now
 	res.Changed = true
 	if req.DryRun {
 		return res, nil
@@ -130,23 +156,57 @@ func (e *Engine) importOver(ctx context.Context, scope governance.Scope, req *Im
 	return res, nil
 }
 
-// A merge is a session matched with what is stored of it.
-type merge struct {
-	meter  meter
-	blocks []transcript.Block
-	rows   []store.Block // one for each block; new ones have no cells yet
-	fresh  []bool        // the row is new, or its bytes are
-	off    []store.Block // stored blocks that are no longer in the conversation
-	tokens token.Count
-	window token.Count
-	added  int
-	resets bool // the summary is of blocks that are no longer there
+// cutOff reports whether data is what is known without its end.
+func cutOff(known, data []byte) bool {
+	return len(data) < len(known) && bytes.HasPrefix(known, data) && len(bytes.TrimSpace(known[len(data):])) > 0
 }
 
-// merge matches the blocks of a session with those stored: a block with the
-// same bytes at the same place is the same, and one that only grew is, too.
-func (e *Engine) merge(ctx context.Context, s *transcript.Session, old *held) (*merge, error) {
-	m := &merge{blocks: transcript.Group(s.ID, 0, s.Messages)}
+// ErrShorter means that a file has less of a session than what is known, and nothing
+// new.
+var ErrShorter = errors.New("shorter copy of a known session")
+
+// A ShorterError is an [ErrShorter] with the figures. Messages are counted in all
+// windows.
+type ShorterError struct {
+	Session    transcript.SessionID
+	Known, Has int   // messages: that are known, and that the file has
+	KnownBytes int64 // of the input that is stored
+	Bytes      int64 // of the file
+}
+
+func (e *ShorterError) Error() string {
+	return fmt.Sprintf("%v: of session %s %d messages are known (%d bytes); the file has %d (%d bytes) and nothing new. Import the whole file, or say that a rewind is meant",
+		ErrShorter, e.Session, e.Known, e.KnownBytes, e.Has, e.Bytes)
+}
+
+// Is makes errors.Is(e, ErrShorter) true.
+func (e *ShorterError) Is(target error) bool { return target == ErrShorter }
+
+// A merge is a session matched with what is stored of it. Its slices run in parallel,
+// over the blocks of the earlier windows and then those of the conversation.
+type merge struct {
+	meter   meter
+	msgs    []transcript.Message
+	blocks  []transcript.Block
+	rows    []store.Block // new ones have no cells yet
+	fresh   []bool        // the row is new, or its bytes are
+	changed []bool        // the row is not as it is stored
+	now     int           // the first block of the conversation
+	off     []store.Block // stored blocks that are no longer in any window
+	cooled  []transcript.BlockID
+	revived []transcript.BlockID
+	tokens  token.Count
+	window  token.Count
+	added   int
+	resets  bool // the summary is of blocks that are no longer there
+	shorter bool // nothing is new, and something is missing
+}
+
+// merge matches the blocks of a session with those stored: a block with the same bytes
+// in the same message is the same, and one that only grew is, too. One that left the
+// conversation before is the same when it comes back.
+func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *held) (*merge, error) {
+	m := newMerge(s)
 	encoding := ""
 	if old != nil {
 		encoding = old.head.Encoding
@@ -155,78 +215,176 @@ func (e *Engine) merge(ctx context.Context, s *transcript.Session, old *held) (*
 	if m.meter, err = e.meterFor(s, encoding); err != nil {
 		return nil, err
 	}
-	m.rows = make([]store.Block, len(m.blocks))
-	m.fresh = make([]bool, len(m.blocks))
-	used := make(map[transcript.BlockID]bool)
-	same := 0
-	if old != nil {
-		for _, b := range old.off {
-			used[b.ID] = true
-		}
-		for i := range old.rows {
-			used[old.rows[i].ID] = true
-		}
-		for same < min(len(m.blocks), len(old.blocks)) {
-			was := old.session.RawBlock(&old.blocks[same])
-			is := s.RawBlock(&m.blocks[same])
-			grew := len(is) > len(was) && bytes.HasPrefix(is, was) && old.rows[same].Form == string(pager.Whole)
-			if !bytes.Equal(was, is) && !grew {
-				break
-			}
-			m.rows[same], m.fresh[same] = old.rows[same], grew
-			m.blocks[same].ID = old.rows[same].ID
-			same++
-		}
-		m.off = append(m.off, old.rows[same:]...)
-		for i := range m.off {
-			m.off[i].Off = true
-		}
+	reg := newRegister(old)
+	if err := e.match(ctx, scope, s, m, reg); err != nil {
+		return nil, err
 	}
-	var count []int // blocks to count
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		if i >= same {
-			m.fresh[i] = true
-			m.added++
-			for try := 0; used[b.ID]; try++ {
-				b.ID = transcript.NewBlockID(s.ID, int(old.head.Revision), b.Turn, s.Messages[b.Messages[0]].ID, try)
-			}
-			m.rows[i] = store.Block{ID: b.ID, Turn: b.Turn, Kind: b.Kind, State: store.StateLive, Form: string(pager.Whole)}
-		}
-		if m.fresh[i] {
-			count = append(count, i)
-		}
-	}
-	todo := make([]transcript.Block, len(count))
-	for k, i := range count {
-		todo[k] = m.blocks[i]
-	}
-	for k, n := range e.countBlocks(ctx, m.meter, s.Messages, todo) {
-		r := &m.rows[count[k]]
-		r.Tokens, r.Window = n, n
-		r.Tools = toolNames(s.Messages, &m.blocks[count[k]])
-	}
+	m.name(s, old, reg)
+	m.leave(reg)
+	e.measure(ctx, m)
 	m.window = m.meter.fixed(s)
 	if old != nil && old.summary != nil {
-		if m.resets = same < old.summary.Covers; m.resets {
-			m.reset(same)
+		if m.resets = !m.covered(old, reg); m.resets {
+			m.reset(old)
 		} else {
 			m.window += old.summary.Tokens
 		}
 	}
-	for i := range m.rows {
+	for i := m.now; i < len(m.rows); i++ {
 		m.tokens += m.rows[i].Tokens
 		m.window += m.rows[i].Window
 	}
 	return m, nil
 }
 
-// reset brings the first blocks back as they came in: what stood for them speaks
-// of others, too, that are no longer in the conversation.
-func (m *merge) reset(blocks int) {
-	for i := range blocks {
-		r := &m.rows[i]
-		r.State, r.Form, r.Stub, r.Window = store.StateLive, string(pager.Whole), "", r.Tokens
+func newMerge(s *transcript.Session) *merge {
+	m := &merge{}
+	now, earlier := s.Blocks()
+	for i, blocks := range earlier {
+		m.blocks = append(m.blocks, shifted(blocks, len(m.msgs))...)
+		m.msgs = append(m.msgs, s.Earlier[i]...)
+	}
+	m.now = len(m.blocks)
+	m.blocks = append(m.blocks, shifted(now, len(m.msgs))...)
+	m.msgs = append(m.msgs, s.Messages...)
+	m.rows = make([]store.Block, len(m.blocks))
+	m.fresh, m.changed = make([]bool, len(m.blocks)), make([]bool, len(m.blocks))
+	return m
+}
+
+// match finds the row of each block that is stored, the newest first: of two that have
+// some of a message, the conversation has the one that is known.
+func (e *Engine) match(ctx context.Context, scope governance.Scope, s *transcript.Session, m *merge, reg *register) error {
+	var fresh []int
+	partial, grown := false, false
+	for i := len(m.blocks) - 1; i >= 0; i-- {
+		k, rel := reg.find(m.msgs, &m.blocks[i], itemsOf(s, m.msgs, &m.blocks[i]))
+		switch rel {
+		case same, alike, more:
+			m.keep(i, k, rel)
+			grown = grown || rel == more
+		case less:
+			partial = true
+			fresh = append(fresh, i)
+		case another:
+			grown = true
+			fresh = append(fresh, i)
+		}
+	}
+	m.shorter = !grown && (partial || reg.missing())
+	if len(fresh) == 0 || !slices.ContainsFunc(reg.known, func(k knownBlock) bool { return k.off }) {
+		return nil
+	}
+	if err := e.recollect(ctx, scope, reg); err != nil {
+		return err
+	}
+	for _, i := range fresh {
+		if k := reg.again(m.msgs, &m.blocks[i], itemsOf(s, m.msgs, &m.blocks[i])); k != nil {
+			m.keep(i, k, same)
+		}
+	}
+	return nil
+}
+
+// keep gives block i the row of a known block, with the state that it has in its
+// window now. A block that the store does not have yet is new to it.
+func (m *merge) keep(i int, k *knownBlock, rel relation) {
+	if k.row.ID == "" {
+		return
+	}
+	r := &m.rows[i]
+	*r = k.row
+	m.blocks[i].ID = r.ID
+	m.fresh[i] = rel != same
+	switch {
+	case i < m.now && (!r.Off || r.State != store.StateCold):
+		cool(r)
+		m.cooled = append(m.cooled, r.ID)
+	case i >= m.now && (r.Off && r.State == store.StateCold || rel == more && r.Form != string(pager.Whole)):
+		revive(r)
+		m.revived = append(m.revived, r.ID)
+	}
+	r.Off, r.Turn = i < m.now, m.blocks[i].Turn
+	m.changed[i] = m.fresh[i] || r.Off != k.row.Off || r.State != k.row.State || r.Form != k.row.Form || r.Turn != k.row.Turn
+}
+
+// name gives the blocks that are new an id and a row.
+func (m *merge) name(s *transcript.Session, old *held, reg *register) {
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if m.rows[i].ID != "" {
+			continue
+		}
+		for try := 0; reg.ids[b.ID]; try++ {
+			b.ID = transcript.NewBlockID(s.ID, int(old.head.Revision), b.Turn, m.msgs[b.Messages[0]].ID, try)
+		}
+		reg.ids[b.ID] = true
+		m.rows[i] = store.Block{ID: b.ID, Turn: b.Turn, Kind: b.Kind, State: store.StateLive, Form: string(pager.Whole)}
+		m.fresh[i], m.changed[i] = true, true
+		m.added++
+		if i < m.now {
+			cool(&m.rows[i])
+			m.cooled = append(m.cooled, b.ID)
+		}
+	}
+}
+
+// leave notes the blocks of the conversation that are in no window any more.
+func (m *merge) leave(reg *register) {
+	for i := range reg.known {
+		if k := &reg.known[i]; k.place >= 0 && !k.used {
+			k.row.Off = true
+			m.off = append(m.off, k.row)
+		}
+	}
+}
+
+// measure counts the blocks that are fresh.
+func (e *Engine) measure(ctx context.Context, m *merge) {
+	var todo []transcript.Block
+	var rows []*store.Block
+	for i := range m.blocks {
+		if m.fresh[i] {
+			todo, rows = append(todo, m.blocks[i]), append(rows, &m.rows[i])
+		}
+	}
+	for k, n := range e.countBlocks(ctx, m.meter, m.msgs, todo) {
+		r := rows[k]
+		r.Tokens = n
+		if r.Form == string(pager.Whole) {
+			r.Window = n
+		}
+		r.Tools = toolNames(m.msgs, &todo[k])
+	}
+}
+
+// covered reports whether the conversation begins with the blocks that its summary
+// stands for.
+func (m *merge) covered(old *held, reg *register) bool {
+	n := old.summary.Covers
+	if len(m.rows)-m.now < n {
+		return false
+	}
+	for i := range n {
+		if m.rows[m.now+i].ID != old.rows[i].ID || reg.known[i].row.Form != m.rows[m.now+i].Form {
+			return false
+		}
+	}
+	return true
+}
+
+// reset brings back as they came in the blocks of the conversation that a summary stood
+// for: it speaks of others, too, that are no longer there.
+func (m *merge) reset(old *held) {
+	stood := make(map[transcript.BlockID]bool)
+	for i := range min(old.summary.Covers, len(old.rows)) {
+		stood[old.rows[i].ID] = true
+	}
+	for i := m.now; i < len(m.rows); i++ {
+		if r := &m.rows[i]; stood[r.ID] {
+			m.changed[i] = m.changed[i] || r.Form != string(pager.Whole)
+			revive(r)
+		}
 	}
 }
 
@@ -267,22 +425,20 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 	if c.Items == nil {
 		c.Items = []store.CellID{}
 	}
+	ofItem := make([]store.CellID, len(owner))
+	for item, piece := range owner {
+		ofItem[item] = items[piece]
+	}
 	for i := range m.blocks {
 		r := &m.rows[i]
-		var cells []store.CellID
-		moved := m.fresh[i] || m.resets
-		for _, k := range m.blocks[i].Messages {
-			for _, item := range s.Messages[k].Items {
-				cells = append(cells, items[owner[item]])
-				moved = moved || owner[item] >= c.ItemsFrom
-			}
-		}
+		cells := cellsOf(m.msgs, &m.blocks[i], ofItem)
+		moved := m.changed[i] || !slices.Equal(cells, r.Cells)
 		r.Cells = cells
 		if moved {
 			c.Blocks = append(c.Blocks, *r)
 		}
 		if m.fresh[i] {
-			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Text: m.blocks[i].Text(s.Messages)})
+			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Text: m.blocks[i].Text(m.msgs)})
 		}
 	}
 	c.Blocks = append(c.Blocks, m.off...)
@@ -306,27 +462,36 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 	c.Cells = append(c.Cells, cell)
 	c.Head = store.Head{
 		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.counter.Encoding(), About: cell.ID,
-		Messages: len(s.Messages), Blocks: len(m.blocks), Tokens: m.tokens, Window: m.window,
+		Messages: len(s.Messages), Blocks: len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
 		Bytes: int64(len(req.Data)), Created: created, Updated: e.now(),
 	}
 	if old != nil && !m.resets {
 		c.Head.Summary = old.head.Summary
 	}
-	c.Entry, err = e.entry(scope, s.ID, at, "import", imported{
-		Bytes: len(req.Data), Messages: len(s.Messages), Blocks: len(m.blocks), Added: m.added,
-		Off: len(m.off), Tokens: m.tokens, Warnings: len(s.Warnings), Reset: m.resets,
-	})
+	data := imported{
+		Bytes: len(req.Data), Messages: len(s.Messages), Blocks: len(m.blocks) - m.now, Earlier: m.now, Added: m.added,
+		Off: len(m.off), Tokens: m.tokens, Warnings: len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
+	}
+	if len(m.cooled) > 0 {
+		data.Compacted = &compacted{Actor: clientOf(s), Rule: byClient, Windows: len(s.Earlier), Blocks: m.cooled}
+	}
+	c.Entry, err = e.entry(scope, s.ID, at, "import", data)
 	return c, err
 }
+
+// clientOf names the program that wrote a session, as an actor.
+func clientOf(s *transcript.Session) governance.Actor { return governance.Actor("client:" + s.Format) }
 
 // pack joins the items of a session to the pieces of its input that become
 // cells: each item of a message is one, and so is each run of others. It
 // returns the piece that each item is in.
 func pack(s *transcript.Session, input []byte) (pieces [][]byte, owner []int) {
 	ofMessage := make([]bool, len(s.Items))
-	for i := range s.Messages {
-		for _, item := range s.Messages[i].Items {
-			ofMessage[item] = true
+	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {
+		for i := range msgs {
+			for _, item := range msgs[i].Items {
+				ofMessage[item] = true
+			}
 		}
 	}
 	owner = make([]int, len(s.Items))

@@ -79,7 +79,8 @@ func describeHead(h *store.Head, body []byte) (SessionInfo, error) {
 type BlockInfo struct {
 	ID      transcript.BlockID `json:"id"`
 	ShortID string             `json:"short_id"`
-	Turn    int                `json:"turn"`
+	Earlier int                `json:"earlier,omitempty"` // number of the earlier window that it is of, from 1; 0: of the present one
+	Turn    int                `json:"turn"`              // in its window
 	Kind    transcript.Kind    `json:"kind"`
 	Tools   []string           `json:"tools,omitempty"`
 	Rule    pager.Rule         `json:"rule,omitempty"`
@@ -98,12 +99,14 @@ type BlockInfo struct {
 }
 
 // A MessagesResult lists the blocks of a session, in order, with what an agent
-// needs to tidy its window.
+// needs to tidy its window. Blocks of earlier windows, which the client compacted, come
+// first; they are cold, and in no figure of the session.
 type MessagesResult struct {
 	SessionInfo
 	Floor    token.Count         `json:"floor_tokens"`
 	Target   token.Count         `json:"target_tokens"` // 50 000 or half of the context window, at least the floor
 	Total    token.Count         `json:"total_est_tokens"`
+	Earlier  int                 `json:"earlier,omitempty"` // of Blocks, how many are of earlier windows
 	Blocks   []BlockInfo         `json:"messages"`
 	Branches []transcript.Branch `json:"branches,omitempty"`
 }
@@ -130,6 +133,12 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 		return nil, err
 	}
 	standings := e.standings(h, rules)
+	for w, p := range h.earlier {
+		for i := range p.rows {
+			res.Blocks = append(res.Blocks, p.info(w, i))
+		}
+	}
+	res.Earlier = len(res.Blocks)
 	for i := range h.rows {
 		r, s := &h.rows[i], &standings[i]
 		b := BlockInfo{
@@ -172,6 +181,7 @@ type ContextResult struct {
 	Live      ContextShare `json:"live"`      // other blocks as they came in
 	Stubs     ContextShare `json:"stubs"`     // what stands for others
 	Cold      ContextShare `json:"cold"`      // out of the window; Tokens is 0
+	Earlier   ContextShare `json:"earlier"`   // of windows before a compaction by the client; Tokens is 0
 	Free      token.Count  `json:"free"`      // capacity less used and reserve, at least 0
 	Reserved  token.Count  `json:"reserved"`  // for the reply
 	Level     string       `json:"level"`     // "ok", "warn" from 60 %, "compress" from 70 %, "critical" from 90 %
@@ -228,6 +238,12 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 		share.Blocks++
 		share.Tokens += h.rows[i].Window
 		share.Stands += h.rows[i].Tokens
+	}
+	for _, p := range h.earlier {
+		for i := range p.rows {
+			res.Earlier.Blocks++
+			res.Earlier.Stands += p.rows[i].Tokens
+		}
 	}
 	res.Free = max(capacity-res.Used-res.Reserved, 0)
 	res.Effective = e.opts.Trigger.EffectiveOf(capacity)

@@ -21,13 +21,20 @@ type held struct {
 	session *transcript.Session
 	blocks  []transcript.Block // with the ids of rows
 	rows    []store.Block      // in the visible conversation
-	off     []store.Block      // no longer in it
+	earlier []past             // the windows before it, the oldest first
+	off     []store.Block      // in none of them any more
 	items   []store.CellID     // whose bodies are the input
 	bodies  [][]byte           // of items; they share the memory of the input
 	said    []string           // what each block says, once asked for
 	summary *standIn           // what stands in the window for older blocks, or nil
 	agreed  *agreement         // the contract, once asked for
+
+	unrecorded []unrecorded // blocks of earlier windows that the store does not have
+	apart      bool         // read as it was when it was stored, see claudecode.Format
 }
+
+// outdated reports whether the session was stored when less was read in its file.
+func (h *held) outdated() bool { return h.apart || len(h.unrecorded) > 0 }
 
 // texts returns what each block says.
 func (h *held) texts() []string {
@@ -127,18 +134,35 @@ func (h *held) decode(data []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if h.session, err = f.Decode(string(id), data); err != nil {
-		return fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+	earlier, err := h.decodeAs(f, data)
+	if older, ok := f.(interface{ Apart() transcript.Format }); ok && err == nil && len(h.blocks) != len(h.rows) {
+		h.apart = true
+		earlier, err = h.decodeAs(older.Apart(), data)
 	}
-	h.session.ID = id
-	h.blocks = transcript.Group(id, 0, h.session.Messages)
+	if err != nil {
+		return err
+	}
 	if len(h.blocks) != len(h.rows) {
 		return fmt.Errorf("%w: session has %d blocks, %d are recorded (import the file again)", store.ErrCorrupt, len(h.blocks), len(h.rows))
 	}
 	for i := range h.blocks {
 		h.blocks[i].ID = h.rows[i].ID
 	}
+	if len(earlier) > 0 {
+		h.remember(earlier)
+	}
 	return nil
+}
+
+// decodeAs reads the conversation in a format, and returns the blocks of its earlier
+// windows.
+func (h *held) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
+	if h.session, err = f.Decode(string(h.head.ID), data); err != nil {
+		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
+	}
+	h.session.ID = h.head.ID
+	h.blocks, earlier = h.session.Blocks()
+	return earlier, nil
 }
 
 // conversation returns an error if the session has none, and a contract alone.

@@ -34,7 +34,8 @@ const mostCorrection = 4000
 
 // A packing is a session while a packet is made of it.
 type packing struct {
-	held  *held
+	held  *held // the entire session
+	now   int   // the first block of the conversation
 	about *about
 	rules []pager.Rule
 	state *contract.State
@@ -48,20 +49,22 @@ func (e *Engine) pack(ctx context.Context, scope governance.Scope, id transcript
 	if err != nil {
 		return nil, err
 	}
-	p := &packing{held: h}
+	p := &packing{held: h.entire(), now: h.behind()}
 	if p.about, err = e.about(ctx, scope, h.head); err != nil {
 		return nil, err
 	}
-	if p.rules, err = e.rules(ctx, scope, h, 0); err != nil {
+	rules, err := e.rules(ctx, scope, h, 0)
+	if err != nil {
 		return nil, err
 	}
+	p.rules = append(p.held.firstTask(p.now), rules...)
 	a, err := e.agreement(ctx, scope, h)
 	if err != nil {
 		return nil, err
 	}
 	p.state = a.state
-	p.base, p.first = h.packet()
-	for _, f := range e.factsOf(h, len(h.blocks), 0) {
+	p.base, p.first = p.held.packet()
+	for _, f := range e.factsOf(p.held, len(p.held.blocks), 0) {
 		if f.Block >= p.first {
 			p.found = append(p.found, f)
 		}
@@ -83,6 +86,19 @@ func (h *held) packet() (*handoff.Packet, int) {
 		break
 	}
 	return nil, 0
+}
+
+// firstTask returns rules for the first n blocks: of these only the first task has one,
+// as it is no correction, whatever its words are.
+func (h *held) firstTask(n int) []pager.Rule {
+	rules := make([]pager.Rule, n)
+	for i := range n {
+		if b := &h.blocks[i]; b.Kind == transcript.KindUser && pager.Instructs(h.session.Messages, b) {
+			rules[i] = pager.RuleFirstTask
+			break
+		}
+	}
+	return rules
 }
 
 // ref names a block, for the basis of what is said.
@@ -377,6 +393,9 @@ func (p *packing) corrections(in *handoff.Input) {
 		}
 		text := strings.TrimSpace(p.held.texts()[i])
 		meaning := "It stands until the user says otherwise. It is " + p.ref(i) + ", which never leaves the window."
+		if i < p.now {
+			meaning = "It stands until the user says otherwise. It is " + p.ref(i) + ", which the agent's own compaction took out of the window."
+		}
 		if len(text) > mostCorrection {
 			text = strings.ToValidUTF8(text[:mostCorrection], "")
 			meaning += " These are its first words; carrel recall " + p.held.rows[i].ID.Short() + " has all."
@@ -482,9 +501,12 @@ func (p *packing) window(in *handoff.Input) {
 			out = append(out, handoff.Out{ID: r.ID.Short(), Text: preview(h.session.Messages, &h.blocks[i])})
 		}
 		if r.Pinned {
+			why := "somebody pinned it: it never leaves the window"
+			if i < p.now {
+				why = "somebody pinned it, before the agent's own compaction took it out of the window"
+			}
 			in.Context = append(in.Context, handoff.Context{
-				Context: "Block " + r.ID.Short() + ": " + preview(h.session.Messages, &h.blocks[i]),
-				Why:     "somebody pinned it: it never leaves the window",
+				Context: "Block " + r.ID.Short() + ": " + preview(h.session.Messages, &h.blocks[i]), Why: why,
 			})
 		}
 	}

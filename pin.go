@@ -39,7 +39,8 @@ type PinResult struct {
 
 // Pin puts blocks under the hard rule [pager.RulePin], or lifts it. A block
 // that is not whole in the window is not brought back by a pin: it stays as it
-// is from then on. Blocks of one session change together.
+// is from then on. Nor is one of an earlier window: there a pin says what a brief and a
+// packet must name. Blocks of one session change together.
 func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinRequest) (_ *PinResult, err error) {
 	defer during("pin", &err)
 
@@ -47,12 +48,9 @@ func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinReques
 	bySession := make(map[transcript.SessionID][]transcript.BlockID)
 	var sessions []transcript.SessionID
 	for _, word := range req.Blocks {
-		ref, row, err := e.findBlock(ctx, scope, word)
+		ref, _, err := e.findBlock(ctx, scope, word)
 		if err != nil {
 			return nil, err
-		}
-		if row.Off {
-			return nil, fmt.Errorf("%w: block %s left the conversation", ErrPolicy, word)
 		}
 		if bySession[ref.Session] == nil {
 			sessions = append(sessions, ref.Session)
@@ -87,10 +85,14 @@ func (e *Engine) pinSession(ctx context.Context, scope governance.Scope, id tran
 	c := &store.Change{Head: *h.head}
 	var data pins
 	var changed []transcript.BlockID
-	rows := slices.Clone(h.rows)
+	all := h.entire()
+	rows := slices.Clone(all.rows)
 	for _, b := range blocks {
-		i := h.index(b)
-		if i < 0 || rows[i].Pinned == !req.Unpin {
+		i := all.index(b)
+		if i < 0 {
+			return "", nil, fmt.Errorf("%w: block %s left the conversation", ErrPolicy, b.Short())
+		}
+		if rows[i].Pinned == !req.Unpin {
 			continue
 		}
 		rows[i].Pinned = !req.Unpin

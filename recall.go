@@ -146,8 +146,9 @@ func (e *Engine) blockText(ctx context.Context, scope governance.Scope, ref stor
 	if err != nil {
 		return nil, err
 	}
-	if i := h.index(ref.Block); i >= 0 {
-		return []byte(h.texts()[i]), nil
+	all := h.entire()
+	if i := all.index(ref.Block); i >= 0 {
+		return []byte(all.texts()[i]), nil
 	}
 	return raw, nil
 }

@@ -28,6 +28,7 @@ type Found struct {
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
 	Kind    transcript.Kind      `json:"kind"`
+	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
 	Turn    int                  `json:"turn"`
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
@@ -41,8 +42,8 @@ const candidates = 400
 
 // Search returns blocks that share words with a query, best first. The store
 // finds candidates; they are ranked by [retrieval.Rank]. Blocks are found
-// whatever their state, as long as they are in the conversation: what a later
-// import no longer had is recalled by its id alone.
+// whatever their state, as long as they are in the conversation or in a window
+// before it: what a later import no longer had is recalled by its id alone.
 func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (_ []Found, err error) {
 	defer during("search", &err)
 
@@ -95,15 +96,16 @@ func (e *Engine) describe(ctx context.Context, scope governance.Scope, refs []st
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range h.rows {
-			row := &h.rows[i]
+		all := h.entire()
+		for i := range all.rows {
+			row := &all.rows[i]
 			if !bySession[id][row.ID] || req.Kind != "" && row.Kind != req.Kind {
 				continue
 			}
 			found = append(found, Found{
-				Session: id, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens,
+				Session: id, Block: row.ID, Kind: row.Kind, Earlier: h.windowOf(i), Turn: row.Turn, State: row.State, Tokens: row.Tokens,
 			})
-			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: h.texts()[i]})
+			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: all.blocks[i].Text(all.session.Messages)})
 		}
 	}
 	return found, docs, nil

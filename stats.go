@@ -2,6 +2,7 @@ package carrel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -35,7 +36,8 @@ type StatsResult struct {
 
 // Stats estimates what the tasks of a session cost, from the conversation alone:
 // each reply of the model is a call that read all that was said before, as it was
-// imported, and what a provider caches is counted like the rest.
+// imported, and what a provider caches is counted like the rest. A call before a
+// compaction by the client read its own window.
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *StatsResult, err error) {
 	defer during("stats of session "+string(id), &err)
 
@@ -52,23 +54,8 @@ func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcrip
 		return nil, err
 	}
 	res := &StatsResult{SessionInfo: info, Tasks: []TaskStats{}}
-	before := m.fixed(h.session)
-	for i := range h.blocks {
-		b := &h.blocks[i]
-		if b.Kind == transcript.KindUser && pager.Instructs(h.session.Messages, b) {
-			_, what := pager.Describe(h.session.Messages, b)
-			res.Tasks = append(res.Tasks, TaskStats{Task: len(res.Tasks) + 1, Block: b.ID, Preview: what})
-		}
-		if len(res.Tasks) > 0 {
-			t := &res.Tasks[len(res.Tasks)-1]
-			t.Turns++
-			if b.Kind == transcript.KindAssistant || b.Kind == transcript.KindTool {
-				t.Calls++
-				t.Read += before
-				t.Written += m.replies(h.session.Messages, b)
-			}
-		}
-		before += h.rows[i].Tokens
+	for _, p := range append(slices.Clip(h.earlier), past{h.session.Messages, h.blocks, h.rows}) {
+		res.addTasks(m, m.fixed(h.session), &p)
 	}
 	for i := range res.Tasks {
 		t := &res.Tasks[i]
@@ -82,6 +69,28 @@ func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcrip
 	rounds, err := e.rounds(ctx, scope, id)
 	res.Rounds = len(rounds)
 	return res, err
+}
+
+// addTasks adds what the tasks of a window cost, in which something stood before its
+// first block. What is not asked for in it belongs to the last task before.
+func (res *StatsResult) addTasks(m meter, before token.Count, p *past) {
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		if b.Kind == transcript.KindUser && pager.Instructs(p.msgs, b) {
+			_, what := pager.Describe(p.msgs, b)
+			res.Tasks = append(res.Tasks, TaskStats{Task: len(res.Tasks) + 1, Block: b.ID, Preview: what})
+		}
+		if len(res.Tasks) > 0 {
+			t := &res.Tasks[len(res.Tasks)-1]
+			t.Turns++
+			if b.Kind == transcript.KindAssistant || b.Kind == transcript.KindTool {
+				t.Calls++
+				t.Read += before
+				t.Written += m.replies(p.msgs, b)
+			}
+		}
+		before += p.rows[i].Tokens
+	}
 }
 
 // replies returns what the assistant's messages of a block cost.

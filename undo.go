@@ -117,11 +117,17 @@ func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequ
 		touched[i] = true
 	}
 	for _, p := range was.Pins {
-		if i := h.index(p.Block); i >= 0 {
+		i := h.index(p.Block)
+		if i >= 0 {
 			rows[i].Pinned = !p.Pinned
-			data.Pins = append(data.Pins, pinning{p.Block, !p.Pinned})
 			touched[i] = true
+		} else if r := h.cold(p.Block); r != nil {
+			r.Pinned = !p.Pinned
+			c.Blocks = append(c.Blocks, *r)
+		} else {
+			continue // it left the conversation since
 		}
+		data.Pins = append(data.Pins, pinning{p.Block, !p.Pinned})
 	}
 	if m := was.Summary; m != nil && m.To == h.head.Summary {
 		c.Head.Summary = m.From

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
@@ -24,9 +25,10 @@ type WhyResult struct {
 	Preview string               `json:"preview"`
 	State   store.State          `json:"state"`
 	Form    pager.Form           `json:"form"`
-	Off     bool                 `json:"off,omitempty"` // left the conversation by an import
-	Tokens  token.Count          `json:"tokens"`        // as imported
-	Window  token.Count          `json:"window"`        // in the window now
+	Off     bool                 `json:"off,omitempty"`     // left the conversation by an import
+	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
+	Tokens  token.Count          `json:"tokens"`            // as imported
+	Window  token.Count          `json:"window"`            // in the window now
 	Stub    *pager.Stub          `json:"stub,omitempty"`
 	Now     *pager.Decision      `json:"now,omitempty"` // rule, signals and score as of now
 	Weights pager.Weights        `json:"weights"`
@@ -39,12 +41,13 @@ type WhyResult struct {
 // A WhyEntry is what the journal says about a block.
 type WhyEntry struct {
 	Op       string           `json:"op"`
-	Kind     string           `json:"kind"` // "import", "page", "discard", "pin", "unpin", "undo"
+	Kind     string           `json:"kind"` // "import", "compacted", "back", "page", "discard", "pin", "unpin", "undo"
 	Actor    governance.Actor `json:"actor"`
 	Time     time.Time        `json:"time"`
 	Budget   token.Count      `json:"budget,omitempty"`
 	Decision *pager.Decision  `json:"decision,omitempty"`
 	Pinned   *bool            `json:"pinned,omitempty"` // set or lifted by this entry
+	Reason   string           `json:"reason,omitempty"` // if it is not the decision
 }
 
 // Why tells of every decision about a block, with the rule or the inputs of
@@ -81,8 +84,31 @@ func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) 
 			res.Stub = &s
 		}
 	}
+	if all := h.entire(); res.Off {
+		if i := all.index(row.ID); i >= 0 {
+			res.Off, res.Earlier, res.Preview = false, h.windowOf(i), preview(all.session.Messages, &all.blocks[i])
+		}
+	}
 	res.History, err = e.history(ctx, scope, ref)
 	return res, err
+}
+
+// imports returns what an import did to a block because the client had done it.
+func imports(entry *store.Entry, block transcript.BlockID) ([]WhyEntry, error) {
+	var data imported
+	if err := json.Unmarshal(entry.Data, &data); err != nil {
+		return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+	}
+	w := WhyEntry{Op: entry.ID, Actor: entry.Actor, Time: entry.Time}
+	switch c := data.Compacted; {
+	case c != nil && slices.Contains(c.Blocks, block):
+		w.Kind, w.Actor, w.Reason = "compacted", c.Actor, string(c.Rule)
+	case slices.Contains(data.Back, block):
+		w.Kind, w.Reason = "back", "in the conversation again, whole"
+	default:
+		return nil, nil
+	}
+	return []WhyEntry{w}, nil
 }
 
 // history returns what the journal says about a block.
@@ -97,6 +123,11 @@ func (e *Engine) history(ctx context.Context, scope governance.Scope, ref store.
 			if len(history) == 0 {
 				history = append(history, w)
 			}
+			more, err := imports(entry, ref.Block)
+			if err != nil {
+				return nil, err
+			}
+			history = append(history, more...)
 			continue
 		}
 		var data struct {

@@ -178,6 +178,15 @@ func (m *Message) HasThinking() bool {
 	return false
 }
 
+// Count returns how many messages s has, in all of its windows.
+func (s *Session) Count() int {
+	n := len(s.Messages)
+	for _, msgs := range s.Earlier {
+		n += len(msgs)
+	}
+	return n
+}
+
 // Raw returns the bytes that m was read from.
 func (s *Session) Raw(m *Message) []byte {
 	if len(m.Items) == 1 {

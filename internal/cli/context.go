@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,8 @@ func newContext(_ *Env, g *globals) *cobra.Command {
 		Use:   "context [SESSION] [--model M] [--window N]",
 		Short: "Show what fills the window",
 		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
-left. The figures add up to what is used.`,
+left. The figures add up to what is used. What the client itself compacted is of
+earlier windows: it is in no figure of this one, and all of it can be recalled.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,6 +77,9 @@ func partsOf(r *carrel.ContextResult) []part {
 func printContext(p *page, r *carrel.ContextResult) {
 	share := func(n token.Count) string { return ratio.Of(n, r.Capacity).Percent() }
 	parts := partsOf(r)
+	if r.Earlier.Blocks > 0 {
+		parts = slices.Insert(parts, len(parts)-2, part{"earlier", "of windows before", 0, r.Earlier, dim})
+	}
 	if !p.tty {
 		p.fields([]any{"session", r.Session}, []any{"capacity", r.Capacity}, []any{"used", r.Used}, []any{"level", r.Level})
 		for _, s := range parts {

@@ -28,9 +28,11 @@ window now. Of a block that "carrel discard" may take out of the window it says
 what it is to it; with --json also why another is kept, and the target and the
 floor of the window.
 
+What the client itself compacted comes first: such blocks are cold, of an earlier
+window, in which their turns are counted.
+
 With --all-ids it prints the ids alone. With --tree, replies stand under the message that they answer, and what is not
-in the conversation (rewinds, sub-agents, what a compaction cut off) is listed
-behind it.`,
+in the conversation (rewinds, sub-agents) is listed behind it.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,11 +96,14 @@ func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
 		if tree && b.Kind != transcript.KindUser && b.Kind != transcript.KindSystem {
 			preview = "  " + preview
 		}
+		if b.Earlier > 0 && p.tty {
+			preview = fmt.Sprintf("[earlier window %d] %s", b.Earlier, preview)
+		}
 		switch {
 		case !p.tty:
 			t.add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview, string(b.Class))
 			continue
-		case b.Rule != "":
+		case b.Rule != "" && b.Earlier == 0:
 			preview = "[" + string(b.Rule) + "] " + preview
 		case b.Discardable:
 			may, free = may+1, free+b.Window

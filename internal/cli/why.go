@@ -51,6 +51,9 @@ func printWhy(p *page, r *carrel.WhyResult) {
 		{"says", r.Preview},
 		{"state", fmt.Sprintf("%s, %s: %s of %s tokens in the window", r.State, r.Form, thousands(int64(r.Window)), thousands(int64(r.Tokens)))},
 	}
+	if r.Earlier > 0 {
+		rows = append(rows, []any{"earlier", fmt.Sprintf("of window %d, before a compaction by the client", r.Earlier)})
+	}
 	if r.Off {
 		rows = append(rows, []any{"off", "left the conversation when it was imported again"})
 	}
@@ -214,7 +217,7 @@ func historyWords(h *carrel.WhyEntry) string {
 	case h.Pinned != nil:
 		return "unpinned"
 	case h.Decision == nil:
-		return ""
+		return h.Reason
 	}
 	d := h.Decision
 	step := ""

@@ -27,7 +27,8 @@ type messagesResult struct {
 	Total    token.Count          `json:"total_est_tokens"` // in the window
 	Target   token.Count          `json:"target_tokens"`
 	Floor    token.Count          `json:"floor_tokens"`
-	Count    int                  `json:"count"` // of all messages
+	Count    int                  `json:"count"`             // of all messages in the list
+	Earlier  int                  `json:"earlier,omitempty"` // messages before a compaction by the client: not in the list
 	Messages []message            `json:"messages"`
 	Next     string               `json:"next,omitempty"`
 }
@@ -72,9 +73,10 @@ func getMessages() registrar {
 
 // listMessages returns the part of a list that was asked for.
 func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messagesResult], error) {
+	blocks := all.Blocks[min(all.Earlier, len(all.Blocks)):]
 	from := 0
 	if in.After != "" {
-		at := slices.IndexFunc(all.Blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) })
+		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) })
 		if at < 0 {
 			return nil, fmt.Errorf("message %s: %w", in.After, store.ErrNotFound)
 		}
@@ -84,21 +86,24 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 	if limit <= 0 {
 		limit = api.DefaultLimit
 	}
-	to := min(from+limit, len(all.Blocks))
+	to := min(from+limit, len(blocks))
 	out := &messagesResult{
 		Session: all.Session, Total: all.Total, Target: all.Target, Floor: all.Floor,
-		Count: len(all.Blocks), Messages: []message{},
+		Count: len(blocks), Earlier: all.Earlier, Messages: []message{},
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "session %s: window %d tokens, target %d, floor %d; messages %d to %d of %d",
-		all.Session, all.Total, all.Target, all.Floor, min(from+1, to), to, len(all.Blocks))
-	for i := range all.Blocks[from:to] {
-		m := newMessage(&all.Blocks[from+i])
+		all.Session, all.Total, all.Target, all.Floor, min(from+1, to), to, len(blocks))
+	if all.Earlier > 0 {
+		fmt.Fprintf(&text, "; %d more are of windows before a compaction: search finds them, recall returns them", all.Earlier)
+	}
+	for i := range blocks[from:to] {
+		m := newMessage(&blocks[from+i])
 		out.Messages = append(out.Messages, m)
 		text.WriteString("\n" + m.line())
 	}
-	if to < len(all.Blocks) && to > 0 {
-		out.Next = string(all.Blocks[to-1].ID)
+	if to < len(blocks) && to > 0 {
+		out.Next = string(blocks[to-1].ID)
 		fmt.Fprintf(&text, "\nnext: after=%s", out.Next)
 	}
 	return &reply[messagesResult]{text: []string{text.String()}, out: out}, nil

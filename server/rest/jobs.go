@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/carrel-dev/carrel"
@@ -96,14 +97,24 @@ func (e engine) messages(ctx context.Context, scope governance.Scope, req *api.M
 	l := &listing[carrel.BlockInfo, int]{
 		name: api.Messages.Name, scope: scope, of: req.Session,
 		fetch: func(int) ([]carrel.BlockInfo, error) { return res.Blocks, nil },
-		key:   func(b *carrel.BlockInfo) int { return b.Turn },
-		behind: func(turn int) (func(*carrel.BlockInfo) bool, error) {
-			return func(b *carrel.BlockInfo) bool { return b.Turn > turn }, nil
+		key:   place,
+		behind: func(at int) (func(*carrel.BlockInfo) bool, error) {
+			return func(b *carrel.BlockInfo) bool { return place(b) > at }, nil
 		},
 	}
 	page := &api.MessagesResult{MessagesResult: *res, Count: res.Messages}
 	page.Blocks, page.Next, err = l.page(req.Limit, req.After)
 	return page, err
+}
+
+// place orders the blocks of a session: those of earlier windows come first, and turns
+// are counted in each window.
+func place(b *carrel.BlockInfo) int {
+	window := b.Earlier
+	if window == 0 {
+		window = math.MaxInt32
+	}
+	return window<<31 | b.Turn
 }
 
 func (e engine) contextOf(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (*carrel.ContextResult, error) {
