@@ -2,6 +2,7 @@ package carrel
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
@@ -21,22 +22,16 @@ type past struct {
 // a session that was imported when they were none.
 func (h *held) remember(earlier [][]transcript.Block) {
 	cells := h.itemCells()
-	place := make(map[store.CellID]int, len(h.off)) // of a row, by its first cell
+	rows := make(map[string]int, len(h.off)) // by their cells
 	for i := range h.off {
-		if len(h.off[i].Cells) > 0 {
-			place[h.off[i].Cells[0]] = i
-		}
+		rows[cellKey(h.off[i].Cells)] = i
 	}
 	used := make([]bool, len(h.off))
 	for w, msgs := range h.session.Earlier {
 		p := past{msgs: msgs}
 		for _, b := range earlier[w] {
-			own := cellsOf(msgs, &b, cells)
-			i, ok := -1, false
-			if len(own) > 0 {
-				i, ok = place[own[0]]
-			}
-			if !ok || used[i] || !slices.Equal(h.off[i].Cells, own) {
+			i, ok := rows[cellKey(cellsOf(msgs, &b, cells))]
+			if !ok || used[i] {
 				h.unrecorded = append(h.unrecorded, unrecorded{msgs, b})
 				continue
 			}
@@ -52,6 +47,15 @@ func (h *held) remember(earlier [][]transcript.Block) {
 		}
 	}
 	h.off = left
+}
+
+// cellKey returns cells as one word.
+func cellKey(cells []store.CellID) string {
+	var b strings.Builder
+	for _, id := range cells {
+		b.WriteString(string(id) + " ")
+	}
+	return b.String()
 }
 
 // An unrecorded block is one of an earlier window that the store does not know.

@@ -156,6 +156,11 @@ func (e *Engine) recollect(ctx context.Context, scope governance.Scope, r *regis
 	return nil
 }
 
+// left reports whether blocks left the conversation.
+func (r *register) left() bool {
+	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return k.off })
+}
+
 // missing reports whether a block that was in a window of the session is not any more.
 func (r *register) missing() bool {
 	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return !k.off && !k.used })

@@ -128,6 +128,9 @@ func figures(p *api.Problem) []error {
 	if len(p.Failures) > 0 {
 		list = append(list, &contract.RunError{Failures: p.Failures})
 	}
+	if s := p.Shorter; s != nil {
+		list = append(list, new(carrel.ShorterError(*s)))
+	}
 	if p.Type == api.TypePrefix+api.Input.Slug && (p.File != "" || p.Line != 0 || p.Field != "") {
 		list = append(list, &transcript.SyntaxError{Name: p.File, Line: p.Line, Field: p.Field, Text: p.Detail, Hint: p.Hint})
 	}

@@ -54,6 +54,7 @@ var (
 	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, carrel.ErrBudget}
 	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, carrel.ErrInvalid}
 	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, carrel.ErrProbes}
+	Shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, carrel.ErrShorter}
 	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, carrel.ErrPolicy}
 	Forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
 	Unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
@@ -81,7 +82,7 @@ var ErrUnauthenticated = errors.New("no valid token")
 // which what wraps comes before what is wrapped.
 func Kinds() []Kind {
 	return []Kind{
-		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Refused, Forbidden, Unavailable,
+		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Shorter, Refused, Forbidden, Unavailable,
 		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat, Conflict, Busy, Timeout, Canceled, NotFound, Format,
 	}
 }
@@ -123,6 +124,7 @@ type Problem struct {
 	Violations []transcript.Violation `json:"violations,omitempty"`
 	Conflict   *Contradiction         `json:"conflict,omitempty"` // of decisions
 	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract
+	Shorter    *ShorterCopy           `json:"shorter,omitempty"`
 	Problems   []string               `json:"problems,omitempty"` // of the store
 	File       string                 `json:"file,omitempty"`
 	Line       int                    `json:"line,omitempty"`
@@ -140,6 +142,15 @@ type Floor struct {
 	Fixed  token.Count     `json:"fixed"`
 	Rules  []RuleSum       `json:"rules"`
 	Held   []pager.Holding `json:"held"`
+}
+
+// A ShorterCopy says what of a session is known, and what a file has of it.
+type ShorterCopy struct {
+	Session    transcript.SessionID `json:"session"`
+	Known      int                  `json:"known"` // messages
+	Has        int                  `json:"has"`   // messages
+	KnownBytes int64                `json:"known_bytes"`
+	Bytes      int64                `json:"bytes"`
 }
 
 // A RuleSum is what one rule holds.
@@ -184,6 +195,9 @@ func NewProblem(err error) *Problem {
 	if e, ok := errors.AsType[*contract.ConflictError](err); ok {
 		p.Conflict = newContradiction(e)
 	}
+	if e, ok := errors.AsType[*carrel.ShorterError](err); ok {
+		p.Shorter = new(ShorterCopy(*e))
+	}
 	if e, ok := errors.AsType[*contract.RunError](err); ok {
 		p.Failures = e.Failures
 	}
@@ -213,6 +227,8 @@ func (k Kind) next() string {
 		return Prefix + "/openapi.json describes the request"
 	case Ambiguous.Slug:
 		return "give more of the id"
+	case Shorter.Slug:
+		return "import the whole file, or give rewind if what is missing is to leave the conversation"
 	case Budget.Slug:
 		return "give at least floor.need tokens, or release what floor.held names"
 	case Busy.Slug, Timeout.Slug:

@@ -26,12 +26,17 @@ func newImport(_ *Env, g *globals) *cobra.Command {
 	var all, watch bool
 	var since string
 	cmd := &cobra.Command{
-		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--watch]",
+		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--rewind] [--watch]",
 		Short: "Take conversations in",
 		Long: `Import stores conversations from files, from every *.json and *.jsonl file of
 folders, from standard input (-), or with --all from the folder in which Claude
 Code keeps its own. What was imported before is brought up to date: only what is
 new is added, and what is gone stays recallable. The files are not changed.
+
+A file that has less of a conversation than what is known, and nothing new, is an
+older or a shortened copy. If it was named, it is refused with exit code 9; in a
+folder it is skipped, with a note. With --rewind it is taken in, and what is
+missing leaves the conversation.
 
 A file that cannot be read is reported and the others are imported; then the
 exit code is 3. Files of a folder that are in no known format are skipped.
@@ -93,6 +98,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 	f.BoolVar(&all, "all", false, "import all conversations of Claude Code")
 	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
 	f.StringVar(&since, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
+	f.BoolVar(&in.rewind, "rewind", false, "take in a shorter copy of what is known")
 	f.BoolVar(&watch, "watch", false, "go on importing what changes")
 	offerFormats(cmd, "from")
 	writes(cmd, &in.dry)
@@ -130,6 +136,7 @@ type importer struct {
 	g      *globals
 	format string
 	since  time.Time
+	rewind bool
 	dry    bool
 }
 
@@ -193,7 +200,7 @@ type importReport struct {
 	Formats []importTotal  `json:"formats"`
 	Files   []importedFile `json:"files"`
 	Failed  int            `json:"failed"`
-	Skipped int            `json:"skipped"` // in no known format, or not changed since
+	Skipped int            `json:"skipped"` // in no known format, not changed since, or a shorter copy
 	DryRun  bool           `json:"dry_run"`
 
 	first error // of a file that failed
@@ -208,8 +215,9 @@ type importTotal struct {
 	Tokens    token.Count `json:"tokens"`
 	Forks     int         `json:"forks"`
 	Sidechain int         `json:"sidechains"`
-	Compacted int         `json:"compacted"`
-	Changed   int         `json:"changed"` // files with something new
+	Compacted int         `json:"compacted"` // trees that no window leads to
+	Earlier   int         `json:"earlier"`   // blocks before a compaction by the client
+	Changed   int         `json:"changed"`   // files with something new
 	Warnings  int         `json:"warnings"`
 }
 
@@ -237,6 +245,10 @@ func (in *importer) run(ctx context.Context, files []source) *importReport {
 			if in.g.verbose > 0 {
 				in.g.note("skipped: %s", f.name)
 			}
+			continue
+		case !f.named && errors.Is(err, carrel.ErrShorter):
+			rep.Skipped++
+			in.g.note("skipped: %s: %v", f.name, err)
 			continue
 		case err != nil && ctx.Err() == nil:
 			rep.Failed++
@@ -281,7 +293,7 @@ func (in *importer) file(ctx context.Context, f source) (*carrel.ImportResult, e
 	if name == "-" {
 		name = "stdin"
 	}
-	return in.Import(ctx, in.scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry})
+	return in.Import(ctx, in.scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind})
 }
 
 // sum adds up the files of each format, in the order of the names.
@@ -306,6 +318,7 @@ func (r *importReport) sum() {
 		t.Messages += f.Messages
 		t.Tokens += f.Tokens
 		t.Warnings += len(f.Warnings)
+		t.Earlier += f.Earlier
 		if f.Changed {
 			t.Changed++
 		}

@@ -261,6 +261,8 @@ func hint(err error) string {
 		if strings.Contains(err.Error(), "credential") {
 			return "take it out, or let it in with --allow-secret"
 		}
+	case "shorter":
+		return "import the whole file, or give --rewind if what is missing is to leave the conversation"
 	case "forbidden":
 		if strings.Contains(err.Error(), "offline") {
 			return "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"

@@ -79,6 +79,7 @@ func TestStatus(t *testing.T) {
 		{"another writer", store.ErrConflict, 7, "busy"},
 		{"time is up", context.DeadlineExceeded, 7, "timeout"},
 		{"a policy", carrel.ErrPolicy, 9, "refused"},
+		{"a shorter copy of a known session", &carrel.ShorterError{}, 9, "shorter"},
 		{"a file that is there already", fs.ErrExist, 9, "refused"},
 		{"a bug", &panicError{value: "x"}, 70, "bug"},
 		{"an error that nobody has thought of", errors.New("x"), 70, "unexpected"},

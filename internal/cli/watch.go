@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/carrel-dev/carrel"
 )
 
 // quiet is how long a file must have been left alone before it is imported.
@@ -121,6 +123,10 @@ func (in *importer) again(ctx context.Context, names []string) error {
 		res, err := in.file(ctx, source{name, false})
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, carrel.ErrShorter) {
+			in.g.note("skipped: %s: %v", name, err)
+			continue
 		}
 		if err != nil {
 			in.g.complain(newProblem(err))

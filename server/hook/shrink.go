@@ -12,13 +12,19 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// follow imports the conversation as it is now.
+// follow imports the conversation as it is now. If more of it is known already, that is
+// what counts.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
 	data, err := read(e.Transcript, -1)
 	if err != nil {
 		return nil, err
 	}
-	return r.engine.Import(ctx, r.o.Scope, &carrel.ImportRequest{Name: filepath.Base(e.Transcript), Format: e.Format, Data: data})
+	in, err := r.engine.Import(ctx, r.o.Scope, &carrel.ImportRequest{Name: filepath.Base(e.Transcript), Format: e.Format, Data: data})
+	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
+		r.o.Note(err)
+		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil
+	}
+	return in, err
 }
 
 // shrink stashes the large outputs of a tool and returns pointers for them. One that
