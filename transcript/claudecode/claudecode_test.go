@@ -206,6 +206,13 @@ func TestEarlierWindows(t *testing.T) {
 			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"u1","anchorUuid":"b1","tailUuid":"a1"}`)
 			after(f, "b1", summary)
 		}, first + rest, nil},
+		{"the agent kept a result without its call", func(f *file) {
+			f.row("user", "u1", "", `"paint it"`, "")
+			f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+			f.row("user", "r1", "a1", res("t1"), "")
+			f.mark("b1", "r1", `"preservedMessages":{"anchorUuid":"u2","uuids":["r1"]}`)
+			after(f, "b1", summary)
+		}, "user: so far: red\nassistant: call t1\ntool: out of t1\nassistant: on\n", []string{"user: paint it\n"}},
 		{"a list that names a row that is not there keeps nothing", func(f *file) {
 			plain(f)
 			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1","gone"]}`)

@@ -88,6 +88,7 @@ type walk struct {
 	apart   bool             // see Format
 	replies map[string][]int // rows by message id
 	results map[string][]int // rows by the calls that they answer
+	calls   map[string]int   // rows by the calls that they make; once asked for
 	marks   []int            // rows that mark compactions, in the order of the file
 	taken   []bool           // the row is in a window
 	walked  []int            // how often the path was over a row
@@ -137,14 +138,10 @@ func (w *walk) window(leaf, end int) (window, int) {
 			found.rows = append(found.rows, i)
 		}
 	}
-	root := leaf
-	for i := leaf; i >= 0 && w.walked[i] <= w.listed[i]; i = found.kept.parent(w.tree, i) {
-		w.walked[i]++
-		root = i
-		join(i)
+	reply := func(i int) { // with all of its rows, and their results
 		r := &w.rows[i]
 		if r.kind != "assistant" || w.taken[i] {
-			continue
+			return
 		}
 		rows := []int{i}
 		if r.message != "" {
@@ -160,11 +157,40 @@ func (w *walk) window(leaf, end int) (window, int) {
 			}
 		}
 	}
+	root := leaf
+	for i := leaf; i >= 0 && w.walked[i] <= w.listed[i]; i = found.kept.parent(w.tree, i) {
+		w.walked[i]++
+		root = i
+		join(i)
+		reply(i)
+		if _, ok := found.kept.place[i]; ok && w.rows[i].kind == "user" {
+			for _, id := range answered(w.session.Items[w.rows[i].item].Raw) {
+				if call, ok := w.callers()[id]; ok {
+					reply(call) // a call and its result are never parted
+				}
+			}
+		}
+	}
 	for _, i := range found.rows {
 		w.taken[i] = true
 	}
 	slices.Sort(found.rows)
 	return found, root
+}
+
+// callers returns the rows with calls, by the ids of those.
+func (w *walk) callers() map[string]int {
+	if w.calls == nil {
+		w.calls = make(map[string]int)
+		for i := range w.rows {
+			if r := &w.rows[i]; r.kind == "assistant" {
+				for _, id := range callIDs(w.session.Items[r.item].Raw) {
+					w.calls[id] = i
+				}
+			}
+		}
+	}
+	return w.calls
 }
 
 // before returns the row at which the window ended that a compaction cut off, given
