@@ -229,12 +229,12 @@ func (a *assembling) prepare(ctx context.Context) error {
 	return a.waiting()
 }
 
-// setWindow sets what of the session goes in. Reasoning that is bound to an
-// unchanged prefix is left out, as [Engine.Export] does.
+// setWindow sets what of the session goes in. Thinking that may be bound to what stands
+// before it is left out, as [Engine.Export] does: here something else may stand there.
 func (a *assembling) setWindow(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) {
 	a.window = a.held.window(rows, stubs, a.held.summary)
 	if a.format != nil {
-		a.losses = unbind(a.window, a.format.Name())
+		a.losses = unbind(a.window, a.format.Name(), true)
 	}
 }
 

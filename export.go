@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/anthropic"
 )
 
 // An ExportRequest says which session is wanted in which format.
@@ -36,8 +36,9 @@ type ExportResult struct {
 // result passes the format's validator; if it does not, the error is an
 // [ErrInvalid] and there is no result.
 //
-// Where a provider ties reasoning to the exact prefix, thinking behind the
-// first change is left out and listed among the losses.
+// Where a model ties thinking to everything before it, thinking behind the first
+// change is left out and listed among the losses. A model that is not known is taken
+// for one that does: see [anthropic.BindsThinking].
 func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *ExportRequest) (_ *ExportResult, err error) {
 	defer during("export session "+string(req.Session), &err)
 
@@ -64,7 +65,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 		}
 		w = joined(h.window(h.rows, stubs, h.summary))
 	}
-	dropped := unbind(w, f.Name())
+	dropped := unbind(w, f.Name(), false)
 	out, err := f.Encode(w)
 	if err != nil {
 		return nil, err
@@ -86,14 +87,18 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 	return res, nil
 }
 
-// unbind takes thinking out of a window behind its first change, if the model
-// binds thinking to the exact prefix (formats.md, rule X6), and says what went.
-func unbind(w *transcript.Window, format string) []transcript.Loss {
-	if format == "openai" || !bound(w.Session.Model) {
+// unbind takes thinking out of a window behind its first change, if the model may
+// bind thinking to what stands before it, and says what went. All of it goes where
+// the beginning changes: in another format, which has system text and tools
+// otherwise or not at all, and where prefixed says that other text stands before
+// the window.
+func unbind(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
+	if format == "openai" || !anthropic.BindsThinking(w.Session.Model) {
 		return nil
 	}
 	first := 0
-	for first < len(w.Entries) && !w.Entries[first].Changed() && w.Entries[first].Source == &w.Session.Messages[first] {
+	for !prefixed && format == w.Session.Format && first < len(w.Entries) && !w.Entries[first].Changed() &&
+		w.Entries[first].Source == &w.Session.Messages[first] {
 		first++
 	}
 	var losses []transcript.Loss
@@ -113,14 +118,4 @@ func unbind(w *transcript.Window, format string) []transcript.Loss {
 	}
 	w.Entries = slices.DeleteFunc(w.Entries, func(e transcript.Entry) bool { return e.Bare && len(e.Parts) == 0 })
 	return losses
-}
-
-// bound reports whether a model binds its thinking to the exact prefix.
-func bound(model string) bool {
-	for _, family := range [...]string{"fable-5", "mythos-5", "opus-5-5", "sonnet-5-5", "haiku-5-5"} {
-		if strings.Contains(model, family) {
-			return true
-		}
-	}
-	return false
 }
