@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strings"
+
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
@@ -15,7 +17,9 @@ const (
 )
 
 // Sniff returns the dialect of a body, of which data may be only the
-// beginning. Messages that could be either are taken for OpenAI's.
+// beginning. Where nothing else tells them apart, a model whose name begins with
+// "claude-" is Anthropic's, unless a system message comes first, which Anthropic
+// refuses. All other messages that could be either are taken for OpenAI's.
 func Sniff(data []byte) Dialect {
 	s := sniffer{r: rawjson.NewReader(data)}
 	var err error
@@ -30,7 +34,9 @@ func Sniff(data []byte) Dialect {
 	switch {
 	case s.roles == 0 && !s.empty:
 		return Neither
-	case s.anthropic && !s.openai:
+	case s.openai:
+		return OpenAI
+	case s.anthropic, s.claude && s.first != "system":
 		return Anthropic
 	}
 	return OpenAI
@@ -39,9 +45,11 @@ func Sniff(data []byte) Dialect {
 // A sniffer collects signs. An error only means that there is no more to see.
 type sniffer struct {
 	r         *rawjson.Reader
-	empty     bool // there is a list of messages with nothing in it
-	elements  int  // elements of the list of messages
-	roles     int  // messages with a role
+	empty     bool   // there is a list of messages with nothing in it
+	elements  int    // elements of the list of messages
+	roles     int    // messages with a role
+	first     string // role of the first message
+	claude    bool   // the model is named as Anthropic names models
 	anthropic bool
 	openai    bool
 }
@@ -53,7 +61,13 @@ func (s *sniffer) field(key string) error {
 		err := s.messages()
 		s.empty = list && err == nil && s.elements == 0
 		return err
-	case "system", "anthropic_version", "stop_sequences":
+	case "model":
+		if s.r.Kind() == rawjson.String {
+			model, err := s.r.String()
+			s.claude = strings.HasPrefix(model, "claude-")
+			return err
+		}
+	case "system", "anthropic_version", "anthropic_beta", "stop_sequences", "context_management", "mcp_servers", "output_config":
 		s.anthropic = true
 	case "max_completion_tokens", "response_format", "frequency_penalty", "presence_penalty", "logprobs":
 		s.openai = true
@@ -70,9 +84,21 @@ func (s *sniffer) tool() error {
 	return s.object(func(key string) error {
 		s.anthropic = s.anthropic || key == "input_schema"
 		s.openai = s.openai || key == "function"
+		if key == "type" && s.r.Kind() == rawjson.String {
+			kind, err := s.r.String()
+			s.anthropic = s.anthropic || kind == "mcp_toolset" || dated(kind)
+			return err
+		}
 		_, err := s.r.Skip()
 		return err
 	})
+}
+
+// dated reports whether the type of a tool ends in a date, as those of tools do that
+// Anthropic defines: web_search_20250305.
+func dated(kind string) bool {
+	at := strings.LastIndexByte(kind, '_') + 1
+	return len(kind)-at == len("20250305") && strings.Trim(kind[at:], "0123456789") == ""
 }
 
 func (s *sniffer) messages() error {
@@ -106,7 +132,12 @@ func (s *sniffer) member(key string) error {
 		case "system", "user", "assistant":
 			s.roles++
 		}
+		if s.elements == 1 {
+			s.first = role
+		}
 		return err
+	case key == "output_config":
+		s.anthropic = true
 	case key == "tool_calls", key == "function_call", key == "tool_call_id":
 		s.openai = true
 	case key == "content" && kind == rawjson.Array:
@@ -122,11 +153,21 @@ func (s *sniffer) block(key string) error {
 		return err
 	}
 	kind, err := s.r.String()
+	s.anthropic = s.anthropic || isAnthropic(kind)
 	switch kind {
-	case "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document":
-		s.anthropic = true
 	case "image_url", "input_audio", "file", "refusal":
 		s.openai = true
 	}
 	return err
+}
+
+// isAnthropic reports whether a block is of a kind that only Anthropic has. Tools that
+// run at the provider's come with new kinds of calls and results, which end alike.
+func isAnthropic(kind string) bool {
+	switch kind {
+	case "thinking", "redacted_thinking", "tool_result", "image", "document", "compaction", "container_upload", "search_result",
+		"tool_reference", "tool_addition", "tool_removal":
+		return true
+	}
+	return strings.HasSuffix(kind, "tool_use") || strings.HasSuffix(kind, "_tool_result")
 }
