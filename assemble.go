@@ -555,10 +555,7 @@ func (a *assembling) encode() ([]byte, []transcript.Span, error) {
 	}
 	var head, tail []transcript.Part
 	entries := make([]transcript.Entry, 0, len(a.window.Entries)+3)
-	at := 0
-	for at < len(a.window.Entries) && a.window.Entries[at].Role == transcript.RoleSystem {
-		at++
-	}
+	at := a.start()
 	for i := range a.parts {
 		switch p := &a.parts[i]; {
 		case p.kind == manifest.KindSystem:
@@ -592,6 +589,31 @@ func (a *assembling) encode() ([]byte, []transcript.Span, error) {
 	}
 	a.losses = append(a.losses, out.Losses...)
 	return out.Data, out.Spans, nil
+}
+
+// start returns how many entries of the window stand before what a context begins
+// with: its system text and, if the provider made a compaction, all up to that, because
+// the provider reads nothing that stands before it.
+func (a *assembling) start() int {
+	at := 0
+	for at < len(a.window.Entries) && a.window.Entries[at].Role == transcript.RoleSystem {
+		at++
+	}
+	if a.held == nil {
+		return at
+	}
+	last := transcript.BlockID("")
+	for i := range a.held.blocks {
+		if b := &a.held.blocks[i]; pager.Compaction(a.held.session.Messages, b) {
+			last = b.ID
+		}
+	}
+	for i := range a.window.Entries {
+		if last != "" && a.window.Entries[i].Block == last {
+			at = i + 1
+		}
+	}
+	return at
 }
 
 // inHead reports whether part i stands before the window: pins do, and the

@@ -259,15 +259,17 @@ func (c *compression) least(req *pager.Request) token.Count {
 }
 
 // anchor returns the block behind which a summary of the first n blocks stands: the
-// first task among them, or else the last system text at the beginning.
+// first task among them, or else the last system text at the beginning; or the last
+// compaction by the provider, which reads nothing that stands before it.
 func (c *compression) anchor(n int) transcript.BlockID {
 	h := c.pass.held
 	var at transcript.BlockID
+	tasked := false
 	for i := range n {
 		switch {
-		case c.pass.rules[i] == pager.RuleFirstTask:
-			return h.blocks[i].ID
-		case h.blocks[i].Kind == transcript.KindSystem && (i == 0 || h.blocks[i-1].ID == at):
+		case c.pass.rules[i] == pager.RuleFirstTask && !tasked, pager.Compaction(h.session.Messages, &h.blocks[i]):
+			at, tasked = h.blocks[i].ID, true
+		case !tasked && h.blocks[i].Kind == transcript.KindSystem && (i == 0 || h.blocks[i-1].ID == at):
 			at = h.blocks[i].ID
 		}
 	}

@@ -56,8 +56,8 @@ const (
 // Cover returns the plan that keeps lines: for the budget, as much as it can of what
 // the agent is likely to need again.
 //
-// What rules hold without any exception stays whole: system text, pins, calls that
-// have no answer yet. Of all else each block has a stub, a head with its id first and
+// What rules hold without any exception stays whole: system text, compactions by the
+// provider, pins, calls that have no answer yet. Of all else each block has a stub, a head with its id first and
 // passages behind it, until all of it is there and the block stays whole.
 //
 // A block under a rule has a short head from the beginning. Three queues take turns. One
@@ -145,8 +145,10 @@ func newCovering(r *CoverRequest, p *Plan) *covering {
 }
 
 // Absolute reports whether r keeps a block as it is whatever the budget: system text,
-// pins, and calls that are not answered yet.
-func (r Rule) Absolute() bool { return r == RuleSystem || r == RulePin || r == RulePending }
+// compactions by the provider, pins, and calls that are not answered yet.
+func (r Rule) Absolute() bool {
+	return r == RuleSystem || r == RuleCompaction || r == RulePin || r == RulePending
+}
 
 // begin sets the plan to what must stay, and makes the queues.
 func (c *covering) begin() {

@@ -89,6 +89,8 @@ func (r Rule) Keeps() string {
 	switch r {
 	case RuleSystem:
 		return "system text"
+	case RuleCompaction:
+		return "compaction by the provider"
 	case RulePin:
 		return "is pinned"
 	case RulePending:

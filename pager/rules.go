@@ -14,6 +14,7 @@ type Rule string
 // The rules, strongest first.
 const (
 	RuleSystem     Rule = "system"        // hard: system text
+	RuleCompaction Rule = "compaction"    // hard: what the provider itself left of older messages, and signed
 	RulePin        Rule = "pin"           // hard: pinned by a user or an agent
 	RulePending    Rule = "pending-call"  // hard: a call that is not answered yet
 	RuleNewestUser Rule = "newest-user"   // hard: the newest user message
@@ -29,7 +30,7 @@ const (
 // Hard reports whether r keeps a block as it is.
 func (r Rule) Hard() bool {
 	switch r {
-	case RuleSystem, RulePin, RulePending, RuleNewestUser, RuleNewest, RuleFirstTask, RuleCorrection:
+	case RuleSystem, RuleCompaction, RulePin, RulePending, RuleNewestUser, RuleNewest, RuleFirstTask, RuleCorrection:
 		return true
 	case RuleEdit, RulePlan, RuleSummary, RuleRecent:
 		return false
@@ -93,6 +94,9 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 			compacted = i
 		case transcript.KindOrphan:
 		}
+		if Compaction(msgs, b) {
+			set(i, RuleCompaction)
+		}
 		if o.Pinned[b.ID] {
 			set(i, RulePin)
 		}
@@ -141,6 +145,20 @@ func machine(text string) bool {
 	for _, head := range [...]string{"<command-", "<local-command", "<system-reminder", "<bash-", "<task-notification", "[Request interrupted", "Caveat: The messages below", "[carrel"} {
 		if strings.HasPrefix(text, head) {
 			return true
+		}
+	}
+	return false
+}
+
+// Compaction reports whether a block has what the provider itself put in place of older
+// messages. Only the provider can read it, nothing else may stand for it, and it reads
+// nothing that stands before it.
+func Compaction(msgs []transcript.Message, b *transcript.Block) bool {
+	for _, i := range b.Messages {
+		for _, p := range msgs[i].Parts {
+			if o, ok := p.(transcript.Opaque); ok && o.Type == "compaction" {
+				return true
+			}
 		}
 	}
 	return false

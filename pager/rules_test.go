@@ -88,6 +88,18 @@ func TestRules(t *testing.T) {
 			[]Rule{RuleFirstTask, "", RulePlan, RulePlan, RuleNewestUser, RuleNewest},
 		},
 		{
+			"a compaction by the provider is hard, whatever else its block is",
+			[]transcript.Message{
+				say(user, "build it"),
+				{Role: assistant, Parts: []transcript.Part{transcript.Opaque{Type: "compaction", Raw: []byte("{}")}, transcript.ToolCall{ID: "1", Name: "Bash"}}},
+				answer("1", "ok", false),
+				{Role: assistant, Parts: []transcript.Part{transcript.Opaque{Type: "server_tool_use", Raw: []byte("{}")}}},
+				say(user, "go on"), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, RuleCompaction, "", RuleNewestUser, RuleNewest},
+		},
+		{
 			"a pending call is hard",
 			[]transcript.Message{say(user, "build it"), call("1", "Bash", `{}`)},
 			&RuleOptions{Last: -1},

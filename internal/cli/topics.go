@@ -47,7 +47,8 @@ kept of it follows. What a budget keeps, every larger one keeps, too.
 
 Rules come before chances:
 
-  absolute  stays as it is: system text, pins, calls without a result
+  absolute  stays as it is: system text, the provider's own compactions, pins,
+            calls without a result
   hard      never leaves, and is whole first: the newest user message and its
             answer, corrections, the first task
   soft      never leaves: code edits that none supersedes, the newest plan, the

@@ -313,14 +313,14 @@ func (e *encoder) makeUser(i int, en *transcript.Entry) {
 }
 
 type replyMessage struct {
-	ID      string           `json:"id"`
-	Type    string           `json:"type"`
-	Role    string           `json:"role"`
-	Model   string           `json:"model"`
-	Content []map[string]any `json:"content"`
-	Stop    any              `json:"stop_reason"`
-	StopSeq any              `json:"stop_sequence"`
-	Usage   map[string]int   `json:"usage"`
+	ID      string         `json:"id"`
+	Type    string         `json:"type"`
+	Role    string         `json:"role"`
+	Model   string         `json:"model"`
+	Content []any          `json:"content"`
+	Stop    any            `json:"stop_reason"`
+	StopSeq any            `json:"stop_sequence"`
+	Usage   map[string]int `json:"usage"`
 }
 
 // makeReply queues a row for each block of an assistant's reply.
@@ -329,15 +329,15 @@ func (e *encoder) makeReply(i int, en *transcript.Entry) {
 	id := "msg_carrel_" + hex.EncodeToString(sum[:8])
 	for _, block := range e.blocks(i, en.Parts) {
 		e.make("assistant", replyMessage{
-			ID: id, Type: "message", Role: "assistant", Model: e.model, Content: []map[string]any{block},
+			ID: id, Type: "message", Role: "assistant", Model: e.model, Content: []any{block},
 			Usage: map[string]int{"input_tokens": 0, "output_tokens": 0},
 		})
 	}
 }
 
 // blocks returns parts as content blocks, and notes what has none.
-func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
-	var blocks []map[string]any
+func (e *encoder) blocks(i int, parts []transcript.Part) []any {
+	var blocks []any
 	for _, p := range parts {
 		switch p := p.(type) {
 		case transcript.Text:
@@ -356,7 +356,7 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
 			}
 			blocks = append(blocks, b)
 		case transcript.Thinking:
-			if !e.own && e.from.Format != "anthropic" {
+			if !e.provider() {
 				e.lose(i, "thinking", len(p.Text))
 			} else if p.Redacted {
 				blocks = append(blocks, map[string]any{"type": "redacted_thinking", "data": p.Signature})
@@ -373,11 +373,18 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []map[string]any {
 				e.lose(i, p.Kind, len(p.Raw))
 			}
 		case transcript.Opaque:
+			if e.provider() && gjson.ValidBytes(p.Raw) {
+				blocks = append(blocks, p.Raw)
+				continue
+			}
 			e.lose(i, p.Type, len(p.Raw))
 		}
 	}
 	return blocks
 }
+
+// provider reports whether the session's blocks are those of the agent's provider.
+func (e *encoder) provider() bool { return e.own || e.from.Format == "anthropic" }
 
 // input returns the arguments of a call as an object.
 func (e *encoder) input(i int, raw json.RawMessage) any {
