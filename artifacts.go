@@ -25,6 +25,9 @@ type GetRequest struct {
 	// Refetch fetches the content from its source, also if the artifact has
 	// expired. It fails if there is no source.
 	Refetch bool `json:"refetch,omitempty"`
+
+	// Info leaves the content out, and asks no source.
+	Info bool `json:"info,omitempty"`
 }
 
 // A GetResult is an artifact with its content.
@@ -55,6 +58,9 @@ func (e *Engine) get(ctx context.Context, scope governance.Scope, req *GetReques
 	if err != nil {
 		return nil, err
 	}
+	if req.Info {
+		return e.getInfo(ctx, scope, a)
+	}
 	p, err := e.pageOf(ctx, scope, a)
 	if err != nil {
 		return nil, err
@@ -82,6 +88,18 @@ func (e *Engine) get(ctx context.Context, scope governance.Scope, req *GetReques
 	}
 	res.Artifact, res.Content = e.describeArtifact(&p.row, &p.note), []byte(p.text)
 	return res, nil
+}
+
+// getInfo returns an artifact without its content.
+func (e *Engine) getInfo(ctx context.Context, scope governance.Scope, a *store.Artifact) (*GetResult, error) {
+	if a.Status == store.StatusPurged {
+		return nil, ErrGone
+	}
+	n, err := e.noteOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	return &GetResult{Artifact: e.describeArtifact(a, n)}, nil
 }
 
 // pageOf returns the page of an artifact.

@@ -63,6 +63,18 @@ func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int
 	return infos, nil
 }
 
+// Session returns what is known of one session.
+func (e *Engine) Session(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionInfo, err error) {
+	defer during("session "+string(id), &err)
+
+	head, err := e.store.Head(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.info(ctx, scope, head)
+	return &info, err
+}
+
 func describeHead(h *store.Head, body []byte) (SessionInfo, error) {
 	a, err := readAbout(h, body)
 	if err != nil {

@@ -36,6 +36,10 @@ type StashRequest struct {
 	// Tokens is how large the pointer may be, [StashTokens] by default. An output
 	// that fits stands in it whole.
 	Tokens token.Count `json:"tokens,omitempty"`
+
+	// Known asks for the pointer to an output that is in the stash already, and is
+	// a [store.ErrNotFound] if it is not. Nothing is kept then.
+	Known bool `json:"known,omitempty"`
 }
 
 // A StashResult is the pointer to what is in the stash.
@@ -94,6 +98,9 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		if kept.text == p.text {
 			return p.stashed(e.describeArtifact(a, &kept.note), true), nil
 		}
+	}
+	if req.Known {
+		return nil, fmt.Errorf("%w: the output is not in the stash", store.ErrNotFound)
 	}
 	out, err := e.Put(ctx, scope, put)
 	if err != nil {

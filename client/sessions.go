@@ -27,6 +27,11 @@ func (c *Client) FindSession(ctx context.Context, scope governance.Scope, word s
 	return res.Session, nil
 }
 
+// Session does [carrel.Engine.Session] on the server.
+func (c *Client) Session(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionInfo, error) {
+	return do(ctx, c, scope, &api.Session, &api.SessionRequest{Session: id})
+}
+
 // Import does [carrel.Engine.Import] on the server.
 func (c *Client) Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error) {
 	return do(ctx, c, scope, &api.Import, req)

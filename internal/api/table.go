@@ -24,6 +24,9 @@ var (
 	FindSession = Op[WordRequest, SessionResult]{Operation: Operation{
 		"find-session", get, "/session", read, "Find the session that an id, the beginning of one, @last or @prev names", "",
 	}}
+	Session = Op[SessionRequest, carrel.SessionInfo]{Operation: Operation{
+		"session", get, "/sessions/{session}", read, "Say what is known of a session without reading it", "",
+	}}
 	Import = Op[carrel.ImportRequest, carrel.ImportResult]{Operation: Operation{
 		"import", post, "/sessions", write, "Take a conversation in", "",
 	}}
@@ -216,7 +219,7 @@ var (
 
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
-	&Sessions, &FindSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
+	&Sessions, &FindSession, &Session, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
 	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,

@@ -69,6 +69,7 @@ var spellings = map[string]spelling{
 	"Reviews":        {"review list", noTool},
 	"RunProbes":      {"probe run", noTool},
 	"Search":         {"search", "search"},
+	"Session":        {"– context and messages begin with it", noTool},
 	"Sessions":       {"sessions", "– the resources are the sessions"},
 	"Stash":          {"stash put", "– hooks do it, before the model sees the output"},
 	"State":          {"state", noTool},

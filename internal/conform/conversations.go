@@ -101,6 +101,8 @@ func sessionsAreFound(w *world) {
 	w.same("@last", last, all[0].Session)
 	named := try(w.FindSession(w.ctx(), w.in, string(ids[2]))).must(w)
 	w.same("a whole id", named, ids[2])
+	one := try(w.Session(w.ctx(), w.in, all[1].Session)).must(w)
+	w.same("one session", *one, all[1])
 	_, err := w.FindSession(w.ctx(), w.in, "none-of-these")
 	w.fails("a word that names nothing", err, store.ErrNotFound)
 }

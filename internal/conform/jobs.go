@@ -18,6 +18,7 @@ import (
 //nolint:interfacebloat // it is nothing but its parts
 type Jobs interface {
 	Conversations
+	Keeping
 	Windows
 	Blocks
 	Accounts
@@ -53,6 +54,11 @@ type Conversations interface {
 	Import(ctx, scope, *carrel.ImportRequest) (*carrel.ImportResult, error)
 	Append(ctx, scope, *carrel.AppendRequest) (*carrel.ImportResult, error)
 	Export(ctx, scope, *carrel.ExportRequest) (*carrel.ExportResult, error)
+}
+
+// Keeping is what becomes of a conversation as a whole.
+type Keeping interface {
+	Session(ctx, scope, id) (*carrel.SessionInfo, error)
 }
 
 // Windows are made smaller, and back.

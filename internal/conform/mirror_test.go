@@ -94,6 +94,10 @@ func (m *mirror) FindSession(x ctx, s scope, a string) (id, error) {
 	return both(m, "FindSession", func(j Jobs) (id, error) { return j.FindSession(x, s, a) })
 }
 
+func (m *mirror) Session(x ctx, s scope, a id) (*carrel.SessionInfo, error) {
+	return both(m, "Session", func(j Jobs) (*carrel.SessionInfo, error) { return j.Session(x, s, a) })
+}
+
 func (m *mirror) Import(x ctx, s scope, a *carrel.ImportRequest) (*carrel.ImportResult, error) {
 	return both(m, "Import", func(j Jobs) (*carrel.ImportResult, error) { return j.Import(x, s, a) })
 }

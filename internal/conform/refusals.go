@@ -21,6 +21,7 @@ var refusals = []check{
 
 func notFound(w *world) {
 	for name, job := range map[string]func() error{
+		"session":        func() error { _, err := w.Session(w.ctx(), w.in, "none"); return err },
 		"messages":       func() error { _, err := w.Messages(w.ctx(), w.in, "none"); return err },
 		"context":        func() error { _, err := w.Context(w.ctx(), w.in, "none", 0); return err },
 		"stats":          func() error { _, err := w.Stats(w.ctx(), w.in, "none"); return err },

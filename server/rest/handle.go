@@ -2,6 +2,8 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 
@@ -19,16 +21,26 @@ type route[Req, Res any] struct {
 	plan *plan
 	do   method[Req, Res]
 
-	bytes func(*Res) []byte             // content that is sent as it is to who wants that, or nil
-	bind  func(*Req, *governance.Grant) // puts the caller in where a request says who somebody is, or nil
-	note  func(*observation, *Res)      // says what is counted of a result, or nil
+	bytes func(*Res) []byte              // content that is sent as it is to who wants that, or nil
+	bind  func(*Req, *governance.Grant)  // puts the caller in where a request says who somebody is, or nil
+	note  func(*observation, *Res)       // says what is counted of a result, or nil
+	bare  func(*Res)                     // takes content out of the result of a write, or nil if it has none
+	again func(*again, *Req, *Res) error // puts back what the store still has, or nil
 }
 
 // A method is one of the engine.
 type method[Req, Res any] = func(engine, context.Context, governance.Scope, *Req) (*Res, error)
 
-// handle makes a route of an operation, and its part of the document.
+// handle makes a route of an operation that only reads.
 func handle[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
+	if op.Writes() {
+		panic(fmt.Sprintf("rest: %s: it writes, and nobody says what is kept of its result", op.Name))
+	}
+	return newRoute(s, op, do)
+}
+
+// newRoute makes a route of an operation, and its part of the document.
+func newRoute[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	rt := &route[Req, Res]{s: s, op: op, do: do, plan: newPlan(&op.Operation, reflect.TypeFor[Req](), s.decoders)}
 	described := s.describe(&op.Operation, rt.plan, reflect.TypeFor[Req](), reflect.TypeFor[Res]())
 	s.api.OpenAPI().AddOperation(described)
@@ -36,6 +48,15 @@ func handle[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) 
 		r, w := humago.Unwrap(ctx)
 		rt.serve(w, r)
 	})
+	return rt
+}
+
+// handleWrite makes a route of an operation that writes. What is kept of a result for
+// an idempotency key is what bare leaves of it, nil if it has nothing but ids, names and
+// figures; again completes that from the store when the key comes again, or is nil.
+func handleWrite[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
+	rt := newRoute(s, op, do)
+	rt.bare, rt.again = bare, again
 	return rt
 }
 
@@ -94,15 +115,57 @@ func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *ca
 		release()
 		return nil, nil, err
 	}
-	job := func(ctx context.Context) *response { return rt.job(ctx, c, r.Header, req, writes) }
-	if key == "" {
-		return job, release, nil
+	if key == "" || isDry(req) {
+		return func(ctx context.Context) *response {
+			res, _ := rt.job(ctx, c, r.Header, req, writes)
+			return res
+		}, release, nil
 	}
 	asked := asked{key: key, actor: c.actor(), scope: c.scope}
 	asking := fingerprint(r, body)
 	return func(ctx context.Context) *response {
-		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, func() *response { return job(ctx) }, func(err error) *response { return rt.s.refuse(c, err) })
+		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, rt.deed(ctx, c, r.Header, req, writes))
 	}, release, nil
+}
+
+// isDry reports whether a request is for a dry run, which writes nothing.
+func isDry(req any) bool {
+	f := reflect.ValueOf(req).Elem().FieldByName("DryRun")
+	return f.IsValid() && f.Bool()
+}
+
+// deed returns a write that is made once, and then answered from its outcome.
+func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header, req *Req, writes bool) *deed {
+	return &deed{
+		do: func() (*response, []byte, bool) {
+			res, result := rt.job(ctx, c, header, req, writes)
+			if result == nil {
+				return res, nil, false
+			}
+			if rt.bare != nil {
+				rt.bare(result)
+			}
+			outcome, err := json.Marshal(result)
+			if err != nil {
+				outcome = nil // which is told to whoever asks again
+			}
+			return res, outcome, true
+		},
+		again: func(outcome []byte) *response {
+			res, _ := rt.run(ctx, c, header, func(ctx context.Context) (*Res, error) {
+				result := new(Res)
+				if err := json.Unmarshal(outcome, result); err != nil {
+					return nil, err
+				}
+				if rt.again == nil {
+					return result, nil
+				}
+				return result, rt.again(&again{engine{c.engine}, ctx, c.scope}, req, result)
+			})
+			return res
+		},
+		refuse: func(err error) *response { return rt.s.refuse(c, err) },
+	}
 }
 
 // fill reads a request, and reports whether it may write.
@@ -127,30 +190,40 @@ func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req)
 
 // job waits for its turn and does what is asked. A job that may write is not given
 // up when nobody waits for it any more: what began is finished or refused, so that
-// who asks again finds one or the other.
-func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (res *response) {
+// who asks again finds one or the other. The result is nil if the job was refused.
+func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (*response, *Res) {
+	return rt.run(ctx, c, header, func(ctx context.Context) (*Res, error) {
+		if writes {
+			ctx = context.WithoutCancel(ctx)
+		}
+		ctx, cancel := context.WithTimeout(ctx, rt.s.opts.Limits.Job)
+		defer cancel()
+		ctx, o := rt.s.observe(ctx, c, header)
+		defer o.span.End()
+		result, err := rt.do(engine{c.engine}, ctx, c.scope, req)
+		switch {
+		case err != nil:
+			o.fail(err)
+			return nil, err
+		case rt.note != nil:
+			rt.note(o, result)
+		}
+		return result, nil
+	})
+}
+
+// run waits for its turn, does something and answers with what came of it.
+func (rt *route[Req, Res]) run(ctx context.Context, c *call, header http.Header, do func(context.Context) (*Res, error)) (res *response, result *Res) {
 	defer rt.s.catch(c, func() { res = rt.s.bug(c) })
 	release, err := rt.s.jobs.take(ctx, 1)
 	if err != nil {
-		return rt.s.refuse(c, err)
+		return rt.s.refuse(c, err), nil
 	}
 	defer release()
-	if writes {
-		ctx = context.WithoutCancel(ctx)
+	if result, err = do(ctx); err != nil {
+		return rt.s.refuse(c, err), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, rt.s.opts.Limits.Job)
-	defer cancel()
-	ctx, o := rt.s.observe(ctx, c, header)
-	defer o.span.End()
-	result, err := rt.do(engine{c.engine}, ctx, c.scope, req)
-	if err != nil {
-		o.fail(err)
-		return rt.s.refuse(c, err)
-	}
-	if rt.note != nil {
-		rt.note(o, result)
-	}
-	return rt.encode(c, header, result)
+	return rt.encode(c, header, result), result
 }
 
 func (rt *route[Req, Res]) encode(c *call, header http.Header, result *Res) *response {

@@ -20,8 +20,8 @@ type Limits struct {
 	Streams int           // of events, that one token may have open; 4
 	Poll    time.Duration // how often a stream of events looks for new ones; 500 ms
 
-	Replays     int   // responses that are kept for their idempotency keys; 10 000
-	ReplayBytes int64 // of all of them; 16 MiB
+	Replays     int   // writes that are known by their idempotency keys; 10 000
+	ReplayBytes int64 // of what is kept of their results; 16 MiB
 }
 
 const mebibyte = 1 << 20

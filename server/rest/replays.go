@@ -13,10 +13,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/api"
 )
 
-// remembered is how long a response is kept for its idempotency key.
+// remembered is how long it is known that a write was made for an idempotency key.
 const remembered = 24 * time.Hour
 
-// headerReplayed says that a response is the one of an earlier request.
+// headerReplayed says that a response is to a write that was made before.
 const headerReplayed = "Idempotent-Replayed"
 
 // An asked is what an idempotency key is unique among.
@@ -26,21 +26,24 @@ type asked struct {
 	scope governance.Scope
 }
 
-// A kept is the response to a write, or the write that is still going on.
+// A kept is what is known of a write that was made, or is going on. It has no content:
+// what was asked for is there as a digest, and what came of it as ids and figures.
 type kept struct {
-	asked  asked
-	asking digest.Digest
-	done   chan struct{} // closed when res is there
-	res    *response     // nil if it is not kept
-	since  time.Time
-	place  *list.Element // once it is done
+	asked   asked
+	asking  digest.Digest
+	done    chan struct{} // closed when the write is made or refused
+	made    bool          // and not refused
+	outcome []byte        // from which an answer is made again; nil if it is too large
+	since   time.Time
+	place   *list.Element // once it is made
 }
 
-// replays keeps responses to writes, so that each is made once.
+// replays knows which writes were made for which keys, so that each is made once. It
+// keeps no responses: those are made again from what the store has.
 type replays struct {
 	mu    sync.Mutex
 	by    map[asked]*kept
-	order *list.List // of those that are done, oldest first
+	order *list.List // of those that are made, oldest first
 	bytes int64
 
 	maxCount int
@@ -51,36 +54,47 @@ func newReplays(count int, bytes int64) *replays {
 	return &replays{by: make(map[asked]*kept), order: list.New(), maxCount: count, maxBytes: bytes}
 }
 
-// once does a write, unless it was done already, or somebody else is at it: then it
-// waits for them. Refuse makes a response of an error.
-func (rs *replays) once(
-	ctx context.Context, a asked, asking digest.Digest, now func() time.Time, do func() *response, refuse func(error) *response,
-) *response {
+// A deed is a write that is made once.
+type deed struct {
+	do     func() (res *response, outcome []byte, made bool)
+	again  func(outcome []byte) *response // answers from what the store has
+	refuse func(error) *response
+}
+
+// once does a write, unless it was made already, or somebody else is at it: then it
+// waits for them, and answers from the outcome.
+func (rs *replays) once(ctx context.Context, a asked, asking digest.Digest, now func() time.Time, d *deed) *response {
 	for {
 		k, mine := rs.claim(a, asking, now())
 		switch {
 		case mine:
-			return rs.settle(k, do, now)
+			return rs.settle(k, d, now)
 		case !k.asking.Equal(asking):
-			return refuse(&refusal{
+			return d.refuse(&refusal{
 				kind: reused, field: api.HeaderIdempotency, detail: "the key was used for another request", hint: "use a new key for a new request",
 			})
 		}
 		select {
 		case <-k.done:
 		case <-ctx.Done():
-			return refuse(ctx.Err())
+			return d.refuse(ctx.Err())
 		}
-		if k.res != nil {
-			again := *k.res
-			again.header = nil
-			for name, value := range k.res.header {
-				again.set(name, value)
-			}
-			again.set(headerReplayed, "true")
-			return &again
+		if k.made {
+			res := d.replay(k)
+			res.set(headerReplayed, "true")
+			return res
 		}
 	}
+}
+
+// replay answers what was made before.
+func (d *deed) replay(k *kept) *response {
+	if k.outcome == nil {
+		return d.refuse(&refusal{
+			kind: api.Gone, detail: "the write was made, and what it returned was too much to keep", hint: "read what is there now",
+		})
+	}
+	return d.again(k.outcome)
 }
 
 // claim returns what is known of a key. If that is nothing, the caller is to do it.
@@ -98,31 +112,33 @@ func (rs *replays) claim(a asked, asking digest.Digest, now time.Time) (k *kept,
 	return k, true
 }
 
-// settle does a write and keeps what came of it, if a second attempt would come to
-// the same.
-func (rs *replays) settle(k *kept, do func() *response, now func() time.Time) *response {
+// settle does a write and remembers that it was made. What was refused has written
+// nothing, so that a second attempt is made.
+func (rs *replays) settle(k *kept, d *deed, now func() time.Time) *response {
 	defer close(k.done)
-	res := do()
+	res, outcome, made := d.do()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	size := int64(len(res.body))
-	if res.status >= http.StatusInternalServerError || res.status == http.StatusConflict || size > rs.maxBytes {
+	if !made {
 		delete(rs.by, k.asked)
 		return res
 	}
-	k.res, k.since = res, now()
+	if int64(len(outcome)) > rs.maxBytes {
+		outcome = nil
+	}
+	k.made, k.outcome, k.since = true, outcome, now()
 	k.place = rs.order.PushBack(k)
-	rs.bytes += size
+	rs.bytes += int64(len(k.outcome))
 	for rs.order.Len() > rs.maxCount || rs.bytes > rs.maxBytes {
 		rs.forget(rs.order.Front().Value.(*kept))
 	}
 	return res
 }
 
-// forget drops a response that is kept.
+// forget drops what is known of a key.
 func (rs *replays) forget(k *kept) {
 	rs.order.Remove(k.place)
-	rs.bytes -= int64(len(k.res.body))
+	rs.bytes -= int64(len(k.outcome))
 	delete(rs.by, k.asked)
 }
 

@@ -24,10 +24,13 @@
 //
 // A write that has begun is finished or refused, whether or not the client still
 // waits; so is one at the time of a shutdown. It is done once for an
-// Idempotency-Key: who asks again with the same key gets the first response again,
-// byte for byte, as long as the process lives, for 24 hours, and within the bounds
-// of Limits; behind those, the oldest are forgotten. Errors after which a second
-// attempt may succeed are not kept.
+// Idempotency-Key: who asks again with the same key and may still do it gets an answer
+// to the write that was made, as long as the process lives, for 24 hours, and within
+// the bounds of Limits; behind those, the oldest are forgotten. What is kept for a key
+// has no content: a digest of the request, and of the result ids, names of kinds and
+// figures. The rest of the answer is what the store has now: what was purged since is
+// gone, lists of a compression's decisions are left out. What was refused, and what a
+// dry run found, is not kept.
 //
 // # Streams
 //

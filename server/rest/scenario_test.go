@@ -112,6 +112,7 @@ func (s *scenario) playSession() {
 	must[carrel.ImportResult](s, &api.Append.Operation, fields{"messages": say("why is it red? "+canary, "it is not")}, "session", "other")
 	must[api.Page[carrel.SessionInfo]](s, &api.Sessions.Operation, nil)
 	must[api.SessionResult](s, &api.FindSession.Operation, nil, "word", "@last")
+	must[carrel.SessionInfo](s, &api.Session.Operation, nil, "session", id)
 	must[carrel.ContextResult](s, &api.Context.Operation, nil, "session", id)
 	must[carrel.TriggerResult](s, &api.Trigger.Operation, nil, "session", id)
 	must[carrel.StatsResult](s, &api.Stats.Operation, nil, "session", id)

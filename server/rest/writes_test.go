@@ -107,7 +107,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// What was refused is refused again; what may succeed later is tried again.
+// What was refused has written nothing, and is tried again: only what was made is kept.
 func TestWhatIsKeptForAKey(t *testing.T) {
 	c := newTrap()
 	w := c.world(t, nil)
@@ -120,9 +120,11 @@ func TestWhatIsKeptForAKey(t *testing.T) {
 		want int
 		kept bool
 	}{
-		{"/v1/sessions/none/compress", map[string]any{}, 404, true},
+		{"/v1/sessions/none/compress", map[string]any{}, 404, false},
 		{"/v1/sessions/s/messages", map[string]any{"messages": say("hi"), "at": 7}, 409, false},
 		{"/v1/sessions/t/messages", appended("hi"), 500, false},
+		{"/v1/sessions/u/messages", appended("hi"), 200, true},
+		{"/v1/undo", map[string]any{"session": "u", "dry_run": true}, 404, false},
 	} {
 		c.armed.Store(tt.want == 500)
 		for i := range 2 {

@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/api"
+)
+
+// What follows says, for each operation that writes, what is left of its result without
+// content, and how that becomes an answer again. A result that is kept has ids, names
+// of kinds and figures. Whatever somebody wrote, or a program took from that, the store
+// is asked for: what was purged is gone there, and so it is here.
+
+// An again is a request that comes again.
+type again struct {
+	engine engine
+	ctx    context.Context //nolint:containedctx // it lives as long as one call
+	scope  governance.Scope
+}
+
+// bareImport leaves out the title, the name of the model, and what the reader of the
+// file had to say about it.
+func bareImport(r *carrel.ImportResult) { r.Title, r.Model, r.Branches, r.Warnings = "", "", nil, nil }
+
+// importAgain says what the session is called.
+func importAgain[Req any](a *again, _ *Req, r *carrel.ImportResult) error {
+	info, err := a.engine.Session(a.ctx, a.scope, r.Session)
+	if err == nil {
+		r.Title, r.Model = info.Title, info.Model
+	}
+	return err
+}
+
+// bareCompress leaves out what was taken from the conversation, and the lists that grow
+// with it.
+func bareCompress(r *carrel.CompressResult) {
+	r.Intent, r.Probes, r.Attempts, r.Warnings, r.Todos, r.TodoList, r.Decisions = nil, nil, nil, nil, nil, nil, nil
+	if r.Summary != nil {
+		s := *r.Summary
+		s.Edits, s.Left = nil, nil
+		r.Summary = &s
+	}
+}
+
+// bareDiscard leaves out how blocks begin.
+func bareDiscard(r *carrel.DiscardResult) {
+	r.Discarded = slices.Clone(r.Discarded)
+	for i := range r.Discarded {
+		r.Discarded[i].Preview = ""
+	}
+}
+
+// discardAgain says how the blocks begin.
+func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) error {
+	if len(r.Discarded) == 0 {
+		return nil
+	}
+	list, err := a.engine.Messages(a.ctx, a.scope, r.Session)
+	if err != nil {
+		return err
+	}
+	for i := range r.Discarded {
+		d := &r.Discarded[i]
+		if at := slices.IndexFunc(list.Blocks, func(b carrel.BlockInfo) bool { return b.ID == d.Block }); at >= 0 {
+			d.Preview = list.Blocks[at].Preview
+		}
+	}
+	return nil
+}
+
+// bareContract leaves out the statements, but not how many they are.
+func bareContract(r *carrel.ContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
+
+// contractAgain returns the statements that were added, which are the last that there
+// were then.
+func contractAgain(a *again, _ *carrel.ContractRequest, r *carrel.ContractResult) error {
+	lines, err := a.engine.Contract(a.ctx, a.scope, r.Session)
+	if err != nil {
+		return err
+	}
+	if len(lines) >= r.Total && r.Total >= len(r.Added) {
+		copy(r.Added, lines[r.Total-len(r.Added):])
+	}
+	report, err := a.engine.CheckContract(a.ctx, a.scope, r.Session)
+	if err == nil {
+		r.Said = report.Shown
+	}
+	return err
+}
+
+// bareAccept leaves out the packet, which whoever asks again brings again.
+func bareAccept(r *carrel.AcceptResult) { r.File, r.Packet, r.Findings = "", nil, nil }
+
+// acceptAgain reads the packet of the request, if the session is still there.
+func acceptAgain(a *again, req *carrel.AcceptRequest, r *carrel.AcceptResult) error {
+	if _, err := a.engine.Session(a.ctx, a.scope, r.Session); err != nil {
+		return err
+	}
+	read := *req
+	read.DryRun = true // it reads the packet, and finds that the session is there
+	res, err := a.engine.Accept(a.ctx, a.scope, &read)
+	if err == nil {
+		r.File, r.Packet, r.Findings = res.File, res.Packet, res.Findings
+	}
+	return err
+}
+
+// bareArtifact leaves the id. Everything else the store knows.
+func bareArtifact(r *carrel.Artifact) { *r = carrel.Artifact{ID: r.ID} }
+
+// artifact reads an artifact as it is now.
+func (a *again) artifact(r *carrel.Artifact) error {
+	res, err := a.engine.Get(a.ctx, a.scope, &carrel.GetRequest{ID: string(r.ID), Info: true})
+	if err == nil {
+		*r = res.Artifact
+	}
+	return err
+}
+
+func artifactAgain[Req any](a *again, _ *Req, r *carrel.Artifact) error { return a.artifact(r) }
+
+func barePut(r *api.Page[carrel.Artifact]) {
+	for i := range r.Items {
+		bareArtifact(&r.Items[i])
+	}
+}
+
+func putAgain(a *again, _ *api.PutRequest, r *api.Page[carrel.Artifact]) error {
+	for i := range r.Items {
+		if err := a.artifact(&r.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bareStash(r *carrel.StashResult) {
+	bareArtifact(&r.Artifact)
+	r.Pointer = ""
+}
+
+// stashAgain makes the pointer again, if what it points to is still there.
+func stashAgain(a *again, req *carrel.StashRequest, r *carrel.StashResult) error {
+	if err := a.artifact(&r.Artifact); err != nil {
+		return err
+	}
+	known := *req
+	known.Known = true
+	res, err := a.engine.Stash(a.ctx, a.scope, &known)
+	if err == nil {
+		r.Pointer, r.Tokens = res.Pointer, res.Tokens
+	}
+	return err
+}
+
+func bareCommit(r *carrel.CommitResult) {
+	if r.Artifact != nil {
+		r.Artifact = &carrel.Artifact{ID: r.Artifact.ID}
+	}
+}
+
+func commitAgain(a *again, _ *carrel.CommitRequest, r *carrel.CommitResult) error {
+	if r.Artifact == nil {
+		return nil
+	}
+	return a.artifact(r.Artifact)
+}
+
+// bareAssemble leaves out the context, and what was said of the artifacts in it.
+func bareAssemble(r *carrel.AssembleResult) {
+	r.Data, r.Warning = nil, ""
+	r.Used = slices.Clone(r.Used)
+	for i := range r.Used {
+		bareArtifact(&r.Used[i].Artifact)
+	}
+}
+
+// assembleAgain returns the context as it was handed out, from its manifest.
+func assembleAgain(a *again, _ *carrel.AssembleRequest, r *carrel.AssembleResult) error {
+	data, err := a.engine.Replay(a.ctx, a.scope, r.Manifest)
+	if err != nil {
+		return err
+	}
+	r.Data = data
+	for i := range r.Used {
+		if err := a.artifact(&r.Used[i].Artifact); err != nil {
+			return err
+		}
+	}
+	return nil
+}
