@@ -9,7 +9,9 @@
 // store has no token and can make none, and whoever has the key alone can neither.
 // [Authority.Verify] turns a token into the [governance.Grant] of somebody. It asks the
 // store each time, so that a token which was revoked lets nobody in from then on, in
-// this process or any other; what was let in before may finish.
+// this process or any other. A request that was let in before may finish if it takes no
+// longer than [DefaultRecheck]: from then on its token is looked at again and again, and
+// with the grant the request ends, too.
 //
 // A backup of the store brings back what it has: a token that was revoked after the
 // backup was made is valid again once that is restored. Revoke it again, or take

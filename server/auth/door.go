@@ -58,8 +58,16 @@ type DoorOptions struct {
 	// before no new ones are looked at. The default is 30.
 	Failures int
 
+	// Recheck is how often the token of a request that is being served is looked at
+	// again. The default is [DefaultRecheck].
+	Recheck time.Duration
+
 	// Now tells the time. The default is time.Now.
 	Now func() time.Time
+
+	// Ticker ticks for Recheck, and is stopped by the function it returns. The default
+	// is time.NewTicker.
+	Ticker func(time.Duration) (<-chan time.Time, func())
 }
 
 // A Door stands in front of handlers: see [Door.Guard]. It is safe for concurrent use.
@@ -74,7 +82,9 @@ type Door struct {
 	tokens    gauge
 	addresses gauge
 	failures  failures
+	interval  time.Duration // at which tokens are looked at again
 	now       func() time.Time
+	ticker    func(time.Duration) (<-chan time.Time, func())
 }
 
 // NewDoor returns a door that is opened by the tokens that v knows.
@@ -92,6 +102,7 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
 		tokens: gauge{most: orElse(o.PerToken, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
 		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
+		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker,
 	}
 	if len(d.methods) == 0 {
 		d.methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
@@ -99,11 +110,17 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	if d.now == nil {
 		d.now = time.Now //nolint:forbidigo // this is the default clock
 	}
+	if d.ticker == nil {
+		d.ticker = func(every time.Duration) (<-chan time.Time, func()) {
+			t := time.NewTicker(every)
+			return t.C, t.Stop
+		}
+	}
 	return d, nil
 }
 
 // orElse returns n, or a default if n is not above 0.
-func orElse[T int | int64](n, otherwise T) T {
+func orElse[T int | int64 | time.Duration](n, otherwise T) T {
 	if n > 0 {
 		return n
 	}
@@ -115,7 +132,8 @@ func orElse[T int | int64](n, otherwise T) T {
 //
 // What costs least is checked first: method, length of the URL, Host, origin, size of
 // the body, and only then the token. The handler next sees neither token nor cookies,
-// and has the grant in the context of the request, but for paths that are open. It
+// and has the grant in the context of the request, but for paths that are open. The
+// context ends when the grant is lost, see [Lost] and [Recheck]. It
 // must not read more of the body than there may be: [http.MaxBytesReader] sees to it.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +223,7 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 		return
 	}
 	defer d.tokens.leave(grant.ID)
-	next.ServeHTTP(w, without(WithGrant(r.Context(), grant), r))
+	d.serve(w, r, next, text, grant)
 }
 
 // without returns a request with another context that has no credentials any more.

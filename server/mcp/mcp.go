@@ -35,6 +35,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // An Access says for whom a call is: the engine that acts for them, the scope that
@@ -54,6 +55,10 @@ type Options struct {
 	// default discards them.
 	Logger *slog.Logger
 
+	// Holds returns why the grant of whoever asks does not hold any more, or nil. It is
+	// asked before a client is told how far a job is. The default is [auth.Recheck].
+	Holds func(ctx context.Context) error
+
 	// Now tells whether a grant has expired. The default is time.Now.
 	Now func() time.Time
 }
@@ -64,6 +69,7 @@ type Server struct {
 	sdk   *sdk.Server
 	of    Access
 	log   *slog.Logger
+	holds func(context.Context) error
 	now   func() time.Time
 	order map[string]int // of the tools, by name
 }
@@ -74,9 +80,12 @@ func New(of Access, opts *Options) *Server {
 	if opts != nil {
 		o = *opts
 	}
-	s := &Server{of: of, log: o.Logger, now: o.Now, order: make(map[string]int)}
+	s := &Server{of: of, log: o.Logger, holds: o.Holds, now: o.Now, order: make(map[string]int)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.holds == nil {
+		s.holds = auth.Recheck
 	}
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // this is where the clock comes in

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -88,7 +89,12 @@ func (t *toolOf[In, Out]) register(s *Server) {
 			return s.failed(ctx, t.Name, err), nil, nil
 		}
 		c.req = req
-		r, err := t.run(c.progress(ctx), c, &in)
+		ctx, stop := s.progress(ctx, c)
+		defer stop(nil)
+		r, err := t.run(ctx, c, &in)
+		if lost := auth.Lost(ctx); lost != nil {
+			err = lost
+		}
 		if err != nil {
 			return s.failed(ctx, t.Name, err), nil, nil
 		}
@@ -140,19 +146,27 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 }
 
 // progress returns a context in which jobs tell the client how far they are, if it
-// wants to know, and nobody else.
-func (c *call) progress(ctx context.Context) context.Context {
+// wants to know, and nobody else. The context ends when somebody is to be told who may
+// not know it any more.
+func (s *Server) progress(ctx context.Context, c *call) (context.Context, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
 	token := c.req.Params.GetProgressToken()
 	if token == nil {
-		return carrel.WithProgress(ctx, func(string, int, int) {})
+		return carrel.WithProgress(ctx, func(string, int, int) {}), stop
 	}
 	p := &steps{}
 	return carrel.WithProgress(ctx, func(job string, done, total int) {
-		if at, ok := p.step(job, done, total); ok {
-			// A client that is gone does not stop the job: its context does.
-			_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: job, Progress: at})
+		at, ok := p.step(job, done, total)
+		if !ok {
+			return
 		}
-	})
+		if err := s.holds(ctx); err != nil {
+			stop(err)
+			return
+		}
+		// A client that is gone does not stop the job: its context does.
+		_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: job, Progress: at})
+	}), stop
 }
 
 // steps makes of the steps of several jobs, one after the other, one number that

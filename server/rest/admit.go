@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // A call is one request that is being answered.
@@ -103,6 +104,20 @@ func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission
 		return &governance.DeniedError{Actor: c.grant.Actor, Permission: p, Expired: expired}
 	}
 	return nil
+}
+
+// holds returns why somebody who was let in may not do something any more, or nil. That
+// the store cannot say whether a token still is one is a reason, too.
+func (s *server) holds(ctx context.Context, c *call, needs ...governance.Permission) error {
+	if err := auth.Lost(ctx); err != nil {
+		return err
+	}
+	for _, p := range needs {
+		if err := c.grant.Check(c.scope, p, s.opts.Now()); err != nil {
+			return err
+		}
+	}
+	return s.opts.Holds(ctx)
 }
 
 func expired(g *governance.Grant, now time.Time) bool {

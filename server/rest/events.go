@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // registerEvents adds the stream of events. An event is called journal, or log if it is
@@ -28,7 +29,7 @@ func (s *server) registerEvents() {
 	s.plain(op.Name, d.Path, func(w http.ResponseWriter, r *http.Request, c *call) { s.events(w, r, c, p) })
 }
 
-// events streams what happens until the client goes, the grant expires or the server
+// events streams what happens until the client goes, the grant is lost or the server
 // stops.
 func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan) {
 	f, release, err := s.subscribe(r, c, p)
@@ -58,6 +59,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan
 		select {
 		case <-tick:
 		case <-r.Context().Done():
+			if err := auth.Lost(r.Context()); err != nil {
+				st.finish(s.refuse(c, err))
+			}
 			return
 		case <-s.opts.Stopping:
 			return
@@ -97,10 +101,10 @@ func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release f
 
 // forward sends what has happened, to who may still know.
 func (s *server) forward(ctx context.Context, st *stream, c *call, f feed) (n int, err error) {
-	if err := c.grant.Check(c.scope, governance.Read, s.opts.Now()); err != nil {
-		return 0, err
-	}
 	list, err := f.next(ctx)
+	if e := s.holds(ctx, c, governance.Read); e != nil {
+		return 0, e
+	}
 	if err != nil {
 		return 0, err
 	}

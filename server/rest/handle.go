@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // A route is an operation of the table with the method of the engine that does it.
@@ -90,10 +91,14 @@ func (rt *route[Req, Res]) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer release()
 	if r.Method != http.MethodGet && wantsEvents(r.Header) {
-		rt.s.stream(w, r, run)
+		rt.s.stream(w, r, c, rt.op.Needs(), run)
 		return
 	}
-	send(w, r, run(r.Context()))
+	res := run(r.Context())
+	if err := auth.Lost(r.Context()); err != nil {
+		res = rt.s.refuse(c, err)
+	}
+	send(w, r, res)
 }
 
 // prepare lets a request in and reads it. What it returns does the job.

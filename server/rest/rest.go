@@ -61,6 +61,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // Options adjusts the handler. All but Engine have a sensible default.
@@ -69,6 +70,10 @@ type Options struct {
 	// may do. The context is that of the request, in which whoever checked the token
 	// has put who it is for. By default nobody may do anything.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
+
+	// Holds returns why the grant of whoever made a request does not hold any more, or
+	// nil. Streams ask before each event. The default is [auth.Recheck].
+	Holds func(ctx context.Context) error
 
 	// Ready fails if the store does not answer. By default it does.
 	Ready func(ctx context.Context) error
@@ -113,6 +118,9 @@ func (o *Options) complete() Options {
 		c.Engine = func(context.Context) (*carrel.Engine, *governance.Grant, error) {
 			return nil, nil, api.ErrUnauthenticated
 		}
+	}
+	if c.Holds == nil {
+		c.Holds = auth.Recheck
 	}
 	if c.Ready == nil {
 		c.Ready = func(context.Context) error { return nil }

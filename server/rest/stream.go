@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 )
 
 // A progress is the event that says how far a job is, in steps of its own.
@@ -87,8 +88,9 @@ const heartbeat = 15 * time.Second
 
 // stream does a job and tells how far it is. The response to it is the last event,
 // whose name is result or problem. Progress that comes faster than it is read is left
-// out. The job is done to its end also if nobody reads.
-func (s *server) stream(w http.ResponseWriter, r *http.Request, run func(context.Context) *response) {
+// out. The job is done to its end also if nobody reads. Who may not do it any more is
+// told nothing else.
+func (s *server) stream(w http.ResponseWriter, r *http.Request, c *call, needs []governance.Permission, run func(context.Context) *response) {
 	s.metrics.streams.Add(1)
 	st := open(w)
 	steps := make(chan progress, 16)
@@ -102,20 +104,35 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, run func(context
 	go func() { finished <- run(ctx) }()
 	tick, stop := s.opts.Ticker(heartbeat)
 	defer stop()
-	for {
+	over := r.Context().Done()
+	var res *response
+	for res == nil {
+		var p progress
 		select {
-		case p := <-steps:
-			st.step(p)
+		case p = <-steps:
 		case <-tick:
-			st.beat()
-		case res := <-finished:
-			for len(steps) > 0 {
-				st.step(<-steps)
+		case <-over:
+			over = nil // which is once: a write goes on
+		case res = <-finished:
+		}
+		if err := s.holds(r.Context(), c, needs...); err != nil {
+			st.finish(s.refuse(c, err))
+			if res == nil {
+				<-finished
 			}
-			st.finish(res)
 			return
 		}
+		switch {
+		case p != progress{}:
+			st.step(p)
+		case res == nil:
+			st.beat()
+		}
 	}
+	for len(steps) > 0 {
+		st.step(<-steps)
+	}
+	st.finish(res)
 }
 
 func (st *stream) step(p progress) {
