@@ -381,7 +381,7 @@ func (g *globals) with(ctx context.Context, create bool, do func(a *access) erro
 	if err != nil {
 		return err
 	}
-	s, err := config.Open(ctx, path, create)
+	s, err := settings.Open(ctx, path, create)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}

@@ -128,12 +128,21 @@ func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, err
 // set; if not, an empty one takes its place that leaves nothing behind, so that
 // what only reads writes nothing. The caller closes it.
 func Open(ctx context.Context, path string, create bool) (store.Store, error) {
+	return openStore(ctx, path, create, nil)
+}
+
+func openStore(ctx context.Context, path string, create bool, opts *sqlite.Options) (store.Store, error) {
 	if !create {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return new(memory.Store), nil
 		}
 	}
-	return sqlite.Open(ctx, path, nil)
+	return sqlite.Open(ctx, path, opts)
+}
+
+// Open opens the store at path as [Open] does, with what the settings say about it.
+func (s *Settings) Open(ctx context.Context, path string, create bool) (store.Store, error) {
+	return openStore(ctx, path, create, &sqlite.Options{Readers: get[int](s, "server.readers")})
 }
 
 // Restore puts a backup in the place of the store at path, as

@@ -26,6 +26,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/hook"
+	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
@@ -109,6 +110,7 @@ var known = slices.Concat([]key{
 	{name: "server.hosts", read: readList(`["carrel.example.org"]`, anything), builtIn: []string{}, own: true},
 	{name: "server.origins", read: readList(`["https://carrel.example.org"]`, anything), builtIn: []string{}, own: true},
 	{name: "server.grace", read: readDuration, builtIn: Duration(20 * time.Second), own: true},
+	{name: "server.readers", read: readCount, builtIn: sqlite.DefaultReaders, own: true},
 	{name: "telemetry.otlp", variable: "CARREL_OTLP", read: readURL, builtIn: "", own: true},
 	{name: "hook.large", read: readSize(1024), builtIn: Size(hook.DefaultLarge)},
 	{name: "hook.pointer", read: readTokensFrom(carrel.LeastStashTokens), builtIn: carrel.StashTokens},

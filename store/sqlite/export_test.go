@@ -21,3 +21,10 @@ func Migrations() ([]Migration, error) { return migrations(migrationFiles) }
 func OpenWith(ctx context.Context, path string, steps []Migration) (*Store, error) {
 	return open(ctx, path, nil, steps)
 }
+
+// Idle returns how many connections for reading are kept, and how many were closed
+// because there were more than that.
+func Idle(s *Store) (kept int, closed int64) {
+	stats := s.readers.Stats()
+	return stats.Idle, stats.MaxIdleClosed
+}

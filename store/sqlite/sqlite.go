@@ -74,10 +74,25 @@ type Options struct {
 	// The default is 5 seconds.
 	BusyTimeout time.Duration
 
-	// Readers is how many connections for reading are kept open between uses.
-	// The default is one for each processor, and 2 at least.
+	// Readers is how many connections for reading are kept open between uses, for
+	// a minute. The default is [DefaultReaders]. It is no limit on how many there are
+	// at once: an iteration has one for as long as it lasts, and whoever iterates may
+	// read meanwhile, so that with a limit all could wait for one another.
 	Readers int
 }
+
+// DefaultReaders is how many connections for reading are kept open by default: as many
+// as there are jobs that a server does at once.
+const DefaultReaders = 64
+
+const (
+	idleReader = time.Minute // how long a connection for reading is kept that nobody uses
+
+	// The pages that connections keep in memory, in KiB: of one, and of all for reading
+	// that are kept.
+	pagesOfOne  = 8 << 10
+	pagesOfIdle = 128 << 10
+)
 
 func (o *Options) complete() Options {
 	var c Options
@@ -88,7 +103,7 @@ func (o *Options) complete() Options {
 		c.BusyTimeout = 5 * time.Second
 	}
 	if c.Readers <= 0 {
-		c.Readers = max(2, runtime.GOMAXPROCS(0))
+		c.Readers = DefaultReaders
 	}
 	return c
 }
@@ -175,10 +190,12 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	if err := migrate(ctx, conn, path, steps); err != nil {
 		return nil, err
 	}
-	if s.readers, err = connect(path, o.BusyTimeout, "query_only(1)"); err != nil {
+	pages := min(pagesOfOne, pagesOfIdle/o.Readers)
+	if s.readers, err = connect(path, o.BusyTimeout, "query_only(1)", cacheSize(pages)); err != nil {
 		return nil, err
 	}
 	s.readers.SetMaxIdleConns(o.Readers)
+	s.readers.SetConnMaxIdleTime(idleReader)
 	go s.write()
 	return s, nil
 }
@@ -216,7 +233,7 @@ func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error
 			"cell_size_check(ON)",
 			"mmap_size(0)",
 			"temp_store(MEMORY)", // and no text in a directory that others use
-			"cache_size(-8192)",  // kB
+			cacheSize(pagesOfOne),
 			"secure_delete(ON)",
 			"journal_size_limit(16777216)",
 		}, pragmas...),
@@ -230,6 +247,9 @@ func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error
 	}
 	return sql.OpenDB(connector), nil
 }
+
+// cacheSize returns the pragma that says how many KiB of pages a connection keeps.
+func cacheSize(kib int) string { return fmt.Sprintf("cache_size(-%d)", kib) }
 
 // checkEngine reports whether the version of SQLite is one to trust.
 func checkEngine(version string) error {
