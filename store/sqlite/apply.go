@@ -23,6 +23,12 @@ type change struct {
 	at    store.Revision
 	c     *store.Change
 	words []string // of c.Index, as the index takes them
+	total sessionTotal
+}
+
+// A sessionTotal has the imprints of the lists of a session.
+type sessionTotal struct {
+	items, blocks, statements imprint
 }
 
 // Apply implements [store.Sessions]. Once the writer has begun with a change,
@@ -52,11 +58,20 @@ func (w *writer) apply(j *change) error {
 	if store.Revision(at) != j.at {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
+	if j.at > 0 {
+		err := w.row(selectSessionTotal, []any{j.scope, j.id}, &j.total.items, &j.total.blocks, &j.total.statements)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = damaged("what is known of its lists")
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if err := w.addText(j.ctx, j.scope, j.c.Cells, j.c.Edges); err != nil {
 		return err
 	}
 	for _, part := range []func(*change) error{
-		w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal,
+		w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal, w.applyTotal,
 	} {
 		if err := part(j); err != nil {
 			return err
@@ -72,23 +87,40 @@ func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []st
 			return err
 		}
 		c := &cells[i]
-		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body))
+		row := cellRow{kind: c.Kind, state: cellLive, commitment: c.Commit[:]}
+		print := cellImprint(scope, &row, c.ID)
+		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body), print.blob())
 		if err != nil {
 			return during(err, "cell %s", c.ID)
 		}
 	}
-	for _, e := range edges {
+	return w.addEdges(scope, edges)
+}
+
+func (w *writer) addEdges(scope governance.Scope, edges []store.Edge) error {
+	if len(edges) == 0 {
+		return nil
+	}
+	var total imprint
+	if err := w.row(selectEdgeTotal, []any{scope}, &total); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	for i := range edges {
+		e := &edges[i]
 		if err := w.exec(insertEdge, scope, e.Derived, e.Source, e.Rel); err != nil {
 			return during(err, "edge from %s to %s", e.Derived, e.Source)
 		}
+		total.join(edgeImprint(scope, e))
 	}
-	return nil
+	return w.exec(upsertEdgeTotal, scope, total.blob())
 }
 
 func (w *writer) applyHead(j *change) error {
-	h := &j.c.Head
+	h := j.c.Head
+	h.ID, h.Revision = j.id, j.at+1
+	print := headImprint(j.scope, &h)
 	err := w.exec(upsertSession, j.scope, j.id, j.at+1, h.Format, h.Model, h.Encoding, optional(h.About),
-		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli())
+		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli(), print.blob())
 	switch {
 	case err != nil:
 		return during(err, "head with cell %s", h.About)
@@ -111,10 +143,18 @@ func (w *writer) applyItems(j *change) error {
 	if int64(j.c.ItemsFrom) > n {
 		return fmt.Errorf("items from %d on: there are %d", j.c.ItemsFrom, n)
 	}
-	if err := w.exec(deleteItems, j.scope, j.id, j.c.ItemsFrom); err != nil {
+	err = w.each(func(rows *sql.Rows) error {
+		var at int64
+		var cell store.CellID
+		err := rows.Scan(&at, &cell)
+		j.total.items.join(itemImprint(j.scope, j.id, at, cell))
+		return err
+	}, deleteItems, j.scope, j.id, j.c.ItemsFrom)
+	if err != nil {
 		return err
 	}
 	for i, cell := range j.c.Items {
+		j.total.items.join(itemImprint(j.scope, j.id, int64(j.c.ItemsFrom+i), cell))
 		if err := w.exec(insertItem, j.scope, j.id, j.c.ItemsFrom+i, cell); err != nil {
 			return during(err, "item with cell %s", cell)
 		}
@@ -125,9 +165,12 @@ func (w *writer) applyItems(j *change) error {
 func (w *writer) applyBlocks(j *change) error {
 	if j.at > 0 {
 		for i := range j.c.Blocks {
-			if err := w.exec(yieldTurn, j.scope, j.id, j.c.Blocks[i].ID); err != nil {
+			var old imprint // of nothing, if the block is new
+			err := w.row(yieldTurn, []any{j.scope, j.id, j.c.Blocks[i].ID}, &old)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
+			j.total.blocks.join(old)
 		}
 	}
 	for i := range j.c.Blocks {
@@ -143,8 +186,10 @@ func (w *writer) applyBlock(j *change, b *store.Block) error {
 	if err != nil {
 		return err
 	}
+	print := blockImprint(j.scope, j.id, b, string(tools))
+	j.total.blocks.join(print)
 	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
-		b.Window, optional(b.Stub), b.Pinned, b.Off)
+		b.Window, optional(b.Stub), b.Pinned, b.Off, print.blob())
 	if err != nil {
 		return during(err, "block %s at turn %d", b.ID, b.Turn)
 	}
@@ -167,14 +212,20 @@ func (w *writer) applyIndex(j *change) error {
 		if err != nil {
 			return during(err, "index of block %s", e.Block)
 		}
+		print := docImprint(doc, j.scope, store.Ref{Session: j.id, Block: e.Block})
+		if err := w.exec(updateDoc, doc, print.blob(), wordSum(j.words[i])); err != nil {
+			return err
+		}
 		w.later(replaceWords, doc, j.words[i])
 	}
 	return j.ctx.Err()
 }
 
 func (w *writer) applyJournal(j *change) error {
-	e := &j.c.Entry
-	err := w.exec(insertEntry, j.scope, j.id, j.at+1, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data))
+	e := j.c.Entry
+	e.Revision = j.at + 1
+	print := entryImprint(j.scope, j.id, &e)
+	err := w.exec(insertEntry, j.scope, j.id, e.Revision, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), print.blob())
 	if err != nil {
 		return during(err, "journal entry %s", e.ID)
 	}
@@ -186,11 +237,18 @@ func (w *writer) applyJournal(j *change) error {
 		return err
 	}
 	for i, text := range j.c.Statements {
+		j.total.statements.join(statementImprint(j.scope, j.id, n+int64(i), text))
 		if err := w.exec(insertStatement, j.scope, j.id, n+int64(i), text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// applyTotal writes the imprints of what the lists are now.
+func (w *writer) applyTotal(j *change) error {
+	t := &j.total
+	return w.exec(upsertSessionTotal, j.scope, j.id, t.items.blob(), t.blocks.blob(), t.statements.blob())
 }
 
 // during says what was being written, and what a constraint that does not

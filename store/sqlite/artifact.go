@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -20,42 +19,53 @@ import (
 // placeMask takes the place out of a key.
 const placeMask = 1<<40 - 1
 
-// scope returns the key of a scope and its version: 0 and 0 for one that never
-// saw an update, which is the key of none.
-func (v view) scope(scope governance.Scope) (base int64, version store.Version, err error) {
-	err = v.row(selectScope, []any{scope}, &base, &version)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
+// A scopeRow is what a scope says of itself.
+type scopeRow struct {
+	base      int64 // its key; 0, which is the key of none, if it never saw an update
+	version   store.Version
+	seq       int64 // of the last artifact
+	held      int   // artifacts
+	manifests int
+}
+
+// scope returns the row of a scope, if it is as it was written.
+func (v view) scope(scope governance.Scope) (r scopeRow, err error) {
+	var num, total, version, seq int64
+	err = v.row(selectScope, []any{scope}, &num, &r.version, &r.seq, &total, &version, &seq, &r.held, &r.manifests)
+	if err == nil && (num != total || int64(r.version) != version || r.seq != seq) {
+		err = damaged("scope %s", scope)
 	}
-	return base, version, err
+	r.base = num << 40
+	return r, err
 }
 
 // within calls f with a view and the key of a scope, if there is the scope.
-func (s *Store) within(ctx context.Context, scope governance.Scope, f func(v view, base int64) error) error {
+func (s *Store) within(ctx context.Context, scope governance.Scope, f func(v view, r scopeRow) error) error {
 	return s.view(ctx, func(v view) error {
-		base, _, err := v.scope(scope)
-		if err != nil || base == 0 {
+		r, err := v.scope(scope)
+		if err != nil || r.base == 0 {
 			return err
 		}
-		return f(v, base)
+		return f(v, r)
 	})
 }
 
 // list yields what f emits of a scope.
-func list[T any](ctx context.Context, s *Store, scope governance.Scope, f func(v view, base int64, emit func(T) error) error) iter.Seq2[T, error] {
+func list[T any](ctx context.Context, s *Store, scope governance.Scope, f func(v view, r scopeRow, emit func(T) error) error) iter.Seq2[T, error] {
 	return stream(ctx, s, func(v view, emit func(T) error) error {
-		base, _, err := v.scope(scope)
-		if err != nil || base == 0 {
+		r, err := v.scope(scope)
+		if err != nil || r.base == 0 {
 			return err
 		}
-		return f(v, base, emit)
+		return f(v, r, emit)
 	})
 }
 
 // Version implements [store.Artifacts].
 func (s *Store) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
 	err = s.view(ctx, func(v view) error {
-		_, version, err = v.scope(scope)
+		r, err := v.scope(scope)
+		version = r.version
 		return err
 	})
 	return version, err
@@ -63,42 +73,65 @@ func (s *Store) Version(ctx context.Context, scope governance.Scope) (version st
 
 // Artifacts implements [store.Artifacts].
 func (s *Store) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
-	return list(ctx, s, scope, func(v view, base int64, emit func(*store.Artifact) error) error {
+	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Artifact) error) error {
 		if after <= 0 {
-			return v.artifacts(emit, selectArtifacts, base, -1)
+			return v.allArtifacts(scope, r, emit)
 		}
 		if after >= placeMask {
 			return nil
 		}
-		return v.artifacts(emit, selectArtifactsAfter, base+int64(after))
+		return v.artifacts(emit, selectArtifactsAfter, r.base+int64(after))
 	})
+}
+
+// allArtifacts emits the artifacts of a scope. That one is missing shows at the end.
+func (v view) allArtifacts(scope governance.Scope, r scopeRow, emit func(*store.Artifact) error) error {
+	seen := int64(0)
+	err := v.artifacts(func(a *store.Artifact) error {
+		seen++
+		return emit(a)
+	}, selectArtifacts, r.base, -1)
+	if err == nil && seen != r.seq {
+		err = damaged("the list of artifacts of scope %s", scope)
+	}
+	return err
 }
 
 // artifacts emits the artifacts that a query finds.
 func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...any) error {
 	return v.each(func(rows *sql.Rows) error {
-		a := new(store.Artifact)
-		var created, updated int64
-		var expires sql.NullInt64
-		err := rows.Scan(&a.Seq, &a.ID, &a.Version, &a.Class, &a.Status, &a.Pinned, &a.Content, &a.About, &a.Bytes, &a.Tokens,
-			&a.Encoding, &a.Source, &created, &updated, &expires, &a.Address, (*[]byte)(&a.Gate))
+		a, print, err := readArtifact(rows)
 		if err != nil {
 			return err
 		}
+		if !same(artifactImprint(a.Seq, int64(a.Version), a), print) {
+			return damaged("artifact %s", a.ID)
+		}
 		a.Seq &= placeMask
 		a.Version &= placeMask
-		a.Created, a.Updated = timeOf(created), timeOf(updated)
-		if expires.Valid {
-			a.Expires = timeOf(expires.Int64)
-		}
 		return emit(a)
 	}, query, args...)
+}
+
+// readArtifact returns the artifact in a row; its place and its version are keys.
+func readArtifact(rows *sql.Rows) (_ *store.Artifact, print imprint, _ error) {
+	a := new(store.Artifact)
+	var created, updated int64
+	var expires sql.NullInt64
+	err := rows.Scan(&a.Seq, &a.ID, &a.Version, &a.Class, &a.Status, &a.Pinned, &a.Content, &a.About, &a.Bytes, &a.Tokens,
+		&a.Encoding, &a.Source, &created, &updated, &expires, &a.Address, (*[]byte)(&a.Gate), &print)
+	a.Created, a.Updated = timeOf(created), timeOf(updated)
+	if expires.Valid {
+		a.Expires = timeOf(expires.Int64)
+	}
+	return a, print, err
 }
 
 // Pick implements [store.Artifacts].
 func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
 	limit = max(0, limit)
-	err = s.within(ctx, scope, func(v view, base int64) error {
+	err = s.within(ctx, scope, func(v view, r scopeRow) error {
+		base := r.base
 		emit := func(a *store.Artifact) error {
 			picked = append(picked, *a)
 			return ctx.Err()
@@ -111,7 +144,11 @@ func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick,
 		case p.Status == store.StatusLive:
 			return v.artifacts(emit, pickLive, base, limit)
 		case p.Status != "":
-			return v.artifacts(emit, pickStatus, base, limit, p.Status)
+			err := v.artifacts(emit, pickStatus, base, limit, p.Status)
+			if err == nil && p.Status == store.StatusHeld && len(picked) != min(limit, r.held) {
+				err = damaged("the list of what is held in scope %s", scope)
+			}
+			return err
 		case p.Address != "":
 			return v.artifacts(emit, pickAddress, base, limit, p.Address)
 		case p.Prefix != "":
@@ -174,15 +211,11 @@ func (v view) numbers(query string, args ...any) (all []int64, err error) {
 
 // Hits implements [store.Artifacts].
 func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
-	err = s.within(ctx, scope, func(v view, base int64) error {
-		var last int64
-		if err := v.row(selectLast, []any{base}, &last); err != nil {
-			return err
-		}
+	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		mark := mark(scope)
-		hits, err = store.FindHits(terms, limit, last, func(words []string, after int64, most int) ([]int64, error) {
+		hits, err = store.FindHits(terms, limit, r.seq, func(words []string, after int64, most int) ([]int64, error) {
 			match := `"` + mark + strings.Join(words, `" AND "`+mark) + `"`
-			return v.places(match, base, after, most)
+			return v.places(match, r.base, after, most)
 		})
 		return err
 	})
@@ -211,11 +244,11 @@ func (v view) places(match string, base, after int64, most int) (places []int64,
 
 // Manifest implements [store.Ledger].
 func (s *Store) Manifest(ctx context.Context, scope governance.Scope, id string) (m *store.Manifest, err error) {
-	err = s.within(ctx, scope, func(v view, base int64) error {
+	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		return v.each(func(rows *sql.Rows) (err error) {
 			m, err = v.manifest(rows)
 			return err
-		}, selectManifest, base, id)
+		}, selectManifest, r.base, id)
 	})
 	if err == nil && m == nil {
 		err = store.ErrNotFound
@@ -229,73 +262,118 @@ func (s *Store) Manifest(ctx context.Context, scope governance.Scope, id string)
 // manifest returns the manifest in a row with a body, with all that goes with it.
 func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 	var body []byte
-	m, err := scanManifest(rows, &body)
+	var bodyPrint, usesPrint imprint
+	m, outcomes, err := scanManifest(rows, &body, &bodyPrint, &usesPrint)
 	if err != nil {
 		return nil, err
 	}
-	m.Body = body
 	key := int64(m.Version)
 	m.Version &= placeMask
+	m.Body = body
+	var docs []int64
 	err = v.each(func(rows *sql.Rows) error {
+		var doc int64
 		var id store.ArtifactID
-		err := rows.Scan(&id)
-		m.Uses = append(m.Uses, id)
+		err := rows.Scan(&doc, &id)
+		docs, m.Uses = append(docs, doc), append(m.Uses, id)
 		return err
 	}, selectUses, key)
 	if err != nil {
 		return nil, err
 	}
-	return m, v.each(func(rows *sql.Rows) error {
-		o := store.Outcome{Manifest: m.ID}
-		var millis int64
-		if err := rows.Scan(&o.Version, &o.Actor, &millis, (*[]byte)(&o.Data)); err != nil {
-			return err
-		}
-		o.Version &= placeMask
-		o.Time = timeOf(millis)
+	if !same(bodyImprint(key, body), bodyPrint) || !same(usesImprint(key, docs), usesPrint) {
+		return nil, damaged("manifest %s", m.ID)
+	}
+	err = v.each(func(rows *sql.Rows) error {
+		o, err := scanOutcome(m.ID, key, rows)
 		m.Made = append(m.Made, o)
-		return nil
+		return err
 	}, selectOutcomes, key)
+	if err == nil && len(m.Made) != outcomes {
+		err = damaged("the list of outcomes of manifest %s", m.ID)
+	}
+	return m, err
 }
 
-// scanManifest returns the manifest in a row; its version is its key.
-func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, error) {
+// scanOutcome returns the outcome in a row, if it is as it was written.
+func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.Outcome, error) {
+	o := store.Outcome{Manifest: manifest}
+	var millis int64
+	var print imprint
+	if err := rows.Scan(&o.Version, &o.Actor, &millis, (*[]byte)(&o.Data), &print); err != nil {
+		return o, err
+	}
+	o.Time = timeOf(millis)
+	if !same(outcomeImprint(int64(o.Version), key, &o), print) {
+		return o, damaged("an outcome of manifest %s", manifest)
+	}
+	o.Version &= placeMask
+	return o, nil
+}
+
+// scanManifest returns the manifest in a row, if it is as it was written, and how many
+// outcomes it has; its version is its key.
+func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
+	m, print, outcomes, err := readManifest(rows, more...)
+	if err == nil && !same(manifestImprint(int64(m.Version), m), print) {
+		err = damaged("manifest %s", m.ID)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return m, outcomes, nil
+}
+
+func readManifest(rows *sql.Rows, more ...any) (_ *store.Manifest, print imprint, outcomes int, _ error) {
 	var m store.Manifest
 	var created int64
 	var seal sql.RawBytes // until the next row
-	dest := append([]any{&m.ID, &m.Version, &m.Session, &created, &m.Format, &m.Tier, &m.Budget, &m.Total, &seal}, more...)
-	if err := rows.Scan(dest...); err != nil {
-		return nil, err
+	dest := append([]any{&m.ID, &m.Version, &m.Session, &created, &m.Format, &m.Tier, &m.Budget, &m.Total, &seal, &print, &outcomes}, more...)
+	err := rows.Scan(dest...)
+	if err == nil && len(seal) != digest.Size {
+		err = fmt.Errorf("manifest %s: its seal has %d bytes: %w", m.ID, len(seal), store.ErrCorrupt)
 	}
-	if len(seal) != digest.Size {
-		return nil, fmt.Errorf("manifest %s: its seal has %d bytes: %w", m.ID, len(seal), store.ErrCorrupt)
+	if err != nil {
+		return nil, print, 0, err
 	}
 	m.Created, m.Seal = timeOf(created), digest.Digest(seal)
-	return &m, nil
+	return &m, print, outcomes, nil
 }
 
 // Manifests implements [store.Ledger].
 func (s *Store) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
-	return list(ctx, s, scope, func(v view, base int64, emit func(*store.Manifest) error) error {
-		query, args := selectManifests, []any{base}
-		if session != "" {
-			query, args = selectSessionManifests, append(args, session)
-		}
-		return v.each(func(rows *sql.Rows) error {
-			m, err := scanManifest(rows)
-			if err != nil {
-				return err
-			}
-			m.Version &= placeMask
-			return emit(m)
-		}, query, args...)
+	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Manifest) error) error {
+		all, err := v.manifests(scope, r, session)
+		return emitAll(all, err, emit)
 	})
+}
+
+// manifests returns the manifests of a scope, or those of a session, newest first. It
+// reads all of them: those of a session are not fewer by one because it has lost it.
+func (v view) manifests(scope governance.Scope, r scopeRow, session transcript.SessionID) (all []*store.Manifest, err error) {
+	seen := 0
+	err = v.each(func(rows *sql.Rows) error {
+		m, _, err := scanManifest(rows)
+		if err != nil {
+			return err
+		}
+		m.Version &= placeMask
+		seen++
+		if session == "" || m.Session == session {
+			all = append(all, m)
+		}
+		return nil
+	}, selectManifests, r.base)
+	if err == nil && seen != r.manifests {
+		err = damaged("the list of manifests of scope %s", scope)
+	}
+	return all, err
 }
 
 // Users implements [store.Ledger].
 func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) (users []string, err error) {
 	found := make(map[int64]string) // by key
-	err = s.within(ctx, scope, func(v view, base int64) error {
+	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		for _, id := range ids {
 			err := v.each(func(rows *sql.Rows) error {
 				var key int64
@@ -303,7 +381,7 @@ func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.A
 				err := rows.Scan(&key, &manifest)
 				found[key] = manifest
 				return err
-			}, selectUsers, base, id)
+			}, selectUsers, r.base, id)
 			if err != nil {
 				return err
 			}
@@ -321,9 +399,15 @@ func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.A
 
 // Log implements [store.Ledger].
 func (s *Store) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
-	return list(ctx, s, scope, func(v view, base int64, emit func(*store.Entry) error) error {
-		return v.each(func(rows *sql.Rows) error {
-			return emitEntry(rows, emit)
-		}, selectLog, base+int64(max(0, min(after, placeMask))), base)
+	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Entry) error) error {
+		entries, err := v.log(r, max(0, min(after, placeMask)))
+		return emitAll(entries, err, emit)
 	})
+}
+
+// log returns the log of a scope after a version.
+func (v view) log(r scopeRow, after store.Version) ([]*store.Entry, error) {
+	return v.entries(store.Revision(after), store.Revision(r.version), func(e *store.Entry) imprint {
+		return logImprint(int64(e.Revision), e)
+	}, selectLog, r.base+int64(after), r.base)
 }

@@ -12,7 +12,7 @@ func CheckEngine(version string) error { return checkEngine(version) }
 type Migration = migration
 
 // NewMigration returns a step.
-func NewMigration(name, sql string) Migration { return migration{name, sql} }
+func NewMigration(name, sql string) Migration { return migration{name: name, sql: sql} }
 
 // Migrations returns the steps of the driver.
 func Migrations() ([]Migration, error) { return migrations(migrationFiles) }

@@ -62,12 +62,17 @@ func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []
 				break
 			}
 			var ref store.Ref
-			err := v.row(selectDoc, []any{scope, doc}, &ref.Session, &ref.Block)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue // of another scope, whose mark is the same
-			}
-			if err != nil {
+			var of governance.Scope
+			var print imprint
+			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &print)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
+			}
+			if !same(docImprint(doc, of, ref), print) {
+				return damaged("the index of blocks")
+			}
+			if of != scope {
+				continue // its mark is the same
 			}
 			refs = append(refs, ref)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -17,9 +18,13 @@ var migrationFiles embed.FS
 
 // A migration takes the schema from the version before to its own.
 type migration struct {
-	name string
-	sql  string
+	name  string
+	sql   string
+	after func(w *writer) error // what a statement cannot do, or nil
 }
+
+// programs are what migrations have to do that a statement cannot.
+var programs = map[string]func(w *writer) error{"0005_imprints.sql": imprintAll}
 
 // migrations returns those of a directory; the first makes version 1.
 func migrations(dir fs.FS) ([]migration, error) {
@@ -33,7 +38,7 @@ func migrations(dir fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, migration{path.Base(name), string(text)})
+		all = append(all, migration{name: path.Base(name), sql: string(text), after: programs[path.Base(name)]})
 	}
 	return all, nil
 }
@@ -106,6 +111,12 @@ func migrateOnce(ctx context.Context, conn *sql.Conn, path string, all []migrati
 	}
 	if _, err := conn.ExecContext(ctx, m.sql); err != nil {
 		return false, fmt.Errorf("migration %s: %w", m.name, err)
+	}
+	if m.after != nil {
+		w := newWriter(conn, 0)
+		if err := errors.Join(m.after(w), w.forget()); err != nil {
+			return false, fmt.Errorf("migration %s: %w", m.name, err)
+		}
 	}
 	if _, err := conn.ExecContext(ctx, insertMigration, version+1, m.name); err != nil {
 		return false, err

@@ -73,9 +73,57 @@ func copyTables(t *testing.T, from, to string) {
 	run("PRAGMA foreign_keys = OFF")
 	run("ATTACH ? AS newest", from)
 	for _, table := range []string{"cell", "edge", "session", "item", "block", "block_cell", "entry", "statement", "doc"} {
-		run("INSERT INTO main." + table + " SELECT * FROM newest." + table)
+		var columns string
+		query := "SELECT group_concat(name) FROM pragma_table_info(?, 'main')"
+		if err := db.QueryRowContext(t.Context(), query, table).Scan(&columns); err != nil {
+			t.Fatal(err)
+		}
+		run("INSERT INTO main." + table + " (" + columns + ") SELECT " + columns + " FROM newest." + table)
 	}
 	run("DETACH newest")
+}
+
+// takeBack takes a store back to schema 3 or 4, with all that is in it.
+func takeBack(t *testing.T, path string, version int) {
+	t.Helper()
+	statements := []string{"PRAGMA foreign_keys = OFF"}
+	for _, table := range []string{"cell", "session", "block", "entry", "doc", "log", "artifact", "outcome", "token"} {
+		statements = append(statements, "ALTER TABLE "+table+" DROP COLUMN imprint")
+	}
+	statements = append(statements,
+		"ALTER TABLE doc DROP COLUMN words", "ALTER TABLE artifact DROP COLUMN words", "DROP TABLE session_total",
+		"DROP TABLE scope_total", "DROP TABLE manifest_imprint", "DROP TABLE token_total", "DELETE FROM migration WHERE version > 4")
+	if version == 3 {
+		statements = append(statements, "DROP TABLE token", "DELETE FROM migration WHERE version > 3")
+	}
+	tamper(t, path, statements...)
+}
+
+// A store of schema 4 has all that it had, its words among it, and imprints of it.
+func TestMigrateMakesImprints(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	fill(t, s, 2, 3)
+	if err := s.AddToken(t.Context(), tokenOf("tok_1")); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	takeBack(t, path, 4)
+	s = openAt(t, path)
+	if diff := storetest.Diff(before, read(t, s)); diff != "" {
+		t.Errorf("contents after the migration (-before +after):\n%s", diff)
+	}
+	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+	tamper(t, path, "UPDATE block SET form = 'gone'")
+	if problems, err := s.Check(t.Context()); len(problems) == 0 || err != nil {
+		t.Errorf("Check of blocks that were bent = %q, %v", problems, err)
+	}
 }
 
 // sessions returns the contents of the sessions of a store.

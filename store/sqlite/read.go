@@ -103,7 +103,7 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 
 // head returns the head of a session, or ErrNotFound.
 func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
-	h, err := scanHead(func(dest ...any) error { return v.row(selectHead, []any{scope, id}, dest...) })
+	h, err := scanHead(scope, func(dest ...any) error { return v.row(selectHead, []any{scope, id}, dest...) })
 	if errors.Is(err, sql.ErrNoRows) {
 		err = store.ErrNotFound
 	}
@@ -113,16 +113,25 @@ func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head
 	return h, nil
 }
 
-func scanHead(scan func(dest ...any) error) (*store.Head, error) {
-	var h store.Head
-	var created, updated int64
-	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
-		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated)
+// scanHead returns the head in a row, if it is as it was written.
+func scanHead(scope governance.Scope, scan func(dest ...any) error) (*store.Head, error) {
+	h, print, err := readHead(scan)
+	if err == nil && !same(headImprint(scope, h), print) {
+		err = damaged("the head of session %s", h.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
-	h.Created, h.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-	return &h, nil
+	return h, nil
+}
+
+func readHead(scan func(dest ...any) error) (_ *store.Head, print imprint, _ error) {
+	var h store.Head
+	var created, updated int64
+	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
+		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated, &print)
+	h.Created, h.Updated = timeOf(created), timeOf(updated)
+	return &h, print, err
 }
 
 // Head implements [store.Sessions].
@@ -137,14 +146,49 @@ func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.
 // Heads implements [store.Sessions].
 func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Head) error) error {
-		return v.each(func(rows *sql.Rows) error {
-			h, err := scanHead(rows.Scan)
-			if err != nil {
-				return err
-			}
-			return emit(h)
-		}, selectHeads, scope)
+		heads, err := v.heads(scope)
+		return emitAll(heads, err, emit)
 	})
+}
+
+// heads returns the heads of a scope, all of them.
+func (v view) heads(scope governance.Scope) (heads []*store.Head, err error) {
+	var have, want int
+	if err := v.row(countHeads, []any{scope}, &have, &want); err != nil {
+		return nil, err
+	}
+	if have != want {
+		return nil, damaged("the list of sessions of scope %s", scope)
+	}
+	err = v.each(func(rows *sql.Rows) error {
+		h, err := scanHead(scope, rows.Scan)
+		heads = append(heads, h)
+		return err
+	}, selectHeads, scope)
+	return heads, err
+}
+
+// emitAll emits values that were read without an error, and compared with their imprint
+// before the first of them is handed out.
+func emitAll[T any](all []T, err error, emit func(T) error) error {
+	if err != nil {
+		return err
+	}
+	for _, value := range all {
+		if err := emit(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// total returns the imprints of the lists of a session that is there.
+func (v view) total(scope governance.Scope, id transcript.SessionID) (t sessionTotal, err error) {
+	err = v.row(selectSessionTotal, []any{scope, id}, &t.items, &t.blocks, &t.statements)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = damaged("what is known of the lists of session %s", id)
+	}
+	return t, err
 }
 
 // Blocks implements [store.Sessions].
@@ -153,41 +197,67 @@ func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcrip
 		if _, err := v.head(scope, id); err != nil {
 			return err
 		}
-		cells := make(map[transcript.BlockID][]store.CellID)
-		err := v.each(func(rows *sql.Rows) error {
-			var block transcript.BlockID
-			var cell store.CellID
-			if err := rows.Scan(&block, &cell); err != nil {
-				return err
-			}
-			cells[block] = append(cells[block], cell)
-			return nil
-		}, selectBlockCells, scope, id)
-		if err != nil {
-			return err
-		}
-		return v.each(func(rows *sql.Rows) error {
-			b, err := s.scanBlock(rows)
-			if err != nil {
-				return err
-			}
-			b.Cells = cells[b.ID]
-			return emit(b)
-		}, selectBlocks, scope, id)
+		blocks, err := v.blocks(scope, id)
+		return emitAll(blocks, err, emit)
 	})
 }
 
-func (s *Store) scanBlock(rows *sql.Rows) (*store.Block, error) {
-	var b store.Block
-	var tools []byte
-	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, &b.Pinned, &b.Off)
+// blocks returns the blocks of a session that is there, all of them.
+func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []*store.Block, err error) {
+	total, err := v.total(scope, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(tools, &b.Tools); err != nil {
-		return nil, fmt.Errorf("%s: block %s: tools: %w: %w", s.path, b.ID, store.ErrCorrupt, err)
+	cells := make(map[transcript.BlockID][]store.CellID)
+	if err := v.each(collectCells(cells), selectBlockCells, scope, id); err != nil {
+		return nil, err
 	}
-	return &b, nil
+	var all imprint
+	err = v.each(func(rows *sql.Rows) error {
+		b, print, err := scanBlock(scope, id, rows, cells)
+		all.join(print)
+		blocks = append(blocks, b)
+		return err
+	}, selectBlocks, scope, id)
+	if err == nil && all != total.blocks {
+		err = damaged("the list of blocks of session %s", id)
+	}
+	return blocks, err
+}
+
+// scanBlock returns the block in a row, if it is as it was written, given the cells of
+// all blocks.
+func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (*store.Block, imprint, error) {
+	b, tools, print, err := readBlock(rows, cells)
+	if err != nil {
+		return nil, print, err
+	}
+	if !same(blockImprint(scope, id, b, tools), print) {
+		return nil, print, damaged("block %s of session %s", b.ID, id)
+	}
+	if err := json.Unmarshal([]byte(tools), &b.Tools); err != nil {
+		return nil, print, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
+	}
+	return b, print, nil
+}
+
+// readBlock returns the block in a row, and its tools as they are stored.
+func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, print imprint, _ error) {
+	var b store.Block
+	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, &b.Pinned, &b.Off, &print)
+	b.Cells = cells[b.ID]
+	return &b, tools, print, err
+}
+
+// collectCells collects the cells of blocks, in order.
+func collectCells(cells map[transcript.BlockID][]store.CellID) func(rows *sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var block transcript.BlockID
+		var cell store.CellID
+		err := rows.Scan(&block, &cell)
+		cells[block] = append(cells[block], cell)
+		return err
+	}
 }
 
 // Items implements [store.Sessions].
@@ -196,17 +266,34 @@ func (s *Store) Items(ctx context.Context, scope governance.Scope, id transcript
 		if _, err := v.head(scope, id); err != nil {
 			return err
 		}
-		return v.each(func(rows *sql.Rows) error {
-			var cell store.CellID
-			err := rows.Scan(&cell)
-			items = append(items, cell)
-			return err
-		}, selectItems, scope, id)
+		items, err = v.items(scope, id)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return items, nil
+}
+
+// items returns the items of a session that is there, all of them.
+func (v view) items(scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
+	total, err := v.total(scope, id)
+	if err != nil {
+		return nil, err
+	}
+	var all imprint
+	err = v.each(func(rows *sql.Rows) error {
+		var at int64
+		var cell store.CellID
+		err := rows.Scan(&at, &cell)
+		items = append(items, cell)
+		all.join(itemImprint(scope, id, at, cell))
+		return err
+	}, selectItems, scope, id)
+	if err == nil && all != total.items {
+		err = damaged("the list of items of session %s", id)
+	}
+	return items, err
 }
 
 // Cells implements [store.Cells].
@@ -227,20 +314,23 @@ func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, em
 	next := 0
 	err := v.each(func(rows *sql.Rows) error {
 		var place int
-		var own, gone bool
+		var own bool
 		var row cellRow
-		if err := rows.Scan(&place, &own, &gone, &row.kind, &row.commitment, &row.salt, &row.body); err != nil {
+		if err := rows.Scan(&place, &own, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.print); err != nil {
 			return err
 		}
 		if place != next {
 			return missing(next)
 		}
 		next++
-		if gone && own && len(row.commitment) == digest.Size {
+		if !own || !same(cellImprint(scope, &row, ids[place]), row.print) {
+			return fmt.Errorf("%s: %w", s.path, damaged("cell %s", ids[place]))
+		}
+		if row.state == cellPurged && len(row.commitment) == digest.Size {
 			return &store.GoneError{Cell: ids[place], Kind: row.kind, Commit: digest.Digest(row.commitment)}
 		}
 		c, ok := row.cell(ids[place])
-		if !ok || !own {
+		if !ok {
 			return fmt.Errorf("%s: cell %s: its commitment does not hold: %w", s.path, ids[place], store.ErrCorrupt)
 		}
 		return emit(c)
@@ -264,9 +354,17 @@ func cellArgs(scope governance.Scope, ids []store.CellID) []any {
 // A cellRow is a row of the table cell, as it is stored.
 type cellRow struct {
 	kind             store.CellKind
+	state            string
 	commitment, salt sql.RawBytes // until the next row
 	body             []byte
+	print            imprint
 }
+
+// The states of a cell that this driver knows.
+const (
+	cellLive   = "live"
+	cellPurged = "purged"
+)
 
 // cell returns the cell of a row and whether its commitment holds.
 func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
@@ -336,23 +434,51 @@ func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store
 // Entries implements [store.Journal].
 func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Entry) error) error {
-		if _, err := v.head(scope, id); err != nil {
+		h, err := v.head(scope, id)
+		if err != nil {
 			return err
 		}
-		return v.each(func(rows *sql.Rows) error {
-			return emitEntry(rows, emit)
-		}, selectEntries, scope, id, after)
+		entries, err := v.journal(scope, h, max(0, after))
+		return emitAll(entries, err, emit)
 	})
 }
 
-func emitEntry(rows *sql.Rows, emit func(*store.Entry) error) error {
-	var e store.Entry
-	var millis int64
-	if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data)); err != nil {
-		return err
+// journal returns the journal of a session after a revision.
+func (v view) journal(scope governance.Scope, h *store.Head, after store.Revision) ([]*store.Entry, error) {
+	entries, err := v.entries(after, h.Revision, func(e *store.Entry) imprint {
+		return entryImprint(scope, h.ID, e)
+	}, selectEntries, scope, h.ID, after)
+	if errors.Is(err, store.ErrCorrupt) {
+		err = fmt.Errorf("session %s: %w", h.ID, err)
 	}
-	e.Time = time.UnixMilli(millis).UTC()
-	return emit(&e)
+	return entries, err
+}
+
+// entries returns the entries that a query finds: one for each revision after one, up
+// to the last.
+func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imprint, query string, args ...any) (all []*store.Entry, err error) {
+	next := after + 1
+	err = v.each(func(rows *sql.Rows) error {
+		var e store.Entry
+		var millis int64
+		var print imprint
+		if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data), &print); err != nil {
+			return err
+		}
+		e.Time = time.UnixMilli(millis).UTC()
+		intact := same(printOf(&e), print)
+		e.Revision &= placeMask
+		if !intact || e.Revision != next {
+			return damaged("the journal, at entry %d,", next)
+		}
+		next++
+		all = append(all, &e)
+		return nil
+	}, query, args...)
+	if err == nil && next <= last {
+		err = damaged("the journal, at entry %d,", next)
+	}
+	return all, err
 }
 
 // Statements implements [store.Journal].
@@ -361,12 +487,28 @@ func (s *Store) Statements(ctx context.Context, scope governance.Scope, id trans
 		if _, err := v.head(scope, id); err != nil {
 			return err
 		}
-		return v.each(func(rows *sql.Rows) error {
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				return err
-			}
-			return emit(text)
-		}, selectStatements, scope, id)
+		lines, err := v.statements(scope, id)
+		return emitAll(lines, err, emit)
 	})
+}
+
+// statements returns the contract of a session that is there, all of it.
+func (v view) statements(scope governance.Scope, id transcript.SessionID) (lines []string, err error) {
+	total, err := v.total(scope, id)
+	if err != nil {
+		return nil, err
+	}
+	var all imprint
+	err = v.each(func(rows *sql.Rows) error {
+		var at int64
+		var line string
+		err := rows.Scan(&at, &line)
+		lines = append(lines, line)
+		all.join(statementImprint(scope, id, at, line))
+		return err
+	}, selectStatements, scope, id)
+	if err == nil && all != total.statements {
+		err = damaged("the contract of session %s", id)
+	}
+	return lines, err
 }

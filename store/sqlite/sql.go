@@ -10,12 +10,13 @@ import (
 
 // Transactions.
 const (
-	begin      = `BEGIN IMMEDIATE`
-	commit     = `COMMIT`
-	rollback   = `ROLLBACK`
-	savepoint  = `SAVEPOINT change`
-	release    = `RELEASE change`
-	rollbackTo = `ROLLBACK TO change`
+	begin        = `BEGIN IMMEDIATE`
+	beginReading = `BEGIN`
+	commit       = `COMMIT`
+	rollback     = `ROLLBACK`
+	savepoint    = `SAVEPOINT change`
+	release      = `RELEASE change`
+	rollbackTo   = `ROLLBACK TO change`
 )
 
 // The file.
@@ -43,10 +44,19 @@ const (
 
 	upsertSession = `
 		INSERT INTO session (scope, session_id, revision, format, model, encoding, about,
-			messages, blocks, tokens, window_tokens, bytes, created, updated)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+			messages, blocks, tokens, window_tokens, bytes, created, updated, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 		ON CONFLICT DO UPDATE SET revision = ?3, format = ?4, model = ?5, encoding = ?6, about = ?7,
-			messages = ?8, blocks = ?9, tokens = ?10, window_tokens = ?11, bytes = ?12, created = ?13, updated = ?14`
+			messages = ?8, blocks = ?9, tokens = ?10, window_tokens = ?11, bytes = ?12, created = ?13, updated = ?14, imprint = ?15`
+
+	selectSessionTotal = `SELECT items, blocks, statements FROM session_total WHERE scope = ?1 AND session_id = ?2`
+	upsertSessionTotal = `
+		INSERT INTO session_total (scope, session_id, items, blocks, statements) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT DO UPDATE SET items = ?3, blocks = ?4, statements = ?5`
+	selectEdgeTotal = `SELECT edges FROM scope_total WHERE name = ?1`
+	upsertEdgeTotal = `
+		INSERT INTO scope_total (name, num, version, seq, held, manifests, edges) VALUES (?1, 0, 0, 0, 0, 0, ?2)
+		ON CONFLICT DO UPDATE SET edges = ?2`
 
 	upsertSummary = `
 		INSERT INTO summary (scope, session_id, cell_id) VALUES (?1, ?2, ?3)
@@ -54,30 +64,30 @@ const (
 	deleteSummary = `DELETE FROM summary WHERE scope = ?1 AND session_id = ?2`
 
 	insertCell = `
-		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
 
 	// Blocks that will be replaced give up their turns first, so that they can
 	// trade them.
-	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
+	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING imprint`
 
 	upsertBlock = `
 		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form,
-			window_tokens, stub, pinned, off)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+			window_tokens, stub, pinned, off, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
-			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13`
+			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14`
 	deleteBlockCells = `DELETE FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	insertBlockCell  = `INSERT INTO block_cell (scope, session_id, block_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
 	countItems  = `SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2`
-	deleteItems = `DELETE FROM item WHERE scope = ?1 AND session_id = ?2 AND ord >= ?3`
+	deleteItems = `DELETE FROM item WHERE scope = ?1 AND session_id = ?2 AND ord >= ?3 RETURNING ord, cell_id`
 	insertItem  = `INSERT INTO item (scope, session_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4)`
 
 	insertEntry = `
-		INSERT INTO entry (scope, session_id, revision, entry_id, op, actor, time, data)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+		INSERT INTO entry (scope, session_id, revision, entry_id, op, actor, time, data, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
 	countStatements = `SELECT coalesce(max(ord) + 1, 0) FROM statement WHERE scope = ?1 AND session_id = ?2`
 	insertStatement = `INSERT INTO statement (scope, session_id, ord, text) VALUES (?1, ?2, ?3, ?4)`
 
@@ -85,6 +95,7 @@ const (
 		INSERT INTO doc (scope, session_id, block_id) VALUES (?1, ?2, ?3)
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET doc = doc
 		RETURNING doc`
+	updateDoc    = `UPDATE doc SET imprint = ?2, words = ?3 WHERE doc = ?1`
 	replaceWords = `INSERT OR REPLACE INTO words (rowid, text) VALUES (?1, ?2)`
 )
 
@@ -96,22 +107,29 @@ const (
 		ON CONFLICT (name) DO UPDATE SET version = version + 1, seq = seq + ?2
 		RETURNING num << 40, version, seq`
 	insertLog = `
-		INSERT INTO log (log_key, num, entry_id, op, actor, time, data) VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6)`
+		INSERT INTO log (log_key, num, entry_id, op, actor, time, data, imprint)
+		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7)`
+	upsertScopeTotal = `
+		INSERT INTO scope_total (name, num, version, seq, held, manifests, edges) VALUES (?1, ?2 >> 40, ?3, ?4, 0, 0, zeroblob(16))
+		ON CONFLICT DO UPDATE SET num = ?2 >> 40, version = ?3, seq = ?4`
+	addHeld      = `UPDATE scope_total SET held = held + ?2 WHERE num = ?1 >> 40`
+	countToScope = `UPDATE scope_total SET manifests = manifests + 1 WHERE num = ?1 >> 40`
 
-	// The last parameter of both is the log_key of what is replaced, or the name
-	// of the scope.
 	insertArtifact = `
 		INSERT INTO artifact (doc, num, artifact_id, log_key, class, status, pinned, content, about, bytes, tokens,
-			encoding, source, created, updated, expires, address, gate, scope)
-		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+			encoding, source, created, updated, expires, address, gate, imprint, scope)
+		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
+	selectReplaced = `SELECT doc, status = 'held' FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?2 AND log_key = ?3`
 	updateArtifact = `
 		UPDATE artifact SET log_key = ?3, class = ?4, status = ?5, pinned = ?6, content = ?7, about = ?8, bytes = ?9,
-			tokens = ?10, encoding = ?11, source = ?12, created = ?13, updated = ?14, expires = ?15, address = ?16, gate = ?17
-		WHERE num = ?1 >> 40 AND artifact_id = ?2 AND log_key = ?18
-		RETURNING doc`
+			tokens = ?10, encoding = ?11, source = ?12, created = ?13, updated = ?14, expires = ?15, address = ?16, gate = ?17,
+			imprint = ?18
+		WHERE doc = ?1 AND artifact_id = ?2`
+	setArtifactWords = `UPDATE artifact SET words = ?2 WHERE doc = ?1`
 
-	purgeCell = `
-		UPDATE cell SET state = 'purged', salt = NULL, body = NULL WHERE scope = ?1 AND cell_id = ?2 RETURNING len`
+	selectCommitment = `SELECT kind, commitment FROM cell WHERE scope = ?1 AND cell_id = ?2`
+	purgeCell        = `
+		UPDATE cell SET state = 'purged', salt = NULL, body = NULL, imprint = ?3 WHERE scope = ?1 AND cell_id = ?2`
 
 	insertArtifactWords   = `INSERT INTO artifact_words (rowid, text) VALUES (?1, ?2)`
 	replaceArtifactWords  = `INSERT OR REPLACE INTO artifact_words (rowid, text) VALUES (?1, ?2)`
@@ -122,18 +140,24 @@ const (
 		INSERT INTO manifest (log_key, num, manifest_id, session_id, created, format, tier, budget, total, seal, body)
 		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
 	insertUse     = `INSERT INTO manifest_use (log_key, ord, doc) VALUES (?1, ?2, ?3)`
-	insertOutcome = `INSERT INTO outcome (log_key, manifest, actor, time, data) VALUES (?1, ?2, ?3, ?4, ?5)`
+	insertOutcome = `INSERT INTO outcome (log_key, manifest, actor, time, data, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
+
+	insertManifestImprint = `INSERT INTO manifest_imprint (log_key, row, body, uses, outcomes) VALUES (?1, ?2, ?3, ?4, 0)`
+	countOutcome          = `UPDATE manifest_imprint SET outcomes = outcomes + 1 WHERE log_key = ?1`
 )
 
 // Reading artifacts.
 const (
-	selectScope    = `SELECT num << 40, version FROM scope WHERE name = ?1`
+	selectScope = `
+		SELECT coalesce(s.num, 0), coalesce(s.version, 0), coalesce(s.seq, 0),
+			coalesce(t.num, 0), coalesce(t.version, 0), coalesce(t.seq, 0), coalesce(t.held, 0), coalesce(t.manifests, 0)
+		FROM (SELECT ?1 AS name) LEFT JOIN scope s USING (name) LEFT JOIN scope_total t USING (name)`
 	selectDocOf    = `SELECT doc FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?2`
 	selectContents = `SELECT doc FROM artifact WHERE num = ?1 >> 40 AND content = ?2`
 
 	artifactColumns = `
 		SELECT doc, artifact_id, log_key, class, status, pinned, content, about, bytes, tokens,
-			encoding, source, created, updated, expires, address, gate
+			encoding, source, created, updated, expires, address, gate, imprint
 		FROM artifact `
 	selectArtifacts      = artifactColumns + `WHERE doc BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY doc LIMIT ?2`
 	selectArtifactsAfter = artifactColumns + `INDEXED BY artifact_log WHERE log_key > ?1 AND log_key <= ?1 | 0xffffffffff ORDER BY doc`
@@ -154,54 +178,55 @@ const (
 			SELECT rowid & 0xffffffffff AS doc FROM artifact_words
 			WHERE artifact_words MATCH ?1 AND rowid > ?2 AND rowid <= ?3 ORDER BY rowid DESC LIMIT ?4
 		)`
-	selectLast = `SELECT seq FROM scope WHERE num = ?1 >> 40`
 
 	manifestColumns = `
-		SELECT manifest_id, log_key, session_id, created, format, tier, budget, total, seal`
-	selectManifest         = manifestColumns + `, body FROM manifest WHERE num = ?1 >> 40 AND manifest_id = ?2`
-	selectManifestKey      = `SELECT log_key FROM manifest WHERE num = ?1 >> 40 AND manifest_id = ?2`
-	selectManifests        = manifestColumns + ` FROM manifest WHERE log_key BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY log_key DESC`
-	selectSessionManifests = manifestColumns + `
-		FROM manifest WHERE num = ?1 >> 40 AND session_id = ?2 AND session_id <> '' ORDER BY log_key DESC`
-	selectUses  = `SELECT artifact_id FROM manifest_use JOIN artifact USING (doc) WHERE manifest_use.log_key = ?1 ORDER BY ord`
-	selectUsers = `
+		SELECT manifest_id, m.log_key, session_id, created, format, tier, budget, total, seal, i.row, coalesce(i.outcomes, 0)`
+	manifestTables    = ` FROM manifest m LEFT JOIN manifest_imprint i USING (log_key) `
+	selectManifest    = manifestColumns + `, m.body, i.body, i.uses` + manifestTables + `WHERE num = ?1 >> 40 AND manifest_id = ?2`
+	selectManifestKey = `SELECT log_key FROM manifest WHERE num = ?1 >> 40 AND manifest_id = ?2`
+	selectManifests   = manifestColumns + manifestTables + `WHERE m.log_key BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY m.log_key DESC`
+	selectUses        = `
+		SELECT u.doc, coalesce(artifact_id, '') FROM manifest_use u LEFT JOIN artifact a USING (doc) WHERE u.log_key = ?1 ORDER BY ord`
+	selectUsedDocs = `SELECT doc FROM manifest_use WHERE log_key = ?1 ORDER BY ord`
+	selectUsers    = `
 		SELECT u.log_key, manifest_id
 		FROM artifact a JOIN manifest_use u USING (doc) JOIN manifest m ON m.log_key = u.log_key
 		WHERE a.num = ?1 >> 40 AND artifact_id = ?2`
-	selectOutcomes = `SELECT log_key, actor, time, data FROM outcome WHERE manifest = ?1 ORDER BY log_key`
+	selectOutcomes = `SELECT log_key, actor, time, data, imprint FROM outcome WHERE manifest = ?1 ORDER BY log_key`
 	selectLog      = `
-		SELECT log_key & 0xffffffffff, entry_id, op, actor, time, data
+		SELECT log_key, entry_id, op, actor, time, data, imprint
 		FROM log WHERE log_key > ?1 AND log_key <= ?2 | 0xffffffffff ORDER BY log_key`
 )
 
 // Reading.
 const (
 	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''), coalesce(cell_id, ''),
-		messages, blocks, tokens, window_tokens, bytes, created, updated
+		messages, blocks, tokens, window_tokens, bytes, created, updated, imprint
 		FROM session LEFT JOIN summary USING (scope, session_id)`
 
 	selectHead  = `SELECT ` + headColumns + ` WHERE scope = ?1 AND session_id = ?2`
+	countHeads  = `SELECT (SELECT count(*) FROM session WHERE scope = ?1), (SELECT count(*) FROM session_total WHERE scope = ?1)`
 	selectHeads = `SELECT ` + headColumns + ` WHERE scope = ?1 ORDER BY updated DESC, session_id`
 
 	selectBlocks = `
-		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint
 		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
 	selectBlockCells = `
 		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY block_id, ord`
 
-	selectItems   = `SELECT cell_id FROM item WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
+	selectItems   = `SELECT ord, cell_id FROM item WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
 	selectSources = `SELECT source, rel FROM edge WHERE scope = ?1 AND derived = ?2 ORDER BY source, rel`
 	selectEntries = `
-		SELECT revision, entry_id, op, actor, time, data
+		SELECT revision, entry_id, op, actor, time, data, imprint
 		FROM entry WHERE scope = ?1 AND session_id = ?2 AND revision > ?3 ORDER BY revision`
-	selectStatements = `SELECT text FROM statement WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
+	selectStatements = `SELECT ord, text FROM statement WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
 
 	selectPrefix = `
 		SELECT session_id, block_id FROM block
 		WHERE scope = ?1 AND block_id >= ?2 AND (?3 = '' OR block_id < ?3)
 		ORDER BY session_id, block_id LIMIT ?4`
 	selectDocs = `SELECT rowid FROM words WHERE words MATCH ?1`
-	selectDoc  = `SELECT session_id, block_id FROM doc WHERE scope = ?1 AND doc = ?2`
+	selectDoc  = `SELECT scope, session_id, block_id, imprint FROM doc WHERE doc = ?1`
 )
 
 // cellsAtOnce is how many cells selectCells looks up. Unused places are NULL
@@ -218,7 +243,7 @@ var selectDerived = `
 // one that was asked for: no commitment tells that of a damaged index.
 var selectCells = `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
-	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state = 'purged', c.kind, c.commitment, c.salt, c.body
+	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 
@@ -234,13 +259,15 @@ func places(n int) string {
 // Tokens. The columns are in the order of scanToken.
 const (
 	insertToken = `
-		INSERT INTO token (token_id, hash, actor, scopes, permissions, note, created, expires, revoked)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
-	selectToken = `
-		SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked FROM token WHERE token_id = ?1`
-	selectTokens = `
-		SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked FROM token ORDER BY created, token_id`
-	revokeToken = `UPDATE token SET revoked = coalesce(revoked, ?2) WHERE token_id = ?1 RETURNING revoked`
+		INSERT INTO token (token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
+	countTokens  = `UPDATE token_total SET tokens = tokens + ?1`
+	tokenColumns = `SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint FROM token `
+	selectToken  = tokenColumns + `WHERE token_id = ?1`
+	selectTokens = tokenColumns + `ORDER BY created, token_id`
+	revokeToken  = `UPDATE token SET revoked = ?2, imprint = ?3 WHERE token_id = ?1`
+
+	selectTokenCounts = `SELECT (SELECT count(*) FROM token), coalesce((SELECT tokens FROM token_total), -1)`
 )
 
 // Looking after the file.
@@ -254,7 +281,16 @@ const (
 	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`
 
 	checkForeignKeys = `PRAGMA foreign_key_check`
-	selectAllCells   = `SELECT scope, cell_id, kind, commitment, salt, body FROM cell WHERE state <> 'purged' ORDER BY scope, cell_id`
+	selectAllCells   = `SELECT scope, cell_id, state, kind, commitment, salt, body, imprint FROM cell ORDER BY scope, cell_id`
+	selectEdgeTotals = `
+		SELECT name, coalesce(t.edges, zeroblob(16))
+		FROM (SELECT name FROM scope_total UNION SELECT scope FROM edge) LEFT JOIN scope_total t USING (name) ORDER BY name`
+	selectAllSessions  = `SELECT scope, session_id FROM session UNION SELECT scope, session_id FROM session_total ORDER BY 1, 2`
+	selectAllScopes    = `SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
+	selectAllDocs      = `SELECT doc, scope, session_id, block_id, imprint FROM doc ORDER BY doc`
+	selectMigrations   = `SELECT version, name FROM migration ORDER BY version`
+	selectDocSums      = `SELECT doc, coalesce(words, 0) FROM doc`
+	selectArtifactSums = `SELECT doc, coalesce(words, 0) FROM artifact`
 
 	// Each check yields a scope, a session, what it has and what it should have.
 	checkTokens = `
@@ -272,8 +308,6 @@ const (
 	checkItems = `
 		SELECT scope, session_id, count(*) AS n, max(ord) + 1 AS want
 		FROM item GROUP BY scope, session_id HAVING n <> want ORDER BY scope, session_id`
-
-	checkPurged = `SELECT scope, cell_id FROM cell WHERE state = 'purged' AND (body IS NOT NULL OR salt IS NOT NULL) ORDER BY scope, cell_id`
 
 	// Each check yields a scope, what it has and what it should have.
 	checkLog = `

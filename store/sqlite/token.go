@@ -25,8 +25,13 @@ func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
 		return err
 	}
 	err = s.submit(&job{ctx: ctx, write: func(w *writer) error {
-		return w.exec(insertToken, t.ID, t.Hash, t.Actor, string(scopes), string(permissions), t.Note,
-			t.Created.UnixMilli(), millisOf(t.Expires), millisOf(t.Revoked))
+		print := tokenImprint(t, string(scopes), string(permissions))
+		err := w.exec(insertToken, t.ID, t.Hash, t.Actor, string(scopes), string(permissions), t.Note,
+			t.Created.UnixMilli(), millisOf(t.Expires), millisOf(t.Revoked), print.blob())
+		if err != nil {
+			return err
+		}
+		return w.exec(countTokens, 1)
 	}})
 	if isTaken(err) {
 		err = fmt.Errorf("it is there already: %w", store.ErrConflict)
@@ -40,8 +45,16 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 		return fmt.Errorf("token %s: it cannot be revoked from never on", id)
 	}
 	err := s.submit(&job{ctx: ctx, write: func(w *writer) error {
-		_, err := w.number(revokeToken, id, at.UnixMilli())
-		return err
+		row, err := readToken(func(dest ...any) error { return w.row(selectToken, []any{id}, dest...) })
+		if err != nil || row.intact() && !row.Revoked.IsZero() {
+			return err
+		}
+		intact := row.intact()
+		row.Revoked = at
+		if intact { // else nothing shall say that it is as it was written
+			row.print = tokenImprint(&row.Token, row.scopes, row.permissions)
+		}
+		return w.exec(revokeToken, id, at.UnixMilli(), row.print.blob())
 	}})
 	return s.ofToken(id, err)
 }
@@ -61,6 +74,13 @@ func (s *Store) Token(ctx context.Context, id string) (t *store.Token, err error
 // Tokens implements [store.Tokens].
 func (s *Store) Tokens(ctx context.Context) (all []store.Token, err error) {
 	err = s.view(ctx, func(v view) error {
+		var have, want int
+		if err := v.row(selectTokenCounts, nil, &have, &want); err != nil {
+			return err
+		}
+		if have != want {
+			return damaged("the list of tokens")
+		}
 		return v.each(func(rows *sql.Rows) error {
 			t, err := scanToken(rows.Scan)
 			if err != nil {
@@ -76,44 +96,58 @@ func (s *Store) Tokens(ctx context.Context) (all []store.Token, err error) {
 	return all, nil
 }
 
-// checkTokens reports each token that cannot be read.
-func (v view) checkTokens(report func(string, ...any)) error {
-	return v.each(func(rows *sql.Rows) error {
-		t, err := scanToken(rows.Scan)
-		switch {
-		case errors.Is(err, store.ErrCorrupt):
-			report("%v", err)
-		case err != nil:
-			return err
-		default:
-			if err := t.Validate(); err != nil {
-				report("%v", err)
-			}
-		}
-		return nil
-	}, selectTokens)
+// A tokenRow is a row of the table of tokens, as it is stored.
+type tokenRow struct {
+	store.Token
+
+	scopes, permissions string
+	print               imprint
 }
 
-func scanToken(scan func(dest ...any) error) (*store.Token, error) {
-	var t store.Token
-	var scopes, permissions string
+// intact reports whether the row is as it was written.
+func (r *tokenRow) intact() bool {
+	return same(tokenImprint(&r.Token, r.scopes, r.permissions), r.print)
+}
+
+func readToken(scan func(dest ...any) error) (*tokenRow, error) {
+	var r tokenRow
 	var created int64
 	var expires, revoked sql.NullInt64
-	err := scan(&t.ID, &t.Hash, &t.Actor, &scopes, &permissions, &t.Note, &created, &expires, &revoked)
+	err := scan(&r.ID, &r.Hash, &r.Actor, &r.scopes, &r.permissions, &r.Note, &created, &expires, &revoked, &r.print)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(json.Unmarshal([]byte(scopes), &t.Scopes), json.Unmarshal([]byte(permissions), &t.Permissions)); err != nil {
-		return nil, fmt.Errorf("token %s: %w: what it allows cannot be read: %w", t.ID, store.ErrCorrupt, err)
-	}
-	t.Created = timeOf(created)
+	r.Created = timeOf(created)
 	if expires.Valid {
-		t.Expires = timeOf(expires.Int64)
+		r.Expires = timeOf(expires.Int64)
 	}
 	if revoked.Valid {
-		t.Revoked = timeOf(revoked.Int64)
+		r.Revoked = timeOf(revoked.Int64)
 	}
-	return &t, nil
+	return &r, nil
+}
+
+// scanToken returns the token in a row, if it is as it was written.
+func scanToken(scan func(dest ...any) error) (*store.Token, error) {
+	r, err := readToken(scan)
+	if err != nil {
+		return nil, err
+	}
+	if !r.intact() {
+		return nil, damaged("token %s", r.ID)
+	}
+	if err := r.parse(); err != nil {
+		return nil, err
+	}
+	return &r.Token, nil
+}
+
+// parse reads what the token allows.
+func (r *tokenRow) parse() error {
+	if err := errors.Join(json.Unmarshal([]byte(r.scopes), &r.Scopes), json.Unmarshal([]byte(r.permissions), &r.Permissions)); err != nil {
+		return fmt.Errorf("token %s: %w: what it allows cannot be read: %w", r.ID, store.ErrCorrupt, err)
+	}
+	return nil
 }
 
 // ofToken says which token an error is about.

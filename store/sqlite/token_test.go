@@ -28,20 +28,14 @@ func tokenOf(id string) *store.Token {
 // whoever wrote them, and are in a backup.
 func TestTokensAreKept(t *testing.T) {
 	t.Parallel()
-	steps, err := sqlite.Migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := newPath(t)
-	old, err := sqlite.OpenWith(t.Context(), path, steps[:3])
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := openAt(t, path)
 	fill(t, old, 2, 3)
 	before := read(t, old)
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	takeBack(t, path, 3)
 	s, err := sqlite.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -64,8 +64,12 @@ func (w *writer) update(j *update) error {
 	if err := w.row(nextVersion, []any{j.scope, added}, &j.base, &j.version, &seq); err != nil {
 		return err
 	}
+	if err := w.exec(upsertScopeTotal, j.scope, j.base, j.version, seq); err != nil {
+		return err
+	}
 	e := &j.u.Entry
-	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data))
+	print := logImprint(j.key(), e)
+	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), print.blob())
 	if err != nil {
 		return during(err, "entry %s", e.ID)
 	}
@@ -99,22 +103,45 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 	if !a.Expires.IsZero() {
 		expires = a.Expires.UnixMilli()
 	}
+	held := int64(0)
+	if a.At != 0 {
+		if err = w.row(selectReplaced, []any{j.base, a.ID, j.base + int64(a.At)}, &doc, &held); errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("artifact %s: not at version %d: %w", a.ID, a.At, store.ErrConflict)
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := w.countHeld(j, &a.Artifact, held); err != nil {
+		return err
+	}
+	print := artifactImprint(doc, j.key(), &a.Artifact)
 	args := []any{
 		doc, a.ID, j.key(), a.Class, a.Status, a.Pinned, a.Content, a.About, a.Bytes, a.Tokens,
-		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), j.scope,
+		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), print.blob(),
 	}
 	if a.At == 0 {
-		err = w.exec(insertArtifact, args...)
+		err = w.exec(insertArtifact, append(args, j.scope)...)
 		j.bare[doc] = true
 	} else {
-		args[len(args)-1] = j.base + int64(a.At)
-		doc, err = w.number(updateArtifact, args...)
+		err = w.exec(updateArtifact, args...)
 	}
-	if errors.Is(err, sql.ErrNoRows) || isTaken(err) {
+	if isTaken(err) {
 		return fmt.Errorf("artifact %s: not at version %d: %w", a.ID, a.At, store.ErrConflict)
 	}
 	j.docs[a.ID] = doc
 	return during(err, "artifact %s with cells %s and %s", a.ID, a.Content, a.About)
+}
+
+// countHeld counts an artifact among those that are held, or no longer, given 1 if it
+// was.
+func (w *writer) countHeld(j *update, a *store.Artifact, was int64) error {
+	if a.Status == store.StatusHeld {
+		was--
+	}
+	if was == 0 {
+		return nil
+	}
+	return w.exec(addHeld, j.base, -was)
 }
 
 // doc returns the doc of an artifact.
@@ -132,9 +159,14 @@ func (w *writer) doc(j *update, id store.ArtifactID) (int64, error) {
 // purge erases cells, and what they made findable.
 func (w *writer) purge(j *update) error {
 	for _, id := range j.u.Purge {
-		_, err := w.number(purgeCell, j.scope, id)
+		row := cellRow{state: cellPurged}
+		err := w.row(selectCommitment, []any{j.scope, id}, &row.kind, (*[]byte)(&row.commitment))
 		if errors.Is(err, sql.ErrNoRows) {
 			err = store.ErrNotFound
+		}
+		if err == nil {
+			print := cellImprint(j.scope, &row, id)
+			err = w.exec(purgeCell, j.scope, id, print.blob())
 		}
 		if err != nil {
 			return fmt.Errorf("purge: cell %s: %w", id, err)
@@ -144,6 +176,9 @@ func (w *writer) purge(j *update) error {
 			return err
 		}
 		for _, doc := range docs {
+			if err := w.exec(setArtifactWords, doc, 0); err != nil {
+				return err
+			}
 			w.later(deleteArtifactWords, doc)
 		}
 	}
@@ -157,6 +192,9 @@ func (w *writer) indexArtifacts(j *update) error {
 		doc, err := w.doc(j, e.Artifact)
 		if err != nil {
 			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
+		}
+		if err := w.exec(setArtifactWords, doc, wordSum(j.words[i])); err != nil {
+			return err
 		}
 		switch {
 		case j.words[i] == "":
@@ -184,16 +222,20 @@ func (w *writer) addManifest(j *update) error {
 	if err != nil {
 		return during(err, "manifest %s", m.ID)
 	}
+	docs := make([]int64, len(m.Uses))
 	for i, id := range m.Uses {
-		doc, err := w.doc(j, id)
-		if err == nil {
-			err = w.exec(insertUse, j.key(), i, doc)
+		if docs[i], err = w.doc(j, id); err == nil {
+			err = w.exec(insertUse, j.key(), i, docs[i])
 		}
 		if err != nil {
 			return during(err, "manifest %s: artifact %s", m.ID, id)
 		}
 	}
-	return nil
+	print, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs)
+	if err := w.exec(insertManifestImprint, j.key(), print.blob(), body.blob(), uses.blob()); err != nil {
+		return err
+	}
+	return w.exec(countToScope, j.base)
 }
 
 func (w *writer) addOutcome(j *update) error {
@@ -208,7 +250,12 @@ func (w *writer) addOutcome(j *update) error {
 	if err != nil {
 		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, err)
 	}
-	return w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data))
+	print := outcomeImprint(j.key(), manifest, o)
+	err = w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data), print.blob())
+	if err != nil {
+		return err
+	}
+	return w.exec(countOutcome, manifest)
 }
 
 // timeOf returns the time that a column holds.

@@ -115,11 +115,17 @@ func newWriter(conn *sql.Conn, busy time.Duration) *writer {
 }
 
 func (w *writer) close() error {
+	return errors.Join(w.forget(), w.conn.Close())
+}
+
+// forget closes what is prepared.
+func (w *writer) forget() error {
 	var errs []error
 	for _, stmt := range w.stmts {
 		errs = append(errs, stmt.Close())
 	}
-	return errors.Join(append(errs, w.conn.Close())...)
+	clear(w.stmts)
+	return errors.Join(errs...)
 }
 
 // batch does the job first, and what else is waiting, in one transaction. Each is refused by itself, and all fail together if the
@@ -250,23 +256,32 @@ func (w *writer) number(query string, args ...any) (n int64, err error) {
 
 // numbers runs a statement that returns rows of one number.
 func (w *writer) numbers(query string, args ...any) (all []int64, err error) {
+	err = w.each(func(rows *sql.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		all = append(all, n)
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// each runs a statement and calls f for each row that it returns.
+func (w *writer) each(f func(rows *sql.Rows) error, query string, args ...any) error {
 	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows, err := stmt.QueryContext(context.Background(), args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close() // what is wrong, rows.Err says
 	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
+		if err := f(rows); err != nil {
+			return err
 		}
-		all = append(all, n)
 	}
-	return all, rows.Err()
+	return rows.Err()
 }
 
 func (w *writer) prepare(query string) (*sql.Stmt, error) {

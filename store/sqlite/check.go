@@ -1,0 +1,419 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	engine "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// ignore is for queries whose rows do not matter.
+func ignore(*sql.Rows) error { return nil }
+
+// A checker collects what is wrong with a database.
+type checker struct {
+	view
+
+	problems []string
+}
+
+func (c *checker) report(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+// found reports an error that says that something is damaged or not there, and returns
+// every other. What was read otherwise would have failed with it, too.
+func (c *checker) found(err error, format string, args ...any) error {
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+		c.report("%s: %v", fmt.Sprintf(format, args...), err)
+		return nil
+	}
+	return err
+}
+
+// Check implements [store.Admin]. What it finds comes in this order: the
+// structure of the file, the schema, references, cells, sessions, scopes, tokens, the
+// indexes of words. Whatever has an imprint is compared with it, as it is whenever it
+// is read.
+func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+	err = s.view(ctx, func(v view) error {
+		c := &checker{view: v}
+		defer func() { problems = c.problems }()
+		return c.check()
+	})
+	if err == nil {
+		var more []string
+		more, err = s.checkWords(ctx)
+		if isOfSchema(err) && len(problems) > 0 {
+			err = nil
+		}
+		problems = append(problems, more...)
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		problems = append(problems, fmt.Sprintf("file: %v", err)) // too damaged to read on
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return problems, nil
+}
+
+func (c *checker) check() error {
+	var errs []error
+	for _, err := range c.checks() {
+		if !isOfSchema(err) || len(c.problems) == 0 {
+			errs = append(errs, err) // else it was reported already
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isOfSchema reports whether an error is about a table or a column that is not there.
+func isOfSchema(err error) bool {
+	e, ok := errors.AsType[*engine.Error](err)
+	return ok && e.Code() == codes.SQLITE_ERROR
+}
+
+// checks returns the errors of all checks.
+func (c *checker) checks() []error {
+	return []error{
+		// The index keeps what it knows of its own structure with the
+		// connection, and looks whether it is still true at the beginning of a
+		// query, but not of a check. Without these queries it finds damage
+		// where another connection has written.
+		c.each(ignore, touchWords),
+		c.each(ignore, touchArtifactWords),
+		c.each(func(rows *sql.Rows) error {
+			var line string
+			err := rows.Scan(&line)
+			if line != "ok" && err == nil {
+				c.report("file: %s", line)
+			}
+			return err
+		}, checkIntegrity),
+		c.s.checkSchema(c.ctx, c.view, c.report),
+		c.checkMigrations(),
+		c.each(func(rows *sql.Rows) error {
+			var table, parent string
+			var rowid, key any
+			if err := rows.Scan(&table, &rowid, &parent, &key); err != nil {
+				return err
+			}
+			c.report("table %s: a row refers to a %s that is not there", table, parent)
+			return nil
+		}, checkForeignKeys),
+		c.checkCells(),
+		c.checkEdges(),
+		c.checkSums(checkEntries, "is at revision %d, its journal has %d entries"),
+		c.checkSums(checkItems, "has %d items, the last says there are %d"),
+		c.checkSums(checkTokens, "its head has %d tokens, its blocks %d"),
+		c.checkSums(checkBlocks, "its head has %d blocks, there are %d"),
+		c.checkSessions(),
+		c.checkScopeSums(checkLog, "is at version %d, its log has %d entries"),
+		c.checkScopeSums(checkArtifacts, "the last place is %d, there are %d artifacts"),
+		c.checkScopeSums(checkNames, "artifact at place %d, of %d, has another name of its scope"),
+		c.checkScopeSums(checkIndexed, "place %d, of %d, is in the index and has no artifact"),
+		c.checkScopes(),
+		c.checkTokens(),
+	}
+}
+
+// checkMigrations reports whether the steps on record are those that there are.
+func (c *checker) checkMigrations() error {
+	next := 0
+	err := c.each(func(rows *sql.Rows) error {
+		var version int
+		var name string
+		err := rows.Scan(&version, &name)
+		if err == nil && (version != next+1 || next >= len(c.s.steps) || name != c.s.steps[next].name) {
+			c.report("schema: migration %d is on record as %q", version, name)
+		}
+		next++
+		return err
+	}, selectMigrations)
+	if err == nil && next != len(c.s.steps) {
+		c.report("schema: %d migrations are on record, there were %d", next, len(c.s.steps))
+	}
+	return err
+}
+
+func (c *checker) checkCells() error {
+	return c.each(func(rows *sql.Rows) error {
+		var scope governance.Scope
+		var id store.CellID
+		var row cellRow
+		if err := rows.Scan(&scope, &id, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.print); err != nil {
+			return err
+		}
+		if !same(cellImprint(scope, &row, id), row.print) {
+			c.report("scope %s: cell %s is not as it was written", scope, id)
+		}
+		if _, holds := row.cell(id); row.state != cellPurged && !holds {
+			c.report("scope %s: cell %s: its commitment does not hold", scope, id)
+		}
+		if row.state == cellPurged && (row.salt != nil || row.body != nil) {
+			c.report("scope %s: cell %s: it was purged, and something of it is there", scope, id)
+		}
+		return nil
+	}, selectAllCells)
+}
+
+func (c *checker) checkEdges() error {
+	totals := make(map[governance.Scope]imprint)
+	err := c.each(func(rows *sql.Rows) error {
+		scope, print, err := scanEdge(rows)
+		print.join(totals[scope])
+		totals[scope] = print
+		return err
+	}, oldEdges)
+	if err != nil {
+		return err
+	}
+	return c.each(func(rows *sql.Rows) error {
+		var scope governance.Scope
+		var want imprint
+		err := rows.Scan(&scope, &want)
+		if err == nil && totals[scope] != want {
+			c.report("scope %s: the list of what was made from what is not as it was written", scope)
+		}
+		return err
+	}, selectEdgeTotals)
+}
+
+// checkSessions reads all that belongs to each session.
+func (c *checker) checkSessions() error {
+	type key struct {
+		scope governance.Scope
+		id    transcript.SessionID
+	}
+	var all []key
+	err := c.each(func(rows *sql.Rows) error {
+		var k key
+		err := rows.Scan(&k.scope, &k.id)
+		all = append(all, k)
+		return err
+	}, selectAllSessions)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if err := c.found(c.checkSession(k.scope, k.id), "scope %s", k.scope); err != nil {
+			return err
+		}
+	}
+	return c.each(func(rows *sql.Rows) error {
+		var doc int64
+		var scope governance.Scope
+		var ref store.Ref
+		var print imprint
+		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block, &print)
+		if err == nil && !same(docImprint(doc, scope, ref), print) {
+			c.report("scope %s: session %s: the index of block %s is not as it was written", scope, ref.Session, ref.Block)
+		}
+		return err
+	}, selectAllDocs)
+}
+
+// checkSession returns what is wrong with a session.
+func (c *checker) checkSession(scope governance.Scope, id transcript.SessionID) error {
+	h, err := c.head(scope, id)
+	if err != nil {
+		return err
+	}
+	_, itemsErr := c.items(scope, id)
+	_, blocksErr := c.blocks(scope, id)
+	_, linesErr := c.statements(scope, id)
+	_, entriesErr := c.journal(scope, h, 0)
+	return errors.Join(itemsErr, blocksErr, linesErr, entriesErr)
+}
+
+// checkScopes reads all that belongs to each scope.
+func (c *checker) checkScopes() error {
+	var all []governance.Scope
+	err := c.each(func(rows *sql.Rows) error {
+		var scope governance.Scope
+		err := rows.Scan(&scope)
+		all = append(all, scope)
+		return err
+	}, selectAllScopes)
+	if err != nil {
+		return err
+	}
+	for _, scope := range all {
+		if err := c.checkScope(scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) checkScope(scope governance.Scope) error {
+	r, err := c.scope(scope)
+	if err != nil || r.base == 0 {
+		return c.found(err, "scope %s", scope)
+	}
+	held := 0
+	err = c.allArtifacts(scope, r, func(a *store.Artifact) error {
+		if a.Status == store.StatusHeld {
+			held++
+		}
+		return nil
+	})
+	if err == nil && held != r.held {
+		err = damaged("how many are held")
+	}
+	var ids []string
+	manifests, listErr := c.manifests(scope, r, "")
+	for _, m := range manifests {
+		ids = append(ids, m.ID)
+	}
+	_, logErr := c.log(r, 0)
+	for _, err := range []error{err, listErr, logErr} {
+		if err := c.found(err, "scope %s", scope); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		err := c.each(func(rows *sql.Rows) error {
+			_, err := c.manifest(rows)
+			return err
+		}, selectManifest, r.base, id)
+		if err := c.found(err, "scope %s", scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTokens reports each token that cannot be read.
+func (c *checker) checkTokens() error {
+	var have, want int
+	if err := c.row(selectTokenCounts, nil, &have, &want); err != nil {
+		return err
+	}
+	if have != want {
+		c.report("%d tokens are there, %d were made", have, want)
+	}
+	return c.each(func(rows *sql.Rows) error {
+		r, err := readToken(rows.Scan)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.parse(), r.Validate()); err != nil {
+			c.report("%v", err)
+		} else if !r.intact() {
+			c.report("%v", damaged("token %s", r.ID))
+		}
+		return nil
+	}, selectTokens)
+}
+
+// checkScopeSums reports each scope for which two numbers are wrong.
+func (c *checker) checkScopeSums(query, problem string) error {
+	return c.each(func(rows *sql.Rows) error {
+		var scope string
+		var have, want int64
+		if err := rows.Scan(&scope, &have, &want); err != nil {
+			return err
+		}
+		c.report("scope %s: "+problem, scope, have, want)
+		return nil
+	}, query)
+}
+
+// checkSums reports each session for which two numbers differ.
+func (c *checker) checkSums(query, problem string) error {
+	return c.each(func(rows *sql.Rows) error {
+		var scope, session string
+		var have, want int64
+		if err := rows.Scan(&scope, &session, &have, &want); err != nil {
+			return err
+		}
+		c.report("scope %s: session %s: "+problem, scope, session, have, want)
+		return nil
+	}, query)
+}
+
+// checkWords compares the indexes of words with what was put into them. It reads them
+// through a connection of its own, which may have tables for the time being.
+func (s *Store) checkWords(ctx context.Context) (problems []string, err error) {
+	db, err := connect(s.path, s.busy)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(s.explain(err), db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	for _, x := range []struct{ index, query string }{
+		{"words", selectDocSums}, {"artifact_words", selectArtifactSums},
+	} {
+		wrong, err := compareWords(ctx, conn, x.index, x.query)
+		if err != nil {
+			return nil, fmt.Errorf("index %s: %w", x.index, err)
+		}
+		if wrong > 0 {
+			problems = append(problems, fmt.Sprintf("index %s: the words of %d texts are not those that were put into it", x.index, wrong))
+		}
+	}
+	return problems, nil
+}
+
+// compareWords returns of how many texts the words in an index are not those that were
+// put into it, given a query for the sums of these.
+func compareWords(ctx context.Context, conn *sql.Conn, index, query string) (wrong int, err error) {
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf(createVocabulary, index)); err != nil {
+		return 0, err
+	}
+	// One view for both.
+	if _, err := conn.ExecContext(ctx, beginReading); err != nil {
+		return 0, err
+	}
+	defer func() {
+		_, ended := conn.ExecContext(context.WithoutCancel(ctx), commit)
+		_, dropped := conn.ExecContext(context.WithoutCancel(ctx), dropVocabulary)
+		err = errors.Join(err, ended, dropped)
+	}()
+	each := func(query string) func(f func(*sql.Rows) error) error {
+		return func(f func(*sql.Rows) error) error { return eachOf(ctx, conn, f, query) }
+	}
+	have, err := sumWords(each(selectVocabulary))
+	if err != nil {
+		return 0, err
+	}
+	err = each(query)(func(rows *sql.Rows) error {
+		var doc, want int64
+		err := rows.Scan(&doc, &want)
+		if have[doc] != want {
+			wrong++
+		}
+		delete(have, doc)
+		return err
+	})
+	return wrong + len(have), err
+}
+
+// eachOf runs a query on a connection and calls f for each row.
+func eachOf(ctx context.Context, conn *sql.Conn, f func(rows *sql.Rows) error, query string) error {
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // what is wrong, rows.Err says
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

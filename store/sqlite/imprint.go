@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// imprintSize is how many bytes an imprint has.
+const imprintSize = 16
+
+// An imprint is a short digest of a row. It is kept beside the row and compared
+// whenever the row is read. The XOR of the imprints of rows, each with a key of its
+// own, is an imprint of their list: one row more, less or other shows.
+//
+// No key is in it: it tells damage, and not that somebody who can write to the file
+// has taken the trouble to make new imprints.
+type imprint [imprintSize]byte
+
+// join adds a row to the list that p is of, or takes it out.
+func (p *imprint) join(row imprint) {
+	for i, b := range row {
+		p[i] ^= b
+	}
+}
+
+// blob returns an imprint as a value to bind.
+func (p *imprint) blob() []byte { return p[:] }
+
+// Scan implements [sql.Scanner]. What is no imprint is one that nothing has.
+func (p *imprint) Scan(value any) error {
+	*p = imprint{}
+	if b, ok := value.([]byte); ok && len(b) == imprintSize {
+		copy(p[:], b)
+	}
+	return nil
+}
+
+var _ sql.Scanner = (*imprint)(nil)
+
+// A record is a row in the form that is digested: its values in the order of the
+// columns, each with its type and its length.
+type record []byte
+
+// recordOf begins the record of a row of a table.
+func recordOf(table string) record { return make(record, 0, 256).text(table) }
+
+func (r record) text(texts ...string) record {
+	for _, s := range texts {
+		r = append(r, 't')
+		r = binary.BigEndian.AppendUint64(r, uint64(len(s)))
+		r = append(r, s...)
+	}
+	return r
+}
+
+func (r record) number(numbers ...int64) record {
+	for _, n := range numbers {
+		r = append(r, 'n')
+		r = binary.BigEndian.AppendUint64(r, uint64(n)) //nolint:gosec // any 64 bits will do
+	}
+	return r
+}
+
+func (r record) flag(flags ...bool) record {
+	for _, yes := range flags {
+		n := int64(0)
+		if yes {
+			n = 1
+		}
+		r = r.number(n)
+	}
+	return r
+}
+
+// blob adds bytes; nil is NULL.
+func (r record) blob(b []byte) record {
+	if b == nil {
+		return append(r, '0')
+	}
+	r = append(r, 'b')
+	r = binary.BigEndian.AppendUint64(r, uint64(len(b)))
+	return append(r, b...)
+}
+
+// value adds what is bound to a statement, or was read without saying as what.
+func (r record) value(v any) record {
+	switch v := v.(type) {
+	case nil:
+		return r.blob(nil)
+	case int64:
+		return r.number(v)
+	case string:
+		return r.text(v)
+	case []byte:
+		return r.blob(blob(v))
+	default:
+		return r.text(fmt.Sprintf("%T %v", v, v))
+	}
+}
+
+func (r record) imprint() imprint {
+	sum := sha256.Sum256(r)
+	return imprint(sum[:imprintSize])
+}
+
+func cellImprint(scope governance.Scope, c *cellRow, id store.CellID) imprint {
+	return recordOf("cell").text(string(scope), string(id), string(c.kind), c.state).blob(c.commitment).imprint()
+}
+
+func edgeImprint(scope governance.Scope, e *store.Edge) imprint {
+	return recordOf("edge").text(string(scope), string(e.Derived), string(e.Source), e.Rel).imprint()
+}
+
+func headImprint(scope governance.Scope, h *store.Head) imprint {
+	return recordOf("session").text(string(scope), string(h.ID)).number(int64(h.Revision)).
+		text(h.Format, h.Model, h.Encoding, string(h.About)).
+		number(int64(h.Messages), int64(h.Blocks), int64(h.Tokens), int64(h.Window), h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli()).
+		text(string(h.Summary)).imprint()
+}
+
+func itemImprint(scope governance.Scope, session transcript.SessionID, at int64, cell store.CellID) imprint {
+	return recordOf("item").text(string(scope), string(session)).number(at).text(string(cell)).imprint()
+}
+
+// blockImprint returns the imprint of a block with its cells, given its tools as they
+// are stored.
+func blockImprint(scope governance.Scope, session transcript.SessionID, b *store.Block, tools string) imprint {
+	r := recordOf("block").text(string(scope), string(session), string(b.ID)).number(int64(b.Turn)).
+		text(string(b.Kind), tools).number(int64(b.Tokens)).text(string(b.State), b.Form).
+		number(int64(b.Window)).text(string(b.Stub)).flag(b.Pinned, b.Off).number(int64(len(b.Cells)))
+	for _, id := range b.Cells {
+		r = r.text(string(id))
+	}
+	return r.imprint()
+}
+
+func entryImprint(scope governance.Scope, session transcript.SessionID, e *store.Entry) imprint {
+	return recordOf("entry").text(string(scope), string(session)).number(int64(e.Revision)).
+		text(e.ID, e.Op, string(e.Actor)).number(e.Time.UnixMilli()).blob(e.Data).imprint()
+}
+
+func logImprint(key int64, e *store.Entry) imprint {
+	return recordOf("log").number(key).text(e.ID, e.Op, string(e.Actor)).number(e.Time.UnixMilli()).blob(e.Data).imprint()
+}
+
+func statementImprint(scope governance.Scope, session transcript.SessionID, at int64, text string) imprint {
+	return recordOf("statement").text(string(scope), string(session)).number(at).text(text).imprint()
+}
+
+func docImprint(doc int64, scope governance.Scope, ref store.Ref) imprint {
+	return recordOf("doc").number(doc).text(string(scope), string(ref.Session), string(ref.Block)).imprint()
+}
+
+// artifactImprint returns the imprint of an artifact, given its key and that of the
+// update that wrote it.
+func artifactImprint(doc, key int64, a *store.Artifact) imprint {
+	expires := record{}.blob(nil)
+	if !a.Expires.IsZero() {
+		expires = record{}.number(a.Expires.UnixMilli())
+	}
+	r := recordOf("artifact").number(doc).text(string(a.ID)).number(key).text(string(a.Class), string(a.Status)).flag(a.Pinned).
+		text(string(a.Content), string(a.About)).number(a.Bytes, int64(a.Tokens)).text(a.Encoding, a.Source).
+		number(a.Created.UnixMilli(), a.Updated.UnixMilli())
+	return append(r, expires...).text(a.Address).blob(a.Gate).imprint()
+}
+
+// manifestImprint returns the imprint of a manifest without its body and its uses, given
+// its key.
+func manifestImprint(key int64, m *store.Manifest) imprint {
+	return recordOf("manifest").number(key).text(m.ID, string(m.Session)).number(m.Created.UnixMilli()).
+		text(m.Format, string(m.Tier)).number(int64(m.Budget), int64(m.Total)).blob(m.Seal[:]).imprint()
+}
+
+func bodyImprint(key int64, body []byte) imprint {
+	return recordOf("body").number(key).blob(blob(body)).imprint()
+}
+
+// usesImprint returns the imprint of the list of docs that a manifest uses.
+func usesImprint(key int64, docs []int64) imprint {
+	return recordOf("uses").number(key).number(docs...).imprint()
+}
+
+func outcomeImprint(key, manifest int64, o *store.Outcome) imprint {
+	return recordOf("outcome").number(key, manifest).text(string(o.Actor)).number(o.Time.UnixMilli()).blob(o.Data).imprint()
+}
+
+// tokenImprint returns the imprint of a token, given what it allows as it is stored.
+func tokenImprint(t *store.Token, scopes, permissions string) imprint {
+	r := recordOf("token").text(t.ID).blob(t.Hash).text(string(t.Actor), scopes, permissions, t.Note).number(t.Created.UnixMilli())
+	return r.value(millisOf(t.Expires)).value(millisOf(t.Revoked)).imprint()
+}
+
+// wordSum returns a sum over words as the index takes them, in any order.
+func wordSum(words string) (sum int64) {
+	for word := range strings.FieldsSeq(words) {
+		sum += wordValue([]byte(word))
+	}
+	return sum
+}
+
+// wordValue returns what one word adds to a sum.
+func wordValue(word []byte) int64 {
+	h := fnv.New64a()
+	h.Write(word)           // a hash takes everything
+	return int64(h.Sum64()) //nolint:gosec // any 64 bits will do
+}
+
+// damaged says that a row or a list is not as it was written.
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%s is not as it was written: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
+}
+
+// same reports whether two imprints are equal, and those of something.
+func same(have, want imprint) bool {
+	return have == want && !bytes.Equal(have[:], make([]byte, imprintSize))
+}
