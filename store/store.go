@@ -257,9 +257,13 @@ type Admin interface {
 	// Info describes the database.
 	Info(ctx context.Context) (*Info, error)
 
+	// Scopes returns the scopes of which there is anything, in order.
+	Scopes(ctx context.Context) ([]governance.Scope, error)
+
 	// Check verifies the database: its structure, every commitment, every
-	// reference from one record to another. Problems are no error: they are
-	// returned, in a stable order.
+	// reference from one record to another, and that each record is as it was
+	// written and none is missing, as far as a driver can tell. Problems are no
+	// error: they are returned, in a stable order.
 	Check(ctx context.Context) ([]string, error)
 
 	// Backup writes a consistent copy to a new file while others go on

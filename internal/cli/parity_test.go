@@ -83,6 +83,7 @@ var spellings = map[string]spelling{
 
 	"As":       {internal, internal},
 	"Bind":     {internal, internal},
+	"Check":    {internal, internal}, // it is of all scopes: "store check"
 	"Policy":   {internal, internal},
 	"Resident": {internal, internal},
 }

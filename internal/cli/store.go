@@ -69,12 +69,19 @@ func newStoreCheck(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Verify every byte of the store",
-		Long: `Check verifies the file's structure, the commitment of every text, and every
-reference. It lists what is wrong; then the exit code is 6.`,
+		Long: `Check verifies the file's structure, the commitment of every text, and that every
+row and every list is as it was written. It reads every session and compares each
+block with the bytes of the conversation and with what the journal says became of
+it, runs through every contract, and verifies every manifest and every artifact.
+It lists what is wrong; then the exit code is 6.
+
+Nothing that is not as it was written is ever returned: "recall" and all other
+commands fail with the exit code 6 instead. "carrel store restore" brings a backup
+back.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return g.existing(cmd, func(a *access, path string) error {
-				problems, err := a.store.Check(cmd.Context())
+				problems, err := a.Check(cmd.Context())
 				if err != nil {
 					return err
 				}

@@ -256,6 +256,14 @@ func (g *guard) Info(ctx context.Context) (*store.Info, error) {
 	return g.store.Info(ctx)
 }
 
+// Scopes implements [store.Admin].
+func (g *guard) Scopes(ctx context.Context) ([]governance.Scope, error) {
+	if err := g.whole(); err != nil {
+		return nil, err
+	}
+	return g.store.Scopes(ctx)
+}
+
 // Check implements [store.Admin].
 func (g *guard) Check(ctx context.Context) ([]string, error) {
 	if err := g.whole(); err != nil {

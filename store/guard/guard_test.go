@@ -42,7 +42,7 @@ var demands = map[string]governance.Permission{
 	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Candidates": governance.Read,
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
-	"Info": "", "Check": "", "Backup": "", "Close": "",
+	"Info": "", "Scopes": "", "Check": "", "Backup": "", "Close": "",
 }
 
 var storeType = reflect.TypeFor[store.Store]()

@@ -483,6 +483,16 @@ func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 	return info, nil
 }
 
+// Scopes implements [store.Admin].
+func (s *Store) Scopes(ctx context.Context) ([]governance.Scope, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.scopes)), nil
+}
+
 // Check implements [store.Admin].
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {

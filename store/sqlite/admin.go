@@ -2,12 +2,30 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
 )
+
+// Scopes implements [store.Admin].
+func (s *Store) Scopes(ctx context.Context) (all []governance.Scope, err error) {
+	err = s.view(ctx, func(v view) error {
+		return v.each(func(rows *sql.Rows) error {
+			var scope governance.Scope
+			err := rows.Scan(&scope)
+			all = append(all, scope)
+			return err
+		}, selectScopes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
 
 // Info implements [store.Admin].
 func (s *Store) Info(ctx context.Context) (*store.Info, error) {

@@ -271,17 +271,11 @@ func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 	m.Version &= placeMask
 	m.Body = body
 	var docs []int64
-	err = v.each(func(rows *sql.Rows) error {
-		var doc int64
-		var id store.ArtifactID
-		err := rows.Scan(&doc, &id)
-		docs, m.Uses = append(docs, doc), append(m.Uses, id)
-		return err
-	}, selectUses, key)
+	err = v.each(collectUses(&docs, &m.Uses), selectUses, key)
 	if err != nil {
 		return nil, err
 	}
-	if !same(bodyImprint(key, body), bodyPrint) || !same(usesImprint(key, docs), usesPrint) {
+	if !same(bodyImprint(key, body), bodyPrint) || !same(usesImprint(key, docs, m.Uses), usesPrint) {
 		return nil, damaged("manifest %s", m.ID)
 	}
 	err = v.each(func(rows *sql.Rows) error {
@@ -293,6 +287,17 @@ func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 		err = damaged("the list of outcomes of manifest %s", m.ID)
 	}
 	return m, err
+}
+
+// collectUses collects what a manifest uses, in order.
+func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var doc int64
+		var id store.ArtifactID
+		err := rows.Scan(&doc, &id)
+		*docs, *ids = append(*docs, doc), append(*ids, id)
+		return err
+	}
 }
 
 // scanOutcome returns the outcome in a row, if it is as it was written.

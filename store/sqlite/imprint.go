@@ -184,9 +184,13 @@ func bodyImprint(key int64, body []byte) imprint {
 	return recordOf("body").number(key).blob(blob(body)).imprint()
 }
 
-// usesImprint returns the imprint of the list of docs that a manifest uses.
-func usesImprint(key int64, docs []int64) imprint {
-	return recordOf("uses").number(key).number(docs...).imprint()
+// usesImprint returns the imprint of the list of artifacts that a manifest uses.
+func usesImprint(key int64, docs []int64, ids []store.ArtifactID) imprint {
+	r := recordOf("uses").number(key)
+	for i, doc := range docs {
+		r = r.number(doc).text(string(ids[i]))
+	}
+	return r.imprint()
 }
 
 func outcomeImprint(key, manifest int64, o *store.Outcome) imprint {

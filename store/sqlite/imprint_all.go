@@ -230,11 +230,11 @@ func imprintManifests(w *writer) error {
 			return err
 		}
 		key := int64(m.Version)
-		docs, err := w.numbers(selectUsedDocs, key)
-		if err != nil {
+		var docs []int64
+		if err := w.each(collectUses(&docs, &m.Uses), selectUses, key); err != nil {
 			return err
 		}
-		print, bodyPrint, uses := manifestImprint(key, m), bodyImprint(key, body), usesImprint(key, docs)
+		print, bodyPrint, uses := manifestImprint(key, m), bodyImprint(key, body), usesImprint(key, docs, m.Uses)
 		return w.exec(insertManifestImprint, key, print.blob(), bodyPrint.blob(), uses.blob())
 	}, oldManifests)
 	if err != nil {

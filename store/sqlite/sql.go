@@ -187,8 +187,7 @@ const (
 	selectManifests   = manifestColumns + manifestTables + `WHERE m.log_key BETWEEN ?1 AND ?1 | 0xffffffffff ORDER BY m.log_key DESC`
 	selectUses        = `
 		SELECT u.doc, coalesce(artifact_id, '') FROM manifest_use u LEFT JOIN artifact a USING (doc) WHERE u.log_key = ?1 ORDER BY ord`
-	selectUsedDocs = `SELECT doc FROM manifest_use WHERE log_key = ?1 ORDER BY ord`
-	selectUsers    = `
+	selectUsers = `
 		SELECT u.log_key, manifest_id
 		FROM artifact a JOIN manifest_use u USING (doc) JOIN manifest m ON m.log_key = u.log_key
 		WHERE a.num = ?1 >> 40 AND artifact_id = ?2`
@@ -285,8 +284,11 @@ const (
 	selectEdgeTotals = `
 		SELECT name, coalesce(t.edges, zeroblob(16))
 		FROM (SELECT name FROM scope_total UNION SELECT scope FROM edge) LEFT JOIN scope_total t USING (name) ORDER BY name`
-	selectAllSessions  = `SELECT scope, session_id FROM session UNION SELECT scope, session_id FROM session_total ORDER BY 1, 2`
-	selectAllScopes    = `SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
+	selectAllSessions = `SELECT scope, session_id FROM session UNION SELECT scope, session_id FROM session_total ORDER BY 1, 2`
+	selectAllScopes   = `SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
+	selectScopes      = `
+		SELECT scope FROM session UNION SELECT scope FROM session_total
+		UNION SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
 	selectAllDocs      = `SELECT doc, scope, session_id, block_id, imprint FROM doc ORDER BY doc`
 	selectMigrations   = `SELECT version, name FROM migration ORDER BY version`
 	selectDocSums      = `SELECT doc, coalesce(words, 0) FROM doc`

@@ -345,7 +345,8 @@ func (s *Store) explain(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	case codes.SQLITE_NOTADB:
 		return fmt.Errorf("%s is no database: %w: %w", s.path, store.ErrCorrupt, err)
-	case codes.SQLITE_CORRUPT, codes.SQLITE_FORMAT:
+	case codes.SQLITE_CORRUPT, codes.SQLITE_FORMAT,
+		codes.SQLITE_ERROR: // of a statement that is right for the schema that the file says it has
 		return fmt.Errorf("%s: %w: %w", s.path, store.ErrCorrupt, err)
 	default:
 		return fmt.Errorf("%s: %w", s.path, err)

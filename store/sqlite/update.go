@@ -231,7 +231,7 @@ func (w *writer) addManifest(j *update) error {
 			return during(err, "manifest %s: artifact %s", m.ID, id)
 		}
 	}
-	print, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs)
+	print, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs, m.Uses)
 	if err := w.exec(insertManifestImprint, j.key(), print.blob(), body.blob(), uses.blob()); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ var checks = []check{
 	{"nothing that goes in or comes out is shared", nothingIsShared},
 	{"a context that is done is an error and changes nothing", contextDone},
 	{"Info counts sessions, blocks and cells", info},
+	{"Scopes returns the scopes that have anything, in order", scopes},
 	{"Check finds nothing in a sound store and names a head that is wrong", checkNamesHeads},
 	{"Backup makes a new file and fails with fs.ErrExist if there is one", backup},
 }
@@ -997,6 +998,10 @@ func contextDone(t *testing.T, s store.Store) {
 			_, err := s.Info(ctx)
 			return err
 		},
+		"Scopes": func(ctx context.Context, _ governance.Scope, _ transcript.SessionID) error {
+			_, err := s.Scopes(ctx)
+			return err
+		},
 		"Check": func(ctx context.Context, _ governance.Scope, _ transcript.SessionID) error {
 			_, err := s.Check(ctx)
 			return err
@@ -1019,6 +1024,19 @@ func info(t *testing.T, s store.Store) {
 	}
 	if got.Sessions != 2 || got.Blocks != 6 || got.Cells != 10 || got.Bytes <= 0 || got.Driver == "" || got.Version == "" || got.Schema < 1 {
 		t.Errorf("Info = %+v, want 2 sessions, 6 blocks, 10 cells and all else filled in", got)
+	}
+}
+
+func scopes(t *testing.T, s store.Store) {
+	if got, err := s.Scopes(t.Context()); len(got) != 0 || err != nil {
+		t.Errorf("Scopes of an empty store = %q, %v", got, err)
+	}
+	apply(t, s, "b", "s", 0, fullChange("x"))
+	apply(t, s, "a", "s", 0, fullChange("y"))
+	update(t, s, "c", fullUpdate("z"))
+	want := []governance.Scope{"a", "b", "c"}
+	if got, err := s.Scopes(t.Context()); !slices.Equal(got, want) || err != nil {
+		t.Errorf("Scopes = %q, %v; want %q", got, err, want)
 	}
 }
 
