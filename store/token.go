@@ -13,7 +13,7 @@ import (
 // whether somebody has it.
 type Token struct {
 	ID          string                    `json:"id"` // such as "tok_5c1f09ab"; part of the token
-	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole token, under a key that is not in the store
+	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole token and what it allows, under a key that is not in the store; zeros once it is revoked
 	Actor       governance.Actor          `json:"actor"`
 	Scopes      []governance.ScopePattern `json:"scopes"`
 	Permissions []governance.Permission   `json:"permissions"`
@@ -38,8 +38,9 @@ type Tokens interface {
 	// Tokens returns all tokens by time of creation, then by id.
 	Tokens(ctx context.Context) ([]Token, error)
 
-	// RevokeToken says, durably, that a token is not valid from a time on. One that
-	// was revoked before keeps the time of that. It returns ErrNotFound if there is
+	// RevokeToken says, durably, that a token is not valid from a time on, and erases
+	// its hash, so that nothing makes it valid again. One that was revoked before keeps
+	// the time of that. It returns ErrNotFound if there is
 	// none, and refuses the zero time, which means never.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 }

@@ -122,7 +122,7 @@ func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *s
 		if text, t.ID, err = a.invent(); err != nil {
 			return "", nil, err
 		}
-		t.Hash = a.key.hash(text)
+		t.Hash = a.key.hash(text, t)
 		if err = a.tokens.AddToken(ctx, t); err == nil {
 			return text, t, nil
 		}
@@ -167,15 +167,20 @@ func idOf(text string) (id string, ok bool) {
 	return "tok_" + digits, true
 }
 
-// Verify returns what a token allows. That it is none, unknown, wrong, revoked or
-// expired is all the same [api.ErrUnauthenticated]; that the store could not be asked
-// is another error.
+// ErrUnbound means that a token was made by a version of carrel whose tokens were not
+// bound to what they allow. It is an [api.ErrUnauthenticated].
+var ErrUnbound = fmt.Errorf("%w: this one was made by an earlier version, when what is stored of a token could be edited to allow more: make another with carrel token create",
+	api.ErrUnauthenticated)
+
+// Verify returns what a token allows. That it is none, unknown, wrong, revoked, expired,
+// or no longer allows what it was made for, is all the same [api.ErrUnauthenticated];
+// that the store could not be asked is another error. A token of an earlier version is
+// an [ErrUnbound], and only who has it is told so.
 func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant, error) {
 	id, ok := idOf(text)
 	if !ok {
 		return nil, api.ErrUnauthenticated
 	}
-	hash := a.key.hash(text)
 	t, err := a.tokens.Token(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -183,8 +188,12 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 	case err != nil:
 		return nil, err
 	}
-	same := hmac.Equal(hash, t.Hash)
+	same := hmac.Equal(a.key.hash(text, t), t.Hash)
+	unbound := hmac.Equal(a.key.unbound(text), t.Hash)
 	expired := !t.Expires.IsZero() && !a.now().Before(t.Expires)
+	if unbound && !expired && t.Revoked.IsZero() {
+		return nil, ErrUnbound
+	}
 	if !same || t.ID == "" || expired || !t.Revoked.IsZero() {
 		return nil, api.ErrUnauthenticated
 	}

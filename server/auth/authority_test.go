@@ -3,6 +3,9 @@ package auth_test
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -305,6 +308,82 @@ func TestRevoke(t *testing.T) {
 	_, err := a.Revoke(t.Context(), "Bearer "+text)
 	if err == nil || strings.Contains(err.Error(), text[len(auth.Prefix)+9:]) {
 		t.Error("an error shows a token")
+	}
+}
+
+// A row that was edited is no token, whichever column allows more.
+func TestEditedRows(t *testing.T) {
+	for what, edit := range map[string]func(t *store.Token){
+		"scopes":      func(t *store.Token) { t.Scopes = append(t.Scopes, "*") },
+		"no scope":    func(t *store.Token) { t.Scopes = t.Scopes[:0] },
+		"permissions": func(t *store.Token) { t.Permissions = append(t.Permissions, governance.Erase) },
+		"order":       func(t *store.Token) { slices.Reverse(t.Permissions) },
+		"actor":       func(t *store.Token) { t.Actor = "root" },
+		"expiry":      func(t *store.Token) { t.Expires = t.Expires.Add(time.Hour) },
+		"no expiry":   func(t *store.Token) { t.Expires = time.Time{} },
+		"created":     func(t *store.Token) { t.Created = t.Created.Add(time.Hour) },
+		"id":          func(t *store.Token) { t.ID = "tok_00000000" },
+	} {
+		tokens := &edited{Store: memory.New(), edit: func(*store.Token) {}}
+		a := auth.NewAuthority(tokens, newKey(t), &auth.AuthorityOptions{Now: clock})
+		text, _ := mint(t, a, request())
+		if _, err := a.Verify(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		tokens.edit = edit
+		if g, err := a.Verify(t.Context(), text); !errors.Is(err, api.ErrUnauthenticated) || errors.Is(err, auth.ErrUnbound) {
+			t.Errorf("%s: Verify = %+v, %v; want ErrUnauthenticated", what, g, err)
+		}
+	}
+}
+
+// edited is a store whose tokens somebody has edited.
+type edited struct {
+	*memory.Store
+
+	edit func(t *store.Token)
+}
+
+func (e *edited) Token(ctx context.Context, id string) (*store.Token, error) {
+	t, err := e.Store.Token(ctx, id)
+	if err == nil {
+		e.edit(t)
+	}
+	return t, err
+}
+
+// A token of a version that did not bind it is refused, and who has it is told why.
+func TestUnboundTokens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	key, err := auth.LoadKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := hex.DecodeString(strings.TrimSpace(string(digits)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := auth.Prefix + "12345678_" + strings.Repeat("A", 43)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	s := memory.New()
+	err = s.AddToken(t.Context(), &store.Token{
+		ID: "tok_12345678", Hash: mac.Sum(nil), Actor: "ci", Scopes: []governance.ScopePattern{"*"},
+		Permissions: []governance.Permission{governance.Read}, Created: epoch,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock})
+	if _, err := a.Verify(t.Context(), text); !errors.Is(err, auth.ErrUnbound) || !errors.Is(err, api.ErrUnauthenticated) {
+		t.Errorf("Verify: %v, want ErrUnbound", err)
+	}
+	if _, err := a.Verify(t.Context(), text[:len(text)-1]+"B"); errors.Is(err, auth.ErrUnbound) {
+		t.Error("who does not have the token is told about it")
 	}
 }
 

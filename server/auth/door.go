@@ -209,7 +209,7 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 	case errors.Is(err, api.ErrUnauthenticated):
 		d.failures.failed(address)
 		challenge(w, r.Header)
-		refuse(w, http.StatusUnauthorized, api.ErrUnauthenticated)
+		refuse(w, http.StatusUnauthorized, err)
 		return
 	case err != nil:
 		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no token

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,6 +14,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/carrel-dev/carrel/store"
 )
 
 // keySize is how many bytes a key has.
@@ -30,10 +35,44 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[key]") }
 // and nowhere else.
 func (Key) MarshalText() ([]byte, error) { return nil, errors.New("a key is not written") }
 
-// hash returns what a store keeps of a token.
-func (k *Key) hash(token string) []byte {
+// hash returns what a store keeps of a token: a code over the token and over what it
+// allows. Who has neither the token nor the key cannot make one for something else, so
+// that a row that was edited is no token.
+func (k *Key) hash(token string, t *store.Token) []byte {
 	h := hmac.New(sha256.New, k.secret[:])
-	h.Write([]byte(token)) // a hash takes everything
+	part := func(texts ...string) {
+		for _, s := range texts {
+			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
+			h.Write([]byte(s)) // a hash takes everything
+		}
+	}
+	list := func(n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) } //nolint:gosec // it is a length
+	part("token/v2", token, t.ID, string(t.Actor))
+	list(len(t.Scopes))
+	for _, s := range t.Scopes {
+		part(string(s))
+	}
+	list(len(t.Permissions))
+	for _, p := range t.Permissions {
+		part(string(p))
+	}
+	part(stamp(t.Created), stamp(t.Expires))
+	return h.Sum(nil)
+}
+
+// stamp returns a time in whole milliseconds, or nothing if it is zero.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// unbound returns what a store kept of a token before it was a code over what the token
+// allows, too.
+func (k *Key) unbound(token string) []byte {
+	h := hmac.New(sha256.New, k.secret[:])
+	h.Write([]byte(token))
 	return h.Sum(nil)
 }
 

@@ -74,7 +74,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 		return fmt.Errorf("token %s: %w", id, store.ErrNotFound)
 	}
 	if t.Revoked.IsZero() {
-		t.Revoked = wholeMillis(at)
+		t.Revoked, t.Hash = wholeMillis(at), make([]byte, store.HashSize)
 	}
 	return nil
 }

@@ -264,7 +264,7 @@ const (
 	tokenColumns = `SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint FROM token `
 	selectToken  = tokenColumns + `WHERE token_id = ?1`
 	selectTokens = tokenColumns + `ORDER BY created, token_id`
-	revokeToken  = `UPDATE token SET revoked = ?2, imprint = ?3 WHERE token_id = ?1`
+	revokeToken  = `UPDATE token SET revoked = ?2, imprint = ?3, hash = ?4 WHERE token_id = ?1`
 
 	selectTokenCounts = `SELECT (SELECT count(*) FROM token), coalesce((SELECT tokens FROM token_total), -1)`
 )

@@ -50,11 +50,11 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 			return err
 		}
 		intact := row.intact()
-		row.Revoked = at
+		row.Revoked, row.Hash = at, make([]byte, store.HashSize)
 		if intact { // else nothing shall say that it is as it was written
 			row.print = tokenImprint(&row.Token, row.scopes, row.permissions)
 		}
-		return w.exec(revokeToken, id, at.UnixMilli(), row.print.blob())
+		return w.exec(revokeToken, id, at.UnixMilli(), row.print.blob(), row.Hash)
 	}})
 	return s.ofToken(id, err)
 }

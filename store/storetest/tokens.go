@@ -191,7 +191,7 @@ func revokeTwice(t *testing.T, open func() store.Tokens) {
 			t.Fatalf("RevokeToken: %v", err)
 		}
 		want := newToken("tok_1")
-		want.Revoked = first
+		want.Revoked, want.Hash = first, make([]byte, store.HashSize)
 		equal(t, "token", token(t, s, "tok_1"), want)
 	}
 	equal(t, "the other token", token(t, s, "tok_2"), other)
@@ -235,7 +235,7 @@ func tokenTimes(t *testing.T, open func() store.Tokens) {
 		t.Fatal(err)
 	}
 	want := newToken("tok_1")
-	want.Revoked = epoch
+	want.Revoked, want.Hash = epoch, make([]byte, store.HashSize)
 	got := token(t, s, "tok_1")
 	equal(t, "token", got, want)
 	for _, at := range []time.Time{got.Created, got.Expires, got.Revoked} {
