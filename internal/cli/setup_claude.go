@@ -28,7 +28,7 @@ func claudeHooks() []claudeHook {
 		{event: "PreCompact"},
 		{event: "PostCompact", async: true},
 		{event: "UserPromptSubmit", async: true},
-		{event: "Stop", async: true},
+		{event: "Stop"},
 		{event: "SessionEnd"},
 	}
 }

@@ -83,6 +83,8 @@ func newAgent(t *testing.T, script ...fakeupstream.Step) *agent {
 		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		// Without a window that is set, older releases wait for the provider's refusal.
+		fmt.Sprintf("CLAUDE_CODE_AUTO_COMPACT_WINDOW=%d", compactWindow),
 	}
 	t.Cleanup(func() {
 		if t.Failed() {

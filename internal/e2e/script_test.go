@@ -7,9 +7,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/fakeupstream"
 )
 
-// tooMany is a length of a request, in tokens, at which the agent compacts its
-// conversation by itself.
-const tooMany = 990_000
+// A window of compactWindow tokens is the smallest that the agent can be told to keep
+// to, and tooMany is a length of a request at which it then compacts the conversation
+// by itself. It must be little above the agent's threshold, which is 67,000: if more
+// than the threshold is said to be there before the conversation begins, the agent
+// finds that no compaction helps.
+const (
+	compactWindow = 100_000
+	tooMany       = 67_200
+)
 
 // step is a step of the conversation.
 func step(name string, blocks ...fakeupstream.Block) fakeupstream.Step {

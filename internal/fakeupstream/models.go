@@ -35,8 +35,9 @@ func Models() []Model {
 	return models
 }
 
-// modelNamed returns the entry of a table that a model goes by.
-func modelNamed(table []Model, name string) (Model, bool) {
+// ModelNamed returns the entry of a table that a model goes by, and whether there is
+// one.
+func ModelNamed(table []Model, name string) (Model, bool) {
 	var best Model
 	for _, m := range table {
 		if (name == m.Name || strings.HasPrefix(name, m.Name+"-")) && len(m.Name) > len(best.Name) {

@@ -99,7 +99,7 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 func (s *Server) thinks(b *body) bool {
 	switch text(thinking(b), "type") {
 	case "":
-		m, _ := modelNamed(s.models, b.model)
+		m, _ := ModelNamed(s.models, b.model)
 		return m.Bound
 	case "disabled":
 		return false

@@ -241,7 +241,7 @@ func (s *Server) judge(r *Request, counting bool) (prefix, []dropped, *Refusal) 
 	if refusal != nil {
 		return prefix{}, nil, refusal
 	}
-	m, ok := modelNamed(s.models, b.model)
+	m, ok := ModelNamed(s.models, b.model)
 	if !ok {
 		return prefix{}, nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "model: " + b.model}
 	}
