@@ -33,6 +33,12 @@ type StashRequest struct {
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 
+	// FirstLine is the number that the first line of the output has in its file, if
+	// the output is a part of a file: then each line in the pointer has its number in
+	// the file in front, and a tab between. Without it no number is added, except in
+	// front of the lines that are picked from the middle.
+	FirstLine int `json:"first_line,omitempty"`
+
 	// Tokens is how large the pointer may be, [StashTokens] by default. An output
 	// that fits stands in it whole.
 	Tokens token.Count `json:"tokens,omitempty"`
@@ -71,11 +77,15 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 	if req.Tokens != 0 && req.Tokens < LeastStashTokens {
 		return nil, fmt.Errorf("%w: a pointer of %d tokens, below %d", ErrRequest, req.Tokens, LeastStashTokens)
 	}
+	if req.FirstLine < 0 {
+		return nil, fmt.Errorf("%w: the first line has the number %d, below 1", ErrRequest, req.FirstLine)
+	}
 	if err := e.checkPut(put); err != nil {
 		return nil, err
 	}
 	p := &pointing{
 		engine: e, scope: scope, text: string(req.Content), limit: cmp.Or(req.Tokens, StashTokens), tool: req.Tool, input: req.Input,
+		numbered: req.FirstLine > 0, first: max(req.FirstLine, 1),
 	}
 	if req.Session != "" {
 		if p.before, err = e.load(ctx, scope, req.Session); err != nil {

@@ -39,6 +39,9 @@ type pointing struct {
 	text   string
 	limit  token.Count
 
+	numbered bool // each line is shown behind its number
+	first    int  // number of the first line
+
 	before *held           // the history that says what is likely to be needed, or nil
 	tool   string          // that said the text, or empty
 	input  json.RawMessage // what it was called with
@@ -50,15 +53,17 @@ type pointing struct {
 func (p *pointing) pointer() string {
 	mark := stashMark(p.id, p.text) + "\n"
 	if len(p.text) <= longestToken*int(p.limit) {
-		if all := mark + p.text; p.count(all) <= p.limit {
+		if all := mark + p.shown(p.text, p.first); p.count(all) <= p.limit {
 			return all
 		}
 	}
 	head := p.head(p.text, p.limit/headPart)
 	tail := p.tail(p.text[len(head):], p.limit/tailPart)
 	m := p.middle(head, tail)
+	above := mark + lined(p.shown(head, p.first))
+	below := p.shown(tail, p.lineAt(len(p.text)-len(tail)))
 	for room := p.limit; ; {
-		text := mark + lined(head) + m.text(p.picks(m, room-p.count(mark+lined(head)+m.marks()))) + tail
+		text := above + m.text(p.picks(m, room-p.count(above+m.marks()))) + below
 		over := p.count(text) - p.limit
 		if over <= 0 || room <= over {
 			return text
@@ -69,6 +74,22 @@ func (p *pointing) pointer() string {
 
 // longestToken is how many bytes one token has at most in what anybody would read.
 const longestToken = 64
+
+// lineAt returns the number of the line that an offset in the text is in.
+func (p *pointing) lineAt(offset int) int { return p.first + strings.Count(p.text[:offset], "\n") }
+
+// shown returns lines as the pointer shows them. The first of them has a number.
+func (p *pointing) shown(lines string, number int) string {
+	if !p.numbered {
+		return lines
+	}
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		fmt.Fprintf(&b, "%d\t%s", number, line)
+		number++
+	}
+	return b.String()
+}
 
 func (p *pointing) count(text string) token.Count { return p.engine.artifactCounter().Count(text) }
 
@@ -99,9 +120,10 @@ func lined(text string) string {
 // head returns the first lines of a text that fit. If not even one does, it is the
 // beginning of that.
 func (p *pointing) head(text string, limit token.Count) string {
-	end := 0
+	end, number := 0, p.first
 	for line := range strings.Lines(text) {
-		n := p.count(line)
+		n := p.count(p.shown(line, number))
+		number++
 		if n > limit {
 			break
 		}
@@ -112,7 +134,7 @@ func (p *pointing) head(text string, limit token.Count) string {
 		return text[:end]
 	}
 	cut := cutBytes(text, longestToken*int(limit))
-	for p.count(cut) > limit {
+	for p.count(p.shown(cut, p.first)) > limit {
 		cut = cutBytes(cut, len(cut)*3/4)
 	}
 	return cut
@@ -120,10 +142,11 @@ func (p *pointing) head(text string, limit token.Count) string {
 
 // tail returns the last lines of a text that fit, or the end of the last one.
 func (p *pointing) tail(text string, limit token.Count) string {
-	start := len(text)
+	start, number := len(text), p.first+linesIn(p.text)
 	for start > 0 {
 		from := strings.LastIndexByte(text[:start-1], '\n') + 1
-		n := p.count(text[from:start])
+		number--
+		n := p.count(p.shown(text[from:start], number))
 		if n > limit {
 			break
 		}
@@ -134,7 +157,7 @@ func (p *pointing) tail(text string, limit token.Count) string {
 		return text[start:]
 	}
 	cut := endBytes(text, longestToken*int(limit))
-	for p.count(cut) > limit {
+	for p.count(p.shown(cut, p.first+linesIn(p.text)-1)) > limit {
 		cut = endBytes(cut, len(cut)*3/4)
 	}
 	return cut
@@ -161,6 +184,8 @@ type middle struct {
 	last  int // number of its last line
 	bytes int
 	all   string // the text
+	mark  string // between the number of a line and the line
+	exact bool   // lines are shown with their indentation
 }
 
 // middle reads head, middle and tail as three results that came last in the
@@ -173,7 +198,10 @@ func (p *pointing) middle(head, tail string) *middle {
 	}
 	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.text, bytes: len(p.text) - len(head) - len(tail)}
 	between := p.text[m.from : m.from+m.bytes]
-	m.first = strings.Count(head, "\n") + 1
+	m.first, m.mark = p.lineAt(len(head)), ": "
+	if p.numbered {
+		m.mark, m.exact = "\t", true
+	}
 	m.last = m.first + linesIn(between) - 1
 
 	const call = "carrel-stash"
@@ -389,14 +417,28 @@ func (m *middle) text(picks []int32) string {
 		line += strings.Count(m.all[m.from+at:m.from+from], "\n")
 		at = from
 		text := m.lines(m.block, picks[:n])[1:]
+		if m.exact {
+			text = m.indent(from) + text
+		}
 		shown += len(text)
-		fmt.Fprintf(&b, "%d: %s\n", line, text)
+		fmt.Fprintf(&b, "%d%s%s\n", line, m.mark, text)
 		picks = picks[n:]
 	}
 	if b.Len() == 0 {
 		return m.left(m.bytes, false)
 	}
 	return m.left(max(m.bytes-shown, 0), true) + b.String() + theEnd
+}
+
+// indent returns the white space between the beginning of a line of the middle and an
+// offset in it, or nothing if there is something else.
+func (m *middle) indent(offset int) string {
+	before := m.all[m.from : m.from+offset]
+	space := before[strings.LastIndexByte(before, '\n')+1:]
+	if strings.TrimLeft(space, " \t") != "" {
+		return ""
+	}
+	return space
 }
 
 // shortPointer is the pointer that a context carries, which has many pieces: head and

@@ -3,6 +3,7 @@ package carrel_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -101,6 +102,7 @@ func TestStashRefuses(t *testing.T) {
 	}{
 		{"a pointer that has no room for its own words", carrel.StashRequest{Content: []byte("x"), Tokens: carrel.LeastStashTokens - 1}, carrel.ErrRequest},
 		{"a pointer below nothing", carrel.StashRequest{Content: []byte("x"), Tokens: -1}, carrel.ErrRequest},
+		{"a first line below the first", carrel.StashRequest{Content: []byte("x"), FirstLine: -1}, carrel.ErrRequest},
 		{"a session that is not there", carrel.StashRequest{Content: []byte("x"), Session: "nobody"}, store.ErrNotFound},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -109,6 +111,59 @@ func TestStashRefuses(t *testing.T) {
 			}
 			if list, err := b.Artifacts(t.Context(), scope, &carrel.ArtifactsRequest{Stash: true, All: true}); err != nil || len(list) != 0 {
 				t.Errorf("%d artifacts were kept, %v", len(list), err)
+			}
+		})
+	}
+}
+
+// Each line of a part of a file that a pointer shows has its number in the file in
+// front, whether it stands in the head, in the tail or between them.
+func TestPointerNumbersLines(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines int
+		first int
+		short bool // all of it fits
+	}{
+		{"a whole file", 3479, 1, false},
+		{"a part of one", 3479, 1001, false},
+		{"a part that fits", 20, 77, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := make([]string, c.lines)
+			for i := range lines {
+				lines[i] = fmt.Sprintf("func F%d() error { return check(%d) }", i, i*i)
+			}
+			lines[c.lines/2] = "\tpanic(\"the symbol table is damaged\")"
+			text := strings.Join(lines, "\n") + "\n"
+			b := newBench(t, memory.New(), carrel.Options{})
+			res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), FirstLine: c.first})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown := make(map[int]bool)
+			for line := range strings.Lines(res.Pointer) {
+				line = strings.TrimSuffix(line, "\n")
+				if strings.HasPrefix(line, "[carrel: ") {
+					continue
+				}
+				digits, said, _ := strings.Cut(line, "\t")
+				n, err := strconv.Atoi(digits)
+				if err != nil || n < c.first || n >= c.first+c.lines || lines[n-c.first] != said {
+					t.Fatalf("the pointer shows %q, which is no line with its number", line)
+				}
+				shown[n] = true
+			}
+			for _, i := range []int{0, c.lines / 2, c.lines - 1} {
+				if !shown[c.first+i] {
+					t.Errorf("the pointer does not show line %d", c.first+i)
+				}
+			}
+			if whole := len(shown) == c.lines; whole != c.short {
+				t.Errorf("the pointer shows %d lines of %d", len(shown), c.lines)
+			}
+			if left := fmt.Sprintf("lines %d to", c.first+c.lines); strings.Contains(res.Pointer, left) {
+				t.Errorf("the pointer leaves out lines that the file does not have")
 			}
 		})
 	}
@@ -134,8 +189,9 @@ func TestPointerProperties(t *testing.T) {
 			return
 		}
 		limit := token.Count(rapid.IntRange(int(carrel.LeastStashTokens), 2500).Draw(rt, "tokens"))
+		first := rapid.SampledFrom([]int{0, 1, 99_998}).Draw(rt, "first line")
 		b := newBench(t, memory.New(), carrel.Options{})
-		res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), Tokens: limit, AllowSecrets: true})
+		res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), Tokens: limit, FirstLine: first, AllowSecrets: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -146,8 +202,23 @@ func TestPointerProperties(t *testing.T) {
 			rt.Fatalf("pointer is not text: %q", res.Pointer)
 		}
 		_, rest, _ := strings.Cut(res.Pointer, "\n")
-		if rest != text && !strings.Contains(rest, "[carrel: ") {
+		if rest != numbered(text, first) && !strings.Contains(rest, "[carrel: ") {
 			rt.Fatalf("pointer leaves out something and does not say so:\n%s", res.Pointer)
 		}
 	})
+}
+
+// numbered returns a text with the number of each line in front of it, or as it is if
+// the first has none.
+func numbered(text string, first int) string {
+	if first == 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, line := range strings.SplitAfter(text, "\n") {
+		if line != "" {
+			fmt.Fprintf(&b, "%d\t%s", first+i, line)
+		}
+	}
+	return b.String()
 }

@@ -2,7 +2,8 @@ package cli
 
 const topicHooks = `An agent runs "carrel hook CLIENT EVENT" when something happens, with the event as
 JSON on standard input. "carrel setup claude" writes that into the settings of Claude
-Code; the plug-in in the folder plugin of the repository brings it along.
+Code, ` + lowestClaude + ` or newer; the plug-in in the folder plugin of the repository brings it
+along.
 
   PostToolUse        a result of more than 25,000 bytes goes into the stash, and a
                      pointer takes its place before the model sees it: how to get
@@ -25,5 +26,10 @@ Settings:
   hook.limit      how long an event may take                       5s
   hook.secrets    stash credentials, too                           false
 
-The results of a call that failed are stashed by no hook: the client lets nobody
-change them.`
+The result of a call that failed stays as it is: Claude Code lets a hook comment on
+it, and not replace it. So what a command printed that ended with another exit code
+than 0 is not stashed, however long it is. The client itself cuts it to 10,000
+characters at its middle.
+
+Of a file that Read returns, each line that a pointer shows has its number in the file
+in front.`

@@ -78,7 +78,7 @@ func newAgent(t *testing.T, script ...fakeupstream.Step) *agent {
 	home := realDir(t)
 	a := &agent{t: t, program: program, home: home, config: filepath.Join(home, ".claude"), work: realDir(t), upstream: upstream}
 	a.env = []string{
-		"PATH=" + filepath.Dir(carrelProgram) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + strings.Join([]string{filepath.Dir(carrelProgram), filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME=" + home, "CLAUDE_CONFIG_DIR=" + a.config,
 		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",

@@ -12,13 +12,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Claude is the dialect of Claude Code, as version 2.1.329 speaks it.
+// Claude is the dialect of Claude Code, as versions 2.1.197 to 2.1.330 speak it.
 //
 // Standard output is a JSON object, or, before a compaction, plain text that joins the
-// instructions of whoever summarizes. The client checks a new result against the shape
-// that the tool's results have, and drops it silently if it differs: so only texts
-// within it are replaced. The end of a failed call can only be commented on, not
-// changed, so such results stay as they are.
+// instructions for the summary. The client checks a new result against the shape that
+// the tool's results have, and drops it silently if it differs: so only texts within it
+// are replaced. A failed call is told to other hooks (PostToolUseFailure), which can
+// comment on it and not replace it, so such results stay as they are.
+//
+// The client numbers the lines of a file that was read when it shows them to the model,
+// from the first on without a gap. A pointer leaves lines out, so these numbers would be
+// wrong. The cells of a notebook, another shape of the same tool's results, are shown
+// as they are: the pointer to a file becomes one cell, and has numbers of its own.
 type Claude struct{}
 
 // claudeEvent is what there is of an event's input that matters.
@@ -57,7 +62,7 @@ func (Claude) Read(event string, input []byte, large int) (*Event, error) {
 	}
 	_, err := in.replace(func(text string, whole file) (string, bool) {
 		if len(text) > large {
-			e.Outputs = append(e.Outputs, Output{Text: text, File: whole.path, Size: whole.size})
+			e.Outputs = append(e.Outputs, Output{Text: text, File: whole.path, Size: whole.size, Line: in.firstLine()})
 		}
 		return "", false
 	})
@@ -158,7 +163,7 @@ func claudeTexts(tool string) []string {
 	switch tool {
 	case "Bash", "PowerShell":
 		return []string{"stdout", "stderr"}
-	case "Read":
+	case toolRead:
 		return []string{"file.content"}
 	case "Grep":
 		return []string{"content"}
@@ -191,7 +196,46 @@ func (in *claudeEvent) with(old []Output, texts []string) (json.RawMessage, erro
 	if err != nil || !changed {
 		return nil, err
 	}
+	if in.Tool == toolRead {
+		return in.asCell(texts[0])
+	}
 	return out, nil
+}
+
+// toolRead is the tool that reads a file.
+const toolRead = "Read"
+
+// firstLine returns the number of the first line of a file that was read, or 0.
+func (in *claudeEvent) firstLine() int {
+	if in.Tool != toolRead {
+		return 0
+	}
+	return max(int(gjson.GetBytes(in.Response, "file.startLine").Int()), 1)
+}
+
+// A claudeNotebook is the result of a read as the cells of a notebook.
+type claudeNotebook struct {
+	Type string `json:"type"`
+	File struct {
+		Path  string       `json:"filePath"`
+		Cells []claudeCell `json:"cells"`
+	} `json:"file"`
+}
+
+type claudeCell struct {
+	ID       string `json:"cell_id"`
+	Type     string `json:"cellType"`
+	Language string `json:"language"`
+	Source   string `json:"source"`
+}
+
+// asCell returns a text as the only cell of a notebook. The client puts a tag around a
+// cell and adds nothing else to one of code in Python.
+func (in *claudeEvent) asCell(text string) (json.RawMessage, error) {
+	n := claudeNotebook{Type: "notebook"}
+	n.File.Path = gjson.GetBytes(in.Response, "file.filePath").Str
+	n.File.Cells = []claudeCell{{ID: "carrel", Type: "code", Language: "python", Source: "\n" + strings.TrimSuffix(text, "\n") + "\n"}}
+	return encode(n)
 }
 
 // replace calls f for each text that the model is shown and returns the result with
@@ -225,7 +269,7 @@ func readable(in *claudeEvent) bool {
 	switch in.Tool {
 	case "Bash", "PowerShell":
 		return !r.Get("isImage").Bool() && !r.Get("structuredContent").Exists()
-	case "Read":
+	case toolRead:
 		return r.Get("type").Str == "text"
 	}
 	return true

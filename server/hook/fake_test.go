@@ -70,9 +70,13 @@ func (e *engine) Stash(ctx context.Context, _ governance.Scope, req *carrel.Stas
 		id = len(e.stash)
 		e.stash, e.titles = append(e.stash, req.Content), append(e.titles, req.Title)
 	}
+	pointer := fmt.Sprintf("pointer %d by %s for %q", id, req.Tool, req.Session)
+	if req.FirstLine > 0 {
+		pointer += fmt.Sprintf(" from line %d", req.FirstLine)
+	}
 	return &carrel.StashResult{
 		Artifact: carrel.Artifact{ID: store.ArtifactID(fmt.Sprintf("id%d", id)), Bytes: int64(len(req.Content))},
-		Pointer:  fmt.Sprintf("pointer %d by %s for %q", id, req.Tool, req.Session),
+		Pointer:  pointer,
 	}, nil
 }
 

@@ -48,6 +48,9 @@ type Output struct {
 	// bytes. It counts only if both agree.
 	File string
 	Size int64
+
+	// Line is the number of the first line, if the text is a part of a file.
+	Line int
 }
 
 // An Answer is what the client is to be told. The zero value is nothing.

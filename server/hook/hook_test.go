@@ -22,7 +22,7 @@ var big = strings.Repeat("a line of the output\n", 2000) // 42 000 bytes
 
 type object = map[string]any
 
-// Each row is what the client of version 2.1.329 sends, and what it must be told for
+// Each row is what the clients of versions 2.1.197 and 2.1.330 send, and what it must be told for
 // the model to see the pointer.
 func TestResults(t *testing.T) {
 	c := newClient(t)
@@ -33,6 +33,12 @@ func TestResults(t *testing.T) {
 		r := object{"stdout": stdout, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false}
 		maps.Copy(r, more)
 		return r
+	}
+	cell := func(path, pointer string) object {
+		source := "\n" + pointer + "\n"
+		return object{"type": "notebook", "file": object{"filePath": path, "cells": []any{
+			object{"cell_id": "carrel", "cellType": "code", "language": "python", "source": source},
+		}}}
 	}
 	for _, tt := range []struct {
 		name     string
@@ -59,9 +65,15 @@ func TestResults(t *testing.T) {
 		},
 		{"a picture", "Bash", nil, bash(big, object{"isImage": true}), nil, nil},
 		{
-			"a file that was read", "Read", nil,
-			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "numLines": 2000.0}},
-			object{"type": "text", "file": object{"filePath": "/srv/a", "content": `pointer 0 by Read for "s1"`, "numLines": 2000.0}},
+			"a file that was read, whose lines the client would number anew", "Read", nil,
+			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "startLine": 1.0, "numLines": 2000.0}},
+			cell("/srv/a", `pointer 0 by Read for "s1" from line 1`),
+			[]string{big},
+		},
+		{
+			"a part of a file", "Read", object{"file_path": "/srv/a", "offset": 3479},
+			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "startLine": 3479.0, "numLines": 2000.0}},
+			cell("/srv/a", `pointer 0 by Read for "s1" from line 3479`),
 			[]string{big},
 		},
 		{"a picture that was read", "Read", nil, object{"type": "image", "file": object{"base64": big, "content": big}}, nil, nil},

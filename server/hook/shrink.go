@@ -37,7 +37,7 @@ func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
 	for i := range e.Outputs {
 		text, err := e.Outputs[i].whole()
 		if err == nil {
-			a.Outputs[i], err = r.stash(ctx, e, session, text)
+			a.Outputs[i], err = r.stash(ctx, e, session, text, e.Outputs[i].Line)
 		}
 		if err != nil {
 			failed = append(failed, err)
@@ -55,10 +55,11 @@ func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
 }
 
 // stash keeps a text and returns the pointer to it, or nothing if that is no shorter.
-func (r *run) stash(ctx context.Context, e *Event, session transcript.SessionID, text string) (string, error) {
+// The first line has a number if it is above 0.
+func (r *run) stash(ctx context.Context, e *Event, session transcript.SessionID, text string, line int) (string, error) {
 	res, err := r.engine.Stash(ctx, r.o.Scope, &carrel.StashRequest{
 		Content: []byte(text), Title: e.Title, Source: e.Tool, Session: session, Tool: e.Tool, Input: e.Input,
-		Tokens: r.o.Pointer, AllowSecrets: r.o.Secrets,
+		FirstLine: line, Tokens: r.o.Pointer, AllowSecrets: r.o.Secrets,
 	})
 	switch {
 	case err != nil:
