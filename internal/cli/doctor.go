@@ -28,8 +28,8 @@ func newDoctor(env *Env, g *globals) *cobra.Command {
 		Use:   "doctor",
 		Short: "Tell what keeps Carrel from working",
 		Long: `Doctor looks at what Carrel needs on this machine and what Claude Code needs of it:
-the program, the settings, the store, the hooks and the MCP server, the transcripts,
-and whether what it writes would be accepted. It changes nothing but for a file that
+the program, the settings, the store, the version of Claude Code, the hooks and the
+MCP server, the transcripts, and whether what it writes would be accepted. It changes nothing but for a file that
 it makes and removes beside the store. If something fails, the exit code is 1.`,
 		Args:        cobra.NoArgs,
 		Annotations: withoutFiles(), // broken ones are to be told of
@@ -37,7 +37,7 @@ it makes and removes beside the store. If something fails, the exit code is 1.`,
 			d := &doctor{g: g, env: env, root: cmd.Root()}
 			res := &doctorResult{Healthy: true, Checks: []doctorCheck{}}
 			for _, check := range []func(context.Context) doctorCheck{
-				d.program, d.settings, d.store, d.hooks, d.server, d.transcripts, d.validator,
+				d.program, d.settings, d.store, d.client, d.hooks, d.server, d.transcripts, d.validator,
 			} {
 				c := check(cmd.Context())
 				res.Checks = append(res.Checks, c)

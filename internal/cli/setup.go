@@ -33,8 +33,10 @@ func newSetupClaude(env *Env, g *globals) *cobra.Command {
 		Use:   "claude [--undo] [--print] [--scope user|project] [--mode hooks|mcp|all]",
 		Short: "Let Claude Code use Carrel",
 		Long: `Setup writes the hooks and the MCP server of Carrel into the settings of Claude Code:
-for you, or with --scope project for whoever works in this folder. It prints what it
-would change and asks; without a terminal it wants --yes, or the exit code is 10.
+for you, or with --scope project for everybody who works in this folder. It prints
+what it would change and asks; without a terminal it wants --yes, or the exit code
+is 10. Carrel needs Claude Code ` + lowestClaude + ` or newer: if the claude on the PATH is
+older, setup refuses with exit code 9 and changes nothing.
 
 Nothing else in the files is touched, comments included. A file that is changed for
 the first time is copied to one of the same name with .carrel-backup behind it.
@@ -45,9 +47,14 @@ stays. Doing either twice changes nothing.`,
   carrel setup claude --undo`,
 		Annotations: withoutFiles(),
 		Args:        cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(oneOf("--scope", s.scope, "user", "project"), oneOf("--mode", s.mode, "all", "hooks", "mcp")); err != nil {
 				return err
+			}
+			if !s.undo {
+				if err := g.newEnough(cmd.Context()); err != nil {
+					return err
+				}
 			}
 			files, err := g.claudeFiles(s.scope, s.mode)
 			if err != nil {
