@@ -22,6 +22,7 @@ import (
 // The headers of requests and responses.
 const (
 	HeaderScope       = "Carrel-Scope"    // whose context it is
+	HeaderSession     = "Carrel-Session"  // of MCP: the session that the agent is in
 	HeaderIdempotency = "Idempotency-Key" // the same key means the same write, which is made once
 	HeaderRequest     = "Carrel-Request"  // id of the request, in logs and spans, too
 )

@@ -35,7 +35,7 @@ var layers = []layer{
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "engine", packages: []string{"."}},
-	{name: "interface", packages: []string{"internal/api", "internal/telemetry"}},
+	{name: "interface", packages: []string{"internal/api", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "client"}},
 	{name: "drivers", packages: []string{"store/memory", "store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},

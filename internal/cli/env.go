@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/carrel-dev/carrel/internal/binding"
 )
 
 // An Env is all of the world that a command sees, apart from files.
@@ -16,6 +18,11 @@ type Env struct {
 
 	// Getenv returns the value of a variable, or "".
 	Getenv func(name string) string
+
+	// PID is the id of this process, and Processes are those that run; nil if they
+	// cannot be looked at.
+	PID       int
+	Processes binding.Table
 
 	// Dir is the working directory. The default is that of the process.
 	Dir string
@@ -37,6 +44,8 @@ func OS() *Env {
 	return &Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv:         os.Getenv,
+		PID:            os.Getpid(),
+		Processes:      binding.System,
 		Now:            time.Now, //nolint:forbidigo // this is where the clock comes in
 		StdinTerminal:  terminal(os.Stdin),
 		StdoutTerminal: terminal(os.Stdout),

@@ -84,6 +84,7 @@ func (g *globals) hook(ctx context.Context, args []string) error {
 	}
 	o := &hook.Options{Note: func(err error) { g.note("carrel: hook: %v", err) }}
 	settings.Hook(o)
+	o.Named = func(e *hook.Event) error { return g.bind(e, settings) }
 	o.Open = func(ctx context.Context) (hook.Engine, func() error, error) { return g.open(ctx, settings) }
 	return hook.Run(ctx, d, args[1], g.env.Stdin, g.env.Stdout, o)
 }

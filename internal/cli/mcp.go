@@ -9,6 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // agent is who acts through the tools, for the journal.
@@ -27,7 +28,10 @@ The tools are get_messages, discard_messages, status, compress, recall, search,
 assemble and pin. With --tools read there are only those that change nothing:
 get_messages, status, recall and search. There are resources, carrel://session/ID,
 carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
-Where a tool takes a session and none is named, it is the one updated last.
+
+Where a tool takes a session and none is named, it is the agent's own: the one that
+the hooks named last to the client that started this server, or that Claude Code named
+to the server. If neither is so, the tool refuses and lists the sessions there are.
 
 The store is made if it is not there. What goes wrong inside is logged to standard
 error, without content.`,
@@ -63,6 +67,11 @@ func (a *access) serveMCP(ctx context.Context, env *Env, g *globals, readOnly bo
 	of := func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
 		return engine, a.scope, grant, nil
 	}
-	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Version: readBuild().Version, Logger: g.logger(), Now: g.clock()})
+	o, err := g.owner(a, readOnly)
+	if err != nil {
+		return err
+	}
+	own := func(ctx context.Context, call string) (transcript.SessionID, error) { return o.own(ctx, call) }
+	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Own: own, Version: readBuild().Version, Logger: g.logger(), Now: g.clock()})
 	return s.ServeStdio(ctx, env.Stdin, env.Stdout)
 }

@@ -29,7 +29,8 @@ token, also on this machine: "carrel token create" makes one.
 
   /v1/…           the jobs, a route each; /v1/openapi.json describes them
   /v1/events      what happens, as a stream
-  /mcp            the Model Context Protocol, for agents
+  /mcp            the Model Context Protocol, for agents; the header Carrel-Session
+                  names the session that an agent is in
   /healthz        says that the process lives; needs no token, and so does /readyz
   /metrics        for Prometheus; wants the permission observe
 

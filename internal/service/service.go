@@ -30,6 +30,7 @@ import (
 	"github.com/carrel-dev/carrel/server/rest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // PathMCP is where the Model Context Protocol is spoken.
@@ -98,7 +99,7 @@ func New(o *Options) (*Service, error) {
 		Logger: o.Logger, Metrics: o.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
 	}))
 	if o.MCP {
-		tools := mcp.New(s.access, &mcp.Options{Version: o.Version, Logger: o.Logger, Now: s.opts.Now})
+		tools := mcp.New(s.access, &mcp.Options{Own: s.own, Version: o.Version, Logger: o.Logger, Now: s.opts.Now})
 		mux.Handle(PathMCP, s.scoped(tools.Handler()))
 	}
 	s.handler = door.Guard(mux)
@@ -117,9 +118,13 @@ func (s *Service) engine(ctx context.Context) (*carrel.Engine, *governance.Grant
 	return s.opts.Engine.As(g.Actor, guard.New(s.opts.Store, g, s.opts.Now)), g, nil
 }
 
-type scopeKey struct{}
+type (
+	scopeKey   struct{}
+	sessionKey struct{}
+)
 
-// scoped finds out whose context a request of an agent is about.
+// scoped finds out whose context a request of an agent is about, and in which session
+// the agent says that it is.
 func (s *Service) scoped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -127,6 +132,7 @@ func (s *Service) scoped(next http.Handler) http.Handler {
 			if scope, err := api.ScopeOf(r.Header, g); err == nil {
 				ctx = context.WithValue(ctx, scopeKey{}, scope)
 			}
+			ctx = context.WithValue(ctx, sessionKey{}, transcript.SessionID(r.Header.Get(api.HeaderSession)))
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -143,6 +149,15 @@ func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope,
 		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or no scope, and the token is not for one scope alone"}
 	}
 	return e, scope, g, nil
+}
+
+// own returns the session that the header of a request names: over HTTP nothing else
+// tells.
+func (s *Service) own(ctx context.Context, _ string) (transcript.SessionID, error) {
+	if id, _ := ctx.Value(sessionKey{}).(transcript.SessionID); id != "" {
+		return id, nil
+	}
+	return "", mcp.ErrUnbound
 }
 
 // ready fails if the store does not answer.

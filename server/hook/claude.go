@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // Claude is the dialect of Claude Code, as versions 2.1.197 to 2.1.330 speak it.
@@ -38,6 +40,10 @@ type claudeEvent struct {
 // Read implements [Dialect].
 func (Claude) Read(event string, input []byte, large int) (*Event, error) {
 	none := &Event{}
+	if claudeHolds(event) {
+		none.Session = transcript.SessionID(gjson.GetBytes(input, "session_id").Str)
+		none.Transcript = gjson.GetBytes(input, "transcript_path").Str
+	}
 	if event == "PostToolUse" && len(input) <= large {
 		return none, nil
 	}
@@ -52,7 +58,7 @@ func (Claude) Read(event string, input []byte, large int) (*Event, error) {
 	if kind == KindBegun && in.Source == "compact" {
 		kind = KindCompacted
 	}
-	e := &Event{Kind: kind, Transcript: in.Transcript, Format: "claudecode"}
+	e := &Event{Kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode"}
 	if kind != KindResult {
 		return e, nil
 	}
@@ -85,6 +91,13 @@ func claudeKind(event string) Kind {
 		return KindGrown
 	}
 	return KindNone
+}
+
+// claudeHolds reports whether the client is still in the session that an event names
+// when its hook runs. These tell of what has ended, and may be late: the client may be
+// in another session by then.
+func claudeHolds(event string) bool {
+	return event != "SessionEnd" && event != "Stop" && event != "PostCompact"
 }
 
 // claudeOutput is an answer about an event. There are no other keys.

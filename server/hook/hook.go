@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A Kind says what an event is to Carrel, whatever the client calls it.
@@ -31,8 +32,9 @@ const (
 // An Event is what happened, in no client's words.
 type Event struct {
 	Kind       Kind
-	Transcript string // path of the file with the conversation
-	Format     string // of that file
+	Session    transcript.SessionID // in which the client is, or "" if the event does not say
+	Transcript string               // path of the file with the conversation
+	Format     string               // of that file
 
 	Tool    string
 	Input   json.RawMessage // what the tool was called with
@@ -91,6 +93,10 @@ type Options struct {
 	Brief   token.Count   // size of a brief; the default is [carrel.BriefTokens]
 	Limit   time.Duration // for all of it; the default is DefaultLimit
 	Secrets bool          // stash what looks as if it held a credential, too
+
+	// Named is told of each event that says in which session the client is, before
+	// anything else is done about it. The default does nothing.
+	Named func(*Event) error
 
 	// Note is told what went wrong without spoiling the answer. The default drops it.
 	Note func(error)
@@ -159,6 +165,9 @@ func (o *Options) complete() Options {
 	if c.Limit == 0 {
 		c.Limit = DefaultLimit
 	}
+	if c.Named == nil {
+		c.Named = func(*Event) error { return nil }
+	}
 	if c.Note == nil {
 		c.Note = func(error) {}
 	}
@@ -183,6 +192,11 @@ func (r *run) run(ctx context.Context, in io.Reader) (_ []byte, err error) {
 		return nil, fmt.Errorf("the event has more than %d bytes", mostInput)
 	}
 	e, err := r.d.Read(r.event, input, r.o.Large)
+	if err == nil && e.Session != "" {
+		if err := r.o.Named(e); err != nil {
+			r.o.Note(err)
+		}
+	}
 	if err != nil || e.Kind == KindNone {
 		return nil, err
 	}

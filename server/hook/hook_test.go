@@ -261,6 +261,39 @@ func TestResultWithoutHistory(t *testing.T) {
 	}
 }
 
+// What an event says of the session goes on before anything else is done, but not what
+// an event of the past says. A failure there spoils nothing.
+func TestSessionIsNamed(t *testing.T) {
+	c := newClient(t)
+	for event, want := range map[string]bool{
+		"SessionStart": true, "UserPromptSubmit": true, "PostToolUse": true, "PreCompact": true, "TeaTime": true,
+		"Stop": false, "SessionEnd": false, "PostCompact": false,
+	} {
+		var named []string
+		var noted []error
+		down := errors.New("down")
+		_, err := run(t, &engine{fail: map[string]error{"open": errors.New("no store")}}, event, c.input(t, event, nil), hook.Options{
+			Named: func(e *hook.Event) error {
+				named = append(named, string(e.Session)+" "+e.Transcript)
+				return down
+			},
+			Note: func(err error) { noted = append(noted, err) },
+		})
+		if err != nil && err.Error() != "no store" {
+			t.Errorf("%s: %v", event, err)
+		}
+		if got := slices.Equal(named, []string{"1111 " + c.transcript}); got != want || len(named) > 1 || want != slices.Contains(noted, down) {
+			t.Errorf("%s: named %q, noted %v", event, named, noted)
+		}
+	}
+	if _, err := run(t, &engine{}, "PreToolUse", `{"cwd":"/srv"}`, hook.Options{Named: func(e *hook.Event) error {
+		t.Errorf("an event without a session names %q", e.Session)
+		return nil
+	}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // The first message of a session is sent before there is a transcript.
 func TestNothingWasSaidYet(t *testing.T) {
 	for _, event := range []string{"UserPromptSubmit", "Stop", "PreCompact"} {

@@ -260,7 +260,7 @@ func TestTokensDoNotMix(t *testing.T) {
 					t.Errorf("protocol %s, session %q", c.InitializeResult().ProtocolVersion, c.ID())
 				}
 				var l listed
-				done(t, c, "get_messages", nil, &l)
+				done(t, c, "get_messages", m{"session": "@last"}, &l)
 				if len(l.Messages) != 1 || l.Messages[0].Preview != "Fix the "+name+"lamp." {
 					t.Errorf("%s sees %+v", name, l.Messages)
 				}
@@ -272,7 +272,7 @@ func TestTokensDoNotMix(t *testing.T) {
 	}
 }
 
-const statusCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_messages","arguments":{}}}`
+const statusCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_messages","arguments":{"session":"@last"}}}`
 
 // send sends one request as a client would, but for the headers that a test sets.
 func send(t *testing.T, method, url, body string, header map[string]string) (int, string) {

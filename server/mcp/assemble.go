@@ -19,7 +19,7 @@ type assembleArgs struct {
 	Query   string `json:"query,omitempty" jsonschema:"what the context is for"`
 	Budget  int    `json:"budget" jsonschema:"tokens that the context may take, the reserve included"`
 	Reserve int    `json:"reserve,omitempty" jsonschema:"tokens of the budget to keep free for the reply"`
-	Session string `json:"session,omitempty" jsonschema:"session whose window goes in: an id, the beginning of one, or @last; none by default"`
+	Session string `json:"session,omitempty" jsonschema:"session whose window goes in: an id, the beginning of one, or @this for your own; none by default"`
 	System  string `json:"system,omitempty" jsonschema:"system text to begin with"`
 	Format  string `json:"format,omitempty" jsonschema:"form of the context; text by default"`
 }

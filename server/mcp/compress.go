@@ -14,7 +14,7 @@ import (
 )
 
 type compressArgs struct {
-	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
 	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window is to have; half of the model's window by default"`
 	Strategy string   `json:"strategy,omitempty" jsonschema:"how; the default is that of the settings"`
 	Intent   []string `json:"intent,omitempty" jsonschema:"words for what you are about to do; what has to do with it stays longest"`

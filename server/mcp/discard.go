@@ -19,7 +19,7 @@ import (
 
 type discardArgs struct {
 	ShortIDs []string `json:"short_ids" jsonschema:"ids of the messages to take out of the window, from get_messages; all go or none"`
-	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
 	Confirm  string   `json:"confirm,omitempty" jsonschema:"the code from the answer that asked for it, if there was one"`
 }
 

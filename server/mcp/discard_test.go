@@ -160,8 +160,8 @@ func thoughts(t *testing.T) []byte {
 
 func TestDiscardOfThinkingMustBeConfirmed(t *testing.T) {
 	e := newEngine(t, memory.New())
-	load(t, e, scope, "thoughts.json", thoughts(t))
-	c := connect(t, mcp.New(whole(e), nil), nil)
+	session := load(t, e, scope, "thoughts.json", thoughts(t))
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
 	args := m{"short_ids": messages(t, c).reads()[:1]}
 	_, p := refused(t, c, "discard_messages", args)
 	args["confirm"] = code(t, p)
@@ -183,8 +183,8 @@ func TestDiscardAsksThePerson(t *testing.T) {
 			t.Run(tt.action+" in "+version, func(t *testing.T) {
 				var asked []string
 				e := newEngine(t, memory.New())
-				load(t, e, scope, "lamp.json", lampChat().bytes(t))
-				c := speaking(t, mcp.New(whole(e), nil), version, &sdk.ClientOptions{
+				session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
+				c := speaking(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), version, &sdk.ClientOptions{
 					ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 						asked = append(asked, req.Params.Message)
 						return &sdk.ElicitResult{Action: tt.action}, nil
@@ -212,9 +212,9 @@ func TestDiscardAsksThePerson(t *testing.T) {
 // A client that cannot get the answer does not break the protocol.
 func TestDiscardWithAPersonWhoIsAway(t *testing.T) {
 	e := newEngine(t, memory.New())
-	load(t, e, scope, "lamp.json", lampChat().bytes(t))
+	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	// From 2026-07-28 on it is the client who asks, and fails, by itself.
-	c := speaking(t, mcp.New(whole(e), nil), "2025-11-25", &sdk.ClientOptions{
+	c := speaking(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), "2025-11-25", &sdk.ClientOptions{
 		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return nil, context.DeadlineExceeded
 		},

@@ -14,8 +14,10 @@
 // and a hint what to do next, never an error of the protocol, so that the model sees
 // it and can do better.
 //
-// Whose context a call is about is asked anew for each call, see [Access]. Nothing is
-// kept from one call to the next, and over HTTP there are no sessions of the protocol
+// Whose context a call is about is asked anew for each call, see [Access], and so is the
+// session that the client is in, see [Own]: without it, a tool that takes a session must
+// be told which, as acting on another session than the agent's own would do harm that
+// nobody notices. Nothing is kept from one call to the next, and over HTTP there are no sessions of the protocol
 // that one token could open and another use.
 //
 // What is in the store was written by others. A tool hands it out as it is, and what
@@ -26,6 +28,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -36,6 +39,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // An Access says for whom a call is: the engine that acts for them, the scope that
@@ -43,10 +47,22 @@ import (
 // context of the request.
 type Access func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error)
 
+// An Own says in which session the client is that makes a call: the one that a tool is
+// about if no other is named. It is asked anew for each call, as a client can change its
+// session. The id is what the client calls the call, or "". It fails with [ErrUnbound]
+// if the session cannot be known.
+type Own func(ctx context.Context, id string) (transcript.SessionID, error)
+
+// ErrUnbound means that it cannot be known in which session a client is.
+var ErrUnbound = fmt.Errorf("%w: it cannot be known which session is yours", carrel.ErrRequest)
+
 // Options adjusts a [Server]. A nil *Options is one without any.
 type Options struct {
 	// ReadOnly leaves out the tools that change something.
 	ReadOnly bool
+
+	// Own finds the session of a client. The default knows none.
+	Own Own
 
 	// Version is the program's, for the client to show.
 	Version string
@@ -68,6 +84,7 @@ type Options struct {
 type Server struct {
 	sdk   *sdk.Server
 	of    Access
+	own   Own
 	log   *slog.Logger
 	holds func(context.Context) error
 	now   func() time.Time
@@ -80,12 +97,15 @@ func New(of Access, opts *Options) *Server {
 	if opts != nil {
 		o = *opts
 	}
-	s := &Server{of: of, log: o.Logger, holds: o.Holds, now: o.Now, order: make(map[string]int)}
+	s := &Server{of: of, own: o.Own, log: o.Logger, holds: o.Holds, now: o.Now, order: make(map[string]int)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.holds == nil {
 		s.holds = auth.Recheck
+	}
+	if s.own == nil {
+		s.own = func(context.Context, string) (transcript.SessionID, error) { return "", ErrUnbound }
 	}
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // this is where the clock comes in

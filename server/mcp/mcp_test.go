@@ -109,6 +109,11 @@ func load(t testing.TB, e *carrel.Engine, scope governance.Scope, name string, d
 // whole gives everybody everything in one scope.
 func whole(e *carrel.Engine) mcp.Access { return granted(e, governance.Whole("agent")) }
 
+// in is for a client that is known to be in a session.
+func in(session transcript.SessionID) mcp.Own {
+	return func(context.Context, string) (transcript.SessionID, error) { return session, nil }
+}
+
 func granted(e *carrel.Engine, grant *governance.Grant) mcp.Access {
 	return func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
 		return e, scope, grant, nil
@@ -128,7 +133,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	e := newEngine(t, memory.New())
 	d := &desk{engine: e, session: load(t, e, scope, "lamp.json", lampChat().bytes(t))}
-	d.ClientSession = connect(t, mcp.New(whole(e), &mcp.Options{Now: now}), nil)
+	d.ClientSession = connect(t, mcp.New(whole(e), &mcp.Options{Now: now, Own: in(d.session)}), nil)
 	return d
 }
 

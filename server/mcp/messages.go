@@ -17,7 +17,7 @@ import (
 )
 
 type messagesArgs struct {
-	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 100 by default"`
 	After   string `json:"after,omitempty" jsonschema:"begin after this id: what the answer before gave as next"`
 }

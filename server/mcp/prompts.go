@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) addPrompts() {
-	session := &sdk.PromptArgument{Name: "session", Description: "id of the session or the beginning of one; @last by default"}
+	session := &sdk.PromptArgument{Name: "session", Description: "id of the session or the beginning of one; your own by default"}
 	s.addPrompt(&sdk.Prompt{
 		Name: "compress", Title: "Tidy the window",
 		Description: "Guide the agent through making its window smaller.",

@@ -38,7 +38,7 @@ func (s *Server) addResources() {
 	}{
 		{sessionURI, sdk.ResourceTemplate{
 			Name: "session", Title: "Session", MIMEType: "application/json",
-			Description: "What is in the window of a session: its figures, and its messages with ids and previews. The id may be @last.",
+			Description: "What is in the window of a session: its figures, and its messages with ids and previews. The id may be @this for your own.",
 		}, &api.Messages.Operation, readSession},
 		{itemURI, sdk.ResourceTemplate{
 			Name: "item", Title: "Item",

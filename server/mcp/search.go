@@ -17,7 +17,7 @@ import (
 
 type searchArgs struct {
 	Query   string `json:"query" jsonschema:"words to look for"`
-	Session string `json:"session,omitempty" jsonschema:"only in this one: an id, the beginning of one, or @last; all sessions by default"`
+	Session string `json:"session,omitempty" jsonschema:"only in this one: an id, the beginning of one, or @this for your own; all sessions by default"`
 	Kind    string `json:"kind,omitempty" jsonschema:"only blocks of this kind"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 10 by default"`
 }

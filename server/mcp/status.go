@@ -13,7 +13,7 @@ import (
 )
 
 type statusArgs struct {
-	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; @last by default"`
+	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
 }
 
 type statusResult struct {

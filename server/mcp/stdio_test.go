@@ -72,8 +72,8 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 func deskServer(t testing.TB) *mcp.Server {
 	t.Helper()
 	e := newEngine(t, memory.New())
-	load(t, e, scope, "lamp.json", lampChat().bytes(t))
-	return mcp.New(whole(e), &mcp.Options{Version: "1.2.3"})
+	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
+	return mcp.New(whole(e), &mcp.Options{Version: "1.2.3", Own: in(session)})
 }
 
 // What came before the end of the input is answered, and so is each line that makes no

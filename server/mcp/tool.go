@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/server/auth"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A Tool is what one of the tools does of the engine. The permissions that a call
@@ -118,6 +116,7 @@ type call struct {
 	*carrel.Engine
 
 	scope governance.Scope
+	own   Own
 	req   *sdk.CallToolRequest // nil if it is no tool's
 }
 
@@ -137,12 +136,7 @@ func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call
 			}
 		}
 	}
-	return &call{Engine: engine, scope: scope}, nil
-}
-
-// session returns the session that a word names. No word is the one updated last.
-func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
-	return c.FindSession(ctx, c.scope, cmp.Or(word, "@last"))
+	return &call{Engine: engine, scope: scope, own: s.own}, nil
 }
 
 // progress returns a context in which jobs tell the client how far they are, if it

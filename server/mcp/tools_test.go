@@ -232,8 +232,8 @@ func TestStatusSaysWhenACompressionIsDue(t *testing.T) {
 	}
 	// 16,000 of the 20,000 tokens are of use, and three quarters of those are in use.
 	full := lampChat().use("Read", `{"file_path":"big"}`, strings.Repeat("x", 4*8000)).say("user", "Go on.")
-	load(t, d.engine, scope, "full.json", full.bytes(t))
-	r := done(t, d.ClientSession, "status", nil, &s)
+	session := load(t, d.engine, scope, "full.json", full.bytes(t))
+	r := done(t, d.ClientSession, "status", m{"session": session}, &s)
 	if s.Level != "compress" || !s.Due || s.Action != "compress" || !strings.Contains(r.text[0], "discard_messages or compress") {
 		t.Errorf("a window that is full: %+v\n%s", s, r.text)
 	}

@@ -1,0 +1,211 @@
+package binding_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/binding"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A fake is a table of processes: id, parent, start and name.
+type fake map[int]binding.Entry
+
+func (f fake) table(pid int) (binding.Entry, bool) {
+	e, ok := f[pid]
+	return e, ok
+}
+
+// A desk is what runs on a machine with two agents in one terminal multiplexer: 20 and
+// 30 are Claude Code, 25 is another Claude Code that the first one's shell started, and
+// 26 a client without hooks that it started.
+func desk() fake {
+	return fake{
+		1: {Parent: 0, Started: "1", Name: "systemd"}, 10: {Parent: 1, Started: "5", Name: "tmux: server"},
+		11: {Parent: 10, Started: "6", Name: "-bash"}, 12: {Parent: 10, Started: "7", Name: "zsh"},
+		20: {Parent: 11, Started: "8", Name: "claude"}, 30: {Parent: 12, Started: "9", Name: "claude"},
+		21: {Parent: 20, Started: "10", Name: "sh"}, 22: {Parent: 21, Started: "11", Name: "carrel"},
+		23: {Parent: 20, Started: "12", Name: "carrel"}, 31: {Parent: 30, Started: "13", Name: "carrel"},
+		24: {Parent: 20, Started: "14", Name: "bash"}, 25: {Parent: 24, Started: "15", Name: "claude"},
+		26: {Parent: 24, Started: "16", Name: "codex"}, 27: {Parent: 25, Started: "17", Name: "carrel"},
+		28: {Parent: 26, Started: "18", Name: "carrel"}, 40: {Parent: 1, Started: "19", Name: "carrel"},
+		50: {Parent: 51, Started: "20", Name: "carrel"}, 60: {Parent: 61, Started: "21", Name: "sh"}, 61: {Parent: 60, Started: "22", Name: "sh"},
+		70: {Parent: 71, Started: "23", Name: "carrel"}, 71: {Parent: 10, Started: "", Name: "claude"},
+	}
+}
+
+func TestClientIsTheNearestThatIsNoShell(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		pid  int
+		want int // 0 if it cannot be known
+	}{
+		{"of a hook that a shell started", 22, 20},
+		{"of a server", 23, 20},
+		{"of a server of the other agent", 31, 30},
+		{"of a server of an agent that an agent started", 27, 25},
+		{"of a server of a client without hooks that an agent started", 28, 26},
+		{"of what has lost its parent", 40, 0},
+		{"of what has a parent that cannot be looked at", 50, 0},
+		{"of what is its own ancestor", 60, 0},
+		{"of what does not run", 99, 0},
+		{"with a start that is not known", 70, 0},
+	} {
+		got, ok := binding.Client(desk().table, tt.pid)
+		if ok != (tt.want != 0) || ok && (got.PID != tt.want || got.Started != desk()[tt.want].Started) {
+			t.Errorf("%s: %+v, %t; want %d", tt.name, got, ok, tt.want)
+		}
+	}
+}
+
+// A folder is that of the bindings of a desk.
+type folder struct {
+	*testing.T
+	binding.Folder
+
+	desk fake
+}
+
+func newFolder(t *testing.T) *folder {
+	t.Helper()
+	f := &folder{T: t, desk: desk()}
+	f.Folder = binding.Folder{Path: filepath.Join(t.TempDir(), "run", "clients"), Table: f.desk.table}
+	return f
+}
+
+// hook does what a hook does whose process has an id.
+func (f *folder) hook(pid int, session transcript.SessionID) {
+	f.Helper()
+	client, _ := binding.Client(f.Table, pid)
+	err := f.Record(&binding.Binding{
+		Client: client, Session: session, Transcript: "/x/" + string(session) + ".jsonl", Scope: "local", Time: time.Unix(1, 0).UTC(),
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// server returns what a server finds whose process has an id.
+func (f *folder) server(pid int) transcript.SessionID {
+	f.Helper()
+	client, _ := binding.Client(f.Table, pid)
+	b, err := f.Of(client)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if b == nil {
+		return ""
+	}
+	if b.Client != client || b.Transcript != "/x/"+string(b.Session)+".jsonl" || b.Scope != "local" || b.Time.Unix() != 1 {
+		f.Errorf("binding %+v", b)
+	}
+	return b.Session
+}
+
+// Each server finds the session of its own client and no other, and the one that the
+// client is in now.
+func TestServersFindTheSessionOfTheirClient(t *testing.T) {
+	f := newFolder(t)
+	check := func(when string, want map[int]transcript.SessionID) {
+		t.Helper()
+		for pid, session := range want {
+			if got := f.server(pid); got != session {
+				t.Errorf("%s: process %d finds %q, want %q", when, pid, got, session)
+			}
+		}
+	}
+	check("before any hook", map[int]transcript.SessionID{23: "", 31: "", 27: "", 28: ""})
+	f.hook(31, "two")
+	check("with one of two agents that has hooks", map[int]transcript.SessionID{23: "", 31: "two", 27: "", 28: ""})
+	f.hook(22, "one")
+	check("with two agents", map[int]transcript.SessionID{23: "one", 31: "two", 27: "", 28: ""})
+	f.hook(27, "inner")
+	check("with an agent in an agent", map[int]transcript.SessionID{23: "one", 31: "two", 27: "inner", 28: ""})
+	f.hook(22, "cleared")
+	f.hook(31, "two")
+	check("after it was cleared", map[int]transcript.SessionID{23: "cleared", 31: "two", 27: "inner", 28: ""})
+	f.hook(22, "one")
+	check("after it was resumed", map[int]transcript.SessionID{23: "one", 31: "two", 27: "inner", 28: ""})
+
+	f.desk[20] = binding.Entry{Parent: 11, Started: "900", Name: "claude"}
+	check("once another process has the id", map[int]transcript.SessionID{23: "", 31: "two"})
+	f.hook(22, "new")
+	check("once that has a session", map[int]transcript.SessionID{23: "new", 31: "two"})
+}
+
+// What is recorded is its owner's alone, and goes when its client has gone.
+func TestFolderIsKeptSmallAndPrivate(t *testing.T) {
+	f := newFolder(t)
+	names := func() []string {
+		t.Helper()
+		entries, err := os.ReadDir(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o600 {
+				t.Errorf("%s has mode %v", e.Name(), info.Mode())
+			}
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	f.hook(22, "one")
+	f.hook(22, "cleared")
+	f.hook(27, "inner")
+	if diff := cmp.Diff([]string{"20.json", "25.json"}, names()); diff != "" {
+		t.Error(diff)
+	}
+	delete(f.desk, 25)
+	f.desk[20] = binding.Entry{Parent: 11, Started: "900", Name: "claude"}
+	f.hook(31, "two")
+	if diff := cmp.Diff([]string{"30.json"}, names()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A file that cannot be understood binds nothing and is in nobody's way.
+func TestBrokenFileBindsNothing(t *testing.T) {
+	f := newFolder(t)
+	f.hook(22, "one")
+	for _, broken := range []string{"", "{", "[]", `{"client":{"pid":20,"started":"8"}}`} {
+		if err := os.WriteFile(filepath.Join(f.Path, strconv.Itoa(20)+".json"), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.server(23); got != "" {
+			t.Errorf("%q binds to %q", broken, got)
+		}
+		f.hook(22, "one")
+		if got := f.server(23); got != "one" {
+			t.Errorf("after %q: %q", broken, got)
+		}
+	}
+}
+
+// The system's own table knows this process.
+func TestSystem(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("there is no table of processes here")
+	}
+	e, ok := binding.System(os.Getpid())
+	if !ok || e.Parent != os.Getppid() || e.Started == "" || e.Name == "" {
+		t.Errorf("this process is %+v, %t", e, ok)
+	}
+	if again, _ := binding.System(os.Getpid()); again != e {
+		t.Errorf("and then %+v", again)
+	}
+	if parent, ok := binding.System(os.Getppid()); !ok || parent == e {
+		t.Errorf("its parent is %+v, %t", parent, ok)
+	}
+}

@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// this names the session that the client is in, where no word means all sessions, or
+// none.
+const this = "@this"
+
+// session returns the session that a word names. No word is the one that the client is
+// in.
+func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
+	if word != "" && word != this {
+		return c.FindSession(ctx, c.scope, word)
+	}
+	id, err := c.own(ctx, c.id())
+	if errors.Is(err, ErrUnbound) {
+		return "", c.candidates(ctx, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	// An id may be the beginning of another one.
+	found, err := c.FindSession(ctx, c.scope, string(id))
+	if errors.Is(err, store.ErrNotFound) || err == nil && found != id {
+		return "", &hintedError{
+			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", clip(string(id), maxWord), store.ErrNotFound),
+			"it is stored with its first reply; go on, and try again later",
+		}
+	}
+	return id, err
+}
+
+// id returns what the client calls the call, or "". It is the id under which the call
+// stands in the conversation.
+func (c *call) id() string {
+	if c.req == nil || c.req.Params == nil {
+		return ""
+	}
+	id, _ := c.req.Params.Meta["claudecode/toolUseId"].(string)
+	return id
+}
+
+// mostCandidates is how many sessions are listed, and mostFirst how many bytes of the
+// first words of each.
+const (
+	mostCandidates = 10
+	mostFirst      = 80
+)
+
+// candidates adds to a refusal the sessions there are, those last used first, each with
+// an id that names it.
+func (c *call) candidates(ctx context.Context, refusal error) error {
+	all, err := c.Sessions(ctx, c.scope, 0)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return &hintedError{refusal, "no conversation is stored, either; the person can import one, with carrel import"}
+	}
+	lines := []string{"nothing was done; name yours in the argument session, by the id of one of these, or ask the person which it is:"}
+	for i := range all[:min(len(all), mostCandidates)] {
+		s := &all[i]
+		line := fmt.Sprintf("%s  last used %s", shortest(all, i), s.Updated.UTC().Format("2006-01-02 15:04:05 MST"))
+		if s.Project != "" {
+			line += "  " + clip(s.Project, maxWord)
+		}
+		lines = append(lines, fmt.Sprintf("%s  %q", line, clip(s.Title, mostFirst)))
+	}
+	if more := len(all) - mostCandidates; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return &hintedError{refusal, strings.Join(lines, "\n")}
+}
+
+// shortest returns the beginning of a session's id that names no other one: eight
+// characters, if they will do, or all of it.
+func shortest(all []carrel.SessionInfo, i int) string {
+	const enough = 8
+	id := string(all[i].Session)
+	if len(id) <= enough {
+		return id
+	}
+	for k := range all {
+		if k != i && strings.HasPrefix(string(all[k].Session), id[:enough]) {
+			return id
+		}
+	}
+	return id[:enough]
+}
