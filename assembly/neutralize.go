@@ -30,6 +30,18 @@ import (
 // A neutralized text has nothing to neutralize. A text without forbidden code
 // points is returned as it is.
 func Neutralize(text string) (string, int) {
+	return ReplaceForbidden(text, func(code string) string {
+		r, size := utf8.DecodeRuneInString(code)
+		if r == utf8.RuneError && size == 1 {
+			return "[0x" + hexadecimal(rune(code[0]), 2) + "]"
+		}
+		return "[U+" + hexadecimal(r, 4) + "]"
+	})
+}
+
+// ReplaceForbidden is [Neutralize] with names of the caller's: each forbidden code
+// point, and each byte that is not UTF-8, becomes what name returns for it.
+func ReplaceForbidden(text string, name func(code string) string) (string, int) {
 	i := forbidden(text, 0)
 	if i == len(text) {
 		return text, 0
@@ -38,12 +50,8 @@ func Neutralize(text string) (string, int) {
 	n, done := 0, 0
 	for ; i < len(text); i = forbidden(text, done) {
 		b.WriteString(text[done:i])
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			b.WriteString("[0x" + hexadecimal(rune(text[i]), 2) + "]")
-		} else {
-			b.WriteString("[U+" + hexadecimal(r, 4) + "]")
-		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		b.WriteString(name(text[i : i+size]))
 		n++
 		done = i + size
 	}

@@ -21,8 +21,8 @@ func newGet(env *Env, g *globals) *cobra.Command {
 		Short: "Print the content of an artifact",
 		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, that is
 asked first: what has changed there is fetched, and what is gone there is not
-served. On a terminal a line about the artifact goes to standard error. With
---json or --meta it prints what is known of the artifact in place of its bytes.`,
+served. A terminal gets a line about the artifact on standard error, and escapes for
+what could command it; with --raw it gets the bytes. With --json or --meta it prints what is known of the artifact in place of its bytes.`,
 		Example: `  carrel get a41c09de
   carrel get a41c09de --refetch --meta`,
 		Args:              cobra.ExactArgs(1),

@@ -38,7 +38,7 @@ goes on. "carrel hook" gives it to agents by itself.`,
 					return err
 				}
 				return g.result(document{name: "brief", value: res}, func(p *page) {
-					p.buf.WriteString(printable(res.Text, p.tty))
+					p.text(res.Text)
 				})
 			})
 		},

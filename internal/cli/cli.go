@@ -28,7 +28,9 @@ import (
 // Main runs one command line, without the program's name, and returns its exit
 // code.
 func Main(ctx context.Context, env *Env, args []string) (code int) {
-	g := &globals{env: env}
+	g := &globals{}
+	env = env.screens(&g.raw)
+	g.env = env
 	defer func() {
 		if v := recover(); v != nil {
 			code = g.fail(ctx, &panicError{v, debug.Stack()})
@@ -38,6 +40,9 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
+	if completes(args) { // into a terminal, by way of a shell
+		root.SetOut(&screen{env.Stdout, new(bool)})
+	}
 	root.SetErr(env.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && (!g.started || is[*usageError](err)) {
@@ -47,6 +52,11 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 		}
 	}
 	return g.fail(ctx, err)
+}
+
+// completes reports whether a shell asks what could come next.
+func completes(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // wantsJSON reports whether arguments ask for JSON. They may not have been
@@ -184,7 +194,7 @@ type globals struct {
 	json              string // "" for text, allFields, or names of fields
 	ndjson            bool
 	jq, template      string
-	quiet             bool
+	quiet, raw        bool
 	verbose           int
 	color, progress   string
 	noPager           bool
@@ -218,6 +228,7 @@ func (g *globals) register(f *pflag.FlagSet) {
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "print results and errors only")
 	f.CountVarP(&g.verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
 	f.StringVar(&g.color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
+	f.BoolVar(&g.raw, "raw", false, "print content to a terminal as it is, with what commands the terminal")
 	f.StringVar(&g.progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
 	f.BoolVar(&g.noPager, "no-pager", false, "accepted for scripts: output is never paged")
 	f.StringVar(&g.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")

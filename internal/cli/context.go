@@ -107,15 +107,14 @@ func printContext(p *page, r *carrel.ContextResult) {
 		case s.name == "summary":
 			what = "1 item " + s.what
 		}
-		line := fmt.Sprintf("  %s  %-28s %10s  %6s", p.paint(s.color, fmt.Sprintf("%-8s", s.name)), what,
-			thousands(int64(s.share.Tokens)), share(s.share.Tokens))
+		line := fmt.Sprintf("%-28s %10s  %6s", what, thousands(int64(s.share.Tokens)), share(s.share.Tokens))
 		switch {
 		case s.name == "summary" && s.share.Blocks > 0:
 			line += fmt.Sprintf("   stands for %s", thousands(int64(s.share.Stands)))
 		case s.share.Stands > s.share.Tokens:
 			line += fmt.Sprintf("   of %s, all recallable", thousands(int64(s.share.Stands)))
 		}
-		p.line("%s", line)
+		p.line("  %s  %s", p.paint(s.color, fmt.Sprintf("%-8s", s.name)), line)
 	}
 	p.line("")
 	level := map[string]string{"ok": green, "warn": yellow, "compress": yellow, "critical": red}[r.Level]
@@ -126,7 +125,7 @@ func printContext(p *page, r *carrel.ContextResult) {
 }
 
 // bar draws the parts in letters, each as wide as its share of all of them.
-func (p *page) bar(parts []part, width int) string {
+func (p *page) bar(parts []part, width int) painted {
 	var all, before int64
 	for _, s := range parts {
 		if s.letter != 0 {
@@ -141,10 +140,10 @@ func (p *page) bar(parts []part, width int) string {
 		}
 		before += int64(s.share.Tokens)
 		to := int(before * int64(width) / all)
-		b.WriteString(p.paint(s.color, strings.Repeat(string(s.letter), to-drawn)))
+		b.WriteString(string(p.paint(s.color, strings.Repeat(string(s.letter), to-drawn))))
 		drawn = to
 	}
-	return b.String()
+	return painted(b.String())
 }
 
 // count returns a number with its noun.

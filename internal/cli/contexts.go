@@ -43,7 +43,7 @@ func (g *globals) report() *page {
 // tell writes a report to standard error, unless quiet.
 func (g *globals) tell(p *page) {
 	if !g.quiet {
-		_, _ = g.env.Stderr.Write(p.buf.Bytes()) // there is nobody to tell that nobody can be told
+		_, _ = unguarded(g.env.Stderr).Write(p.buf.Bytes()) // there is nobody to tell that nobody can be told
 	}
 }
 

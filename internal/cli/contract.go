@@ -72,7 +72,7 @@ func showContract(g *globals) (func(cmd *cobra.Command, args []string) error, **
 			}{string(id), append([]string{}, lines...)}
 			return g.result(document{name: "contract", value: value}, func(p *page) {
 				if len(lines) > 0 {
-					p.buf.WriteString(printable(strings.Join(lines, "\n"), p.tty))
+					p.text(strings.Join(lines, "\n"))
 				}
 			})
 		})
@@ -296,7 +296,7 @@ func (g *globals) printContract(problem *api.Problem) {
 	for _, f := range problem.Failures {
 		p.line("  line %d: %s: %s", f.Line, f.Kind, visible(f.Text))
 	}
-	_, _ = g.env.Stderr.Write(p.buf.Bytes()) // there is nobody left to tell
+	_, _ = unguarded(g.env.Stderr).Write(p.buf.Bytes()) // there is nobody left to tell
 }
 
 // contractHint returns what to try next after an error about a contract, or "".

@@ -339,7 +339,7 @@ func (m *amendment) print(p *page, req *carrel.ContractRequest) {
 	}
 	p.fields(rows...)
 	if req.DryRun {
-		p.buf.WriteString(printable(strings.Join(m.Added, "\n"), p.tty))
+		p.text(strings.Join(m.Added, "\n"))
 		if p.tty {
 			p.line("dry run: nothing was written")
 		}

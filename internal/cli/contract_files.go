@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ standard error says so.`,
 				if value.Current = err == nil && bytes.Equal(is, text); !value.Current {
 					g.note("the file does not have the contract as it is now: carrel contract save %s", id)
 				}
-				return g.result(document{name: "contract-path", value: value}, func(p *page) { fmt.Fprintln(&p.buf, value.File) })
+				return g.result(document{name: "contract-path", value: value}, func(p *page) { p.text(value.File) })
 			})
 		},
 	}

@@ -11,7 +11,8 @@
 // columns, a pipe gets fields parted by tabs, without headings, and never a
 // color. With --json it is one document whose "schema" says what it is; keys
 // are added to a schema, never removed. Text of conversations is printed with
-// its control characters escaped, save where bytes are the result.
+// escapes for what commands a terminal and for what nobody sees. Where bytes are
+// the result they are so in a pipe and in a file, and on a terminal with --raw.
 //
 // # Exit codes
 //

@@ -75,7 +75,7 @@ func (g *globals) hand(packet *handoff.Packet, output string) error {
 		}
 	}
 	if output == "" {
-		return g.result(document{}, func(p *page) { p.buf.WriteString(printable(string(text), p.tty)) })
+		return g.result(document{}, func(p *page) { p.text(string(text)) })
 	}
 	if fi, err := os.Stat(g.path(output)); err == nil && fi.IsDir() {
 		name := packet.Filename

@@ -356,7 +356,7 @@ func (g *globals) scoreIntents(file string, least float64) error {
 		value.Misses = append(value.Misses, intentMiss{m.Case + 1, cases[m.Case].Prompt, m.Field, m.Want, m.Got})
 	}
 	err = g.result(document{"intent-score", value, "misses"}, func(p *page) {
-		p.buf.WriteString(r.String())
+		p.text(r.String())
 		t := &table{head: []string{"case", "field", "expected", "found", "prompt"}}
 		for _, m := range value.Misses {
 			t.add(m.Case, m.Field, m.Want, m.Got, m.Prompt)

@@ -34,7 +34,8 @@ func (g *globals) result(d document, text func(p *page)) error {
 	} else {
 		p := g.newPage()
 		text(p)
-		out = p.buf.Bytes()
+		_, err := unguarded(g.env.Stdout).Write(p.buf.Bytes())
+		return err
 	}
 	_, err := g.env.Stdout.Write(out)
 	return err

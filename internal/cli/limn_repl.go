@@ -134,7 +134,7 @@ func (r *limnRun) command(ctx context.Context, word string) (done bool, err erro
 			t.add(n.Name, n.Type, n.Text)
 		}
 		p.table(t)
-		_, err = out.Write(p.buf.Bytes())
+		_, err = unguarded(out).Write(p.buf.Bytes())
 	case ":listen":
 		if !r.machine.Listens() {
 			_, err = fmt.Fprintln(out, `Nothing listens: there is no "when", or a statement before was refused`)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -49,13 +50,32 @@ func (g *globals) aside(text func(p *page)) {
 	p := &page{tty: true, width: 100}
 	text(p)
 	if !g.quiet {
-		_, _ = g.env.Stderr.Write(p.buf.Bytes()) // what was asked for is written
+		_, _ = unguarded(g.env.Stderr).Write(p.buf.Bytes()) // what was asked for is written
 	}
 }
 
-// line adds a line. Arguments of the format are made visible by the caller.
+// line adds a line. What the arguments say is made visible, but for what
+// [page.paint] returned.
 func (p *page) line(format string, args ...any) {
+	for i, a := range args {
+		if _, ok := a.(painted); !ok {
+			args[i] = shown{a}
+		}
+	}
 	fmt.Fprintf(&p.buf, format+"\n", args...)
+}
+
+// text adds a text of lines, with a line end: for a terminal readable, and otherwise
+// as it is.
+func (p *page) text(s string) {
+	p.buf.WriteString(printable(s, p.tty))
+}
+
+// A shown value is formatted as itself, and then made visible.
+type shown struct{ value any }
+
+func (s shown) Format(f fmt.State, verb rune) {
+	_, _ = io.WriteString(f, visible(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // a buffer takes all
 }
 
 // fields adds lines of a name and a value each.
@@ -129,13 +149,13 @@ func (p *page) aligned(t *table) {
 				s = cut(s, max(p.width-used, 12))
 			}
 			pad := strings.Repeat(" ", max(widths[i]-columns(s), 0))
-			switch painted := p.paint(t.style(n, i), s); {
+			switch colored := string(p.paint(t.style(n, i), s)); {
 			case right[i]:
-				p.buf.WriteString(pad + painted)
+				p.buf.WriteString(pad + colored)
 			case last:
-				p.buf.WriteString(painted)
+				p.buf.WriteString(colored)
 			default:
-				p.buf.WriteString(painted + pad)
+				p.buf.WriteString(colored + pad)
 			}
 			if !last {
 				p.buf.WriteString("  ")
@@ -192,7 +212,7 @@ func (p *page) cell(v any) (text string, number bool) {
 		}
 		return string(v), false
 	case fmt.Stringer:
-		return v.String(), true
+		return visible(v.String()), true
 	}
 	return visible(fmt.Sprint(v)), false
 }
@@ -226,12 +246,16 @@ const (
 	dim    = "2"
 )
 
-// paint returns s in a color, if there are colors.
-func (p *page) paint(color, s string) string {
+// A painted text has colors of ours, and nothing else that commands a terminal.
+type painted string
+
+// paint returns s, made visible, in a color if there are colors.
+func (p *page) paint(color, s string) painted {
+	s = visible(s)
 	if !p.color || color == "" || s == "" {
-		return s
+		return painted(s)
 	}
-	return "\x1b[" + color + "m" + s + "\x1b[0m"
+	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
 }
 
 func stateColor(s store.State) string {

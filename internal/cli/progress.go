@@ -74,7 +74,7 @@ func (p *progress) tell(job string, done, total int) {
 	switch p.form {
 	case "bar":
 		p.drawn = true
-		fmt.Fprintf(p.env.Stderr, "\r\x1b[K%s %s of %s", job, thousands(int64(done)), thousands(int64(total)))
+		fmt.Fprintf(unguarded(p.env.Stderr), "\r\x1b[K%s %s of %s", job, thousands(int64(done)), thousands(int64(total)))
 	case "json":
 		fmt.Fprintf(p.env.Stderr, `{"event":"progress","job":%q,"done":%d,"total":%d}`+"\n", job, done, total)
 	default:
@@ -87,7 +87,7 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.drawn {
-		fmt.Fprint(p.env.Stderr, "\r\x1b[K")
+		fmt.Fprint(unguarded(p.env.Stderr), "\r\x1b[K")
 		p.drawn = false
 	}
 }

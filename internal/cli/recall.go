@@ -18,8 +18,8 @@ func newRecall(env *Env, g *globals) *cobra.Command {
 		Long: `Recall prints the bytes that a block was imported in, whether it is in the window
 or not, and changes nothing. ID is that of a block, or the beginning of one, as
 stubs and messages have it; that of a summary (sum_…), of which the window may
-have only a part, or that of a live artifact. On a terminal a line about it goes
-to standard error.`,
+have only a part, or that of a live artifact. A terminal gets a line about it on
+standard error, and escapes for what could command it; with --raw it gets the bytes.`,
 		Example: `  carrel recall 77e0b1c2 | head -3
   carrel recall 77e0b1c2 --range 1000:2000
   carrel recall 77e0b1c2 --text`,

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
@@ -88,7 +86,7 @@ refused.`,
 				}
 				return g.result(document{name: "stash", value: res}, func(p *page) {
 					if res.Pointer != "" {
-						p.buf.WriteString(strings.TrimSuffix(res.Pointer, "\n") + "\n")
+						p.text(res.Pointer)
 					}
 				})
 			})

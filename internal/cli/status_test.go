@@ -161,8 +161,12 @@ func TestVisible(t *testing.T) {
 		{"\x9b31m", `\x9b31m`},
 		{"\u009b31m", `\u009b31m`},
 		{"abc\u202edcba", `abc\u202edcba`},
-		{"\x00\x7f", `\x00\x7f`},
+		{"\x00\x7f", `\x00\u007f`}, // as JSON wants it
 		{"\u2028", `\u2028`},
+		{"pay\u200bpal\ufeff\u00ad", `pay\u200bpal\ufeff\u00ad`},
+		{"\U000e0041", `\udb40\udc41`},
+		{"\ufffd", `\ufffd`},
+		{"👩\u200d💻 نامه\u200cای", "👩\u200d💻 نامه\u200cای"}, // writing needs these
 	} {
 		if got := visible(tt.in); got != tt.want {
 			t.Errorf("visible(%q) = %q, want %q", tt.in, got, tt.want)
@@ -174,10 +178,8 @@ func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b[2J\n\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := visible(s)
-		for _, r := range got {
-			if commands(r) {
-				t.Errorf("visible(%q) = %q has %q", s, got, r)
-			}
+		if r := commands(got, ""); r != "" {
+			t.Errorf("visible(%q) = %q has %q", s, got, r)
 		}
 		if again := visible(got); again != got {
 			t.Errorf("visible(%q) = %q, want it as it is", got, again)

@@ -62,7 +62,7 @@ of the blocks that an entry is from: "carrel recall ID".`,
 				if window {
 					text = res.Text
 				}
-				return g.result(document{name: "summary", value: res}, func(p *page) { p.buf.WriteString(printable(text, p.tty)) })
+				return g.result(document{name: "summary", value: res}, func(p *page) { p.text(text) })
 			})
 		},
 	}
@@ -77,11 +77,7 @@ of the blocks that an entry is from: "carrel recall ID".`,
 func printable(text string, tty bool) string {
 	text = strings.TrimSuffix(text, "\n")
 	if tty {
-		lines := strings.Split(text, "\n")
-		for i := range lines {
-			lines[i] = visible(lines[i])
-		}
-		text = strings.Join(lines, "\n")
+		text = readable(text)
 	}
 	return text + "\n"
 }
@@ -262,7 +258,7 @@ or files. With --json it prints what became of each entry as well.`,
 					return err
 				}
 			}
-			return g.result(document{name: "summary-merge", value: value}, func(p *page) { p.buf.Write(text) })
+			return g.result(document{name: "summary-merge", value: value}, func(p *page) { p.text(string(text)) })
 		},
 	}
 	f := cmd.Flags()

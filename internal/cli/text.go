@@ -1,50 +1,87 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // visible returns s with what could command a terminal, or break a line of a
-// table, in escapes: control characters, line ends, and marks that change the
-// direction of writing.
+// table, in escapes: control characters, line ends, and what nobody sees or what
+// changes the direction of writing.
 func visible(s string) string {
-	clean := true
-	for _, r := range s {
-		if commands(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	var out strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			out.WriteString(`\x` + string("0123456789abcdef"[s[i]>>4]) + string("0123456789abcdef"[s[i]&15]))
-		case commands(r):
-			quoted := strconv.QuoteToASCII(string(r))
-			out.WriteString(quoted[1 : len(quoted)-1])
-		default:
-			out.WriteRune(r)
-		}
-		i += size
-	}
-	return out.String()
+	return oneLine.Replace(readable(s))
 }
 
-// commands reports whether r does something to a terminal.
-func commands(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError ||
-		r == '\u2028' || r == '\u2029' || r == '\u061c' || r == '\u200e' || r == '\u200f' ||
-		r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+// oneLine escapes what may stand in a text of several lines.
+var oneLine = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\ufffd", `\ufffd`)
+
+// readable returns a text of several lines with the same in escapes, but for tabs
+// and line ends. Joiners stay where a script or an emoji needs them.
+func readable(s string) string {
+	s, _ = assembly.ReplaceForbidden(s, escaped)
+	return strings.ReplaceAll(s, "\r", `\r`)
+}
+
+// escaped returns the escape of a code point, or of a byte that is not UTF-8. The
+// escapes of all that JSON may hold in a string are escapes of JSON.
+func escaped(code string) string {
+	switch r, size := utf8.DecodeRuneInString(code); {
+	case r == utf8.RuneError && size == 1:
+		return fmt.Sprintf(`\x%02x`, code[0])
+	case r < ' ':
+		return fmt.Sprintf(`\x%02x`, r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	default:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+}
+
+// A screen is a terminal. What is written to it is made readable first, so that no
+// content can command it, unless raw says otherwise.
+type screen struct {
+	to  io.Writer
+	raw *bool
+}
+
+func (s *screen) Write(text []byte) (int, error) {
+	if *s.raw {
+		return s.to.Write(text)
+	}
+	if _, err := io.WriteString(s.to, readable(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// screens returns the environment with terminals that no content can command.
+func (env *Env) screens(raw *bool) *Env {
+	safe := *env
+	if env.StdoutTerminal {
+		safe.Stdout = &screen{env.Stdout, raw}
+	}
+	if env.StderrTerminal {
+		safe.Stderr = &screen{env.Stderr, raw}
+	}
+	return &safe
+}
+
+// unguarded returns what is behind a screen, for text whose content is escaped and
+// that has colors, or other commands of our own.
+func unguarded(w io.Writer) io.Writer {
+	if s, ok := w.(*screen); ok {
+		return s.to
+	}
+	return w
 }
 
 // columns returns how many columns of a terminal s takes.

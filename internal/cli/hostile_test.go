@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// hostile commands a terminal in every way: it sets the title, clears the screen,
+// forges a color of ours, begins a sequence in one byte, turns the direction of
+// writing, and hides text.
+const hostile = "evil\x1b]0;owned\x07\x1b[2J\x1b[32mforged\x1b[0m\u009b31m\x7f\x00\u202elive\u2066\u200bzero\u200d\ufeff\u00ad\U000e0041end"
+
+// commands returns what in a text could command a terminal or is not seen, but for
+// the characters that are allowed; or "".
+func commands(text, allowed string) string {
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case strings.ContainsRune(allowed, r):
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\u200b', r == '\ufeff',
+			r == '\u00ad', unicode.Is(unicode.Bidi_Control, r), r >= 0xe0000 && r <= 0xe007f:
+			return text[i : i+size]
+		}
+	}
+	return ""
+}
+
+// ours are the commands to a terminal that Carrel writes itself.
+var ours = regexp.MustCompile(`\x1b\[(0|2|3[123])m|\r\x1b\[K`)
+
+// A stage is a store full of content that commands a terminal.
+type stage struct {
+	t              *testing.T
+	env            *Env
+	stdout, stderr *bytes.Buffer
+	said           map[string]bool // commands that printed something
+	names          []string        // pairs of a placeholder and what it stands for
+}
+
+// run runs a command line that makes sense, and looks at what the terminal gets.
+func (s *stage) run(args ...string) (stdout string) {
+	s.t.Helper()
+	if code := s.look(args...); code == exitUsage || code == exitBug {
+		s.t.Fatalf("carrel %q: status %d: %s", args, code, s.stderr)
+	}
+	return s.stdout.String()
+}
+
+// look runs a command line and looks at what the terminal gets.
+func (s *stage) look(args ...string) (code int) {
+	s.t.Helper()
+	s.stdout.Reset()
+	s.stderr.Reset()
+	code = Main(s.t.Context(), s.env, args)
+	for name, text := range map[string]string{"output": s.stdout.String(), "error": s.stderr.String()} {
+		if strings.Contains(text, "\x1b[32mforged") {
+			s.t.Errorf("carrel %q: standard %s has a forged color", args, name)
+		}
+		if r := commands(ours.ReplaceAllString(text, ""), "\n\t"); r != "" {
+			s.t.Errorf("carrel %q: standard %s has %q:\n%q", args, name, r, text)
+		}
+	}
+	return code
+}
+
+// file writes a file whose name and content command a terminal.
+func (s *stage) file(name, content string) {
+	s.t.Helper()
+	path := filepath.Join(s.env.Dir, "bell\x07 "+name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		s.t.Skip("names of files are restricted here:", err)
+	}
+	s.names = append(s.names, "{"+name+"}", path)
+}
+
+// name gives a name to what a query finds.
+func (s *stage) name(name, query string, args ...string) {
+	s.t.Helper()
+	found := strings.Fields(s.run(append(args, "--jq", query)...))
+	if len(found) == 0 {
+		s.t.Fatalf("carrel %q --jq %s finds nothing", args, query)
+	}
+	s.names = append(s.names, "{"+name+"}", found[0])
+}
+
+func (s *stage) perform(root *cobra.Command, args ...string) {
+	s.t.Helper()
+	for i := range args {
+		args[i] = strings.NewReplacer(s.names...).Replace(args[i])
+	}
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		s.t.Fatalf("carrel %q: %v", args, err)
+	}
+	s.run(append(args, "--color", "always")...)
+	if s.stdout.Len()+s.stderr.Len() > 0 {
+		s.said[cmd.CommandPath()] = true
+	}
+}
+
+// silent are the commands that print no content of anybody, or not to a terminal.
+var silent = map[string]string{
+	"carrel demo":          "it prints built-in data",
+	"carrel demo assemble": "it prints built-in data",
+	"carrel doctor":        "it starts programs, and prints how they answered",
+	"carrel serve":         "it prints an address",
+	"carrel mcp":           "it speaks with a program",
+	"carrel hook":          "it speaks with a program",
+	"carrel setup claude":  "it shows our own settings in a diff, and asks",
+	"carrel stop":          "it prints ids of processes",
+	"carrel ps":            "it prints records of servers that run",
+	"carrel completion":    "it prints a script for a shell",
+	"carrel man":           "it prints pages for roff",
+}
+
+// No content commands the terminal, whatever command prints it. The commands come
+// from the tree: one that this test does not run fails it.
+func TestNoContentCommandsATerminal(t *testing.T) {
+	env, stdout, stderr := newEnv(t)
+	env.StdinTerminal, env.StdoutTerminal, env.StderrTerminal = true, true, true
+	s := &stage{t: t, env: env, stdout: stdout, stderr: stderr, said: map[string]bool{}}
+	root := newRoot(env, &globals{env: env})
+	s.prepare()
+	for _, args := range performance() {
+		switch args[0] {
+		case "=":
+			s.name(args[1], args[2], args[3:]...)
+		case "?":
+			if out := s.run(append([]string{cobra.ShellCompRequestCmd}, args[1:]...)...); !strings.Contains(out, "\t") {
+				t.Errorf("nothing with a description completes carrel %q: %q", args[1:], out)
+			}
+		default:
+			s.perform(root, args...)
+		}
+	}
+	for _, args := range [][]string{{"-C", "none" + hostile, "sessions"}, {hostile}, {"recall", "--" + hostile}, {"export", "--to", hostile}} {
+		if code := s.look(args...); code == exitDone {
+			t.Errorf("carrel %q: status %d, want an error", args, code)
+		}
+	}
+	for cmd := range leaves(root) {
+		if !s.said[cmd.CommandPath()] && silent[cmd.CommandPath()] == "" {
+			t.Errorf("%s was not run, or printed nothing: add it to performance", cmd.CommandPath())
+		}
+	}
+}
+
+// leaves yields the commands that do something.
+func leaves(cmd *cobra.Command) func(yield func(*cobra.Command) bool) {
+	return func(yield func(*cobra.Command) bool) {
+		for _, c := range cmd.Commands() {
+			switch {
+			case c.HasSubCommands():
+				for l := range leaves(c) {
+					if !yield(l) {
+						return
+					}
+				}
+			case c.Runnable() && c.Name() != "help":
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// prepare writes the files that the commands read.
+func (s *stage) prepare() {
+	s.t.Helper()
+	result := "FAIL: " + hostile + "\n" + strings.Repeat("ok "+hostile+" of many\n", 60) + "/srv/" + hostile + ".go:12: error: lost\n"
+	call := map[string]any{"id": "call_1", "type": "function", "function": map[string]any{
+		"name": "Bash", "arguments": toJSON(map[string]string{"command": "make " + hostile}),
+	}}
+	type object = map[string]any
+	messages := []object{
+		{"role": "system", "content": "You are " + hostile},
+		{"role": "user", "content": "Fix crimson " + hostile + " in src/" + hostile + ".go. We must never use " + hostile},
+		{"role": "assistant", "content": "I run it " + hostile, "tool_calls": []object{call}},
+		{"role": "tool", "tool_call_id": "call_1", "content": result},
+		{"role": "assistant", "content": "We decided to use " + hostile + " because of " + hostile + ". Should I deploy " + hostile + "?"},
+	}
+	for range 8 {
+		messages = append(messages, object{"role": "user", "content": "Go on, crimson. " + hostile},
+			object{"role": "assistant", "content": strings.Repeat("Done with "+hostile+". ", 60)})
+	}
+	session := toJSON(object{"model": "gpt-4o" + hostile, "messages": messages})
+	s.file("session.json", session)
+	s.file("broken.json", `{"messages": [`+hostile)
+	s.file("note.md", "# crimson "+hostile+"\n\nThe deploy of "+hostile+" wants profile B.\n"+strings.Repeat(hostile+"\n", 400))
+	s.file("rules.limn", "remember a thing called bell with \""+hostile+"\"\nshow bell\nfrobnicate "+hostile+"\n")
+	s.file("good.limn", "remember a thing called bell with \""+hostile+"\"\nshow bell\n")
+	s.file("history.json", toJSON([]object{{"id": "b1" + hostile, "kind": "note", "text": "crimson " + hostile, "turn": 1}}))
+	s.file("prompts.txt", "Deploy crimson "+hostile+" to staging by Friday")
+	s.file("summary.md", "# Anchored Summary\n\n## Session Intent\n\n"+hostile+"\n\n## Decisions Made\n\n- Use "+hostile+"\n")
+	s.file("summary.json", toJSON(object{"session_intent": "crimson " + hostile, "current_state": hostile, "next_steps": []string{hostile}}))
+	s.file("probes.json", toJSON([]object{{"id": "p1", "type": "recall", "question": "Which " + hostile + "?", "answer": hostile, "critical": true}}))
+	s.file("cases.json", toJSON([]object{{"prompt": "Fix " + hostile, "expected": object{"verb": "fix"}}}))
+	s.file("conform.json", toJSON([]object{{"name": "case " + hostile, "source": "show \"" + hostile + "\"", "expected": object{"results": []object{}}}}))
+	s.file("trace.txt", hostile+"\nb\n"+hostile+"\n")
+}
+
+func toJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// performance returns command lines that print what the stage holds. One that begins
+// with "=" gives a name to what a query finds, and one with "?" is completed.
+func performance() [][]string {
+	return slices.Concat(
+		[][]string{
+			{"import", "{session.json}"}, {"import", "{broken.json}"}, {"import", "{session.json}", "--json"},
+			{"=", "session", ".sessions[0].session", "sessions"},
+			{"=", "result", ".messages[2].id", "messages"},
+			{"=", "block", ".messages[3].id", "messages"},
+			{"?", "recall", ""}, {"?", "sessions", "show", ""}, {"?", "export", ""}, {"sessions", "list"}, {"sessions", "show", "--json"}, {"sessions", "show"}, {"sessions", "mark", "--critical"}, {"sessions", "mark", "--no-critical"},
+			{"messages"}, {"messages", "--tree"}, {"messages", "--json"}, {"context", "--window", "9000"}, {"level"}, {"trigger"},
+			{"recall", "{result}"}, {"recall", "{result}", "--text"}, {"recall", "{result}", "--json"}, {"recall", "{result}", "--jq", ".data"},
+			{"search", "crimson"}, {"search", hostile}, {"brief"}, {"pin", "{block}"}, {"unpin", "{block}"},
+			{"compress", "--target", "6000", "-n"}, {"compress", "--target", "1"}, {"compress", "--target", "6000", "--strategy", "anchored", "--probe-min", "0"},
+			{"summary", "show"}, {"state"}, {"stats"}, {"probe", "gen"}, {"probe", "run"}, {"probe", "report"}, {"probe", "lint", "{probes.json}"},
+			{"why", "{result}"}, {"messages"}, {"context", "--window", "9000"}, {"discard", "{block}"}, {"discard", "--auto", "--to", "100", "-n"},
+			{"export"}, {"export", "--to", "anthropic"}, {"undo"}, {"handoff", "--next", hostile, "--notes", hostile, "--for", hostile},
+			{"summary", "check", "{summary.md}", "--session", "@last"}, {"summary", "merge", "{summary.json}", "{summary.json}"},
+			{"summary", "merge", "{summary.json}", "{summary.json}", "--format", "markdown"}, {"summary", "accept", "{summary.md}", "--session", "@last"},
+		},
+		[][]string{
+			{"put", "{note.md}", "--type", "memory", "--verified-by", hostile, "--title", "crimson " + hostile, "--source", "src " + hostile, "--subject", hostile},
+			{"=", "note", ".artifacts[0].id", "ls"},
+			{"?", "get", ""}, {"?", "purge", ""}, {"ls"}, {"get", "{note}"}, {"get", "{note}", "--meta"}, {"get", "{note}", "--meta", "--json"}, {"recall", "{note}"},
+			{"stash", "put", "{note.md}", "--title", hostile}, {"=", "stash", ".artifacts[0].id", "stash", "ls"},
+			{"?", "stash", "get", ""}, {"stash", "ls"}, {"stash", "get", "{stash}"}, {"stash", "gc"},
+			{"triage", "crimson " + hostile}, {"assemble", "--query", "crimson " + hostile, "--budget", "4000", "--session", "@last"},
+			{"assemble", "--query", "crimson " + hostile, "--budget", "9000", "--trace"}, {"assemble", "--query", "crimson", "--budget", "2"},
+			{"?", "manifest", "show", ""}, {"?", "manifest", "explain", "@last", ""}, {"manifest", "list"}, {"manifest", "show", "@last", "--all"}, {"manifest", "explain", "@last", "{note}"}, {"manifest", "diff", "@last", "@last"},
+			{"manifest", "verify", "@last"}, {"manifest", "replay", "@last"}, {"manifest", "export", "@last"}, {"tier", "--demand", "5,4,3,2"},
+			{"lru-sim", "{trace.txt}", "--limit", "1"},
+			{"commit", "@last", "--text", "The bell " + hostile + " rings at noon.", "--confidence", "0.1", "--evaluator", hostile},
+			{"=", "held", ".held[0].id", "review", "list"},
+			{"?", "review", "show", ""}, {"review", "list"}, {"review", "show", "{held}"}, {"review", "edit", "{held}", "--text", "It rings " + hostile, "--by", hostile, "--reason", hostile},
+			{"commit", "@last", "--text", "The gong " + hostile + " is struck.", "--confidence", "0.1", "--evaluator", hostile},
+			{"=", "held", ".held[0].id", "review", "list"}, {"review", "reject", "{held}", "--reason", hostile},
+			{"commit", "@last", "--text", "The drum " + hostile + " is beaten.", "--confidence", "0.1", "--evaluator", hostile},
+			{"=", "held", ".held[0].id", "review", "list"}, {"review", "approve", "{held}", "--reason", hostile},
+			{"log"}, {"log", "--session", "{session}"}, {"refute", "{note}"}, {"rm", "{note}"}, {"purge", "{note}", "-y"},
+		},
+		[][]string{
+			{"contract", "add", "--decision", hostile, "--claim", "odd=" + hostile, "--correction", hostile, "--source", "src=" + hostile},
+			{"contract", "add-decision", "use " + hostile}, {"contract", "init", "fresh"}, {"contract", "show"}, {"contract", "check"}, {"contract", "check", "{rules.limn}"},
+			{"contract", "path"}, {"contract", "save"}, {"contract", "corrections"}, {"contract", "close"}, {"handoff"}, {"handoff", "check", "{broken.json}"},
+			{"handoff", "-o", "packet.md"}, {"handoff", "check", "packet.md", "--session", "@last"}, {"accept", "packet.md"},
+			{"limn", "run", "{rules.limn}"}, {"limn", "run", "{good.limn}"}, {"limn", "check", "{rules.limn}"}, {"limn", "fmt", "{good.limn}"}, {"limn", "fmt", "-d", "{good.limn}"},
+			{"limn", "repl"}, {"limn", "conform", "{conform.json}"}, {"intent", "{prompts.txt}"}, {"intent", "--score", "{cases.json}"},
+			{"pager", "--history", "{history.json}", "--contract", "pass.limn"}, {"validate", "{session.json}"}, {"validate", "{broken.json}"},
+			{"schema"}, {"schema", "check", "probes", "{session.json}"}, {"tokens", "{note.md}"}, {"bench", "pager", "--blocks", "10", "--verbose"},
+			{"bench", "retention", "{session.json}", "--min", "10", "--budgets", "50%", "--strategy", "importance"},
+		},
+		[][]string{
+
+			{"token", "create", "--note", "for tests", "--actor", "ada"}, {"?", "token", "revoke", ""}, {"token", "list"}, {"token", "revoke", "tok_"},
+			{"store", "info"}, {"store", "check"}, {"store", "backup", "bell\a.db"}, {"store", "backup", "bell\a.db"}, {"store", "restore", "bell\a.db", "--force"},
+			{"config", "show"}, {"config", "path"}, {"version"}, {"import", "absent" + hostile},
+			{"recall", "absent" + hostile}, {"budget"}, {"contracts"}, {"env"}, {"exit-codes"}, {"formats"}, {"gate"}, {"handoffs"}, {"hooks"}, {"summaries"}, {"tiers"}, {"tools"},
+		},
+	)
+}
+
+// What is for programs stays as it is: in a pipe, in a file, and on a terminal with
+// --raw.
+func TestRawBytes(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		terminal bool
+		args     []string
+		want     string
+	}{
+		{"a pipe", false, nil, hostile},
+		{"a terminal", true, nil, readable(hostile)},
+		{"a terminal that is meant", true, []string{"--raw"}, hostile},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, stdout, stderr := newEnv(t)
+			run := func(args ...string) string {
+				t.Helper()
+				stdout.Reset()
+				if got := Main(t.Context(), env, append(args, tt.args...)); got != 0 {
+					t.Fatalf("carrel %q: status %d: %s", args, got, stderr)
+				}
+				return stdout.String()
+			}
+			in := writeFile(t, env, "in.json", toJSON(map[string]any{"model": "gpt-4o", "messages": []map[string]string{{"role": "user", "content": hostile}}}))
+			run("import", in)
+			block := strings.TrimSpace(run("messages", "--jq", ".messages[0].id"))
+			run("put", writeFile(t, env, "note.md", hostile), "--type", "doc", "--id", "note")
+			env.StdoutTerminal, env.StderrTerminal = tt.terminal, tt.terminal
+			for _, args := range [][]string{{"recall", block, "--text"}, {"get", "note"}} {
+				if got := strings.TrimSuffix(run(args...), "\n"); got != tt.want {
+					t.Errorf("carrel %q prints %q, want %q", args, got, tt.want)
+				}
+			}
+			run("get", "note", "-o", "copy")
+			if got, err := os.ReadFile(filepath.Join(env.Dir, "copy")); err != nil || string(got) != hostile {
+				t.Errorf("the file is %q, %v, want %q", got, err, hostile)
+			}
+		})
+	}
+}
+
+// JSON on a terminal is JSON, and says the same.
+func TestJSONOnATerminal(t *testing.T) {
+	text := "\x7f\u009b\u202e\u200b\U000e0041\x1b"
+	var got string
+	if err := json.Unmarshal([]byte(readable(toJSON(text))), &got); err != nil || got != text {
+		t.Errorf("got %q, %v, want %q", got, err, text)
+	}
+}
+
+// A page escapes what is printed on it, whatever kind of value says it.
+func TestPageLine(t *testing.T) {
+	type named string
+	p := &page{color: true}
+	p.line("%s|%-3s|%v|%q|%d|%s|%s", "a\x1b", "b", named("c\u200b"), "d\u202e", 5, errors.New("e\a"), p.paint(green, "f\r"))
+	if got, want := p.buf.String(), `a\x1b|b  |c\u200b|"d\u202e"|5|e\x07|`+"\x1b[32m"+`f\r`+"\x1b[0m\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What a shell offers goes to a terminal, by way of a pipe.
+func TestCompletionsCommandNothing(t *testing.T) {
+	env, stdout, _ := newEnv(t)
+	writeFile(t, env, ".config/carrel/config.toml", "[profile.\"bell\\u001b\"]\nkeep.last = 2\n")
+	Main(t.Context(), env, []string{cobra.ShellCompRequestCmd, "sessions", "--profile", ""})
+	if got, want := stdout.String(), `bell\x1b`+"\n"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
+	}
+}
