@@ -1,0 +1,79 @@
+package carrel_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/demo"
+	"github.com/carrel-dev/carrel/internal/fakesession"
+	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// Whatever the strategy and the target, a judge that shares no code with the validators of
+// the formats takes every export: of our own conversations, and of invented ones.
+func TestEveryExportIsJudged(t *testing.T) {
+	conversations := map[string][]byte{"demo": demo.Session()}
+	files, err := filepath.Glob("internal/cli/testdata/conversations/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no conversations", err)
+	}
+	for _, name := range files {
+		if conversations[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range uint64(20) {
+		conversations[fmt.Sprintf("claudecode-%d", seed)] = fakesession.ClaudeCode(seed, 6)
+		conversations[fmt.Sprintf("anthropic-%d", seed)] = fakesession.Messages(seed, 6)
+		conversations[fmt.Sprintf("openai-%d", seed)] = fakesession.Chat(seed, 6)
+	}
+	for _, strategy := range []carrel.Strategy{
+		carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque,
+		carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyPager,
+	} {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			passes := 0
+			for name, data := range conversations {
+				for _, percent := range []int{50, 25, 10, 5} {
+					passes += judged(t, name, data, strategy, percent)
+				}
+			}
+			if least := len(conversations) / 4; passes < least {
+				t.Errorf("%d passes made a window smaller, want at least %d", passes, least)
+			}
+		})
+	}
+}
+
+// judged compresses a conversation to a share of its tokens, and judges its exports. It
+// returns the number of passes that changed the window.
+func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, percent int) int {
+	t.Helper()
+	e, err := carrel.New(memory.New(), &carrel.Options{Strategy: strategy, Counter: quarter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: data})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100)})
+	if err != nil {
+		return 0 // it does not fit, or its summary answers too little: the window is as it was
+	}
+	for _, to := range []string{"claudecode", "anthropic", "openai"} {
+		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: to})
+		if err != nil {
+			t.Errorf("%s %s %d%%: export to %s: %v", name, strategy, percent, to, err)
+		} else if r := fakeupstream.Judge(in.Format, data, to, out.Data); r != nil {
+			t.Errorf("%s %s %d%%: %s: %v", name, strategy, percent, to, r)
+		}
+	}
+	return min(res.Changed, 1)
+}
