@@ -94,10 +94,11 @@ type CompressResult struct {
 	Op        string               `json:"op,omitempty"` // empty if nothing was written
 	Strategy  Strategy             `json:"strategy"`     // that was accepted in the end
 	Budget    token.Count          `json:"budget"`
-	Imported  token.Count          `json:"imported"` // tokens of all blocks, as they came in
-	Before    token.Count          `json:"before"`   // tokens of the window
-	After     token.Count          `json:"after"`    // tokens of the window
-	Ratio     ratio.Ratio          `json:"ratio"`    // 1 − after/before
+	Imported  token.Count          `json:"imported"`       // tokens of all blocks, as they came in
+	Before    token.Count          `json:"before"`         // tokens of the window
+	After     token.Count          `json:"after"`          // tokens of the window
+	Sent      token.Count          `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
+	Ratio     ratio.Ratio          `json:"ratio"`          // 1 − after/before
 	Intent    []string             `json:"intent"`
 	Blocks    Tally                `json:"blocks"` // by state, after the pass
 	Tokens    Tally                `json:"tokens"` // as imported, by state after the pass; they sum to Imported

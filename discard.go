@@ -36,11 +36,12 @@ type DiscardRequest struct {
 // A DiscardResult says what left the window, or would leave it.
 type DiscardResult struct {
 	Session   transcript.SessionID `json:"session"`
-	Op        string               `json:"op,omitempty"` // empty if nothing was written
-	Discarded []Discarded          `json:"discarded"`    // in the order in which they went, or were named
-	Thinking  token.Count          `json:"thinking"`     // that left with them: what stands behind a change is not valid any more
-	Before    token.Count          `json:"before"`       // tokens of the window
-	After     token.Count          `json:"after"`        // tokens of the window
+	Op        string               `json:"op,omitempty"`   // empty if nothing was written
+	Discarded []Discarded          `json:"discarded"`      // in the order in which they went, or were named
+	Thinking  token.Count          `json:"thinking"`       // that left with them: what stands behind a change is not valid any more
+	Before    token.Count          `json:"before"`         // tokens of the window
+	After     token.Count          `json:"after"`          // tokens of the window
+	Sent      token.Count          `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
 	Target    token.Count          `json:"target_tokens"`
 	Floor     token.Count          `json:"floor_tokens"`
 	Provider  string               `json:"provider"` // whose rules the result was checked by
@@ -282,7 +283,7 @@ func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []move) {
 func (h *held) discardResult(plan *pager.DiscardPlan, target token.Count) *DiscardResult {
 	res := &DiscardResult{
 		Session: h.head.ID, Discarded: []Discarded{}, Thinking: plan.Thinking, Before: plan.Before, After: plan.After,
-		Target: target, Floor: plan.Floor, Provider: h.head.Format, Continue: true,
+		Sent: token.Count(h.session.Sent), Target: target, Floor: plan.Floor, Provider: h.head.Format, Continue: true,
 	}
 	for _, d := range plan.Discards {
 		b := &h.blocks[h.index(d.Block)]
@@ -295,13 +296,13 @@ func (h *held) discardResult(plan *pager.DiscardPlan, target token.Count) *Disca
 func (r *DiscardResult) say(req *DiscardRequest) {
 	switch {
 	case req.DryRun:
-		r.Message = fmt.Sprintf("Nothing was changed. The window would have %d tokens.", r.After)
+		r.Message = fmt.Sprintf("Nothing was changed. The window that Carrel holds would have %d tokens.", r.After)
 	case len(r.Discarded) == 0 && r.After <= r.Target:
-		r.Message = fmt.Sprintf("The window has %d tokens, which is within the target: nothing had to go. Go on with your task.", r.After)
+		r.Message = fmt.Sprintf("The window that Carrel holds has %d tokens, which is within the target: nothing had to go. Go on with your task.", r.After)
 	case len(r.Discarded) == 0:
 		r.Message = fmt.Sprintf("Nothing may go: rules and the floor hold all %d tokens. Go on with your task.", r.After)
 	default:
-		r.Message = fmt.Sprintf("The window has %d tokens now. What left it can be recalled by its id. Go on with your task.", r.After)
+		r.Message = fmt.Sprintf("The window that Carrel holds has %d tokens now. What left it can be recalled by its id. Go on with your task.", r.After)
 	}
 }
 

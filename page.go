@@ -269,7 +269,7 @@ func (p *pass) result(o *outcome) *CompressResult {
 	res := &CompressResult{
 		Session: h.head.ID, Strategy: o.strategy, Budget: plan.Budget, Imported: h.head.Tokens, Before: h.head.Window, After: plan.After,
 		Intent: p.intent, Changed: plan.Changes(), Provider: h.head.Format, Decisions: plan.Decisions,
-		Probes: o.report, Warnings: o.warnings,
+		Probes: o.report, Warnings: o.warnings, Sent: token.Count(h.session.Sent),
 	}
 	if res.Before > 0 {
 		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)

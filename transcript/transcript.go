@@ -15,6 +15,7 @@ type Session struct {
 	Title    string          // what the agent called it, or empty
 	Model    string          // last model that answered, or empty
 	Project  string          // working directory, or empty
+	Sent     int64           // tokens of the newest request, as the provider counted them, or 0
 	Tools    json.RawMessage // tool definitions in the provider's form, or nil
 	Messages []Message       // the visible conversation, in order
 	Earlier  [][]Message     // the windows before a compaction by the client, oldest first, without what it kept

@@ -20,8 +20,10 @@ func newContext(_ *Env, g *globals) *cobra.Command {
 		Use:   "context [SESSION] [--model M] [--window N]",
 		Short: "Show what fills the window",
 		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
-left. The figures add up to what is used. What the client itself compacted is of
-earlier windows: it is in no figure of this one, and all of it can be recalled.`,
+left. The figures add up to what is used. This is the window that Carrel holds; what
+the agent sends is told apart from it, where its transcript says how much that is.
+What the client itself compacted is of earlier windows: it is in no figure of this
+one, and all of it can be recalled.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,6 +84,9 @@ func printContext(p *page, r *carrel.ContextResult) {
 	}
 	if !p.tty {
 		p.fields([]any{"session", r.Session}, []any{"capacity", r.Capacity}, []any{"used", r.Used}, []any{"level", r.Level})
+		if r.Sent > 0 {
+			p.fields([]any{"sent", r.Sent})
+		}
 		for _, s := range parts {
 			p.fields([]any{s.name, s.share.Tokens, share(s.share.Tokens), s.share.Blocks, s.share.Stands})
 		}
@@ -118,6 +123,9 @@ func printContext(p *page, r *carrel.ContextResult) {
 	}
 	p.line("")
 	level := map[string]string{"ok": green, "warn": yellow, "compress": yellow, "critical": red}[r.Level]
+	if r.Sent > 0 {
+		p.line("sent    %s tokens in the agent's newest request", thousands(int64(r.Sent)))
+	}
 	p.line("level   %s (warn from 60%%, compress from 70%%, critical from 90%%)", p.paint(level, r.Level))
 	if r.Level == "compress" || r.Level == "critical" {
 		p.line("next    carrel compress %s", short(r.Session))

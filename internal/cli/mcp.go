@@ -33,6 +33,10 @@ Where a tool takes a session and none is named, it is the agent's own: the one t
 the hooks named last to the client that started this server, or that Claude Code named
 to the server. If neither is so, the tool refuses and lists the sessions there are.
 
+Compress and discard_messages change the window that Carrel holds of a session, not what
+the agent sends; status tells both sizes, and "carrel help hooks" what makes requests
+smaller.
+
 The store is made if it is not there. What goes wrong inside is logged to standard
 error, without content.`,
 		Example: `  claude mcp add carrel -- carrel mcp

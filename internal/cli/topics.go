@@ -66,7 +66,9 @@ own sessions how much of what was needed is kept.
 
 An agent can tidy its own window: "carrel messages" lists what is in it and what
 may go, "carrel discard" takes it out, down to a floor. "carrel trigger" and
-"carrel level" say by their exit codes when it is time.
+"carrel level" say by their exit codes when it is time. All of this is about the
+window that Carrel holds. What an agent sends does not change by it: "carrel help
+hooks" says what does.
 
 Tokens of OpenAI models are exact. For others they are an upper bound, so that
 what fits here fits there.`

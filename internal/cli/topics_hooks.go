@@ -14,6 +14,19 @@ along.
   UserPromptSubmit, Stop, PostCompact, SessionEnd
                      import the conversation as it has grown
 
+What an agent sends becomes smaller in three ways: a hook shortens a large result
+before the model sees it; the agent's own compaction makes a summary, for which a
+hook says what to keep; or the session is exported, and the agent resumes the copy.
+What "carrel compress", "carrel discard" and the tools of the same names change is
+the window that Carrel holds. The tool status and "carrel context" tell both sizes.
+
+Each hook notes in which session its client is, in the folder run/clients beside the
+store's default place. So the tools of "carrel mcp" are about the session of the agent
+that calls them, also after /clear, a resume or a fork, and with several agents in one
+folder. A client without hooks is known if it is Claude Code, by the call in its
+transcript. Where the session cannot be known, the tools ask for it. On systems other
+than Linux and macOS, hooks cannot note it.
+
 A hook never blocks. If anything is wrong, it prints nothing, the agent goes on as
 if it were not there, and standard error has the reason. A result is replaced only
 once the original is on the disk; what looks as if it held a credential stays.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,21 +21,29 @@ func status() fakeupstream.Step {
 // said is a step that ends a turn.
 func said(text string) fakeupstream.Step { return step(text, fakeupstream.Text(text)) }
 
+// resultsOf returns what the tools answered, each answer once.
+func resultsOf(upstream *fakeupstream.Server) []string {
+	var texts []string
+	for _, r := range upstream.OfKind(fakeupstream.KindMain) {
+		for _, result := range r.Results() {
+			if !slices.Contains(texts, result.Text) {
+				texts = append(texts, result.Text)
+			}
+		}
+	}
+	return texts
+}
+
 // ownSessions returns which sessions status was of, in the order of the requests.
 func ownSessions(t *testing.T, upstream *fakeupstream.Server) []string {
 	t.Helper()
-	var ids, seen []string
-	for _, r := range upstream.OfKind(fakeupstream.KindMain) {
-		for _, result := range r.Results() {
-			if slices.Contains(seen, result.Text) {
-				continue
-			}
-			var s struct{ Session string }
-			if err := json.NewDecoder(strings.NewReader(result.Text)).Decode(&s); err != nil {
-				t.Errorf("status: %s", result.Text)
-			}
-			seen, ids = append(seen, result.Text), append(ids, s.Session)
+	var ids []string
+	for _, text := range resultsOf(upstream) {
+		var s struct{ Session string }
+		if err := json.NewDecoder(strings.NewReader(text)).Decode(&s); err != nil {
+			t.Errorf("status: %s", text)
 		}
+		ids = append(ids, s.Session)
 	}
 	return ids
 }
@@ -51,7 +60,7 @@ func (a *agent) talk(args ...string) *talk {
 	a.t.Helper()
 	cmd := exec.CommandContext(a.t.Context(), a.program, append([]string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-		"--allowedTools", "Bash,ToolSearch,mcp__plugin_carrel_carrel",
+		"--allowedTools", "Bash,ToolSearch,mcp__plugin_carrel_carrel,mcp__carrel",
 	}, args...)...)
 	cmd.Dir, cmd.Env = a.work, a.env
 	in, err := cmd.StdinPipe()
@@ -164,5 +173,44 @@ func TestClaudeCodeSeesItsOwnSessionWhereverItGoes(t *testing.T) {
 	}
 	if got := ownSessions(t, a.upstream); !slices.Equal(got, want) {
 		t.Errorf("the agent sees the sessions\n%q, and is in\n%q", got, want)
+	}
+}
+
+// An agent that another one's shell starts sees its own session, and so does the one
+// that started it.
+func TestClaudeCodeInAClaudeCodeSeesItsOwnSession(t *testing.T) {
+	const outer, inner = "0b8a6f0e-93c4-4a53-9f0d-6d1f3a5b7c90", "77e0b1c2-93c4-4a53-9f0d-6d1f3a5b7c90"
+	start := bash(`"$CARREL_TEST_CLAUDE" -p "How do you stand?" --session-id ` + inner +
+		" --allowedTools ToolSearch,mcp__plugin_carrel_carrel </dev/null >answer.txt; echo $?")
+	a := newAgent(t, step("start", start), status(), said("inner"), status(), said("outer"))
+	a.env = append(a.env, claudeProgram+"="+a.program)
+	a.install()
+	a.ask("Ask another agent.", "--session-id", outer)
+	a.nothingRefused()
+	told := resultsOf(a.upstream)
+	last := func(id string) int {
+		return slices.IndexFunc(told, func(text string) bool { return strings.Contains(text, `"session":"`+id+`"`) })
+	}
+	if i := last(inner); i < 0 || last(outer) <= i {
+		t.Errorf("the agents are told %q", told)
+	}
+}
+
+// Without hooks an agent's session is known by the call, which its transcript has, as
+// long as it is the one that the server was started in, and then no more.
+func TestClaudeCodeWithoutHooksSeesItsOwnSessionOrNone(t *testing.T) {
+	a := newAgent(t, status(), said("begun"), status(), said("cleared"))
+	settings := filepath.Join(a.work, "mcp.json")
+	a.write(settings, []byte(`{"mcpServers":{"carrel":{"type":"stdio","command":"carrel","args":["mcp"]}}}`))
+	k := a.talk("--mcp-config", settings)
+	begun := k.say("How do we stand?")
+	k.say("/clear")
+	k.say("And now?")
+	k.end()
+	a.nothingRefused()
+	told := resultsOf(a.upstream)
+	if len(told) != 2 || !strings.Contains(told[0], `"session":"`+begun+`"`) ||
+		!strings.Contains(told[1], "which session is yours") || !strings.Contains(told[1], begun[:8]) {
+		t.Errorf("in session %s the agent is told %q", begun, told)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 type compressArgs struct {
 	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
-	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window is to have; half of the model's window by default"`
+	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window that Carrel holds is to have; half of the model's window by default"`
 	Strategy string   `json:"strategy,omitempty" jsonschema:"how; the default is that of the settings"`
 	Intent   []string `json:"intent,omitempty" jsonschema:"words for what you are about to do; what has to do with it stays longest"`
 	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"only say what would become of the window"`
@@ -26,21 +26,23 @@ type compressResult struct {
 	Op       string               `json:"op,omitempty"` // none if nothing was changed
 	Strategy carrel.Strategy      `json:"strategy"`
 	Budget   token.Count          `json:"budget"`
-	Before   token.Count          `json:"before"` // tokens of the window
-	After    token.Count          `json:"after"`  // tokens of the window
+	Sent     token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Before   token.Count          `json:"before"`         // tokens of the window that Carrel holds
+	After    token.Count          `json:"after"`          // tokens of the window that Carrel holds
 	Changed  int                  `json:"changed"`
 	Live     int64                `json:"live"` // blocks
 	Stubs    int64                `json:"stubs"`
 	Cold     int64                `json:"cold"`
 	Summary  transcript.BlockID   `json:"summary,omitempty"` // id that recalls it
 	Warnings []string             `json:"warnings,omitempty"`
+	Note     string               `json:"note"`
 }
 
 func compress() registrar {
 	return &toolOf[compressArgs, compressResult]{
 		Tool:        Tool{"compress", []*api.Operation{&api.Compress.Operation}},
 		title:       "Compress the window",
-		about:       "Make the window of a session smaller: what is needed least becomes stubs that can be recalled, or leaves. What rules and pins hold stays.",
+		about:       "Make the window of your session smaller that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
 		destructive: true, idempotent: true, // what fits is left alone
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["target"].Minimum = new(1.0)
@@ -67,11 +69,13 @@ func compress() registrar {
 
 func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] {
 	out := &compressResult{
-		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Before: res.Before, After: res.After,
+		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Sent: res.Sent, Before: res.Before, After: res.After,
 		Changed: res.Changed, Live: res.Blocks.Live, Stubs: res.Blocks.Stub, Cold: res.Blocks.Cold, Warnings: res.Warnings,
+		Note: unchanged,
 	}
-	text := fmt.Sprintf("session %s: window %d → %d tokens, budget %d; %d blocks live, %d stubs, %d out of the window; strategy %s",
+	text := fmt.Sprintf("session %s: the window that Carrel holds %d → %d tokens, budget %d; %d blocks live, %d stubs, %d out of the window; strategy %s",
 		res.Session, res.Before, res.After, res.Budget, res.Blocks.Live, res.Blocks.Stub, res.Blocks.Cold, res.Strategy)
+	text += "\n" + sent(res.Sent)
 	if res.Summary != nil {
 		out.Summary = res.Summary.ID
 		text += fmt.Sprintf("\n%s is the summary of blocks 1 to %d", res.Summary.ID, res.Summary.Covers)
@@ -84,8 +88,7 @@ func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] 
 		text += "\nnothing was changed: it was a dry run"
 	case res.Changed == 0:
 		text += "\nnothing had to change"
-	default:
-		text += "\nwhat became a stub or left can be recalled by its id"
 	}
+	text += "\n" + unchanged
 	return &reply[compressResult]{text: []string{text}, out: out}
 }

@@ -27,13 +27,15 @@ type discardResult struct {
 	Session   transcript.SessionID `json:"session"`
 	Op        string               `json:"op"`
 	Discarded []discarded          `json:"discarded"`
-	Thinking  token.Count          `json:"thinking"` // that left with them
-	Before    token.Count          `json:"before"`   // tokens of the window
-	After     token.Count          `json:"after"`    // tokens of the window
+	Thinking  token.Count          `json:"thinking"`       // that left with them
+	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Before    token.Count          `json:"before"`         // tokens of the window that Carrel holds
+	After     token.Count          `json:"after"`          // tokens of the window that Carrel holds
 	Target    token.Count          `json:"target_tokens"`
 	Floor     token.Count          `json:"floor_tokens"`
 	Continue  bool                 `json:"continue"`
 	Message   string               `json:"message"`
+	Note      string               `json:"note"`
 }
 
 type discarded struct {
@@ -51,7 +53,7 @@ func discardMessages() registrar {
 	return &toolOf[discardArgs, discardResult]{
 		Tool:        Tool{"discard_messages", []*api.Operation{&api.Discard.Operation}},
 		title:       "Discard messages",
-		about:       "Take messages that are no longer needed out of the window. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
+		about:       "Take messages that are no longer needed out of the window of your session that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
 		destructive: true,
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["short_ids"].MinItems = new(1)
@@ -81,8 +83,8 @@ func discardMessages() registrar {
 
 func discardReply(res *carrel.DiscardResult) *reply[discardResult] {
 	out := &discardResult{
-		Session: res.Session, Op: res.Op, Discarded: []discarded{}, Thinking: res.Thinking, Before: res.Before, After: res.After,
-		Target: res.Target, Floor: res.Floor, Continue: res.Continue, Message: res.Message,
+		Session: res.Session, Op: res.Op, Discarded: []discarded{}, Thinking: res.Thinking, Sent: res.Sent, Before: res.Before, After: res.After,
+		Note: unchanged, Target: res.Target, Floor: res.Floor, Continue: res.Continue, Message: res.Message,
 	}
 	var ids []string
 	for i := range res.Discarded {
@@ -90,8 +92,8 @@ func discardReply(res *carrel.DiscardResult) *reply[discardResult] {
 		ids = append(ids, d.ShortID)
 		out.Discarded = append(out.Discarded, discarded{d.ShortID, d.Class, d.Tokens})
 	}
-	text := fmt.Sprintf("%s  discarded; window %d → %d tokens, target %d, floor %d. %s",
-		strings.Join(ids, " "), res.Before, res.After, res.Target, res.Floor, res.Message)
+	text := fmt.Sprintf("%s  discarded; the window that Carrel holds %d → %d tokens, target %d, floor %d; %s. %s\n%s",
+		strings.Join(ids, " "), res.Before, res.After, res.Target, res.Floor, sent(res.Sent), res.Message, unchanged)
 	return &reply[discardResult]{text: []string{text}, out: out}
 }
 
@@ -145,7 +147,7 @@ func (c *call) confirm(plan *carrel.DiscardResult, code string) (*question, erro
 		return nil, nil
 	}
 	q := &question{code: codeOf(plan), text: fmt.Sprintf(
-		"Take %d messages out of the window of session %s? It goes from %d to %d tokens; %d of them are thinking. All of it can be recalled.",
+		"Take %d messages out of the window that Carrel holds of session %s? It goes from %d to %d tokens; %d of them are thinking. All of it can be recalled.",
 		len(plan.Discarded), plan.Session, plan.Before, plan.After, plan.Thinking)}
 	switch answer, ok := c.req.Params.InputResponses[confirmation].(*sdk.ElicitResult); {
 	case ok && answer != nil && c.req.Params.RequestState == q.code:
@@ -162,7 +164,7 @@ func (c *call) confirm(plan *carrel.DiscardResult, code string) (*question, erro
 		return nil, nil
 	}
 	return nil, &hintedError{
-		fmt.Errorf("%w: this takes the window from %d to %d tokens, %d of them thinking, and must be confirmed",
+		fmt.Errorf("%w: this takes the window that Carrel holds from %d to %d tokens, %d of them thinking, and must be confirmed",
 			carrel.ErrPolicy, plan.Before, plan.After, plan.Thinking),
 		fmt.Sprintf("nothing was discarded; name fewer messages, or the same ones again with confirm=%q", q.code),
 	}

@@ -2,7 +2,7 @@ package mcp
 
 // Instructions is what the model is told about the server, in clients that pass it
 // on. It is enough to use a stub where the client hides the tools' parameters.
-const Instructions = `Carrel keeps conversations whole and the context window small. What left the window is kept byte for byte.
+const Instructions = `Carrel keeps conversations whole. What was cut is kept byte for byte.
 
 Stubs stand for what was cut:
 [carrel 77e0b1c2: paged Read main.go, 1204 tokens; recall by id]
@@ -12,7 +12,9 @@ To see the original, call the recall tool of this server. Its first parameter is
 
 Recall when you need an exact line, number or name that a stub or a summary does not show. Do not guess it, and do not run a command again only to see its output. If you have no id, use search.
 
-When status says compress or critical: call get_messages, then discard_messages with the short_ids you no longer need, down to about target_tokens and never below floor_tokens. What rules keep is refused with reasons. Or let compress do it. Before either, pin what must stay in the window word for word. What left can be recalled.
+compress and discard_messages change the window that Carrel holds of your session, not your requests: these become smaller by hooks, which shorten large results before you see them, by your client's own compaction, or if the session is exported and resumed. status gives both figures.
+
+To tidy what Carrel holds: get_messages, then discard_messages with the short_ids you no longer need, down to about target_tokens and never below floor_tokens, or compress. Before either, pin what must stay word for word.
 
 assemble makes a context for a question from stored artifacts within a budget.
 

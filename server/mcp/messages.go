@@ -24,7 +24,8 @@ type messagesArgs struct {
 
 type messagesResult struct {
 	Session  transcript.SessionID `json:"session"`
-	Total    token.Count          `json:"total_est_tokens"` // in the window
+	Sent     token.Count          `json:"sent,omitempty"`   // tokens of the client's newest request; none if that is unknown
+	Total    token.Count          `json:"total_est_tokens"` // in the window that Carrel holds
 	Target   token.Count          `json:"target_tokens"`
 	Floor    token.Count          `json:"floor_tokens"`
 	Count    int                  `json:"count"`             // of all messages in the list
@@ -53,7 +54,7 @@ func getMessages() registrar {
 	return &toolOf[messagesArgs, messagesResult]{
 		Tool:  Tool{"get_messages", []*api.Operation{&api.Messages.Operation}},
 		title: "List messages",
-		about: "List the messages of a session: for each its short_id, what it takes in the window, a preview, and whether it may be discarded.",
+		about: "List the messages of a session: for each its short_id, what it takes in the window that Carrel holds, a preview, and whether it may be discarded.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["limit"].Minimum, p["limit"].Maximum = new(1.0), new(float64(api.MaxLimit))
 		},
@@ -88,12 +89,12 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 	}
 	to := min(from+limit, len(blocks))
 	out := &messagesResult{
-		Session: all.Session, Total: all.Total, Target: all.Target, Floor: all.Floor,
+		Session: all.Session, Sent: all.Sent, Total: all.Total, Target: all.Target, Floor: all.Floor,
 		Count: len(blocks), Earlier: all.Earlier, Messages: []message{},
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "session %s: window %d tokens, target %d, floor %d; messages %d to %d of %d",
-		all.Session, all.Total, all.Target, all.Floor, min(from+1, to), to, len(blocks))
+	fmt.Fprintf(&text, "session %s: %s; Carrel holds a window of %d tokens, target %d, floor %d; messages %d to %d of %d",
+		all.Session, sent(all.Sent), all.Total, all.Target, all.Floor, min(from+1, to), to, len(blocks))
 	if all.Earlier > 0 {
 		fmt.Fprintf(&text, "; %d more are of windows before a compaction: search finds them, recall returns them", all.Earlier)
 	}

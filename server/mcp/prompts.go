@@ -14,7 +14,7 @@ func (s *Server) addPrompts() {
 	session := &sdk.PromptArgument{Name: "session", Description: "id of the session or the beginning of one; your own by default"}
 	s.addPrompt(&sdk.Prompt{
 		Name: "compress", Title: "Tidy the window",
-		Description: "Guide the agent through making its window smaller.",
+		Description: "Guide the agent through making the window smaller that Carrel holds.",
 		Arguments:   []*sdk.PromptArgument{session},
 	}, &api.Messages.Operation, compressPrompt)
 	s.addPrompt(&sdk.Prompt{
@@ -60,7 +60,7 @@ func (s *Server) addPrompt(
 
 // tidying is what an agent does to tidy up. The order is that of a discard that
 // chooses by itself.
-const tidying = `The window of session %[1]s has about %[2]d tokens. Bring it near its target of %[3]d tokens, and not below its floor of %[4]d.
+const tidying = `The window that Carrel holds of session %[1]s has about %[2]d tokens. This is not what your client sends: your requests become smaller only once the session is exported and the copy resumed. Bring it near its target of %[3]d tokens, and not below its floor of %[4]d.
 
 1. Call get_messages with session %[1]q, page by page, and read the previews.
 2. Choose single messages, not groups, in this order, and stop near the target:
@@ -84,7 +84,7 @@ func compressPrompt(ctx context.Context, c *call, args map[string]string) (strin
 		return "", err
 	}
 	if res.Total <= res.Target {
-		return fmt.Sprintf("The window of session %s has about %d tokens, which is within its target of %d: nothing has to go. Go on with your task.",
+		return fmt.Sprintf("The window that Carrel holds of session %s has about %d tokens, which is within its target of %d: nothing has to go. Go on with your task.",
 			id, res.Total, res.Target), nil
 	}
 	return fmt.Sprintf(tidying, id, res.Total, res.Target, res.Floor), nil

@@ -20,10 +20,11 @@ type statusResult struct {
 	Session   transcript.SessionID `json:"session"`
 	Title     string               `json:"title,omitempty"`
 	Model     string               `json:"model,omitempty"`
-	Level     string               `json:"level"`     // "ok", "warn", "compress" or "critical"
-	Used      token.Count          `json:"used"`      // tokens in the window
-	Capacity  token.Count          `json:"capacity"`  // of the model's window
-	Effective token.Count          `json:"effective"` // of the capacity
+	Level     string               `json:"level"`          // "ok", "warn", "compress" or "critical"
+	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Used      token.Count          `json:"used"`           // tokens in the window that Carrel holds
+	Capacity  token.Count          `json:"capacity"`       // of the model's window
+	Effective token.Count          `json:"effective"`      // of the capacity
 	Free      token.Count          `json:"free"`
 	Reserved  token.Count          `json:"reserved"` // for the reply
 	Fixed     share                `json:"fixed"`
@@ -37,6 +38,7 @@ type statusResult struct {
 	Action    pager.Action         `json:"action"`
 	Reasons   []string             `json:"reasons"`
 	Target    token.Count          `json:"target"` // of a compression
+	Note      string               `json:"note"`
 }
 
 type share struct {
@@ -49,7 +51,7 @@ func status() registrar {
 	return &toolOf[statusArgs, statusResult]{
 		Tool:  Tool{"status", []*api.Operation{&api.Context.Operation, &api.Trigger.Operation}},
 		title: "Status of the window",
-		about: "Say how full the window of a session is, with what, and whether a compression is due.",
+		about: "Say how many tokens you send with a request, how full the window of your session is that Carrel holds, with what, and whether that is due for compression.",
 		run: func(ctx context.Context, c *call, in *statusArgs) (*reply[statusResult], error) {
 			id, err := c.session(ctx, in.Session)
 			if err != nil {
@@ -70,16 +72,17 @@ func status() registrar {
 
 func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult) *reply[statusResult] {
 	out := &statusResult{
-		Session: w.Session, Title: w.Title, Model: w.Model, Level: w.Level, Used: w.Used, Capacity: w.Capacity,
+		Session: w.Session, Title: w.Title, Model: w.Model, Level: w.Level, Sent: w.Sent, Used: w.Used, Capacity: w.Capacity,
 		Effective: w.Effective, Free: w.Free, Reserved: w.Reserved,
 		Fixed: share(w.Fixed), System: share(w.System), Pinned: share(w.Pinned), Summary: share(w.Summary),
 		Live: share(w.Live), Stubs: share(w.Stubs), Cold: share(w.Cold),
 		Due: due.Due, Action: due.Action, Reasons: append([]string{}, due.Reasons...), Target: due.Target,
+		Note: held,
 	}
-	text := fmt.Sprintf("session %s: %d of %d tokens, level %s; %d live blocks, %d stubs in place of %d tokens, %d blocks out of the window; %d tokens free",
-		w.Session, w.Used, w.Capacity, w.Level, w.Live.Blocks, w.Stubs.Blocks, w.Stubs.Stands, w.Cold.Blocks, w.Free)
+	text := fmt.Sprintf("session %s: %s; Carrel holds a window of %d of %d tokens, level %s; %d live blocks, %d stubs in place of %d tokens, %d blocks out of the window; %d tokens free",
+		w.Session, sent(w.Sent), w.Used, w.Capacity, w.Level, w.Live.Blocks, w.Stubs.Blocks, w.Stubs.Stands, w.Cold.Blocks, w.Free)
 	if due.Due {
-		text += fmt.Sprintf("\na compression is due (%s); next: discard_messages or compress, to about %d tokens", strings.Join(due.Reasons, "; "), due.Target)
+		text += fmt.Sprintf("\na compression of it is due (%s); next: discard_messages or compress, to about %d tokens", strings.Join(due.Reasons, "; "), due.Target)
 	}
-	return &reply[statusResult]{text: []string{text}, out: out}
+	return &reply[statusResult]{text: []string{text + "\n" + held}, out: out}
 }

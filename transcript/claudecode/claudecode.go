@@ -304,6 +304,7 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 		s.ID += transcript.SessionID("/agent-" + agent) // a sub-agent's own file
 	}
 	s.Project = gjson.Get(view(last), "cwd").String()
+	s.Sent = t.sent(s)
 	for i := len(t.rows) - 1; i >= 0 && s.Model == ""; i-- {
 		if r := &t.rows[i]; r.kind == "assistant" && !r.hidden {
 			if m := gjson.Get(view(s.Items[r.item].Raw), "message.model").String(); m != "<synthetic>" {

@@ -469,3 +469,30 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// What a request had is what the provider said of the newest one that was answered in
+// the conversation itself.
+func TestSent(t *testing.T) {
+	row := func(uuid, parent, more, usage string) string {
+		return fmt.Sprintf(`{"type":"assistant","uuid":%q,"parentUuid":%q%s,"message":{"id":"m%s","role":"assistant","content":[{"type":"text","text":"x"}]%s}}`+"\n",
+			uuid, parent, more, uuid, usage)
+	}
+	first := `{"type":"user","uuid":"u","message":{"role":"user","content":"Go."}}` + "\n"
+	counted := row("a", "u", "", `,"usage":{"input_tokens":3,"cache_read_input_tokens":40,"cache_creation_input_tokens":500,"output_tokens":6000}`)
+	for _, tt := range []struct {
+		name, data string
+		want       int64
+	}{
+		{"nothing was answered", first, 0},
+		{"all of it is counted", first + counted, 543},
+		{"the newest counts", first + counted + row("b", "a", "", `,"usage":{"input_tokens":7}`), 7},
+		{"what the client says itself has no usage", first + counted + row("b", "a", "", `,"usage":{"input_tokens":0,"output_tokens":0}`) + row("c", "b", "", ""), 543},
+		{"a sub-agent's requests are its own", first + counted + row("b", "a", `,"isSidechain":true`, `,"usage":{"input_tokens":7}`), 543},
+		{"a number below zero is none", first + row("a", "u", "", `,"usage":{"input_tokens":-5,"cache_read_input_tokens":2}`), 2},
+	} {
+		s, err := Format{}.Decode("x.jsonl", []byte(tt.data))
+		if err != nil || s.Sent != tt.want {
+			t.Errorf("%s: %d, %v; want %d", tt.name, s.Sent, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package mcp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// agentFile returns a session file of Claude Code whose newest request had 118,007
+// tokens by the provider's count, most of them cached, and whose older ones had fewer.
+func agentFile() []byte {
+	var b strings.Builder
+	parent := "null"
+	row := func(kind, uuid, message string) {
+		fmt.Fprintf(&b, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"0b8a6f0e","cwd":"/srv/lamp","message":%s}`+"\n", kind, uuid, parent, message)
+		parent = fmt.Sprintf("%q", uuid)
+	}
+	row("user", "u0", `{"role":"user","content":"Find why the lamp flickers."}`)
+	for i := range 8 {
+		usage := fmt.Sprintf(`{"input_tokens":7,"cache_read_input_tokens":%d,"cache_creation_input_tokens":1000,"output_tokens":50}`, 110_000+1000*i)
+		row("assistant", fmt.Sprintf("a%d", i), fmt.Sprintf(
+			`{"id":"m%d","role":"assistant","model":"claude-opus-5-5","content":[{"type":"tool_use","id":"t%d","name":"Read","input":{"file_path":"part%d.go"}}],"usage":%s}`, i, i, i, usage))
+		row("user", fmt.Sprintf("r%d", i), fmt.Sprintf(
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`, i, strings.Repeat(fmt.Sprintf("part %d\n", i), 300)))
+	}
+	row("assistant", "api", `{"id":"m9","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error"}],"usage":{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}`)
+	return []byte(b.String())
+}
+
+// What Carrel holds becomes smaller, and what the client sends does not: every tool that
+// speaks of the one tells the other, too, and says what does make requests smaller.
+func TestBothFiguresAreTold(t *testing.T) {
+	e := newEngine(t, memory.New())
+	session := load(t, e, scope, "0b8a6f0e.jsonl", agentFile())
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
+	const sent = 118_007
+	check := func(tool string, args m, note bool) (held int) {
+		t.Helper()
+		var res struct {
+			Sent, Used, After int
+			Total             int `json:"total_est_tokens"`
+			Note              string
+		}
+		r := done(t, c, tool, args, &res)
+		held = res.Used + res.After + res.Total
+		text := strings.Join(r.text, "\n")
+		for _, want := range []string{fmt.Sprint(sent), fmt.Sprint(held), "Carrel holds"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the text lacks %q: %s", tool, want, text)
+			}
+		}
+		if res.Sent != sent || held == 0 || held >= sent/2 {
+			t.Errorf("%s: %d sent, %d held", tool, res.Sent, held)
+		}
+		for _, means := range []string{"hooks", "compaction", "carrel export", "resumes", "recalled"} {
+			if note && (!strings.Contains(res.Note, means) || !strings.Contains(text, res.Note)) {
+				t.Errorf("%s: %q is not named: %q", tool, means, res.Note)
+			}
+		}
+		return held
+	}
+	before := check("status", nil, true)
+	var l listed
+	done(t, c, "get_messages", nil, &l)
+	check("get_messages", nil, false)
+	check("discard_messages", m{"short_ids": l.reads()[:1]}, true)
+	check("compress", m{"target": 3000}, true)
+	if after := check("status", nil, true); after >= before || after > 3000 {
+		t.Errorf("Carrel holds %d tokens, then %d", before, after)
+	}
+}
+
+// Where a transcript does not say how much was sent, nothing is made up.
+func TestWhatIsSentMayBeUnknown(t *testing.T) {
+	d := newDesk(t)
+	for tool, args := range map[string]m{"status": nil, "compress": {"target": 3000}} {
+		r := done(t, d.ClientSession, tool, args, nil)
+		if text := strings.Join(r.text, "\n"); !strings.Contains(text, "how much your client sends is not known") || strings.Contains(string(r.json), `"sent"`) {
+			t.Errorf("%s: %s\n%s", tool, text, r.json)
+		}
+	}
+}
+
+// A model that reads no result yet knows it, too.
+func TestDescriptionsSayWhatChanges(t *testing.T) {
+	d := newDesk(t)
+	list, err := d.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, tool := range list.Tools {
+		if tool.Name != "compress" && tool.Name != "discard_messages" {
+			continue
+		}
+		n++
+		for _, want := range []string{"that Carrel holds", "does not make your requests smaller", "exported and resumed"} {
+			if !strings.Contains(tool.Description, want) {
+				t.Errorf("%s does not say %q: %s", tool.Name, want, tool.Description)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d tools change what Carrel holds", n)
+	}
+}
