@@ -24,6 +24,7 @@ type stage struct {
 	service   *Service
 	authority *auth.Authority
 	tokens    map[governance.Scope]string
+	session   string // in which who asks says that it is, or ""
 }
 
 func newStage(t testing.TB) *stage {
@@ -82,6 +83,9 @@ func (s *stage) ask(as, about governance.Scope, method, path string, body any) (
 	if about != "" {
 		r.Header.Set(api.HeaderScope, string(about))
 	}
+	if s.session != "" {
+		r.Header.Set(api.HeaderSession, s.session)
+	}
 	if content != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -122,6 +126,34 @@ func TestSurfacesShareAStore(t *testing.T) {
 	}
 	if code, _ := s.ask("", "", http.MethodGet, "/healthz", nil); code != http.StatusOK {
 		t.Errorf("/healthz is %d", code)
+	}
+}
+
+// Over HTTP an agent is in the session that it says it is in, if that is in its scope, and
+// in none if it says nothing.
+func TestAgentNamesItsSession(t *testing.T) {
+	s := newStage(t)
+	for _, id := range []string{"run-1", "run-2"} {
+		s.must("acme/web", http.MethodPost, "/v1/sessions/"+id+"/messages", map[string]any{
+			"messages": []any{map[string]any{"role": "user", "content": "build the pump"}},
+		})
+	}
+	for _, tt := range []struct {
+		session      string
+		scope        governance.Scope
+		want, hasNot string
+	}{
+		{"", "acme/web", "which session is yours", `"level"`},
+		{"run-1", "acme/web", `"session":"run-1"`, "run-2"},
+		{"run-2", "acme/web", `"session":"run-2"`, "run-1"},
+		{"run", "acme/web", "nothing of it is stored", `"level"`},
+		{"run-1", "acme/app", "nothing of it is stored", `"level"`},
+	} {
+		s.session = tt.session
+		_, out := s.ask(tt.scope, "", http.MethodPost, PathMCP, call("status", nil))
+		if !strings.Contains(string(out), tt.want) || strings.Contains(string(out), tt.hasNot) {
+			t.Errorf("in %q of %s: %s", tt.session, tt.scope, out)
+		}
 	}
 }
 

@@ -28,9 +28,10 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	if err != nil {
 		return "", err
 	}
-	// An id may be the beginning of another one.
+	// An id that is stored names itself alone; one that is not may be the beginning of
+	// others.
 	found, err := c.FindSession(ctx, c.scope, string(id))
-	if errors.Is(err, store.ErrNotFound) || err == nil && found != id {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found != id {
 		return "", &hintedError{
 			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", clip(string(id), maxWord), store.ErrNotFound),
 			"it is stored with its first reply; go on, and try again later",
