@@ -308,13 +308,16 @@ func TestWatch(t *testing.T) {
 		_ = w.Close()
 		_ = ew.Close()
 	})
-	watching := make(chan struct{})
+	watching, skipped := make(chan struct{}), make(chan struct{})
 	done.Go(func() {
 		lines := bufio.NewScanner(er)
 		for lines.Scan() {
 			fmt.Fprintln(stderr, lines.Text())
 			if strings.HasPrefix(lines.Text(), "watching") {
 				close(watching)
+			}
+			if strings.HasPrefix(lines.Text(), "skipped: "+filepath.Join(dir, "old.jsonl")) {
+				close(skipped)
 			}
 		}
 	})
@@ -332,6 +335,8 @@ func TestWatch(t *testing.T) {
 	<-watching
 	put("a.jsonl", grown)
 	next("claudecode\t7a11b0d2-3c55-4f0e-9e77-52a1c4d8e6f3\t6\t")
+	put("old.jsonl", first) // an older copy takes nothing back, and the watcher goes on
+	<-skipped
 	put(filepath.Join("later", "b.json"), other)
 	next("openai\toa-")
 	cancel(&SignalError{os.Interrupt})

@@ -76,11 +76,21 @@ func importedAgain(w *world) {
 	whole := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(turns)})).must(w)
 	w.holds(whole.Changed && whole.Added == whole.Blocks-part.Blocks, "what grew: %+v", whole)
 
+	short := &carrel.ImportRequest{Name: "pool.json", Data: openAI(turns[:8])}
+	_, err := w.Import(w.ctx(), w.in, short)
+	w.fails("a shorter copy", err, carrel.ErrShorter)
+	figures, ok := errors.AsType[*carrel.ShorterError](err)
+	w.holds(ok && figures.Session == part.Session && figures.Known == whole.Messages && figures.Has == part.Messages, "a shorter copy: %+v", figures)
+
 	entries := try(w.Journal(w.ctx(), w.in, part.Session, 0)).must(w)
 	w.holds(len(entries) == 2 && entries[0].ID == part.Op && entries[1].ID == whole.Op, "journal: %+v", entries)
 	w.holds(entries[0].Actor == Actor && json.Valid(entries[0].Data), "entry: %+v", entries[0])
 	later := try(w.Journal(w.ctx(), w.in, part.Session, entries[0].Revision)).must(w)
 	w.same("journal after the first revision", later, entries[1:])
+
+	short.Rewind = true
+	back := try(w.Import(w.ctx(), w.in, short)).must(w)
+	w.holds(back.Changed && back.Added == 0 && back.Blocks == part.Blocks, "a rewind: %+v", back)
 }
 
 func sessionsAreFound(w *world) {

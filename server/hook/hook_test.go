@@ -295,6 +295,32 @@ func TestSessionIsNamed(t *testing.T) {
 }
 
 // The first message of a session is sent before there is a transcript.
+// Where more of a conversation is known than its file has at the moment, as another hook
+// was faster, what is known is what counts.
+func TestMoreIsKnown(t *testing.T) {
+	c := newClient(t)
+	shorter := &carrel.ShorterError{Session: "s1", Known: 9, Has: 7}
+	for _, tt := range []struct {
+		name, event string
+		members     object
+		want        string
+	}{
+		{"before a compaction", "PreCompact", object{"trigger": "auto"}, "brief of s1 for a compaction"},
+		{"after it", "SessionStart", object{"source": "compact"}, "brief of s1 for a restart"},
+		{"a result", "PostToolUse", object{"tool_name": "Bash", "tool_response": object{"stdout": big}}, `pointer 0 by Bash for \"s1\"`},
+	} {
+		var notes []error
+		e := &engine{fail: map[string]error{"import": fmt.Errorf("import: %w", shorter)}}
+		out, err := run(t, e, tt.event, c.input(t, tt.event, tt.members), hook.Options{Note: func(err error) { notes = append(notes, err) }})
+		if err != nil || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: printed %s, want %s: %v", tt.name, out, tt.want, err)
+		}
+		if len(notes) != 1 || !errors.Is(notes[0], carrel.ErrShorter) {
+			t.Errorf("%s: notes %v", tt.name, notes)
+		}
+	}
+}
+
 func TestNothingWasSaidYet(t *testing.T) {
 	for _, event := range []string{"UserPromptSubmit", "Stop", "PreCompact"} {
 		if out, err := run(t, &engine{}, event, `{"transcript_path":"/nowhere/1.jsonl"}`, hook.Options{}); out != "" || err != nil {
