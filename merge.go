@@ -94,12 +94,18 @@ func (e *Engine) match(ctx context.Context, scope governance.Scope, s *transcrip
 		k, rel := reg.find(m.msgs, &m.blocks[i], itemsOf(s, m.msgs, &m.blocks[i]))
 		switch rel {
 		case same, alike:
-			m.keep(i, k, rel)
-			continue
+			if k.row.ID != "" {
+				m.keep(i, k, rel)
+				continue
+			}
+			k = nil // it is in the file that is stored, and was not read there
 		case less:
 			partial, k = true, nil
 		case more, another:
 			grown = true
+			if k != nil && k.row.ID == "" {
+				k = nil
+			}
 		}
 		open = append(open, candidate{i, k})
 	}
@@ -123,11 +129,8 @@ func (e *Engine) match(ctx context.Context, scope governance.Scope, s *transcrip
 }
 
 // keep gives block i the row of a known block, with the state that it has in its
-// window now. A block that the store does not have yet is new to it.
+// window now.
 func (m *merge) keep(i int, k *knownBlock, rel relation) {
-	if k.row.ID == "" {
-		return
-	}
 	r := &m.rows[i]
 	*r = k.row
 	m.blocks[i].ID = r.ID
