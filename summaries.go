@@ -126,12 +126,13 @@ func (e *Engine) factsOf(h *held, n, from int) []facts.Fact {
 // source returns what a summary of the first n blocks is checked against.
 func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 	src := &summary.Source{Names: names1}
+	all, to := h.entire(), h.behind()+n // a summary may speak of earlier windows, too
 	size := 0
-	for _, text := range h.texts()[:n] {
+	for _, text := range all.texts()[:to] {
 		size += len(text) + 1
 	}
 	b := make([]byte, 0, size)
-	for _, text := range h.texts()[:n] {
+	for _, text := range all.texts()[:to] {
 		b = append(append(b, text...), '\n')
 	}
 	src.Text = string(b)
@@ -142,7 +143,7 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 			src.Changed = append(src.Changed, f.Subject)
 		}
 	}
-	h.converse(src, n)
+	all.converse(src, to)
 	src.Open, src.Steps = left(found)
 	return src
 }
