@@ -29,6 +29,11 @@ type StashRequest struct {
 	// which lines are likely to be needed. By default the output alone does.
 	Session transcript.SessionID `json:"session,omitempty"`
 
+	// History are parts of such a conversation, in order and in Format, in place of a
+	// session that is stored. A part that cannot be read counts as nothing.
+	History [][]byte `json:"history,omitempty"`
+	Format  string   `json:"format,omitempty"` // of History
+
 	// Tool is what printed the output, and Input what it was called with.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -88,7 +93,14 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		numbered: req.FirstLine > 0, first: max(req.FirstLine, 1),
 	}
 	if req.Session != "" {
-		if p.before, err = e.load(ctx, scope, req.Session); err != nil {
+		h, err := e.load(ctx, scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		p.before = h.session.Messages
+	}
+	if len(req.History) > 0 {
+		if p.before, err = messagesOf(req.Format, req.History); err != nil {
 			return nil, err
 		}
 	}
@@ -117,6 +129,21 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		return nil, err
 	}
 	return p.stashed(out[0], false), nil
+}
+
+// messagesOf returns the messages of parts of a conversation.
+func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
+	f, err := FormatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	var msgs []transcript.Message
+	for _, part := range parts {
+		if s, err := f.Decode("history", part); err == nil {
+			msgs = append(msgs, s.Messages...)
+		}
+	}
+	return msgs, nil
 }
 
 func (p *pointing) stashed(a Artifact, known bool) *StashResult {

@@ -42,9 +42,9 @@ type pointing struct {
 	numbered bool // each line is shown behind its number
 	first    int  // number of the first line
 
-	before *held           // the history that says what is likely to be needed, or nil
-	tool   string          // that said the text, or empty
-	input  json.RawMessage // what it was called with
+	before []transcript.Message // the history that says what is likely to be needed
+	tool   string               // that said the text, or empty
+	input  json.RawMessage      // what it was called with
 }
 
 // pointer returns what stands in the window for what is in the stash: how to get
@@ -191,11 +191,8 @@ type middle struct {
 // middle reads head, middle and tail as three results that came last in the
 // conversation, so that they are weighed by everything said before.
 func (p *pointing) middle(head, tail string) *middle {
-	var msgs []transcript.Message
-	var blocks []transcript.Block
-	if p.before != nil {
-		msgs, blocks = slices.Clip(p.before.session.Messages), slices.Clip(p.before.blocks)
-	}
+	msgs := slices.Clip(p.before)
+	blocks := transcript.Group("", 0, msgs)
 	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.text, bytes: len(p.text) - len(head) - len(tail)}
 	between := p.text[m.from : m.from+m.bytes]
 	m.first, m.mark = p.lineAt(len(head)), ": "

@@ -12,7 +12,8 @@ along.
   SessionStart       after a compaction, says it again to the agent that goes on;
                      otherwise only how to recall
   UserPromptSubmit, Stop, PostCompact, SessionEnd
-                     import the conversation as it has grown
+                     import the conversation as it has grown; Stop, which the
+                     agent waits for, only below 1 MiB
 
 What an agent sends becomes smaller in three ways: a hook shortens a large result
 before the model sees it; the agent's own compaction makes a summary, for which a

@@ -58,7 +58,10 @@ func (Claude) Read(event string, input []byte, large int) (*Event, error) {
 	if kind == KindBegun && in.Source == "compact" {
 		kind = KindCompacted
 	}
-	e := &Event{Kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode"}
+	e := &Event{
+		Kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode",
+		Waited: event == "PostToolUse" || event == "Stop",
+	}
 	if kind != KindResult {
 		return e, nil
 	}

@@ -29,6 +29,11 @@
 // ([Options.Open]), and most do not: a result of ordinary size is told by the length
 // of the input alone, and the greeting of a new session is a constant.
 //
+// What an agent waits for does not grow with its session. Of the conversation that a
+// result is for, the beginning and the end are read, so many bytes each. It is imported
+// meanwhile only while it is short; a long one is imported by the events that an agent
+// does not wait for, and around a compaction, when the whole of it is needed.
+//
 // # Determinism
 //
 // Equal events over equal stores give equal bytes: an output that is in the stash

@@ -19,14 +19,15 @@ import (
 
 // An engine keeps what hooks bring in, and fails where it is told to.
 type engine struct {
-	imports []string // sizes of what was imported
-	stash   [][]byte
-	titles  []string
-	fail    map[string]error // by job: open, import, stash, brief, close
-	panics  string           // the job that panics
-	hangs   string           // the job that takes forever
-	opened  int
-	closed  int
+	imports   []string // sizes of what was imported
+	stash     [][]byte
+	titles    []string
+	histories []int            // sizes of what stash was told of the conversation
+	fail      map[string]error // by job: open, import, stash, brief, close
+	panics    string           // the job that panics
+	hangs     string           // the job that takes forever
+	opened    int
+	closed    int
 }
 
 func (e *engine) do(ctx context.Context, job string) error {
@@ -70,7 +71,12 @@ func (e *engine) Stash(ctx context.Context, _ governance.Scope, req *carrel.Stas
 		id = len(e.stash)
 		e.stash, e.titles = append(e.stash, req.Content), append(e.titles, req.Title)
 	}
-	pointer := fmt.Sprintf("pointer %d by %s for %q", id, req.Tool, req.Session)
+	history := 0
+	for _, part := range req.History {
+		history += len(part)
+	}
+	e.histories = append(e.histories, history)
+	pointer := fmt.Sprintf("pointer %d by %s", id, req.Tool)
 	if req.FirstLine > 0 {
 		pointer += fmt.Sprintf(" from line %d", req.FirstLine)
 	}

@@ -35,6 +35,7 @@ type Event struct {
 	Session    transcript.SessionID // in which the client is, or "" if the event does not say
 	Transcript string               // path of the file with the conversation
 	Format     string               // of that file
+	Waited     bool                 // the agent goes on only when the event is answered
 
 	Tool    string
 	Input   json.RawMessage // what the tool was called with
@@ -114,6 +115,16 @@ const (
 
 	// mostFile is how many bytes a file may have that an event names.
 	mostFile = 512 << 20
+
+	// mostWaited is how many bytes a conversation may have that is imported while the
+	// agent waits. A longer one is imported by an event that it does not wait for.
+	mostWaited = 1 << 20
+
+	// historyHead and historyTail are how many bytes of a conversation are read to say
+	// what of a result is needed: from its beginning, where the task is, and from its
+	// end.
+	historyHead = 64 << 10
+	historyTail = 512 << 10
 )
 
 // ErrLate means that an event was not answered in time.
@@ -231,7 +242,7 @@ func (r *run) answer(ctx context.Context, e *Event) (*Answer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was said yet
 	}
-	if err != nil {
+	if err != nil || in == nil {
 		return nil, err
 	}
 	switch e.Kind {

@@ -48,50 +48,50 @@ func TestResults(t *testing.T) {
 		want     any // nil if it stays
 		stashed  []string
 	}{
-		{"what a command printed", "Bash", object{"command": "make"}, bash(big, nil), bash(`pointer 0 by Bash for "s1"`, nil), []string{big}},
-		{"what a command printed to both", "Bash", nil, bash(big, object{"stderr": "!" + big}), bash(`pointer 0 by Bash for "s1"`, object{"stderr": `pointer 1 by Bash for "s1"`}), []string{big, "!" + big}},
-		{"the one that is large", "Bash", nil, bash("short", object{"stderr": big}), bash("short", object{"stderr": `pointer 0 by Bash for "s1"`}), []string{big}},
+		{"what a command printed", "Bash", object{"command": "make"}, bash(big, nil), bash(`pointer 0 by Bash`, nil), []string{big}},
+		{"what a command printed to both", "Bash", nil, bash(big, object{"stderr": "!" + big}), bash(`pointer 0 by Bash`, object{"stderr": `pointer 1 by Bash`}), []string{big, "!" + big}},
+		{"the one that is large", "Bash", nil, bash("short", object{"stderr": big}), bash("short", object{"stderr": `pointer 0 by Bash`}), []string{big}},
 		{
 			"what the client has cut is kept whole", "Bash", nil,
-			bash(big, object{"persistedOutputPath": kept, "persistedOutputSize": len(all)}), bash(`pointer 0 by Bash for "s1"`, nil),
+			bash(big, object{"persistedOutputPath": kept, "persistedOutputSize": len(all)}), bash(`pointer 0 by Bash`, nil),
 			[]string{all},
 		},
 		{"a file that is not the whole stays with the client", "Bash", nil, bash(big, object{"persistedOutputPath": kept, "persistedOutputSize": len(all) + 1}), nil, nil},
 		{
 			"a file that is not beside the transcript is not looked at", "Bash", nil,
 			bash(big, object{"persistedOutputPath": elsewhere, "persistedOutputSize": len(all)}),
-			bash(`pointer 0 by Bash for "s1"`, object{"persistedOutputPath": elsewhere, "persistedOutputSize": float64(len(all))}),
+			bash(`pointer 0 by Bash`, object{"persistedOutputPath": elsewhere, "persistedOutputSize": float64(len(all))}),
 			[]string{big},
 		},
 		{"a picture", "Bash", nil, bash(big, object{"isImage": true}), nil, nil},
 		{
 			"a file that was read, whose lines the client would number anew", "Read", nil,
 			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "startLine": 1.0, "numLines": 2000.0}},
-			cell("/srv/a", `pointer 0 by Read for "s1" from line 1`),
+			cell("/srv/a", `pointer 0 by Read from line 1`),
 			[]string{big},
 		},
 		{
 			"a part of a file", "Read", object{"file_path": "/srv/a", "offset": 3479},
 			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "startLine": 3479.0, "numLines": 2000.0}},
-			cell("/srv/a", `pointer 0 by Read for "s1" from line 3479`),
+			cell("/srv/a", `pointer 0 by Read from line 3479`),
 			[]string{big},
 		},
 		{"a picture that was read", "Read", nil, object{"type": "image", "file": object{"base64": big, "content": big}}, nil, nil},
-		{"what a search found", "Grep", nil, object{"mode": "content", "content": big}, object{"mode": "content", "content": `pointer 0 by Grep for "s1"`}, []string{big}},
-		{"a page", "WebFetch", nil, object{"result": big, "code": 200.0}, object{"result": `pointer 0 by WebFetch for "s1"`, "code": 200.0}, []string{big}},
+		{"what a search found", "Grep", nil, object{"mode": "content", "content": big}, object{"mode": "content", "content": `pointer 0 by Grep`}, []string{big}},
+		{"a page", "WebFetch", nil, object{"result": big, "code": 200.0}, object{"result": `pointer 0 by WebFetch`, "code": 200.0}, []string{big}},
 		{
 			"the report of a sub-agent", "Agent", nil,
 			object{"status": "completed", "prompt": big, "content": []any{object{"type": "text", "text": big}}},
-			object{"status": "completed", "prompt": big, "content": []any{object{"type": "text", "text": `pointer 0 by Agent for "s1"`}}},
+			object{"status": "completed", "prompt": big, "content": []any{object{"type": "text", "text": `pointer 0 by Agent`}}},
 			[]string{big},
 		},
 		{
 			"blocks of an MCP tool", "mcp__desk__list", nil,
 			[]any{object{"type": "text", "text": "small"}, object{"type": "text", "text": big}, object{"type": "image", "data": big}},
-			[]any{object{"type": "text", "text": "small"}, object{"type": "text", "text": `pointer 0 by mcp__desk__list for "s1"`}, object{"type": "image", "data": big}},
+			[]any{object{"type": "text", "text": "small"}, object{"type": "text", "text": `pointer 0 by mcp__desk__list`}, object{"type": "image", "data": big}},
 			[]string{big},
 		},
-		{"the text of an MCP tool", "mcp__desk__list", nil, big, `pointer 0 by mcp__desk__list for "s1"`, []string{big}},
+		{"the text of an MCP tool", "mcp__desk__list", nil, big, `pointer 0 by mcp__desk__list`, []string{big}},
 		{"what Carrel itself returns", "mcp__carrel__recall", nil, []any{object{"type": "text", "text": big}}, nil, nil},
 		{"what Carrel returns as a plug-in", "mcp__plugin_carrel_carrel__recall", nil, []any{object{"type": "text", "text": big}}, nil, nil},
 		{"what its command returns", "Bash", object{"command": "cd x && /usr/bin/carrel stash get id0 | head -500"}, bash(big, nil), nil, nil},
@@ -256,7 +256,7 @@ func TestResultWithoutHistory(t *testing.T) {
 	var notes []error
 	out, err := run(t, e, "PostToolUse", c.input(t, "PostToolUse", object{"tool_name": "Bash", "tool_response": object{"stdout": big}}),
 		hook.Options{Note: func(err error) { notes = append(notes, err) }})
-	if err != nil || len(notes) != 1 || !strings.Contains(out, `pointer 0 by Bash for \"\"`) {
+	if err != nil || len(notes) != 1 || !strings.Contains(out, `pointer 0 by Bash`) {
 		t.Errorf("printed %s, noted %v, error %v", out, notes, err)
 	}
 }
@@ -291,6 +291,47 @@ func TestSessionIsNamed(t *testing.T) {
 		return nil
 	}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What an agent waits for does not grow with the session: of a long conversation its
+// beginning and its end are read, and it is imported by an event that the agent does
+// not wait for.
+func TestTheAgentDoesNotWaitForALongConversation(t *testing.T) {
+	row := `{"type":"user","uuid":"u"}` + strings.Repeat(" ", 974) + "\n" // 1,001 bytes
+	var histories []int
+	for _, tt := range []struct {
+		rows int
+		want []string // the events that import it
+	}{
+		{1000, []string{"PostToolUse", "Stop", "UserPromptSubmit", "SessionEnd"}},
+		{3600, []string{"UserPromptSubmit", "SessionEnd"}},
+		{36_000, []string{"UserPromptSubmit", "SessionEnd"}},
+	} {
+		c := newClient(t)
+		c.write(t, c.transcript, strings.Repeat(row, tt.rows))
+		e := &engine{}
+		var imported []string
+		for _, event := range []string{"PostToolUse", "Stop", "UserPromptSubmit", "SessionEnd"} {
+			before := len(e.imports)
+			input := c.input(t, event, object{"tool_name": "Bash", "tool_response": object{"stdout": big}})
+			if _, err := run(t, e, event, input, hook.Options{Limit: time.Hour}); err != nil {
+				t.Fatal(err)
+			}
+			if len(e.imports) > before {
+				imported = append(imported, event)
+			}
+		}
+		if diff := cmp.Diff(tt.want, imported); diff != "" {
+			t.Errorf("%d rows: imported by (-want +got):\n%s", tt.rows, diff)
+		}
+		histories = append(histories, e.histories...)
+	}
+	if len(histories) != 3 || histories[1] == 0 || slices.Max(histories) > 600<<10 {
+		t.Errorf("the stash is told %v bytes of the conversations", histories)
+	}
+	if difference := histories[2] - histories[1]; difference < -2*len(row) || difference > 2*len(row) { // of parts of rows
+		t.Errorf("of 3.6 MB %d bytes are read, of 36 MB %d", histories[1], histories[2])
 	}
 }
 

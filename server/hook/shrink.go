@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,18 @@ import (
 	"path/filepath"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // follow imports the conversation as it is now. If more of it is known already, that is
-// what counts.
+// what counts. If the agent waits, and the conversation is long, it does nothing and
+// returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
+	if e.Waited && e.Transcript != "" {
+		fi, err := os.Stat(e.Transcript)
+		if err != nil || fi.Size() > mostWaited {
+			return nil, err
+		}
+	}
 	data, err := read(e.Transcript, -1)
 	if err != nil {
 		return nil, err
@@ -30,14 +37,15 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 // shrink stashes the large outputs of a tool and returns pointers for them. One that
 // cannot be stashed stays as it is.
 func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
-	session := r.history(ctx, e)
+	r.grow(ctx, e)
+	history := r.history(e)
 	a := &Answer{Outputs: make([]string, len(e.Outputs))}
 	var failed []error
 	stashed := false
 	for i := range e.Outputs {
 		text, err := e.Outputs[i].whole()
 		if err == nil {
-			a.Outputs[i], err = r.stash(ctx, e, session, text, e.Outputs[i].Line)
+			a.Outputs[i], err = r.stash(ctx, e, history, text, e.Outputs[i].Line)
 		}
 		if err != nil {
 			failed = append(failed, err)
@@ -56,9 +64,9 @@ func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
 
 // stash keeps a text and returns the pointer to it, or nothing if that is no shorter.
 // The first line has a number if it is above 0.
-func (r *run) stash(ctx context.Context, e *Event, session transcript.SessionID, text string, line int) (string, error) {
+func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string, line int) (string, error) {
 	res, err := r.engine.Stash(ctx, r.o.Scope, &carrel.StashRequest{
-		Content: []byte(text), Title: e.Title, Source: e.Tool, Session: session, Tool: e.Tool, Input: e.Input,
+		Content: []byte(text), Title: e.Title, Source: e.Tool, History: history, Format: e.Format, Tool: e.Tool, Input: e.Input,
 		FirstLine: line, Tokens: r.o.Pointer, AllowSecrets: r.o.Secrets,
 	})
 	switch {
@@ -72,18 +80,63 @@ func (r *run) stash(ctx context.Context, e *Event, session transcript.SessionID,
 	return res.Pointer, nil
 }
 
-// history imports the conversation that a result is for, as its words say what of the
-// result is needed. It may take half of the time that there is; without it there is a
-// pointer, too.
-func (r *run) history(ctx context.Context, e *Event) transcript.SessionID {
+// grow imports the conversation that a result is for, if it is short enough to be waited
+// for. It may take half of the time that there is; without it there is a pointer, too.
+func (r *run) grow(ctx context.Context, e *Event) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit/2)
 	defer cancel()
-	in, err := r.follow(ctx, e)
+	if _, err := r.follow(ctx, e); err != nil {
+		r.o.Note(err)
+	}
+}
+
+// history returns the beginning and the end of the conversation that a result is for, as
+// their words say what of the result is needed. How much that is does not depend on how
+// long the conversation is.
+func (r *run) history(e *Event) [][]byte {
+	f, err := open(e.Transcript)
+	if err != nil {
+		return nil // which was noted
+	}
+	defer f.Close()
+	fi, err := f.Stat()
 	if err != nil {
 		r.o.Note(err)
-		return ""
+		return nil
 	}
-	return in.Session
+	parts, err := ends(f, fi.Size())
+	if err != nil {
+		r.o.Note(err)
+	}
+	return parts
+}
+
+// ends returns the first and the last lines of a file of a size, or all of one that is
+// short.
+func ends(f io.ReaderAt, size int64) ([][]byte, error) {
+	section := func(from, to int64) ([]byte, error) {
+		return io.ReadAll(io.NewSectionReader(f, from, to-from))
+	}
+	if size <= historyHead+historyTail {
+		all, err := section(0, size)
+		return [][]byte{all}, err
+	}
+	head, err := section(0, historyHead)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := section(size-historyTail, size)
+	if err != nil {
+		return nil, err
+	}
+	var parts [][]byte
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
+		parts = append(parts, head[:end+1])
+	}
+	if start := bytes.IndexByte(tail, '\n'); start >= 0 {
+		parts = append(parts, tail[start+1:])
+	}
+	return parts, nil
 }
 
 // whole returns all of an output.
@@ -98,10 +151,7 @@ func (o *Output) whole() (string, error) {
 // read returns the content of an ordinary file, which must have the given size unless
 // that is below 0.
 func read(path string, size int64) ([]byte, error) {
-	if path == "" {
-		return nil, errors.New("the event names no file")
-	}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -118,4 +168,12 @@ func read(path string, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, mostFile)
 	}
 	return io.ReadAll(io.LimitReader(f, fi.Size()))
+}
+
+// open opens a file that an event names.
+func open(path string) (*os.File, error) {
+	if path == "" {
+		return nil, errors.New("the event names no file")
+	}
+	return os.Open(path)
 }
