@@ -199,7 +199,7 @@ func (x *extractor) asks(i int) bool {
 		return false
 	}
 	next := &x.blocks[i+1]
-	return next.Kind == transcript.KindUser && words(x.msgs[next.Messages[0]].Text()) != ""
+	return next.Kind == transcript.KindUser && transcript.Words(x.msgs[next.Messages[0]].Text()) != ""
 }
 
 // call reads a call and its result.

@@ -398,7 +398,7 @@ func TestTextsAreVerbatim(t *testing.T) {
 		s := drawTalk(t)
 		var all strings.Builder
 		for i := range s.msgs {
-			all.WriteString(s.msgs[i].Text() + "\n" + words(s.msgs[i].Text()) + "\n")
+			all.WriteString(s.msgs[i].Text() + "\n" + transcript.Words(s.msgs[i].Text()) + "\n")
 			for _, c := range s.msgs[i].Calls() {
 				gjson.ParseBytes(c.Input).ForEach(func(_, v gjson.Result) bool {
 					all.WriteString(c.Name + " order_id " + v.String() + "\n" + script(v.String()) + "\n")

@@ -19,41 +19,9 @@ const (
 	maxHeard       = 5
 )
 
-// words returns what a person said in a message: without what programs added,
-// and without messages that programs wrote. Of a slash command it returns the
-// arguments.
-func words(s string) string {
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "<command-") {
-		_, args, _ := strings.Cut(s, "<command-args>")
-		args, _, _ = strings.Cut(args, "</command-args>")
-		return strings.TrimSpace(args)
-	}
-	for _, tag := range [...]string{"system-reminder", "ide_opened_file", "ide_selection"} {
-		for {
-			before, rest, ok := strings.Cut(s, "<"+tag+">")
-			if !ok {
-				break
-			}
-			_, after, _ := strings.Cut(rest, "</"+tag+">")
-			s = before + after
-		}
-	}
-	s = strings.TrimSpace(s)
-	for _, head := range [...]string{
-		"<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "[Request interrupted", "Caveat: The messages below", "[carrel",
-		"This session is being continued from a previous conversation", "Operation stopped by hook", "Base directory for this skill:", "Stop hook feedback:",
-	} {
-		if strings.HasPrefix(s, head) {
-			return ""
-		}
-	}
-	return s
-}
-
 // person reads what a person said.
 func (x *extractor) person(i int, said string) {
-	if said = words(said); said == "" {
+	if said = transcript.Words(said); said == "" {
 		return
 	}
 	list := sentences(said)
@@ -570,7 +538,8 @@ var announces = phrasesOf("let me|let's|i'll|i will|i need to|next|now i'll|then
 // summary reads what a compaction left of older messages. Where no person has
 // said yet what is wanted, its words on that stand for theirs.
 func (x *extractor) summary(i int, said string) {
-	if _, rest, ok := strings.Cut(said, "\nSummary:\n"); ok { // behind an analysis
+	said = transcript.SummaryWords(said)
+	if _, rest, ok := strings.Cut("\n"+said, "\nSummary:\n"); ok { // behind an analysis
 		said = rest
 	}
 	if x.tasks == 0 {

@@ -28,7 +28,7 @@ func corrects(msgs []transcript.Message, b *transcript.Block) bool {
 // correction within its first 600 bytes.
 func Correction(text string) bool {
 	text = strings.TrimSpace(text)
-	if machine(text) {
+	if transcript.Machine(text) {
 		return false
 	}
 	text = strings.ToLower(text[:min(len(text), correctionReach)])

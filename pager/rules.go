@@ -127,23 +127,12 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 func Instructs(msgs []transcript.Message, b *transcript.Block) bool {
 	m := &msgs[b.Messages[0]]
 	text := strings.TrimSpace(m.Text())
-	return len(m.Parts) > 0 && (text == "" && hasMedia(m) || text != "" && !machine(text))
+	return len(m.Parts) > 0 && (text == "" && hasMedia(m) || text != "" && !transcript.Machine(text))
 }
 
 func hasMedia(m *transcript.Message) bool {
 	for _, p := range m.Parts {
 		if _, ok := p.(transcript.Media); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// machine reports whether text was written by a program: the output of a local
-// command, a reminder, a note that the user interrupted.
-func machine(text string) bool {
-	for _, head := range [...]string{"<command-", "<local-command", "<system-reminder", "<bash-", "<task-notification", "[Request interrupted", "Caveat: The messages below", "[carrel"} {
-		if strings.HasPrefix(text, head) {
 			return true
 		}
 	}

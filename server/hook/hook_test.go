@@ -71,7 +71,8 @@ func TestResults(t *testing.T) {
 			[]string{big},
 		},
 		{
-			"a part of a file", "Read", object{"file_path": "/srv/a", "offset": 3479},
+			"a part of a file", "Read",
+			object{"file_path": "/srv/a", "offset": 3479},
 			object{"type": "text", "file": object{"filePath": "/srv/a", "content": big, "startLine": 3479.0, "numLines": 2000.0}},
 			cell("/srv/a", `pointer 0 by Read from line 3479`),
 			[]string{big},

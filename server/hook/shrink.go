@@ -133,8 +133,8 @@ func ends(f io.ReaderAt, size int64) ([][]byte, error) {
 	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
 		parts = append(parts, head[:end+1])
 	}
-	if start := bytes.IndexByte(tail, '\n'); start >= 0 {
-		parts = append(parts, tail[start+1:])
+	if _, whole, found := bytes.Cut(tail, []byte("\n")); found {
+		parts = append(parts, whole)
 	}
 	return parts, nil
 }

@@ -1,0 +1,120 @@
+package transcript
+
+import "strings"
+
+// A client adds texts of its own to messages of the user's role: what local commands
+// printed, reminders, and words around a summary. Nobody said them. This is the one
+// table of them; who looks for what a person said asks [Words], [Machine] or
+// [SummaryWords].
+
+// machineHeads are how messages begin that a program wrote as a whole.
+var machineHeads = [...]string{
+	// Claude Code
+	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",
+	"[Request interrupted", "Caveat: The messages below",
+	// Carrel
+	"[carrel",
+}
+
+// speechlessHeads are how further messages begin in which no person says anything. They
+// tell the model something, so they count as messages of a user nevertheless.
+var speechlessHeads = [...]string{
+	// Claude Code
+	"This session is being continued from a previous conversation", "Operation stopped by hook",
+	"Base directory for this skill:", "Stop hook feedback:",
+}
+
+// asideTags are around what a client puts into a message of a person.
+var asideTags = [...]string{
+	// Claude Code
+	"system-reminder", "ide_opened_file", "ide_selection",
+}
+
+// localCommands are commands that a client runs by itself: what is said behind them is
+// said to the client, and not to the model.
+var localCommands = map[string]bool{
+	// Claude Code
+	"/add-dir": true, "/agents": true, "/clear": true, "/compact": true, "/config": true, "/context": true, "/cost": true,
+	"/doctor": true, "/effort": true, "/exit": true, "/export": true, "/help": true, "/hooks": true, "/ide": true,
+	"/login": true, "/logout": true, "/mcp": true, "/memory": true, "/model": true, "/permissions": true, "/plugin": true,
+	"/rename": true, "/resume": true, "/rewind": true, "/status": true, "/theme": true, "/usage": true, "/vim": true,
+}
+
+// summaryLines are how the lines begin that a client puts around a summary.
+var summaryLines = [...]string{
+	// Claude Code
+	"This session is being continued from a previous conversation",
+	"The summary below covers the earlier portion of the conversation",
+	"The conversation is summarized below",
+	"If you need specific details from before compaction",
+	"Recent messages are preserved verbatim.",
+	"Your REPL VM state has been cleared",
+	"The messages after this summary are the most recent messages",
+	"Continue the conversation from where it left off",
+	"Please continue the conversation from where we left",
+}
+
+// Words returns what a person said in a message of a user: without what clients added,
+// and nothing of messages that programs wrote. Of a command it returns the arguments,
+// unless the client runs the command by itself.
+func Words(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "<command-") {
+		if localCommands[within(text, "command-name")] {
+			return ""
+		}
+		return within(text, "command-args")
+	}
+	text = strings.TrimSpace(withoutAsides(text))
+	if Machine(text) || begins(text, speechlessHeads[:]) {
+		return ""
+	}
+	return text
+}
+
+// Machine reports whether a message of a user was written by a program: the output of a
+// local command, a reminder, a note that the user interrupted.
+func Machine(text string) bool { return begins(text, machineHeads[:]) }
+
+// SummaryWords returns a summary without what clients put around it.
+func SummaryWords(text string) string {
+	text = withoutAsides(text)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !begins(strings.TrimSpace(line), summaryLines[:]) {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func begins(text string, heads []string) bool {
+	for _, head := range heads {
+		if strings.HasPrefix(text, head) {
+			return true
+		}
+	}
+	return false
+}
+
+// within returns what stands between the first tags of a name.
+func within(text, tag string) string {
+	_, rest, _ := strings.Cut(text, "<"+tag+">")
+	inner, _, _ := strings.Cut(rest, "</"+tag+">")
+	return strings.TrimSpace(inner)
+}
+
+// withoutAsides returns a text without what stands in tags of clients.
+func withoutAsides(text string) string {
+	for _, tag := range asideTags {
+		for {
+			before, rest, found := strings.Cut(text, "<"+tag+">")
+			if !found {
+				break
+			}
+			_, after, _ := strings.Cut(rest, "</"+tag+">")
+			text = before + after
+		}
+	}
+	return text
+}
