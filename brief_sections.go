@@ -11,11 +11,9 @@ import (
 
 // sections returns the sections of a brief, what matters most first.
 func (b *briefing) sections() []section {
-	corrections := b.corrections()
-	wanted := slices.DeleteFunc(b.wanted(), func(s string) bool { return slices.Contains(corrections, s) })
-	return []section{
-		{title: "Wanted:", turn: 2, entries: wanted},
-		{title: "Corrected or ordered by the user:", turn: 4, entries: corrections},
+	all := []section{
+		{title: "Wanted:", turn: 2, entries: b.wanted()},
+		{title: "Corrected or ordered by the user:", turn: 4, entries: b.corrections()},
 		{title: "Pinned:", turn: 4, entries: b.pins()},
 		{title: "Rules of the contract:", turn: 2, entries: b.plain(b.rules)},
 		{title: "Decided:", turn: 2, entries: b.decisions()},
@@ -25,6 +23,38 @@ func (b *briefing) sections() []section {
 		{title: "Verified:", turn: 1, entries: b.plain(b.state.Texts(contract.VerifiedClaims))},
 		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, referred)},
 	}
+	const corrected = 1
+	seen := make(map[string]bool)
+	all[corrected].entries = once(all[corrected].entries, seen) // an order is more than a wish
+	for i := range all {
+		if i != corrected {
+			all[i].entries = once(all[i].entries, seen)
+		}
+	}
+	return all
+}
+
+// once returns the entries that say what none before them says, whatever block they
+// name, and remembers what they say.
+func once(entries []string, seen map[string]bool) []string {
+	return slices.DeleteFunc(entries, func(e string) bool {
+		said := saying(e)
+		again := seen[said]
+		seen[said] = true
+		return again
+	})
+}
+
+// saying returns an entry without its kind and the block that it names, in lower case.
+func saying(entry string) string {
+	entry = strings.TrimPrefix(entry, "- ")
+	if i := strings.LastIndex(entry, " ["); i >= 0 && strings.HasSuffix(entry, "]") {
+		entry = entry[:i]
+	}
+	for _, kind := range [...]string{"question: ", "to do: ", "error: "} {
+		entry = strings.TrimPrefix(entry, kind)
+	}
+	return strings.ToLower(strings.TrimRight(entry, " ."))
 }
 
 // own reports whether a block calls Carrel's own tools and no others: what came back
@@ -61,7 +91,7 @@ func (b *briefing) each(kind facts.FactKind, say func(*facts.Fact) (subject, tex
 		c := &b.chapters[i]
 		for k := range slices.Backward(c.found) {
 			f := &c.found[k]
-			if f.Kind != kind || c.own(f.Block) {
+			if f.Kind != kind || c.own(f.Block) || b.retold(i, f) {
 				continue
 			}
 			subject, text := say(f)
@@ -73,6 +103,42 @@ func (b *briefing) each(kind facts.FactKind, say func(*facts.Fact) (subject, tex
 		}
 	}
 	return list
+}
+
+// retold reports whether a fact is what a summary says was wanted, though a chapter that
+// the summary is of has it in the person's own words.
+func (b *briefing) retold(at int, f *facts.Fact) bool {
+	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
+		return false
+	}
+	return slices.ContainsFunc(b.chapters[at+1:], func(c chapter) bool {
+		return slices.ContainsFunc(c.found, func(f facts.Fact) bool {
+			return f.Kind == facts.FactTask && c.blocks[f.Block].Kind != transcript.KindSummary
+		})
+	})
+}
+
+// settled returns the errors that a later chapter resolved: the command succeeded then,
+// or the file was changed.
+func (b *briefing) settled() map[*facts.Fact]bool {
+	done := make(map[string]bool)
+	settled := make(map[*facts.Fact]bool)
+	for i := range b.chapters {
+		found := b.chapters[i].found
+		for k := range found {
+			if f := &found[k]; f.Kind == facts.FactError && f.Subject != "" && done[f.Subject] {
+				settled[f] = true
+			}
+		}
+		for k := range found {
+			f := &found[k]
+			if f.Kind == facts.FactChange || f.Kind == facts.FactCommand && f.Status == facts.StatusOK ||
+				f.Kind == facts.FactError && f.Status == facts.StatusResolved {
+				done[f.Subject] = true
+			}
+		}
+	}
+	return settled
 }
 
 // saidBy returns what facts of a role say that have no subject.
@@ -134,8 +200,9 @@ func (b *briefing) decisions() []string {
 
 // open returns what is asked, what fails and what is to be done.
 func (b *briefing) open() []string {
+	settled := b.settled()
 	list := b.each(facts.FactError, func(f *facts.Fact) (string, string) {
-		if f.Status != facts.StatusOpen {
+		if f.Status != facts.StatusOpen || settled[f] {
 			return "", ""
 		}
 		return f.Text, "error: " + f.Text + failedAt(f)

@@ -115,6 +115,63 @@ func TestBriefSurvivesCompaction(t *testing.T) {
 	}
 }
 
+// What the client writes around a summary, and what is said to it with a command of its
+// own, is no wish of the person; nor is what the summary retells of their words.
+func TestBriefQuotesNoBoilerplate(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	d := newDiary()
+	d.compacts("This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n" +
+		"Summary:\n1. Primary Request and Intent:\n   The user wants the beam test fixed.\n\n2. Decisions:\n   - Decided to use a mutex.\n\n" +
+		"If you need specific details from before compaction (like exact code snippets), read the full transcript at: /srv/lamp/x.jsonl\n" +
+		"Continue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening. Pick up the last task as if the break never happened.")
+	d.asks("<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>We decided to keep it short.</command-args>")
+	d.asks("<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>")
+	d.asks("Now write the release notes.")
+	d.runs("make build", "built lamp 1.4.2\n", false)
+	id := b.imports(t, d)
+	res, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, boilerplate := range []string{"acknowledge", "Continue the conversation", "being continued", "read the full transcript", "keep it short", "Compacted", "<command", "wants the beam test fixed"} {
+		if strings.Contains(res.Text, boilerplate) {
+			t.Errorf("the brief says %q:\n%s", boilerplate, res.Text)
+		}
+	}
+	for _, want := range []string{"- Now write the release notes.", "- The beam test of the lamp fails now and then. Find out why."} {
+		if strings.Count(res.Text, want) != 1 {
+			t.Errorf("the brief says %q %d times:\n%s", want, strings.Count(res.Text, want), res.Text)
+		}
+	}
+}
+
+// An error is open as long as nothing resolved it, before or after a compaction, and
+// each thing is said once, whatever it is at the same time.
+func TestBriefNamesWhatIsOpenOnce(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	d := newDiary() // go test ./beam fails
+	d.runs("go vet ./lens", "lens/lens.go:7:2: undefined: focus\n", true)
+	d.compacts("Summary:\nThe beam test fails.")
+	d.asks("Let's use a mutex for the beam.")
+	d.runs("go test ./beam -count 50", "ok  \tlamp/beam\t0.2s\n", false)
+	d.runs("sh notes.sh", "error: 0, warnings: 2\nnotes written successfully\n", false)
+	id := b.imports(t, d)
+	res, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, open, _ := strings.Cut(res.Text, "Open:\n")
+	open, _, _ = strings.Cut(open, "\nCommands:")
+	for text, want := range map[string]bool{"undefined: focus": true, "FAIL: TestBeam": false, "error: 0": false} {
+		if got := strings.Contains(open, text); got != want {
+			t.Errorf("%q is open: %v, want %v:\n%s", text, got, want, res.Text)
+		}
+	}
+	if n := strings.Count(res.Text, "Let's use a mutex for the beam."); n != 1 {
+		t.Errorf("one sentence is said %d times:\n%s", n, res.Text)
+	}
+}
+
 func TestBriefHasPinsAndTheContract(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	id := b.imports(t, newDiary())

@@ -30,7 +30,7 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	case r.Error || coded && code != "0" && !expected:
 		o.status = StatusFailed
 	case coded || expected || s.commit != "":
-	case s.failed > s.none || s.weak > max(s.none, s.n-tailLines):
+	case s.failed > s.none || s.weak > max(s.none, s.done, s.n-tailLines):
 		o.status = StatusFailed
 	}
 	if o.status == StatusFailed {
@@ -100,6 +100,7 @@ type lines struct {
 	failed  int // number of the last line that says that something failed
 	weak    int // of the last that begins as errors do, which may be part of a test
 	none    int // of the last that counts no failures
+	done    int // of the last that says that something succeeded
 	rank    int
 	totalAt int
 }
@@ -155,6 +156,9 @@ func (s *lines) line(line string, n int) {
 	case fails:
 		s.failed = n
 	}
+	if succeeds(line) {
+		s.done = n
+	}
 	if rank > s.rank {
 		s.rank, s.failure = rank, line
 	}
@@ -197,7 +201,7 @@ func (s *lines) total(line string, n int) {
 // whether it says that something did.
 func failing(line string) (rank int, fails bool) {
 	for _, h := range headsBy[line[0]] {
-		if strings.HasPrefix(line, h.text) {
+		if rest, found := strings.CutPrefix(line, h.text); found && !denies(rest) && !(h.text == "FAIL" && goesOn(rest)) {
 			return h.rank, true
 		}
 	}
@@ -208,6 +212,38 @@ func failing(line string) (rank int, fails bool) {
 		return 6, true
 	}
 	return 0, false
+}
+
+// denies reports whether what follows the head of a failure says that there is none, as
+// in "errors: 0" and "error: none".
+func denies(rest string) bool {
+	for _, ending := range [...]string{"ED", "URES", "URE"} {
+		rest = strings.TrimPrefix(rest, ending)
+	}
+	rest = lower(strings.Trim(rest, " :=.\t"))
+	number := rest[:digits(rest)]
+	after := rest[len(number):]
+	return number == "0" && (after == "" || strings.IndexByte(" ,;)", after[0]) >= 0) || rest == "none" || rest == "nothing"
+}
+
+// goesOn reports whether the word FAIL is the beginning of another one than FAILED or
+// FAILURE.
+func goesOn(rest string) bool {
+	if rest == "" || strings.HasPrefix(rest, "ED") || strings.HasPrefix(rest, "URE") {
+		return false
+	}
+	return rest[0] == '-' || rest[0] == '_' || hasLetter(rest[:1])
+}
+
+// succeeds reports whether a line says that all went well in the end.
+func succeeds(line string) bool {
+	low := lower(line)
+	for _, word := range [...]string{"succeeded", "successfully", "build success"} {
+		if strings.Contains(low, word) {
+			return !strings.Contains(low, "not "+word)
+		}
+	}
+	return low == "ok" || low == "pass" || low == "done" || low == "success" || strings.HasSuffix(low, ": ok")
 }
 
 // located reports whether a line begins with a place in a file, as compilers
