@@ -53,6 +53,12 @@ var (
 	ErrBusy     = errors.New("store is busy")
 	ErrCorrupt  = errors.New("store is damaged")
 	ErrGone     = errors.New("erased")
+
+	ErrFull       = errors.New("no space is left for it")
+	ErrReadOnly   = errors.New("it cannot be written")
+	ErrUnreadable = errors.New("it cannot be read")
+	ErrFailing    = errors.New("its disk fails")
+	ErrMoved      = errors.New("its file was moved away, removed or replaced")
 )
 
 // A GoneError says that a cell was purged, and what is left of it. It is an

@@ -40,6 +40,7 @@ const (
 	ExitBusy      = 7
 	ExitNetwork   = 8
 	ExitPolicy    = 9
+	ExitStore     = 11
 	ExitBug       = 70
 	ExitInterrupt = 130
 )
@@ -66,6 +67,11 @@ var (
 	Corrupt         = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
 	Conflict        = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusConflict, store.ErrConflict}
 	Busy            = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
+	StoreFull       = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
+	StoreReadOnly   = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
+	StoreUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
+	StoreFailing    = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
+	StoreMoved      = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
 	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
 	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
 	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
@@ -83,7 +89,8 @@ var ErrUnauthenticated = errors.New("no valid token")
 func Kinds() []Kind {
 	return []Kind{
 		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Shorter, Refused, Forbidden, Unavailable,
-		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat, Conflict, Busy, Timeout, Canceled, NotFound, Format,
+		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat,
+		StoreFull, StoreReadOnly, StoreUnreadable, StoreFailing, StoreMoved, Conflict, Busy, Timeout, Canceled, NotFound, Format,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 func newStore(env *Env, g *globals) *cobra.Command {
@@ -143,8 +144,10 @@ func newStoreRestore(env *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE [--force]",
 		Short: "Put a backup in the place of the store",
-		Long: `Restore checks a backup and puts it in the place of the store, in one step. If
-there is a store already it wants --force, or a yes. Nobody may have it open.`,
+		Long: `Restore checks a backup and puts it in the place of the store, in one step. It
+says what the backup brings back and what of the present store is lost with it;
+with --dry-run it says so and changes nothing. If there is a store already it wants
+--force, or a yes. Nobody may have it open.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := g.storePath()
@@ -154,6 +157,11 @@ there is a store already it wants --force, or a yes. Nobody may have it open.`,
 			if _, err := os.Stat(g.path(args[0])); err != nil {
 				return err
 			}
+			c, err := config.Compare(cmd.Context(), g.path(args[0]), path)
+			if err != nil {
+				return fmt.Errorf("restore %s: %w", args[0], err)
+			}
+			g.compared(c)
 			yes, err := cmd.Flags().GetBool("yes")
 			if err != nil {
 				return err
@@ -178,6 +186,37 @@ there is a store already it wants --force, or a yes. Nobody may have it open.`,
 	cmd.Flags().BoolVar(&force, "force", false, "replace the store that is there")
 	writes(cmd, &dry)
 	return cmd
+}
+
+// compared says what a backup brings back and what is lost with it.
+func (g *globals) compared(c *sqlite.Comparison) {
+	g.note("the backup has %s", held(&c.Backup))
+	if c.Present == nil {
+		return
+	}
+	g.note("the present store has %s", held(c.Present))
+	var lost []string
+	if c.LostSessions > 0 {
+		lost = append(lost, count(c.LostSessions, "session"))
+	}
+	if c.OlderSessions > 0 {
+		lost = append(lost, "the latest changes of "+count(c.OlderSessions, "session"))
+	}
+	if c.LostVersions > 0 {
+		lost = append(lost, count(c.LostVersions, "update")+" of artifacts")
+	}
+	if len(lost) > 0 {
+		g.note("of the present store the backup does not have %s", strings.Join(lost, ", "))
+	}
+}
+
+// held says what a store holds.
+func held(h *sqlite.Holding) string {
+	text := count(h.Sessions, "session") + " and " + count(h.Artifacts, "artifact")
+	if !h.Newest.IsZero() {
+		text += ", the newest change of " + h.Newest.Format("2006-01-02 15:04:05 MST")
+	}
+	return text
 }
 
 // ask asks the person at the terminal.

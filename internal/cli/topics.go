@@ -88,6 +88,9 @@ const topicExitCodes = `  0    done, or the answer is yes
        a discard of what rules keep, a contract that would not hold; or held by
        the gate
   10   a person has to consent first: "carrel contract save"
+  11   the store cannot be read or written: its disk is full or fails, the file or
+       its folder is read-only, or it was moved away; the message says which, and
+       what to do. What only reads works on a store that is read-only
   70   a bug in carrel
   130  interrupted; 143 terminated
 

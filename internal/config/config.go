@@ -145,6 +145,12 @@ func (s *Settings) Open(ctx context.Context, path string, create bool) (store.St
 	return openStore(ctx, path, create, &sqlite.Options{Readers: get[int](s, "server.readers")})
 }
 
+// Compare says what a backup would bring back in the place of the store at path, as
+// [sqlite.Compare] does.
+func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, error) {
+	return sqlite.Compare(ctx, backup, path)
+}
+
 // Restore puts a backup in the place of the store at path, as
 // [sqlite.Restore] does.
 func Restore(ctx context.Context, backup, path string, force bool) error {

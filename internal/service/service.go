@@ -160,10 +160,15 @@ func (s *Service) own(ctx context.Context, _ string) (transcript.SessionID, erro
 	return "", mcp.ErrUnbound
 }
 
-// ready fails if the store does not answer.
+// ready fails if the store does not answer, or cannot be written and knows it.
 func (s *Service) ready(ctx context.Context) error {
-	_, err := s.opts.Store.Version(ctx, governance.DefaultScope)
-	return err
+	if _, err := s.opts.Store.Version(ctx, governance.DefaultScope); err != nil {
+		return err
+	}
+	if r, ok := s.opts.Store.(interface{ Ready(ctx context.Context) error }); ok {
+		return r.Ready(ctx)
+	}
+	return nil
 }
 
 // Serve answers what comes to a listener until ctx is done. Then it takes nothing new,

@@ -47,11 +47,15 @@ func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ok"}` + "\n")})
 }
 
-// readyz says whether the store answers.
+// readyz says whether the store answers and can be written.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
 	if err := s.opts.Ready(r.Context()); err != nil {
 		s.opts.Logger.Warn("not ready", "error", err.Error())
-		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: "the store does not answer", hint: "try again"}))
+		detail, hint := "the store does not answer", "try again"
+		if k := api.KindOf(err); k.Exit == api.ExitStore {
+			detail, hint = k.Title, "the log of the server says more"
+		}
+		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: detail, hint: hint}))
 		return
 	}
 	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ready"}` + "\n")})

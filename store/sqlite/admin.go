@@ -27,6 +27,18 @@ func (s *Store) Scopes(ctx context.Context) (all []governance.Scope, err error) 
 	return all, nil
 }
 
+// Ready reports why nothing can be written to the store, if that is known: it was opened
+// for reading, its file was moved away, or what was written last failed and fails still.
+func (s *Store) Ready(ctx context.Context) error {
+	if s.readOnly() {
+		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+	}
+	if err := s.moved(); err != nil || !s.writer.failed.Load() {
+		return err
+	}
+	return s.explain(s.submit(&job{ctx: ctx, write: func(w *writer) error { return w.exec(countTokens, 0) }}))
+}
+
 // Info implements [store.Admin].
 func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: len(s.steps)}

@@ -2,12 +2,15 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/carrel-dev/carrel/store"
 )
@@ -41,7 +44,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 // copyTo copies the database into an empty file. The engine takes that for
 // writing, so that none of the readers will do.
 func (s *Store) copyTo(ctx context.Context, path string) error {
-	db, err := connect(s.path, s.busy)
+	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 
 // probe reports whether a file can be opened and has the schema of this store.
 func (s *Store) probe(ctx context.Context, path string) (err error) {
-	db, err := connect(path, 0, "query_only(1)")
+	db, err := connect(path, 0, nil, "query_only(1)")
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,109 @@ func (e *DamageError) Error() string {
 
 // Is makes errors.Is(e, store.ErrCorrupt) true.
 func (e *DamageError) Is(target error) bool { return target == store.ErrCorrupt }
+
+// A Holding says what a store holds, and since when.
+type Holding struct {
+	Sessions  int
+	Artifacts int
+	Newest    time.Time // of the changes, zero if there is none
+}
+
+// A Comparison says what a backup would bring back, and what of the present store would
+// be lost with it.
+type Comparison struct {
+	Backup  Holding
+	Present *Holding // nil if there is no store, or none that can be read
+
+	LostSessions  int // that the backup does not have
+	OlderSessions int // of which the backup has fewer changes
+	LostVersions  int // updates of artifacts that the backup does not have, of all scopes
+}
+
+// Compare compares a backup with the store at path. It writes to neither.
+func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
+	old, err := readHolding(ctx, backup, url.Values{"mode": {"ro"}, "immutable": {"1"}})
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{Backup: old.Holding}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	now, err := readHolding(ctx, path, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return c, ctx.Err() // it is damaged, perhaps, which may be why the backup is brought back
+	}
+	c.Present = &now.Holding
+	for key, revision := range now.revisions {
+		switch was, ok := old.revisions[key]; {
+		case !ok:
+			c.LostSessions++
+		case was < revision:
+			c.OlderSessions++
+		}
+	}
+	for scope, version := range now.versions {
+		c.LostVersions += max(0, version-old.versions[scope])
+	}
+	return c, nil
+}
+
+// A census is a holding with the revisions of all sessions and the versions of all scopes.
+type census struct {
+	Holding
+
+	revisions map[[2]string]int
+	versions  map[string]int
+}
+
+// readHolding reads what a store holds, of any schema since the second.
+func readHolding(ctx context.Context, path string, how url.Values) (_ *census, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	s := &Store{path: path}
+	defer func() { err = s.explain(err) }()
+	if err := empty(path); err != nil {
+		return nil, err
+	}
+	db, err := connect(path, 0, how, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	c := &census{revisions: make(map[[2]string]int), versions: make(map[string]int)}
+	var newest int64
+	if err := conn.QueryRowContext(ctx, selectHolding).Scan(&c.Artifacts, &newest); err != nil {
+		return nil, err
+	}
+	if newest > 0 {
+		c.Newest = timeOf(newest)
+	}
+	err = eachOf(ctx, conn, func(rows *sql.Rows) error {
+		var key [2]string
+		var revision int
+		err := rows.Scan(&key[0], &key[1], &revision)
+		c.revisions[key] = revision
+		return err
+	}, selectRevisions)
+	if err != nil {
+		return nil, err
+	}
+	c.Sessions = len(c.revisions)
+	return c, eachOf(ctx, conn, func(rows *sql.Rows) error {
+		var scope string
+		var version int
+		err := rows.Scan(&scope, &version)
+		c.versions[scope] = version
+		return err
+	}, selectVersions)
+}
 
 // Restore puts a backup where the store at path is, or will be. It checks a
 // copy of the backup, as [Store.Check] does, and only if nothing is wrong does
@@ -168,7 +274,7 @@ func retire(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return removeLogs(path)
 	}
-	db, err := connect(path, 0)
+	db, err := connect(path, 0, nil)
 	if err != nil {
 		return err
 	}

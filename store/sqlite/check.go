@@ -345,7 +345,7 @@ func (c *checker) checkSums(query, problem string) error {
 // checkWords compares the indexes of words with what was put into them. It reads them
 // through a connection of its own, which may have tables for the time being.
 func (s *Store) checkWords(ctx context.Context) (problems []string, err error) {
-	db, err := connect(s.path, s.busy)
+	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
 		return nil, err
 	}

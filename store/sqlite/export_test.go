@@ -1,6 +1,9 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // AckEarly breaks a store: it acknowledges changes before it commits them.
 func AckEarly(s *Store) { s.writer.ackEarly = true }
@@ -27,4 +30,12 @@ func OpenWith(ctx context.Context, path string, steps []Migration) (*Store, erro
 func Idle(s *Store) (kept int, closed int64) {
 	stats := s.readers.Stats()
 	return stats.Idle, stats.MaxIdleClosed
+}
+
+// LimitPages says how many pages the file of a store may have, and no fewer than it has.
+func LimitPages(s *Store, pages int) error {
+	return s.submit(&job{ctx: context.Background(), write: func(w *writer) error {
+		var now int
+		return w.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
+	}})
 }

@@ -274,7 +274,12 @@ const (
 	selectCounts = `
 		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell),
 			(SELECT count(*) FROM artifact), (SELECT count(*) FROM manifest)`
-	checkIntegrity = `PRAGMA integrity_check`
+	selectHolding = `
+		SELECT (SELECT count(*) FROM artifact), max(
+			coalesce((SELECT max(time) FROM entry), 0), coalesce((SELECT max(time) FROM log), 0))`
+	selectRevisions = `SELECT scope, session_id, revision FROM session`
+	selectVersions  = `SELECT name, version FROM scope`
+	checkIntegrity  = `PRAGMA integrity_check`
 
 	touchWords         = `SELECT rowid FROM words WHERE rowid = 0`
 	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`

@@ -1,7 +1,7 @@
 // Package sqlite is a [store.Store] in one file, on SQLite.
 //
 // [Open] makes the file, mode 0600, if it is not there, and brings its schema
-// up to date. A backup is made by [Store.Backup] and brought back by [Restore].
+// up to date. A file that cannot be written is opened for reading. A backup is made by [Store.Backup] and brought back by [Restore].
 //
 // # Durability
 //
@@ -21,7 +21,9 @@
 //
 // # Errors
 //
-// Besides those of package store: [ErrForeign] for another program's database,
+// What is wrong with the disk, or with who may do what with the file, is a
+// [*TroubleError] that names the file and what to do. Besides those of package store:
+// [ErrForeign] for another program's database,
 // and [SchemaError] for one of a newer Carrel. What is wrong with the file
 // itself is a [store.ErrCorrupt] that names it. None of them writes anything.
 //
@@ -45,6 +47,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -52,6 +55,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	engine "modernc.org/sqlite"
@@ -111,6 +115,8 @@ func (o *Options) complete() Options {
 // A Store is a database file that is open.
 type Store struct {
 	path    string
+	file    fs.FileInfo // which the path named when it was opened
+	how     url.Values  // to open it: nil, or for reading only
 	version string      // of the engine
 	steps   []migration // that made the schema
 	busy    time.Duration
@@ -149,17 +155,37 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	if err != nil {
 		return nil, err
 	}
-	if err := create(path); err != nil {
+	if err := create(ctx, path, o.BusyTimeout, steps); err != nil {
 		return nil, err
 	}
-	s := &Store{
+	s, err := openWriting(ctx, path, &o, steps)
+	if err == nil || !cannotWrite(err) {
+		return s, err
+	}
+	return openReading(ctx, path, &o, steps)
+}
+
+func newStore(path string, o *Options, steps []migration) (*Store, error) {
+	file, err := os.Stat(path)
+	if err == nil {
+		err = empty(path)
+	}
+	return &Store{
 		path:     path,
+		file:     file,
 		steps:    steps,
 		busy:     o.BusyTimeout,
 		prepared: make(map[string]*sql.Stmt),
 		queue:    make(chan *job),
 		closing:  make(chan struct{}),
 		written:  make(chan struct{}),
+	}, err
+}
+
+func openWriting(ctx context.Context, path string, o *Options, steps []migration) (_ *Store, err error) {
+	s, err := newStore(path, o, steps)
+	if err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -167,7 +193,10 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 			err = s.explain(err)
 		}
 	}()
-	if s.writers, err = connect(path, o.BusyTimeout); err != nil {
+	if !writable(path) { // the engine would find out when it writes
+		return nil, &TroubleError{Path: path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+	}
+	if s.writers, err = connect(path, o.BusyTimeout, nil); err != nil {
 		return nil, err
 	}
 	conn, err := s.writers.Conn(ctx)
@@ -191,7 +220,7 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 		return nil, err
 	}
 	pages := min(pagesOfOne, pagesOfIdle/o.Readers)
-	if s.readers, err = connect(path, o.BusyTimeout, "query_only(1)", cacheSize(pages)); err != nil {
+	if s.readers, err = connect(path, o.BusyTimeout, nil, "query_only(1)", cacheSize(pages)); err != nil {
 		return nil, err
 	}
 	s.readers.SetMaxIdleConns(o.Readers)
@@ -200,32 +229,118 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	return s, nil
 }
 
-// create makes an empty file, if there is none, and its directory.
-func create(path string) error {
+// openReading opens a store that cannot be written. Where the files beside it cannot be
+// made, it reads the file alone, as it is.
+func openReading(ctx context.Context, path string, o *Options, steps []migration) (s *Store, err error) {
+	for _, how := range []url.Values{{"mode": {"ro"}}, {"mode": {"ro"}, "immutable": {"1"}}} {
+		if how.Has("immutable") && hasLog(path) {
+			return nil, &TroubleError{Path: path, Kind: store.ErrReadOnly, Next: nextWAL, cause: err}
+		}
+		if s, err = openReadingAs(ctx, path, how, o, steps); err == nil || !cannotWrite(err) {
+			return s, err
+		}
+	}
+	return nil, err
+}
+
+func openReadingAs(ctx context.Context, path string, how url.Values, o *Options, steps []migration) (_ *Store, err error) {
+	s, err := newStore(path, o, steps)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = s.closeFiles() // the error above tells more
+			err = s.explain(err)
+		}
+	}()
+	s.how = how
+	close(s.written) // nothing ever is
+	if s.readers, err = connect(path, o.BusyTimeout, how, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	s.readers.SetMaxIdleConns(o.Readers)
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := conn.QueryRowContext(ctx, selectVersion).Scan(&s.version); err != nil {
+		return nil, err
+	}
+	schema, err := identify(ctx, conn, path, len(steps))
+	if err == nil && schema != len(steps) {
+		err = &TroubleError{Path: path, Kind: store.ErrUnreadable, Next: nextUpgrade}
+	}
+	return s, err
+}
+
+// readOnly reports whether the store was opened for reading only.
+func (s *Store) readOnly() bool { return s.how != nil }
+
+// create makes a new store, if there is none, and its directory. It is whole when the
+// path names it, so that an empty file is never a store that is about to be one.
+func create(ctx context.Context, path string, busy time.Duration, steps []migration) (err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what is wrong with it, who opens it finds out
+	}
 	dir := filepath.Dir(path)
+	defer func() {
+		if err != nil {
+			err = (&Store{path: path}).explain(err)
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	// The file is opened here only if it is new: to close one that is a
-	// database would drop the locks that this process has on it.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
+	temp, err := os.MkdirTemp(dir, ".carrel-new-")
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), syncDir(dir))
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	made := filepath.Join(temp, "store")
+	if err := makeNew(ctx, made, busy, steps); err != nil {
+		return err
+	}
+	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) { // else another was first
+		return err
+	}
+	return syncDir(dir)
+}
+
+// makeNew makes a store in a file that is not there.
+func makeNew(ctx context.Context, path string, busy time.Duration, steps []migration) (err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := connect(path, busy, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := migrate(ctx, conn, path, steps); err != nil {
+		return err
+	}
+	return useWAL(ctx, conn)
 }
 
 // connect returns a pool of connections to the database at path, an absolute
-// one. Nothing is opened yet.
-func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+// one, to be opened in a way. Nothing is opened yet.
+func connect(path string, busy time.Duration, how url.Values, pragmas ...string) (*sql.DB, error) {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // of a drive
 	}
-	dsn := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{
+	query := url.Values{
 		"_pragma": append([]string{
 			"synchronous(FULL)",
 			"foreign_keys(ON)",
@@ -240,7 +355,9 @@ func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error
 		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_defensive":    {"1"},
 		"_dqs":          {"0"},
-	}.Encode()}
+	}
+	maps.Copy(query, how)
+	dsn := url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}
 	connector, err := engine.NewConnector(dsn.String())
 	if err != nil {
 		return nil, err
@@ -336,8 +453,17 @@ func (s *Store) closeFiles() error {
 // explain turns an error of the engine into one of package store, if there is
 // one that says what happened.
 func (s *Store) explain(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return &TroubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}
+	}
+	if errors.Is(err, syscall.EROFS) {
+		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly, cause: err}
+	}
 	e, ok := errors.AsType[*engine.Error](err)
-	if !ok {
+	if _, told := errors.AsType[*TroubleError](err); !ok || told {
+		return err
+	}
+	if err := s.trouble(e); err != nil {
 		return err
 	}
 	switch e.Code() & 0xff {

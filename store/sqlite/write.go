@@ -64,6 +64,12 @@ type finding struct {
 
 // submit hands a job to the writer and waits until it is done.
 func (s *Store) submit(j *job) error {
+	if s.readOnly() {
+		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+	}
+	if err := s.moved(); err != nil {
+		return err
+	}
 	j.done = make(chan struct{})
 	select {
 	case s.queue <- j:
@@ -104,6 +110,8 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	found []finding // what the transaction has yet to do to the index
 	trace bool      // the log may hold what was erased
+
+	failed atomic.Bool // the last transaction was lost
 
 	// ackEarly acknowledges jobs before they are committed. Nothing in this
 	// package sets it: the tests do, to prove that they would notice.
@@ -175,6 +183,7 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 	if w.ackEarly {
 		return
 	}
+	w.failed.Store(err != nil)
 	for _, j := range jobs {
 		if err != nil {
 			j.err = err // even if it was refused: because of a change that is gone, perhaps
