@@ -35,6 +35,7 @@ const (
 	exitNetwork     = api.ExitNetwork
 	exitPolicy      = api.ExitPolicy
 	exitConsent     = 10
+	exitStore       = api.ExitStore
 	exitBug         = api.ExitBug
 	exitInterrupted = api.ExitInterrupt
 	exitTerminated  = 143
@@ -130,7 +131,7 @@ func classify(err error) (code int, slug string) {
 		return exitPolicy, "refused"
 	case errors.Is(err, errConsent):
 		return exitConsent, "consent"
-	case is[*someFailed](err):
+	case is[*someFailed](err) && api.KindOf(err).Exit != exitStore:
 		return exitInput, "some-files"
 	case is[*lineError](err) && errors.Is(err, carrel.ErrRequest):
 		return exitInput, "input"

@@ -165,7 +165,9 @@ func (s *Service) ready(ctx context.Context) error {
 	if _, err := s.opts.Store.Version(ctx, governance.DefaultScope); err != nil {
 		return err
 	}
-	if r, ok := s.opts.Store.(interface{ Ready(ctx context.Context) error }); ok {
+	if r, ok := s.opts.Store.(interface {
+		Ready(ctx context.Context) error
+	}); ok {
 		return r.Ready(ctx)
 	}
 	return nil

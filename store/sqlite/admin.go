@@ -30,8 +30,8 @@ func (s *Store) Scopes(ctx context.Context) (all []governance.Scope, err error) 
 // Ready reports why nothing can be written to the store, if that is known: it was opened
 // for reading, its file was moved away, or what was written last failed and fails still.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.readOnly() {
-		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+	if s.barred != nil {
+		return s.barred
 	}
 	if err := s.moved(); err != nil || !s.writer.failed.Load() {
 		return err

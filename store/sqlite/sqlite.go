@@ -117,6 +117,7 @@ type Store struct {
 	path    string
 	file    fs.FileInfo // which the path named when it was opened
 	how     url.Values  // to open it: nil, or for reading only
+	barred  error       // why it was opened for reading only, or nil
 	version string      // of the engine
 	steps   []migration // that made the schema
 	busy    time.Duration
@@ -162,7 +163,7 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	if err == nil || !cannotWrite(err) {
 		return s, err
 	}
-	return openReading(ctx, path, &o, steps)
+	return openReading(ctx, path, &o, steps, err)
 }
 
 func newStore(path string, o *Options, steps []migration) (*Store, error) {
@@ -230,13 +231,16 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 }
 
 // openReading opens a store that cannot be written. Where the files beside it cannot be
-// made, it reads the file alone, as it is.
-func openReading(ctx context.Context, path string, o *Options, steps []migration) (s *Store, err error) {
+// made, it reads the file alone, as it is. What is to be written fails with the reason.
+func openReading(ctx context.Context, path string, o *Options, steps []migration, reason error) (s *Store, err error) {
 	for _, how := range []url.Values{{"mode": {"ro"}}, {"mode": {"ro"}, "immutable": {"1"}}} {
 		if how.Has("immutable") && hasLog(path) {
-			return nil, &TroubleError{Path: path, Kind: store.ErrReadOnly, Next: nextWAL, cause: err}
+			return nil, &TroubleError{Path: path, Kind: store.ErrUnreadable, Next: nextWAL, cause: reason}
 		}
-		if s, err = openReadingAs(ctx, path, how, o, steps); err == nil || !cannotWrite(err) {
+		if s, err = openReadingAs(ctx, path, how, o, steps); err == nil {
+			s.barred = reason
+		}
+		if err == nil || !cannotWrite(err) {
 			return s, err
 		}
 	}
@@ -274,9 +278,6 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	}
 	return s, err
 }
-
-// readOnly reports whether the store was opened for reading only.
-func (s *Store) readOnly() bool { return s.how != nil }
 
 // create makes a new store, if there is none, and its directory. It is whole when the
 // path names it, so that an empty file is never a store that is about to be one.

@@ -38,7 +38,7 @@ const (
 	nextReadOnly = "reading works; to change it, make the file and its folder writable, or name another with --store"
 	nextFailing  = "look into the log of the system, and copy the file while it can be read"
 	nextMoved    = "put it back, or start again what has it open"
-	nextWAL      = "a part of it is in the file beside it that ends in -wal, which cannot be read here: make the folder writable"
+	nextWAL      = "a part of it is in the file beside it that ends in -wal, which cannot be read here: make room for it and the folder writable"
 	nextUpgrade  = "it was made by an earlier version and has to be brought up to date: make the file and its folder writable once"
 )
 
@@ -76,7 +76,7 @@ func (s *Store) trouble(e *engine.Error) error {
 // cannotWrite reports whether an error is about a file, or a folder, that nothing can be
 // written to.
 func cannotWrite(err error) bool {
-	return errors.Is(err, store.ErrReadOnly) || errors.Is(err, fs.ErrPermission)
+	return errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) || errors.Is(err, fs.ErrPermission)
 }
 
 // moved returns an error if the path of the store names another file than the one that

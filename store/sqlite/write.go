@@ -64,8 +64,8 @@ type finding struct {
 
 // submit hands a job to the writer and waits until it is done.
 func (s *Store) submit(j *job) error {
-	if s.readOnly() {
-		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+	if s.barred != nil {
+		return s.barred
 	}
 	if err := s.moved(); err != nil {
 		return err
