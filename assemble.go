@@ -235,6 +235,7 @@ func (a *assembling) setWindow(rows []store.Block, stubs map[transcript.BlockID]
 	a.window = a.held.window(rows, stubs, a.held.summary)
 	if a.format != nil {
 		a.losses = unbind(a.window, a.format.Name(), true)
+		a.window = closed(a.window, a.format.Name())
 	}
 }
 

@@ -220,13 +220,13 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 	room := req.Budget - c.least(req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
 	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary}
-	head := fmt.Sprintf("[carrel %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
+	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
 	cost := func(text string) token.Count {
-		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)})
+		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)}) + c.pass.end()
 	}
 	var left []summary.Elision
 	if w.strategy == StrategyOpaque {
-		s.Text = head + c.dense(d.covers, min(limit, opaqueLimit))
+		s.Text = head + transcript.Quote(c.dense(d.covers, min(limit, opaqueLimit)))
 	} else {
 		var text string
 		ledger := ""
@@ -236,7 +236,7 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 		text, left, _ = d.summary.Fit(&summary.FitOptions{
 			Limit: max(limit-cost(head+ledger), 1), ID: string(s.ID), Size: c.pass.meter.counter.Count,
 		})
-		s.Text = head + strings.TrimRight(text, "\n") + ledger
+		s.Text = head + transcript.Quote(strings.TrimRight(text, "\n")+ledger)
 	}
 	s.Tokens = cost(s.Text)
 	if s.Tokens > room {
@@ -322,7 +322,7 @@ func (c *compression) point(o *outcome) bool {
 			s.Text += fmt.Sprintf("- %s: %s [%s]\n", what, excerpt, id)
 		}
 	}
-	s.Tokens = c.pass.meter.entries([]transcript.Entry{s.entry()})
+	s.Tokens = c.pass.meter.entries([]transcript.Entry{s.entry()}) + c.pass.end()
 	after := o.plan.After + s.Tokens - o.kept.Tokens
 	if after > o.plan.Budget {
 		return false

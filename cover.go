@@ -140,7 +140,7 @@ func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 		if passage < 0 {
 			return p.meter.framing.Message + p.count(p.head(block, passage == pager.ShortPassage)+"\n")
 		}
-		return p.count(c.text(block, passage) + "\n")
+		return p.count(transcript.Quote(c.text(block, passage)) + "\n")
 	}}
 	for {
 		plan, err := pager.Cover(r)
@@ -170,6 +170,30 @@ func (c *cover) text(block, passage int) string {
 	return c.pieces[s.piece].Text[s.from:s.to]
 }
 
+// closes reports whether the quotation of block i must say where it ends: see [closed].
+func (p *pass) closes(plan *pager.Plan, i int) bool {
+	for i++; i < len(plan.Decisions); i++ {
+		switch plan.Decisions[i].To {
+		case pager.Gone:
+			continue
+		case pager.Line, pager.Lines:
+			return false
+		case pager.Whole, pager.Bare, pager.Calls:
+		}
+		m := &p.held.session.Messages[p.held.blocks[i].Messages[0]]
+		return m.Role != transcript.RoleAssistant || !speaks(m)
+	}
+	return true
+}
+
+// quoted returns lines of a block behind the head of its stub.
+func quoted(lines string) string {
+	if lines == "" {
+		return ""
+	}
+	return "\n" + transcript.Quote(lines[1:])
+}
+
 // recut makes the stubs of a plan, counts them as they are, and returns the tokens of
 // the window.
 func (p *pass) recut(plan *pager.Plan) token.Count {
@@ -178,9 +202,12 @@ func (p *pass) recut(plan *pager.Plan) token.Count {
 		if d.Step != pager.StageCover || d.To != pager.Lines && d.To != pager.Line {
 			continue
 		}
-		stub := pager.Stub{Text: p.head(i, plan.Short[i]) + p.covering.lines(i, plan.Picks[i])}
+		stub := pager.Stub{Text: p.head(i, plan.Short[i]) + quoted(p.covering.lines(i, plan.Picks[i]))}
 		p.made[pageKey{i, d.To}] = stub
 		size := p.meter.framing.Message + p.count(stub.Text)
+		if len(plan.Picks[i]) > 0 && p.closes(plan, i) {
+			size += p.end()
+		}
 		plan.After += size - d.After
 		d.After = size
 		d.Recut = d.From == d.To && stub.Text != p.stubs[d.Block].Text

@@ -63,7 +63,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 		if err != nil {
 			return nil, err
 		}
-		w = joined(h.window(h.rows, stubs, h.summary))
+		w = joined(h.window(h.rows, stubs, h.summary), f.Name())
 	}
 	dropped := unbind(w, f.Name(), false)
 	out, err := f.Encode(w)

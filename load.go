@@ -279,9 +279,52 @@ func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stu
 	return w
 }
 
+// closed puts a line behind each text that stands for something else and ends in a
+// quotation, where neither another such text follows nor words of the assistant's: what
+// is quoted ends there, and what the user says next does not belong to it. Formats
+// whose provider keeps messages apart need no such line.
+func closed(w *transcript.Window, format string) *transcript.Window {
+	if !merges(format) {
+		return w
+	}
+	for i := range w.Entries {
+		text, ok := standsFor(&w.Entries[i])
+		if !ok || !strings.Contains(text, "\n") {
+			continue
+		}
+		if i+1 < len(w.Entries) {
+			next := &w.Entries[i+1]
+			if _, another := standsFor(next); another || next.Role == transcript.RoleAssistant && speaks(&next.Message) {
+				continue
+			}
+		}
+		w.Entries[i].Parts = []transcript.Part{transcript.Text(text + "\n" + transcript.End)}
+	}
+	return w
+}
+
+// merges reports whether the provider that gets a format makes one message of several in
+// a row that are of the same role.
+func merges(format string) bool { return format == "anthropic" || format == "claudecode" }
+
+// standsFor returns the text of an entry that stands for something else.
+func standsFor(e *transcript.Entry) (string, bool) {
+	if e.Source != nil || e.Role != transcript.RoleUser || len(e.Parts) != 1 {
+		return "", false
+	}
+	text, ok := e.Parts[0].(transcript.Text)
+	return string(text), ok
+}
+
+// speaks reports whether a message has something that every format carries.
+func speaks(m *transcript.Message) bool {
+	return strings.TrimSpace(m.Text()) != "" || len(m.Calls()) > 0
+}
+
 // joined puts what stands for blocks that follow each other into one message: agents
 // read one better than twenty, and each has its price.
-func joined(w *transcript.Window) *transcript.Window {
+func joined(w *transcript.Window, format string) *transcript.Window {
+	w = closed(w, format)
 	out := &transcript.Window{Session: w.Session, Entries: make([]transcript.Entry, 0, len(w.Entries))}
 	var texts []string
 	flush := func() {
@@ -291,11 +334,9 @@ func joined(w *transcript.Window) *transcript.Window {
 		}
 	}
 	for _, e := range w.Entries {
-		if e.Source == nil && e.Role == transcript.RoleUser && len(e.Parts) == 1 {
-			if text, ok := e.Parts[0].(transcript.Text); ok {
-				texts = append(texts, string(text))
-				continue
-			}
+		if text, ok := standsFor(&e); ok {
+			texts = append(texts, text)
+			continue
 		}
 		flush()
 		out.Entries = append(out.Entries, e)

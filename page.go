@@ -221,9 +221,20 @@ func (p *pass) size(i int, f pager.Form) token.Count {
 		return row.Tokens - p.meter.thinking(h.session.Messages, &h.blocks[i])
 	case pager.Gone:
 		return 0
-	case pager.Calls, pager.Lines, pager.Line:
+	case pager.Lines:
+		return p.meter.entries(pager.Entries(h.session.Messages, &h.blocks[i], f, p.stub(i, f))) + p.end()
+	case pager.Calls, pager.Line:
 	}
 	return p.meter.entries(pager.Entries(h.session.Messages, &h.blocks[i], f, p.stub(i, f)))
+}
+
+// end returns what it costs to say where a quotation ends, if the provider of the session
+// needs that.
+func (p *pass) end() token.Count {
+	if !merges(p.held.head.Format) {
+		return 0
+	}
+	return p.count("\n" + transcript.End)
 }
 
 // stub returns the stub of a block in a form, made once.
@@ -290,7 +301,7 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 	if err != nil {
 		return err
 	}
-	out, err := f.Encode(joined(p.held.window(rows, stubs, sum)))
+	out, err := f.Encode(joined(p.held.window(rows, stubs, sum), f.Name()))
 	if err != nil {
 		return err
 	}

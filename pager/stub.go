@@ -28,7 +28,9 @@ type View struct {
 	Names func(from, to, n int) []string
 }
 
-// A Stub is what stands in the window for what was cut from a block.
+// A Stub is what stands in the window for what was cut from a block. The text in place
+// of a block begins with a line of Carrel's own, its head, and whatever it repeats in
+// further lines is quoted: see [transcript.Quote].
 type Stub struct {
 	Text    string            `json:"text,omitempty"`    // in place of the block
 	Results map[string]string `json:"results,omitempty"` // in place of results, by call id
@@ -96,7 +98,7 @@ func (v *View) results() map[string]string {
 	for p, text := range v.Block.Said(v.Messages) {
 		to := from + len(text)
 		if r, ok := p.(transcript.ToolResult); ok {
-			head := fmt.Sprintf("[carrel %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
+			head := fmt.Sprintf(transcript.Mark+" %s: paged result, %d bytes; recall by id]", v.Block.ID.Short(), size(r))
 			if line := join(head, failure(r, text), v.Names(from, to, resultNames)); len(line) < size(r) {
 				lines[r.CallID] = line
 			}
@@ -165,15 +167,15 @@ func size(r transcript.ToolResult) int {
 func (v *View) Head() string {
 	if v.Block.Kind == transcript.KindTool {
 		if failed := v.failed(); failed != "" {
-			return fmt.Sprintf("[carrel %s %s: %s]", v.Block.ID.Short(), v.calls(), failed)
+			return fmt.Sprintf(transcript.Mark+" %s %s: %s]", v.Block.ID.Short(), v.calls(), failed)
 		}
-		return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), v.calls())
+		return fmt.Sprintf(transcript.Mark+" %s %s]", v.Block.ID.Short(), v.calls())
 	}
 	what, excerpt := Describe(v.Messages, v.Block)
 	if v.Block.Kind == transcript.KindUser && excerpt != "" {
-		return fmt.Sprintf("[carrel %s user: %s; recall by id]", v.Block.ID.Short(), clip(excerpt))
+		return fmt.Sprintf(transcript.Mark+" %s user: %s; recall by id]", v.Block.ID.Short(), clip(excerpt))
 	}
-	return fmt.Sprintf("[carrel %s %s]", v.Block.ID.Short(), what)
+	return fmt.Sprintf(transcript.Mark+" %s %s]", v.Block.ID.Short(), what)
 }
 
 // failed returns the line of the first result that reports a failure, or an empty
@@ -190,7 +192,7 @@ func (v *View) failed() string {
 }
 
 // ShortHead returns a head that has the id alone.
-func (v *View) ShortHead() string { return fmt.Sprintf("[carrel %s]", v.Block.ID.Short()) }
+func (v *View) ShortHead() string { return fmt.Sprintf(transcript.Mark+" %s]", v.Block.ID.Short()) }
 
 // calls names the calls of a block: of each tool what its first few calls work on.
 func (v *View) calls() string {
@@ -203,7 +205,7 @@ func (v *View) calls() string {
 			break
 		}
 		if c.Name != last {
-			b.WriteString(strings.Repeat(" ", min(i, 1)) + c.Name)
+			b.WriteString(strings.Repeat(" ", min(i, 1)) + oneLine(c.Name))
 			last = c.Name
 		}
 		if a := short(c); a != "" {
@@ -242,7 +244,7 @@ func cut(s string, n int) string {
 // it was, its tokens, its beginning, and identifiers.
 func (v *View) line() string {
 	what, excerpt := Describe(v.Messages, v.Block)
-	head := fmt.Sprintf("[carrel %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
+	head := fmt.Sprintf(transcript.Mark+" %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
 	return join(head, excerpt, v.Names(0, math.MaxInt, lineNames))
 }
 
@@ -259,7 +261,7 @@ func join(head, excerpt string, names []string) string {
 	}
 	for _, n := range names {
 		if !strings.Contains(excerpt, n) {
-			b.WriteString(sep + n)
+			b.WriteString(sep + oneLine(n))
 			sep = ", "
 		}
 	}
@@ -345,13 +347,13 @@ func (v *View) lines() string {
 	slices.SortFunc(found, func(a, b line) int { return a.at - b.at })
 	var b strings.Builder
 	for _, l := range found {
-		b.WriteString("\n" + l.text)
+		b.WriteString("\n" + transcript.Quote(l.text))
 	}
 	return b.String()
 }
 
 // oneLine returns s with control characters and runs of white space turned to
-// single spaces, cut to excerptRunes.
+// single spaces, cut to excerptRunes, for a place in a line of a stub.
 func oneLine(s string) string {
 	var b strings.Builder
 	n, space := excerptRunes, false
@@ -370,5 +372,5 @@ func oneLine(s string) string {
 		}
 		b.WriteRune(r)
 	}
-	return b.String()
+	return transcript.QuoteInline(b.String())
 }

@@ -13,11 +13,11 @@ type Fix struct {
 
 // Interrupted is the text of a result that [Repair] makes up for a call that
 // was never answered.
-const Interrupted = "[carrel: interrupted, no result was recorded]"
+const Interrupted = Mark + ": interrupted, no result was recorded]"
 
 // Opening is the text of the user's message that stands first where a window
 // would otherwise begin with a reply, which some providers refuse.
-const Opening = "[carrel: earlier messages left the window]"
+const Opening = Mark + ": earlier messages left the window]"
 
 // Repair returns entries in which every call is answered by exactly one result
 // that follows it directly, in this order:
@@ -25,10 +25,10 @@ const Opening = "[carrel: earlier messages left the window]"
 //  1. a call whose id was used before gets an id of its own, and so does the
 //     result that follows it;
 //  2. a result that stands apart from its call moves behind it;
-//  3. a second result for a call becomes user text;
+//  3. a second result for a call becomes a quotation in a user's text;
 //  4. a call that was never answered gets the result [Interrupted], unless it
 //     is in the last message, where it is still pending;
-//  5. a result without a call becomes user text.
+//  5. a result without a call becomes a quotation, too.
 //
 // Entries that need none of this are returned as they are, so that a valid
 // conversation costs nothing and keeps its bytes.
@@ -301,7 +301,7 @@ func (r *repair) loose(i int, e Entry) Entry {
 				what = "second result for a call became user text"
 			}
 			r.fix(len(r.out), what)
-			loose.Parts = append(loose.Parts, Text("[carrel: tool result "+res.CallID+" without its call]\n"+res.Text()))
+			loose.Parts = append(loose.Parts, Text(Mark+": tool result "+QuoteInline(res.CallID)+" without its call]\n"+Quote(res.Text())))
 		}
 	}
 	return loose

@@ -1,0 +1,205 @@
+package transcript
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mark is how a line begins that stands in a window for something else: a stub, a
+// summary, a pointer, or what [Repair] made up.
+const Mark = "[carrel"
+
+// End is the line behind the last text that stands for something else, where words of
+// the same role may follow. It is short, because a window has many.
+const End = "[end]"
+
+// Quote returns a text for a place between a line that begins with [Mark] and another or
+// [End], in a message of another role: a stub is the user's message, and what it
+// repeats may come from a tool. What the text says is between these lines whatever it
+// says, because none of its own can be taken for one of them. A line that begins with
+// the mark, the end, somebody's turn or a statement of a contract, or seems to, is
+// indented by one space more, whatever a reader takes for the end of a line. Tags are protected as by
+// [QuoteInline]. [Unquote] takes all of it back.
+func Quote(text string) string { return indentSome(protect(text, tags), seemsSpoken) }
+
+// Unquote returns a text as it was before [Quote].
+func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tags) }
+
+// QuoteInline returns a text for a place within a line of another role. A tag by which
+// agents tell a model something in the user's name, and what looks like the beginning
+// of a stub, gets a backslash behind its bracket. The text must have one line.
+func QuoteInline(text string) string { return protect(text, inline) }
+
+// Escape returns a text for a place where nothing but lines that begin with [Mark] must
+// be kept apart from it, such as the output of a tool around the lines that say what
+// was left out. A line of it that begins so, or seems to, is indented by one space
+// more. [Unescape] takes that back.
+func Escape(text string) string { return indentSome(text, seemsMarked) }
+
+// Unescape returns a text as it was before [Escape].
+func Unescape(text string) string { return outdent(text, seemsMarked) }
+
+// indentSome puts a space before each line for which a condition holds.
+func indentSome(text string, holds func(rest string) bool) string {
+	if holds(text) {
+		return " " + indent(text, holds)
+	}
+	return indent(text, holds)
+}
+
+// indent puts a space before each line but the first for which a condition holds.
+func indent(text string, holds func(rest string) bool) string {
+	at := breakEnd(text)
+	if at < 0 {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + 1 + strings.Count(text, "\n"))
+	for ; at >= 0; at = breakEnd(text) {
+		b.WriteString(text[:at])
+		if text = text[at:]; holds(text) {
+			b.WriteByte(' ')
+		}
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// outdent takes a space from each line for which a condition holds.
+func outdent(text string, holds func(rest string) bool) string {
+	var b strings.Builder
+	for {
+		if strings.HasPrefix(text, " ") && holds(text) {
+			text = text[1:]
+		}
+		at := breakEnd(text)
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		text = text[at:]
+	}
+}
+
+// breakEnd returns the offset behind the first end of a line in a text, or -1.
+func breakEnd(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+			return i + 2
+		case '\n' <= c && c <= '\r', '\x1c' <= c && c <= '\x1e':
+			return i + 1
+		case c >= utf8.RuneSelf:
+			if r, size := utf8.DecodeRuneInString(text[i:]); r == '\u0085' || r == '\u2028' || r == '\u2029' {
+				return i + size
+			}
+		}
+	}
+	return -1
+}
+
+// seemsMarked reports whether a text begins with [Mark] for somebody who does not see
+// spaces, what cannot be seen, and the case of letters.
+func seemsMarked(text string) bool {
+	head, _ := visible(text)
+	return strings.HasPrefix(head, Mark)
+}
+
+// seemsSpoken reports the same of [Mark] and of everything else that begins the words
+// of somebody.
+func seemsSpoken(text string) bool {
+	head, word := visible(text)
+	if strings.HasPrefix(head, Mark) || strings.HasPrefix(head, "[end") || strings.HasPrefix(head, "[system]") {
+		return true
+	}
+	switch rest := head[len(word):]; word {
+	case "human", "user", "assistant", "system", "developer", "tool":
+		return strings.HasPrefix(rest, ":")
+	case "remember", "require", "assign", "expect", "permit", "forbid":
+		return strings.HasPrefix(rest, " ")
+	case "add", "remove", "cite":
+		return strings.HasPrefix(rest, ` "`)
+	}
+	return false
+}
+
+// longest is how much of a line must be known to tell what it begins with.
+const longest = 16
+
+// visible returns what a line begins with, in lower case and without what cannot be
+// seen, and its first word.
+func visible(text string) (head, word string) {
+	b := make([]byte, 0, longest)
+	for _, r := range text {
+		switch {
+		case unseen(r), len(b) == 0 && (r == ' ' || r == '\t' || r == '\u00a0'):
+			continue
+		case r >= utf8.RuneSelf, r < ' ':
+			b = append(b, 0)
+		default:
+			b = append(b, byte(unicode.ToLower(r)))
+		}
+		if len(b) == longest {
+			break
+		}
+	}
+	head = string(b)
+	return head, head[:len(head)-len(strings.TrimLeft(head, "abcdefghijklmnopqrstuvwxyz"))]
+}
+
+// unseen reports whether a character takes no place of its own.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) < 0
+}
+
+// What a bracket must stand before so that it is protected. A tag may be closing.
+var (
+	tags   = []string{"<system-reminder", "<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook"}
+	inline = append([]string{Mark}, tags...)
+)
+
+// protect puts a backslash behind each bracket before one of some words, if backslashes
+// at most stand between them.
+func protect(text string, words []string) string {
+	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
+}
+
+// expose undoes protect.
+func expose(text string, words []string) string {
+	return rewrite(text, words, func(slashes string) string { return strings.TrimSuffix(slashes, `\`) })
+}
+
+func rewrite(text string, words []string, slashes func(string) string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '<' && text[i] != '[' {
+			continue
+		}
+		word := strings.TrimLeft(text[i+1:], `\`)
+		end := len(text) - len(word)
+		if !beginsWith(text[i:i+1]+strings.TrimPrefix(word, "/"), words) {
+			continue
+		}
+		b.WriteString(text[done : i+1])
+		b.WriteString(slashes(text[i+1 : end]))
+		done = end
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// beginsWith reports whether a text begins with one of some words, in any case.
+func beginsWith(text string, words []string) bool {
+	for _, w := range words {
+		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {
+			return true
+		}
+	}
+	return false
+}
