@@ -19,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A page is an artifact in memory, with what is made of it once: the text as a
@@ -41,11 +42,11 @@ type page struct {
 // text in its place.
 const headTail = 600
 
-// shown returns what a context carries as the text of the artifact: its text,
-// or a pointer if it is in the stash.
+// shown returns what a context carries as the text of the artifact: its text, in which
+// no line looks like one of ours, or a pointer if it is in the stash.
 func (p *page) shown() string {
 	if p.row.Source != sourceStash {
-		return p.text
+		return transcript.Escape(p.text)
 	}
 	return shortPointer(p.row.ID, p.text)
 }

@@ -670,15 +670,7 @@ func plainEntry(en *transcript.Entry) string {
 		case transcript.ToolCall:
 			line("<call name=\"" + p.Name + "\">" + string(p.Input) + "</call>")
 		case transcript.ToolResult:
-			line("<result>")
-			for _, c := range p.Content {
-				if t, ok := c.(transcript.Text); ok {
-					line(string(t))
-				} else {
-					line("[not text]")
-				}
-			}
-			line("</result>")
+			line(plainResult(p))
 		case transcript.Media:
 			line("[" + p.Kind + "]")
 		case transcript.Thinking, transcript.Opaque:
@@ -687,6 +679,21 @@ func plainEntry(en *transcript.Entry) string {
 	text := b.String()
 	word := assembly.Word(text)
 	return "<message role=\"" + string(en.Role) + "\" fence=\"" + word + "\">\n" + text + "</message " + word + ">\n"
+}
+
+// plainResult writes a result, between two lines that it cannot forge either: the
+// user's words may stand behind it.
+func plainResult(r transcript.ToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		t, ok := c.(transcript.Text)
+		if !ok {
+			t = "[not text]"
+		}
+		b.WriteString(lined(string(t)))
+	}
+	word := assembly.Word(b.String())
+	return "<result fence=\"" + word + "\">\n" + b.String() + "</result " + word + ">\n"
 }
 
 // A stretch is a segment before it has a cell.

@@ -259,6 +259,7 @@ func entry(text, id string) string {
 	if cut := cutBytes(text, longestEntry); len(cut) < len(text) {
 		text = fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
 	}
+	text = transcript.QuoteInline(text)
 	if id != "" {
 		text += " [" + id + "]"
 	}

@@ -49,7 +49,8 @@ type pointing struct {
 
 // pointer returns what stands in the window for what is in the stash: how to get
 // all of it, its head and its tail, and of what is between them the lines that are
-// most likely to be needed. A text that fits has nothing left out.
+// most likely to be needed. A text that fits has nothing left out. A line of the text
+// that looks like one of ours is indented: see [transcript.Escape].
 func (p *pointing) pointer() string {
 	mark := stashMark(p.id, p.text) + "\n"
 	if len(p.text) <= longestToken*int(p.limit) {
@@ -78,10 +79,11 @@ const longestToken = 64
 // lineAt returns the number of the line that an offset in the text is in.
 func (p *pointing) lineAt(offset int) int { return p.first + strings.Count(p.text[:offset], "\n") }
 
-// shown returns lines as the pointer shows them. The first of them has a number.
+// shown returns lines as the pointer shows them: with numbers, the first of which is
+// given, or so that none of them looks like a line of Carrel.
 func (p *pointing) shown(lines string, number int) string {
 	if !p.numbered {
-		return lines
+		return transcript.Escape(lines)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(lines) {
@@ -96,7 +98,7 @@ func (p *pointing) count(text string) token.Count { return p.engine.artifactCoun
 // stashMark is the first line of a pointer. A model that has not been told anything
 // about Carrel must be able to act on it.
 func stashMark(id store.ArtifactID, text string) string {
-	return fmt.Sprintf("[carrel: stashed %d bytes, %d lines as %s. For all of it use the recall tool of the carrel server, id %s, or run: carrel stash get %s]",
+	return fmt.Sprintf(transcript.Mark+": stashed %d bytes, %d lines as %s. For all of it use the recall tool of the carrel server, id %s, or run: carrel stash get %s]",
 		len(text), linesIn(text), id, id, id)
 }
 
@@ -386,14 +388,14 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 // marks returns what is said around the middle, for its size.
 func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
 
-const theEnd = "[carrel: what follows is the end of it]\n"
+const theEnd = transcript.Mark + ": what follows is the end of it]\n"
 
 func (m *middle) left(bytes int, some bool) string {
 	but := ""
 	if some {
 		but = ", but for what of them is most likely to be needed, by line"
 	}
-	return fmt.Sprintf("[carrel: %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
+	return fmt.Sprintf(transcript.Mark+": %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
 }
 
 // text returns what stands for the middle: how much is left out, and the passages
@@ -418,7 +420,7 @@ func (m *middle) text(picks []int32) string {
 			text = m.indent(from) + text
 		}
 		shown += len(text)
-		fmt.Fprintf(&b, "%d%s%s\n", line, m.mark, text)
+		fmt.Fprintf(&b, "%d%s%s\n", line, m.mark, transcript.Escape(text))
 		picks = picks[n:]
 	}
 	if b.Len() == 0 {
@@ -443,7 +445,7 @@ func (m *middle) indent(offset int) string {
 func shortPointer(id store.ArtifactID, text string) string {
 	mark := stashMark(id, text) + "\n"
 	if len(text) <= 2*headTail {
-		return mark + text
+		return mark + transcript.Escape(text)
 	}
 	head, tail := cutBytes(text, headTail), endBytes(text, headTail)
 	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
@@ -452,5 +454,6 @@ func shortPointer(id store.ArtifactID, text string) string {
 	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < headTail/2 {
 		tail = tail[i+1:]
 	}
-	return mark + lined(head) + fmt.Sprintf("[carrel: %d bytes left out here]\n", len(text)-len(head)-len(tail)) + tail
+	left := fmt.Sprintf(transcript.Mark+": %d bytes left out here]\n", len(text)-len(head)-len(tail))
+	return mark + lined(transcript.Escape(head)) + left + transcript.Escape(tail)
 }

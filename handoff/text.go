@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // encode writes what Markdown or an editor would change as decimal character
@@ -18,7 +19,7 @@ func encode(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		rest := s[i+utf8.RuneLen(r):]
-		if mustEncode(r, rest, i == 0 || rest == "") {
+		if transcript.IsTag(s[i:]) || mustEncode(r, rest, i == 0 || rest == "") {
 			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
 		} else {
 			b.WriteRune(r)
@@ -64,8 +65,8 @@ func decode(s string) string {
 type guard struct{ line, guarded func() *regexp.Regexp }
 
 var (
-	headingGuard = guard{lazy.Regexp(`^\\*## `), lazy.Regexp(`^\\+## `)}
-	bulletGuard  = guard{lazy.Regexp(`^\\*-( |$)`), lazy.Regexp(`^\\+-( |$)`)}
+	proseGuard  = guard{lazy.Regexp(`^\\*(?:## |\[carrel)`), lazy.Regexp(`^\\+(?:## |\[carrel)`)}
+	bulletGuard = guard{lazy.Regexp(`^\\*-( |$)`), lazy.Regexp(`^\\+-( |$)`)}
 )
 
 func (g guard) add(line string) string {
@@ -86,7 +87,7 @@ func (g guard) remove(line string) string {
 func proseOut(s string) string {
 	lines := strings.Split(encode(s), "\n")
 	for i, l := range lines {
-		lines[i] = headingGuard.add(l)
+		lines[i] = proseGuard.add(l)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -95,7 +96,7 @@ func proseOut(s string) string {
 func proseIn(lines []string) string {
 	plain := make([]string, len(lines))
 	for i, l := range lines {
-		plain[i] = headingGuard.remove(l)
+		plain[i] = proseGuard.remove(l)
 	}
 	return joined(plain)
 }

@@ -28,8 +28,16 @@ func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tag
 
 // QuoteInline returns a text for a place within a line of another role. A tag by which
 // agents tell a model something in the user's name, and what looks like the beginning
-// of a stub, gets a backslash behind its bracket. The text must have one line.
-func QuoteInline(text string) string { return protect(text, inline) }
+// of a stub, gets a backslash behind its bracket, and each end of a line is a space.
+func QuoteInline(text string) string {
+	var b strings.Builder
+	for at := breakEnd(text); at >= 0; at = breakEnd(text) {
+		b.WriteString(strings.TrimRightFunc(text[:at], func(r rune) bool { return breakEnd(string(r)) > 0 }) + " ")
+		text = text[at:]
+	}
+	b.WriteString(text)
+	return protect(b.String(), inline)
+}
 
 // Escape returns a text for a place where nothing but lines that begin with [Mark] must
 // be kept apart from it, such as the output of a tool around the lines that say what
@@ -164,6 +172,12 @@ var (
 // at most stand between them.
 func protect(text string, words []string) string {
 	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
+}
+
+// IsTag reports whether a text begins with a tag by which agents tell a model something
+// in the user's name.
+func IsTag(text string) bool {
+	return strings.HasPrefix(text, "<") && beginsWith("<"+strings.TrimPrefix(text[1:], "/"), tags)
 }
 
 // expose undoes protect.

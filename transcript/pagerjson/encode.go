@@ -55,7 +55,7 @@ func rewrite(w *transcript.Window) (*transcript.Encoded, error) {
 			if err != nil {
 				return nil, err
 			}
-			raw = transcript.Splice(raw, transcript.Cut{From: text.from, To: text.to, With: appendString(nil, plain(e.Parts))})
+			raw = transcript.Splice(raw, transcript.Cut{From: text.from, To: text.to, With: appendString(nil, plain(e.Parts, e.Role))})
 		}
 		enc.objects = append(enc.objects, raw)
 		if at, ok := place[e.Source]; ok {
@@ -116,9 +116,10 @@ func convert(w *transcript.Window) *transcript.Encoded {
 	enc := &encoder{ids: make(map[string]bool)}
 	for _, b := range transcript.Group(w.Session.ID, 0, messages) {
 		var texts []string
+		role := messages[b.Messages[0]].Role
 		for _, i := range b.Messages {
 			enc.lose(i, messages[i].Parts)
-			if text := plain(messages[i].Parts); text != "" {
+			if text := plain(messages[i].Parts, role); text != "" {
 				texts = append(texts, text)
 			}
 		}
@@ -148,7 +149,7 @@ func (enc *encoder) made(i int, e *transcript.Entry, turn Number) {
 	if id == "" {
 		id = transcript.NewBlockID("", 0, i, e.ID, 0)
 	}
-	enc.object(id, turn, e.Role, plain(e.Parts))
+	enc.object(id, turn, e.Role, plain(e.Parts, e.Role))
 }
 
 // object adds a block. Its id begins with the short form of the given one and
@@ -199,17 +200,23 @@ func (enc *encoder) lose(i int, parts []transcript.Part) {
 	}
 }
 
-// plain returns the text of a message, with calls and results as text.
-func plain(parts []transcript.Part) string {
+// plain returns the text of a message, with calls and results as text. In a block of
+// another role than the tool's, results are quoted, and so are arguments, which may be
+// copied from one.
+func plain(parts []transcript.Part, role transcript.Role) string {
 	var texts []string
 	for _, p := range parts {
 		switch p := p.(type) {
 		case transcript.Text:
 			texts = append(texts, string(p))
 		case transcript.ToolCall:
-			texts = append(texts, strings.TrimSpace(p.Name+" "+string(p.Input)))
+			texts = append(texts, transcript.Quote(strings.TrimSpace(p.Name+" "+string(p.Input))))
 		case transcript.ToolResult:
-			texts = append(texts, p.Text())
+			text := p.Text()
+			if role != transcript.RoleTool {
+				text = transcript.Quote(text)
+			}
+			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, "\n")
