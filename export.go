@@ -3,12 +3,14 @@ package carrel
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/anthropic"
+	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
 // An ExportRequest says which session is wanted in which format.
@@ -16,6 +18,11 @@ type ExportRequest struct {
 	Session transcript.SessionID `json:"session"`
 	To      string               `json:"to,omitempty"`    // format; the session's own by default
 	Whole   bool                 `json:"whole,omitempty"` // as it was imported, whatever is in the window
+
+	// As, if not empty, is the id of a new session of the agent's that the export
+	// begins: a UUID in lower case. Its rows get ids of their own, which follow from
+	// it. Only the format claudecode has sessions.
+	As transcript.SessionID `json:"as,omitempty"`
 }
 
 // An ExportResult is a window in a format.
@@ -53,6 +60,9 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 	if err != nil {
 		return nil, err
 	}
+	if err := req.begins(f.Name()); err != nil {
+		return nil, err
+	}
 	m, err := e.meterFor(h.session, h.head.Encoding)
 	if err != nil {
 		return nil, err
@@ -65,6 +75,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 		}
 		w = joined(h.window(h.rows, stubs, h.summary), f.Name())
 	}
+	w.As = req.As
 	dropped := unbind(w, f.Name(), false)
 	out, err := f.Encode(w)
 	if err != nil {
@@ -85,6 +96,21 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 		return nil, &InvalidError{Format: f.Name(), Violations: res.Violations}
 	}
 	return res, nil
+}
+
+// begins returns why the export cannot begin the new session that is asked for.
+func (req *ExportRequest) begins(format string) error {
+	switch {
+	case req.As == "":
+		return nil
+	case format != "claudecode":
+		return fmt.Errorf("%w: as: a new session needs the format claudecode, not %s", ErrRequest, format)
+	case !claudecode.IsSessionID(string(req.As)):
+		return fmt.Errorf("%w: as: %q is no UUID in lower case", ErrRequest, req.As)
+	case req.As == req.Session:
+		return fmt.Errorf("%w: as: %s is the session itself, which an export does not change", ErrRequest, req.As)
+	}
+	return nil
 }
 
 // unbind takes thinking out of a window behind its first change, if the model may

@@ -6,6 +6,10 @@ import "maps"
 type Window struct {
 	Session *Session
 	Entries []Entry
+
+	// As, if not empty, is the id of the new session that the window begins. A
+	// format whose files name no session ignores it.
+	As SessionID
 }
 
 // An Entry is one message of a window. Make entries with [Keep] and [Stub] and
@@ -81,8 +85,12 @@ func Whole(s *Session) *Window {
 	return w
 }
 
-// Intact reports whether w has every message of its session as it is, in order.
-func (w *Window) Intact() bool {
+// Intact reports whether w is its session: unchanged, and not the beginning of a new
+// one.
+func (w *Window) Intact() bool { return w.As == "" && w.Unchanged() }
+
+// Unchanged reports whether w has every message of its session as it is, in order.
+func (w *Window) Unchanged() bool {
 	if len(w.Entries) != len(w.Session.Messages) {
 		return false
 	}

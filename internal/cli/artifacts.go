@@ -15,21 +15,22 @@ import (
 func newGet(env *Env, g *globals) *cobra.Command {
 	req := &carrel.GetRequest{}
 	var meta bool
-	var output string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "get ID [--refetch] [--meta] [-o FILE]",
 		Short: "Print the content of an artifact",
 		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, that is
 asked first: what has changed there is fetched, and what is gone there is not
 served. A terminal gets a line about the artifact on standard error, and escapes for
-what could command it; with --raw it gets the bytes. With --json or --meta it prints what is known of the artifact in place of its bytes.`,
+what could command it; with --raw it gets the bytes. With --json or --meta get prints
+what is known of the artifact in place of its bytes.`,
 		Example: `  carrel get a41c09de
   carrel get a41c09de --refetch --meta`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: g.completeArtifact(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.ID = args[0]
-			if output != "" && (meta || g.json != "") {
+			if out.file != "" && (meta || g.json != "") {
 				return usagef("-o: --meta and --json print no content")
 			}
 			ctx := cmd.Context()
@@ -46,17 +47,14 @@ what could command it; with --raw it gets the bytes. With --json or --meta it pr
 					g.note("%s · %s · %s tok · %s bytes · %s", shortRef(string(res.ID)), res.Class, thousands(int64(res.Tokens)),
 						thousands(res.Bytes), state(&res.Artifact))
 				}
-				if output == "" {
-					output = "-"
-				}
-				return g.write(output, res.Content)
+				return g.write(out, res.Content)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&req.Refetch, "refetch", false, "fetch the content from its source, also if it has expired")
 	f.BoolVar(&meta, "meta", false, "print what is known of the artifact, not its content")
-	f.StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	return cmd
 }
 

@@ -25,7 +25,7 @@ import (
 type assembleFlags struct {
 	query, queryFile, system, systemFile string
 	budget, reserve, session, tier       string
-	output                               string
+	out                                  output
 	trace                                bool
 }
 
@@ -72,7 +72,7 @@ the context window.`,
 				if err != nil {
 					return err
 				}
-				out := newAssembled(res, fl.output)
+				out := newAssembled(res, fl.out.file)
 				if fl.trace {
 					if out.Scored, err = traced(cmd, a, res.Manifest); err != nil {
 						return err
@@ -80,8 +80,8 @@ the context window.`,
 				}
 				if req.DryRun {
 					out.Context = nil
-				} else if fl.output != "" || g.json == "" {
-					if err := g.write(cmp.Or(fl.output, "-"), res.Data); err != nil {
+				} else if fl.out.file != "" || g.json == "" {
+					if err := g.write(fl.out, res.Data); err != nil {
 						return err
 					}
 				}
@@ -108,7 +108,7 @@ the context window.`,
 	f.StringVar(&req.Model, "model", "", "count the tokens of `model`; the session's by default")
 	f.StringVar(&fl.tier, "tier", "", "force a `tier`: full, summarized, core or minimal, or its number from 1")
 	f.BoolVar(&fl.trace, "trace", false, "list the scores of everything that was looked at closely")
-	f.StringVarP(&fl.output, "output", "o", "", "write the context to `file`; - is standard output")
+	takesOutput(cmd, &fl.out, "write the context to `file`; - is standard output")
 	g.offerSession(cmd)
 	offer(cmd, "format", carrel.FormatText, "openai", "anthropic")
 	offer(cmd, "tier", tierWords()...)
@@ -119,7 +119,7 @@ the context window.`,
 // fill puts what the flags say into a request.
 func (fl *assembleFlags) fill(g *globals, req *carrel.AssembleRequest) (err error) {
 	switch {
-	case fl.output == "-" && g.json != "":
+	case fl.out.file == "-" && g.json != "":
 		return usagef("-o - and --json: standard output holds one of them")
 	case fl.trace && req.DryRun:
 		return usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage has them")

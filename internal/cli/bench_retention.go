@@ -26,6 +26,7 @@ type retentionBench struct {
 	g *globals
 
 	budgets, strategies, svg string
+	force                    bool
 	baselines                bool
 	max, least               int
 }
@@ -83,6 +84,7 @@ The intervals of ground and line hold 95% of 1,000 draws of sessions. With
 	f.IntVar(&b.max, "max", 20, "measure `n` sessions at most")
 	f.IntVar(&b.least, "min", 4000, "`tokens` that come before a cut at least")
 	f.StringVar(&b.svg, "svg", "", "draw ground and line against the budget in a `file`; - is standard output")
+	writesFiles(cmd, &b.force, "svg")
 	offer(cmd, "strategy", config.StrategyWords()...)
 	return cmd
 }
@@ -125,7 +127,7 @@ func (b *retentionBench) print(report *retention.Report, res *retentionResult) e
 		if err := report.SVG(&drawing); err != nil {
 			return err
 		}
-		if err := b.g.write(b.svg, drawing.Bytes()); err != nil {
+		if err := b.g.write(output{file: b.svg, force: b.force}, drawing.Bytes()); err != nil {
 			return err
 		}
 		if b.svg == "-" {

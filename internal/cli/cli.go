@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -261,7 +260,10 @@ func (g *globals) start(cmd *cobra.Command) error {
 		cmd.SetContext(ctx)
 	}
 	g.started = true
-	return g.settle(cmd)
+	if err := g.settle(cmd); err != nil {
+		return err
+	}
+	return g.checkFiles(cmd)
 }
 
 // startJSON checks how a result is to be printed.
@@ -484,38 +486,6 @@ func (g *globals) read(name string) ([]byte, error) {
 		return io.ReadAll(g.env.Stdin)
 	}
 	return os.ReadFile(g.path(name))
-}
-
-// write puts data into a file as a whole or not at all, or writes it to
-// standard output for "-". A file that is new can be read by its owner alone.
-func (g *globals) write(name string, data []byte) error {
-	if name == "-" {
-		_, err := g.env.Stdout.Write(data)
-		return err
-	}
-	path, mode := g.path(name), fs.FileMode(0o600)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	switch fi, err := os.Stat(path); {
-	case err == nil && !fi.Mode().IsRegular() && !fi.IsDir():
-		return os.WriteFile(path, data, mode) // a device or a pipe
-	case err == nil:
-		mode = fi.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // back lets a command take "-2" for an argument: each digit is a hidden flag.

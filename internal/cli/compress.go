@@ -22,7 +22,8 @@ type compressFlags struct {
 	target, strategy, least string
 	window                  int
 
-	in, output, to         string
+	in, to                 string
+	out                    output
 	todos, todosOut, state string
 	summary                bool
 }
@@ -108,12 +109,13 @@ off what the new summary says is done.`,
 	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next, which pager goes by; of the last messages by default")
 	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
 	f.StringVar(&fl.in, "in", "", "compress the conversation of a `file`, and store nothing")
-	f.StringVarP(&fl.output, "output", "o", "", "export to `file` as well; - is standard output")
+	f.StringVarP(&fl.out.file, "output", "o", "", "export to `file` as well; - is standard output")
 	f.StringVar(&fl.to, "to", "", "`format` of the export; the conversation's own by default")
 	f.BoolVar(&fl.summary, "summary", false, "print the whole summary as Markdown")
 	f.StringVar(&fl.todos, "todos", "", "tick off things to do that are done; a `file` with a list in JSON")
 	f.StringVar(&fl.todosOut, "todos-out", "", "write that list to `file` as it is then")
 	f.StringVar(&fl.state, "state", "", "write the state of compression to `file`: carrel help state")
+	writesFiles(cmd, &fl.out.force, "output", "todos-out", "state")
 	offerFormats(cmd, "to")
 	offer(cmd, "strategy", config.StrategyWords()...)
 	writes(cmd, &req.DryRun)
@@ -147,8 +149,8 @@ func (fl *compressFlags) fill(g *globals, req *carrel.CompressRequest) (err erro
 	if fl.in == "-" && fl.todos == "-" {
 		return usagef("--in - and --todos -: standard input holds one of them")
 	}
-	if fl.in != "" && fl.output == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && g.json == "" {
-		fl.output = "-"
+	if fl.in != "" && fl.out.file == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && g.json == "" {
+		fl.out.file = "-"
 	}
 	if n := fl.toStdout(); n > 1 || n > 0 && g.json != "" && !req.DryRun {
 		return usagef("standard output holds one thing: of -o -, --summary, --state -, --todos-out - and --json give one")
@@ -159,7 +161,7 @@ func (fl *compressFlags) fill(g *globals, req *carrel.CompressRequest) (err erro
 // toStdout returns how many flags want standard output.
 func (fl *compressFlags) toStdout() int {
 	n := 0
-	for _, wants := range [...]bool{fl.output == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
+	for _, wants := range [...]bool{fl.out.file == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
 		if wants {
 			n++
 		}
@@ -172,17 +174,17 @@ func (fl *compressFlags) piped() bool { return fl.toStdout() > 0 }
 
 // finish writes what is to be had of a session after a compression.
 func (fl *compressFlags) finish(ctx context.Context, g *globals, a *access, c *compressed) error {
-	if fl.output != "" {
+	if fl.out.file != "" {
 		out, err := a.Export(ctx, a.scope, &carrel.ExportRequest{Session: c.Session, To: fl.to})
 		if err != nil {
 			return err
 		}
-		if err := g.save(out, fl.output); err != nil {
+		if err := g.save(out, fl.out); err != nil {
 			return err
 		}
 	}
 	if fl.state != "" {
-		if err := g.writeState(ctx, a, c.Session, fl.state); err != nil {
+		if err := g.writeState(ctx, a, c.Session, output{file: fl.state, force: fl.out.force}); err != nil {
 			return err
 		}
 	}
@@ -191,12 +193,12 @@ func (fl *compressFlags) finish(ctx context.Context, g *globals, a *access, c *c
 		if err != nil {
 			return err
 		}
-		if err := g.write("-", []byte(printable(sum.Summary.Markdown(), false))); err != nil {
+		if err := g.write(output{}, []byte(printable(sum.Summary.Markdown(), false))); err != nil {
 			return err
 		}
 	}
 	if fl.todosOut != "" {
-		return g.write(fl.todosOut, c.TodoList)
+		return g.write(output{file: fl.todosOut, force: fl.out.force}, c.TodoList)
 	}
 	return nil
 }

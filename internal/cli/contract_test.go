@@ -70,7 +70,7 @@ func TestTerminalOfContracts(t *testing.T) {
 	wants(run(0, "contract", "check", "--color", "never"), ": holds\n", "form        holds  ", "decisions   holds  0 decisions, none contradicts another\n")
 	wants(run(0, "contract", "corrections", "--color", "never"), "name  ", "keep-it-short  ")
 	packet := writeFile(t, env, "packet.md", "")
-	run(0, "handoff", "-o", packet)
+	run(0, "handoff", "-o", packet, "--force")
 	wants(run(0, "accept", packet, "--color", "never"), "session  ", "decisions  ", "next  carrel export ")
 	wants(run(0, "handoff", "check", packet, "--session", "5f0c"), "ok: 8 rules, and what session 5f0c2a7e says\n")
 	run(0, "contract", "init", "empty")

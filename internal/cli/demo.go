@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -27,7 +29,7 @@ is in a folder for temporary files, or in --keep.`,
 			return demo.Run(cmd.Context(), env.Stdout, at)
 		},
 	}
-	cmd.PersistentFlags().StringVar(&dir, "keep", "", "make the store in `folder`")
+	cmd.PersistentFlags().StringVar(&dir, "keep", "", "make the store in `folder`, which is new or empty")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "assemble [--keep DIR]",
 		Short: "See a context assembled from 847 artifacts",
@@ -50,11 +52,14 @@ and that the manifest explains every artifact.`,
 	return cmd
 }
 
-// demoDir returns the folder that was asked for, or a new one for temporary
-// files.
+// demoDir returns the folder that was asked for, which must have nothing in it, or a
+// new one for temporary files.
 func demoDir(g *globals, dir string) (string, error) {
-	if dir != "" {
-		return g.path(dir), nil
+	if dir == "" {
+		return os.MkdirTemp("", "carrel-demo-")
 	}
-	return os.MkdirTemp("", "carrel-demo-")
+	if entries, err := os.ReadDir(g.path(dir)); err == nil && len(entries) > 0 {
+		return "", &hintedError{fmt.Errorf("--keep %s: there are files in it: %w", dir, fs.ErrExist), "name a folder that is new or empty"}
+	}
+	return g.path(dir), nil
 }

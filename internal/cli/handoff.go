@@ -15,7 +15,7 @@ import (
 
 func newHandoff(_ *Env, g *globals) *cobra.Command {
 	req := &carrel.HandoffRequest{}
-	var output string
+	var out output
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [-o FILE|DIR]",
@@ -45,7 +45,7 @@ date and the session. "carrel help handoffs" says more.`,
 				for _, f := range res.Findings {
 					g.note("warning: %s", f)
 				}
-				return g.hand(res.Packet, output)
+				return g.hand(res.Packet, out)
 			})
 		},
 	}
@@ -57,16 +57,16 @@ date and the session. "carrel help handoffs" says more.`,
 	f.StringVar(&req.Notes, "notes", "", "`text` for who goes on")
 	f.StringVar(&req.Domain, "domain", "", "`word` that the file's name begins with")
 	f.StringVar(&req.Title, "title", "", "`words` that the file's name ends with; those of the session by default")
-	f.StringVarP(&output, "output", "o", "", "write to `file`, or to a folder under the packet's own name; - is standard output")
+	takesOutput(cmd, &out, "write to `file`, or to a folder under the packet's own name; - is standard output")
 	cmd.AddCommand(newHandoffCheck(g))
 	return cmd
 }
 
 // hand prints a packet, or writes it to a file.
-func (g *globals) hand(packet *handoff.Packet, output string) error {
+func (g *globals) hand(packet *handoff.Packet, out output) error {
 	text := []byte(packet.Markdown())
 	if g.json != "" {
-		if output == "" || output == "-" {
+		if !out.toFile() {
 			return g.result(document{value: packet}, nil)
 		}
 		var err error
@@ -74,21 +74,21 @@ func (g *globals) hand(packet *handoff.Packet, output string) error {
 			return err
 		}
 	}
-	if output == "" {
+	if out.file == "" {
 		return g.result(document{}, func(p *page) { p.text(string(text)) })
 	}
-	if fi, err := os.Stat(g.path(output)); err == nil && fi.IsDir() {
+	if fi, err := os.Stat(g.path(out.file)); err == nil && fi.IsDir() {
 		name := packet.Filename
 		if g.json != "" {
 			name = strings.TrimSuffix(name, ".md") + ".json"
 		}
-		output = filepath.Join(output, name)
+		out.file = filepath.Join(out.file, name)
 	}
-	if err := g.write(output, text); err != nil {
+	if err := g.write(out, text); err != nil {
 		return err
 	}
-	if output != "-" {
-		g.note("wrote %s: %s bytes", output, thousands(int64(len(text))))
+	if out.toFile() {
+		g.note("wrote %s: %s bytes", out.file, thousands(int64(len(text))))
 	}
 	return nil
 }

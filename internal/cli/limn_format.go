@@ -45,7 +45,7 @@ is printed instead, as a diff, and the exit code is 1 if that is anything.`,
 			}
 			value := formatted{File: file, Changed: after != string(before), Text: after}
 			if write && value.Changed {
-				if err := g.write(file, []byte(after)); err != nil {
+				if err := g.place(file, []byte(after), true); err != nil {
 					return err
 				}
 			}

@@ -12,7 +12,8 @@ import (
 )
 
 func newMan(env *Env, g *globals) *cobra.Command {
-	return &cobra.Command{
+	var force bool
+	cmd := &cobra.Command{
 		Use:   "man [DIR|-]",
 		Short: "Write the manual pages",
 		Long: `Man writes a manual page for each command to a folder, or the pages one after the
@@ -30,19 +31,35 @@ other to standard output.`,
 				}
 				return nil
 			}
-			dir := g.path(args[0])
-			if err := os.MkdirAll(dir, 0o755); err != nil {
+			if err := g.writePages(args[0], pages, force); err != nil {
 				return err
-			}
-			for _, p := range pages {
-				if err := os.WriteFile(filepath.Join(dir, p.name), p.text, 0o644); err != nil {
-					return err
-				}
 			}
 			g.note("wrote %d pages to %s", len(pages), args[0])
 			return nil
 		},
 	}
+	writesFiles(cmd, &force)
+	return cmd
+}
+
+// writePages writes all pages into a folder, or none if one is there and not to be
+// replaced.
+func (g *globals) writePages(folder string, pages []manPage, force bool) error {
+	for _, p := range pages {
+		if err := g.free(output{file: filepath.Join(folder, p.name), force: force}); err != nil {
+			return err
+		}
+	}
+	dir := g.path(folder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if err := os.WriteFile(filepath.Join(dir, p.name), p.text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type manPage struct {

@@ -445,7 +445,7 @@ func (g *globals) printVerified(r *carrel.VerifyResult, offline bool) error {
 }
 
 func newManifestReplay(g *globals) *cobra.Command {
-	var output string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "replay ID [-o FILE]",
 		Short: "Print the exact bytes of a context again",
@@ -454,7 +454,7 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: g.completeManifest(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "" && output != "-" && g.json != "" {
+			if out.toFile() && g.json != "" {
 				return usagef("-o and --json: the document holds the bytes")
 			}
 			ctx := cmd.Context()
@@ -473,16 +473,16 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 					}{len(data), string(data)}
 					return g.result(document{name: "manifest-replayed", value: value}, nil)
 				}
-				return g.write(cmp.Or(output, "-"), data)
+				return g.write(out, data)
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	return cmd
 }
 
 func newManifestExport(g *globals) *cobra.Command {
-	var output string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "export ID [-o FILE]",
 		Short: "Print the sealed document of a manifest",
@@ -508,11 +508,11 @@ check it with "carrel manifest verify FILE", or with a program of their own.`,
 				if err != nil {
 					return err
 				}
-				return g.write(cmp.Or(output, "-"), data)
+				return g.write(out, data)
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	return cmd
 }
 

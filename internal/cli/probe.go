@@ -76,7 +76,7 @@ probe run --probes" and "carrel probe lint" read.`,
 					if err != nil {
 						return err
 					}
-					return g.write("-", out)
+					return g.write(output{}, out)
 				}
 				return g.result(document{"probes", res, "probes"}, func(p *page) {
 					t := &table{head: []string{"probe", "type", "critical", "source", "question"}}

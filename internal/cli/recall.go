@@ -11,7 +11,8 @@ import (
 
 func newRecall(env *Env, g *globals) *cobra.Command {
 	req := &carrel.RecallRequest{}
-	var span, output string
+	var span string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "recall ID [--range A:B] [--text] [-o FILE]",
 		Short: "Print the original bytes of a block, or the text of an artifact",
@@ -30,7 +31,7 @@ standard error, and escapes for what could command it; with --raw it gets the by
 			if req.From, req.To, err = parseRange(span); err != nil {
 				return err
 			}
-			if output != "" && output != "-" && g.json != "" {
+			if out.toFile() && g.json != "" {
 				return usagef("-o and --json: the document holds the bytes")
 			}
 			ctx := cmd.Context()
@@ -50,17 +51,14 @@ standard error, and escapes for what could command it; with --raw it gets the by
 				if g.json != "" {
 					return g.result(document{name: "recall", value: res}, nil)
 				}
-				if output == "" {
-					output = "-"
-				}
-				return g.write(output, res.Data)
+				return g.write(out, res.Data)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&span, "range", "", "only the bytes from `A:B`, counted from 0, without B")
 	f.BoolVar(&req.Text, "text", false, "print what the block says, not the bytes it came in")
-	f.StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	return cmd
 }
 

@@ -45,7 +45,7 @@ against one.`,
 				if err != nil {
 					return err
 				}
-				return g.write("-", text)
+				return g.write(output{}, text)
 			}
 			infos, err := schemaInfos()
 			if err != nil {

@@ -256,11 +256,11 @@ func (g *globals) apply(c *fileChange) error {
 		return err
 	}
 	if c.backup != "" && !c.restores {
-		if err := g.write(c.backup, c.before); err != nil {
+		if err := g.place(c.backup, c.before, true); err != nil {
 			return err
 		}
 	}
-	if err := g.write(c.path, c.after); err != nil {
+	if err := g.place(c.path, c.after, true); err != nil {
 		return err
 	}
 	if c.restores {

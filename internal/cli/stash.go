@@ -120,7 +120,7 @@ func newStashGet(g *globals) *cobra.Command {
 					res.Content = nil
 					return g.result(document{name: "artifact", value: res}, nil)
 				}
-				return g.write("-", res.Content)
+				return g.write(output{}, res.Content)
 			})
 		},
 	}

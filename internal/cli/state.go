@@ -9,7 +9,7 @@ import (
 )
 
 func newState(_ *Env, g *globals) *cobra.Command {
-	var output string
+	var out output
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "state [SESSION] [-o FILE]",
@@ -29,8 +29,8 @@ state" describes it. Without a summary that field is null.`,
 				g.json = allFields
 			}
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-				if output != "" {
-					return g.writeState(ctx, a, id, output)
+				if out.file != "" {
+					return g.writeState(ctx, a, id, out)
 				}
 				st, err := a.State(ctx, a.scope, id)
 				if err != nil {
@@ -41,12 +41,12 @@ state" describes it. Without a summary that field is null.`,
 		},
 	}
 	s = takesSession(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	return cmd
 }
 
 // writeState writes the state of compression of a session to a file.
-func (g *globals) writeState(ctx context.Context, a *access, id transcript.SessionID, file string) error {
+func (g *globals) writeState(ctx context.Context, a *access, id transcript.SessionID, to output) error {
 	st, err := a.State(ctx, a.scope, id)
 	if err != nil {
 		return err
@@ -55,5 +55,5 @@ func (g *globals) writeState(ctx context.Context, a *access, id transcript.Sessi
 	if err != nil {
 		return err
 	}
-	return g.write(file, out)
+	return g.write(to, out)
 }

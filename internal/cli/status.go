@@ -137,7 +137,7 @@ func classify(err error) (code int, slug string) {
 		return exitInput, "input"
 	case is[*usageError](err), is[*config.Error](err), is[*config.FileError](err):
 		return exitUsage, "usage"
-	case errors.Is(err, fs.ErrExist), is[*config.ContractsError](err):
+	case errors.Is(err, fs.ErrExist), errors.Is(err, errForeign), is[*config.ContractsError](err):
 		return exitPolicy, "refused"
 	case is[*brokenError](err):
 		return exitIntegrity, "integrity"
@@ -254,7 +254,7 @@ func hint(err error) string {
 		return "nothing was changed; please report this with the session's format"
 	case "refused":
 		if errors.Is(err, fs.ErrExist) {
-			return "name another file, or replace this one with --force where there is that flag"
+			return "name another file, or replace this one with --force"
 		}
 		if strings.Contains(err.Error(), "session is critical") {
 			return "take another --strategy, or carrel sessions mark --no-critical"

@@ -123,7 +123,10 @@ func newStoreBackup(g *globals) *cobra.Command {
 			return g.existing(cmd, func(a *access, _ string) error {
 				path := g.path(args[0])
 				if _, err := os.Stat(path); err == nil {
-					return fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist)
+					return &hintedError{fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup replaces none"}
+				}
+				if err := g.foreign(args[0]); err != nil {
+					return err
 				}
 				if !dry {
 					if err := a.store.Backup(cmd.Context(), path); err != nil {

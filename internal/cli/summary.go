@@ -203,7 +203,8 @@ func (of *summaryOf) check(ctx context.Context, g *globals, data []byte, do func
 
 func newSummaryMerge(g *globals) *cobra.Command {
 	var compat bool
-	var output, format, section string
+	var format, section string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "merge OLD NEW [--compat] [--format json|markdown] [-o FILE]",
 		Short: "Merge two summaries without losing what the older one says",
@@ -222,7 +223,7 @@ or files. With --json it prints what became of each entry as well.`,
 			if err := oneOf("--format", format, "json", "markdown"); err != nil {
 				return err
 			}
-			if g.json != "" && output == "-" {
+			if g.json != "" && out.file == "-" {
 				return usagef("-o - and --json: standard output holds one of them")
 			}
 			var both [2]*summary.Summary
@@ -253,8 +254,8 @@ or files. With --json it prints what became of each entry as well.`,
 			if err != nil {
 				return err
 			}
-			if output != "" {
-				if err := g.write(output, text); err != nil || g.json == "" {
+			if out.file != "" {
+				if err := g.write(out, text); err != nil || g.json == "" {
 					return err
 				}
 			}
@@ -263,7 +264,7 @@ or files. With --json it prints what became of each entry as well.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&compat, "compat", false, "merge as version 1.0.0 of the skill does, with what it loses")
-	f.StringVarP(&output, "output", "o", "", "write to `file`; - is standard output")
+	takesOutput(cmd, &out, "write to `file`; - is standard output")
 	f.StringVar(&format, "format", "json", "`form` of the result: json or markdown")
 	f.StringVar(&section, "count", "", "print how many entries a `section` has")
 	offer(cmd, "format", "json", "markdown")

@@ -23,7 +23,7 @@ const topicFormats = `Formats that import finds out by itself, and that export w
 
   claudecode   session files of Claude Code (*.jsonl), with forks, sub-agents
                and compactions. Also known as claude. An export is a new session
-               for "claude --resume".
+               for "claude --resume": see "carrel export --help".
   anthropic    bodies of requests to the Messages API
   openai       bodies of requests to the Chat Completions API
   pager        history files of the context pager
@@ -84,7 +84,8 @@ const topicExitCodes = `  0    done, or the answer is yes
   6    integrity: the store or a manifest does not verify
   7    store busy or changed by somebody else, or time is up: try again
   8    a source cannot be reached
-  9    refused by policy: what holds a credential, what no setting allows,
+  9    refused by policy: what holds a credential, what no setting allows, a
+       file that is there already and no --force, an agent's own folder,
        a discard of what rules keep, a contract that would not hold; or held by
        the gate
   10   a person has to consent first: "carrel contract save"

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,6 +29,51 @@ func TestClaudeCodeResumesACompressedSession(t *testing.T) {
 	}
 	a.nothingRefused()
 	checkRequest(t, a.last(fakeupstream.KindMain).Body, file)
+}
+
+// Claude Code resumes a session of its own that was exported as a new one, and has
+// all of it.
+func TestClaudeCodeResumesANewSession(t *testing.T) {
+	const id = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
+	const first, second = "the word is heron", "it was heron"
+	a := newAgent(t,
+		fakeupstream.Step{Reply: fakeupstream.Say(fakeupstream.Thinking("a word to keep"), fakeupstream.Text(first))},
+		fakeupstream.Step{Reply: fakeupstream.Say(fakeupstream.Text(second))})
+	a.claude("-p", "choose a word")
+	files, err := filepath.Glob(filepath.Join(a.sessions(), "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("sessions %q, %v, want one", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := e.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: files[0], Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Export(t.Context(), governance.DefaultScope, &carrel.ExportRequest{Session: in.Session, As: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.write(filepath.Join(a.sessions(), id+".jsonl"), out.Data)
+	if said := a.claude("--resume", id, "-p", "which word was it?"); !strings.Contains(said, second) {
+		t.Fatalf("the agent said:\n%s", said)
+	}
+	a.nothingRefused()
+	body := string(a.last(fakeupstream.KindMain).Body)
+	for _, want := range []string{"choose a word", `"signature"`, first} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the request lacks %q", want)
+		}
+	}
+	if now, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the old session has changed: %v", err)
+	}
 }
 
 // compressed returns the demonstration's session, cut to a fourth, as a new

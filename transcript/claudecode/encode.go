@@ -20,7 +20,13 @@ func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}
 	entries, fixes := transcript.Repair(open(w.Entries))
+	if w.Session.Format == f.Name() && w.Unchanged() && len(fixes) == 0 {
+		return &transcript.Encoded{Data: renew(w.Session, string(w.As)), Session: w.As}, nil
+	}
 	e := newEncoder(w.Session, entries, w.Session.Format == f.Name())
+	if w.As != "" {
+		e.session = string(w.As)
+	}
 	for i := range entries {
 		e.entry(i, &entries[i])
 	}

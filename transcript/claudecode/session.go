@@ -1,0 +1,66 @@
+package claudecode
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// IsSessionID reports whether id is one that the agent gives to sessions, and names
+// their files after: a UUID in lower case.
+func IsSessionID(id string) bool { return uuidShape().MatchString(id) }
+
+var uuidShape = lazy.Regexp(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// renew returns the rows of a session as those of a new one, with all that stands
+// between its messages: each row has a new id, which follows from that of the new
+// session, and whatever refers to a row refers to it by that id. What was said keeps
+// its bytes.
+func renew(s *transcript.Session, as string) []byte {
+	renamed := make(map[string]string)
+	for i := range s.Items {
+		old := gjson.GetBytes(s.Items[i].Raw, "uuid").String()
+		if _, ok := renamed[old]; old == "" || ok {
+			continue
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "renewed/v1\x00%s\x00%d", as, len(renamed)))
+		renamed[old] = uuid(sum[:])
+	}
+	var out bytes.Buffer
+	for i := range s.Items {
+		out.Write(renewRow(s.Items[i].Raw, as, renamed))
+	}
+	return out.Bytes()
+}
+
+// quoted finds strings that may be ids.
+var quoted = lazy.Regexp(`"[^"\\]+"`)
+
+// renewRow returns a row with the new ids. What it has of the conversation is not
+// looked into: a text may be an id.
+func renewRow(raw []byte, as string, renamed map[string]string) []byte {
+	if !gjson.ValidBytes(raw) {
+		return raw // the agent cannot read it either
+	}
+	var cuts []transcript.Cut
+	gjson.ParseBytes(raw).ForEach(func(key, value gjson.Result) bool {
+		switch key.String() {
+		case "message", "toolUseResult":
+		case "sessionId":
+			cuts = append(cuts, transcript.Cut{From: value.Index, To: value.Index + len(value.Raw), With: quote(as)})
+		default:
+			for _, at := range quoted().FindAllStringIndex(value.Raw, -1) {
+				if to, ok := renamed[value.Raw[at[0]+1:at[1]-1]]; ok {
+					cuts = append(cuts, transcript.Cut{From: value.Index + at[0], To: value.Index + at[1], With: quote(to)})
+				}
+			}
+		}
+		return true
+	})
+	return transcript.Splice(raw, cuts...)
+}

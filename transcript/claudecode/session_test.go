@@ -1,0 +1,156 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const fresh = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
+
+// A window that begins a new session says what the old one says, in rows with ids that
+// nothing else has, and which follow from the new id.
+func TestEncodeAsNewSession(t *testing.T) {
+	for name, data := range samples() {
+		t.Run(name, func(t *testing.T) {
+			s, err := Format{}.Decode("x.jsonl", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			encode := func(id string) []byte {
+				w := transcript.Whole(s)
+				w.As = transcript.SessionID(id)
+				out, err := Format{}.Encode(w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if string(out.Session) != id {
+					t.Errorf("session is %s, want %s", out.Session, id)
+				}
+				return out.Data
+			}
+			got := encode(fresh)
+			if !bytes.Equal(got, encode(fresh)) {
+				t.Error("the same id gives other bytes")
+			}
+			ids := chain(t, got, fresh)
+			for id := range chain(t, encode(strings.Replace(fresh, "0b", "0c", 1)), strings.Replace(fresh, "0b", "0c", 1)) {
+				if ids[id] {
+					t.Errorf("row %s is in two sessions", id)
+				}
+			}
+			for line := range strings.Lines(string(data)) {
+				var row struct{ UUID string }
+				if json.Unmarshal([]byte(line), &row) == nil && ids[row.UUID] {
+					t.Errorf("row %s is in the old session, too", row.UUID)
+				}
+			}
+			again, err := Format{}.Decode("y.jsonl", got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var old []transcript.Message // with what the provider would refuse mended
+			entries, _ := transcript.Repair(transcript.Whole(s).Entries)
+			for i := range entries {
+				old = append(old, entries[i].Message)
+			}
+			if diff := cmp.Diff(words(old), words(again.Messages)); diff != "" {
+				t.Errorf("the new session says something else (-old +new):\n%s", diff)
+			}
+		})
+	}
+}
+
+// chain returns the ids of the rows of a session, each of which is new, and refers to
+// rows before it.
+func chain(t *testing.T, data []byte, session string) map[string]bool {
+	t.Helper()
+	ids := make(map[string]bool)
+	for line := range strings.Lines(string(data)) {
+		var row struct {
+			UUID    string
+			Parent  string `json:"parentUuid"`
+			Logical string `json:"logicalParentUuid"`
+			Session string `json:"sessionId"`
+		}
+		if json.Unmarshal([]byte(line), &row) != nil || row.UUID == "" {
+			continue
+		}
+		if ids[row.UUID] || !IsSessionID(row.UUID) {
+			t.Errorf("%q is not a new id of a row", row.UUID)
+		}
+		if row.Session != session && row.Session != "" {
+			t.Errorf("row %s is of session %s, want %s", row.UUID, row.Session, session)
+		}
+		for _, to := range []string{row.Parent, row.Logical} {
+			if to != "" && !ids[to] {
+				t.Errorf("row %s refers to %s, which is not before it", row.UUID, to)
+			}
+		}
+		ids[row.UUID] = true
+	}
+	if len(ids) == 0 {
+		t.Error("there is no row")
+	}
+	return ids
+}
+
+// What stands between the messages goes along, and nothing that was said is changed,
+// though it be an id.
+func TestEncodeAsNewSessionKeepsTheRest(t *testing.T) {
+	const rows = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"u1"},"toolUseResult":"u1","timestamp":"2026-01-01T00:00:00.000Z"}
+{"type":"attachment","uuid":"t1","parentUuid":"u1","sessionId":"s","attachment":{"type":"note"}}
+{"type":"assistant","uuid":"a1","parentUuid":"t1","sessionId":"s","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"text","text":"a1"}]},"timestamp":"2026-01-01T00:00:01.000Z"}
+{"type":"file-history-snapshot","messageId":"u1","snapshot":{"messageId":"u1","at":["a1","other"]}}
+no JSON
+`
+	s, err := Format{}.Decode("x.jsonl", []byte(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.As = fresh
+	out, err := Format{}.Encode(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rows
+	var row struct{ UUID string }
+	for i, old := range []string{"u1", "t1", "a1"} {
+		if err := json.Unmarshal(bytes.Split(out.Data, []byte("\n"))[i], &row); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{`"uuid":`, `"parentUuid":`, `"messageId":`, `"at":[`} {
+			want = strings.ReplaceAll(want, key+`"`+old+`"`, key+`"`+row.UUID+`"`)
+		}
+	}
+	want = strings.ReplaceAll(want, `"sessionId":"s"`, `"sessionId":"`+fresh+`"`)
+	if diff := cmp.Diff(want, string(out.Data)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestIsSessionID(t *testing.T) {
+	for id, want := range map[string]bool{
+		fresh:                               true,
+		strings.ToUpper(fresh):              false, // names of files may or may not tell the case
+		"":                                  false,
+		fresh[1:]:                           false,
+		fresh + "0":                         false,
+		strings.Replace(fresh, "-", "0", 1): false,
+		strings.Replace(fresh, "0", "-", 1): false,
+		strings.Replace(fresh, "0", "g", 1): false,
+		strings.Replace(fresh, "0", "/", 1): false,
+		strings.Replace(fresh, "0", ":", 1): false,
+		strings.Replace(fresh, "b", "`", 1): false,
+	} {
+		if got := IsSessionID(id); got != want {
+			t.Errorf("IsSessionID(%q) = %v, want %v", id, got, want)
+		}
+	}
+}
