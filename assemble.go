@@ -755,7 +755,7 @@ func (a *assembling) messages(spans []transcript.Span) []stretch {
 		}
 	}
 	var list []stretch
-	seen := make(map[string]int)
+	seen, places := make(map[string]int), a.held.places()
 	for _, sp := range spans {
 		if sp.Block == "" {
 			continue
@@ -766,7 +766,7 @@ func (a *assembling) messages(spans []transcript.Span) []stretch {
 			}})
 			continue
 		}
-		row := &a.held.rows[a.held.index(sp.Block)]
+		row := &a.held.rows[places[sp.Block]]
 		if n := len(list); n > 0 && list[n-1].segment.Ref == string(sp.Block) {
 			list[n-1].end = sp.End
 			continue

@@ -191,7 +191,9 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	var err error
 	switch {
 	case w.strategy.covers():
-		o.plan, err = c.pass.planCover(req)
+		if o.plan, err = c.pass.planCover(req); err == nil && o.plan.Picks != nil {
+			o.warnings = append(o.warnings, c.pass.covering.skipped(h)...)
+		}
 	case w.strategy.slides():
 		o.plan, err = pager.Slide(req)
 	default:

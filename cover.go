@@ -2,8 +2,10 @@ package carrel
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"maps"
+	"sort"
 	"strings"
 	"sync"
 
@@ -54,6 +56,18 @@ func (p *pass) cover() *cover {
 	return c
 }
 
+// skipped says which blocks have texts of which a part was not looked at.
+func (c *cover) skipped(h *held) []string {
+	var all []string
+	for i := range c.pieces {
+		if p := &c.pieces[i]; p.Skipped > 0 {
+			all = append(all, fmt.Sprintf("block %s: of a text of %d bytes, %d in the middle were not looked at for what may be needed again; "+
+				"carrel recall %[1]s prints all of it", h.rows[p.Block].ID.Short(), len(p.Text), p.Skipped))
+		}
+	}
+	return all
+}
+
 // piecesOf returns the texts of a conversation, with their scans.
 func (e *Engine) piecesOf(scope governance.Scope, msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
 	return facts.History(msgs, blocks, &facts.HistoryOptions{
@@ -86,9 +100,11 @@ func (c *cover) read(i int, names []int32) []int32 {
 	r := &c.readings[p.Block]
 	within := func(l *facts.Line, from, to int32) []int32 {
 		at := len(names)
-		for j := l.First; j < l.End; j++ {
-			if m := &p.Marks[j]; m.From >= from && m.To <= to {
-				names = append(names, ids[j])
+		marks := p.Marks[l.First:l.End] // in the order in which they begin
+		first := sort.Search(len(marks), func(j int) bool { return marks[j].From >= from })
+		for j := first; j < len(marks) && marks[j].From < to; j++ {
+			if marks[j].To <= to {
+				names = append(names, ids[int(l.First)+j])
 			}
 		}
 		return names[at:len(names):len(names)]

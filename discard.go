@@ -285,8 +285,9 @@ func (h *held) discardResult(plan *pager.DiscardPlan, target token.Count) *Disca
 		Session: h.head.ID, Discarded: []Discarded{}, Thinking: plan.Thinking, Before: plan.Before, After: plan.After,
 		Sent: token.Count(h.session.Sent), Target: target, Floor: plan.Floor, Provider: h.head.Format, Continue: true,
 	}
+	places := h.places()
 	for _, d := range plan.Discards {
-		b := &h.blocks[h.index(d.Block)]
+		b := &h.blocks[places[d.Block]]
 		res.Discarded = append(res.Discarded, Discarded{d, d.Block.Short(), b.Kind, preview(h.session.Messages, b)})
 	}
 	return res

@@ -209,6 +209,15 @@ func (h *held) index(id transcript.BlockID) int {
 	return slices.IndexFunc(h.rows, func(b store.Block) bool { return b.ID == id })
 }
 
+// places returns the index of each block by its id, for jobs that ask for many.
+func (h *held) places() map[transcript.BlockID]int {
+	places := make(map[transcript.BlockID]int, len(h.rows))
+	for i := range h.rows {
+		places[h.rows[i].ID] = i
+	}
+	return places
+}
+
 // first returns how many blocks the first n are: all of them, if n is 0.
 func (h *held) first(n int) (int, error) {
 	switch {

@@ -86,10 +86,10 @@ func (e *Engine) pinSession(ctx context.Context, scope governance.Scope, id tran
 	var data pins
 	var changed []transcript.BlockID
 	all := h.entire()
-	rows := slices.Clone(all.rows)
+	rows, places := slices.Clone(all.rows), all.places()
 	for _, b := range blocks {
-		i := all.index(b)
-		if i < 0 {
+		i, there := places[b]
+		if !there {
 			return "", nil, fmt.Errorf("%w: block %s left the conversation", ErrPolicy, b.Short())
 		}
 		if rows[i].Pinned == !req.Unpin {

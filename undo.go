@@ -101,10 +101,11 @@ func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequ
 	c := &store.Change{Head: *h.head}
 	data := undone{Undoes: target.ID, Before: h.head.Window}
 	rows := slices.Clone(h.rows)
+	places := h.places()
 	touched := make(map[int]bool)
 	for _, m := range was.Moves {
-		i := h.index(m.Block)
-		if i < 0 || !m.Changed() {
+		i, there := places[m.Block]
+		if !there || !m.Changed() {
 			continue // it left the conversation since, or never moved
 		}
 		back := m
@@ -117,8 +118,7 @@ func (e *Engine) undo(ctx context.Context, scope governance.Scope, req *UndoRequ
 		touched[i] = true
 	}
 	for _, p := range was.Pins {
-		i := h.index(p.Block)
-		if i >= 0 {
+		if i, there := places[p.Block]; there {
 			rows[i].Pinned = !p.Pinned
 			touched[i] = true
 		} else if r := h.cold(p.Block); r != nil {

@@ -15,6 +15,10 @@ type Scan struct {
 	Lines []Line // that are not blank, in order
 	Marks []Mark // in order
 
+	// Skipped is how many bytes were not looked at, in the middle of a text that is
+	// longer than [MostScanned].
+	Skipped int
+
 	words []uint16 // of the lines, in order
 	start int32    // number that the first line has before it, as of a part of a file; or 0
 }
@@ -65,33 +69,66 @@ const (
 	mostBeside  = 40
 )
 
-// NewScan scans a text, in one pass. Of a text beyond 2 GiB only the beginning is
-// looked at.
+// MostScanned is how many bytes of a text a scan looks at. Of a longer text it looks at
+// the first half of that and at the last.
+const MostScanned = 1 << 20
+
+// NewScan scans a text, in one pass. See [MostScanned] for what it looks at, and
+// [Scan.Skipped].
 func NewScan(text string) *Scan {
-	const most = 1<<31 - 1
-	s := &Scan{Text: text[:min(len(text), most)]}
-	s.Lines = make([]Line, 0, len(text)/40+1)
-	s.Marks = make([]Mark, 0, len(text)/24+1)
-	identifiers(s.Text, true, func(id Identifier, at int) {
+	s := &Scan{Text: text}
+	size := min(len(text), MostScanned)
+	s.Lines, s.Marks = make([]Line, 0, size/40+1), make([]Mark, 0, size/24+size/96+1)
+	head, tail := scanned(text)
+	s.stretch(0, head)
+	if tail < len(text) {
+		s.stretch(tail, len(text))
+	}
+	s.Skipped = tail - head
+	return s
+}
+
+// scanned returns up to where a text is scanned from its beginning, and from where on
+// to its end: both are its length if all of it is. It cuts between lines, unless that
+// leaves half of a part out.
+func scanned(text string) (head, tail int) {
+	const half = MostScanned / 2
+	if len(text) <= MostScanned {
+		return len(text), len(text)
+	}
+	if head = strings.LastIndexByte(text[:half], '\n'); head < half/2 {
+		for head = half; !utf8.RuneStart(text[head]); head-- {
+		}
+	}
+	tail = len(text) - half
+	if n := strings.IndexByte(text[tail:], '\n'); n >= 0 && n < half/2 {
+		return head, tail + n + 1
+	}
+	return head, runeAt(text, tail, len(text))
+}
+
+// stretch scans a text between two offsets.
+func (s *Scan) stretch(from, to int) {
+	text := s.Text[:to]
+	var found []Mark
+	identifiers(text[from:], true, func(id Identifier, at int) {
+		at += from
 		m := Mark{From: int32(at), To: int32(at + len(id.Text)), kind: id.Kind}
 		if id.Kind == KindPath {
 			m.From = m.To - int32(len(lastSegments(id.Text)))
 		}
-		m.Key = hash(s.Text[m.From:m.To])
-		s.Marks = append(s.Marks, m)
-		if slash := strings.LastIndexByte(s.Text[m.From:m.To], '/'); id.Kind == KindPath && slash >= 0 {
+		m.Key = hash(text[m.From:m.To])
+		found = append(found, m)
+		if slash := strings.LastIndexByte(text[m.From:m.To], '/'); id.Kind == KindPath && slash >= 0 {
 			m.From += int32(slash) + 1
-			m.Key, m.kind, m.inner = hash(s.Text[m.From:m.To]), KindFile, true
-			s.Marks = append(s.Marks, m)
+			m.Key, m.kind, m.inner = hash(text[m.From:m.To]), KindFile, true
+			found = append(found, m)
 		}
 	})
-	found := s.Marks
-	s.Marks = make([]Mark, 0, len(found)+len(found)/4)
-	from := 0
-	for from <= len(s.Text) {
-		end := strings.IndexByte(s.Text[from:], '\n')
+	for from <= to {
+		end := strings.IndexByte(text[from:], '\n')
 		if end < 0 {
-			end = len(s.Text) - from
+			end = to - from
 		}
 		n := 0
 		for n < len(found) && int(found[n].From) < from+end {
@@ -101,7 +138,6 @@ func NewScan(text string) *Scan {
 		found = found[n:]
 		from += end + 1
 	}
-	return s
 }
 
 // line adds the line between two offsets, with the identifiers found in it.

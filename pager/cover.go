@@ -119,7 +119,9 @@ type covered struct {
 	taken []bool
 	lines int // that are missing
 
-	at      int // next passage on the way to being whole
+	at      int         // next passage on the way to being whole
+	price   token.Count // of that passage alone, once it is asked for
+	priced  int         // the passage that price is of plus one, or 0
 	onWhole token.Count
 }
 
@@ -475,7 +477,10 @@ func (c *covering) nextWhole(end bool) bool {
 			c.wholes = c.wholes[1:]
 			continue
 		case b.at < len(passages):
-			cost = c.cost(i, b.at)
+			if b.priced != b.at+1 { // a long one may be asked for at every step
+				b.price, b.priced = c.r.Count(i, b.at), b.at+1
+			}
+			cost = b.price + c.opening(i)
 		default:
 			cost = c.r.Size(i, b.whole) - c.p.Decisions[i].After
 		}
@@ -525,11 +530,15 @@ func (c *covering) worth(block, passage int32) int64 {
 
 // cost returns the tokens of a passage, and of the head of its block with the first.
 func (c *covering) cost(i, k int) token.Count {
-	n := c.r.Count(i, k)
-	if !c.blocks[i].open {
-		n += c.r.Count(i, HeadPassage)
+	return c.r.Count(i, k) + c.opening(i)
+}
+
+// opening returns the tokens of the head of a block that has none yet.
+func (c *covering) opening(i int) token.Count {
+	if c.blocks[i].open {
+		return 0
 	}
-	return n
+	return c.r.Count(i, HeadPassage)
 }
 
 // take takes a passage, and the head of its block with the first. It reports whether

@@ -313,7 +313,7 @@ func (g *generator) confirm(originals []string) {
 	i := -1
 	g.probes = slices.DeleteFunc(g.probes, func(candidate) bool {
 		i++
-		return !r.find(i).ok
+		return !r.answers(i)
 	})
 }
 

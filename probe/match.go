@@ -213,6 +213,58 @@ func (r *reading) find(i int) match {
 	}
 }
 
+// answers reports whether a passage has enough of the keywords of a probe, as find
+// does. Of so many keywords that the rest alone would not be enough, each such passage has
+// one. It looks around those that are the rarest, so that words that stand everywhere cost
+// nothing.
+func (r *reading) answers(i int) bool {
+	need := r.probes[i].need()
+	keys := slices.DeleteFunc(slices.Clone(r.keys[i]), func(id int) bool { return id < 0 })
+	if need <= 0 || len(keys) < need {
+		return false
+	}
+	slices.SortStableFunc(keys, func(a, b int) int { return cmp.Compare(len(r.hits[a]), len(r.hits[b])) })
+	for _, rare := range keys[:len(keys)-need+1] {
+		for _, hit := range r.hits[rare] {
+			if r.near(keys, hit.start) >= need {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// near returns how many of some terms the passage with most of them has that has the term
+// at an offset.
+func (r *reading) near(terms []int, at int) int {
+	type hit struct{ key, start int }
+	var hits []hit
+	for k, id := range terms {
+		list := r.hits[id]
+		from, _ := slices.BinarySearchFunc(list, at-Passage, func(s span, n int) int { return cmp.Compare(s.start, n) })
+		for _, s := range list[from:] {
+			if s.start > at+Passage {
+				break
+			}
+			hits = append(hits, hit{k, s.start})
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.start, b.start) })
+	count, distinct, most, first := make([]int, len(terms)), 0, 0, 0
+	for _, h := range hits {
+		for ; h.start-hits[first].start > Passage; first++ {
+			if count[hits[first].key]--; count[hits[first].key] == 0 {
+				distinct--
+			}
+		}
+		if count[h.key]++; count[h.key] == 1 {
+			distinct++
+		}
+		most = max(most, distinct)
+	}
+	return most
+}
+
 // quote returns the text at a span with what is around it: its lines, if they
 // are short, and no more than a passage.
 func (r *reading) quote(s span) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -272,4 +273,20 @@ func BenchmarkGrade(b *testing.B) {
 		Grade(probes, &Evidence{Window: window})
 	}
 	b.ReportMetric(float64(len(probes)), "probes")
+}
+
+// Whether originals answer a probe is what looking for its best passage says, too.
+func TestAnswersIsFind(t *testing.T) {
+	words := []string{"alpha", "beta", "gamma", "delta", "some/path.go", "nothing", strings.Repeat("filler ", 40), strings.Repeat("x", 150), "\n"}
+	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 30), func(w []string) string { return strings.Join(w, " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		p := Probe{
+			Type: Decision, Expected: rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta", "gamma", "delta", "alpha beta", "--"}), 1, 5).Draw(t, "expected"),
+			Need: rapid.IntRange(0, 3).Draw(t, "need"),
+		}
+		r := newMatcher([]Probe{p}).read(rapid.SliceOfN(text, 0, 4).Draw(t, "texts"))
+		if got, want := r.answers(0), r.find(0).ok; got != want {
+			t.Fatalf("answers = %v, find %v for %q", got, want, p.Expected)
+		}
+	})
 }

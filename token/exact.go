@@ -1,7 +1,6 @@
 package token
 
 import (
-	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -90,21 +89,26 @@ const chunk = 32 << 10
 
 // seam returns the place of the first seam in text at or after the offset from,
 // or the length of text if there is none. A seam stands between a line feed
-// and a rune that is neither white space nor a slash. Counts add up there: a
-// piece that goes on after a line feed does so with white space or a slash, and
+// and a rune that is neither white space nor a slash, or in a line before a blank that
+// has an ASCII letter on both sides. Counts add up there: a
+// piece that goes on after a line feed does so with white space or a slash,
 // a run of white space that ends in a line break is the same piece whatever
-// follows it.
+// follows it, and a word ends before a blank, which belongs to the next word.
 func seam(text string, from int) int {
-	for from < len(text) {
-		i := strings.IndexByte(text[from:], '\n')
-		if i < 0 {
-			break
-		}
-		from += i + 1
-		r, _ := utf8.DecodeRuneInString(text[from:])
-		if from < len(text) && r != '/' && !unicode.IsSpace(r) {
-			return from
+	for ; from < len(text); from++ {
+		switch text[from] {
+		case ' ':
+			if from > 0 && from+1 < len(text) && asciiLetter(text[from-1]) && asciiLetter(text[from+1]) {
+				return from
+			}
+		case '\n':
+			r, _ := utf8.DecodeRuneInString(text[from+1:])
+			if from+1 < len(text) && r != '/' && !unicode.IsSpace(r) {
+				return from + 1
+			}
 		}
 	}
 	return len(text)
 }
+
+func asciiLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -162,11 +162,18 @@ var words = []string{
 }
 
 // Counts add up where the left text ends in a line feed and the right one
-// begins with neither white space nor a slash.
+// begins with neither white space nor a slash, and between two words that a blank
+// parts.
 func TestCountsAddUpAtSeams(t *testing.T) {
 	part := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 20), func(w []string) string { return strings.Join(w, "") })
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
 		c := encoding(t, name)
+		rapid.Check(t, func(t *rapid.T) {
+			left, right := part.Draw(t, "left")+"the", " quick"+part.Draw(t, "right")
+			if got, want := c.Count(left)+c.Count(right), c.Count(left+right); got != want {
+				t.Fatalf("%s: %q and %q have %d tokens apart, %d together", name, left, right, got, want)
+			}
+		})
 		rapid.Check(t, func(t *rapid.T) {
 			left := part.Draw(t, "left") + "\n"
 			right := part.Filter(func(s string) bool { return token.Seam("\n"+s, 0) == 1 }).Draw(t, "right")
@@ -192,6 +199,12 @@ func TestSeam(t *testing.T) {
 		{"a\n/b\nc", 0, 5},
 		{"a\n\u3000b\nc", 0, 7},
 		{"a\n\xffb", 0, 2},
+		{"a b c", 0, 1},
+		{"a b c", 2, 3},
+		{"a 1 b", 0, 5},
+		{"a  b", 0, 4},
+		{"é b", 0, 4},
+		{" b", 0, 2},
 		{"", 0, 0},
 	} {
 		if got := token.Seam(tt.text, tt.from); got != tt.want {
@@ -203,12 +216,13 @@ func TestSeam(t *testing.T) {
 // A text longer than a chunk is cut at its seams, and has as many tokens as its
 // lines.
 func TestCountLongText(t *testing.T) {
-	const line = "The lines of a long text end in line feeds, as here.\n"
-	n := 5 * token.Chunk / len(line)
-	for _, name := range []string{"o200k_base", "cl100k_base"} {
-		c := encoding(t, name)
-		if got, want := c.Count(strings.Repeat(line, n)), token.Count(n)*c.Count(line); got != want {
-			t.Errorf("%s: %d lines have %d tokens, want %d", name, n, got, want)
+	for _, line := range []string{"The lines of a long text end in line feeds, as here.\n", " a long line ends in no line feed"} {
+		n := 5 * token.Chunk / len(line)
+		for _, name := range []string{"o200k_base", "cl100k_base"} {
+			c := encoding(t, name)
+			if got, want := c.Count(strings.Repeat(line, n)), token.Count(n)*c.Count(line); got != want {
+				t.Errorf("%s: %d times %q have %d tokens, want %d", name, n, line, got, want)
+			}
 		}
 	}
 }

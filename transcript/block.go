@@ -68,7 +68,12 @@ func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 // Text returns all that the block says, see [Block.Said], each part followed by
 // a line feed.
 func (b *Block) Text(messages []Message) string {
+	size := 0
+	for _, said := range b.Said(messages) {
+		size += len(said) + 1
+	}
 	var text strings.Builder
+	text.Grow(size)
 	for _, said := range b.Said(messages) {
 		text.WriteString(said)
 		text.WriteByte('\n')

@@ -42,7 +42,8 @@ func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript
 		j.words = append(j.words, indexWords(scope, c.Index[i].Text)) // here and not where all wait for it
 	}
 	size := sizeOf(c.Cells, j.words)
-	if err := s.submit(&job{ctx: ctx, size: size, write: func(w *writer) error { return w.apply(j) }}); err != nil {
+	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements)
+	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, write: func(w *writer) error { return w.apply(j) }}); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
 	}
 	return at + 1, nil

@@ -39,3 +39,10 @@ func LimitPages(s *Store, pages int) error {
 		return w.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
 	}})
 }
+
+// Nests reports whether a store has ever written within a savepoint. Nothing may be
+// writing.
+func Nests(s *Store) bool { return s.writer.stmts[savepoint] != nil }
+
+// LargeRows is largeRows.
+const LargeRows = largeRows

@@ -604,6 +604,53 @@ func TestApplySharesTransactions(t *testing.T) {
 	}
 }
 
+// A large change is never within a savepoint, where the time for it would be quadratic,
+// also if it waits behind others; and what it shares a transaction with is refused by
+// itself.
+func TestApplyOfALargeChange(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	db := raw(t, path)
+	large := func(id transcript.SessionID) *store.Change {
+		c := newScript(id).next()
+		for i := range sqlite.LargeRows {
+			c.Statements = append(c.Statements, fmt.Sprintf("statement %d", i))
+		}
+		return c
+	}
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil { // so that all of them wait
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			id := transcript.SessionID(fmt.Sprintf("s%d", i))
+			c := large(id)
+			if i == 1 {
+				c.Items = append(c.Items, "nowhere")
+			}
+			_, err := s.Apply(t.Context(), scope, id, 0, c)
+			if refused := errors.Is(err, store.ErrNotFound); refused != (i == 1) || !refused && err != nil {
+				t.Errorf("Apply of change %d: %v", i, err)
+			}
+		})
+	}
+	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if sqlite.Nests(s) {
+		t.Error("a large change was written within a savepoint")
+	}
+	if got := len(read(t, s).Sessions); got != 3 {
+		t.Errorf("%d sessions, want 3", got)
+	}
+	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+}
+
 // A context that ends while an iteration goes on ends it with its error.
 func TestIterationEndsWithItsContext(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,7 @@ func (s *Store) Update(ctx context.Context, scope governance.Scope, u *store.Upd
 		ctx:    ctx,
 		write:  func(w *writer) error { return w.update(j) },
 		size:   sizeOf(u.Cells, j.words),
+		rows:   len(u.Cells) + len(u.Edges) + len(u.Artifacts) + len(u.Index) + len(u.Purge),
 		purges: len(u.Purge) > 0,
 	})
 	if err != nil {

@@ -19,6 +19,12 @@ const (
 	batchBytes = 8 << 20
 )
 
+// largeRows is how many rows a job writes that has a transaction to itself, or is the
+// first of one. Only the first does without a savepoint. Within one, the engine keeps
+// every page that it changes, and goes through all of them at the end of each statement
+// that may fail half-way: the time would be quadratic in the number of rows.
+const largeRows = 1000
+
 // truncateWait is how long an update that purges waits for those who read what
 // was there before.
 const truncateWait = 100 * time.Millisecond
@@ -28,6 +34,7 @@ type job struct {
 	ctx    context.Context
 	write  func(w *writer) error // within a transaction; what it wrote when it fails is rolled back
 	size   int                   // about how many bytes it writes
+	rows   int                   // about how many rows it writes
 	purges bool                  // whether it erases anything
 
 	taken atomic.Bool   // by the writer, or by the caller who gave up
@@ -96,7 +103,9 @@ func (s *Store) write() {
 	for {
 		select {
 		case j := <-s.queue:
-			s.writer.batch(j, s.queue)
+			for j != nil {
+				j = s.writer.batch(j, s.queue)
+			}
 		case <-s.closing:
 			return
 		}
@@ -136,19 +145,21 @@ func (w *writer) forget() error {
 	return errors.Join(errs...)
 }
 
-// batch does the job first, and what else is waiting, in one transaction. Each is refused by itself, and all fail together if the
-// transaction does.
-func (w *writer) batch(first *job, queue <-chan *job) {
+// batch does the job first, and what else is waiting, in one transaction. Each is
+// refused by itself, and all fail together if the transaction does. It returns the job
+// that has to be the first of the next transaction, or nil.
+func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	w.found = w.found[:0]
 	err := w.exec(begin)
 	var jobs []*job // those that have to be told
-	size, purged := 0, false
+	size, purged, written := 0, false, false
 	for j := first; j != nil; {
 		if j.take() {
 			jobs = append(jobs, j)
 			if err == nil {
 				size += j.size
-				j.err, err = w.do(j)
+				j.err, err = w.do(j, !written)
+				written = written || j.err == nil
 				purged = purged || j.purges && j.err == nil
 			}
 		}
@@ -158,6 +169,9 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 			case j = <-queue:
 			default:
 			}
+		}
+		if j != nil && written && j.rows >= largeRows {
+			next, j = j, nil
 		}
 	}
 	if w.ackEarly {
@@ -181,7 +195,7 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 		w.truncate(0)
 	}
 	if w.ackEarly {
-		return
+		return next
 	}
 	w.failed.Store(err != nil)
 	for _, j := range jobs {
@@ -190,11 +204,21 @@ func (w *writer) batch(first *job, queue <-chan *job) {
 		}
 		j.finish(j.err)
 	}
+	return next
 }
 
 // do does one job within the transaction. It returns why the job was refused,
-// or that the transaction is lost.
-func (w *writer) do(j *job) (refused, lost error) {
+// or that the transaction is lost. If nothing is written yet, a refused job ends the
+// transaction and another begins.
+func (w *writer) do(j *job, first bool) (refused, lost error) {
+	if first {
+		if refused = j.write(w); refused != nil {
+			w.found = w.found[:0]
+			_ = w.exec(rollback) // the engine may have done so already
+			lost = w.exec(begin)
+		}
+		return refused, lost
+	}
 	if err := w.exec(savepoint); err != nil {
 		return nil, err
 	}

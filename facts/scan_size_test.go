@@ -1,0 +1,43 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Of a long text a scan has the lines at its beginning and at its end, each whole, and
+// says how much it has not; marks are in order, and where they say.
+func TestScanOfALongText(t *testing.T) {
+	var b strings.Builder
+	for i := 0; b.Len() < 2*MostScanned; i++ {
+		fmt.Fprintf(&b, "line %d of pkg/file%d.go\n", i, i)
+	}
+	all := strings.TrimSuffix(b.String(), "\n")
+	for name, text := range map[string]string{
+		"lines": all, "one line": strings.ReplaceAll(all, "\n", " "), "wide letters": strings.Repeat("日本語 ", MostScanned/3),
+	} {
+		s := NewScan(text)
+		if s.Text != text || s.Skipped < len(text)-MostScanned || s.Skipped > len(text)-MostScanned/2 {
+			t.Errorf("%s: %d of %d bytes were not looked at", name, s.Skipped, len(text))
+		}
+		first, last := s.Lines[0], s.Lines[len(s.Lines)-1]
+		if first.From != 0 || int(last.To) != len(strings.TrimRight(text, " ")) {
+			t.Errorf("%s: lines from %d to %d of %d", name, first.From, last.To, len(text))
+		}
+		if name == "lines" {
+			for _, l := range s.Lines {
+				if got := text[l.From:l.To]; l.From > 0 && text[l.From-1] != '\n' || int(l.To) < len(text) && text[l.To] != '\n' {
+					t.Fatalf("%s: a line is cut: %q", name, got)
+				}
+			}
+		}
+		if !slices.IsSortedFunc(s.Marks, func(a, b Mark) int { return int(a.From - b.From) }) {
+			t.Errorf("%s: marks are not in order", name)
+		}
+	}
+	if s := NewScan(all[:MostScanned]); s.Skipped != 0 {
+		t.Errorf("%d bytes of a text that is short enough were not looked at", s.Skipped)
+	}
+}
