@@ -63,7 +63,10 @@ func steps(t *testing.T, data []byte) map[string]uint64 {
 			return err
 		}},
 		{"export", func() error { _, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session}); return err }},
-		{"probe", func() error { _, err := e.RunProbes(ctx, scope, &carrel.RunProbesRequest{Session: in.Session}); return err }},
+		{"probe", func() error {
+			_, err := e.RunProbes(ctx, scope, &carrel.RunProbesRequest{Session: in.Session})
+			return err
+		}},
 		{"undo", func() error { _, err := e.Undo(ctx, scope, &carrel.UndoRequest{Session: in.Session}); return err }},
 	} {
 		var before, after runtime.MemStats

@@ -45,6 +45,17 @@ func (o *Operation) Writes() bool {
 	return slices.Contains(o.Needs(), governance.Write)
 }
 
+// Large reports whether an operation may keep a processor busy for long: it reads or
+// writes a whole conversation, or makes a context. How many of these one actor has done
+// at once is bounded.
+func (o *Operation) Large() bool {
+	switch o.Name {
+	case Import.Name, Append.Name, Compress.Name, Export.Name, CheckSummary.Name, Probes.Name, RunProbes.Name, Handoff.Name, Assemble.Name:
+		return true
+	}
+	return false
+}
+
 // Needs returns the permissions that a grant must have for an operation. What is for
 // review or erase writes, too.
 func (o *Operation) Needs() []governance.Permission {

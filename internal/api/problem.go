@@ -72,6 +72,7 @@ var (
 	StoreUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
 	StoreFailing    = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
 	StoreMoved      = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
+	TooMany         = Kind{"too-many", "too many large jobs at once", ExitBusy, http.StatusTooManyRequests, ErrTooMany}
 	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
 	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
 	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
@@ -84,11 +85,14 @@ var (
 // prove it.
 var ErrUnauthenticated = errors.New("no valid token")
 
+// ErrTooMany means that an actor has as many large jobs done at once as one may.
+var ErrTooMany = errors.New("too many large jobs at once")
+
 // Kinds returns the kinds that have something to find with errors.Is, in an order in
 // which what wraps comes before what is wrapped.
 func Kinds() []Kind {
 	return []Kind{
-		Unauthenticated, Denied, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Shorter, Refused, Forbidden, Unavailable,
+		Unauthenticated, Denied, TooMany, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Shorter, Refused, Forbidden, Unavailable,
 		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat,
 		StoreFull, StoreReadOnly, StoreUnreadable, StoreFailing, StoreMoved, Conflict, Busy, Timeout, Canceled, NotFound, Format,
 	}
@@ -238,7 +242,7 @@ func (k Kind) next() string {
 		return "import the whole file, or give rewind if what is missing is to leave the conversation"
 	case Budget.Slug:
 		return "give at least floor.need tokens, or release what floor.held names"
-	case Busy.Slug, Timeout.Slug:
+	case Busy.Slug, Timeout.Slug, TooMany.Slug:
 		return "try again"
 	}
 	return ""

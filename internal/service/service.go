@@ -93,13 +93,13 @@ func New(o *Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
+	mux, turns := http.NewServeMux(), new(auth.Turns)
 	mux.Handle("/", rest.New(&rest.Options{
-		Engine: s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits,
+		Engine: s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits, Turns: turns,
 		Logger: o.Logger, Metrics: o.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
 	}))
 	if o.MCP {
-		tools := mcp.New(s.access, &mcp.Options{Own: s.own, Version: o.Version, Logger: o.Logger, Now: s.opts.Now})
+		tools := mcp.New(s.access, &mcp.Options{Own: s.own, Version: o.Version, Logger: o.Logger, Now: s.opts.Now, Turns: turns})
 		mux.Handle(PathMCP, s.scoped(tools.Handler()))
 	}
 	s.handler = door.Guard(mux)

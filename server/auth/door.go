@@ -120,7 +120,7 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 }
 
 // orElse returns n, or a default if n is not above 0.
-func orElse[T int | int64 | time.Duration](n, otherwise T) T {
+func orElse[T ~int | ~int64](n, otherwise T) T {
 	if n > 0 {
 		return n
 	}

@@ -75,6 +75,9 @@ type Options struct {
 	// asked before a client is told how far a job is. The default is [auth.Recheck].
 	Holds func(ctx context.Context) error
 
+	// Turns bounds the large jobs of each actor, or is nil for no bound.
+	Turns *auth.Turns
+
 	// Now tells whether a grant has expired. The default is time.Now.
 	Now func() time.Time
 }
@@ -88,6 +91,7 @@ type Server struct {
 	log   *slog.Logger
 	holds func(context.Context) error
 	now   func() time.Time
+	turns *auth.Turns    // or nil
 	order map[string]int // of the tools, by name
 }
 
@@ -97,7 +101,7 @@ func New(of Access, opts *Options) *Server {
 	if opts != nil {
 		o = *opts
 	}
-	s := &Server{of: of, own: o.Own, log: o.Logger, holds: o.Holds, now: o.Now, order: make(map[string]int)}
+	s := &Server{of: of, own: o.Own, log: o.Logger, holds: o.Holds, now: o.Now, turns: o.Turns, order: make(map[string]int)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

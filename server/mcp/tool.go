@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -87,6 +88,11 @@ func (t *toolOf[In, Out]) register(s *Server) {
 			return s.failed(ctx, t.Name, err), nil, nil
 		}
 		c.req = req
+		release, err := s.turn(ctx, c, t.Operations)
+		if err != nil {
+			return s.failed(ctx, t.Name, err), nil, nil
+		}
+		defer release()
 		ctx, stop := s.progress(ctx, c)
 		defer stop(nil)
 		r, err := t.run(ctx, c, &in)
@@ -117,6 +123,7 @@ type call struct {
 
 	scope governance.Scope
 	own   Own
+	actor governance.Actor
 	req   *sdk.CallToolRequest // nil if it is no tool's
 }
 
@@ -136,7 +143,15 @@ func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call
 			}
 		}
 	}
-	return &call{Engine: engine, scope: scope, own: s.own}, nil
+	return &call{Engine: engine, scope: scope, own: s.own, actor: grant.Actor}, nil
+}
+
+// turn waits until the actor of a call may begin another large job, if the call is one.
+func (s *Server) turn(ctx context.Context, c *call, operations []*api.Operation) (release func(), err error) {
+	if s.turns == nil || !slices.ContainsFunc(operations, (*api.Operation).Large) {
+		return func() {}, nil
+	}
+	return s.turns.Take(ctx, c.actor)
 }
 
 // progress returns a context in which jobs tell the client how far they are, if it

@@ -197,6 +197,13 @@ func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req)
 // up when nobody waits for it any more: what began is finished or refused, so that
 // who asks again finds one or the other. The result is nil if the job was refused.
 func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (*response, *Res) {
+	if rt.op.Large() {
+		done, err := rt.s.opts.Turns.Take(ctx, c.actor())
+		if err != nil {
+			return rt.s.refuse(c, err), nil
+		}
+		defer done()
+	}
 	return rt.run(ctx, c, header, func(ctx context.Context) (*Res, error) {
 		if writes {
 			ctx = context.WithoutCancel(ctx)

@@ -85,6 +85,9 @@ type Options struct {
 	Version string // of the program
 	Limits  Limits
 
+	// Turns bounds the large jobs of each actor. The default is one of its own.
+	Turns *auth.Turns
+
 	// Logger receives a line for each request. The default discards them.
 	Logger *slog.Logger
 
@@ -114,6 +117,9 @@ func (o *Options) complete() Options {
 		c = *o
 	}
 	c.Limits.complete()
+	if c.Turns == nil {
+		c.Turns = &auth.Turns{Wait: c.Limits.Queue}
+	}
 	if c.Engine == nil {
 		c.Engine = func(context.Context) (*carrel.Engine, *governance.Grant, error) {
 			return nil, nil, api.ErrUnauthenticated

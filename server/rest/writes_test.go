@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/rest"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -248,6 +249,36 @@ func TestQueue(t *testing.T) {
 			t.Errorf("the first: status %d", status)
 		}
 		if rec := w.ask("GET", "/v1/sessions", nil); rec.Code != 200 {
+			t.Errorf("afterwards: status %d", rec.Code)
+		}
+	})
+}
+
+// One actor has no more large jobs done at once than there may be. Others go on, and so
+// do small jobs of the same actor.
+func TestLargeJobsOfOneActor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTrap()
+		w := c.world(t, func(o *rest.Options) { o.Turns = &auth.Turns{Most: 1, Wait: time.Second} })
+		w.grants["bob"] = &governance.Grant{Actor: "bob", Scopes: []governance.ScopePattern{"local"}, Permissions: governance.Permissions()}
+		done := make(chan int)
+		go func() { done <- w.ask("POST", "/v1/sessions/s/messages", appended("wait")).Code }()
+		synctest.Wait()
+		rec := w.ask("POST", "/v1/sessions/t/messages", appended("hello"))
+		if p := problem(t, rec); p.Status != 429 || p.Type != api.TypePrefix+"too-many" || rec.Header().Get("Retry-After") != "1" {
+			t.Errorf("a second: %+v", p)
+		}
+		if rec := w.ask("GET", "/v1/sessions", nil); rec.Code != 200 {
+			t.Errorf("a small one: status %d", rec.Code)
+		}
+		if rec := w.ask("POST", "/v1/sessions/t/messages", appended("hello"), "Authorization", "Bearer bob"); rec.Code != 200 {
+			t.Errorf("another actor: status %d: %s", rec.Code, rec.Body)
+		}
+		close(c.gate)
+		if status := <-done; status != 200 {
+			t.Errorf("the first: status %d", status)
+		}
+		if rec := w.ask("POST", "/v1/sessions/t/messages", appended("hello")); rec.Code != 200 {
 			t.Errorf("afterwards: status %d", rec.Code)
 		}
 	})
