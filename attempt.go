@@ -187,6 +187,9 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 		}
 		c.standFor(o, d, w, req)
 	}
+	if w.strategy.summarizes() && o.drafted == nil {
+		o.without(c)
+	}
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
 	switch {
@@ -204,6 +207,19 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	}
 	o.rows, o.stubs = c.pass.apply(o.plan)
 	return o, a, nil
+}
+
+// without says that an outcome has no new summary although its strategy makes one, and
+// which strategy it comes to.
+func (o *outcome) without(c *compression) {
+	asked := o.strategy
+	if o.strategy = StrategyWindow; asked.covers() {
+		o.strategy = StrategyImportance
+	}
+	if len(o.warnings) == 0 {
+		o.warnings = append(o.warnings, fmt.Sprintf("there is nothing to summarize: all %d blocks are among the last, which stay as they are", len(c.pass.held.blocks)))
+	}
+	o.warnings[0] = fmt.Sprintf("%s; %s made no new summary and did as %s does", o.warnings[0], asked, o.strategy)
 }
 
 // keep puts more of the newest blocks under the rule for them.

@@ -184,7 +184,9 @@ type summaryMove struct {
 }
 
 // Compress cuts what is in the window of a session until it fits a budget. A
-// window that fits is left alone.
+// window that fits is left alone, unless somebody asks for a larger budget than that
+// of the last pass: then what passes took out comes back, as far as it fits. What was
+// discarded, or compacted by the agent's client, does not.
 //
 // # Strategies
 //
@@ -252,6 +254,14 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 		return nil, err
 	}
 	if h.head.Window <= p.budget(req) {
+		o, err := e.grow(ctx, scope, p, req)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil {
+			a := Attempt{Strategy: o.strategy, KeepLast: e.keepLast(req.KeepLast), After: o.plan.After, Summary: o.kept.tokens(), Accepted: true}
+			return e.finish(ctx, scope, p, req, o, []Attempt{a})
+		}
 		plan, err := pager.Make(p.request(req))
 		if err != nil {
 			return nil, err
@@ -264,6 +274,12 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 	if err != nil {
 		return nil, err
 	}
+	return e.finish(ctx, scope, p, req, o, attempts)
+}
+
+// finish checks and writes what a compression comes to.
+func (e *Engine) finish(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest, o *outcome, attempts []Attempt) (*CompressResult, error) {
+	h := p.held
 	p.names, h.said = nil, nil // all stubs are made: what comes needs the room
 	res := p.result(o)
 	res.Attempts = attempts

@@ -70,8 +70,8 @@ const (
 //
 // The order in which they are taken does not depend on the budget, and a plan takes
 // them up to the first that does not fit. So whatever a plan keeps, every plan with a
-// larger budget keeps, too. What was not in the window before does not come back,
-// and what was cut does not become whole.
+// larger budget keeps, too. What is not in the window by the request does not come
+// back, and what is cut does not become whole: who wants that says that it is whole.
 //
 // It fails with a [*FloorError] if what must stay and a head for each block under a
 // rule do not fit.

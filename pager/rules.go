@@ -27,7 +27,9 @@ const (
 	RuleRecent     Rule = "recent"        // soft: among the last blocks
 )
 
-// Hard reports whether r keeps a block as it is.
+// Hard reports whether r keeps a block from leaving the window. [Make] and [Slide] leave
+// it as it is; [Cover] has it whole before anything else, and cuts it at the line only
+// where it does not fit its part of the budget, unless r is [Rule.Absolute].
 func (r Rule) Hard() bool {
 	switch r {
 	case RuleSystem, RuleCompaction, RulePin, RulePending, RuleNewestUser, RuleNewest, RuleFirstTask, RuleCorrection:

@@ -50,7 +50,8 @@ Rules come before chances:
   absolute  stays as it is: system text, the provider's own compactions, pins,
             calls without a result
   hard      never leaves, and is whole first: the newest user message and its
-            answer, corrections, the first task
+            answer, corrections, the first task; cut at the line only where they
+            do not fit their part of the budget
   soft      never leaves: code edits that none supersedes, the newest plan, the
             last blocks (--keep-last)
 

@@ -1,0 +1,138 @@
+package carrel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A passHistory is what passes left of a session, by its journal.
+type passHistory struct {
+	budget token.Count                 // of the last pass that is not undone
+	paged  map[transcript.BlockID]bool // whose last change was by a pass
+}
+
+// passes reads from the journal which blocks passes have cut or taken out, and to which
+// budget. What an agent discarded is not among them, nor what its client compacted.
+func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
+	type step struct {
+		op, id string
+		data   paged
+	}
+	var steps []step
+	for entry, err := range e.store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		s := step{op: entry.Op, id: entry.ID}
+		switch entry.Op {
+		case "page", "discard":
+			err = json.Unmarshal(entry.Data, &s.data)
+			steps = append(steps, s)
+		case "undo": // always of the last that is not undone; a pin is not among them
+			var u undone
+			if err = json.Unmarshal(entry.Data, &u); err == nil && len(steps) > 0 && steps[len(steps)-1].id == u.Undoes {
+				steps = steps[:len(steps)-1]
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+		}
+	}
+	h := &passHistory{paged: make(map[transcript.BlockID]bool)}
+	for i := range steps {
+		s := &steps[i]
+		if s.op == "page" {
+			h.budget = s.data.Budget
+		}
+		for _, m := range s.data.Moves {
+			if m.Changed() {
+				h.paged[m.Block] = s.op == "page"
+			}
+		}
+	}
+	maps.DeleteFunc(h.paged, func(_ transcript.BlockID, paged bool) bool { return !paged })
+	return h, nil
+}
+
+// grow returns an outcome that brings back what passes took out of the window and what
+// now fits: whole, or more of it than there was. It is nil if the budget is not larger
+// than that of the last pass, if the pass is one that nobody asked for, or if nothing
+// changes.
+func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest) (*outcome, error) {
+	h := p.held
+	before, err := e.passes(ctx, scope, h.head.ID)
+	if err != nil {
+		return nil, err
+	}
+	r := p.request(req)
+	if req.Auto || r.Budget <= before.budget || len(before.paged) == 0 {
+		return nil, nil //nolint:nilnil // nothing comes back
+	}
+	for i := range r.Blocks {
+		if before.paged[h.rows[i].ID] && h.rows[i].State != store.StatePurged {
+			r.Blocks[i].Form = pager.Whole
+		}
+	}
+	o := &outcome{strategy: req.Strategy, kept: h.summary}
+	if req.Strategy.summarizes() {
+		o.strategy = StrategyWindow
+		if req.Strategy.covers() {
+			o.strategy = StrategyImportance
+		}
+	}
+	switch {
+	case o.strategy.covers():
+		o.plan, err = p.planCover(r)
+	case o.strategy.slides():
+		o.plan, err = pager.Slide(r)
+	default:
+		o.plan, err = pager.Make(r)
+	}
+	if errors.Is(err, ErrBudget) {
+		return nil, nil //nolint:nilnil // what is there fits, and more would not
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.start(o.plan)
+	if o.plan.After <= h.head.Window || o.plan.Changes() == 0 {
+		return nil, nil //nolint:nilnil // what is there is as good
+	}
+	o.rows, o.stubs = p.apply(o.plan)
+	return o, nil
+}
+
+// start makes the decisions of a plan start from what is in the window.
+func (p *pass) start(plan *pager.Plan) {
+	plan.Before = p.held.head.Window
+	for i := range plan.Decisions {
+		d, row := &plan.Decisions[i], &p.held.rows[i]
+		d.From, d.Before = pager.Form(row.Form), row.Window
+		d.Recut = false
+		if d.From != d.To {
+			if d.Step == "" {
+				d.Step = pager.StageReturn
+			}
+			continue
+		}
+		switch d.To {
+		case pager.Calls, pager.Lines, pager.Line:
+			made, now := p.stub(i, d.To), p.stubs[d.Block]
+			d.Recut = made.Text != now.Text || !maps.Equal(made.Results, now.Results)
+		case pager.Whole, pager.Bare, pager.Gone:
+		}
+		if !d.Recut && d.After != d.Before {
+			plan.After += d.Before - d.After
+			d.After = d.Before
+		}
+	}
+}
