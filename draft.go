@@ -65,16 +65,12 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 		}
 	} else {
 		o := &extractive.Options{Ref: c.ref}
-		h, found := c.pass.held, []facts.Fact(nil)
 		if old != nil {
 			o.Intent = old.Summary.Intent
-			found = c.since(from, key.covers)
-		} else {
-			h, found = c.fromTheFirst(key.covers)
-			o.Ref = func(i int) string { return h.rows[i].ID.Short() }
 		}
+		found := c.since(from, key.covers)
 		next = extractive.Draft(found, o)
-		next.Depth = h.depth(found)
+		next.Depth = c.depth(found)
 		if old != nil {
 			unsay(next, found)
 		}
@@ -120,9 +116,9 @@ func unsay(s *summary.Summary, found []facts.Fact) {
 // depth is how many times what a summary is made from was summarized, this time
 // included: once, or twice where the agent's own compaction had left a summary. What
 // we made is merged and never read again, so it grows no deeper.
-func (h *held) depth(found []facts.Fact) int {
+func (c *compression) depth(found []facts.Fact) int {
 	for i := range found {
-		if h.blocks[found[i].Block].Kind == transcript.KindSummary {
+		if c.pass.held.blocks[found[i].Block].Kind == transcript.KindSummary {
 			return 2
 		}
 	}
@@ -215,17 +211,6 @@ func (c *compression) since(from, to int) []facts.Fact {
 		return c.factsOf(to)
 	}
 	return c.engine.factsOf(c.pass.held, to, from)
-}
-
-// fromTheFirst returns the entire session, and the facts of its earlier windows and of
-// the first n blocks of the conversation.
-func (c *compression) fromTheFirst(n int) (*held, []facts.Fact) {
-	h := c.pass.held
-	if len(h.earlier) == 0 {
-		return h, c.factsOf(n)
-	}
-	all := h.entire()
-	return all, c.engine.factsOf(all, h.behind()+n, 0)
 }
 
 // probesFrom generates probes from the facts of a session's first n blocks.

@@ -205,16 +205,6 @@ func (e *Engine) keepSummary(c *store.Change, h *held, o *outcome, data *paged) 
 			}
 		}
 	}
-	for _, p := range h.earlier {
-		for i := range p.rows {
-			for _, id := range p.rows[i].Cells {
-				if !d.merged && !made[id] {
-					made[id] = true
-					c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: id, Rel: "summary"})
-				}
-			}
-		}
-	}
 	if d.merged {
 		c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: h.head.Summary, Rel: "merge"})
 	}
