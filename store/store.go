@@ -134,7 +134,7 @@ type Block struct {
 	Window token.Count // what it takes in the window now
 	Stub   CellID      // text in its place, or empty
 	Pinned bool        // by a user or an agent
-	Off    bool        // left the visible conversation when the session was imported again
+	Off    bool        // not in the present window: left it, or of an earlier one
 	Cells  []CellID    // the bytes it was read from, in order
 }
 

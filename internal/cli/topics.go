@@ -87,8 +87,8 @@ const topicExitCodes = `  0    done, or the answer is yes
   8    a source cannot be reached
   9    refused by policy: what holds a credential, what no setting allows, a
        file that is there already and no --force, an agent's own folder,
-       a discard of what rules keep, a contract that would not hold; or held by
-       the gate
+       a discard of what rules keep, a contract that would not hold, a shorter
+       copy of a known session; or held by the gate
   10   a person has to consent first: "carrel contract save"
   11   the store cannot be read or written: its disk is full or fails, the file or
        its folder is read-only, or it was moved away; the message says which, and
