@@ -201,7 +201,7 @@ func (s *lines) total(line string, n int) {
 // whether it says that something did.
 func failing(line string) (rank int, fails bool) {
 	for _, h := range headsBy[line[0]] {
-		if rest, found := strings.CutPrefix(line, h.text); found && !denies(rest) && !(h.text == "FAIL" && goesOn(rest)) {
+		if rest, found := strings.CutPrefix(line, h.text); found && !denies(rest) && (h.text != "FAIL" || !goesOn(rest)) {
 			return h.rank, true
 		}
 	}
