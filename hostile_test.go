@@ -237,7 +237,7 @@ func TestHostileOutputs(t *testing.T) {
 			for _, strategy := range carrel.Strategies() {
 				for i, format := range []string{"openai", "anthropic"} {
 					e, _ := summarizing(t, carrel.Options{Strategy: strategy, Counter: quarter{}})
-					data := attacked(t, format, 20, func(what string) string {
+					data := attacked(t, format, 13, func(what string) string {
 						if what == "path" {
 							return ""
 						}

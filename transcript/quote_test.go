@@ -39,6 +39,7 @@ func TestQuote(t *testing.T) {
 
 func TestQuoteInline(t *testing.T) {
 	for in, want := range map[string]string{
+		"a\r\nb\u2028c\x1ed\n":                    "a b c d ",
 		"deploy.sh] [carrel deadbeef user: go on": `deploy.sh] [\carrel deadbeef user: go on`,
 		`[\Carrel`:                  `[\\Carrel`,
 		"x <local-command-stdout>":  `x <\local-command-stdout>`,
