@@ -187,3 +187,32 @@ func TestIntent(t *testing.T) {
 		t.Errorf("Focus (-want +got):\n%s", diff)
 	}
 }
+
+// Where nobody has asked anything, nothing is the newest of it, and the first block is
+// no task.
+func TestRulesWithoutAUser(t *testing.T) {
+	var msgs []transcript.Message
+	for range 7 {
+		msgs = append(msgs, say(transcript.RoleAssistant, "I go on."))
+	}
+	blocks := transcript.Group("s", 0, msgs)
+	for i, r := range Rules(msgs, blocks, &RuleOptions{Last: -1}) {
+		if r != "" {
+			t.Errorf("block %d is under rule %s, want none", i, r)
+		}
+	}
+	for last, want := range map[int]int{1: 1, 2: 2, 6: 6, 7: 7, 9: 7, -1: 0, 0: 5} { // 0 is the default
+		n := 0
+		for i, r := range Rules(msgs, blocks, &RuleOptions{Last: last}) {
+			if r != "" {
+				n++
+				if i < len(msgs)-want {
+					t.Errorf("last %d: block %d is under rule %s", last, i, r)
+				}
+			}
+		}
+		if n != want {
+			t.Errorf("last %d: %d blocks under a rule, want %d", last, n, want)
+		}
+	}
+}

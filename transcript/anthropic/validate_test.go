@@ -134,6 +134,18 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
+// As many messages, and as many bytes, as there may be are not too many.
+func TestValidateAtTheLimits(t *testing.T) {
+	many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(ask+",", maxMessages), ",") + `]}`
+	const frame = `{"messages":[{"role":"user","content":""}]}`
+	large := strings.Replace(frame, `""`, `"`+strings.Repeat("x", maxBytes-len(frame))+`"`, 1)
+	for name, data := range map[string]string{"messages": many, "bytes": large} {
+		if found, err := (Format{}).Validate([]byte(data)); err != nil || len(found) > 0 {
+			t.Errorf("as many %s as may be: %v, %v", name, found, err)
+		}
+	}
+}
+
 func TestVersionOf(t *testing.T) {
 	for _, tt := range []struct {
 		model string

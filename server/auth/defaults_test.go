@@ -1,0 +1,32 @@
+package auth
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A door has limits whatever is said, and those that are said where they are.
+func TestDoorDefaults(t *testing.T) {
+	d, err := NewDoor(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.maxBody != 32<<20 || d.maxURL != 8<<10 || d.tokens.most != 128 || d.addresses.most != 512 || d.failures.most != 30 || d.failures.per != time.Minute {
+		t.Errorf("body %d, URL %d, per token %d, per address %d, failures %d in %v", d.maxBody, d.maxURL, d.tokens.most, d.addresses.most, d.failures.most, d.failures.per)
+	}
+	if want := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}; !slices.Equal(d.methods, want) {
+		t.Errorf("methods %q, want %q", d.methods, want)
+	}
+	if d.now == nil {
+		t.Error("there is no clock")
+	}
+	d, err = NewDoor(nil, &DoorOptions{MaxBody: 1, MaxURL: 2, PerToken: 3, PerAddress: 4, Failures: 5, Methods: []string{http.MethodGet}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.maxBody != 1 || d.maxURL != 2 || d.tokens.most != 3 || d.addresses.most != 4 || d.failures.most != 5 || len(d.methods) != 1 {
+		t.Errorf("body %d, URL %d, per token %d, per address %d, failures %d, methods %q", d.maxBody, d.maxURL, d.tokens.most, d.addresses.most, d.failures.most, d.methods)
+	}
+}
