@@ -96,7 +96,8 @@ func TestLossesAreReported(t *testing.T) {
 		{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("be kind")}},
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("go"), transcript.Media{Kind: "image", Raw: []byte(`{"x":1}`)}}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
-			transcript.Thinking{Text: "hmm"}, transcript.Opaque{Type: "odd", Raw: []byte(`{}`)},
+			transcript.Thinking{Text: "hmm"},
+			transcript.Opaque{Type: "odd", Raw: []byte(`{}`)},
 			transcript.ToolCall{ID: "t1", Name: "f", Input: []byte(`[1]`)},
 		}},
 	}}
