@@ -192,13 +192,18 @@ func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, word s
 
 	back := map[string]int{"": 0, "@last": 0, "-0": 0, "@prev": 1, "-1": 1, "-2": 2, "-3": 3, "-4": 4, "-5": 5, "-6": 6, "-7": 7, "-8": 8, "-9": 9}
 	nth, byAge := back[word]
+	if !byAge {
+		if _, err := e.store.Head(ctx, scope, transcript.SessionID(word)); !errors.Is(err, store.ErrNotFound) {
+			return transcript.SessionID(word), err // whatever is wrong with others
+		}
+	}
 	var found []string
 	i := 0
 	for h, err := range e.store.Heads(ctx, scope) {
 		switch {
 		case err != nil:
 			return "", err
-		case byAge && i == nth, string(h.ID) == word:
+		case byAge && i == nth:
 			return h.ID, nil
 		case !byAge && strings.HasPrefix(string(h.ID), word):
 			found = append(found, string(h.ID))

@@ -438,3 +438,32 @@ func (sp *specimen) examine(t *testing.T, path, what string, index bool) (felt b
 	}
 	return len(differs) > 0 || len(problems) > 0
 }
+
+// A block that is not as it was written is not recalled; those beside it are.
+func TestRecallBesideDamage(t *testing.T) {
+	t.Parallel()
+	sp := newSpecimen(t)
+	path := filepath.Join(t.TempDir(), "store.db")
+	db := sp.open(t, path)
+	_, err := db.ExecContext(t.Context(), "DELETE FROM block_cell WHERE block_id = ?1", string(sp.blocks[2]))
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for job, got := range sp.ask(t, s) {
+		if !strings.HasPrefix(job, "recall of block") {
+			continue
+		}
+		if job == "recall of block 2" {
+			if !errors.Is(got.err, store.ErrCorrupt) {
+				t.Errorf("%s: %q, %v; want ErrCorrupt", job, got.text, got.err)
+			}
+		} else if got.err != nil || got.text != sp.answers[job].text {
+			t.Errorf("%s: %q, %v; want what it was", job, got.text, got.err)
+		}
+	}
+}

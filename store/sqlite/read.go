@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -197,12 +198,21 @@ func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcrip
 		if _, err := v.head(scope, id); err != nil {
 			return err
 		}
-		blocks, err := v.blocks(scope, id)
-		return emitAll(blocks, err, emit)
+		blocks, damage := v.blocks(scope, id)
+		if damage != nil && !errors.Is(damage, store.ErrCorrupt) {
+			return damage
+		}
+		// Who looks for one block has it, if that one is as it was written; who wants
+		// all learns at the end that something is wrong with them.
+		if err := emitAll(blocks, nil, emit); err != nil {
+			return err
+		}
+		return damage
 	})
 }
 
-// blocks returns the blocks of a session that is there, all of them.
+// blocks returns the blocks of a session that is there, all of them. With an
+// [store.ErrCorrupt] it returns those that are as they were written.
 func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []*store.Block, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
@@ -213,16 +223,21 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 		return nil, err
 	}
 	var all imprint
+	var damage error // the first
 	err = v.each(func(rows *sql.Rows) error {
 		b, print, err := scanBlock(scope, id, rows, cells)
 		all.join(print)
+		if errors.Is(err, store.ErrCorrupt) {
+			damage = cmp.Or(damage, err)
+			return nil
+		}
 		blocks = append(blocks, b)
 		return err
 	}, selectBlocks, scope, id)
-	if err == nil && all != total.blocks {
-		err = damaged("the list of blocks of session %s", id)
+	if all != total.blocks {
+		damage = cmp.Or(damage, damaged("the list of blocks of session %s", id))
 	}
-	return blocks, err
+	return blocks, cmp.Or(err, damage)
 }
 
 // scanBlock returns the block in a row, if it is as it was written, given the cells of
