@@ -206,27 +206,35 @@ type row struct {
 func (sp *specimen) rows(t *testing.T) (all []row) {
 	t.Helper()
 	db := sp.open(t, filepath.Join(t.TempDir(), "store.db"))
-	names := strings.Split(text(t, db, `
+	names := strings.SplitSeq(text(t, db, `
 		SELECT group_concat(name) FROM (SELECT name FROM pragma_table_list
 		WHERE schema = 'main' AND type IN ('table', 'shadow') AND name NOT LIKE 'sqlite%' ORDER BY name)`), ",")
-	for _, name := range names {
-		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
-		if err != nil {
-			t.Fatal(err)
+	for name := range names {
+		all = append(all, rowsOf(t, db, name)...)
+	}
+	return all
+}
+
+// rowsOf returns all rows of a table, in order.
+func rowsOf(t *testing.T, db *sql.DB, name string) (all []row) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+name+" ORDER BY 1, 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	columns, err := rows.Columns()
+	for err == nil && rows.Next() {
+		r := row{name, columns, make([]any, len(columns))}
+		into := make([]any, len(columns))
+		for i := range into {
+			into[i] = &r.values[i]
 		}
-		columns, err := rows.Columns()
-		for err == nil && rows.Next() {
-			r := row{name, columns, make([]any, len(columns))}
-			into := make([]any, len(columns))
-			for i := range into {
-				into[i] = &r.values[i]
-			}
-			err = rows.Scan(into...)
-			all = append(all, r)
-		}
-		if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		err = rows.Scan(into...)
+		all = append(all, r)
+	}
+	if err := errors.Join(err, rows.Err()); err != nil {
+		t.Fatal(err)
 	}
 	return all
 }

@@ -89,8 +89,8 @@ func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []st
 		}
 		c := &cells[i]
 		row := cellRow{kind: c.Kind, state: cellLive, commitment: c.Commit[:]}
-		print := cellImprint(scope, &row, c.ID)
-		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body), print.blob())
+		own := cellImprint(scope, &row, c.ID)
+		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body), own.blob())
 		if err != nil {
 			return during(err, "cell %s", c.ID)
 		}
@@ -119,9 +119,9 @@ func (w *writer) addEdges(scope governance.Scope, edges []store.Edge) error {
 func (w *writer) applyHead(j *change) error {
 	h := j.c.Head
 	h.ID, h.Revision = j.id, j.at+1
-	print := headImprint(j.scope, &h)
+	own := headImprint(j.scope, &h)
 	err := w.exec(upsertSession, j.scope, j.id, j.at+1, h.Format, h.Model, h.Encoding, optional(h.About),
-		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli(), print.blob())
+		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli(), own.blob())
 	switch {
 	case err != nil:
 		return during(err, "head with cell %s", h.About)
@@ -187,10 +187,10 @@ func (w *writer) applyBlock(j *change, b *store.Block) error {
 	if err != nil {
 		return err
 	}
-	print := blockImprint(j.scope, j.id, b, string(tools))
-	j.total.blocks.join(print)
+	own := blockImprint(j.scope, j.id, b, string(tools))
+	j.total.blocks.join(own)
 	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
-		b.Window, optional(b.Stub), b.Pinned, b.Off, print.blob())
+		b.Window, optional(b.Stub), b.Pinned, b.Off, own.blob())
 	if err != nil {
 		return during(err, "block %s at turn %d", b.ID, b.Turn)
 	}
@@ -213,8 +213,8 @@ func (w *writer) applyIndex(j *change) error {
 		if err != nil {
 			return during(err, "index of block %s", e.Block)
 		}
-		print := docImprint(doc, j.scope, store.Ref{Session: j.id, Block: e.Block})
-		if err := w.exec(updateDoc, doc, print.blob(), wordSum(j.words[i])); err != nil {
+		own := docImprint(doc, j.scope, store.Ref{Session: j.id, Block: e.Block})
+		if err := w.exec(updateDoc, doc, own.blob(), wordSum(j.words[i])); err != nil {
 			return err
 		}
 		w.later(replaceWords, doc, j.words[i])
@@ -225,8 +225,8 @@ func (w *writer) applyIndex(j *change) error {
 func (w *writer) applyJournal(j *change) error {
 	e := j.c.Entry
 	e.Revision = j.at + 1
-	print := entryImprint(j.scope, j.id, &e)
-	err := w.exec(insertEntry, j.scope, j.id, e.Revision, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), print.blob())
+	own := entryImprint(j.scope, j.id, &e)
+	err := w.exec(insertEntry, j.scope, j.id, e.Revision, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), own.blob())
 	if err != nil {
 		return during(err, "journal entry %s", e.ID)
 	}

@@ -100,11 +100,11 @@ func (v view) allArtifacts(scope governance.Scope, r scopeRow, emit func(*store.
 // artifacts emits the artifacts that a query finds.
 func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...any) error {
 	return v.each(func(rows *sql.Rows) error {
-		a, print, err := readArtifact(rows)
+		a, own, err := readArtifact(rows)
 		if err != nil {
 			return err
 		}
-		if !same(artifactImprint(a.Seq, int64(a.Version), a), print) {
+		if !same(artifactImprint(a.Seq, int64(a.Version), a), own) {
 			return damaged("artifact %s", a.ID)
 		}
 		a.Seq &= placeMask
@@ -114,17 +114,17 @@ func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...
 }
 
 // readArtifact returns the artifact in a row; its place and its version are keys.
-func readArtifact(rows *sql.Rows) (_ *store.Artifact, print imprint, _ error) {
+func readArtifact(rows *sql.Rows) (_ *store.Artifact, own imprint, _ error) {
 	a := new(store.Artifact)
 	var created, updated int64
 	var expires sql.NullInt64
 	err := rows.Scan(&a.Seq, &a.ID, &a.Version, &a.Class, &a.Status, &a.Pinned, &a.Content, &a.About, &a.Bytes, &a.Tokens,
-		&a.Encoding, &a.Source, &created, &updated, &expires, &a.Address, (*[]byte)(&a.Gate), &print)
+		&a.Encoding, &a.Source, &created, &updated, &expires, &a.Address, (*[]byte)(&a.Gate), &own)
 	a.Created, a.Updated = timeOf(created), timeOf(updated)
 	if expires.Valid {
 		a.Expires = timeOf(expires.Int64)
 	}
-	return a, print, err
+	return a, own, err
 }
 
 // Pick implements [store.Artifacts].
@@ -304,12 +304,12 @@ func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) er
 func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.Outcome, error) {
 	o := store.Outcome{Manifest: manifest}
 	var millis int64
-	var print imprint
-	if err := rows.Scan(&o.Version, &o.Actor, &millis, (*[]byte)(&o.Data), &print); err != nil {
+	var own imprint
+	if err := rows.Scan(&o.Version, &o.Actor, &millis, (*[]byte)(&o.Data), &own); err != nil {
 		return o, err
 	}
 	o.Time = timeOf(millis)
-	if !same(outcomeImprint(int64(o.Version), key, &o), print) {
+	if !same(outcomeImprint(int64(o.Version), key, &o), own) {
 		return o, damaged("an outcome of manifest %s", manifest)
 	}
 	o.Version &= placeMask
@@ -319,8 +319,8 @@ func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.Outcome, err
 // scanManifest returns the manifest in a row, if it is as it was written, and how many
 // outcomes it has; its version is its key.
 func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
-	m, print, outcomes, err := readManifest(rows, more...)
-	if err == nil && !same(manifestImprint(int64(m.Version), m), print) {
+	m, own, outcomes, err := readManifest(rows, more...)
+	if err == nil && !same(manifestImprint(int64(m.Version), m), own) {
 		err = damaged("manifest %s", m.ID)
 	}
 	if err != nil {
@@ -329,20 +329,20 @@ func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
 	return m, outcomes, nil
 }
 
-func readManifest(rows *sql.Rows, more ...any) (_ *store.Manifest, print imprint, outcomes int, _ error) {
+func readManifest(rows *sql.Rows, more ...any) (_ *store.Manifest, own imprint, outcomes int, _ error) {
 	var m store.Manifest
 	var created int64
 	var seal sql.RawBytes // until the next row
-	dest := append([]any{&m.ID, &m.Version, &m.Session, &created, &m.Format, &m.Tier, &m.Budget, &m.Total, &seal, &print, &outcomes}, more...)
+	dest := append([]any{&m.ID, &m.Version, &m.Session, &created, &m.Format, &m.Tier, &m.Budget, &m.Total, &seal, &own, &outcomes}, more...)
 	err := rows.Scan(dest...)
 	if err == nil && len(seal) != digest.Size {
 		err = fmt.Errorf("manifest %s: its seal has %d bytes: %w", m.ID, len(seal), store.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, print, 0, err
+		return nil, own, 0, err
 	}
 	m.Created, m.Seal = timeOf(created), digest.Digest(seal)
-	return &m, print, outcomes, nil
+	return &m, own, outcomes, nil
 }
 
 // Manifests implements [store.Ledger].

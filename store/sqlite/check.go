@@ -30,9 +30,9 @@ func (c *checker) report(format string, args ...any) {
 
 // found reports an error that says that something is damaged or not there, and returns
 // every other. What was read otherwise would have failed with it, too.
-func (c *checker) found(err error, format string, args ...any) error {
+func (c *checker) found(err error, scope governance.Scope) error {
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
-		c.report("%s: %v", fmt.Sprintf(format, args...), err)
+		c.report("scope %s: %v", scope, err)
 		return nil
 	}
 	return err
@@ -150,10 +150,10 @@ func (c *checker) checkCells() error {
 		var scope governance.Scope
 		var id store.CellID
 		var row cellRow
-		if err := rows.Scan(&scope, &id, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.print); err != nil {
+		if err := rows.Scan(&scope, &id, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own); err != nil {
 			return err
 		}
-		if !same(cellImprint(scope, &row, id), row.print) {
+		if !same(cellImprint(scope, &row, id), row.own) {
 			c.report("scope %s: cell %s is not as it was written", scope, id)
 		}
 		if _, holds := row.cell(id); row.state != cellPurged && !holds {
@@ -169,9 +169,9 @@ func (c *checker) checkCells() error {
 func (c *checker) checkEdges() error {
 	totals := make(map[governance.Scope]imprint)
 	err := c.each(func(rows *sql.Rows) error {
-		scope, print, err := scanEdge(rows)
-		print.join(totals[scope])
-		totals[scope] = print
+		scope, own, err := scanEdge(rows)
+		own.join(totals[scope])
+		totals[scope] = own
 		return err
 	}, oldEdges)
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *checker) checkSessions() error {
 		return err
 	}
 	for _, k := range all {
-		if err := c.found(c.checkSession(k.scope, k.id), "scope %s", k.scope); err != nil {
+		if err := c.found(c.checkSession(k.scope, k.id), k.scope); err != nil {
 			return err
 		}
 	}
@@ -213,9 +213,9 @@ func (c *checker) checkSessions() error {
 		var doc int64
 		var scope governance.Scope
 		var ref store.Ref
-		var print imprint
-		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block, &print)
-		if err == nil && !same(docImprint(doc, scope, ref), print) {
+		var own imprint
+		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block, &own)
+		if err == nil && !same(docImprint(doc, scope, ref), own) {
 			c.report("scope %s: session %s: the index of block %s is not as it was written", scope, ref.Session, ref.Block)
 		}
 		return err
@@ -258,7 +258,7 @@ func (c *checker) checkScopes() error {
 func (c *checker) checkScope(scope governance.Scope) error {
 	r, err := c.scope(scope)
 	if err != nil || r.base == 0 {
-		return c.found(err, "scope %s", scope)
+		return c.found(err, scope)
 	}
 	held := 0
 	err = c.allArtifacts(scope, r, func(a *store.Artifact) error {
@@ -277,7 +277,7 @@ func (c *checker) checkScope(scope governance.Scope) error {
 	}
 	_, logErr := c.log(r, 0)
 	for _, err := range []error{err, listErr, logErr} {
-		if err := c.found(err, "scope %s", scope); err != nil {
+		if err := c.found(err, scope); err != nil {
 			return err
 		}
 	}
@@ -286,7 +286,7 @@ func (c *checker) checkScope(scope governance.Scope) error {
 			_, err := c.manifest(rows)
 			return err
 		}, selectManifest, r.base, id)
-		if err := c.found(err, "scope %s", scope); err != nil {
+		if err := c.found(err, scope); err != nil {
 			return err
 		}
 	}

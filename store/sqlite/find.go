@@ -63,12 +63,12 @@ func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []
 			}
 			var ref store.Ref
 			var of governance.Scope
-			var print imprint
-			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &print)
+			var own imprint
+			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
-			if !same(docImprint(doc, of, ref), print) {
+			if !same(docImprint(doc, of, ref), own) {
 				return damaged("the index of blocks")
 			}
 			if of != scope {

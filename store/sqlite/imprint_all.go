@@ -66,17 +66,17 @@ func imprintCells(w *writer) error {
 		if err := rows.Scan(&row, &scope, &id, &c.kind, &c.state, &c.commitment); err != nil {
 			return err
 		}
-		print := cellImprint(scope, &c, id)
-		return w.exec(imprintCell, row, print.blob())
+		own := cellImprint(scope, &c, id)
+		return w.exec(imprintCell, row, own.blob())
 	}, oldCells)
 }
 
 func imprintEdges(w *writer) error {
 	totals := make(map[governance.Scope]imprint)
 	err := w.each(func(rows *sql.Rows) error {
-		scope, print, err := scanEdge(rows)
-		print.join(totals[scope])
-		totals[scope] = print
+		scope, own, err := scanEdge(rows)
+		own.join(totals[scope])
+		totals[scope] = own
 		return err
 	}, oldEdges)
 	for scope, total := range totals {
@@ -88,7 +88,7 @@ func imprintEdges(w *writer) error {
 }
 
 // scanEdge returns the scope and the imprint of the edge in a row.
-func scanEdge(rows *sql.Rows) (scope governance.Scope, print imprint, err error) {
+func scanEdge(rows *sql.Rows) (scope governance.Scope, own imprint, err error) {
 	var e store.Edge
 	err = rows.Scan(&scope, &e.Derived, &e.Source, &e.Rel)
 	return scope, edgeImprint(scope, &e), err
@@ -101,8 +101,8 @@ func imprintSessions(w *writer) error {
 		if err != nil {
 			return err
 		}
-		print := headImprint(scope, h)
-		if err := w.exec(imprintSession, scope, h.ID, print.blob()); err != nil {
+		own := headImprint(scope, h)
+		if err := w.exec(imprintSession, scope, h.ID, own.blob()); err != nil {
 			return err
 		}
 		return imprintLists(w, scope, h.ID)
@@ -141,9 +141,9 @@ func imprintLists(w *writer, scope governance.Scope, id transcript.SessionID) er
 		if err != nil {
 			return err
 		}
-		print := blockImprint(scope, id, b, tools)
-		total.blocks.join(print)
-		return w.exec(imprintBlock, scope, id, b.ID, print.blob())
+		own := blockImprint(scope, id, b, tools)
+		total.blocks.join(own)
+		return w.exec(imprintBlock, scope, id, b.ID, own.blob())
 	}, selectBlocks, scope, id)
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func imprintEntries(w *writer) error {
 			return err
 		}
 		e.Time = timeOf(millis)
-		print := entryImprint(scope, id, &e)
-		return w.exec(imprintEntry, scope, id, e.Revision, print.blob())
+		own := entryImprint(scope, id, &e)
+		return w.exec(imprintEntry, scope, id, e.Revision, own.blob())
 	}, oldEntries)
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func imprintEntries(w *writer) error {
 			return err
 		}
 		e.Time = timeOf(millis)
-		print := logImprint(key, &e)
-		return w.exec(imprintLog, key, print.blob())
+		own := logImprint(key, &e)
+		return w.exec(imprintLog, key, own.blob())
 	}, oldLog)
 }
 
@@ -191,8 +191,8 @@ func imprintDocs(w *writer) error {
 		if err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block); err != nil {
 			return err
 		}
-		print := docImprint(doc, scope, ref)
-		return w.exec(updateDoc, doc, print.blob(), sums[doc])
+		own := docImprint(doc, scope, ref)
+		return w.exec(updateDoc, doc, own.blob(), sums[doc])
 	}, oldDocs)
 }
 
@@ -217,8 +217,8 @@ func imprintArtifacts(w *writer) error {
 		if err != nil {
 			return err
 		}
-		print := artifactImprint(a.Seq, int64(a.Version), a)
-		return w.exec(imprintArtifact, a.Seq, print.blob(), sums[a.Seq])
+		own := artifactImprint(a.Seq, int64(a.Version), a)
+		return w.exec(imprintArtifact, a.Seq, own.blob(), sums[a.Seq])
 	}, oldArtifacts)
 }
 
@@ -234,8 +234,8 @@ func imprintManifests(w *writer) error {
 		if err := w.each(collectUses(&docs, &m.Uses), selectUses, key); err != nil {
 			return err
 		}
-		print, bodyPrint, uses := manifestImprint(key, m), bodyImprint(key, body), usesImprint(key, docs, m.Uses)
-		return w.exec(insertManifestImprint, key, print.blob(), bodyPrint.blob(), uses.blob())
+		own, bodyPrint, uses := manifestImprint(key, m), bodyImprint(key, body), usesImprint(key, docs, m.Uses)
+		return w.exec(insertManifestImprint, key, own.blob(), bodyPrint.blob(), uses.blob())
 	}, oldManifests)
 	if err != nil {
 		return err
@@ -247,8 +247,8 @@ func imprintManifests(w *writer) error {
 			return err
 		}
 		o.Time = timeOf(millis)
-		print := outcomeImprint(key, manifest, &o)
-		if err := w.exec(imprintOutcome, key, print.blob()); err != nil {
+		own := outcomeImprint(key, manifest, &o)
+		if err := w.exec(imprintOutcome, key, own.blob()); err != nil {
 			return err
 		}
 		return w.exec(countOutcome, manifest)
@@ -261,8 +261,8 @@ func imprintTokens(w *writer) error {
 		if err != nil {
 			return err
 		}
-		print := tokenImprint(&r.Token, r.scopes, r.permissions)
-		return w.exec(imprintToken, r.ID, print.blob())
+		own := tokenImprint(&r.Token, r.scopes, r.permissions)
+		return w.exec(imprintToken, r.ID, own.blob())
 	}, selectTokens)
 }
 

@@ -116,8 +116,8 @@ func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head
 
 // scanHead returns the head in a row, if it is as it was written.
 func scanHead(scope governance.Scope, scan func(dest ...any) error) (*store.Head, error) {
-	h, print, err := readHead(scan)
-	if err == nil && !same(headImprint(scope, h), print) {
+	h, own, err := readHead(scan)
+	if err == nil && !same(headImprint(scope, h), own) {
 		err = damaged("the head of session %s", h.ID)
 	}
 	if err != nil {
@@ -126,13 +126,13 @@ func scanHead(scope governance.Scope, scan func(dest ...any) error) (*store.Head
 	return h, nil
 }
 
-func readHead(scan func(dest ...any) error) (_ *store.Head, print imprint, _ error) {
+func readHead(scan func(dest ...any) error) (_ *store.Head, own imprint, _ error) {
 	var h store.Head
 	var created, updated int64
 	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
-		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated, &print)
+		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated, &own)
 	h.Created, h.Updated = timeOf(created), timeOf(updated)
-	return &h, print, err
+	return &h, own, err
 }
 
 // Head implements [store.Sessions].
@@ -225,8 +225,8 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 	var all imprint
 	var damage error // the first
 	err = v.each(func(rows *sql.Rows) error {
-		b, print, err := scanBlock(scope, id, rows, cells)
-		all.join(print)
+		b, own, err := scanBlock(scope, id, rows, cells)
+		all.join(own)
 		if errors.Is(err, store.ErrCorrupt) {
 			damage = cmp.Or(damage, err)
 			return nil
@@ -243,25 +243,25 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 // scanBlock returns the block in a row, if it is as it was written, given the cells of
 // all blocks.
 func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (*store.Block, imprint, error) {
-	b, tools, print, err := readBlock(rows, cells)
+	b, tools, own, err := readBlock(rows, cells)
 	if err != nil {
-		return nil, print, err
+		return nil, own, err
 	}
-	if !same(blockImprint(scope, id, b, tools), print) {
-		return nil, print, damaged("block %s of session %s", b.ID, id)
+	if !same(blockImprint(scope, id, b, tools), own) {
+		return nil, own, damaged("block %s of session %s", b.ID, id)
 	}
 	if err := json.Unmarshal([]byte(tools), &b.Tools); err != nil {
-		return nil, print, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
+		return nil, own, fmt.Errorf("block %s: tools: %w: %w", b.ID, store.ErrCorrupt, err)
 	}
-	return b, print, nil
+	return b, own, nil
 }
 
 // readBlock returns the block in a row, and its tools as they are stored.
-func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, print imprint, _ error) {
+func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, own imprint, _ error) {
 	var b store.Block
-	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, &b.Pinned, &b.Off, &print)
+	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, &b.Pinned, &b.Off, &own)
 	b.Cells = cells[b.ID]
-	return &b, tools, print, err
+	return &b, tools, own, err
 }
 
 // collectCells collects the cells of blocks, in order.
@@ -331,14 +331,14 @@ func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, em
 		var place int
 		var own bool
 		var row cellRow
-		if err := rows.Scan(&place, &own, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.print); err != nil {
+		if err := rows.Scan(&place, &own, &row.state, &row.kind, &row.commitment, &row.salt, &row.body, &row.own); err != nil {
 			return err
 		}
 		if place != next {
 			return missing(next)
 		}
 		next++
-		if !own || !same(cellImprint(scope, &row, ids[place]), row.print) {
+		if !own || !same(cellImprint(scope, &row, ids[place]), row.own) {
 			return fmt.Errorf("%s: %w", s.path, damaged("cell %s", ids[place]))
 		}
 		if row.state == cellPurged && len(row.commitment) == digest.Size {
@@ -372,7 +372,7 @@ type cellRow struct {
 	state            string
 	commitment, salt sql.RawBytes // until the next row
 	body             []byte
-	print            imprint
+	own              imprint
 }
 
 // The states of a cell that this driver knows.
@@ -476,12 +476,12 @@ func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imp
 	err = v.each(func(rows *sql.Rows) error {
 		var e store.Entry
 		var millis int64
-		var print imprint
-		if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data), &print); err != nil {
+		var own imprint
+		if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data), &own); err != nil {
 			return err
 		}
 		e.Time = time.UnixMilli(millis).UTC()
-		intact := same(printOf(&e), print)
+		intact := same(printOf(&e), own)
 		e.Revision &= placeMask
 		if !intact || e.Revision != next {
 			return damaged("the journal, at entry %d,", next)

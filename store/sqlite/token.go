@@ -25,9 +25,9 @@ func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
 		return err
 	}
 	err = s.submit(&job{ctx: ctx, write: func(w *writer) error {
-		print := tokenImprint(t, string(scopes), string(permissions))
+		own := tokenImprint(t, string(scopes), string(permissions))
 		err := w.exec(insertToken, t.ID, t.Hash, t.Actor, string(scopes), string(permissions), t.Note,
-			t.Created.UnixMilli(), millisOf(t.Expires), millisOf(t.Revoked), print.blob())
+			t.Created.UnixMilli(), millisOf(t.Expires), millisOf(t.Revoked), own.blob())
 		if err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 		intact := row.intact()
 		row.Revoked, row.Hash = at, make([]byte, store.HashSize)
 		if intact { // else nothing shall say that it is as it was written
-			row.print = tokenImprint(&row.Token, row.scopes, row.permissions)
+			row.own = tokenImprint(&row.Token, row.scopes, row.permissions)
 		}
-		return w.exec(revokeToken, id, at.UnixMilli(), row.print.blob(), row.Hash)
+		return w.exec(revokeToken, id, at.UnixMilli(), row.own.blob(), row.Hash)
 	}})
 	return s.ofToken(id, err)
 }
@@ -101,19 +101,19 @@ type tokenRow struct {
 	store.Token
 
 	scopes, permissions string
-	print               imprint
+	own                 imprint
 }
 
 // intact reports whether the row is as it was written.
 func (r *tokenRow) intact() bool {
-	return same(tokenImprint(&r.Token, r.scopes, r.permissions), r.print)
+	return same(tokenImprint(&r.Token, r.scopes, r.permissions), r.own)
 }
 
 func readToken(scan func(dest ...any) error) (*tokenRow, error) {
 	var r tokenRow
 	var created int64
 	var expires, revoked sql.NullInt64
-	err := scan(&r.ID, &r.Hash, &r.Actor, &r.scopes, &r.permissions, &r.Note, &created, &expires, &revoked, &r.print)
+	err := scan(&r.ID, &r.Hash, &r.Actor, &r.scopes, &r.permissions, &r.Note, &created, &expires, &revoked, &r.own)
 	if err != nil {
 		return nil, err
 	}

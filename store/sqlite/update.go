@@ -69,8 +69,8 @@ func (w *writer) update(j *update) error {
 		return err
 	}
 	e := &j.u.Entry
-	print := logImprint(j.key(), e)
-	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), print.blob())
+	own := logImprint(j.key(), e)
+	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), own.blob())
 	if err != nil {
 		return during(err, "entry %s", e.ID)
 	}
@@ -115,10 +115,10 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 	if err := w.countHeld(j, &a.Artifact, held); err != nil {
 		return err
 	}
-	print := artifactImprint(doc, j.key(), &a.Artifact)
+	own := artifactImprint(doc, j.key(), &a.Artifact)
 	args := []any{
 		doc, a.ID, j.key(), a.Class, a.Status, a.Pinned, a.Content, a.About, a.Bytes, a.Tokens,
-		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), print.blob(),
+		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), own.blob(),
 	}
 	if a.At == 0 {
 		err = w.exec(insertArtifact, append(args, j.scope)...)
@@ -166,8 +166,8 @@ func (w *writer) purge(j *update) error {
 			err = store.ErrNotFound
 		}
 		if err == nil {
-			print := cellImprint(j.scope, &row, id)
-			err = w.exec(purgeCell, j.scope, id, print.blob())
+			own := cellImprint(j.scope, &row, id)
+			err = w.exec(purgeCell, j.scope, id, own.blob())
 		}
 		if err != nil {
 			return fmt.Errorf("purge: cell %s: %w", id, err)
@@ -232,8 +232,8 @@ func (w *writer) addManifest(j *update) error {
 			return during(err, "manifest %s: artifact %s", m.ID, id)
 		}
 	}
-	print, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs, m.Uses)
-	if err := w.exec(insertManifestImprint, j.key(), print.blob(), body.blob(), uses.blob()); err != nil {
+	own, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs, m.Uses)
+	if err := w.exec(insertManifestImprint, j.key(), own.blob(), body.blob(), uses.blob()); err != nil {
 		return err
 	}
 	return w.exec(countToScope, j.base)
@@ -251,8 +251,8 @@ func (w *writer) addOutcome(j *update) error {
 	if err != nil {
 		return fmt.Errorf("outcome: manifest %s: %w", o.Manifest, err)
 	}
-	print := outcomeImprint(j.key(), manifest, o)
-	err = w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data), print.blob())
+	own := outcomeImprint(j.key(), manifest, o)
+	err = w.exec(insertOutcome, j.key(), manifest, o.Actor, o.Time.UnixMilli(), document(o.Data), own.blob())
 	if err != nil {
 		return err
 	}
