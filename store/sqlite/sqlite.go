@@ -29,7 +29,11 @@
 //
 // # What may be found where
 //
-// The text of a cell is checked against its commitment whenever it is read.
+// The text of a cell is checked against its commitment whenever it is read, and each row
+// and each list against an imprint that was made when it was written: what is not as it
+// was written, or is missing, is a [store.ErrCorrupt]. The one exception is the index of
+// words: what is missing in it hides a hit, and only Check tells.
+//
 // The index of words holds no text that could be read back, but it does hold
 // the words: treat the file as you treat what is in it.
 //
