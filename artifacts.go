@@ -450,7 +450,36 @@ func (e *Engine) Purge(ctx context.Context, scope governance.Scope, ids ...strin
 type family struct {
 	rows  []store.Artifact // the named first
 	named int
-	cells []store.CellID // sorted
+	cells []store.CellID // sorted, once it is complete
+
+	known map[store.ArtifactID]bool
+	has   map[store.CellID]bool
+	fresh []store.CellID // whose descendants are still to be found
+}
+
+func newFamily() *family {
+	return &family{known: make(map[store.ArtifactID]bool), has: make(map[store.CellID]bool)}
+}
+
+// add adds cells to a family.
+func (f *family) add(cells ...store.CellID) {
+	for _, c := range cells {
+		if !f.has[c] {
+			f.has[c], f.fresh = true, append(f.fresh, c)
+		}
+	}
+}
+
+// join adds an artifact to a family, with all of its versions.
+func (e *Engine) join(ctx context.Context, scope governance.Scope, f *family, a *store.Artifact) error {
+	if f.known[a.ID] {
+		return nil
+	}
+	f.known[a.ID] = true
+	f.rows = append(f.rows, *a)
+	own, err := e.versions(ctx, scope, a)
+	f.add(own...)
+	return err
 }
 
 // lineage returns the family of the artifacts that are named or come from a
@@ -459,69 +488,58 @@ func (e *Engine) lineage(ctx context.Context, scope governance.Scope, ids []stri
 	if len(ids) == 0 && source == "" {
 		return nil, fmt.Errorf("%w: no artifact is named", ErrRequest)
 	}
-	f := &family{}
-	known := make(map[store.ArtifactID]bool)
-	cells := make(map[store.CellID]bool)
-	var fresh []store.CellID // whose descendants are still to be found
-	join := func(a *store.Artifact) error {
-		if known[a.ID] {
-			return nil
-		}
-		known[a.ID] = true
-		f.rows = append(f.rows, *a)
-		own, err := e.versions(ctx, scope, a)
-		for _, c := range own {
-			if !cells[c] {
-				cells[c], fresh = true, append(fresh, c)
-			}
-		}
-		return err
-	}
+	f := newFamily()
 	if len(ids) > 0 {
 		rows, err := e.named(ctx, scope, ids)
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows {
-			if err := join(&rows[i]); err != nil {
+			if err := e.join(ctx, scope, f, &rows[i]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if source != "" {
-		if err := e.eachFrom(ctx, scope, source, join); err != nil {
+		err := e.eachFrom(ctx, scope, source, func(a *store.Artifact) error { return e.join(ctx, scope, f, a) })
+		if err != nil {
 			return nil, err
 		}
 	}
 	if f.named = len(f.rows); f.named == 0 {
 		return nil, fmt.Errorf("%s: %w", strings.TrimSpace("artifacts from "+source), store.ErrNotFound)
 	}
-	// A memory that was made from another may have versions of its own, from
-	// which more was made: so this goes on until nothing is new.
-	for len(fresh) > 0 {
-		derived, err := e.store.Derived(ctx, scope, fresh)
+	return f, e.descend(ctx, scope, f)
+}
+
+// descend adds to a family what was made from it. A memory that was made from another
+// may have versions of its own, from which more was made: so this goes on until nothing
+// is new.
+func (e *Engine) descend(ctx context.Context, scope governance.Scope, f *family) error {
+	for len(f.fresh) > 0 {
+		derived, err := e.store.Derived(ctx, scope, f.fresh)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(derived) == 0 {
 			break // a Pick without cells would be one of everything
 		}
-		fresh = nil
+		f.fresh = nil
 		for _, c := range derived {
-			cells[c] = true
+			f.has[c] = true
 		}
 		made, err := e.store.Pick(ctx, scope, &store.Pick{Cells: derived}, max(1, len(derived)))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range made {
-			if err := join(&made[i]); err != nil {
-				return nil, err
+			if err := e.join(ctx, scope, f, &made[i]); err != nil {
+				return err
 			}
 		}
 	}
-	f.cells = slices.Sorted(maps.Keys(cells))
-	return f, nil
+	f.cells = slices.Sorted(maps.Keys(f.has))
+	return nil
 }
 
 // eachFrom calls f for each artifact that comes from a source.

@@ -137,7 +137,7 @@ func (e *Engine) newSessionID() (transcript.SessionID, error) {
 // there is one.
 func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *ContractRequest, legacy *contract.State) (*ContractResult, error) {
 	h := &held{session: &transcript.Session{ID: req.Session}, head: &store.Head{ID: req.Session}, agreed: &agreement{state: new(contract.State)}}
-	head, err := e.store.Head(ctx, scope, req.Session)
+	head, err := e.head(ctx, scope, req.Session)
 	switch {
 	case err == nil:
 		h = &held{session: h.session, head: head}
@@ -324,7 +324,7 @@ func (e *Engine) amendment(scope governance.Scope, h *held, req *ContractRequest
 func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *contract.Report, err error) {
 	defer during("check the contract of session "+string(id), &err)
 
-	if _, err := e.store.Head(ctx, scope, id); err != nil {
+	if _, err := e.head(ctx, scope, id); err != nil {
 		return nil, err
 	}
 	lines, err := e.statements(ctx, scope, id)

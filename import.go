@@ -28,6 +28,10 @@ type ImportRequest struct {
 	// new: what is missing leaves the conversation.
 	Rewind bool `json:"rewind,omitempty"`
 
+	// Anew takes in a conversation that was purged, as if it had never been there. It
+	// takes the permission to erase, which is whose decision it was.
+	Anew bool `json:"anew,omitempty"`
+
 	title string // in place of what the conversation gives
 }
 
@@ -107,6 +111,12 @@ func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *Import
 
 func (e *Engine) importSession(ctx context.Context, scope governance.Scope, req *ImportRequest, s *transcript.Session) (*ImportResult, error) {
 	old, err := e.load(ctx, scope, s.ID)
+	if retired, ok := errors.AsType[*retiredError](err); ok && retired.status == store.StatusPurged {
+		if !req.Anew {
+			return nil, fmt.Errorf("%w: to take it in anew is a decision (carrel import --anew)", err)
+		}
+		old, err = e.purgedBefore(ctx, scope, s.ID)
+	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -238,7 +248,7 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 	c.Blocks = append(c.Blocks, m.off...)
 
 	what := about{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
-	if old != nil {
+	if old != nil && old.head.Status == "" {
 		was, err := e.about(ctx, scope, old.head)
 		if err != nil {
 			return nil, err

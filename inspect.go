@@ -14,6 +14,7 @@ import (
 // A SessionInfo is what is known of a session without reading it.
 type SessionInfo struct {
 	Session  transcript.SessionID `json:"session"`
+	Status   store.Status         `json:"status,omitempty"` // if it was removed or purged
 	Title    string               `json:"title,omitempty"`
 	Critical bool                 `json:"critical,omitempty"` // see [Engine.Mark]
 	Project  string               `json:"project,omitempty"`
@@ -32,7 +33,8 @@ type SessionInfo struct {
 }
 
 // Sessions returns the sessions of a scope, last updated first, limit at most;
-// 0 means all.
+// 0 means all. Those that were removed or purged are not among them: see
+// [Engine.RemovedSessions].
 func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int) (_ []SessionInfo, err error) {
 	defer during("list sessions", &err)
 
@@ -40,6 +42,9 @@ func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int
 	for h, err := range e.store.Heads(ctx, scope) {
 		if err != nil {
 			return nil, err
+		}
+		if h.Status != "" {
+			continue
 		}
 		heads = append(heads, h)
 		if len(heads) == limit {
@@ -63,11 +68,15 @@ func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int
 	return infos, nil
 }
 
-// Session returns what is known of one session.
+// Session returns what is known of one session, also if it was removed. One that was
+// purged is [ErrGone].
 func (e *Engine) Session(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionInfo, err error) {
 	defer during("session "+string(id), &err)
 
 	head, err := e.store.Head(ctx, scope, id)
+	if err == nil && head.Status == store.StatusPurged {
+		err = inUse(head)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +89,15 @@ func describeHead(h *store.Head, body []byte) (SessionInfo, error) {
 	if err != nil {
 		return SessionInfo{}, err
 	}
+	return sessionInfo(h, a), nil
+}
+
+func sessionInfo(h *store.Head, a *about) SessionInfo {
 	return SessionInfo{
-		Session: h.ID, Title: a.Title, Critical: a.Critical, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
+		Session: h.ID, Status: h.Status, Title: a.Title, Critical: a.Critical, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
 		Encoding: h.Encoding, Messages: h.Messages, Blocks: h.Blocks, Tokens: h.Tokens, Window: h.Window,
 		Bytes: h.Bytes, Revision: h.Revision, Created: h.Created, Updated: h.Updated,
-	}, nil
+	}
 }
 
 // A BlockInfo is one block of a session in a list.
@@ -290,6 +303,9 @@ func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
 func (e *Engine) Contract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ []string, err error) {
 	defer during("contract of session "+string(id), &err)
 
+	if _, err := e.head(ctx, scope, id); err != nil {
+		return nil, err
+	}
 	return e.statements(ctx, scope, id)
 }
 

@@ -79,13 +79,13 @@ const rereads = 20
 
 // load reads a session and decodes it.
 func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, error) {
-	head, err := e.store.Head(ctx, scope, id)
+	head, err := e.head(ctx, scope, id)
 	for range rereads {
 		if err != nil {
 			return nil, err
 		}
 		h, data, readErr := e.read(ctx, scope, head)
-		if head, err = e.store.Head(ctx, scope, id); err != nil || head.Revision != h.head.Revision {
+		if head, err = e.head(ctx, scope, id); err != nil || head.Revision != h.head.Revision {
 			continue // what was read is of several revisions, whatever is wrong with it
 		}
 		if readErr == nil {

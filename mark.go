@@ -39,7 +39,7 @@ func (e *Engine) Mark(ctx context.Context, scope governance.Scope, req *MarkRequ
 }
 
 func (e *Engine) mark(ctx context.Context, scope governance.Scope, req *MarkRequest) (*MarkResult, error) {
-	head, err := e.store.Head(ctx, scope, req.Session)
+	head, err := e.head(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -168,10 +168,11 @@ func (m *merge) name(s *transcript.Session, old *held, reg *register) {
 	}
 }
 
-// leave notes the blocks of the conversation that are in no window any more.
+// leave notes the blocks of the conversation that are in no window any more, also those
+// of one that was purged.
 func (m *merge) leave(reg *register) {
 	for i := range reg.known {
-		if k := &reg.known[i]; k.place >= 0 && !k.used {
+		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.off && !k.row.Off) {
 			k.row.Off = true
 			m.off = append(m.off, k.row)
 		}

@@ -121,7 +121,7 @@ func (e *Engine) recallSummary(ctx context.Context, scope governance.Scope, req 
 		switch {
 		case err != nil:
 			return nil, err
-		case h.Summary == "" || !strings.HasPrefix(string(summaryID(h.ID)), req.Block):
+		case h.Status != "" || h.Summary == "" || !strings.HasPrefix(string(summaryID(h.ID)), req.Block):
 			continue
 		case found != nil:
 			return nil, fmt.Errorf("%w: summary %s could be of session %s or %s", ErrAmbiguous, req.Block, found.ID, h.ID)
@@ -173,6 +173,9 @@ func (e *Engine) findBlock(ctx context.Context, scope governance.Scope, prefix s
 		}
 		return store.Ref{}, nil, fmt.Errorf("%w: block %s could be %s", ErrAmbiguous, prefix, strings.Join(ids, ", "))
 	}
+	if _, err := e.head(ctx, scope, refs[0].Session); err != nil {
+		return store.Ref{}, nil, err
+	}
 	for b, err := range e.store.Blocks(ctx, scope, refs[0].Session) {
 		if err != nil {
 			return store.Ref{}, nil, err
@@ -186,7 +189,7 @@ func (e *Engine) findBlock(ctx context.Context, scope governance.Scope, prefix s
 
 // FindSession returns the session that a word names: an id or the beginning of
 // one, or "@last", "@prev" or "-2" for the one updated last, before that, or
-// two before that.
+// two before that. One that was removed or purged is found by its id alone.
 func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, word string) (_ transcript.SessionID, err error) {
 	defer during("find session "+word, &err)
 
@@ -203,6 +206,8 @@ func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, word s
 		switch {
 		case err != nil:
 			return "", err
+		case byAge && h.Status != "":
+			continue
 		case byAge && i == nth:
 			return h.ID, nil
 		case !byAge && strings.HasPrefix(string(h.ID), word):

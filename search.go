@@ -2,6 +2,7 @@ package carrel
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -93,6 +94,9 @@ func (e *Engine) describe(ctx context.Context, scope governance.Scope, refs []st
 	var docs []retrieval.Document
 	for _, id := range sessions {
 		h, err := e.load(ctx, scope, id)
+		if _, ok := errors.AsType[*retiredError](err); ok {
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}

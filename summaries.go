@@ -28,7 +28,7 @@ type SummaryResult struct {
 func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SummaryResult, err error) {
 	defer during("summary of session "+string(id), &err)
 
-	head, err := e.store.Head(ctx, scope, id)
+	head, err := e.head(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ type CompressionState struct {
 func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *State, err error) {
 	defer during("state of session "+string(id), &err)
 
-	head, err := e.store.Head(ctx, scope, id)
+	head, err := e.head(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

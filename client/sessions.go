@@ -32,6 +32,30 @@ func (c *Client) Session(ctx context.Context, scope governance.Scope, id transcr
 	return do(ctx, c, scope, &api.Session, &api.SessionRequest{Session: id})
 }
 
+// RemovedSessions does [carrel.Engine.RemovedSessions] on the server.
+func (c *Client) RemovedSessions(ctx context.Context, scope governance.Scope) ([]carrel.SessionInfo, error) {
+	res, err := do(ctx, c, scope, &api.RemovedSessions, &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	return res.Items, nil
+}
+
+// RemoveSession does [carrel.Engine.RemoveSession] on the server.
+func (c *Client) RemoveSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionRemoval, error) {
+	return do(ctx, c, scope, &api.RemoveSession, &api.SessionRequest{Session: id})
+}
+
+// RestoreSession does [carrel.Engine.RestoreSession] on the server.
+func (c *Client) RestoreSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionRemoval, error) {
+	return do(ctx, c, scope, &api.RestoreSession, &api.SessionRequest{Session: id})
+}
+
+// PurgeSession does [carrel.Engine.PurgeSession] on the server.
+func (c *Client) PurgeSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionRemoval, error) {
+	return do(ctx, c, scope, &api.PurgeSession, &api.SessionRequest{Session: id})
+}
+
 // Import does [carrel.Engine.Import] on the server.
 func (c *Client) Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error) {
 	return do(ctx, c, scope, &api.Import, req)

@@ -33,8 +33,13 @@ func (c *Change) Validate() error {
 	if c.Items != nil && c.ItemsFrom < 0 {
 		return fmt.Errorf("items from %d on", c.ItemsFrom)
 	}
-	if c.Entry.ID == "" {
+	switch s := c.Head.Status; {
+	case c.Entry.ID == "":
 		return errors.New("the journal entry has no id")
+	case s != "" && s != StatusTombstoned && s != StatusPurged:
+		return fmt.Errorf("no session is %q", s)
+	case c.Erase && (s != StatusPurged || len(c.Statements)+len(c.Index) > 0):
+		return errors.New("what is erased is of a session that is purged, and nothing is added")
 	}
 	return nil
 }

@@ -142,6 +142,7 @@ type Block struct {
 type Head struct {
 	ID       transcript.SessionID // set by the store
 	Revision Revision             // set by the store
+	Status   Status               // empty if it is live, or else StatusTombstoned or StatusPurged
 	Format   string
 	Model    string
 	Encoding string // by which tokens were counted
@@ -178,6 +179,11 @@ type Change struct {
 	Index      []IndexEntry
 	Entry      Entry
 	Statements []string // to append to the contract, a line each
+
+	// Erase takes out what is text and in no cell: the lines of the contract, and what
+	// the blocks are findable by. It is for a session that is purged, whose cells an
+	// [Update] purges.
+	Erase bool
 }
 
 // An IndexEntry makes a block findable by a text. It replaces what the block
@@ -232,6 +238,10 @@ type Cells interface {
 	// Derived returns the cells that were made from some cells, directly or not,
 	// ordered by id. The given ones are not among them.
 	Derived(ctx context.Context, scope governance.Scope, ids []CellID) ([]CellID, error)
+
+	// Brought returns the cells that the changes of a session brought, ordered by id,
+	// whether or not anything refers to them still. For no session there are none.
+	Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]CellID, error)
 }
 
 // Journal keeps what happened.

@@ -27,8 +27,25 @@ var (
 	Session = Op[SessionRequest, carrel.SessionInfo]{Operation: Operation{
 		"session", get, "/sessions/{session}", read, "Say what is known of a session without reading it", "",
 	}}
+	RemovedSessions = Op[None, Page[carrel.SessionInfo]]{Operation: Operation{
+		"removed-sessions", get, "/removed/sessions", read, "List the sessions that were removed or purged, last updated first", "",
+	}}
+	RemoveSession = Op[SessionRequest, carrel.SessionRemoval]{Operation: Operation{
+		"remove-session", post, "/sessions/{session}/remove", erase, "Take a session out of use; restore-session brings it back", "",
+	}}
+	RestoreSession = Op[SessionRequest, carrel.SessionRemoval]{Operation: Operation{
+		"restore-session", post, "/sessions/{session}/restore", erase, "Bring back a session that was removed", "",
+	}}
+	PurgeSession = Op[SessionRequest, carrel.SessionRemoval]{Operation: Operation{
+		"purge-session", post, "/sessions/{session}/purge", erase, "Erase a session, and what was made from it, for good", "",
+	}}
 	Import = Op[carrel.ImportRequest, carrel.ImportResult]{Operation: Operation{
 		"import", post, "/sessions", write, "Take a conversation in", "",
+	}, Also: func(r *carrel.ImportRequest) []governance.Permission {
+		if r.Anew {
+			return []governance.Permission{erase}
+		}
+		return nil
 	}}
 	Append = Op[carrel.AppendRequest, carrel.ImportResult]{Operation: Operation{
 		"append", post, "/sessions/{session}/messages", write, "Add messages to the end of a session, or begin one", "",
@@ -219,7 +236,7 @@ var (
 
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
-	&Sessions, &FindSession, &Session, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
+	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
 	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,

@@ -99,6 +99,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
 	f.StringVar(&since, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
 	f.BoolVar(&in.rewind, "rewind", false, "take in a shorter copy of what is known")
+	f.BoolVar(&in.anew, "anew", false, "take in what was purged, as if it had never been there")
 	f.BoolVar(&watch, "watch", false, "go on importing what changes")
 	offerFormats(cmd, "from")
 	writes(cmd, &in.dry)
@@ -138,6 +139,7 @@ type importer struct {
 	since  time.Time
 	rewind bool
 	dry    bool
+	anew   bool
 }
 
 // A source is a file to import.
@@ -293,7 +295,7 @@ func (in *importer) file(ctx context.Context, f source) (*carrel.ImportResult, e
 	if name == "-" {
 		name = "stdin"
 	}
-	return in.Import(ctx, in.scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind})
+	return in.Import(ctx, in.scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind, Anew: in.anew})
 }
 
 // sum adds up the files of each format, in the order of the names.

@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // putFlags are what the command line says of the artifacts that are put.
@@ -322,6 +323,11 @@ func (r rehearsal) Update(ctx context.Context, scope governance.Scope, u *store.
 	}
 	v, err := r.Version(ctx, scope)
 	return v + 1, err
+}
+
+// Apply implements [store.Sessions].
+func (r rehearsal) Apply(_ context.Context, _ governance.Scope, _ transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	return at + 1, c.Validate()
 }
 
 // rehearse returns an engine that does as a's does, save that it writes

@@ -57,7 +57,7 @@ func TestTerminal(t *testing.T) {
 	}
 	wants(run("import", sample(t, "claude.jsonl"), "--color", "never"), "format ", "claudecode      1 ")
 	sessions := run("sessions", "--color", "never")
-	wants(sessions, "session   updated", "5f0c2a7e  0 min ", "…\n")
+	wants(sessions, "session   used   project", "5f0c2a7e  0 min  lantern ", "…\n")
 	for line := range strings.Lines(sessions) {
 		if n := columns(strings.TrimSuffix(line, "\n")); n > 72 {
 			t.Errorf("%d columns in %q, want at most 72", n, line)

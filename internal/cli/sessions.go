@@ -2,19 +2,29 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // headline returns what tells a session from others.
 func headline(s *carrel.SessionInfo) string { return cmp.Or(s.Title, s.Project, s.File) }
 
-// marked returns a headline with the mark of a session in front.
+// marked returns a headline with the mark of a session in front, or what became of it.
 func marked(s *carrel.SessionInfo) string {
+	switch s.Status {
+	case store.StatusTombstoned:
+		return strings.TrimSpace("[removed] " + headline(s))
+	case store.StatusPurged:
+		return "[purged]"
+	case store.StatusLive, store.StatusHeld, store.StatusRejected, store.StatusRefuted: // which no session is
+	}
 	if s.Critical {
 		return "[critical] " + headline(s)
 	}
@@ -24,9 +34,10 @@ func marked(s *carrel.SessionInfo) string {
 func newSessions(_ *Env, g *globals) *cobra.Command {
 	var limit int
 	var project string
+	var removed bool
 	list := func(cmd *cobra.Command, _ []string) error {
 		return g.with(cmd.Context(), false, func(a *access) error {
-			infos, err := a.Sessions(cmd.Context(), a.scope, 0)
+			infos, err := a.sessions(cmd.Context(), removed)
 			if err != nil {
 				return err
 			}
@@ -35,10 +46,10 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 				infos = infos[:min(limit, len(infos))]
 			}
 			return g.result(document{"sessions", map[string]any{"sessions": infos}, "sessions"}, func(p *page) {
-				t := &table{head: []string{"session", "updated", "format", "messages", "tokens", "window", "title"}}
+				t := &table{head: []string{"session", "used", "project", "messages", "tokens", "window", "title"}}
 				for i := range infos {
 					s := &infos[i]
-					t.add(s.Session, p.when(s.Updated, g.clock()()), s.Format, s.Messages, s.Tokens, s.Window, marked(s))
+					t.add(s.Session, p.when(s.Updated, g.clock()()), baseOf(s.Project), s.Messages, s.Tokens, s.Window, marked(s))
 				}
 				if len(infos) > 0 {
 					p.table(t)
@@ -47,22 +58,38 @@ func newSessions(_ *Env, g *globals) *cobra.Command {
 		})
 	}
 	cmd := &cobra.Command{
-		Use:   "sessions [list|show|mark]",
+		Use:   "sessions [list|show|mark|rm|purge]",
 		Short: "List the conversations that are stored",
-		Long: `Sessions lists the conversations that are stored, last updated first, with the
-tokens that were imported and those in the window now.`,
+		Long: `Sessions lists the conversations that are stored, last used first: when that was,
+the name of the directory that they were held in, the tokens that were imported and
+those in the window now. With --removed it lists those that were removed or purged.`,
 		Args: cobra.NoArgs,
 		RunE: list,
 	}
 	flags := func(c *cobra.Command) {
 		c.Flags().IntVar(&limit, "limit", 0, "list `n` at most")
+		c.Flags().BoolVar(&removed, "removed", false, "list those that were removed or purged")
 		c.Flags().StringVar(&project, "project", "", "list those of a working `directory` only, or of one below it")
 	}
 	flags(cmd)
 	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Args: cobra.NoArgs, RunE: list}
 	flags(sub)
-	cmd.AddCommand(sub, newSessionsShow(g), newSessionsMark(g))
+	cmd.AddCommand(sub, newSessionsShow(g), newSessionsMark(g), newSessionsRemove(g), newSessionsPurge(g))
 	return cmd
+}
+
+// sessions returns the sessions that are in use, or those that are not.
+func (a *access) sessions(ctx context.Context, removed bool) ([]carrel.SessionInfo, error) {
+	if removed {
+		return a.RemovedSessions(ctx, a.scope)
+	}
+	return a.Sessions(ctx, a.scope, 0)
+}
+
+// baseOf returns the name of a directory, whichever system its path is of.
+func baseOf(path string) string {
+	path = strings.TrimRight(path, `/\`)
+	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
 // ofProject returns the sessions of a working directory and those below it.

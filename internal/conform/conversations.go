@@ -21,6 +21,7 @@ var conversations = []check{
 	{"What is untouched goes out as it came in, in every format", untouched},
 	{"What is imported again changes nothing, and what grew is added", importedAgain},
 	{"Sessions are listed, and found by what they are called", sessionsAreFound},
+	{"A session is removed and restored, or purged for good", sessionsGo},
 	{"Messages are appended byte for byte, where they belong", appended},
 	{"A conversation goes out in the format of another provider, valid", converted},
 	{"Every block is recalled byte for byte", recalled},
@@ -115,6 +116,44 @@ func sessionsAreFound(w *world) {
 	w.same("one session", *one, all[1])
 	_, err := w.FindSession(w.ctx(), w.in, "none-of-these")
 	w.fails("a word that names nothing", err, store.ErrNotFound)
+}
+
+func sessionsGo(w *world) {
+	f := forms()[0]
+	in, other := w.load(f), w.load(forms()[1])
+	block := w.list(in.Session).Blocks[0].ID
+	listed := func(want ...id) {
+		w.Helper()
+		var ids []id
+		for _, s := range try(w.Sessions(w.ctx(), w.in, 0)).must(w) {
+			ids = append(ids, s.Session)
+		}
+		w.same("sessions", slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(want)))
+	}
+	res := try(w.RemoveSession(w.ctx(), w.in, in.Session)).must(w)
+	w.holds(res.Status == store.StatusTombstoned && res.Op != "", "%+v", res)
+	listed(other.Session)
+	removed := try(w.RemovedSessions(w.ctx(), w.in)).must(w)
+	w.holds(len(removed) == 1 && removed[0].Session == in.Session && removed[0].Status == store.StatusTombstoned, "%+v", removed)
+	_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
+	w.fails("recall of what was removed", err, carrel.ErrPolicy)
+
+	res = try(w.RestoreSession(w.ctx(), w.in, in.Session)).must(w)
+	w.holds(res.Status == store.StatusLive, "%+v", res)
+	listed(in.Session, other.Session)
+	_, err = w.RestoreSession(w.ctx(), w.in, in.Session)
+	w.fails("restore of what was not removed", err, carrel.ErrRequest)
+
+	res = try(w.PurgeSession(w.ctx(), w.in, in.Session)).must(w)
+	w.holds(res.Status == store.StatusPurged && res.Cells > 0 && res.Op != "", "%+v", res)
+	listed(other.Session)
+	_, err = w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
+	w.fails("recall of what was purged", err, carrel.ErrGone)
+	_, err = w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})
+	w.fails("import of what was purged", err, carrel.ErrGone)
+	again := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk()), Anew: true})).must(w)
+	w.same("session", again.Session, in.Session)
+	listed(in.Session, other.Session)
 }
 
 func appended(w *world) {

@@ -59,6 +59,10 @@ type Conversations interface {
 // Keeping is what becomes of a conversation as a whole.
 type Keeping interface {
 	Session(ctx, scope, id) (*carrel.SessionInfo, error)
+	RemovedSessions(ctx, scope) ([]carrel.SessionInfo, error)
+	RemoveSession(ctx, scope, id) (*carrel.SessionRemoval, error)
+	RestoreSession(ctx, scope, id) (*carrel.SessionRemoval, error)
+	PurgeSession(ctx, scope, id) (*carrel.SessionRemoval, error)
 }
 
 // Windows are made smaller, and back.

@@ -98,6 +98,22 @@ func (m *mirror) Session(x ctx, s scope, a id) (*carrel.SessionInfo, error) {
 	return both(m, "Session", func(j Jobs) (*carrel.SessionInfo, error) { return j.Session(x, s, a) })
 }
 
+func (m *mirror) RemovedSessions(x ctx, s scope) ([]carrel.SessionInfo, error) {
+	return both(m, "RemovedSessions", func(j Jobs) ([]carrel.SessionInfo, error) { return j.RemovedSessions(x, s) })
+}
+
+func (m *mirror) RemoveSession(x ctx, s scope, a id) (*carrel.SessionRemoval, error) {
+	return both(m, "RemoveSession", func(j Jobs) (*carrel.SessionRemoval, error) { return j.RemoveSession(x, s, a) })
+}
+
+func (m *mirror) RestoreSession(x ctx, s scope, a id) (*carrel.SessionRemoval, error) {
+	return both(m, "RestoreSession", func(j Jobs) (*carrel.SessionRemoval, error) { return j.RestoreSession(x, s, a) })
+}
+
+func (m *mirror) PurgeSession(x ctx, s scope, a id) (*carrel.SessionRemoval, error) {
+	return both(m, "PurgeSession", func(j Jobs) (*carrel.SessionRemoval, error) { return j.PurgeSession(x, s, a) })
+}
+
 func (m *mirror) Import(x ctx, s scope, a *carrel.ImportRequest) (*carrel.ImportResult, error) {
 	return both(m, "Import", func(j Jobs) (*carrel.ImportResult, error) { return j.Import(x, s, a) })
 }

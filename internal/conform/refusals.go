@@ -22,6 +22,8 @@ var refusals = []check{
 func notFound(w *world) {
 	for name, job := range map[string]func() error{
 		"session":        func() error { _, err := w.Session(w.ctx(), w.in, "none"); return err },
+		"remove session": func() error { _, err := w.RemoveSession(w.ctx(), w.in, "none"); return err },
+		"purge session":  func() error { _, err := w.PurgeSession(w.ctx(), w.in, "none"); return err },
 		"messages":       func() error { _, err := w.Messages(w.ctx(), w.in, "none"); return err },
 		"context":        func() error { _, err := w.Context(w.ctx(), w.in, "none", 0); return err },
 		"stats":          func() error { _, err := w.Stats(w.ctx(), w.in, "none"); return err },

@@ -81,6 +81,10 @@ func (e engine) sessions(ctx context.Context, scope governance.Scope, req *api.S
 	}, req.Cursor)
 }
 
+func (e engine) removedSessions(ctx context.Context, scope governance.Scope, _ *api.None) (*api.Page[carrel.SessionInfo], error) {
+	return whole(e.RemovedSessions(ctx, scope))
+}
+
 func (e engine) findSession(ctx context.Context, scope governance.Scope, req *api.WordRequest) (*api.SessionResult, error) {
 	id, err := e.FindSession(ctx, scope, req.Word)
 	if err != nil {

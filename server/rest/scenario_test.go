@@ -210,6 +210,11 @@ func (s *scenario) playErasure() {
 	must[carrel.RemovalResult](s, &api.Refute.Operation, fields{"ids": []string{b}})
 	must[carrel.RemovalResult](s, &api.Purge.Operation, fields{"ids": []string{b}})
 	must[carrel.RemovalResult](s, &api.CollectStash.Operation, nil)
+	must[carrel.ImportResult](s, &api.Append.Operation, appended("to be erased"), "session", "short-lived")
+	must[carrel.SessionRemoval](s, &api.RemoveSession.Operation, nil, "session", "short-lived")
+	must[api.Page[carrel.SessionInfo]](s, &api.RemovedSessions.Operation, nil)
+	must[carrel.SessionRemoval](s, &api.RestoreSession.Operation, nil, "session", "short-lived")
+	must[carrel.SessionRemoval](s, &api.PurgeSession.Operation, nil, "session", "short-lived")
 	must[api.Page[carrel.Artifact]](s, &api.Artifacts.Operation, nil, "all", "true")
 	must[api.Page[json.RawMessage]](s, &api.Log.Operation, nil)
 	// What cannot be done: problems, too, are as the document says.

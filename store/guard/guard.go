@@ -13,8 +13,9 @@
 // [governance.Write], and in addition
 //
 //   - [governance.Erase] for what takes something out of use, brings such a thing back,
-//     or erases: artifacts that become tombstoned, refuted or purged, or were; cells
-//     that are purged; blocks that become purged;
+//     or erases: artifacts that become tombstoned, refuted or purged, or were; sessions
+//     that become tombstoned or purged, or were; cells that are purged; blocks that
+//     become purged;
 //   - [governance.Review] for what only a person may say: that a memory is verified, or
 //     what a verified one says; what becomes of a memory that the gate held, unless the
 //     gate itself lets it pass; and what somebody else is to have said.
@@ -34,6 +35,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -117,6 +119,15 @@ func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript
 	if err := g.mine(scope, &c.Entry); err != nil {
 		return 0, err
 	}
+	if at > 0 && c.Head.Status == "" { // which may bring back a session that was taken out
+		head, err := g.store.Head(ctx, scope, id)
+		if err == nil && head.Status != "" {
+			err = g.may(scope, governance.Erase)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // which the store says its own way
+			return 0, err
+		}
+	}
 	return g.store.Apply(ctx, scope, id, at, c)
 }
 
@@ -165,6 +176,14 @@ func (g *guard) Derived(ctx context.Context, scope governance.Scope, ids []store
 		return nil, err
 	}
 	return g.store.Derived(ctx, scope, ids)
+}
+
+// Brought implements [store.Cells].
+func (g *guard) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Brought(ctx, scope, id)
 }
 
 // Entries implements [store.Journal].

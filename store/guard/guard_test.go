@@ -38,7 +38,7 @@ func TestStore(t *testing.T) {
 var demands = map[string]governance.Permission{
 	"Apply": governance.Write, "Update": governance.Write,
 	"Head": governance.Read, "Heads": governance.Read, "Blocks": governance.Read, "Items": governance.Read,
-	"Cells": governance.Read, "Sources": governance.Read, "Derived": governance.Read,
+	"Cells": governance.Read, "Sources": governance.Read, "Derived": governance.Read, "Brought": governance.Read,
 	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Candidates": governance.Read,
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
@@ -245,6 +245,30 @@ func TestPurgedBlocks(t *testing.T) {
 		want := slices.Contains(set, governance.Write) && slices.Contains(set, governance.Erase)
 		if errors.Is(err, governance.ErrDenied) == want || want && err != nil {
 			t.Errorf("with %v: %v", set, err)
+		}
+	}
+}
+
+// A session is taken out of use, and brought back, only by one who may erase.
+func TestRetiredSessions(t *testing.T) {
+	for set := range subsets() {
+		for _, tt := range []struct{ from, to store.Status }{
+			{"", store.StatusTombstoned}, {"", store.StatusPurged}, {store.StatusTombstoned, ""}, {store.StatusTombstoned, store.StatusPurged}, {store.StatusPurged, ""},
+		} {
+			s := memory.New()
+			apply := func(s store.Store, at store.Revision, entry string, status store.Status) error {
+				c := &store.Change{Head: store.Head{Status: status}, Entry: store.Entry{ID: entry, Actor: actor}, Erase: status == store.StatusPurged}
+				_, err := s.Apply(t.Context(), scope, "s", at, c)
+				return err
+			}
+			if err := apply(s, 0, "op_1", tt.from); err != nil {
+				t.Fatal(err)
+			}
+			err := apply(granted(s, set...), 1, "op_2", tt.to)
+			want := slices.Contains(set, governance.Write) && slices.Contains(set, governance.Erase)
+			if errors.Is(err, governance.ErrDenied) == want || want && err != nil {
+				t.Errorf("from %q to %q with %v: %v", tt.from, tt.to, set, err)
+			}
 		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 
 // ofChange returns what a change takes.
 func ofChange(c *store.Change) []governance.Permission {
+	if c.Head.Status != "" || c.Erase {
+		return []governance.Permission{governance.Write, governance.Erase}
+	}
 	for i := range c.Blocks {
 		if c.Blocks[i].State == store.StatePurged {
 			return []governance.Permission{governance.Write, governance.Erase}

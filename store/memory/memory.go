@@ -68,6 +68,7 @@ type session struct {
 	words      map[transcript.BlockID]map[string]bool // what each is findable by
 	journal    []store.Entry
 	statements []string
+	brought    []store.CellID // by its changes
 }
 
 var _ store.Store = (*Store)(nil)
@@ -239,6 +240,13 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	old.journal = append(old.journal, *entry)
 	sp.entries[entry.ID] = true
 	old.statements = append(old.statements, c.Statements...)
+	for i := range c.Cells {
+		old.brought = append(old.brought, c.Cells[i].ID)
+	}
+	if c.Erase {
+		old.statements = nil
+		clear(old.words)
+	}
 
 	old.head = c.Head
 	old.head.ID, old.head.Revision = id, revision
@@ -372,6 +380,15 @@ func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store
 		delete(seen, id)
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
+}
+
+// Brought implements [store.Cells].
+func (s *Store) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
+	err = s.read(ctx, scope, id, func(se *session) { cells = slices.Sorted(slices.Values(se.brought)) })
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return cells, err
 }
 
 // Entries implements [store.Journal].

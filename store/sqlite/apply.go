@@ -43,7 +43,7 @@ func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript
 	}
 	size := sizeOf(c.Cells, j.words)
 	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements)
-	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, write: func(w *writer) error { return w.apply(j) }}); err != nil {
+	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
 	}
 	return at + 1, nil
@@ -72,7 +72,7 @@ func (w *writer) apply(j *change) error {
 		return err
 	}
 	for _, part := range []func(*change) error{
-		w.applyHead, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal, w.applyTotal,
+		w.applyHead, w.applyStatus, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal, w.erase, w.applyTotal,
 	} {
 		if err := part(j); err != nil {
 			return err

@@ -124,7 +124,7 @@ func headImprint(scope governance.Scope, h *store.Head) imprint {
 	return recordOf("session").text(string(scope), string(h.ID)).number(int64(h.Revision)).
 		text(h.Format, h.Model, h.Encoding, string(h.About)).
 		number(int64(h.Messages), int64(h.Blocks), int64(h.Tokens), int64(h.Window), h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli()).
-		text(string(h.Summary)).imprint()
+		text(string(h.Summary), string(h.Status)).imprint()
 }
 
 func itemImprint(scope governance.Scope, session transcript.SessionID, at int64, cell store.CellID) imprint {

@@ -8,6 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A store of each version that there ever was comes to the newest one with all
@@ -86,7 +87,7 @@ func copyTables(t *testing.T, from, to string) {
 // takeBack takes a store back to schema 3 or 4, with all that is in it.
 func takeBack(t *testing.T, path string, version int) {
 	t.Helper()
-	statements := []string{"PRAGMA foreign_keys = OFF"}
+	statements := []string{"PRAGMA foreign_keys = OFF", "DROP TABLE session_status", "DROP TABLE session_cell"}
 	for _, table := range []string{"cell", "session", "block", "entry", "doc", "log", "artifact", "outcome", "token"} {
 		statements = append(statements, "ALTER TABLE "+table+" DROP COLUMN imprint")
 	}
@@ -155,5 +156,32 @@ func TestMigrateAllOrNothing(t *testing.T) {
 	var n int
 	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'half'").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d tables of the migration that failed, %v; want none", n, err)
+	}
+}
+
+// Of a store of schema 4 it is known from then on which cells each session has.
+func TestMigrateFindsTheCellsOfSessions(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	fill(t, s, 3, 4)
+	list := sessions(t, s)
+	want := make(map[transcript.SessionID][]store.CellID)
+	for _, se := range list {
+		cells, err := s.Brought(t.Context(), scope, se.Head.ID)
+		if err != nil || len(cells) == 0 {
+			t.Fatalf("session %s brought %q, %v", se.Head.ID, cells, err)
+		}
+		want[se.Head.ID] = cells
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	takeBack(t, path, 4)
+	s = openAt(t, path)
+	for id, cells := range want {
+		if got, err := s.Brought(t.Context(), scope, id); err != nil || !slices.Equal(got, cells) {
+			t.Errorf("session %s brought %q, %v; want %q", id, got, err, cells)
+		}
 	}
 }

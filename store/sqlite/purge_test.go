@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // remains returns which of some words are in any file of a database. The files
@@ -107,6 +108,41 @@ func TestPurgeLeavesNothingInTheFiles(t *testing.T) {
 	}
 	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
 		t.Errorf("Check = %q, %v", problems, err)
+	}
+}
+
+// Nor is what a change erases: the lines of a contract, and the words of blocks.
+func TestErasureLeavesNothingInTheFiles(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	word, kept := secret(1), secret(2)
+	for id, word := range map[transcript.SessionID]string{"s": word, "other": kept} {
+		c := &store.Change{
+			Head: store.Head{Created: epoch, Updated: epoch, Blocks: 1}, Blocks: []store.Block{{ID: transcript.BlockID(id), Turn: 1, State: store.StateLive}},
+			Index:      []store.IndexEntry{{Block: transcript.BlockID(id), Text: "a common word and " + word}},
+			Statements: []string{"remember " + word},
+			Entry:      store.Entry{ID: "begin-" + string(id), Actor: governance.ActorUser, Time: epoch},
+		}
+		if _, err := s.Apply(t.Context(), scope, id, 0, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := remains(t, path, []string{word, kept}); len(found) < 2 {
+		t.Fatalf("before the erasure there are only %q", found)
+	}
+	c := &store.Change{
+		Head:  store.Head{Status: store.StatusPurged, Created: epoch, Updated: epoch, Blocks: 1},
+		Entry: store.Entry{ID: "erase", Actor: governance.ActorUser, Time: epoch}, Erase: true,
+	}
+	if _, err := s.Apply(t.Context(), scope, "s", 1, c); err != nil {
+		t.Fatal(err)
+	}
+	if found := remains(t, path, []string{word}); len(found) > 0 {
+		t.Errorf("after the erasure there remain %q", found)
+	}
+	if found := remains(t, path, []string{kept}); len(found) == 0 {
+		t.Error("nothing is left of the other session")
 	}
 }
 

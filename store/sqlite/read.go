@@ -129,7 +129,7 @@ func scanHead(scope governance.Scope, scan func(dest ...any) error) (*store.Head
 func readHead(scan func(dest ...any) error) (_ *store.Head, own imprint, _ error) {
 	var h store.Head
 	var created, updated int64
-	err := scan(&h.ID, &h.Revision, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
+	err := scan(&h.ID, &h.Revision, &h.Status, &h.Format, &h.Model, &h.Encoding, &h.About, &h.Summary,
 		&h.Messages, &h.Blocks, &h.Tokens, &h.Window, &h.Bytes, &created, &updated, &own)
 	h.Created, h.Updated = timeOf(created), timeOf(updated)
 	return &h, own, err

@@ -63,6 +63,18 @@ const (
 		ON CONFLICT DO UPDATE SET cell_id = ?3`
 	deleteSummary = `DELETE FROM summary WHERE scope = ?1 AND session_id = ?2`
 
+	upsertStatus = `
+		INSERT INTO session_status (scope, session_id, status) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET status = ?3`
+	deleteStatus      = `DELETE FROM session_status WHERE scope = ?1 AND session_id = ?2`
+	insertSessionCell = `INSERT INTO session_cell (scope, session_id, cell_id) VALUES (?1, ?2, ?3)`
+
+	selectSessionDocs = `SELECT doc FROM doc WHERE scope = ?1 AND session_id = ?2`
+	deleteDocs        = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2`
+	deleteWords       = `DELETE FROM words WHERE rowid = ?1`
+	optimizeWords     = `INSERT INTO words (words) VALUES ('optimize')`
+	deleteStatements  = `DELETE FROM statement WHERE scope = ?1 AND session_id = ?2`
+
 	insertCell = `
 		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body, imprint)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
@@ -199,9 +211,9 @@ const (
 
 // Reading.
 const (
-	headColumns = `session_id, revision, format, model, encoding, coalesce(about, ''), coalesce(cell_id, ''),
+	headColumns = `session_id, revision, coalesce(status, ''), format, model, encoding, coalesce(about, ''), coalesce(cell_id, ''),
 		messages, blocks, tokens, window_tokens, bytes, created, updated, imprint
-		FROM session LEFT JOIN summary USING (scope, session_id)`
+		FROM session LEFT JOIN summary USING (scope, session_id) LEFT JOIN session_status USING (scope, session_id)`
 
 	selectHead  = `SELECT ` + headColumns + ` WHERE scope = ?1 AND session_id = ?2`
 	countHeads  = `SELECT (SELECT count(*) FROM session WHERE scope = ?1), (SELECT count(*) FROM session_total WHERE scope = ?1)`
@@ -212,6 +224,8 @@ const (
 		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
 	selectBlockCells = `
 		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY block_id, ord`
+
+	selectSessionCells = `SELECT cell_id FROM session_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY cell_id`
 
 	selectItems   = `SELECT ord, cell_id FROM item WHERE scope = ?1 AND session_id = ?2 ORDER BY ord`
 	selectSources = `SELECT source, rel FROM edge WHERE scope = ?1 AND derived = ?2 ORDER BY source, rel`

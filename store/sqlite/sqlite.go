@@ -39,10 +39,10 @@
 //
 // What is purged is overwritten in the file, its words are merged out of the
 // index, and the log is emptied, all before Update returns; see [Store.Update]
-// for what a reader can delay. Merging takes the longer the more artifacts all
-// scopes have: purge many cells at once rather than one by one. The words of
-// blocks of sessions are left alone. What a file system or a disk keeps of what
-// was overwritten is beyond this package.
+// for what a reader can delay. So it is with a change that erases what a session
+// has besides cells. Merging takes the longer the more artifacts, or blocks, all
+// scopes have: purge many cells at once rather than one by one. What a file system
+// or a disk keeps of what was overwritten is beyond this package.
 package sqlite
 
 import (

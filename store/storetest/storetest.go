@@ -25,7 +25,7 @@ import (
 // Run checks the stores that open returns. Each check opens its own: open makes
 // an empty store and registers its cleanup with t. Checks run in parallel.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, c := range slices.Concat(checks, artifactChecks) {
+	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, open(t))

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A retirement is what becomes of a session.
+type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionRemoval, error)
+
+func newSessionsRemove(g *globals) *cobra.Command {
+	var undo, dry bool
+	cmd := &cobra.Command{
+		Use:   "rm SESSION [--undo]",
+		Short: "Take a conversation out of use",
+		Long: `Rm takes a conversation out of use: it is not listed or found any more, nothing of it
+is recalled, and a hook or an import does not continue it. Its text is kept, and --undo
+brings it back as it was. "carrel sessions --removed" lists what was removed. To erase a
+conversation, see "carrel sessions purge".`,
+		Example: `  carrel sessions rm 5f0c2a7e
+  carrel sessions rm --undo 5f0c2a7e`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			do := retirement((*carrel.Engine).RemoveSession)
+			if undo {
+				do = (*carrel.Engine).RestoreSession
+			}
+			return g.retire(cmd.Context(), args[0], dry, do, nil)
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back what was removed")
+	writes(cmd, &dry)
+	return cmd
+}
+
+func newSessionsPurge(g *globals) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "purge SESSION [-y]",
+		Short: "Erase a conversation for good",
+		Long: `Purge erases a conversation and what was made from it: what earlier imports had of
+it, summaries, stubs, its contract, the words it is found by, its part of contexts, the
+memories that came of these, and conversations that began with a packet of it. What
+stays are ids, figures, commitments and the journal, whose last entry is the receipt.
+Nothing brings it back; its file is imported again only with --anew. A conversation
+whose contract inherited from this one's keeps what it inherited, and is named.
+
+Files of other programs and backups are left alone. On a terminal it asks first, unless
+-y says yes.`,
+		Example: `  carrel sessions purge -n 5f0c2a7e
+  carrel sessions purge -y 5f0c2a7e`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: g.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			yes, err := cmd.Flags().GetBool("yes")
+			if err != nil {
+				return err
+			}
+			ask := func(res *carrel.SessionRemoval) bool {
+				return yes || !g.env.StdinTerminal || !g.env.StderrTerminal ||
+					g.ask(fmt.Sprintf("erase %s, %s, for good", count(1+len(res.Derived), "conversation"), count(res.Cells, "cell")))
+			}
+			return g.retire(cmd.Context(), args[0], dry, (*carrel.Engine).PurgeSession, ask)
+		},
+	}
+	writes(cmd, &dry)
+	return cmd
+}
+
+// retire does something to a session that a word names, if whoever is asked about what
+// it would come to agrees.
+func (g *globals) retire(ctx context.Context, word string, dry bool, do retirement, ask func(*carrel.SessionRemoval) bool) error {
+	return g.with(ctx, false, func(a *access) error {
+		id, err := a.FindSession(ctx, a.scope, word)
+		if err != nil {
+			return err
+		}
+		e := a.Engine
+		if dry || ask != nil {
+			trial, err := a.rehearse(nil)
+			if err != nil {
+				return err
+			}
+			res, err := do(trial, ctx, a.scope, id)
+			if err != nil || dry {
+				return g.printRetired(res, err, true)
+			}
+			if !ask(res) {
+				g.note("nothing was erased")
+				return errNo
+			}
+		}
+		res, err := do(e, ctx, a.scope, id)
+		return g.printRetired(res, err, false)
+	})
+}
+
+func (g *globals) printRetired(res *carrel.SessionRemoval, err error, dry bool) error {
+	if err != nil {
+		return err
+	}
+	return g.result(document{name: "session-removal", value: res}, func(p *page) {
+		word := map[store.Status]string{store.StatusTombstoned: "removed", store.StatusLive: "restored", store.StatusPurged: "purged"}[res.Status]
+		t := &table{whole: true}
+		t.add(res.Session, word)
+		for _, id := range res.Derived {
+			t.add(id, word+" too")
+		}
+		for _, id := range res.Memories {
+			t.add(id, "memory "+word+" too")
+		}
+		for _, id := range res.Heirs {
+			t.add(id, "keeps what its contract inherited")
+		}
+		p.table(t)
+		if p.tty && res.Cells > 0 {
+			p.line("%s erased, receipt %s", count(res.Cells, "cell"), res.Op)
+		}
+		if dry && p.tty {
+			p.line("dry run: nothing was written")
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// applyStatus writes the status of a session, and which cells a change of it brings.
+func (w *writer) applyStatus(j *change) error {
+	for i := range j.c.Cells {
+		if err := w.exec(insertSessionCell, j.scope, j.id, j.c.Cells[i].ID); err != nil {
+			return during(err, "cell %s", j.c.Cells[i].ID)
+		}
+	}
+	switch {
+	case j.c.Head.Status != "":
+		return w.exec(upsertStatus, j.scope, j.id, j.c.Head.Status)
+	case j.at > 0:
+		return w.exec(deleteStatus, j.scope, j.id)
+	}
+	return nil
+}
+
+// erase takes out the lines of a contract, and what the blocks of a session are findable
+// by. The index forgets a word for good only when it is rewritten, which a change that
+// erases has to wait for.
+func (w *writer) erase(j *change) error {
+	if !j.c.Erase {
+		return nil
+	}
+	docs, err := w.numbers(selectSessionDocs, j.scope, j.id)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		w.later(deleteWords, doc)
+	}
+	if len(docs) > 0 {
+		w.later(optimizeWords)
+	}
+	j.total.statements = imprint{}
+	for _, query := range []string{deleteDocs, deleteStatements} {
+		if err := w.exec(query, j.scope, j.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Brought implements [store.Cells].
+func (s *Store) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
+	err = s.view(ctx, func(v view) error {
+		return v.each(func(rows *sql.Rows) error {
+			var cell store.CellID
+			err := rows.Scan(&cell)
+			cells = append(cells, cell)
+			return err
+		}, selectSessionCells, scope, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clip(cells), nil
+}
