@@ -29,7 +29,7 @@ conversation, see "carrel sessions purge".`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			do := retirement((*carrel.Engine).RemoveSession)
+			do := (*carrel.Engine).RemoveSession
 			if undo {
 				do = (*carrel.Engine).RestoreSession
 			}
