@@ -56,7 +56,7 @@ func (s Strategy) slides() bool { return !s.covers() && s != StrategyPager }
 type CompressRequest struct {
 	Session transcript.SessionID `json:"session"`
 	Target  token.Count          `json:"target,omitempty"` // tokens of the whole window
-	Share   ratio.Ratio          `json:"share,omitempty"`  // of the tokens that were imported
+	Share   ratio.Ratio          `json:"share,omitempty"`  // of the conversation as it was imported; system text and tools stay beside it
 
 	// Strategy is how. The default is that of the engine's options.
 	Strategy Strategy `json:"strategy,omitempty"`
@@ -94,6 +94,7 @@ type CompressResult struct {
 	Op        string               `json:"op,omitempty"` // empty if nothing was written
 	Strategy  Strategy             `json:"strategy"`     // that was accepted in the end
 	Budget    token.Count          `json:"budget"`
+	Figures   pager.Figures        `json:"figures"`
 	Imported  token.Count          `json:"imported"`       // tokens of all blocks, as they came in
 	Before    token.Count          `json:"before"`         // tokens of the window
 	After     token.Count          `json:"after"`          // tokens of the window

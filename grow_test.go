@@ -160,3 +160,28 @@ func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 		})
 	}
 }
+
+// A share is of what may leave: system text and tools stay beside it.
+func TestAShareIsOfWhatMayLeave(t *testing.T) {
+	e := newEngine(t, memory.New())
+	msgs := []message{{Role: "system", Content: strings.Repeat("You fix things. ", 500)}}
+	for range 40 {
+		msgs = append(msgs, message{Role: "user", Content: "Go on with the work."}, message{Role: "assistant", Content: strings.Repeat("It is done. ", 20)})
+	}
+	in := load(t, e, body(t, msgs))
+	full, err := e.Context(t.Context(), scope, in.Session, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stays := full.Fixed.Tokens + full.System.Tokens
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 2), DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := stays + (full.Used-stays)/2; res.Budget < want-1 || res.Budget > want {
+		t.Errorf("budget %d, want %d: half of %d and %d beside it", res.Budget, want, full.Used-stays, stays)
+	}
+	if full.Figures != res.Figures {
+		t.Errorf("context measures by %+v, compress by %+v", full.Figures, res.Figures)
+	}
+}

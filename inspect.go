@@ -129,10 +129,11 @@ type BlockInfo struct {
 type MessagesResult struct {
 	SessionInfo
 	Floor    token.Count         `json:"floor_tokens"`
-	Target   token.Count         `json:"target_tokens"` // 50 000 or half of the context window, at least the floor
+	Target   token.Count         `json:"target_tokens"` // of a discard: 50 000 or half of the context window, at least the floor
 	Total    token.Count         `json:"total_est_tokens"`
 	Earlier  int                 `json:"earlier,omitempty"` // of Blocks, how many are of earlier windows
 	Sent     token.Count         `json:"sent,omitempty"`    // see [ContextResult]
+	Figures  pager.Figures       `json:"figures"`
 	Blocks   []BlockInfo         `json:"messages"`
 	Branches []transcript.Branch `json:"branches,omitempty"`
 }
@@ -152,7 +153,7 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 	window := e.capacity(h.session.Model)
 	res := &MessagesResult{
 		SessionInfo: info, Total: h.head.Window, Sent: token.Count(h.session.Sent), Branches: h.session.Branches,
-		Floor: e.opts.Trigger.FloorOf(window), Target: e.opts.Trigger.TidyTo(window),
+		Floor: e.opts.Trigger.FloorOf(window), Target: e.opts.Trigger.TidyTo(window), Figures: e.opts.Trigger.Figures(window),
 	}
 	rules, err := e.rules(ctx, scope, h, 0)
 	if err != nil {
@@ -197,22 +198,23 @@ func (e *Engine) info(ctx context.Context, scope governance.Scope, head *store.H
 // tokens and sum to Used.
 type ContextResult struct {
 	SessionInfo
-	Capacity  token.Count  `json:"capacity"` // of the model's context window
-	Used      token.Count  `json:"used"`
-	Sent      token.Count  `json:"sent,omitempty"` // in the agent's newest request, as its provider counted them; 0 if that is unknown
-	Effective token.Count  `json:"effective"`      // of the capacity; Level is of this
-	Fixed     ContextShare `json:"fixed"`          // framing and tool definitions
-	System    ContextShare `json:"system"`         // system text
-	Pinned    ContextShare `json:"pinned"`         // other blocks under hard rules
-	Summary   ContextShare `json:"summary"`        // what stands for blocks that it covers and that left
-	Live      ContextShare `json:"live"`           // other blocks as they came in
-	Stubs     ContextShare `json:"stubs"`          // what stands for others
-	Cold      ContextShare `json:"cold"`           // out of the window; Tokens is 0
-	Earlier   ContextShare `json:"earlier"`        // of windows before a compaction by the client; Tokens is 0
-	Free      token.Count  `json:"free"`           // capacity less used and reserve, at least 0
-	Reserved  token.Count  `json:"reserved"`       // for the reply
-	Level     string       `json:"level"`          // "ok", "warn" from 60 %, "compress" from 70 %, "critical" from 90 %
-	Ops       int          `json:"ops"`            // entries in the journal
+	Capacity  token.Count   `json:"capacity"` // of the model's context window
+	Used      token.Count   `json:"used"`
+	Sent      token.Count   `json:"sent,omitempty"` // in the agent's newest request, as its provider counted them; 0 if that is unknown
+	Effective token.Count   `json:"effective"`      // of the capacity; Level is of this
+	Fixed     ContextShare  `json:"fixed"`          // framing and tool definitions
+	System    ContextShare  `json:"system"`         // system text
+	Pinned    ContextShare  `json:"pinned"`         // other blocks under hard rules
+	Summary   ContextShare  `json:"summary"`        // what stands for blocks that it covers and that left
+	Live      ContextShare  `json:"live"`           // other blocks as they came in
+	Stubs     ContextShare  `json:"stubs"`          // what stands for others
+	Cold      ContextShare  `json:"cold"`           // out of the window; Tokens is 0
+	Earlier   ContextShare  `json:"earlier"`        // of windows before a compaction by the client; Tokens is 0
+	Free      token.Count   `json:"free"`           // capacity less used and reserve, at least 0
+	Reserved  token.Count   `json:"reserved"`       // for the reply
+	Level     string        `json:"level"`          // "ok", "warn", "compress" or "critical"; see Figures
+	Figures   pager.Figures `json:"figures"`
+	Ops       int           `json:"ops"` // entries in the journal
 }
 
 // A ContextShare is what one kind of content takes.
@@ -274,6 +276,7 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 	}
 	res.Free = max(capacity-res.Used-res.Reserved, 0)
 	res.Effective = e.opts.Trigger.EffectiveOf(capacity)
+	res.Figures = e.opts.Trigger.Figures(capacity)
 	res.Level = string(e.opts.Trigger.Level(res.Used, res.Effective))
 	for _, err := range e.store.Entries(ctx, scope, id, 0) {
 		if err != nil {

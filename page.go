@@ -78,8 +78,9 @@ type pass struct {
 	effects contract.Effects // of the corrections in the contract
 
 	scope    governance.Scope
-	covering *cover   // once asked for
-	heads    []string // of stubs with lines, once asked for
+	capacity token.Count // of the request, or 0
+	covering *cover      // once asked for
+	heads    []string    // of stubs with lines, once asked for
 }
 
 type pageKey struct {
@@ -88,7 +89,7 @@ type pageKey struct {
 }
 
 func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, req *CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, scope: scope, made: make(map[pageKey]pager.Stub)}
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub)}
 	var err error
 	if p.meter, err = e.meterFor(h.session, h.head.Encoding); err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func (p *pass) budget(req *CompressRequest) token.Count {
 	case req.Target > 0:
 		budget = req.Target
 	case req.Share > 0:
-		budget = token.Count(req.Share.Scale(int64(p.held.head.Tokens)))
+		budget = p.shared(req.Share)
 	case req.Strategy == StrategyOpaque:
 		budget = p.held.head.Tokens / 20
 	}
@@ -170,6 +171,22 @@ func (p *pass) budget(req *CompressRequest) token.Count {
 		budget = max(budget, t.FloorOf(window))
 	}
 	return budget
+}
+
+// shared returns the budget that a share of the conversation leaves: that share of what
+// was imported and may leave, and all that may not, which is system text, the definitions
+// of tools and framing.
+func (p *pass) shared(share ratio.Ratio) token.Count {
+	h := p.held
+	stays, imported := p.meter.fixed(h.session), token.Count(0)
+	for i := range h.rows {
+		if p.rules[i] == pager.RuleSystem {
+			stays += h.rows[i].Tokens
+		} else {
+			imported += h.rows[i].Tokens
+		}
+	}
+	return stays + token.Count(share.Scale(int64(imported)))
 }
 
 func (p *pass) candidates() []pager.Candidate {
@@ -277,10 +294,11 @@ func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pa
 
 func (p *pass) result(o *outcome) *CompressResult {
 	h, plan := p.held, o.plan
+	window := cmp.Or(p.capacity, p.engine.capacity(h.session.Model))
 	res := &CompressResult{
 		Session: h.head.ID, Strategy: o.strategy, Budget: plan.Budget, Imported: h.head.Tokens, Before: h.head.Window, After: plan.After,
 		Intent: p.intent, Changed: plan.Changes(), Provider: h.head.Format, Decisions: plan.Decisions,
-		Probes: o.report, Warnings: o.warnings, Sent: token.Count(h.session.Sent),
+		Probes: o.report, Warnings: o.warnings, Figures: p.engine.opts.Trigger.Figures(window), Sent: token.Count(h.session.Sent),
 	}
 	if res.Before > 0 {
 		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)

@@ -33,6 +33,7 @@ type TriggerResult struct {
 	pager.Verdict
 
 	Session    transcript.SessionID `json:"session"`
+	Figures    pager.Figures        `json:"figures"`
 	Used       token.Count          `json:"used"` // tokens in the window
 	Window     token.Count          `json:"window"`
 	Effective  token.Count          `json:"effective"` // of the window
@@ -58,7 +59,7 @@ func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *Trigg
 		return nil, err
 	}
 	res := &TriggerResult{Session: req.Session, Used: h.head.Window, Window: cmp.Or(req.Window, e.capacity(h.session.Model))}
-	res.Effective = t.EffectiveOf(res.Window)
+	res.Effective, res.Figures = t.EffectiveOf(res.Window), t.Figures(res.Window)
 	for i := range h.rows {
 		switch h.rows[i].State {
 		case store.StateLive:

@@ -158,6 +158,30 @@ func (t *Trigger) TidyTo(window token.Count) token.Count {
 	return max(min(tidy, window/2), t.FloorOf(window))
 }
 
+// Figures are what a window is measured by, in tokens. One function makes them, so that
+// every command and tool says the same.
+type Figures struct {
+	Window    token.Count `json:"window"`    // the context window of the model
+	Effective token.Count `json:"effective"` // of the window; the figures below are of this
+	Warn      token.Count `json:"warn"`      // from here on the level is warn
+	Compress  token.Count `json:"compress"`  // from here on the level is compress
+	Critical  token.Count `json:"critical"`  // from here on the level is critical
+	Target    token.Count `json:"target"`    // what a compression cuts to by default
+	Tidy      token.Count `json:"tidy"`      // what a discard brings the window to by default
+	Floor     token.Count `json:"floor"`     // no discard and no automatic pass goes lower
+}
+
+// Figures returns what a window is measured by.
+func (t *Trigger) Figures(window token.Count) Figures {
+	c := t.Complete()
+	effective := t.EffectiveOf(window)
+	of := func(share ratio.Ratio) token.Count { return token.Count(share.Scale(int64(effective))) }
+	return Figures{
+		Window: window, Effective: effective, Warn: of(c.Warn), Compress: of(c.Compress), Critical: of(c.Critical),
+		Target: of(c.Target), Tidy: t.TidyTo(window), Floor: t.FloorOf(window),
+	}
+}
+
 // Level says how full an effective window is. An edge belongs to the higher
 // level. A window of no size is critical.
 func (t *Trigger) Level(used, effective token.Count) Level {

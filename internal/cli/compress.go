@@ -46,7 +46,8 @@ place of older blocks; it is accepted only if the window then answers the probes
 that the originals give. --summary and --todos are about one, so they take
 anchored where neither --strategy nor the settings name such a strategy.
 
-The budget is --target in tokens, or in percent of what was imported. Without
+The budget is --target in tokens, or in percent of the conversation as it was
+imported: system text and tool definitions cannot leave and stay beside it. Without
 it, it is that of the settings ("carrel help config"), or half of what of the
 context window is of use: "carrel help level".
 

@@ -126,7 +126,14 @@ func printContext(p *page, r *carrel.ContextResult) {
 	if r.Sent > 0 {
 		p.line("sent    %s tokens in the agent's newest request", thousands(int64(r.Sent)))
 	}
-	p.line("level   %s (warn from 60%%, compress from 70%%, critical from 90%%)", p.paint(level, r.Level))
+	f := &r.Figures
+	p.line("level   %s: %s of the %s tokens of the effective window, which is %s of all", p.paint(level, r.Level),
+		ratio.Of(r.Used, max(f.Effective, 1)).Percent(), thousands(int64(f.Effective)), share(f.Effective))
+	of := func(n token.Count) string {
+		return fmt.Sprintf("%s tokens (%s)", thousands(int64(n)), ratio.Of(n, max(f.Effective, 1)).Percent())
+	}
+	p.line("        of it: warn from %s, compress from %s, critical from %s", of(f.Warn), of(f.Compress), of(f.Critical))
+	p.line("target  compress cuts to %s of it, discard tidies to %s, neither by itself below %s", of(f.Target), of(f.Tidy), of(f.Floor))
 	if r.Level == "compress" || r.Level == "critical" {
 		p.line("next    carrel compress %s", short(r.Session))
 	}

@@ -34,9 +34,11 @@ In a changed one, every message that was not itself changed keeps its bytes.
 
 const topicBudget = `A budget is the number of tokens that the window of a conversation may have:
 messages, stubs, tool definitions and what the provider adds for roles and
-calls. "carrel compress" takes it as --target in tokens, as a share such as 50%
-of what was imported, or takes half of what of the model's context window is of
-use: "carrel help level".
+calls. "carrel compress" takes it as --target in tokens, or as a share such as
+50%: that share of the conversation as it was imported, beside system text and
+tool definitions, which cannot leave. Without --target it takes half of the
+effective window, which is 80% of the model's context window: "carrel help
+level".
 
 What fills it are the lines and names most likely needed next. How likely that
 is follows from what the conversation shows of each: when it was last seen, how
