@@ -66,7 +66,7 @@ func Words(text string) string {
 		return within(text, "command-args")
 	}
 	text = strings.TrimSpace(withoutAsides(text))
-	if Machine(text) || begins(text, speechlessHeads[:]) {
+	if Machine(text) || begins(text, speechlessHeads[:]) || localCommands[text] {
 		return ""
 	}
 	return text

@@ -323,8 +323,8 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 func title(msgs []transcript.Message) string {
 	for i := range msgs {
 		if m := &msgs[i]; m.Role == transcript.RoleUser && !m.Summary {
-			line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
-			if line == "" || unspoken(line) {
+			line, _, _ := strings.Cut(transcript.Words(m.Text()), "\n")
+			if line == "" {
 				continue
 			}
 			if r := []rune(line); len(r) > 80 {
@@ -334,19 +334,6 @@ func title(msgs []transcript.Message) string {
 		}
 	}
 	return ""
-}
-
-// unspoken reports whether a first line is the client's and not a person's: tags around
-// commands and what they printed, a caveat, words before a summary, a note that
-// somebody interrupted, or a command alone.
-func unspoken(line string) bool {
-	for _, head := range [...]string{"<", "Caveat: ", "This session is being continued from", "[Request interrupted"} {
-		if strings.HasPrefix(line, head) {
-			return true
-		}
-	}
-	command := strings.TrimPrefix(line, "/")
-	return command != line && strings.Trim(command, "abcdefghijklmnopqrstuvwxyz-:") == ""
 }
 
 // readMessage reads what a row says. The role of a user's row that has tool
