@@ -113,9 +113,13 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 	return fmt.Errorf("session %s: %w, again and again", h.ID, store.ErrConflict)
 }
 
-// session returns what is wrong with a session.
+// session returns what is wrong with a session, also if it was removed. Of one that was
+// purged there is nothing to read.
 func (c *checking) session(ctx context.Context, scope governance.Scope, head *store.Head) error {
-	h, err := c.load(ctx, scope, head.ID)
+	if head.Status == store.StatusPurged {
+		return nil
+	}
+	h, err := c.loadBy(ctx, scope, head.ID, c.store.Head)
 	if err != nil {
 		return err
 	}

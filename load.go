@@ -79,13 +79,22 @@ const rereads = 20
 
 // load reads a session and decodes it.
 func (e *Engine) load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, error) {
-	head, err := e.head(ctx, scope, id)
+	return e.loadBy(ctx, scope, id, e.head)
+}
+
+// A headReader reads the head of a session.
+type headReader = func(context.Context, governance.Scope, transcript.SessionID) (*store.Head, error)
+
+// loadBy loads a session whose head is read by a function that refuses what must not be
+// loaded.
+func (e *Engine) loadBy(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*held, error) {
+	head, err := read(ctx, scope, id)
 	for range rereads {
 		if err != nil {
 			return nil, err
 		}
 		h, data, readErr := e.read(ctx, scope, head)
-		if head, err = e.head(ctx, scope, id); err != nil || head.Revision != h.head.Revision {
+		if head, err = read(ctx, scope, id); err != nil || head.Revision != h.head.Revision {
 			continue // what was read is of several revisions, whatever is wrong with it
 		}
 		if readErr == nil {

@@ -325,6 +325,9 @@ func performance() [][]string {
 			{"refute", "{note}"},
 			{"rm", "{note}"},
 			{"purge", "{note}", "-y"},
+			{"sessions", "rm", "{session}"},
+			{"sessions", "rm", "{session}", "--undo"},
+			{"sessions", "purge", "{session}", "-y"},
 		},
 		[][]string{
 			{"contract", "add", "--decision", hostile, "--claim", "odd=" + hostile, "--correction", hostile, "--source", "src=" + hostile},

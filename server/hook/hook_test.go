@@ -336,7 +336,6 @@ func TestTheAgentDoesNotWaitForALongConversation(t *testing.T) {
 	}
 }
 
-// The first message of a session is sent before there is a transcript.
 // Where more of a conversation is known than its file has at the moment, as another hook
 // was faster, what is known is what counts.
 func TestMoreIsKnown(t *testing.T) {
@@ -349,7 +348,7 @@ func TestMoreIsKnown(t *testing.T) {
 	}{
 		{"before a compaction", "PreCompact", object{"trigger": "auto"}, "brief of s1 for a compaction"},
 		{"after it", "SessionStart", object{"source": "compact"}, "brief of s1 for a restart"},
-		{"a result", "PostToolUse", object{"tool_name": "Bash", "tool_response": object{"stdout": big}}, `pointer 0 by Bash for \"s1\"`},
+		{"a result", "PostToolUse", object{"tool_name": "Bash", "tool_response": object{"stdout": big}}, "pointer 0 by Bash"},
 	} {
 		var notes []error
 		e := &engine{fail: map[string]error{"import": fmt.Errorf("import: %w", shorter)}}
@@ -363,6 +362,7 @@ func TestMoreIsKnown(t *testing.T) {
 	}
 }
 
+// The first message of a session is sent before there is a transcript.
 func TestNothingWasSaidYet(t *testing.T) {
 	for _, event := range []string{"UserPromptSubmit", "Stop", "PreCompact"} {
 		if out, err := run(t, &engine{}, event, `{"transcript_path":"/nowhere/1.jsonl"}`, hook.Options{}); out != "" || err != nil {

@@ -8,11 +8,11 @@ Stubs stand for what was cut:
 [carrel 77e0b1c2: paged Read main.go, 1204 tokens; recall by id]
 [carrel: stashed 200000 bytes, 3000 lines as 5ce1a0b2c3d4e5f6. For all of it use the recall tool ...]
 [carrel sum_0a1b2c3d: summary of blocks 1 to 40, ...]
-To see the original, call the recall tool of this server. Its first parameter is id: the hexadecimal or sum_ id that stands in the stub. A long original comes in pieces: call again with the from that the answer names. With text=true a block is what it says instead of its JSON.
+To see the original, call the recall tool of this server. Its first parameter is id: the hexadecimal or sum_ id that stands in the stub. A long original comes in pieces: call again with the from that the answer names. text=true gives what a block says, not its JSON.
 
 Recall when you need an exact line, number or name that a stub or a summary does not show. Do not guess it, and do not run a command again only to see its output. If you have no id, use search.
 
-compress and discard_messages change the window that Carrel holds of your session, not your requests: these become smaller by hooks, which shorten large results before you see them, by your client's own compaction, or if the session is exported and resumed. status gives both figures.
+compress and discard_messages change the window that Carrel holds, not your requests: these become smaller by hooks that shorten large results, by your client's own compaction, or if the session is exported and resumed. status gives both figures.
 
 To tidy what Carrel holds: get_messages, then discard_messages with the short_ids you no longer need, down to about target_tokens and never below floor_tokens, or compress. Before either, pin what must stay word for word.
 
