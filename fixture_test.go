@@ -42,7 +42,7 @@ func TestEarlierStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer expected.Close() //nolint:errcheck // it was read only
+	defer expected.Close()
 	checked := 0
 	for lines := bufio.NewScanner(expected); lines.Scan(); checked++ {
 		words := strings.Fields(lines.Text())
@@ -68,7 +68,7 @@ func earlierStore(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer packed.Close() //nolint:errcheck // it was read only
+	defer packed.Close()
 	r, err := gzip.NewReader(packed)
 	if err != nil {
 		t.Fatal(err)
