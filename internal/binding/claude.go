@@ -55,27 +55,30 @@ const (
 	pause = 20 * time.Millisecond
 )
 
-// Wrote reports whether a transcript has a call of a tool, by the id that the client
-// gave it. It waits for a client that has not written it down yet.
-func Wrote(ctx context.Context, path, call string) (bool, error) {
-	if path == "" || call == "" {
-		return false, nil
+// Wrote returns the path of a transcript if it has a call of a tool, by the id that the
+// client gave it, and "" if it has not. It waits for a client that has not written the
+// call down yet, or not even begun the file: find returns the path, or "" as long as there
+// is none.
+func Wrote(ctx context.Context, find func() string, call string) (string, error) {
+	if call == "" {
+		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
+		path := find()
 		end, err := ending(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
+			return "", err
 		}
 		if bytes.Contains(end, []byte(`"`+call+`"`)) {
-			return true, nil
+			return path, nil
 		}
 		select {
 		case <-ctx.Done():
-			return false, nil
+			return "", nil
 		case <-tick.C:
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -77,9 +78,9 @@ func TestWrote(t *testing.T) {
 	wrote := func(path, call string) (ok bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			var err error
-			if ok, err = binding.Wrote(t.Context(), path, call); err != nil {
-				t.Error(err)
+			found, err := binding.Wrote(t.Context(), func() string { return path }, call)
+			if ok = found != ""; err != nil || ok && found != path {
+				t.Errorf("Wrote: %q, %v", found, err)
 			}
 		})
 		return ok
@@ -96,16 +97,28 @@ func TestWrote(t *testing.T) {
 		t.Error("the end of a long transcript is not looked at")
 	}
 	write("{}\n")
+	later(t, "the call", func() string { return file }, func() { write("{}\n" + row) })
+	var path atomic.Value
+	path.Store("")
+	later(t, "the file", func() string { return path.Load().(string) }, func() { path.Store(file) })
+}
+
+// later looks for a call before something is done without which it cannot be found.
+func later(t *testing.T, what string, find func() string, do func()) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		found := make(chan bool)
+		found := make(chan string)
 		go func() {
-			ok, err := binding.Wrote(t.Context(), file, "toolu_01")
-			found <- ok && err == nil
+			path, err := binding.Wrote(t.Context(), find, "toolu_01")
+			if err != nil {
+				t.Error(err)
+			}
+			found <- path
 		}()
 		synctest.Wait() // it has looked once, and waits
-		write("{}\n" + row)
-		if !<-found {
-			t.Error("what is written a moment later is not found")
+		do()
+		if <-found == "" {
+			t.Errorf("where %s comes a moment later, it is not found", what)
 		}
 	})
 }

@@ -94,15 +94,18 @@ func (o *owner) bound(ctx context.Context, call string) (*binding.Binding, error
 			return b, err
 		}
 	}
-	id, path, ok := binding.Told(o.getenv)
+	id, _, ok := binding.Told(o.getenv)
 	if !ok {
 		return nil, mcp.ErrUnbound
 	}
-	wrote, err := binding.Wrote(ctx, path, call)
+	path, err := binding.Wrote(ctx, func() string {
+		_, path, _ := binding.Told(o.getenv)
+		return path
+	}, call)
 	if err != nil {
 		return nil, err
 	}
-	if !wrote {
+	if path == "" {
 		return nil, mcp.ErrUnbound
 	}
 	return &binding.Binding{Client: o.client, Session: id, Transcript: path, Scope: o.scope}, nil
@@ -115,7 +118,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	head, err := o.store.Head(ctx, o.scope, b.Session)
 	if errors.Is(err, store.ErrNotFound) {
 		head = nil
-		_, err = binding.Wrote(ctx, b.Transcript, call)
+		_, err = binding.Wrote(ctx, func() string { return b.Transcript }, call)
 	}
 	if err != nil {
 		return err
@@ -137,6 +140,9 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	in, err := o.Import(ctx, o.scope, &carrel.ImportRequest{Name: filepath.Base(b.Transcript), Format: "claudecode", Data: data})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
 		return nil // it has begun just now
+	}
+	if errors.Is(err, carrel.ErrShorter) {
+		return nil // a hook has read more of it by now
 	}
 	if err != nil {
 		return err
