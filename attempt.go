@@ -163,7 +163,24 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, Attempt, error)
 	a.Reasons, a.RedFlags = v.Reasons, v.RedFlags
 	a.Accepted = v.Accepted && (len(v.RedFlags) == 0 || w.strategy == StrategyOpaque)
 	o.warnings = append(o.warnings, v.Warnings...)
+	if o.drafted != nil {
+		c.judge(o, &a)
+	}
 	return o, a, nil
+}
+
+// judge judges the new summary of an outcome as CheckSummary will. An attempt whose
+// summary is refused is refused, too.
+func (c *compression) judge(o *outcome, a *Attempt) {
+	o.figure(c.pass.held)
+	n := o.kept.Covers
+	j, _ := c.engine.judge(c.pass.held, []byte(o.kept.Summary.Markdown()), &judging{
+		blocks: n, found: c.factsOf(n), made: o.kept.Summary, counter: c.pass.meter.counter, policy: c.policy,
+	})
+	a.Judged = &Judged{Passed: j.Probes.Passed, Probes: j.Probes.Total, Score: j.Probes.Score, Problems: len(j.Problems), Verdict: j.Verdict}
+	for _, reason := range j.Verdict.Reasons {
+		a.Accepted, a.Reasons = false, append(a.Reasons, "the summary alone: "+reason)
+	}
 }
 
 // covers returns how many blocks a summary covers if so many of the newest are

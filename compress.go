@@ -151,6 +151,19 @@ type Attempt struct {
 	Accepted bool        `json:"accepted"`            //
 	Reasons  []string    `json:"reasons,omitempty"`   // why it was not
 	RedFlags []string    `json:"red_flags,omitempty"` // of the skill's list
+
+	// Judged is the judgement of the new summary alone; nil if none was made or nothing
+	// is asked. It must accept the summary, besides what the window must answer.
+	Judged *Judged `json:"judged,omitempty"`
+}
+
+// Judged is a [Judgement] in short.
+type Judged struct {
+	Passed   int            `json:"passed"` // probes
+	Probes   int            `json:"probes"`
+	Score    ratio.Ratio    `json:"score"`    // Passed of Probes
+	Problems int            `json:"problems"` // of the summary
+	Verdict  *probe.Verdict `json:"verdict"`
 }
 
 // ErrProbes means that nothing that was tried answers enough of what the
@@ -206,6 +219,9 @@ type summaryMove struct {
 // more detail is tried, then one that covers fewer blocks, then a sliding window.
 // If none of it is accepted, the error is an [ErrProbes]. An opaque summary is
 // graded, too, but refused only where the request says how much it must answer.
+//
+// Besides its window, the new summary alone must be accepted by the judgement that
+// [Judgement] describes, so that [Engine.CheckSummary] accepts what was accepted here.
 //
 // # Writing
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/abstractive"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -54,8 +55,9 @@ type RunProbesRequest struct {
 	// Probes are asked. The default are those that the session's originals give.
 	Probes []probe.Probe `json:"probes,omitempty"`
 
-	// Text is asked in place of the window, if it is not nil. With Probes, it
-	// needs no session.
+	// Text is asked in place of the window, if it is not nil. It is judged as a
+	// summary of the session, see [Judgement]; with Probes, which need no session, or
+	// with Model it is any text, and only what is asked counts.
 	Text *string `json:"text,omitempty"`
 
 	// Model lets the generator of the options answer, from the window alone, and
@@ -73,6 +75,9 @@ type RunProbesResult struct {
 	Calls   int                  `json:"calls,omitempty"` // of the model
 	Report  *probe.Report        `json:"report"`
 	Verdict *probe.Verdict       `json:"verdict"`
+
+	// Problems are those of a text that was judged as a summary.
+	Problems []summary.Problem `json:"problems,omitempty"`
 }
 
 // RunProbes asks probes of what is in the window of a session, or of a text. It
@@ -87,6 +92,14 @@ func (e *Engine) RunProbes(ctx context.Context, scope governance.Scope, req *Run
 		h, err := e.load(ctx, scope, req.Session)
 		if err != nil {
 			return nil, err
+		}
+		if req.Text != nil && probes == nil && !req.Model {
+			j, _, err := e.judged(h, []byte(*req.Text), 0, req.ProbeMin)
+			if err != nil {
+				return nil, err
+			}
+			res.Report, res.Verdict, res.Problems = j.Probes, j.Verdict, j.Problems
+			return res, nil
 		}
 		if probes == nil {
 			probes = e.probesFrom(h, len(h.blocks), e.factsOf(h, len(h.blocks), 0))

@@ -57,23 +57,13 @@ type CheckSummaryRequest struct {
 
 // A CheckSummaryResult says whether a summary can stand for what it is of.
 type CheckSummaryResult struct {
-	Session  transcript.SessionID `json:"session"`
-	Accepted bool                 `json:"accepted"`
-	Blocks   int                  `json:"blocks"` // that it covers
-	Before   token.Count          `json:"before"` // tokens of those
-	After    token.Count          `json:"after"`  // tokens of the summary
-	Problems []summary.Problem    `json:"problems"`
-	Probes   *probe.Report        `json:"probes,omitempty"`
-	Verdict  *probe.Verdict       `json:"verdict,omitempty"`
-	Summary  *summary.Summary     `json:"summary,omitempty"` // as it was read
+	Session transcript.SessionID `json:"session"`
+	Judgement
+	Summary *summary.Summary `json:"summary,omitempty"` // as it was read
 }
 
-// CheckSummary says whether a summary could stand for the blocks of a session: it
-// must be whole, say nothing that the original does not say or that it says the
-// contrary of, and answer the probes that any summary must, see
-// [probe.Essentials]. That it is short is a red flag of the verdict, but no reason
-// to refuse it. It changes nothing. What cannot be read as a
-// summary is not accepted, and the problems say why.
+// CheckSummary says whether a summary could stand for the blocks of a session, by
+// the judgement that [Judgement] describes. It changes nothing.
 func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *CheckSummaryRequest) (_ *CheckSummaryResult, err error) {
 	defer during("check a summary of session "+string(req.Session), &err)
 
@@ -81,38 +71,11 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.first(req.Blocks)
+	j, s, err := e.judged(h, req.Data, req.Blocks, req.ProbeMin)
 	if err != nil {
 		return nil, err
 	}
-	if own, err := summary.Parse(req.Data); err == nil && req.Blocks == 0 && own.Messages > 0 {
-		n = min(own.Messages, n)
-	}
-	m, err := e.meterFor(h.session, h.head.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	res := &CheckSummaryResult{Session: req.Session, Blocks: n, Problems: []summary.Problem{}}
-	for i := range n {
-		res.Before += h.rows[i].Tokens
-	}
-	found := e.factsOf(h, n, 0)
-	src := e.source(h, n, found)
-	res.After = m.counter.Count(string(req.Data))
-	s, problems := summary.Examine(req.Data, src)
-	res.Problems = append(res.Problems, problems...)
-	if s == nil {
-		return res, nil // that it cannot be read is the answer
-	}
-	res.Summary = s
-	said := &probe.Authored{Intent: s.Intent}
-	for _, entry := range s.Entries() {
-		said.Entries = append(said.Entries, entry.Text)
-	}
-	res.Probes = probe.GradeAuthored(probe.Essentials(h.plain(found), nil), said)
-	res.Verdict = res.Probes.Judge(policyOf(req.ProbeMin), probe.Sizes{Before: res.Before, After: res.After})
-	res.Accepted = len(res.Problems) == 0 && res.Verdict.Accepted
-	return res, nil
+	return &CheckSummaryResult{Session: req.Session, Judgement: *j, Summary: s}, nil
 }
 
 // factsOf returns the facts of the first n blocks of a session that blocks from

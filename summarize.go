@@ -173,18 +173,26 @@ func (p *ProbeRound) report() *probe.Report {
 	return r
 }
 
+// figure writes the figures of an outcome into its new summary.
+func (o *outcome) figure(h *held) {
+	s := o.kept.Summary
+	s.TokensBefore, s.TokensAfter = int64(h.head.Window), int64(o.plan.After)
+	s.Ratio = ratio.One - ratio.Of(o.plan.After, h.head.Window)
+	if o.report != nil {
+		s.ProbeScore = o.report.Score
+	}
+}
+
 // keepSummary adds the cell of a new summary to a change, with edges to what it
 // was made from.
 func (e *Engine) keepSummary(c *store.Change, h *held, o *outcome, data *paged) error {
 	s, d := o.kept, o.drafted
-	s.Summary.TokensBefore, s.Summary.TokensAfter = int64(h.head.Window), int64(o.plan.After)
-	s.Summary.Ratio = ratio.One - ratio.Of(o.plan.After, h.head.Window)
+	o.figure(h)
 	data.Round = &Round{
 		Strategy: o.strategy, Model: s.Summary.Model, Calls: d.calls, Covers: s.Covers, Fresh: d.fresh, Count: s.Summary.Count, Tokens: s.Tokens,
 		Before: h.head.Window, After: o.plan.After, Edits: d.edits, Left: d.left,
 	}
 	if o.report != nil {
-		s.Summary.ProbeScore = o.report.Score
 		data.Round.Probes = newProbeRound(o.report)
 	}
 	body, err := json.Marshal(s)

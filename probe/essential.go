@@ -109,7 +109,11 @@ func essentials(facts []Fact) []draft {
 				d.answer = decided(f.Text)
 			}
 			d.Critical = d.Critical && len(telling(f.Text)) > 1
-		case "path", "error", "plan", "todo":
+		case "plan":
+			if replaced(facts, d.at) {
+				continue
+			}
+		case "path", "error", "todo":
 			if d.Type == Resolution || d.Type == Progress || d.About == "error" && slip().MatchString(f.Text) {
 				continue
 			}
@@ -124,6 +128,14 @@ func essentials(facts []Fact) []draft {
 		list = append(list, d)
 	}
 	return list
+}
+
+// replaced reports whether something else comes next than the plan at an index: a
+// person asked for something after it, or another message announced other steps.
+func replaced(facts []Fact, at int) bool {
+	return slices.ContainsFunc(facts[at+1:], func(f Fact) bool {
+		return f.Kind == KindTask || f.Kind == KindPlan && !f.User && f.Source != facts[at].Source
+	})
 }
 
 // decided returns the first sentence of what a person decided that tells what it

@@ -129,3 +129,27 @@ func TestEssentialsLeaveOutWhatIsBesideThePoint(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A plan that something else replaced does not come next, and no summary must name it.
+func TestEssentialsLeaveOutReplacedPlans(t *testing.T) {
+	first := Fact{Kind: KindPlan, Text: "Migrate the stored schedules of both farms", Source: "b1", Turn: 1}
+	for name, c := range map[string]struct {
+		later Fact
+		want  int
+	}{
+		"nothing":       {Fact{Kind: KindRead, Subject: "farms.go", Source: "b2", Turn: 1}, 1},
+		"a task":        {Fact{Kind: KindTask, Text: "Rename the greenhouse controller instead", Source: "b2", Turn: 2, User: true}, 0},
+		"another plan":  {Fact{Kind: KindPlan, Text: "Calibrate the humidity sensors tomorrow", Source: "b2", Turn: 1}, 0},
+		"the same plan": {Fact{Kind: KindPlan, Text: "Calibrate the humidity sensors tomorrow", Source: "b1", Turn: 1}, 1},
+	} {
+		n := 0
+		for _, p := range Essentials([]Fact{first, c.later}, nil) {
+			if p.About == "plan" && strings.Contains(strings.Join(p.Expected, " "), "schedules") {
+				n++
+			}
+		}
+		if n != c.want {
+			t.Errorf("before %s the plan is asked for %d times, want %d", name, n, c.want)
+		}
+	}
+}

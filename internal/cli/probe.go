@@ -114,9 +114,10 @@ file in its place, and changes nothing. A probe is passed if the words of its
 answer stand together in the window; what is not there but in a block that a
 stub or the summary names is counted as one recall away, and the rest as lost.
 The exit code is 0 if enough is answered, and 1 if not: 90% of all probes
-(probes.accept, --min) and all critical ones. With --min 0 it is always 0.
+(probes.accept, --min) and all critical ones. With --min 0 nothing is asked.
 
-With --probes and --text it needs no stored conversation. With --model the model
+The text of --text is judged as a summary, as "carrel summary accept" does it. With
+--probes it may be any text, and needs no stored conversation. With --model the model
 of the settings answers from the window alone, and its answers are graded.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
@@ -207,6 +208,9 @@ func printRun(p *page, r *carrel.RunProbesResult, least *ratio.Ratio) {
 		p.fields([]any{"probes", rep.Passed, rep.Total}, []any{"critical", rep.Critical.Passed, rep.Critical.Total})
 	}
 	p.missed(rep, 0)
+	if len(r.Problems) > 0 {
+		p.problems(r.Problems)
+	}
 	p.verdict(r.Verdict)
 }
 

@@ -341,10 +341,11 @@ func newSummaryAccept(g *globals) *cobra.Command {
 		Use:   "accept FILE|- --session S | --source FILE; or --ratio R [--score R] [--critical R]",
 		Short: "Tell whether a summary can stand for a conversation",
 		Long: `Accept says whether a summary could stand for a conversation: it must be whole,
-say nothing that the conversation does not say, answer 90% of the probes that
-the conversation gives and all critical ones, and raise no red flag, such as
-that more than 95% of the tokens are gone. The exit code is 0 if so, and 1 if
-not. It changes nothing.
+say nothing that the conversation does not say, and answer 90% of the probes
+that any summary must answer, and all critical ones. That more than 95% of the
+tokens are gone is a red flag, but no reason to refuse it. The exit code is 0 if
+it is accepted, and 1 if not. It changes nothing. "carrel compress" and "carrel
+probe run --text" judge a summary in the same way.
 
 Without a file it calculates: --ratio is the share of the tokens that are gone,
 --score that of the probes, and --critical that of the critical probes that are
@@ -468,13 +469,5 @@ func printAccept(p *page, r *carrel.CheckSummaryResult, least *ratio.Ratio) {
 		}
 		p.missed(r.Probes, 0)
 	}
-	v := &probe.Verdict{Reasons: []string{}}
-	if r.Verdict != nil {
-		*v = *r.Verdict
-	}
-	v.Accepted = r.Accepted
-	if len(r.Problems) > 0 {
-		v.Reasons = append(slices.Clone(v.Reasons), count(len(r.Problems), "problem")+" in the summary")
-	}
-	p.verdict(v)
+	p.verdict(r.Verdict)
 }

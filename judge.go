@@ -1,0 +1,115 @@
+package carrel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Judgement says whether the text of a summary could stand for blocks of a
+// session. [Engine.CheckSummary], [Engine.RunProbes] with a text, and the attempts of
+// [Engine.Compress] judge alike: the summary must be whole, say nothing that the
+// original does not say or that it says the contrary of, and answer the probes that
+// any summary must, see [probe.Essentials]. That it is short is a red flag of the
+// verdict, but no reason to refuse it.
+//
+// What the session's own summary says was taken from the originals, or checked when a
+// model wrote it: a text that says that, entry by entry, is only asked the probes. A
+// window is judged besides, by other probes: those ask for what was said verbatim,
+// which a window must carry, and no summary need.
+//
+// Where nothing is asked of it, because the
+// share of the probes is 0, its problems are warnings. What cannot be read as a
+// summary is never accepted.
+type Judgement struct {
+	Accepted bool              `json:"accepted"`
+	Blocks   int               `json:"blocks"` // that it covers
+	Before   token.Count       `json:"before"` // tokens of those
+	After    token.Count       `json:"after"`  // tokens of the summary
+	Problems []summary.Problem `json:"problems"`
+	Probes   *probe.Report     `json:"probes,omitempty"`
+	Verdict  *probe.Verdict    `json:"verdict,omitempty"`
+}
+
+// judged judges a text as the summary of the first blocks of a session: of as many as
+// are asked for, or else as many as it says itself, or else of all.
+func (e *Engine) judged(h *held, data []byte, asked int, least *ratio.Ratio) (*Judgement, *summary.Summary, error) {
+	n, err := h.first(asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err := summary.Parse(data); err == nil && asked == 0 && own.Messages > 0 {
+		n = min(own.Messages, n)
+	}
+	m, err := e.meterFor(h.session, h.head.Encoding)
+	if err != nil {
+		return nil, nil, err
+	}
+	by := &judging{blocks: n, found: e.factsOf(h, n, 0), counter: m.counter, policy: policyOf(least)}
+	if h.summary != nil && h.summary.Covers == n {
+		by.made = h.summary.Summary
+	}
+	j, s := e.judge(h, data, by)
+	return j, s, nil
+}
+
+// judging is what a summary is judged by.
+type judging struct {
+	blocks  int              // that it covers, from the first
+	found   []facts.Fact     // of those
+	made    *summary.Summary // of the session itself, or nil
+	counter token.Counter
+	policy  *probe.Policy
+}
+
+// judge judges a text as a summary, and returns the summary that it was read as, or
+// nil. There is no other judgement of a summary.
+func (e *Engine) judge(h *held, data []byte, by *judging) (*Judgement, *summary.Summary) {
+	j := &Judgement{Blocks: by.blocks, After: by.counter.Count(string(data))}
+	for i := range by.blocks {
+		j.Before += h.rows[i].Tokens
+	}
+	s, err := summary.Parse(data)
+	if err != nil || !by.has(s) {
+		s, j.Problems = summary.Examine(data, e.source(h, by.blocks, by.found))
+	}
+	said := &probe.Authored{}
+	if s != nil {
+		said.Intent = s.Intent
+		for _, entry := range s.Entries() {
+			said.Entries = append(said.Entries, entry.Text)
+		}
+	}
+	j.Probes = probe.GradeAuthored(probe.Essentials(h.plain(by.found), nil), said)
+	j.Verdict = j.Probes.Judge(by.policy, probe.Sizes{Before: j.Before, After: j.After})
+	if n := len(j.Problems); n > 0 {
+		list := &j.Verdict.Reasons
+		if s != nil && by.policy.Overall < 0 {
+			list = &j.Verdict.Warnings
+		}
+		word := "problems"
+		if n == 1 {
+			word = "problem"
+		}
+		*list = append(*list, fmt.Sprintf("%d %s in the summary", n, word))
+	}
+	j.Problems = append([]summary.Problem{}, j.Problems...) // a list in JSON, too
+	j.Accepted = len(j.Verdict.Reasons) == 0
+	j.Verdict.Accepted = j.Accepted
+	return j, s
+}
+
+// has reports whether a summary says what the session's own does, entry by entry. That
+// may have been printed and read again.
+func (by *judging) has(s *summary.Summary) bool {
+	if by.made == nil {
+		return false
+	}
+	printed, err := summary.Parse([]byte(by.made.Markdown()))
+	return slices.Equal(s.Entries(), by.made.Entries()) || err == nil && slices.Equal(s.Entries(), printed.Entries())
+}

@@ -1,0 +1,81 @@
+package carrel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/demo"
+	"github.com/carrel-dev/carrel/internal/fakesession"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// What Compress accepts is accepted by whatever judges a summary, with one score; and
+// what one of them refuses, the other refuses for the same reasons.
+func TestOneJudgementOfASummary(t *testing.T) {
+	conversations := map[string][]byte{"demo": demo.Session(), "leak": leak(t)}
+	for seed := range uint64(3) {
+		conversations[fmt.Sprintf("claudecode-%d", seed)] = fakesession.ClaudeCode(seed, 12)
+		conversations[fmt.Sprintf("openai-%d", seed)] = fakesession.Chat(seed, 12)
+	}
+	accepted := 0
+	for name, data := range conversations {
+		for _, strategy := range []carrel.Strategy{carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative} {
+			t.Run(name+"-"+string(strategy), func(t *testing.T) {
+				e, err := carrel.New(memory.New(), &carrel.Options{Strategy: strategy, Counter: quarter{}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := load(t, e, data)
+				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(40, 100)})
+				if err != nil || res.Summary == nil {
+					return // nothing was summarized
+				}
+				accepted++
+				whole, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(res.Summary.ID)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := bothJudge(t, e, in, string(whole.Data))
+				j := res.Attempts[len(res.Attempts)-1].Judged
+				if j == nil || !j.Verdict.Accepted || !c.Accepted {
+					t.Fatalf("compress says %+v, the check %v: %q %v", j, c.Accepted, c.Verdict.Reasons, c.Problems)
+				}
+				if j.Score != c.Probes.Score || j.Probes != c.Probes.Total || !slices.Equal(j.Verdict.RedFlags, c.Verdict.RedFlags) {
+					t.Errorf("compress scores %d of %d, flags %q; the check %d of %d, flags %q",
+						j.Passed, j.Probes, j.Verdict.RedFlags, c.Probes.Passed, c.Probes.Total, c.Verdict.RedFlags)
+				}
+				made := string(whole.Data) + "\n## Technical Context\n\n- The pool of `/srv/nowhere/made_up.go` holds 73819 leases\n"
+				for _, text := range []string{made, "All is well.", ""} {
+					if c := bothJudge(t, e, in, text); c.Accepted {
+						t.Errorf("%q is accepted", text)
+					}
+				}
+			})
+		}
+	}
+	if accepted < len(conversations) {
+		t.Errorf("%d summaries were accepted, want at least %d", accepted, len(conversations))
+	}
+}
+
+// bothJudge lets CheckSummary and RunProbes judge a text, and returns what both say.
+func bothJudge(t *testing.T, e *carrel.Engine, in *carrel.ImportResult, text string) *carrel.CheckSummaryResult {
+	t.Helper()
+	c, err := e.CheckSummary(t.Context(), scope, &carrel.CheckSummaryRequest{Session: in.Session, Data: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.RunProbes(t.Context(), scope, &carrel.RunProbesRequest{Session: in.Session, Text: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict.Accepted != c.Accepted || r.Report.Score != c.Probes.Score || r.Report.Total != c.Probes.Total ||
+		!slices.Equal(r.Verdict.Reasons, c.Verdict.Reasons) || !slices.Equal(r.Problems, c.Problems) {
+		t.Errorf("the probes say %v, %v %q; the check %v, %v %q",
+			r.Verdict.Accepted, r.Report.Score, r.Verdict.Reasons, c.Accepted, c.Probes.Score, c.Verdict.Reasons)
+	}
+	return c
+}
