@@ -94,6 +94,9 @@ type CompressResult struct {
 	Op        string               `json:"op,omitempty"` // empty if nothing was written
 	Strategy  Strategy             `json:"strategy"`     // that was accepted in the end
 	Budget    token.Count          `json:"budget"`
+	Share     ratio.Ratio          `json:"share,omitempty"`  // where one was asked for: the budget is this share of Leaves, and Stays
+	Leaves    token.Count          `json:"leaves,omitempty"` // tokens of the conversation, as imported
+	Stays     token.Count          `json:"stays,omitempty"`  // tokens of system text, tools and framing beside it
 	Figures   pager.Figures        `json:"figures"`
 	Imported  token.Count          `json:"imported"`       // tokens of all blocks, as they came in
 	Before    token.Count          `json:"before"`         // tokens of the window
@@ -283,7 +286,7 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 		if err != nil {
 			return nil, err
 		}
-		res := p.result(&outcome{strategy: req.Strategy, plan: plan, rows: h.rows, kept: h.summary})
+		res := p.result(req, &outcome{strategy: req.Strategy, plan: plan, rows: h.rows, kept: h.summary})
 		res.sync(req, nil)
 		return res, nil
 	}
@@ -298,7 +301,7 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 func (e *Engine) finish(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest, o *outcome, attempts []Attempt) (*CompressResult, error) {
 	h := p.held
 	p.names, h.said = nil, nil // all stubs are made: what comes needs the room
-	res := p.result(o)
+	res := p.result(req, o)
 	res.Attempts = attempts
 	res.sync(req, o.drafted)
 	if err := p.check(o.rows, o.stubs, o.kept); err != nil {

@@ -181,6 +181,9 @@ func TestAShareIsOfWhatMayLeave(t *testing.T) {
 	if want := stays + (full.Used-stays)/2; res.Budget < want-1 || res.Budget > want {
 		t.Errorf("budget %d, want %d: half of %d and %d beside it", res.Budget, want, full.Used-stays, stays)
 	}
+	if res.Leaves != full.Used-stays || res.Stays != stays || res.Share != ratio.Of(1, 2) {
+		t.Errorf("the budget is told as %v of %d and %d, want half of %d and %d", res.Share, res.Leaves, res.Stays, full.Used-stays, stays)
+	}
 	if full.Figures != res.Figures {
 		t.Errorf("context measures by %+v, compress by %+v", full.Figures, res.Figures)
 	}

@@ -177,16 +177,23 @@ func (p *pass) budget(req *CompressRequest) token.Count {
 // was imported and may leave, and all that may not, which is system text, the definitions
 // of tools and framing.
 func (p *pass) shared(share ratio.Ratio) token.Count {
+	leaves, stays := p.shares()
+	return stays + token.Count(share.Scale(int64(leaves)))
+}
+
+// shares returns the tokens of what was imported and may leave, which a share is of, and
+// of what stays beside it.
+func (p *pass) shares() (leaves, stays token.Count) {
 	h := p.held
-	stays, imported := p.meter.fixed(h.session), token.Count(0)
+	stays = p.meter.fixed(h.session)
 	for i := range h.rows {
 		if p.rules[i] == pager.RuleSystem {
 			stays += h.rows[i].Tokens
 		} else {
-			imported += h.rows[i].Tokens
+			leaves += h.rows[i].Tokens
 		}
 	}
-	return stays + token.Count(share.Scale(int64(imported)))
+	return leaves, stays
 }
 
 func (p *pass) candidates() []pager.Candidate {
@@ -292,13 +299,17 @@ func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pa
 	return rows, stubs
 }
 
-func (p *pass) result(o *outcome) *CompressResult {
+func (p *pass) result(req *CompressRequest, o *outcome) *CompressResult {
 	h, plan := p.held, o.plan
 	window := cmp.Or(p.capacity, p.engine.capacity(h.session.Model))
 	res := &CompressResult{
 		Session: h.head.ID, Strategy: o.strategy, Budget: plan.Budget, Imported: h.head.Tokens, Before: h.head.Window, After: plan.After,
 		Intent: p.intent, Changed: plan.Changes(), Provider: h.head.Format, Decisions: plan.Decisions,
 		Probes: o.report, Warnings: o.warnings, Figures: p.engine.opts.Trigger.Figures(window), Sent: token.Count(h.session.Sent),
+	}
+	if req.Target == 0 && req.Share > 0 {
+		res.Share = req.Share
+		res.Leaves, res.Stays = p.shares()
 	}
 	if res.Before > 0 {
 		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)

@@ -305,16 +305,27 @@ func (c *compressed) page(p *page) {
 // shownMisses is how many probes that were missed are listed for a person.
 const shownMisses = 5
 
+// budgetWords says what a budget is a share of.
+func budgetWords(c *carrel.CompressResult) string {
+	budget := thousands(int64(c.Budget))
+	if c.Share > 0 {
+		return fmt.Sprintf("%s = %s of %s tokens of conversation + %s fixed", budget, c.Share.Percent(), thousands(int64(c.Leaves)), thousands(int64(c.Stays)))
+	}
+	return measureWords(c.Budget, &c.Figures)
+}
+
 // print prints a result for people.
 func (c *compressed) print(p *page) {
 	if len(c.Attempts) == 0 {
-		p.line("fits    %s tokens are within the budget of %s: nothing to do", thousands(int64(c.Before)), thousands(int64(c.Budget)))
+		p.line("fits    %s tokens are within the budget: nothing to do", thousands(int64(c.Before)))
+		p.line("budget  %s", budgetWords(c.CompressResult))
 		c.printTodos(p)
 		return
 	}
-	p.line("plan    %s · %s · %s · %s · %s change · budget %s", c.Strategy, p.paint(green, count64(c.Blocks.Live, "live")),
+	p.line("plan    %s · %s · %s · %s · %s change", c.Strategy, p.paint(green, count64(c.Blocks.Live, "live")),
 		p.paint(yellow, count64(c.Blocks.Stub, "stub")), p.paint(dim, count64(c.Blocks.Cold, "cold")),
-		thousands(int64(c.Changed)), thousands(int64(c.Budget)))
+		thousands(int64(c.Changed)))
+	p.line("budget  %s", budgetWords(c.CompressResult))
 	if len(c.Attempts) > 1 {
 		label := "tries"
 		for i := range c.Attempts {

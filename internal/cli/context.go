@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -137,6 +138,12 @@ func printContext(p *page, r *carrel.ContextResult) {
 	if r.Level == "compress" || r.Level == "critical" {
 		p.line("next    carrel compress %s", short(r.Session))
 	}
+}
+
+// measureWords says what the tokens of a window are a share of.
+func measureWords(used token.Count, f *pager.Figures) string {
+	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", thousands(int64(used)),
+		ratio.Of(used, max(f.Effective, 1)).Percent(), thousands(int64(f.Effective)), ratio.Of(f.Effective, max(f.Window, 1)).Percent())
 }
 
 // bar draws the parts in letters, each as wide as its share of all of them.

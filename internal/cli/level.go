@@ -16,6 +16,7 @@ type levelResult struct {
 	Used      token.Count          `json:"used"`
 	Window    token.Count          `json:"window"`
 	Effective token.Count          `json:"effective"`
+	Figures   pager.Figures        `json:"figures"`
 }
 
 func newLevel(_ *Env, g *globals) *cobra.Command {
@@ -44,7 +45,7 @@ budget.critical.`,
 				if len(args) > 0 || s.word != "" {
 					return usagef("level: a session and figures are two questions")
 				}
-				return g.leveled(&levelResult{t.Level(load.Used, load.Effective), "", load.Used, window, load.Effective})
+				return g.leveled(&levelResult{t.Level(load.Used, load.Effective), "", load.Used, window, load.Effective, t.Figures(window)})
 			}
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
@@ -56,7 +57,7 @@ budget.critical.`,
 				if err != nil {
 					return err
 				}
-				return g.leveled(&levelResult{res.Level, res.Session, res.Used, res.Window, res.Effective})
+				return g.leveled(&levelResult{res.Level, res.Session, res.Used, res.Window, res.Effective, res.Figures})
 			})
 		},
 	}
@@ -65,9 +66,17 @@ budget.critical.`,
 	return cmd
 }
 
+// print prints a level, and for a terminal what it is measured by.
+func (r *levelResult) print(p *page) {
+	p.line("%s", r.Level)
+	if p.tty && r.Figures.Effective > 0 {
+		p.line("%s; compress cuts to %s", measureWords(r.Used, &r.Figures), thousands(int64(r.Figures.Target)))
+	}
+}
+
 // leveled prints a level. It is no error that it is high.
 func (g *globals) leveled(res *levelResult) error {
-	if err := g.result(document{name: "level", value: res}, func(p *page) { p.line("%s", res.Level) }); err != nil {
+	if err := g.result(document{name: "level", value: res}, res.print); err != nil {
 		return err
 	}
 	if res.Level == pager.LevelCompress || res.Level == pager.LevelCritical {

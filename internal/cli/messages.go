@@ -114,8 +114,9 @@ func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
 	p.table(t)
 	if p.tty {
 		p.line("")
-		p.line("window  %s tokens, target %s, floor %s; %s of %s tokens may go", thousands(int64(res.Total)),
-			thousands(int64(res.Target)), thousands(int64(res.Floor)), count(may, "block"), thousands(int64(free)))
+		p.line("window  %s; %s of %s tokens may go", measureWords(res.Total, &res.Figures), count(may, "block"), thousands(int64(free)))
+		p.line("target  discard tidies to %s tokens, compress cuts to %s, neither by itself below %s",
+			thousands(int64(res.Target)), thousands(int64(res.Figures.Target)), thousands(int64(res.Floor)))
 	}
 	if !tree || len(res.Branches) == 0 {
 		return

@@ -69,6 +69,11 @@ func TestTerminal(t *testing.T) {
 	wants(run("context", "--window", "20000", "--color", "never"),
 		"session 5f0c2a7e · claude-sonnet-4-5 · 35 messages, 1 operation\n", "\n[", "MMMM", " / 20,000 tokens (", "\n  pinned    4 blocks under hard rules", "\nnext    carrel compress 5f0c2a7e\n")
 	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    importance · live ", "\ncheck   claudecode ok\n", "\ndry run: nothing was written\n")
+	wants(run("compress", "--target", "5000", "-n", "--window", "20000", "--color", "never"),
+		"\nbudget  5,000 tokens, 31.2% of the 16,000 of the effective window, which is 80.0% of all\n")
+	wants(run("compress", "--target", "25%", "-n", "--color", "never"), "\nbudget  ", " = 25.0% of ", " tokens of conversation + ", " fixed\n")
+	wants(run("level", "--used", "4000", "--window", "20000", "--color", "never"),
+		"ok\n4,000 tokens, 25.0% of the 16,000 of the effective window, which is 80.0% of all; compress cuts to 8,000\n")
 	wants(run("compress", "--strategy", "anchored", "--target", "5000", "-n", "--color", "never"), "plan    anchored · live ", "\nsummary of blocks 1–", "\nprobes  3/3 critical · ", " all (1.00 ≥ 0.90)\n", "\nwould   ", "\ndry run: nothing was written\n")
 	wants(run("compress", "--strategy", "anchored", "--target", "5000", "--color", "never"), "\napply   ", "\ncheck   claudecode ok\n", "\nundo    carrel undo op_", " --session 5f0c2a7e\n")
 	wants(run("compress", "--target", "5000"), "fits    ", ": nothing to do\n")
@@ -83,7 +88,7 @@ func TestTerminal(t *testing.T) {
 	wants(run("sessions", "mark", "--critical"), "5f0c2a7e  critical  now\n")
 	wants(run("sessions", "mark", "--no-critical"), "5f0c2a7e  not critical  now\n")
 	wants(run("messages", "--color", "never"), "id        turn  kind", "stub ", "[first-task] ")
-	wants(run("messages", "--color", "never"), "(one-off) Bash", "\nwindow  ", " may go\n")
+	wants(run("messages", "--color", "never"), "(one-off) Bash", "\nwindow  ", " of the effective window, which is 80.0% of all; ", " may go\n", "\ntarget  discard tidies to ", ", compress cuts to ")
 	low := filepath.Join(env.Dir, "low.toml")
 	if err := os.WriteFile(low, []byte("budget.floor = 2000\n"), 0o600); err != nil {
 		t.Fatal(err)

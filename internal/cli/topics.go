@@ -35,8 +35,8 @@ In a changed one, every message that was not itself changed keeps its bytes.
 const topicBudget = `A budget is the number of tokens that the window of a conversation may have:
 messages, stubs, tool definitions and what the provider adds for roles and
 calls. "carrel compress" takes it as --target in tokens, or as a share such as
-50%: that share of the conversation as it was imported, beside system text and
-tool definitions, which cannot leave. Without --target it takes half of the
+50%: half of the tokens of the conversation as it was imported, and system text,
+tool definitions and framing, which cannot leave, whole beside it. Without --target it takes half of the
 effective window, which is 80% of the model's context window: "carrel help
 level".
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -26,6 +27,7 @@ type compressResult struct {
 	Op       string               `json:"op,omitempty"` // none if nothing was changed
 	Strategy carrel.Strategy      `json:"strategy"`
 	Budget   token.Count          `json:"budget"`
+	Figures  pager.Figures        `json:"figures"`
 	Sent     token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
 	Before   token.Count          `json:"before"`         // tokens of the window that Carrel holds
 	After    token.Count          `json:"after"`          // tokens of the window that Carrel holds
@@ -69,13 +71,13 @@ func compress() registrar {
 
 func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] {
 	out := &compressResult{
-		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Sent: res.Sent, Before: res.Before, After: res.After,
+		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Figures: res.Figures, Sent: res.Sent, Before: res.Before, After: res.After,
 		Changed: res.Changed, Live: res.Blocks.Live, Stubs: res.Blocks.Stub, Cold: res.Blocks.Cold, Warnings: res.Warnings,
 		Note: unchanged,
 	}
 	text := fmt.Sprintf("session %s: the window that Carrel holds %d → %d tokens, budget %d; %d blocks live, %d stubs, %d out of the window; strategy %s",
 		res.Session, res.Before, res.After, res.Budget, res.Blocks.Live, res.Blocks.Stub, res.Blocks.Cold, res.Strategy)
-	text += "\n" + sent(res.Sent)
+	text += "\n" + measured("the budget", res.Budget, &res.Figures) + "\n" + sent(res.Sent)
 	if res.Summary != nil {
 		out.Summary = res.Summary.ID
 		text += fmt.Sprintf("\n%s is the summary of blocks 1 to %d", res.Summary.ID, res.Summary.Covers)

@@ -28,6 +28,7 @@ type messagesResult struct {
 	Total    token.Count          `json:"total_est_tokens"` // in the window that Carrel holds
 	Target   token.Count          `json:"target_tokens"`
 	Floor    token.Count          `json:"floor_tokens"`
+	Figures  pager.Figures        `json:"figures"`
 	Count    int                  `json:"count"`             // of all messages in the list
 	Earlier  int                  `json:"earlier,omitempty"` // messages before a compaction by the client: not in the list
 	Messages []message            `json:"messages"`
@@ -89,12 +90,13 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 	}
 	to := min(from+limit, len(blocks))
 	out := &messagesResult{
-		Session: all.Session, Sent: all.Sent, Total: all.Total, Target: all.Target, Floor: all.Floor,
+		Session: all.Session, Sent: all.Sent, Total: all.Total, Target: all.Target, Floor: all.Floor, Figures: all.Figures,
 		Count: len(blocks), Earlier: all.Earlier, Messages: []message{},
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "session %s: %s; Carrel holds a window of %d tokens, target %d, floor %d; messages %d to %d of %d",
 		all.Session, sent(all.Sent), all.Total, all.Target, all.Floor, min(from+1, to), to, len(blocks))
+	text.WriteString("; " + measured("the window", all.Total, &all.Figures))
 	if all.Earlier > 0 {
 		fmt.Fprintf(&text, "; %d more are of windows before a compaction: search finds them, recall returns them", all.Earlier)
 	}

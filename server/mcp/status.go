@@ -8,6 +8,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -25,6 +26,7 @@ type statusResult struct {
 	Used      token.Count          `json:"used"`           // tokens in the window that Carrel holds
 	Capacity  token.Count          `json:"capacity"`       // of the model's window
 	Effective token.Count          `json:"effective"`      // of the capacity
+	Figures   pager.Figures        `json:"figures"`
 	Free      token.Count          `json:"free"`
 	Reserved  token.Count          `json:"reserved"` // for the reply
 	Fixed     share                `json:"fixed"`
@@ -70,10 +72,16 @@ func status() registrar {
 	}
 }
 
+// measured says what a figure is a share of, and what a compression cuts to.
+func measured(what string, n token.Count, f *pager.Figures) string {
+	return fmt.Sprintf("%s is %s of the %d tokens of the effective window, which is %s of all %d; compress cuts to %d by default",
+		what, ratio.Of(n, max(f.Effective, 1)).Percent(), f.Effective, ratio.Of(f.Effective, max(f.Window, 1)).Percent(), f.Window, f.Target)
+}
+
 func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult) *reply[statusResult] {
 	out := &statusResult{
 		Session: w.Session, Title: w.Title, Model: w.Model, Level: w.Level, Sent: w.Sent, Used: w.Used, Capacity: w.Capacity,
-		Effective: w.Effective, Free: w.Free, Reserved: w.Reserved,
+		Effective: w.Effective, Figures: w.Figures, Free: w.Free, Reserved: w.Reserved,
 		Fixed: share(w.Fixed), System: share(w.System), Pinned: share(w.Pinned), Summary: share(w.Summary),
 		Live: share(w.Live), Stubs: share(w.Stubs), Cold: share(w.Cold),
 		Due: due.Due, Action: due.Action, Reasons: append([]string{}, due.Reasons...), Target: due.Target,
@@ -81,6 +89,7 @@ func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult) *reply[stat
 	}
 	text := fmt.Sprintf("session %s: %s; Carrel holds a window of %d of %d tokens, level %s; %d live blocks, %d stubs in place of %d tokens, %d blocks out of the window; %d tokens free",
 		w.Session, sent(w.Sent), w.Used, w.Capacity, w.Level, w.Live.Blocks, w.Stubs.Blocks, w.Stubs.Stands, w.Cold.Blocks, w.Free)
+	text += "\n" + measured("the window", w.Used, &w.Figures)
 	if due.Due {
 		text += fmt.Sprintf("\na compression of it is due (%s); next: discard_messages or compress, to about %d tokens", strings.Join(due.Reasons, "; "), due.Target)
 	}
