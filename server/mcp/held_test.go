@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store/memory"
 )
@@ -43,6 +44,7 @@ func TestBothFiguresAreTold(t *testing.T) {
 			Sent, Used, After int
 			Total             int `json:"total_est_tokens"`
 			Note              string
+			Figures           pager.Figures
 		}
 		r := done(t, c, tool, args, &res)
 		held = res.Used + res.After + res.Total
@@ -51,6 +53,9 @@ func TestBothFiguresAreTold(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the text lacks %q: %s", tool, want, text)
 			}
+		}
+		if f := res.Figures; tool != "discard_messages" && (f.Effective == 0 || f.Target == 0 || !strings.Contains(text, fmt.Sprintf("the %d tokens of the effective window", f.Effective))) {
+			t.Errorf("%s: the figures are %+v, the text %s", tool, f, text)
 		}
 		if res.Sent != sent || held == 0 || held >= sent/2 {
 			t.Errorf("%s: %d sent, %d held", tool, res.Sent, held)
