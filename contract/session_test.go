@@ -795,6 +795,9 @@ func TestPayloadsSurvive(t *testing.T) {
 			if lines != nil || describe(s) != "" {
 				rt.Fatalf("%v, with %q written", err, lines)
 			}
+			if writable(p) {
+				rt.Fatalf("%v, although all of %+v can be written", err, p)
+			}
 			return
 		}
 		r, err := Run(slices.Values(lines), nil)
@@ -805,6 +808,26 @@ func TestPayloadsSurvive(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
+}
+
+// writable reports whether the items of a payload have texts and names that a contract
+// can have, once they are clean.
+func writable(p *Payload) bool {
+	texts := slices.Concat(p.Decisions, p.OpenQuestions)
+	if p.ResumeState != "" {
+		texts = append(texts, p.ResumeState)
+	}
+	said := make(map[string]string) // by source
+	for _, source := range p.Sources {
+		name, err := SourceName(source.Name)
+		before, twice := said[name]
+		if err != nil || twice && before != Clean(source.Text) {
+			return false
+		}
+		said[name] = Clean(source.Text)
+		texts = append(texts, source.Text)
+	}
+	return !slices.ContainsFunc(texts, func(text string) bool { return CheckID(Clean(text)) != nil })
 }
 
 // No contract makes Run panic, and what it accepts can be continued.
