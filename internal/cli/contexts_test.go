@@ -80,8 +80,13 @@ func contextDocuments(t *testing.T, env *Env, document func(want int, args ...st
 // A share in decimals and the same share in tokens have the same tier, on
 // either side of every edge.
 func TestDemandsAreExact(t *testing.T) {
+	l := tier.DefaultLadder
+	edge := rapid.Custom(func(t *rapid.T) int64 {
+		percent := rapid.SampledFrom([]int{l.Summarized, l.Core, l.Minimal}).Draw(t, "percent")
+		return int64(percent)*10_000 + rapid.Int64Range(-2, 2).Draw(t, "off")
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		millionths := rapid.Int64Range(0, 2_000_000).Draw(t, "millionths")
+		millionths := rapid.OneOf(rapid.Int64Range(0, 2_000_000), edge).Draw(t, "millionths")
 		text := ratio.Ratio(millionths).String()
 		demand, of, err := parseDemand(text, 0)
 		if err != nil {
