@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,13 @@ import (
 //	old	a line of it, or a part of one, that is there once
 //	new	what stands there in the fault
 //	run	the go command that must fail; there may be several, and each must
+//
+// Behind another tab a run line may have what the command must say, so that it does not
+// fail of something else. A run that tests one property is of the form
+//
+//	run	test -run ^TestName$ ./package
+//
+// and must say that this property fails.
 func readFaults(name string) ([]*mutant, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -66,15 +74,33 @@ func readFault(paragraph string) ([]*mutant, error) {
 	at := bytes.Index(data, []byte(fields["old"]))
 	var all []*mutant
 	for _, run := range runs {
-		all = append(all, &mutant{
+		m := &mutant{
 			file: fields["file"], pkg: "./" + path.Dir(fields["file"]), line: 1 + bytes.Count(data[:at], []byte("\n")),
 			from: at, to: at + len(fields["old"]), text: fields["new"],
-			what:     fields["fault"] + ": go " + run,
-			commands: [][]string{strings.Fields(run)},
-		})
+		}
+		run, m.says, _ = strings.Cut(run, "\t")
+		m.what = fields["fault"] + ": go " + run
+		command := strings.Fields(run)
+		m.run = command
+		if name, _, ok := property(run); ok {
+			m.says = "--- FAIL: " + name
+			command = slices.Concat(command[:1], []string{"-vet=off"}, command[1:], []string{"-rapid.checks=2000", "-rapid.nofailfile", "-rapid.shrinktime=0s"})
+		}
+		m.commands = [][]string{command}
+		all = append(all, m)
 	}
 	if all == nil {
 		return nil, fmt.Errorf("fault %q: no run line", fields["fault"])
 	}
 	return all, nil
+}
+
+// property returns the name of the test that a run is of, and its package. It reports
+// whether there is one.
+func property(run string) (name, pkg string, ok bool) {
+	words := strings.Fields(run)
+	if len(words) != 4 || words[0] != "test" || words[1] != "-run" {
+		return "", "", false
+	}
+	return strings.Trim(words[2], "^$"), words[3], true
 }

@@ -3,6 +3,7 @@
 //	go run ./bench/mutate -n 250 -seed 1
 //	go run ./bench/mutate -n 40 ./pager ./facts
 //	go run ./bench/mutate -faults
+//	go run ./bench/mutate -faults -only '^pager/'
 //
 // Without -faults it draws mutants at random: a comparison that includes its bound or no
 // longer does, a condition that is turned round, an arm of a joined condition that is gone,
@@ -27,6 +28,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"time"
 )
 
@@ -35,10 +37,14 @@ func main() {
 	flag.IntVar(&o.n, "n", 250, "mutants to draw")
 	flag.Uint64Var(&o.seed, "seed", 1, "what the draw begins with")
 	flag.BoolVar(&o.faults, "faults", false, "take the faults of bench/mutate/faults.txt, and all of them")
+	flag.Func("only", "take the faults or mutants whose line matches this `pattern`", func(pattern string) (err error) {
+		o.only, err = regexp.Compile(pattern)
+		return err
+	})
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
 	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "time for the tests of one mutant; then it counts as noticed")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-faults] [PACKAGE...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-faults] [-only PATTERN] [PACKAGE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type options struct {
 	n        int
 	seed     uint64
 	faults   bool
+	only     *regexp.Regexp // of what is said of a mutant; nil takes all
 	workers  int
 	limit    time.Duration
 	packages []string
@@ -63,6 +65,7 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return o.only != nil && !o.only.MatchString(m.String()) })
 	known, err := readEquivalent("bench/mutate/equivalent.txt")
 	if err != nil {
 		return false, err
@@ -218,7 +221,7 @@ func (t *trial) test(ctx context.Context, m *mutant, worker int) ending {
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	if t.command(ctx, overlay, []string{"build", m.pkg}) != nil {
+	if _, err := t.command(ctx, overlay, []string{"build", m.pkg}); err != nil {
 		if ctx.Err() != nil {
 			return lived
 		}
@@ -229,7 +232,7 @@ func (t *trial) test(ctx context.Context, m *mutant, worker int) ending {
 		commands = t.commands(m)
 	}
 	for _, c := range commands {
-		if t.command(ctx, overlay, c) != nil {
+		if out, err := t.command(ctx, overlay, c); err != nil && strings.Contains(out, m.says) {
 			return noticed
 		}
 	}
@@ -258,13 +261,14 @@ func (t *trial) overlay(m *mutant, worker int) (string, error) {
 	return overlay, errors.Join(os.WriteFile(mutated, source, 0o600), os.WriteFile(overlay, description, 0o600))
 }
 
-// command runs the go command with an overlay.
-func (t *trial) command(ctx context.Context, overlay string, args []string) error {
+// command runs the go command with an overlay and returns what it says.
+func (t *trial) command(ctx context.Context, overlay string, args []string) (string, error) {
 	args = slices.Concat(args[:1], []string{"-overlay", overlay}, args[1:])
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.WaitDelay = time.Second
-	return cmd.Run()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // commands are the tests that should notice a mutant: the nearest first.

@@ -18,6 +18,8 @@ type mutant struct {
 	text     string // in their place
 	what     string // the change, for people
 	commands [][]string
+	run      []string // of a fault: the go command that it is noticed by
+	says     string   // what a command must say for the mutant to be noticed
 }
 
 // String returns where a mutant is and what it changes.
