@@ -248,17 +248,17 @@ func (t *trial) overlay(m *mutant, worker int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(m.file)
+	target, err := filepath.Abs(m.file)
 	if err != nil {
 		return "", err
 	}
 	mutated := filepath.Join(t.dir, fmt.Sprintf("%d.go", worker))
-	description, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutated}})
+	description, err := json.Marshal(map[string]any{"Replace": map[string]string{target: mutated}})
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(t.dir, fmt.Sprintf("%d.json", worker))
-	return overlay, errors.Join(os.WriteFile(mutated, source, 0o600), os.WriteFile(overlay, description, 0o600))
+	path := filepath.Join(t.dir, fmt.Sprintf("%d.json", worker))
+	return path, errors.Join(os.WriteFile(mutated, source, 0o600), os.WriteFile(path, description, 0o600))
 }
 
 // command runs the go command with an overlay and returns what it says.
