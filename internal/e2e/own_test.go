@@ -24,11 +24,13 @@ func said(text string) fakeupstream.Step { return step(text, fakeupstream.Text(t
 // resultsOf returns what the tools answered, each answer once.
 func resultsOf(upstream *fakeupstream.Server) []string {
 	var texts []string
+	seen := make(map[string]bool) // calls
 	for _, r := range upstream.OfKind(fakeupstream.KindMain) {
 		for _, result := range r.Results() {
-			if !slices.Contains(texts, result.Text) {
+			if !seen[result.CallID] {
 				texts = append(texts, result.Text)
 			}
+			seen[result.CallID] = true
 		}
 	}
 	return texts
