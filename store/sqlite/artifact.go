@@ -102,7 +102,7 @@ func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...
 	return v.each(func(rows *sql.Rows) error {
 		a, own, err := readArtifact(rows)
 		if err != nil {
-			return err
+			return fmt.Errorf("artifact %s: %w", a.ID, err)
 		}
 		if !same(artifactImprint(a.Seq, int64(a.Version), a), own) {
 			return damaged("artifact %s", a.ID)
@@ -118,7 +118,7 @@ func readArtifact(rows *sql.Rows) (_ *store.Artifact, own imprint, _ error) {
 	a := new(store.Artifact)
 	var created, updated int64
 	var expires sql.NullInt64
-	err := rows.Scan(&a.Seq, &a.ID, &a.Version, &a.Class, &a.Status, &a.Pinned, &a.Content, &a.About, &a.Bytes, &a.Tokens,
+	err := rows.Scan(&a.Seq, &a.ID, &a.Version, &a.Class, &a.Status, (*flag)(&a.Pinned), &a.Content, &a.About, &a.Bytes, &a.Tokens,
 		&a.Encoding, &a.Source, &created, &updated, &expires, &a.Address, (*[]byte)(&a.Gate), &own)
 	a.Created, a.Updated = timeOf(created), timeOf(updated)
 	if expires.Valid {

@@ -46,6 +46,22 @@ func (p *imprint) Scan(value any) error {
 
 var _ sql.Scanner = (*imprint)(nil)
 
+// A flag is a column that is 0 or 1. Anything else is damage: a query for those that are
+// set would not agree with what is read.
+type flag bool
+
+// Scan implements [sql.Scanner].
+func (f *flag) Scan(value any) error {
+	n, ok := value.(int64)
+	if !ok || n != 0 && n != 1 {
+		return fmt.Errorf("a flag is %v: %w", value, store.ErrCorrupt)
+	}
+	*f = n == 1
+	return nil
+}
+
+var _ sql.Scanner = (*flag)(nil)
+
 // A record is a row in the form that is digested: its values in the order of the
 // columns, each with its type and its length.
 type record []byte

@@ -245,7 +245,7 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (*store.Block, imprint, error) {
 	b, tools, own, err := readBlock(rows, cells)
 	if err != nil {
-		return nil, own, err
+		return nil, own, fmt.Errorf("block %s of session %s: %w", b.ID, id, err)
 	}
 	if !same(blockImprint(scope, id, b, tools), own) {
 		return nil, own, damaged("block %s of session %s", b.ID, id)
@@ -259,7 +259,7 @@ func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, 
 // readBlock returns the block in a row, and its tools as they are stored.
 func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, own imprint, _ error) {
 	var b store.Block
-	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, &b.Pinned, &b.Off, &own)
+	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, (*flag)(&b.Pinned), (*flag)(&b.Off), &own)
 	b.Cells = cells[b.ID]
 	return &b, tools, own, err
 }
