@@ -78,6 +78,7 @@ type compression struct {
 	texts  map[int][]facts.Fact  // facts of the first n blocks
 	probes []probe.Probe         // asked of every attempt
 	drafts map[draftKey]*drafted // made once
+	past   *summary.Summary      // of the earlier windows, made once
 }
 
 type draftKey struct {
@@ -174,8 +175,9 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, Attempt, error)
 func (c *compression) judge(o *outcome, a *Attempt) {
 	o.figure(c.pass.held)
 	n := o.kept.Covers
-	j, _ := c.engine.judge(c.pass.held, []byte(o.kept.Summary.Markdown()), &judging{
-		blocks: n, found: c.factsOf(n), made: o.kept.Summary, counter: c.pass.meter.counter, policy: c.policy,
+	made := o.kept.whole()
+	j, _ := c.engine.judge(c.pass.held, []byte(made.Markdown()), &judging{
+		blocks: n, found: c.factsOf(n), made: made, counter: c.pass.meter.counter, policy: c.policy,
 	})
 	a.Judged = &Judged{Passed: j.Probes.Passed, Probes: j.Probes.Total, Score: j.Probes.Score, Problems: len(j.Problems), Verdict: j.Verdict}
 	for _, reason := range j.Verdict.Reasons {
@@ -254,7 +256,7 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 	h := c.pass.held
 	room := req.Budget - c.least(req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
-	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary}
+	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
 	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
 	cost := func(text string) token.Count {
 		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)}) + c.pass.end()
@@ -373,7 +375,7 @@ func (h *held) evidence(rows []store.Block, stubs map[transcript.BlockID]pager.S
 	named := make(map[string]bool)
 	if sum != nil {
 		ev.Window = append(ev.Window, sum.Text)
-		ev.Recall = append(ev.Recall, sum.Summary.Markdown())
+		ev.Recall = append(ev.Recall, sum.whole().Markdown())
 		addShortIDs(named, sum.Text)
 	}
 	for i := range rows {

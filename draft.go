@@ -91,6 +91,18 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	return d
 }
 
+// earlier returns the summary of the windows before a compaction by the client, or nil
+// if there are none.
+func (c *compression) earlier() *summary.Summary {
+	h := c.pass.held
+	if c.past == nil && len(h.earlier) > 0 {
+		all := h.entire()
+		ref := func(block int) string { return all.rows[block].ID.Short() }
+		c.past = extractive.Draft(c.engine.factsOf(all, h.behind(), 0), &extractive.Options{Ref: ref})
+	}
+	return c.past
+}
+
 // unsay takes out of a draft of what is new that nothing comes next or is open,
 // where nothing new has to do with it: then what was said before stands.
 func unsay(s *summary.Summary, found []facts.Fact) {

@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -407,5 +408,61 @@ func TestASummaryMaySpeakOfEarlierWindows(t *testing.T) {
 	said := fmt.Sprint(res.Problems)
 	if strings.Contains(said, "beam_test.go:41") || !strings.Contains(said, "flute_test.go:77") {
 		t.Errorf("problems: %s", said)
+	}
+}
+
+// The whole of a summary begins with what the client compacted, with ids that bring it
+// back. The window has none of that: the client left a text of its own there.
+func TestASummaryBeginsWithTheEarlierWindows(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	d, _ := compactedDiary()
+	for i := range 8 {
+		d.asks(fmt.Sprintf("Look at lens %d.", i))
+		d.runs(fmt.Sprintf("go doc lens.L%d", i), strings.Repeat("A lens of the lamp.\n", 60), false)
+	}
+	id := b.imports(t, d)
+	earlier, _ := blocksOf(t, b, id)
+	compress := func(target int64) *carrel.CompressResult {
+		t.Helper()
+		res, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: token.Count(target), Strategy: carrel.StrategyAnchored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Summary == nil {
+			t.Fatalf("no summary was made: %q", res.Warnings)
+		}
+		return res
+	}
+	whole := func(res *carrel.CompressResult) string {
+		t.Helper()
+		all, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(res.Summary.ID)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(all.Data)
+	}
+	first := compress(1700)
+	var text string
+	for _, res := range []*carrel.CompressResult{first, compress(1500)} {
+		text = whole(res)
+		for _, want := range []string{"The beam test of the lamp fails now and then.", "never touch lens.go", "go test ./beam -count 50: failed", earlier[2].ID.Short(), "go doc lens.L1"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the summary does not say %q:\n%s", want, text)
+			}
+		}
+		s, err := b.Summary(t.Context(), scope, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Summary.Markdown() != text {
+			t.Errorf("the summary is\n%s\nand recalled it is\n%s", s.Summary.Markdown(), text)
+		}
+		if strings.Contains(s.Text, "beam -count") || strings.Contains(s.Text, "touch lens.go") {
+			t.Errorf("the window repeats what the client compacted:\n%s", s.Text)
+		}
+	}
+	j, err := b.CheckSummary(t.Context(), scope, &carrel.CheckSummaryRequest{Session: id, Data: []byte(text)})
+	if err != nil || !j.Accepted {
+		t.Errorf("the session's own summary is judged %+v, %v", j, err)
 	}
 }

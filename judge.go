@@ -29,7 +29,7 @@ import (
 type Judgement struct {
 	Accepted bool              `json:"accepted"`
 	Blocks   int               `json:"blocks"` // that it covers
-	Before   token.Count       `json:"before"` // tokens of those
+	Before   token.Count       `json:"before"` // tokens of those, and of the windows before a compaction by the client
 	After    token.Count       `json:"after"`  // tokens of the summary
 	Problems []summary.Problem `json:"problems"`
 	Probes   *probe.Report     `json:"probes,omitempty"`
@@ -52,7 +52,7 @@ func (e *Engine) judged(h *held, data []byte, asked int, least *ratio.Ratio) (*J
 	}
 	by := &judging{blocks: n, found: e.factsOf(h, n, 0), counter: m.counter, policy: policyOf(least)}
 	if h.summary != nil && h.summary.Covers == n {
-		by.made = h.summary.Summary
+		by.made = h.summary.whole()
 	}
 	j, s := e.judge(h, data, by)
 	return j, s, nil
@@ -73,6 +73,11 @@ func (e *Engine) judge(h *held, data []byte, by *judging) (*Judgement, *summary.
 	j := &Judgement{Blocks: by.blocks, After: by.counter.Count(string(data))}
 	for i := range by.blocks {
 		j.Before += h.rows[i].Tokens
+	}
+	for i := range h.earlier { // it may speak of these, too
+		for k := range h.earlier[i].rows {
+			j.Before += h.earlier[i].rows[k].Tokens
+		}
 	}
 	s, err := summary.Parse(data)
 	if err != nil || !by.has(s) {

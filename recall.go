@@ -136,7 +136,7 @@ func (e *Engine) recallSummary(ctx context.Context, scope governance.Scope, req 
 		return nil, err
 	}
 	res := &RecallResult{Session: found.ID, Block: s.ID, Kind: transcript.KindSummary, State: store.StateStub, Tokens: s.Tokens}
-	return res, res.cut([]byte(s.Summary.Markdown()), req)
+	return res, res.cut([]byte(s.whole().Markdown()), req)
 }
 
 // blockText returns what a block says. A block that left the conversation has

@@ -39,7 +39,7 @@ func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcr
 	if s == nil {
 		return nil, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound)
 	}
-	return &SummaryResult{Session: id, SummaryInfo: *s.info(nil), Text: s.Text, Summary: s.Summary}, nil
+	return &SummaryResult{Session: id, SummaryInfo: *s.info(nil), Text: s.Text, Summary: s.whole()}, nil
 }
 
 // A CheckSummaryRequest is a summary that somebody wrote of a session.
@@ -210,7 +210,8 @@ func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcrip
 	st := &State{CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
 	if s != nil {
 		c := &st.Compression
-		c.Summary, c.Count, c.At, c.ProbeScore = s.Summary, s.Summary.Count, s.Summary.At, s.Summary.ProbeScore
+		c.Summary = s.whole()
+		c.Count, c.At, c.ProbeScore = c.Summary.Count, c.Summary.At, c.Summary.ProbeScore
 	}
 	return st, nil
 }

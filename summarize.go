@@ -27,6 +27,21 @@ type standIn struct {
 	Covers  int                `json:"covers"` // how many blocks, from the first
 	Input   digest.Digest      `json:"input"`  // of what they say
 	Summary *summary.Summary   `json:"summary"`
+
+	// Before is the summary of the windows before a compaction by the client, or nil.
+	// The client left a text of its own for them, so the window has none of it.
+	Before *summary.Summary `json:"before,omitempty"`
+}
+
+// whole returns all that there is to recall: the summary, merged with that of the
+// earlier windows.
+func (s *standIn) whole() *summary.Summary {
+	if s.Before == nil {
+		return s.Summary
+	}
+	all, _ := s.Before.Merge(s.Summary)
+	all.Meta = s.Summary.Meta
+	return all
 }
 
 // summaryPrefix begins the ids of summaries.
@@ -63,7 +78,6 @@ func (s *standIn) tokens() token.Count {
 	return s.Tokens
 }
 
-// entry returns a summary as an entry of a window.
 // covered returns the id of a summary and how many blocks it covers; of nil, nothing.
 func (s *standIn) covered() (id string, blocks int) {
 	if s == nil {
@@ -72,6 +86,7 @@ func (s *standIn) covered() (id string, blocks int) {
 	return string(s.ID), s.Covers
 }
 
+// entry returns a summary as an entry of a window.
 func (s *standIn) entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
 
 // inputs returns digests of what the first n blocks of a session say, for each n
@@ -205,14 +220,20 @@ func (e *Engine) keepSummary(c *store.Change, h *held, o *outcome, data *paged) 
 	}
 	c.Cells = append(c.Cells, cell)
 	made := make(map[store.CellID]bool)
-	for i := s.Covers - d.fresh; i < s.Covers; i++ {
-		for _, id := range h.rows[i].Cells {
-			if !made[id] {
-				made[id] = true
-				c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: id, Rel: "summary"})
+	from := func(rows []store.Block) {
+		for i := range rows {
+			for _, id := range rows[i].Cells {
+				if !made[id] {
+					made[id] = true
+					c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: id, Rel: "summary"})
+				}
 			}
 		}
 	}
+	for i := range h.earlier {
+		from(h.earlier[i].rows)
+	}
+	from(h.rows[s.Covers-d.fresh : s.Covers])
 	if d.merged {
 		c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: h.head.Summary, Rel: "merge"})
 	}
