@@ -63,6 +63,11 @@ func TestClaudeCodeWithThePlugInShrinksRecallsAndKeeps(t *testing.T) {
 		use("get_messages", func(*fakeupstream.Request) any { return struct{}{} }),
 		use("pin", func(r *fakeupstream.Request) any { return map[string]any{"ids": []string{idOf(t, r, decision)}} }),
 		step("pinned", fakeupstream.Text("It is pinned.")),
+		load("search", "recall"),
+		use("search", func(*fakeupstream.Request) any {
+			return map[string]any{"query": "symbol table version", "session": "@this"}
+		}),
+		use("recall", func(r *fakeupstream.Request) any { return map[string]any{"id": foundIn(t, r, decision), "text": true} }),
 		step("end", fakeupstream.Text("The linker is to be fixed.")),
 	)
 	a.ask("The build fails, run build.sh. Find out why. "+order, "--session-id", session)
@@ -79,6 +84,9 @@ func TestClaudeCodeWithThePlugInShrinksRecallsAndKeeps(t *testing.T) {
 	}
 	checkShrunk(t, a.upstream)
 	checkKept(t, a, decision, order, command)
+	if results := a.last(fakeupstream.KindMain).Results(); len(results) != 1 || !strings.Contains(results[0].Text, decision) {
+		t.Errorf("what was found after the compaction is recalled as %+v", results)
+	}
 }
 
 // What the agent compacts by itself, in the middle of its work, keeps what matters, too.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // An original is what the model recalls, piece by piece.
@@ -61,6 +62,30 @@ func pointedTo(r *fakeupstream.Request) string {
 		}
 	}
 	return id
+}
+
+// foundIn returns the id of the block with a text, from what a search found: it is of
+// before a compaction.
+func foundIn(t *testing.T, r *fakeupstream.Request, text string) string {
+	for _, res := range r.Results() {
+		var list struct {
+			Found []struct {
+				ID      string
+				State   store.State
+				Excerpt string
+			}
+		}
+		if err := json.Unmarshal([]byte(res.Text), &list); err != nil {
+			t.Errorf("what was found is %q", res.Text)
+		}
+		for _, f := range list.Found {
+			if strings.Contains(f.Excerpt, text) && f.State == store.StateCold {
+				return f.ID
+			}
+		}
+		t.Errorf("no block from before the compaction says %q:\n%s", text, res.Text)
+	}
+	return ""
 }
 
 // idOf returns the id of the message with a text, from the list that a request brings.
