@@ -106,8 +106,7 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 			src.Changed = append(src.Changed, f.Subject)
 		}
 	}
-	all.converse(src, to)
-	src.Open, src.Steps = left(found)
+	src.Asked = all.asked(to)
 	return src
 }
 
@@ -115,26 +114,16 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 // need not name it.
 func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
 
-// converse adds what was said and run in the first n blocks to a source.
-func (h *held) converse(src *summary.Source, n int) {
-	calls := make(map[string]string)
+// asked returns what persons said in the first n blocks.
+func (h *held) asked(n int) (all []string) {
 	for i := range n {
 		for _, k := range h.blocks[i].Messages {
-			m := &h.session.Messages[k]
-			for _, call := range m.Calls() {
-				calls[call.ID] = call.Name + " " + string(call.Input)
-			}
-			for _, result := range m.Results() {
-				src.Runs = append(src.Runs, summary.Run{Call: calls[result.CallID], Result: result.Text()})
-			}
-			if m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
-				continue
-			}
-			if text := m.Text(); text != "" {
-				src.Said = append(src.Said, summary.Saying{User: m.Role == transcript.RoleUser, Text: text})
+			if m := &h.session.Messages[k]; m.Role == transcript.RoleUser && m.Text() != "" {
+				all = append(all, m.Text())
 			}
 		}
 	}
+	return all
 }
 
 // left returns what facts leave open at the end: questions that nobody answered,

@@ -22,8 +22,7 @@ const (
 	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
 	// "etc.", "…", "N/A", or the words of the published template.
 	RulePlaceholder Rule = "placeholder"
-	// RuleVague: the intent would fit any session, or no file says what was
-	// changed.
+	// RuleVague: the intent would fit any session.
 	RuleVague Rule = "vague"
 	// RuleRefusal: a model declines, in place of content.
 	RuleRefusal Rule = "refusal"
@@ -51,22 +50,6 @@ const (
 	RuleInvented Rule = "invented"
 	// RuleFile: a file that was changed is not there.
 	RuleFile Rule = "file"
-	// RuleSwapped: of two things, the other was chosen.
-	RuleSwapped Rule = "swapped"
-	// RuleFlipped: the source says the contrary in the same words, and nowhere
-	// the same.
-	RuleFlipped Rule = "flipped"
-	// RuleExchanged: of two values, reasons or notes each has the place of the
-	// other.
-	RuleExchanged Rule = "exchanged"
-	// RuleSettled: what the source leaves open is told as done or decided.
-	RuleSettled Rule = "settled"
-	// RuleOpen: the source leaves something open, and the summary says that
-	// there is nothing.
-	RuleOpen Rule = "open"
-	// RuleStale: what came of a run is given that came of it before it was run
-	// again.
-	RuleStale Rule = "stale"
 )
 
 // The rules for a draft that may not be a summary at all.
@@ -112,29 +95,14 @@ type Source struct {
 	// Changed are the paths that were changed.
 	Changed []string
 
-	// Said is what persons and replies said, in order, without what tools gave.
-	Said []Saying
-
-	// Runs are calls of tools with their results, in order.
-	Runs []Run
-
-	// Open is what is left open at the end, and Steps is what is still to do.
-	Open, Steps []string
+	// Asked is what persons said, in order.
+	Asked []string
 }
-
-// A Saying is a message of a person or a reply.
-type Saying struct {
-	User bool
-	Text string
-}
-
-// A Run is a call and what came of it. Calls that do the same have equal texts.
-type Run struct{ Call, Result string }
 
 // Check returns what is wrong with a summary by itself, and, if src is not
 // nil, as a summary of src. A summary may be in words of its own: what counts is
 // that what it names and counts is in the source, where the source speaks of the
-// same, and that it says the contrary of nothing there. There is one problem for each rule and entry, in
+// same. Whether it says the contrary of something there is not judged. There is one problem for each rule and entry, in
 // the order of the document; none means that the summary may be used.
 //
 // The rules prefer to miss something to refusing a good summary. Whatever
@@ -217,11 +185,8 @@ func CheckText(raw string, src *Source) []Problem {
 // A checker collects problems.
 type checker struct {
 	s        *Summary
-	src      *Source         // may be nil
-	origin   *origin         // nil without src
-	roots    map[string]bool // of the words of the summary
-	index    *index          // of those in the source
-	talked   []said          // see saidClauses
+	src      *Source // may be nil
+	origin   *origin // nil without src
 	problems []Problem
 }
 
@@ -349,7 +314,7 @@ func (c *checker) intent() {
 		return
 	}
 	// Who only ever said "continue" wants no more than that.
-	if c.src != nil && len(c.src.Said) > 0 && !slices.ContainsFunc(c.src.Said, func(said Saying) bool { return said.User && !isVague(said.Text) }) {
+	if c.src != nil && len(c.src.Asked) > 0 && !slices.ContainsFunc(c.src.Asked, func(text string) bool { return !isVague(text) }) {
 		return
 	}
 	c.add(SectionIntent, fold(base), RuleVague, "it would fit any session; say what is to be made or found")

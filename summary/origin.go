@@ -1,9 +1,7 @@
 package summary
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,9 +15,9 @@ type origin struct {
 	folded  string   // the same with single spaces
 	squash  string   // its letters and digits alone
 	numbers []string // that it has, sorted
-	values  []float64
+	values  []figure // the same
 
-	products map[string]bool // of numbers that stand as factors, such as "2 × 40.00"
+	products map[figure]bool // of numbers that stand as factors, such as "2 × 40.00"
 }
 
 func newOrigin(src *Source) *origin {
@@ -32,17 +30,16 @@ func newOrigin(src *Source) *origin {
 		if strings.Contains(m, ",") { // a list without blanks is many numbers
 			o.numbers = append(o.numbers, strings.Split(m, ",")...)
 		}
-		if v, err := strconv.ParseFloat(n, 64); err == nil {
+		if v, _, ok := parseFigure(n); ok {
 			o.values = append(o.values, v)
 		}
 	}
-	o.products = make(map[string]bool)
+	o.products = make(map[figure]bool)
 	for _, m := range factors().FindAllStringSubmatch(lower, -1) {
-		a, errA := strconv.ParseFloat(plainNumber(m[1]), 64)
-		b, errB := strconv.ParseFloat(plainNumber(m[2]), 64)
-		if errA == nil && errB == nil {
-			o.products[strconv.FormatFloat(a*b, 'f', -1, 64)] = true
-			o.products[strconv.FormatFloat(a*b, 'f', 2, 64)] = true
+		a, _, okA := parseFigure(m[1])
+		b, _, okB := parseFigure(m[2])
+		if p, ok := a.times(b); okA && okB && ok {
+			o.products[p], o.products[(p+unit/200)/(unit/100)*(unit/100)] = true, true // in hundredths, too
 		}
 	}
 	slices.Sort(o.numbers)
@@ -80,10 +77,6 @@ func (c *checker) compare() {
 			}
 		}
 	}
-	c.choices()
-	c.polarity()
-	c.exchanges()
-	c.standing()
 }
 
 // length checks that the summary is shorter than its source. A short source
@@ -400,40 +393,33 @@ var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 // it has, or that one sentence of the source has which speaks of the same: their
 // sum or difference, if a word says so, or how much one is of the other in
 // percent.
-func (o *origin) derives(n, unit, text string) bool {
-	v, err := strconv.ParseFloat(plainNumber(n), 64)
-	if err != nil || v <= 0 {
+func (o *origin) derives(n, of, text string) bool {
+	v, places, ok := parseFigure(n)
+	if !ok || v == 0 {
 		return false
-	}
-	n = plainNumber(n)
-	half := 0.5
-	if i := strings.IndexByte(n, '.'); i >= 0 {
-		half = math.Pow10(i+1-len(n)) / 2
 	}
 	low := strings.ToLower(text)
 	differs, sums := differing().MatchString(low), summing().MatchString(low)
-	made := func(list []float64) bool {
+	made := func(list []figure) bool {
 		for i, a := range list {
 			for k, b := range list {
 				switch {
 				case k == i:
-				case sums && k < i && math.Abs(a+b-v) < 1e-6, differs && math.Abs(a-b-v) < 1e-6:
-					return true
-				case unit == "%" && b != 0 && (math.Abs(100*math.Abs(a-b)/b-v) <= half || math.Abs(100*a/b-v) <= half):
+				case sums && k < i && a+b == v, differs && a-b == v, of == "%" && v.isPart(a, b, places):
 					return true
 				}
 			}
 		}
 		return false
 	}
-	own := slices.DeleteFunc(figures(text), func(f float64) bool {
+	own := slices.DeleteFunc(figures(text), func(f figure) bool {
 		_, ok := slices.BinarySearch(o.values, f)
 		return !ok || f == v
 	})
 	for i := range own {
 		sum := own[i]
 		for _, f := range own[i+1:] {
-			if sum += f; math.Abs(sum-v) < 1e-6 {
+			if sum += f; sum == v {
 				return true // its parts stand beside it
 			}
 		}
@@ -441,7 +427,7 @@ func (o *origin) derives(n, unit, text string) bool {
 	if made(own) {
 		return true
 	}
-	if !sums && !differs && unit != "%" {
+	if !sums && !differs && of != "%" {
 		return false
 	}
 	about := subjects(text)
@@ -477,34 +463,20 @@ var (
 	summing   = lazy.Regexp(`\b(?:total|totals|sums?|altogether|in all|combined|together|overall|both|each)\b`)
 )
 
-// figures returns the numbers of a text.
-func figures(text string) []float64 {
-	var list []float64
-	for _, m := range numberWord().FindAllStringIndex(text, -1) {
-		if m[0] > 0 && (wordAt(strings.ToLower(text), m[0]-1) || text[m[0]-1] == '.') {
-			continue // of a name or a version
-		}
-		if v, err := strconv.ParseFloat(plainNumber(text[m[0]:m[1]]), 64); err == nil && !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
 // digitAt reports whether the byte at i is a digit.
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
 // smallCount is up to where whoever writes may have counted.
-const smallCount = 12
+const smallCount = 12 * unit
 
 // hasNumber reports whether the source has a number, or one of which it is a
 // rounding, or whether it is a count that the writer made.
-func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
+func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
-	if unit = strings.ToLower(unit); !units[unit] {
+	if of = strings.ToLower(of); !units[of] {
 		return true // "3rd" or "4o": a name, not a number
 	}
-	if unit == "%" {
+	if of == "%" {
 		for _, s := range spellings(n) {
 			if o.word(s+"%") || o.word(s+" %") || o.word(s+" percent") || o.word(s+" per cent") || o.share(s, about) {
 				return true
@@ -514,52 +486,30 @@ func (o *origin) hasNumber(n, unit, behind string, about []string) bool {
 		return true
 	}
 	if m := unitWord().FindString(strings.ToLower(behind)); m != "" {
-		short := dimensions()[strings.TrimLeft(m, " -")][1]
+		short := dimensions()[strings.TrimLeft(m, " -")]
 		if o.word(n+short) || o.word(n+" "+short) {
 			return true
 		}
 	}
-	v, err := strconv.ParseFloat(n, 64)
-	if err != nil {
+	v, places, ok := parseFigure(n)
+	if !ok {
 		return true
 	}
 	for _, s := range spellings(n)[1:] {
-		if _, ok := slices.BinarySearch(o.numbers, s); ok && unit != "%" && o.near(s, about) {
+		if _, ok := slices.BinarySearch(o.numbers, s); ok && of != "%" && o.near(s, about) {
 			return true // 80.0 is 80
 		}
 	}
-	if o.products[n] {
+	if o.products[v] {
 		return true
 	}
-	if v <= smallCount && v == math.Trunc(v) && unit == "" {
+	if v <= smallCount && v%unit == 0 && of == "" {
 		return true
 	}
-	if unit == "" && v <= 1000 && countNoun().MatchString(strings.ToLower(behind)) {
+	if of == "" && v <= 1000*unit && countNoun().MatchString(strings.ToLower(behind)) {
 		return true
 	}
-	decimals := 0
-	if i := strings.IndexByte(n, '.'); i >= 0 {
-		decimals = len(n) - i - 1
-	}
-	scales := []float64{1}
-	switch unit {
-	case "%":
-		scales = append(scales, 100)
-	case "k", "kb", "s":
-		scales = append(scales, 1e-3, 1.0/1024)
-	case "m", "mb":
-		scales = append(scales, 1e-6, 1e-3, 1.0/(1<<20), 1.0/1024)
-	case "g", "gb":
-		scales = append(scales, 1e-9, 1e-6, 1.0/(1<<30), 1.0/(1<<20))
-	}
-	if decimals == 0 && len(scales) == 1 {
-		// Only a number with more digits can have been rounded to this one.
-		return slices.ContainsFunc(o.values, func(w float64) bool { return w != math.Trunc(w) && math.Round(w) == v })
-	}
-	half := math.Pow10(-decimals) / 2
-	return slices.ContainsFunc(o.values, func(w float64) bool {
-		return slices.ContainsFunc(scales, func(f float64) bool { return (f != 1 || w != math.Trunc(w)) && math.Abs(w*f-v) <= half*1.0001 })
-	})
+	return slices.ContainsFunc(o.values, func(w figure) bool { return v.rounds(w, places, of) })
 }
 
 // units are what may stand behind a number.
@@ -574,3 +524,7 @@ var ordinary = set("github gitlab javascript typescript oauth oauth2 postgresql 
 	"graphql openai devops e2e i18n l10n utf8 http2 https sha256 sha1 md5 base64 readme webassembly websocket websockets jwt " +
 	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
 	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")
+
+// auxiliary are words that say by themselves nothing of a thing.
+var auxiliary = set("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
+	"only just also again")

@@ -15,7 +15,7 @@
 //
 // A list that is nil was not said at all; one that is empty was announced and
 // left blank. [Check] tells both, and whatever else a summary may not be:
-// vague, refused, invented, turned round, or longer than what it is of.
+// vague, refused, invented, or longer than what it is of.
 //
 // # Forms
 //

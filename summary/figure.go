@@ -1,0 +1,130 @@
+package summary
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// A figure is a number of a text, in millionths: it is the same on every machine.
+type figure int64
+
+// unit is the figure of one.
+const unit figure = 1_000_000
+
+// decimals is how many places a figure has behind the point, and mostWhole before it.
+const (
+	decimals  = 6
+	mostWhole = 12
+)
+
+// parseFigure returns the number that a text is, and after how many places behind the
+// point it ends. What is too large for a figure, or has more places, is none.
+func parseFigure(text string) (v figure, places int, ok bool) {
+	whole, part, point := strings.Cut(plainNumber(text), ".")
+	if whole == "" || len(whole) > mostWhole || len(part) > decimals || point && part == "" {
+		return 0, 0, false
+	}
+	for _, c := range []byte(whole + part + strings.Repeat("0", decimals-len(part))) {
+		if c < '0' || c > '9' {
+			return 0, 0, false
+		}
+		v = 10*v + figure(c-'0')
+	}
+	return v, len(part), true
+}
+
+// half returns half of what the last place of a number with so many places stands for:
+// so far a rounded number may be off.
+func half(places int) figure {
+	h := unit / 2
+	for range places {
+		h /= 10
+	}
+	return h
+}
+
+// times returns the product of two figures, cut off at the last place.
+func (v figure) times(w figure) (figure, bool) {
+	high, low := bits.Mul64(uint64(v), uint64(w)) //nolint:gosec // no figure is negative
+	if high >= uint64(unit) {
+		return 0, false
+	}
+	q, _ := bits.Div64(high, low, uint64(unit))
+	return figure(q), q <= 1<<63-1 //nolint:gosec // as it says
+}
+
+// isPart reports whether a number is how much one is of another, or is more or less than
+// it, in percent, if it was rounded as its places say.
+func (v figure) isPart(a, b figure, places int) bool {
+	if b == 0 {
+		return false
+	}
+	for _, part := range [...]figure{max(a-b, b-a), a} {
+		want, ok := (100 * part).times(unit)
+		have, fits := v.times(b)
+		off, small := half(places).times(b)
+		if ok && fits && small && max(want-have, have-want) <= off+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// figures returns the numbers of a text, each once.
+func figures(text string) []figure {
+	var list []figure
+	for _, m := range numberWord().FindAllStringIndex(text, -1) {
+		if m[0] > 0 && (wordAt(strings.ToLower(text), m[0]-1) || text[m[0]-1] == '.') {
+			continue // of a name or a version
+		}
+		if v, _, ok := parseFigure(text[m[0]:m[1]]); ok && !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// scales returns by what a number in a unit may have been divided, and whether by a
+// hundred it may have been multiplied.
+func scales(unit string) (divided []figure, percent bool) {
+	switch unit {
+	case "%":
+		return nil, true
+	case "k", "kb", "s":
+		return []figure{1e3, 1 << 10}, false
+	case "m", "mb":
+		return []figure{1e6, 1e3, 1 << 20, 1 << 10}, false
+	case "g", "gb":
+		return []figure{1e9, 1e6, 1 << 30, 1 << 20}, false
+	}
+	return nil, false
+}
+
+// rounds reports whether a number in a unit, with so many places, is the rounding of
+// another.
+func (v figure) rounds(w figure, places int, of string) bool {
+	near := func(a, b, off figure) bool { return max(a-b, b-a) <= off }
+	divided, percent := scales(of)
+	if w%unit != 0 && near(w, v, half(places)) {
+		return true
+	}
+	if percent && w <= 1<<56 && near(100*w, v, half(places)) {
+		return true
+	}
+	return slices.ContainsFunc(divided, func(by figure) bool {
+		return v <= (1<<62)/by && near(w, v*by, half(places)*by)
+	})
+}
+
+// dimensions has the short form of a unit that is written out.
+var dimensions = lazy.Value(func() map[string]string {
+	m := make(map[string]string)
+	for group := range strings.FieldsSeq("b:byte ms:millisecond s:second min:minute h:hour d:day") {
+		short, long, _ := strings.Cut(group, ":")
+		m[long], m[long+"s"] = short, short
+	}
+	return m
+})
