@@ -5,6 +5,9 @@ func (m *Machine) checkAssign(a *Assign, f *frame) error {
 	if err := m.bindable(a.Name); err != nil {
 		return err
 	}
+	if m.live[a.Name.Text] {
+		return semanticError(a.Name.Pos, "'%s' is a live value, which cannot be assigned", a.Name.Text)
+	}
 	_, err := m.kindOf(a.Value, f)
 	return err
 }

@@ -10,15 +10,14 @@ func (m *Machine) learn(t *Teach) error {
 	return nil
 }
 
-// teachOf returns the composition that a call is of. Without one, what looks like a
-// call is no statement of the language: it has no verb.
+// teachOf returns the composition that a call is of.
 func (m *Machine) teachOf(c *Call) (*Teach, error) {
 	s, ok := m.symbols[c.Name.Text]
 	switch {
 	case !ok:
-		return nil, newError(FaultParse, c.Name.Pos, "'%s' is neither a verb nor a composition", c.Name.Text)
+		return nil, semanticError(c.Name.Pos, "'%s' is neither a verb nor a composition", c.Name.Text)
 	case s.teach == nil:
-		return nil, newError(FaultParse, c.Name.Pos, "'%s' is %s, nothing to do", c.Name.Text, describe(s.value))
+		return nil, semanticError(c.Name.Pos, "'%s' is %s, nothing to do", c.Name.Text, describe(s.value))
 	}
 	return s.teach, nil
 }

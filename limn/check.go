@@ -130,10 +130,7 @@ func (c *nameCheck) sequence(s *Sequence) {
 
 // must reports a name without a meaning.
 func (c *nameCheck) must(n Name) {
-	walk := c.known
-	if c.any {
-		walk = c.later
-	}
+	walk := c.walk()
 	if n.Text != "" && !walk.bound[n.Text] && walk.defined[n.Text] == 0 {
 		hint := "remember it before it is used"
 		if c.later.bound[n.Text] {
@@ -241,9 +238,26 @@ func (c *nameCheck) cond(cond Cond) {
 			c.cond(part)
 		}
 	case *Test:
-		c.name(o.Subject)
+		if !c.applies(o) {
+			c.name(o.Subject)
+		}
 		c.value(o.Value)
 	}
+}
+
+// applies reports whether a test applies a defined condition, which then is not met
+// by what there is not.
+func (c *nameCheck) applies(t *Test) bool {
+	w, ok := t.Value.(*Word)
+	return ok && t.Op == OpIs && c.walk().defined[w.Text] > 0
+}
+
+// walk returns the names with a meaning where the check is.
+func (c *nameCheck) walk() nameWalk {
+	if c.any {
+		return c.later
+	}
+	return c.known
 }
 
 // name looks at an expression where a bare word is a name.

@@ -168,8 +168,8 @@ func TestNames(t *testing.T) {
 
 func TestOpensBlock(t *testing.T) {
 	for line, want := range map[string]bool{
-		"when x is 1": true, "  When x is 1:": true, "inherited when x is 1": true, `when x is "`: true,
-		"": false, "   ": false, "-- when x": false, "show when": false, "inherited show x": false, `"when" x`: false,
+		"when x is 1": true, "When x is 1:": true, "inherited when x is 1": true, `when x is "`: true,
+		"": false, "   ": false, " when x is 1": false, ",,,": false, "-- when x": false, "show when": false, "inherited show x": false, `"when" x`: false,
 	} {
 		if got := OpensBlock(line); got != want {
 			t.Errorf("OpensBlock(%q) = %v, want %v", line, got, want)

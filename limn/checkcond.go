@@ -20,14 +20,14 @@ func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
 	if err := m.spend(1); err != nil {
 		return err
 	}
+	if p := m.predicate(t); p != nil {
+		if err := m.checkApply(p, t, f, rule); !isUnknown(err) {
+			return err
+		}
+		return nil // it is not met
+	}
 	subject, err := m.subjectKind(t, f)
 	if err != nil {
-		return err
-	}
-	if p := m.predicate(t); p != nil {
-		return m.checkApply(p, t, f, rule)
-	}
-	if err := undefined(t); err != nil {
 		return err
 	}
 	if rule {
@@ -101,8 +101,12 @@ func (f *frame) fieldOnly(w *Word) error {
 	return nil
 }
 
-// checkApply checks a defined condition for the subject of a test.
+// checkApply checks a defined condition for the subject of a test. An [unknownName]
+// says that it is not met.
 func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
+	if _, err := m.subjectKind(t, f); err != nil {
+		return err
+	}
 	subject, err := m.subject(t, f)
 	if err != nil || subject.v == nil {
 		return err
@@ -112,16 +116,6 @@ func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
 	}
 	defer m.leave()
 	return m.checkCond(p.Cond, &frame{outer: f, item: subject}, rule)
-}
-
-// undefined refuses a test with "is not" that applies no defined condition: only such
-// conditions can stand behind it.
-func undefined(t *Test) error {
-	w, ok := t.Value.(*Word)
-	if !ok || t.Op != OpIs || !t.Not {
-		return nil
-	}
-	return newError(FaultParse, w.Pos, "no condition '%s' is defined, and \"is not\" takes nothing else", w.Text)
 }
 
 // linear refuses products and quotients of two things that are not literal numbers.

@@ -28,6 +28,14 @@ func (m *Machine) kindOf(e Expr, f *frame) (Kind, error) {
 	return v.Kind(), nil
 }
 
+// asParse makes the error of a name one that a line is no statement for.
+func asParse(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Fault = FaultParse
+	}
+	return err
+}
+
 // asSemantic makes the error of a literal one that a statement is refused for.
 func asSemantic(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {

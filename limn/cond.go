@@ -21,11 +21,15 @@ func (m *Machine) test(t *Test, f *frame) (bool, error) {
 	if err := m.spend(1); err != nil {
 		return false, err
 	}
+	p := m.predicate(t)
 	subject, err := m.subject(t, f)
+	if p != nil && isUnknown(err) {
+		return t.Not, nil
+	}
 	if err != nil || subject.v == nil {
 		return false, err
 	}
-	if p := m.predicate(t); p != nil {
+	if p != nil {
 		ok, err := m.apply(p, subject, f)
 		return ok != t.Not && err == nil, err
 	}
@@ -129,12 +133,18 @@ func (m *Machine) predicate(t *Test) *Define {
 }
 
 // apply evaluates a defined condition for a subject, which "each" stands for in it.
+// It is not met if it comes to a name that stands for nothing.
 func (m *Machine) apply(p *Define, subject Value, f *frame) (bool, error) {
 	if err := m.enter(p.Name); err != nil {
 		return false, err
 	}
 	defer m.leave()
-	return m.holds(p.Cond, &frame{outer: f, item: subject})
+	inner := &frame{outer: f, item: subject}
+	ok, err := m.holds(p.Cond, inner)
+	if err != nil && isUnknown(m.checkCond(p.Cond, inner, false)) {
+		return false, nil
+	}
+	return ok, err
 }
 
 // deciding returns the first test of a condition that comes to want.

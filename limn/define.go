@@ -36,8 +36,6 @@ func (s applySearch) test(t *Test, depth int) error {
 	switch {
 	case !ok || t.Op != OpIs || s.seen[w.Text]:
 		return nil
-	case t.Not && s.m.predicates[w.Text] == nil:
-		return undefined(t)
 	case w.Text == s.name.Text:
 		return s.itself()
 	case depth > maxDepth:

@@ -51,7 +51,8 @@ func (m *Machine) coreOf(op *Op) Core {
 	if !ok {
 		return op.Core
 	}
-	if _, named := c.Arg.(*Word); !named || m.symbols[c.Name.Text] == nil || m.symbols[c.Name.Text].teach != nil {
+	s := m.symbols[c.Name.Text]
+	if _, named := c.Arg.(*Word); !named || s != nil && s.teach != nil {
 		return op.Core
 	}
 	copied := *r

@@ -32,6 +32,18 @@ func at(pos Pos, err error) error {
 	return err
 }
 
+// An unknownName is the error about a name that stands for nothing.
+type unknownName struct{ err *Error }
+
+func (u unknownName) Error() string { return u.err.Error() }
+func (u unknownName) Unwrap() error { return u.err }
+
+// isUnknown reports whether an error is about a name that stands for nothing.
+func isUnknown(err error) bool {
+	_, ok := errors.AsType[unknownName](err)
+	return ok
+}
+
 // describe says what a value is, for messages.
 func describe(v Value) string {
 	switch v.Kind() {

@@ -25,6 +25,9 @@ func (m *Machine) register(l *Line) Result {
 }
 
 func (m *Machine) checkHandler(w *When) error {
+	if err := (meaningCheck{m}).when(w); err != nil {
+		return err
+	}
 	if err := m.checkCond(w.Cond, nil, false); err != nil {
 		return err
 	}

@@ -12,10 +12,9 @@ type kind uint8
 
 const (
 	tokEnd      kind = iota // of the line
-	tokWord                 // a word that is not reserved: a name, or text
+	tokWord                 // a name, or text
 	tokKeyword              // a reserved word, or an operator of two
 	tokPackVerb             // a verb of a pack
-	tokNoun                 // a noun of a pack
 	tokNumber
 	tokDate
 	tokText // quoted
@@ -25,12 +24,17 @@ const (
 // A token is a word of a line, a quoted text, or a colon.
 type token struct {
 	kind kind
-	word keyword // of a tokKeyword
+	word keyword // of a tokKeyword; kwCombine if a tokWord is that
+	noun bool    // whether a tokWord is a noun of a pack
 	pos  int     // where it begins in the line
 	text string  // in lower case, without decoration; of quoted text, as it is
 }
 
 func (t token) is(k keyword) bool { return t.word == k }
+
+// names reports whether a token can be the name of something. The word that was
+// renamed is only text.
+func (t token) names() bool { return t.kind == tokWord && !t.is(kwCombine) }
 
 // isVerb reports whether an operation can begin with a token.
 func (t token) isVerb() bool {
@@ -137,16 +141,16 @@ func (lx *lexer) classify(t *token) *fault {
 		t.word = keywords[t.text]
 	}
 	switch {
-	case t.word == kwCombine:
-		return &fault{t.pos, `"combine" has been renamed`, `write "sum"`}
 	case t.word != kwNone && t.word.category() == Verb:
 		t.kind = tokKeyword
 	case lx.verbs != nil && lx.verbs[t.text] != nil:
 		t.kind, t.word = tokPackVerb, kwNone
+	case t.word == kwCombine:
+		t.kind = tokWord
 	case t.word != kwNone:
 		t.kind = tokKeyword
 	case lx.nouns != nil && lx.nouns[t.text] != nil:
-		t.kind = tokNoun
+		t.kind, t.noun = tokWord, true
 	case isNumber(t.text):
 		t.kind = tokNumber
 	case isDateShaped(t.text):

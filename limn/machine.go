@@ -151,7 +151,9 @@ func (m *Machine) execLine(l *Line) Result {
 	case *When:
 		return m.register(l)
 	case *Sequence:
-		_, err = m.run(s, nil, false)
+		if err = (meaningCheck{m}).sequence(s); err == nil {
+			_, err = m.run(s, nil, false)
+		}
 	case *About:
 	}
 	r := failed(err)

@@ -140,19 +140,19 @@ func readPack(name string) (*Pack, error) {
 // CheckPacks reports whether packs can be loaded together: no two may have a word
 // or a live name in common.
 func CheckPacks(packs []*Pack) error {
-	owners := make(map[string]string)
-	for _, p := range packs {
+	owners := make(map[string]int)
+	for i, p := range packs {
 		for _, w := range p.words() {
-			if owner, taken := owners[w]; taken {
-				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q", ErrPack, w, owner, p.Name)
+			if owner, taken := owners[w]; taken && owner != i {
+				return fmt.Errorf("%w: %q is in both the pack %q and the pack %q", ErrPack, w, packs[owner].Name, p.Name)
 			}
-			owners[w] = p.Name
+			owners[w] = i
 		}
 	}
 	return nil
 }
 
-// words returns all that a pack claims for itself.
+// words returns all that a pack claims for itself: nouns, verbs, and then live names.
 func (p *Pack) words() []string {
 	var words []string
 	for _, w := range p.Vocabulary {

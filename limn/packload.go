@@ -186,11 +186,16 @@ func (r *packReader) word(at string, v any) string {
 	return w
 }
 
-// unique refuses a pack that gives a word two meanings.
+// unique refuses a pack that gives a word two meanings. A live name may be a noun as
+// well, so that no program can give it a value.
 func (r *packReader) unique(p *Pack) {
 	words := p.words()
 	for i, w := range words {
-		if slices.Contains(words[:i], w) {
+		before := words[:i]
+		if i >= len(words)-len(p.Declarations) {
+			before = words[len(p.Vocabulary):i]
+		}
+		if slices.Contains(before, w) {
 			r.fail(fmt.Sprintf("%q", w), "has two meanings")
 		}
 	}

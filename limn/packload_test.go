@@ -54,6 +54,10 @@ func TestLoadPack(t *testing.T) {
 		{"an interval is a second unless it is said", `{"type": "timer", "declarations": [["tick", "number"]]}`, Pack{
 			Name: "timer", Type: PackTimer, Interval: time.Second, Declarations: []PackName{{"tick", "number"}},
 		}},
+		{"a live name may be a noun", `{"vocabulary": [{"word": "level", "category": "noun"}], "declarations": [["level", "number"]]}`, Pack{
+			Name: "test", Type: PackTest,
+			Vocabulary: []PackWord{{"level", "noun"}}, Declarations: []PackName{{"level", "number"}},
+		}},
 		{"standard input", `{"name": "echo", "type": "stdin"}`, Pack{
 			Name: "echo", Type: PackStdin, Declarations: []PackName{{"line", "string"}},
 		}},
@@ -130,7 +134,8 @@ func TestLoadPackRefuses(t *testing.T) {
 		{"a noun in capitals", `{"vocabulary": [{"word": "Claim", "category": "noun"}]}`, "vocabulary[0].word"},
 		{"a noun of two words", `{"vocabulary": [{"word": "two words", "category": "noun"}]}`, "vocabulary[0].word"},
 		{"a number as a noun", `{"vocabulary": [{"word": "12", "category": "noun"}]}`, "vocabulary[0].word"},
-		{"a word with two meanings", `{"vocabulary": [{"word": "x", "category": "noun"}], "declarations": [["x", "number"]]}`, `"x" has two meanings`},
+		{"a word with two meanings", `{"vocabulary": [{"word": "x", "category": "noun"}, {"word": "x", "category": "noun"}]}`, `"x" has two meanings`},
+		{"a live name of two types", `{"vocabulary": [{"word": "x", "category": "noun"}], "declarations": [["x", "number"], ["x", "string"]]}`, `"x" has two meanings`},
 
 		{"a declaration without a type", `{"declarations": [["x"]]}`, "declarations[0] is no name with a type"},
 		{"a declaration of no type", `{"declarations": [["x", "boolean"]]}`, "declarations[0][1]"},

@@ -63,7 +63,7 @@ func (x packRun) check(kinds []Kind) error {
 	case "substring_check", "range_check":
 		return want(paramAgainst, KindText)
 	case "numeric_extract_compare":
-		return cmp.Or(want(paramAgainst, KindText), want(paramCheck, KindNumber), want("tolerance_slot", KindNumber))
+		return cmp.Or(want(paramAgainst, KindText), x.wantFigure(paramCheck, kinds), x.wantFigure(paramTolerance, kinds))
 	case "conformance_check":
 		return cmp.Or(want("record_slot", KindRecord), want("shape_slot", KindRecord))
 	}
@@ -78,6 +78,14 @@ func (x packRun) want(param string, kind Kind, kinds []Kind) error {
 		return nil
 	}
 	return semanticError(posOf(x.c.Slots[i]), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
+}
+
+// wantFigure checks that the slot that a parameter names has a number or a text.
+func (x packRun) wantFigure(param string, kinds []Kind) error {
+	if kinds[x.index(param)] == KindText {
+		return nil
+	}
+	return x.want(param, KindNumber, kinds)
 }
 
 // callPack executes the statement of a pack verb that was checked. What verifies

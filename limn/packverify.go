@@ -13,6 +13,8 @@ const (
 	paramCheck   = "check_slot"
 	paramAgainst = "against_slot"
 	paramStatus  = "status_target"
+
+	paramTolerance = "tolerance_slot"
 )
 
 // The statuses of verifications, besides those of differences.
@@ -122,31 +124,57 @@ func numbersIn(text string, n int) []Value {
 	return numbers
 }
 
+// The statuses of measurements.
+const (
+	statusWithin  = "within_tolerance"
+	statusOutside = "outside_tolerance"
+)
+
 // measure finds the number in a text that is nearest to a number, which has to be
-// within a tolerance of it.
+// within a tolerance of it. Both may be given as texts.
 func (x packRun) measure() (finding, error) {
-	v, err := x.values(paramCheck, paramAgainst, "tolerance_slot")
+	v, err := x.values(paramCheck, paramAgainst, paramTolerance)
 	if err != nil {
 		return finding{}, err
 	}
-	claim, tolerance := v[0], v[2]
+	claim, err := x.figure(paramCheck, v[0])
+	if err != nil {
+		return finding{}, err
+	}
+	tolerance, err := x.figure(paramTolerance, v[2])
+	if err != nil {
+		return finding{}, err
+	}
 	nearest, delta, err := nearestNumber(numbersIn(v[1].String(), -1), claim)
 	if err != nil {
 		return finding{}, err
 	}
-	f := finding{values: map[string]Value{paramStatus: String(differNot), "matched_target": nearest, "delta_target": delta}}
+	f := finding{values: map[string]Value{paramStatus: String(statusWithin), "matched_target": nearest, "delta_target": delta}}
 	switch {
 	case nearest.v == nil:
 		f.values = map[string]Value{paramStatus: String(statusNoNumbers), "matched_target": String(none), "delta_target": String(none)}
 		f.failure = statusNoNumbers
 		f.message = "there is no number in '" + x.said(paramAgainst) + "'"
 	case compareNumbers(delta, tolerance) > 0:
-		f.values[paramStatus] = String(differItem)
-		f.failure = "outside_tolerance"
+		f.values[paramStatus] = String(statusOutside)
+		f.failure = statusOutside
 		f.message = "the nearest number in '" + x.said(paramAgainst) + "' is " + nearest.String() + ", " + delta.String() + " from " + claim.String()
 		f.figures = map[string]any{"actual": toJSON(nearest), "delta": toJSON(delta)}
 	}
 	return f, nil
+}
+
+// figure returns a number, or the one that a text is.
+func (x packRun) figure(param string, v Value) (Value, error) {
+	text, ok := v.Text()
+	if !ok {
+		return v, nil
+	}
+	text = strings.TrimSpace(text)
+	if text == "" || !isNumber(text) {
+		return v, runtimeError(posOf(x.c.Slots[x.index(param)]), "%q takes a number as %s, and %q is none", x.c.Verb.Word, x.param(param), text)
+	}
+	return parseNumber(text)
 }
 
 // nearestNumber returns the first number that is nearest to another, and how far
@@ -168,6 +196,13 @@ func nearestNumber(numbers []Value, claim Value) (nearest, delta Value, err erro
 	return nearest, delta, nil
 }
 
+// The divergences of ranges.
+const (
+	divergesLow  = "lower"
+	divergesHigh = "upper"
+	divergesBoth = "both"
+)
+
 // ranges compares the first two numbers in two texts.
 func (x packRun) ranges() (finding, error) {
 	v, err := x.values(paramCheck, paramAgainst)
@@ -175,32 +210,46 @@ func (x packRun) ranges() (finding, error) {
 		return finding{}, err
 	}
 	claimed, reference := numbersIn(v[0].String(), 2), numbersIn(v[1].String(), 2)
-	status, failure, ends := differNot, "", []Value{}
+	f := finding{values: map[string]Value{paramStatus: String(differNot)}}
+	diverges := none
 	if len(claimed) < 2 || len(reference) < 2 {
-		status, failure = statusParseError, statusParseError
-	} else {
-		for i, end := range []string{"start", "end"} {
-			if !claimed[i].Equal(reference[i]) {
-				status, failure, ends = differItem, "range_mismatch", append(ends, String(end))
-			}
-		}
-	}
-	f := finding{failure: failure, values: map[string]Value{
-		paramStatus:         String(status),
-		"claimed_target":    {newList(claimed)},
-		"reference_target":  {newList(reference)},
-		"divergence_target": {newList(ends)},
-	}}
-	f.message = "the range of " + x.said(paramCheck) + " is not that of '" + x.said(paramAgainst) + "', which says: " + v[1].String()
-	if failure == statusParseError {
+		f.values[paramStatus], f.failure = String(statusParseError), statusParseError
 		f.message = "a range is two numbers: " + x.said(paramCheck) + " or '" + x.said(paramAgainst) + "' has fewer"
+	} else if diverges = divergence(claimed, reference); diverges != none {
+		f.values[paramStatus], f.failure = String(differItem), "range_mismatch"
+		f.message = "the range of " + x.said(paramCheck) + " is not that of '" + x.said(paramAgainst) + "', which says: " + v[1].String()
 	}
+	f.values["claimed_target"] = rangeText(claimed)
+	f.values["reference_target"] = rangeText(reference)
+	f.values["divergence_target"] = String(diverges)
 	f.figures = map[string]any{
 		"claimed_range":   toJSON(f.values["claimed_target"]),
 		"reference_range": toJSON(f.values["reference_target"]),
-		"divergence":      toJSON(f.values["divergence_target"]),
+		"divergence":      diverges,
 	}
 	return f, nil
+}
+
+// divergence says which ends of two ranges are not equal.
+func divergence(a, b []Value) string {
+	low, high := a[0].Equal(b[0]), a[1].Equal(b[1])
+	switch {
+	case low && high:
+		return none
+	case low:
+		return divergesHigh
+	case high:
+		return divergesLow
+	}
+	return divergesBoth
+}
+
+// rangeText writes a range.
+func rangeText(ends []Value) Value {
+	if len(ends) < 2 {
+		return String(none)
+	}
+	return String(ends[0].String() + " to " + ends[1].String())
 }
 
 // conform holds a record against another one, which says what fields it has to

@@ -21,7 +21,9 @@ func Parse(name, text string, opts *Options) *Program {
 	p := &parser{lexer: newLexer(opts.Packs), text: text, rest: text}
 	prog := &Program{Name: name, Lines: make([]*Line, 0, 1+strings.Count(text, "\n"))}
 	for p.advance() {
-		prog.Lines = append(prog.Lines, p.top())
+		if l := p.top(); l != nil {
+			prog.Lines = append(prog.Lines, l)
+		}
 	}
 	return prog
 }
@@ -52,12 +54,15 @@ type fault struct {
 	text, hint string
 }
 
-// top reads a line at the top level, with its body if it is a "when".
+// top reads a line at the top level, with its body if it is a "when". It returns nil
+// for a line of nothing but punctuation.
 func (p *parser) top() *Line {
 	first := !p.seen
 	p.seen = true
 	s := p.begin()
 	switch {
+	case p.blank():
+		return nil
 	case p.whenAhead():
 		p.when(&s.line)
 	case p.toks[0].is(kwAbout):
@@ -90,6 +95,9 @@ func (p *parser) begin() *statement {
 	}
 	return s
 }
+
+// blank reports whether there is nothing in a line but punctuation.
+func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == tokEnd }
 
 // finish gives a line its statement, unless something is wrong with it.
 func (p *parser) finish(l *Line, s Stmt) {
@@ -126,22 +134,14 @@ func (p *parser) about(first bool) Stmt {
 	if p.peek().kind == tokText {
 		return &About{Text: p.next().text}
 	}
-	a := &About{}
-	var words []string
-	for p.wordAhead() {
-		words = append(words, p.next().text)
-	}
-	a.Text = strings.Join(words, " ")
-	if a.Text == "" {
+	if p.atEnd() {
 		p.fail(`"about" says nothing`, "write a title behind it")
 	}
-	return a
-}
-
-// wordAhead reports whether the next token is unquoted and no colon.
-func (p *parser) wordAhead() bool {
-	k := p.peek().kind
-	return k != tokEnd && k != tokText && k != tokColon
+	var words []string
+	for !p.atEnd() {
+		words = append(words, p.next().text)
+	}
+	return &About{Text: strings.Join(words, " ")}
 }
 
 // peek returns the next token.
@@ -232,7 +232,7 @@ func (t token) String() string {
 		return "quoted text"
 	case tokColon:
 		return "a colon"
-	case tokWord, tokKeyword, tokPackVerb, tokNoun, tokNumber, tokDate:
+	case tokWord, tokKeyword, tokPackVerb, tokNumber, tokDate:
 	}
 	return fmt.Sprintf("%q", t.text)
 }

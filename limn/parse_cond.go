@@ -114,6 +114,8 @@ func (p *parser) comparison(t *Test) {
 		t.Op = OpEqual
 	case p.peek().is(kwEqual):
 		p.fail(`"equal" without "to"`, `write "equal to"`)
+	case p.peek().is(kwHighest), p.peek().is(kwLowest):
+		p.fail(p.found()+` behind "is"`, `write "is equal to"`)
 	default:
 		t.Op = OpIs
 		if t.Not {

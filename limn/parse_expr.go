@@ -69,11 +69,11 @@ func (p *parser) simple() Expr {
 		return &Text{Pos: pos, Text: t.text}
 	case tokWord:
 		p.at++
-		if !p.accept(kwOf) {
+		if !t.names() || !p.accept(kwOf) {
 			return &Word{Pos: pos, Text: t.text}
 		}
 		return &Field{Pos: pos, Field: t.text, Of: p.name("a record")}
-	case tokEnd, tokKeyword, tokPackVerb, tokNoun, tokColon:
+	case tokEnd, tokKeyword, tokPackVerb, tokColon:
 	}
 	p.notValue(t)
 	return &Word{Pos: pos}
@@ -103,10 +103,20 @@ func (p *parser) numeral(form string) *Number {
 	return &Number{Pos: p.place(t.pos), Text: t.text}
 }
 
+// newName takes the name that something is to get, which must be the next token and
+// no noun of a pack.
+func (p *parser) newName(what string) Name {
+	if t := p.peek(); t.noun {
+		p.notName(what, t)
+		return Name{Pos: p.place(t.pos)}
+	}
+	return p.name(what)
+}
+
 // name takes the name of something, which must be the next token.
 func (p *parser) name(what string) Name {
 	t := p.peek()
-	if t.kind != tokWord {
+	if !t.names() {
 		p.notName(what, t)
 		return Name{Pos: p.place(t.pos)}
 	}
@@ -127,7 +137,7 @@ func (p *parser) notName(what string, t token) {
 		p.fail("the name of "+what+" is in quotes", hint)
 	case tokNumber, tokDate:
 		p.fail(t.String()+" cannot be the name of "+what, "begin names with a letter")
-	case tokWord, tokKeyword, tokPackVerb, tokNoun:
+	case tokWord, tokKeyword, tokPackVerb:
 		p.fail(t.reserved()+" and cannot be the name of "+what, "choose another name")
 	}
 }
@@ -151,9 +161,13 @@ func (t token) reserved() string {
 	switch t.kind {
 	case tokPackVerb:
 		return fmt.Sprintf("%q is a verb of a pack", t.text)
-	case tokNoun:
-		return fmt.Sprintf("%q is a noun of a pack", t.text)
 	case tokEnd, tokWord, tokKeyword, tokNumber, tokDate, tokText, tokColon:
+	}
+	switch {
+	case t.is(kwCombine):
+		return fmt.Sprintf("%q has been renamed", t.text)
+	case t.noun:
+		return fmt.Sprintf("%q is a noun of a pack", t.text)
 	}
 	c := t.word.category()
 	if c == Article || c == Operator {

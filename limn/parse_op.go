@@ -2,6 +2,7 @@ package limn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -163,8 +164,11 @@ func (p *parser) verb() Core {
 
 // call reads the name of a composition and what is given to it.
 func (p *parser) call() *Call {
-	if strings.HasPrefix(p.peek().text, "--") {
+	switch t := p.peek(); {
+	case strings.HasPrefix(t.text, "--"):
 		p.fail("a call of something that begins like a comment", "call it by another name")
+	case t.is(kwCombine):
+		p.fail(`"combine" has been renamed`, `write "sum"`)
 	}
 	c := &Call{Name: p.name("a composition")}
 	if p.accept(kwFrom) {
@@ -181,7 +185,7 @@ func (p *parser) arg() Expr {
 		return &Word{Pos: p.place(t.pos), Text: t.text}
 	case tokNumber, tokDate, tokText:
 		return p.simple()
-	case tokEnd, tokKeyword, tokPackVerb, tokNoun, tokColon:
+	case tokEnd, tokKeyword, tokPackVerb, tokColon:
 	}
 	p.fail(p.found()+" where an argument belongs", "give a name, a number, a date or quoted text")
 	return nil
@@ -190,8 +194,12 @@ func (p *parser) arg() Expr {
 // define reads the naming of a condition.
 func (p *parser) define() *Define {
 	p.at++
-	d := &Define{Name: p.name("a condition")}
+	d := &Define{Name: p.newName("a condition")}
 	p.colon(`write define NAME: CONDITION`)
+	if p.peek().is(kwEach) && p.excludesBehind(1) {
+		p.at++
+		p.fail(`"not includes" behind "each"`, "leave the \"each\" out: define NAME: not includes VALUE")
+	}
 	d.Cond = p.cond(true)
 	return d
 }
@@ -202,35 +210,29 @@ func (p *parser) packCall() *PackCall {
 	c.Verb = p.verbs[p.next().text]
 	c.Slots = make([]Expr, len(c.Verb.Slots))
 	for i, s := range c.Verb.Slots {
-		if s.Connective == "" && !p.atEnd() && p.slotAhead(c) < 0 {
+		switch {
+		case p.slotAhead(c, s):
+			if s.Connective != "" {
+				p.at++
+			}
 			c.Slots[i] = p.slot(s)
-		}
-	}
-	for i := p.slotAhead(c); i >= 0; i = p.slotAhead(c) {
-		p.at++
-		c.Slots[i] = p.slot(c.Verb.Slots[i])
-	}
-	for i, s := range c.Verb.Slots {
-		if s.Required && c.Slots[i] == nil {
+		case s.Required:
 			p.fail(fmt.Sprintf("%q has no %s", c.Verb.Word, s.Name), "write "+c.Verb.usage())
 		}
 	}
 	return c
 }
 
-// slotAhead returns the index of the empty slot that the next word introduces,
-// or -1.
-func (p *parser) slotAhead(c *PackCall) int {
+// slotAhead reports whether the next token begins a slot of a verb: with the word
+// before it, or, in the slot without one, with anything that begins no other slot.
+func (p *parser) slotAhead(c *PackCall, s PackSlot) bool {
 	t := p.peek()
-	if t.kind == tokText {
-		return -1
+	if s.Connective != "" {
+		return t.kind != tokText && t.text == s.Connective
 	}
-	for i, s := range c.Verb.Slots {
-		if s.Connective != "" && s.Connective == t.text && c.Slots[i] == nil {
-			return i
-		}
-	}
-	return -1
+	return !p.atEnd() && (t.kind == tokText || !slices.ContainsFunc(c.Verb.Slots, func(o PackSlot) bool {
+		return o.Connective != "" && o.Connective == t.text
+	}))
 }
 
 // slot reads what fills a slot.

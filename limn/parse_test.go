@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -277,14 +278,43 @@ func TestBodyOfWrongHandlerIsNotRead(t *testing.T) {
 		"when\n  show x",
 		"when x is\n  show x",
 		"when x is \"\n  show x",
-		"\twhen x is 1\n\t  show x",
 		"inherited when x is 1 because \"y\"\n  show x\n    show y",
 		"when x is 1\n  show x\n  when y is 2\n    show z",
+		"when x is 1\n  show\" x\n  show y\n\n  show z",
 	} {
 		prog := Parse("", text, nil)
 		if len(prog.Lines) != 1 || prog.Lines[0].Err == nil || prog.Lines[0].Stmt != nil {
 			t.Errorf("%q has %d lines, the first with error %v", text, len(prog.Lines), prog.Lines[0].Err)
 		}
+	}
+}
+
+// A body ends with a line that cannot be in it: that one belongs to the handler,
+// which is wrong, and the lines behind it are statements of the program.
+func TestBodyEndsWithALineThatIsIndentedWrongly(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"deeper", "when x is 1\n  show x\n    show y\n  show z\n\n   show w", "!1 4 6"},
+		{"deeper punctuation", "when x is 1\n  show x\n    ,,,\n  show z", "!1 4"},
+		{"a tab", "when x is 1\n\tshow x\n  show y", "!1 3"},
+		{"a tab behind spaces", "when x is 1\n  show x\n  \tshow y\n  show z", "!1 4"},
+		{"shallower", "when x is 1\n   show x\n  show y", "1 3"},
+		{"at the left, but for a space that is none", "when x is 1\n  show x\n\u00a0\u00a0show y", "1 3"},
+		{"a handler that is indented", " when x is 1\n   show x", "!1 2"},
+		{"a handler behind a tab", "\twhen x is 1\n\t  show x", "!1 !2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, l := range Parse("", tt.text, nil).Lines {
+				mark := ""
+				if l.Err != nil {
+					mark = "!"
+				}
+				got = append(got, mark+strconv.Itoa(l.Pos.Line))
+			}
+			if got := strings.Join(got, " "); got != tt.want {
+				t.Errorf("lines %s, want %s", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -12,7 +12,7 @@ func (p *parser) remember() Core {
 	}
 	r := &Remember{Descriptor: p.descriptor()}
 	p.expect(kwCalled, "write remember a KIND called NAME with VALUE")
-	r.Name = p.name("a value")
+	r.Name = p.newName("a value")
 	listed := slices.Contains(r.Descriptor, "list")
 	fallback := "value"
 	switch {
@@ -45,7 +45,7 @@ func (p *parser) descriptor() []string {
 	for {
 		t := p.peek()
 		switch {
-		case t.kind == tokWord || t.kind == tokNoun:
+		case t.kind == tokWord:
 			words = append(words, t.text)
 		case !t.isArticle():
 			return words
@@ -91,11 +91,11 @@ func (p *parser) source() Source {
 	switch t := p.peek(); {
 	case t.is(kwEach) && p.each > 0 && !p.namesList(1):
 		return p.value()
-	case t.kind != tokPackVerb && t.isVerb():
+	case t.isVerb():
 		if !p.enter() {
 			return nil
 		}
-		core := p.verb()
+		core := p.core()
 		p.leave()
 		return core
 	case t.kind == tokWord && p.peekAt(1).is(kwFrom):
@@ -114,9 +114,9 @@ func (p *parser) namesList(n int) bool {
 func (p *parser) teach() *Teach {
 	p.at++
 	p.expect(kwTo, "write remember how to NAME: STATEMENT")
-	t := &Teach{Name: p.name("a composition")}
+	t := &Teach{Name: p.newName("a composition")}
 	if p.accept(kwFrom) {
-		param := p.name("a parameter")
+		param := p.newName("a parameter")
 		t.Param = &param
 	}
 	p.colon("write remember how to NAME: STATEMENT")
@@ -135,6 +135,8 @@ func (p *parser) show() *Show {
 	case t.is(kwEach) && p.each > 0:
 		p.at++
 		return &Show{}
+	case t.kind == tokText && p.each > 0:
+		p.fail(`quoted text behind "show" in an "each"`, "name a field there, without quotes")
 	case t.kind == tokText:
 		return &Show{Values: []Expr{p.takeText()}}
 	case t.is(kwHighest) || t.is(kwLowest):
@@ -172,22 +174,25 @@ func (p *parser) showNames() *Show {
 
 // selection reads what is behind "filter" or "keep".
 func (p *parser) selection(verb string) *Select {
-	if p.each > 0 {
-		p.fault(fault{
-			p.toks[p.at-1].pos, fmt.Sprintf("%q is about a whole list and cannot stand in an \"each\"", verb),
-			"write " + verb + " the LIST where CONDITION, on a line of its own",
-		})
-	}
 	s := &Select{Verb: verb, List: p.listName(verb)}
 	p.expect(kwWhere, `go on with "where" and a condition`)
+	if p.excludesBehind(1) {
+		p.at++
+		p.fail(`"not includes" in the first test behind "where"`, `put another test before it, and join the two by "and"`)
+	}
 	s.Cond = p.cond(false)
 	return s
+}
+
+// excludesBehind reports whether "not includes" follows the next n tokens.
+func (p *parser) excludesBehind(n int) bool {
+	return p.err == nil && p.peekAt(n).is(kwNot) && p.peekAt(n+1).is(kwIncludes)
 }
 
 // listName reads the name of a list, with or without an article.
 func (p *parser) listName(verb string) Name {
 	p.article()
-	if t := p.peek(); t.kind != tokWord {
+	if t := p.peek(); !t.names() {
 		p.notName("what to "+verb, t)
 	}
 	return p.name("")
@@ -304,7 +309,7 @@ func (p *parser) unless() Cond {
 // requireEach reads a rule for the items of a list.
 func (p *parser) requireEach() *RequireEach {
 	p.at++
-	r := &RequireEach{Binding: p.name("an item").Text}
+	r := &RequireEach{Binding: p.newName("an item").Text}
 	if !p.word("in") {
 		p.fail(p.found()+` where "in" belongs`, "write require each NAME in the LIST CONDITION")
 	}

@@ -1,18 +1,21 @@
 package limn
 
-// whenAhead reports whether the line is a handler.
-func (p *parser) whenAhead() bool {
+// whenAhead reports whether the line is a handler, which begins at the left.
+func (p *parser) whenAhead() bool { return p.src.depth == 0 && p.src.tab < 0 && p.saysWhen() }
+
+// saysWhen reports whether the line begins as handlers do.
+func (p *parser) saysWhen() bool {
 	return p.toks[0].is(kwWhen) || p.toks[0].is(kwInherited) && p.toks[1].is(kwWhen)
 }
 
-// when reads a handler with its body, also if something is wrong with it, so that
-// nothing of the body is ever taken for statements of the program.
+// when reads a handler with its body. If something in its lines is wrong, the whole
+// handler is, and none of them is taken for a statement of the program.
 func (p *parser) when(l *Line) {
 	head := p.src
 	w := p.whenHead()
 	p.finish(l, w)
 	end := p.place(len(head.text))
-	w.Body = p.body(l, head.indent)
+	w.Body = p.body(l)
 	l.Source = p.text[head.start : p.src.start+len(p.src.text)]
 	if len(w.Body) == 0 && l.Err == nil {
 		l.Err = &Error{Pos: end, Text: `"when" has no body`, Hint: "indent what it does on the lines below it"}
@@ -37,32 +40,40 @@ func (p *parser) whenHead() *When {
 	return w
 }
 
-// body reads the lines of a handler that is indented itself by some bytes. The
-// first error in it is that of the handler.
-func (p *parser) body(when *Line, indent int) []*Line {
+// body reads the lines of a handler. The first error in them is that of the handler.
+// The body ends with a line that is indented by a tab, or deeper than those before
+// it: that line is wrong, and the lines behind it are not the handler's any more.
+func (p *parser) body(when *Line) []*Line {
 	var body []*Line
-	depth := indent + 1
-	for p.within(depth - 1) {
-		if len(body) == 0 {
-			depth = p.src.indent
+	depth := 0
+	for p.within(max(depth, 1)) {
+		if depth == 0 {
+			depth = p.src.depth
 		}
+		over := p.src.depth > depth || p.src.tab >= 0
 		s := p.begin()
+		if p.blank() && !over {
+			continue
+		}
 		p.inner(s, depth)
 		if when.Err == nil {
 			when.Err = s.line.Err
 		}
 		body = append(body, &s.line)
+		if over {
+			break
+		}
 	}
 	return body
 }
 
-// inner reads a line of a body that is indented by some bytes.
+// inner reads a line of a body that is indented by some spaces.
 func (p *parser) inner(s *statement, depth int) {
 	switch {
-	case p.src.indent > depth:
+	case p.src.depth > depth:
 		p.at = 0
 		p.fail("a line is indented deeper than the ones before it", "indent all lines of a body alike")
-	case p.whenAhead():
+	case p.saysWhen():
 		p.at = 0
 		p.fail(`"when" inside a "when"`, "begin a line with it, at the left")
 	case p.toks[0].is(kwAbout):

@@ -187,7 +187,7 @@ func (p *printer) core(core Core) {
 		p.transform(c)
 	case *Define:
 		p.words("define", c.Name.Text+":")
-		p.cond(c.Cond)
+		p.defined(c.Cond)
 	case *Call:
 		p.call(c)
 	case *PackCall:

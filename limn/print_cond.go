@@ -47,6 +47,33 @@ func (p *printer) cond(c Cond) {
 	}
 }
 
+// defined writes what a name stands for. The language does not read "each" before
+// "not includes" there.
+func (p *printer) defined(c Cond) {
+	said := !firstTest(c).excludes()
+	switch c := c.(type) {
+	case *Test:
+		p.test(c, said)
+	case *Junction:
+		p.junction(c, said)
+	}
+}
+
+// firstTest returns the test that a condition begins with.
+func firstTest(c Cond) *Test {
+	for {
+		switch part := c.(type) {
+		case *Test:
+			return part
+		case *Junction:
+			c = part.Conds[0]
+		}
+	}
+}
+
+// excludes reports whether a test is that something does not include a value.
+func (t *Test) excludes() bool { return t.Not && t.Op == OpIncludes }
+
 // junction writes joined conditions. Only the first test of all may begin with
 // "each", which ends a condition everywhere else.
 func (p *printer) junction(j *Junction, first bool) {

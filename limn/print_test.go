@@ -157,7 +157,32 @@ func (g *generator) test(item bool) *Test {
 		t.Within = &Word{Text: g.word()}
 	}
 	t.Value = g.value()
+	if t.Op == OpIs && beginsWithExtremum(t.Value) {
+		t.Op = OpEqual
+	}
 	return t
+}
+
+// beginsWithExtremum reports whether a value cannot stand behind a bare "is".
+func beginsWithExtremum(e Expr) bool {
+	for {
+		b, ok := e.(*Binary)
+		if !ok {
+			break
+		}
+		e = b.Left
+	}
+	_, ok := e.(*Extremum)
+	return ok
+}
+
+// selecting makes a condition for "where", which cannot begin with "not includes".
+func (g *generator) selecting() Cond {
+	c := g.cond(false)
+	if t := firstTest(c); t.excludes() {
+		t.Not = false
+	}
+	return c
 }
 
 // cond makes a condition. Where the subject can be left out, all tests can have
@@ -254,7 +279,7 @@ func (g *generator) plain() Core {
 		return g.show()
 	case 2:
 		if g.each == 0 {
-			return &Select{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.cond(false)}
+			return &Select{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.selecting()}
 		}
 	case 3:
 		return &Tally{Verb: g.pick("count", "sum"), List: g.name()}
@@ -311,7 +336,9 @@ func (g *generator) remember() *Remember {
 func (g *generator) show() *Show {
 	switch g.n(0, 4) {
 	case 0:
-		return &Show{Values: []Expr{g.text()}}
+		if g.each == 0 {
+			return &Show{Values: []Expr{g.text()}}
+		}
 	case 1:
 		return &Show{Values: []Expr{g.extremum()}}
 	case 2:

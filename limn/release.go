@@ -46,8 +46,8 @@ func (r *Release) Words() []string {
 //
 // It is about constructs, not only about words: an "unless" is old, but not behind
 // a "require". A word that a newer release reserves is a good name in an older one.
-// The reverse does not occur: the one word that was given up, "combine", is still
-// none that [Parse] takes for a name.
+// The reverse occurs once: "combine", which was given up, is text without quotes in
+// the newest releases only.
 func (r *Release) Check(p *Program) []*Error {
 	a := &audit{release: r}
 	for _, l := range p.Lines {
@@ -225,6 +225,9 @@ func (a *audit) core(pos Pos, core Core) {
 
 // remember looks at what is bound.
 func (a *audit) remember(pos Pos, r *Remember) {
+	for _, w := range r.Descriptor {
+		a.text(pos, w)
+	}
 	for _, f := range r.Fields {
 		a.expr(f.Value)
 	}
@@ -316,7 +319,16 @@ func (a *audit) expr(e Expr) {
 		a.expr(e.Left)
 		a.need(e.Pos, kwPlus.since(), fmt.Sprintf("%q", e.Op))
 		a.expr(e.Right)
-	case *Text, *Word, *Field, *Item:
+	case *Word:
+		a.text(e.Pos, e.Text)
+	case *Text, *Field, *Item:
+	}
+}
+
+// text looks at a word that is not quoted.
+func (a *audit) text(pos Pos, word string) {
+	if word == kwCombine.String() {
+		a.need(pos, renamed, `"combine" as a word`)
 	}
 }
 

@@ -80,6 +80,9 @@ func TestReleasesKnowTheirConstructs(t *testing.T) {
 		{`cite "x" from y`, "", ""},
 		{`measure 5 from y within 1`, "1:1", ""},
 		{`keep the xs where f is 1 and g is above 2 plus 3 or h includes 4`, "1:43 1:53", ""},
+		{`remember a status called label with combine`, "1:37", "1:37"},
+		{`remember a combine called label with 5`, "1:1", "1:1"},
+		{`add combine to xs`, "1:5", "1:5"},
 		{`finish`, "", ""},
 		{`filter filter`, "", ""},
 	}

@@ -102,15 +102,20 @@ func (m *Machine) checkCapture(core Core, f *frame) error {
 	return m.mustGive(core, 0)
 }
 
-// mustGive checks that an operation has a value.
+// mustGive checks that an operation has a value. A gather has one only as the end
+// of a composition.
 func (m *Machine) mustGive(core Core, depth int) error {
 	switch c := core.(type) {
 	case *Select:
 		if c.Verb != verbFilter {
 			return nil
 		}
-	case *Tally, *Gather:
+	case *Tally:
 		return nil
+	case *Gather:
+		if depth > 0 {
+			return nil
+		}
 	case *Remember:
 		if c.From != nil {
 			return nil

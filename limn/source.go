@@ -5,6 +5,7 @@ type source struct {
 	text   string
 	start  int  // of the line in the program
 	indent int  // bytes of white space at the left
+	depth  int  // how many of those are spaces before anything else
 	tab    int  // where the first tab of those is, or -1
 	skip   bool // blank, or a comment
 }
@@ -23,6 +24,9 @@ func newSource(line string, start int) source {
 		}
 		if c == '\t' && s.tab < 0 {
 			s.tab = s.indent
+		}
+		if c == ' ' && s.depth == s.indent {
+			s.depth++
 		}
 		s.indent += n
 	}
@@ -46,11 +50,11 @@ func (p *parser) advance() bool {
 	return false
 }
 
-// within moves to the next line if that is indented by more than a number of
-// bytes, and reports whether it did.
-func (p *parser) within(indent int) bool {
+// within moves to the next line if at least so many spaces are before it, or a tab,
+// which is wrong there, and reports whether it did.
+func (p *parser) within(depth int) bool {
 	here := *p
-	if p.advance() && p.src.indent > indent {
+	if p.advance() && (p.src.depth >= depth || p.src.tab >= 0) {
 		return true
 	}
 	p.rest, p.number, p.src = here.rest, here.number, here.src

@@ -131,7 +131,7 @@ func (m *Machine) unknown(pos Pos, name string) error {
 	}
 	e := newError(FaultSemantic, pos, "there is nothing called '%s'", name)
 	e.Hint = "remember it first"
-	return e
+	return unknownName{e}
 }
 
 // bindable refuses to give a name a value where that is not the program's to give.

@@ -13,8 +13,6 @@ func (m *Machine) checkTransform(t *Transform, f *frame) error {
 	switch {
 	case l.len() == 0:
 		return nil
-	case l.kind == KindRecord && t.Field == "":
-		return semanticError(t.List.Pos, "'%s' is a list of records: transform a field of them", t.List.Text)
 	case l.kind != KindRecord && t.Field != "":
 		return semanticError(t.List.Pos, "the items of '%s' have no fields", t.List.Text)
 	case t.Field != "" && it.missing(t.Field, true):
@@ -26,14 +24,23 @@ func (m *Machine) checkTransform(t *Transform, f *frame) error {
 		if err != nil {
 			return err
 		}
-		if kind == KindRecord || kind == KindList {
-			return semanticError(posOf(t.Value), "an item cannot become a %s", kind)
+		if kind == KindList || kind == KindRecord && t.Field != "" {
+			return semanticError(posOf(t.Value), "%s cannot become a %s", t.what(), kind)
 		}
 	}
 	return nil
 }
 
-// transform replaces every item of a list, or a field of every record.
+// what says what is rewritten.
+func (t *Transform) what() string {
+	if t.Field != "" {
+		return "a field"
+	}
+	return "an item"
+}
+
+// transform replaces every item of a list, or a field of every record. Where the
+// items are records and no field of them is meant, values take their places.
 func (m *Machine) transform(t *Transform, f *frame) error {
 	l, err := m.ownList("transform", t.List)
 	if err != nil {
