@@ -71,9 +71,13 @@ func (l *listener) emit(r Result) {
 func (l *listener) over() bool { return l.stopped || l.finisher >= 0 }
 
 func (l *listener) run(updates iter.Seq[Update]) {
+	message := "listening"
+	if len(l.names) > 0 {
+		message += " for changes of " + strings.Join(l.names, ", ")
+	}
 	l.emit(Result{
 		Status: StatusListening, Executed: true,
-		Message:  "listening for changes of " + strings.Join(l.names, ", "),
+		Message:  message,
 		Metadata: map[string]any{"watching": append([]string{}, l.names...)},
 	})
 	for i := range l.m.handlers {

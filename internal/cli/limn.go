@@ -105,11 +105,12 @@ not stop the lines after it: errors are results, and go to standard output.
 The exit code is 1 if there was an error; with --strict also if a requirement
 was not met or a prohibition was violated. A condition that mixes "and" with
 "or" is asked about on a terminal, and otherwise its statement is not executed;
---test takes all of them as they are read.
+--test takes all of them as they are read, and prints how.
 
 If there are handlers ("when") and nothing was refused, the program then
 listens to the sources of its packs until all of them are complete, a handler
-finishes, or you interrupt it. --verbose writes a line of JSON to standard error
+finishes, or you interrupt it. The first line that a handler shows begins with
+what made it fire, such as [level → 55]. --verbose writes a line of JSON to standard error
 for each result, with the time it took.`,
 		Example: `  carrel limn run rules.limn --strict --quiet
   carrel limn run claims.limn --pack session --json
@@ -271,11 +272,16 @@ func (r *limnRun) take(ctx context.Context, res *limn.Result) error {
 func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	var lines []string
 	fires := res.Metadata["trigger"] != nil
-	if fires && !r.g.quiet {
+	if fires {
 		r.firing(res.Metadata)
 	}
-	if l := res.Line; l != nil && l.Stmt != nil && !fires && !r.g.quiet {
-		lines = strings.Split("I understand this as: "+l.String(), "\n")
+	if l := res.Line; l != nil && l.Stmt != nil && !fires {
+		if !r.g.quiet {
+			lines = strings.Split("I understand this as: "+l.String(), "\n")
+		}
+		if r.test {
+			lines = append(lines, readings(l)...)
+		}
 	}
 	for _, out := range res.Output {
 		if fires {
@@ -289,6 +295,20 @@ func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	return append(lines, r.remarks(ctx, res)...)
 }
 
+// readings says how the conditions of a line are read that mix "and" with "or".
+func readings(l *limn.Line) []string {
+	var lines []string
+	if l.Amber != "" {
+		lines = append(lines, "This reads as: "+l.Amber)
+	}
+	if w, ok := l.Stmt.(*limn.When); ok {
+		for _, inner := range w.Body {
+			lines = append(lines, readings(inner)...)
+		}
+	}
+	return lines
+}
+
 // remarks returns what there is to say about a result besides what it shows.
 func (r *limnRun) remarks(ctx context.Context, res *limn.Result) []string {
 	switch res.Status {
@@ -299,13 +319,9 @@ func (r *limnRun) remarks(ctx context.Context, res *limn.Result) []string {
 	case limn.StatusAmber, limn.StatusAmbiguous:
 		return []string{"Not executed: " + res.Message, "Hint: write two statements, or take it as it is read with --test"}
 	case limn.StatusListening:
-		if !r.g.quiet {
-			return []string{"L" + strings.TrimPrefix(res.Message, "l")}
-		}
+		return []string{"L" + strings.TrimPrefix(res.Message, "l")}
 	case limn.StatusShutdown:
-		if !r.g.quiet {
-			return []string{"The end: " + ending(ctx, res.Metadata)}
-		}
+		return []string{"Listener stopped: " + ending(ctx, res.Metadata)}
 	case limn.StatusSuccess, limn.StatusPermitted, limn.StatusFired:
 	}
 	return nil
@@ -359,7 +375,7 @@ func (r *limnRun) firing(metadata map[string]any) {
 	case "initial":
 		r.prefix = "[initial] "
 	case "cascade":
-		r.prefix = "[cascade: " + strings.Join(names, ", ") + "] "
+		r.prefix = "[cascade: " + strings.Join(names, ", ") + " changed] "
 	default:
 		r.prefix = "[" + strings.Join(changes, ", ") + "] "
 	}

@@ -66,7 +66,9 @@ pages: 40, state: idle
 40
 large
 70
-over
+Listening for changes of limit
+[initial] over
+Listener stopped: no pack gives values that could change
 `
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Errorf("output (-want +got)\n%s", diff)
@@ -191,7 +193,7 @@ func TestLimnIsInterrupted(t *testing.T) {
 		}
 	}
 	done.Wait()
-	if code != 0 || last != "The end: interrupted" {
+	if code != 0 || last != "Listener stopped: interrupted" {
 		t.Errorf("status %d after %q: %s", code, last, stderr)
 	}
 
