@@ -4,10 +4,11 @@
 //
 // # Programs
 //
-// A program is lines. Each line is a statement, a comment, or blank; only a
-// "when" is followed by indented lines, which are its body. A line that is wrong
-// does not stop the lines after it: [Parse] returns every line with its statement
-// or its error, and running goes on behind a statement that failed.
+// A program is lines. Each line is a statement, a comment, or blank, which a line of
+// nothing but punctuation is, too; only a "when" is followed by indented lines, which
+// are its body. A line that is wrong does not stop the lines after it: [Parse] returns
+// every line with its statement or its error, and running goes on behind a statement
+// that failed.
 //
 //	remember a list called paged-blocks
 //	add "block-0x04" to paged-blocks
@@ -25,6 +26,12 @@
 //
 // A [Pack] adds nouns, verbs and live values to the language. The session pack
 // and the research pack are built in.
+//
+// # The published program
+//
+// Statuses, kinds of errors and what statements show are those of the program that
+// its authors publish. doc/spec/limn.md lists what differs on purpose; the cases of
+// package conform hold an implementation to the rest.
 //
 // # Determinism
 //

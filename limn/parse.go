@@ -13,7 +13,8 @@ const maxNesting = 100
 // messages; it may be empty. Of the options only Packs matter here.
 //
 // A "when" is one line with its body. If anything in the body is wrong, the whole
-// handler is.
+// handler is. A line of the body that is indented by a tab, or deeper than those before
+// it, is the last one that belongs to it.
 func Parse(name, text string, opts *Options) *Program {
 	if opts == nil {
 		opts = &Options{}

@@ -21,6 +21,9 @@
 // where nothing is shown. Warnings about contradictions are no results, and what
 // messages say is not compared.
 //
+// The cases of testdata/conform.json say what the published program does, but for
+// what doc/spec/limn.md lists.
+//
 // Handlers run on the sequences of packs of type "test". Nothing else is a source
 // here, so a case comes out the same every time.
 package conform
