@@ -29,7 +29,7 @@ func (s applySearch) cond(c Cond, depth int) error {
 }
 
 func (s applySearch) test(t *Test, depth int) error {
-	if subject, ok := t.Subject.(*Word); ok && depth == 1 && subject.Text == s.name.Text {
+	if depth == 1 && (s.is(t.Subject) || s.is(t.Value) || s.is(t.Within)) {
 		return s.itself()
 	}
 	w, ok := t.Value.(*Word)
@@ -46,6 +46,12 @@ func (s applySearch) test(t *Test, depth int) error {
 		return s.cond(p.Cond, depth+1)
 	}
 	return nil
+}
+
+// is reports whether an expression is the name that is looked for.
+func (s applySearch) is(e Expr) bool {
+	w, ok := e.(*Word)
+	return ok && w.Text == s.name.Text
 }
 
 func (s applySearch) itself() error {

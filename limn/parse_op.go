@@ -145,7 +145,7 @@ func (p *parser) verb() Core {
 	case t.is(kwWeakens):
 		return p.weakens()
 	case t.is(kwRequire):
-		if p.peek().is(kwEach) && p.peekAt(1).kind == tokWord {
+		if p.peek().is(kwEach) && (p.each == 0 || p.peekAt(1).kind == tokWord) {
 			return p.requireEach()
 		}
 		return p.rule(t.text)

@@ -292,7 +292,7 @@ func (g *generator) plain() Core {
 	case 7:
 		return &Assign{Name: g.name(), Value: g.value()}
 	case 8:
-		return &Rule{Verb: g.pick("require", "forbid", "permit", "expect"), Cond: g.cond(false), Unless: g.unless()}
+		return g.rule()
 	case 9:
 		return &RequireEach{Binding: g.word(), List: g.name(), Cond: g.cond(true)}
 	case 10:
@@ -307,6 +307,16 @@ func (g *generator) plain() Core {
 		return g.call()
 	}
 	return &Finish{}
+}
+
+// rule makes a rule. Outside of iterations "require each" begins another one.
+func (g *generator) rule() *Rule {
+	r := &Rule{Verb: g.pick("require", "forbid", "permit", "expect"), Cond: g.cond(false), Unless: g.unless()}
+	t := firstTest(r.Cond)
+	if _, item := t.Subject.(*Item); item && r.Verb == "require" && g.each == 0 {
+		t.Subject = &Word{Text: g.word()}
+	}
+	return r
 }
 
 func (g *generator) remember() *Remember {

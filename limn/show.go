@@ -10,6 +10,9 @@ func (m *Machine) checkShow(s *Show, f *frame) error {
 	if f == nil && len(s.Values) != 1 {
 		return semanticError(Pos{}, "outside an \"each\" there is no current item: \"show\" needs the name of one thing")
 	}
+	if len(s.Values) > 1 && f.item.Kind() != KindRecord {
+		return semanticError(posOf(s.Values[0]), "several names can be shown of a record only")
+	}
 	for i, e := range s.Values {
 		w, ok := e.(*Word)
 		if !ok {
@@ -22,6 +25,9 @@ func (m *Machine) checkShow(s *Show, f *frame) error {
 			if b, ok := before.(*Word); ok && b.Text == w.Text {
 				return semanticError(w.Pos, "'%s' is to be shown twice", w.Text)
 			}
+		}
+		if i > 0 && f.of.missing(w.Text, true) {
+			return f.of.withoutField(w.Pos, w.Text)
 		}
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
 			return err
