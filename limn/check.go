@@ -129,8 +129,10 @@ func (c *nameCheck) sequence(s *Sequence) {
 }
 
 // must reports a name without a meaning.
-func (c *nameCheck) must(n Name) {
-	walk := c.walk()
+func (c *nameCheck) must(n Name) { c.mustBeIn(c.walk(), n) }
+
+// mustBeIn reports a name that is not among some that have a meaning.
+func (c *nameCheck) mustBeIn(walk nameWalk, n Name) {
 	if n.Text != "" && !walk.bound[n.Text] && walk.defined[n.Text] == 0 {
 		hint := "remember it before it is used"
 		if c.later.bound[n.Text] {
@@ -179,7 +181,7 @@ func (c *nameCheck) core(core Core) {
 	case *Transform:
 		c.must(o.List)
 	case *Call:
-		c.must(o.Name)
+		c.mustBeIn(c.known, o.Name) // a line calls what there is when it is its turn, also in a body
 	case *PackCall:
 		c.packCall(o)
 	default:

@@ -45,6 +45,16 @@ func TestCheck(t *testing.T) {
 			"remember how to end: show late", "remember a number called late with 3", "end",
 			"when n is 1\n  show later", "remember a value called later with x",
 		}, "\n")},
+		{
+			name: "a body that calls what is taught only later",
+			text: "remember how to begin: end\nremember how to end: show \"x\"\nwhen today is 1\n  end\n  start\nremember how to start: end",
+			want: []string{"1:24 unknown", "5:3 unknown"},
+		},
+		{
+			name: "a predicate is about what there is not, but only once it is defined",
+			text: "require ghost is large\ndefine large: is above 5\nrequire ghost is large\nwhen ghost is large\n  show \"x\"",
+			want: []string{"1:9 unknown"},
+		},
 		{name: "an amber and a contradiction", text: "remember a number called n with 1\nrequire today is 1 and today is 2 or today is 3\nrequire n is above 5\nforbid n is above 4", want: []string{
 			"2:1 amber", "4:1 contradiction",
 		}},
