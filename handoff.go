@@ -25,13 +25,16 @@ type HandoffRequest struct {
 	Next    string               `json:"next,omitempty"`  // the recommended next action
 	Notes   string               `json:"notes,omitempty"` // for who goes on
 	Domain  string               `json:"domain,omitempty"`
-	Title   string               `json:"title,omitempty"` // of the file, besides its date
+	Title   string               `json:"title,omitempty"`  // of the file, besides its date
+	Strict  bool                 `json:"strict,omitempty"` // only the keys of the published schema; see [handoff.Packet.Published]
 }
 
 // A HandoffResult is a packet, and what the rules of honesty say of it.
 type HandoffResult struct {
 	Session  transcript.SessionID `json:"session"`
+	File     string               `json:"file,omitempty"` // as which the packet is kept, in Markdown; of a packet that was made
 	Packet   *handoff.Packet      `json:"packet"`
+	LeftOut  []string             `json:"left_out,omitempty"` // keys of the packet that a strict one lacks
 	Findings []handoff.Finding    `json:"findings,omitempty"` // none of them an error
 }
 
@@ -54,12 +57,16 @@ func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *Hando
 	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.opts.Actor)), e.today()
 	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
 	res := &HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
-	res.Packet.Filename = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(p.about.Title, handed)))
+	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(p.about.Title, handed)))
+	res.Packet.Filename = res.File
 	res.Findings = handoff.Check(res.Packet, p.evidence(in))
 	for _, f := range res.Findings {
 		if f.Error {
 			return nil, fmt.Errorf("%w: %v", ErrPolicy, f)
 		}
+	}
+	if req.Strict {
+		res.Packet, res.LeftOut = res.Packet.Published()
 	}
 	return res, nil
 }

@@ -32,6 +32,22 @@ type Packet struct {
 	Artifacts []Artifact `json:"artifacts,omitzero"`
 }
 
+// Published returns the packet with the keys of the published schema alone, and the
+// keys that were left out: filename, receipts_permalink and artifacts, which that schema
+// lacks and a strict reader refuses. The copy shares its lists with p.
+func (p *Packet) Published() (published *Packet, leftOut []string) {
+	q := *p
+	for i, text := range q.head() {
+		if headFields[i].optional && *text != "" {
+			*text, leftOut = "", append(leftOut, headFields[i].key)
+		}
+	}
+	if q.Artifacts != nil {
+		q.Artifacts, leftOut = nil, append(leftOut, string(SectionArtifacts))
+	}
+	return &q, leftOut
+}
+
 // A Verb is what a user wants of an agent.
 type Verb string
 

@@ -13,11 +13,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-const schemaFile = "../internal/cli/schema/handoff.json"
+const (
+	schemaFile    = "../internal/cli/schema/handoff.json"
+	publishedFile = "testdata/published.schema.json"
+)
 
-func schema(t *testing.T) *jsonschema.Schema {
+func schema(t *testing.T, file string) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(schemaFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +30,10 @@ func schema(t *testing.T) *jsonschema.Schema {
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource("carrel:schema/handoff", doc); err != nil {
+	if err := c.AddResource("test:schema", doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("carrel:schema/handoff")
+	s, err := c.Compile("test:schema")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,16 +48,33 @@ func conforms(s *jsonschema.Schema, data []byte) error {
 	return s.Validate(doc)
 }
 
-// The JSON of any packet conforms to the schema.
+// The JSON of any packet conforms to our schema, and without the keys that the
+// published one lacks to that one, too.
 func TestJSONConforms(t *testing.T) {
-	s := schema(t)
+	ours, published := schema(t, schemaFile), schema(t, publishedFile)
 	rapid.Check(t, func(t *rapid.T) {
-		data, err := packets.Draw(t, "packet").JSON()
+		packet := packets.Draw(t, "packet")
+		data, err := packet.JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conforms(s, data); err != nil {
+		if err := conforms(ours, data); err != nil {
 			t.Fatalf("%v\n%s", err, data)
+		}
+		strict, leftOut := packet.Published()
+		if bad := conforms(published, data); (bad == nil) != (len(leftOut) == 0) {
+			t.Fatalf("left out are %q, and the published schema says of the whole packet: %v\n%s", leftOut, bad, data)
+		}
+		if data, err = strict.JSON(); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*jsonschema.Schema{ours, published} {
+			if err := conforms(s, data); err != nil {
+				t.Fatalf("%v\n%s", err, data)
+			}
+		}
+		if again, more := strict.Published(); len(more) > 0 || cmp.Diff(strict, again) != "" {
+			t.Fatalf("left out of a strict packet: %q", more)
 		}
 	})
 }
@@ -62,7 +82,7 @@ func TestJSONConforms(t *testing.T) {
 // What the schema refuses, Parse refuses, and the reverse, but for what a
 // schema cannot see.
 func TestSchemaRefusesAlike(t *testing.T) {
-	s := schema(t)
+	s := schema(t, schemaFile)
 	for _, x := range readArchives(t, "refused-json.txtar") {
 		for _, c := range changes(t, x) {
 			if slices.Contains([]string{"key-comes-twice", "half-a-character", "comma-is-missing"}, c.name) {
@@ -78,7 +98,7 @@ func TestSchemaRefusesAlike(t *testing.T) {
 // Every value in turn is taken away or replaced by each of a few others: then
 // Parse and the schema agree.
 func TestSchemaAndParseAgree(t *testing.T) {
-	s := schema(t)
+	s := schema(t, schemaFile)
 	full := readArchive(t, "testdata/good-full.txtar").texts["packet.json"]
 	var doc any
 	if err := json.Unmarshal([]byte(full), &doc); err != nil {

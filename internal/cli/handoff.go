@@ -18,7 +18,7 @@ func newHandoff(_ *Env, g *globals) *cobra.Command {
 	var out output
 	var s *sessionArg
 	cmd := &cobra.Command{
-		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [-o FILE|DIR]",
+		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [--json [--strict]] [-o FILE|DIR]",
 		Short: "Make a packet with which another agent goes on",
 		Long: `Handoff prints what another agent needs to go on with a conversation: goal and
 state, sources by how well they are known, what is decided and what is only
@@ -27,14 +27,20 @@ done and what was not, and what must not be claimed. It comes from the
 conversation, its contract and the journal, and needs no model.
 
 It is Markdown with fifteen sections. With --json it is JSON without a key for the
-schema; "carrel schema handoff" describes it. In a folder it is named after the
-date and the session. "carrel help handoffs" says more.`,
+schema; "carrel schema handoff" describes it. The published schema of packets has no
+file name, no permalink and no list of files: with --strict they are left out, for
+readers that refuse what they do not know. In a folder it is named after the date and
+the session. "carrel help handoffs" says more.`,
 		Example: `  carrel handoff --for reviewer -o .
   carrel handoff --json | carrel schema check handoff -
+  carrel handoff --json --strict > packet.json
   carrel handoff check handoff_2026_02_03_lamp.md --session @last`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: g.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if req.Strict && g.json == "" {
+				return usagef("--strict: needs --json, as the published schema is one of JSON")
+			}
 			ctx := cmd.Context()
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
 				req.Session = id
@@ -45,7 +51,10 @@ date and the session. "carrel help handoffs" says more.`,
 				for _, f := range res.Findings {
 					g.note("warning: %s", f)
 				}
-				return g.hand(res.Packet, out)
+				if len(res.LeftOut) > 0 {
+					g.note("left out, as the published schema lacks it: %s", strings.Join(res.LeftOut, ", "))
+				}
+				return g.hand(res, out)
 			})
 		},
 	}
@@ -57,13 +66,15 @@ date and the session. "carrel help handoffs" says more.`,
 	f.StringVar(&req.Notes, "notes", "", "`text` for who goes on")
 	f.StringVar(&req.Domain, "domain", "", "`word` that the file's name begins with")
 	f.StringVar(&req.Title, "title", "", "`words` that the file's name ends with; those of the session by default")
+	f.BoolVar(&req.Strict, "strict", false, "with --json: only the keys of the published schema")
 	takesOutput(cmd, &out, "write to `file`, or to a folder under the packet's own name; - is standard output")
 	cmd.AddCommand(newHandoffCheck(g))
 	return cmd
 }
 
 // hand prints a packet, or writes it to a file.
-func (g *globals) hand(packet *handoff.Packet, out output) error {
+func (g *globals) hand(res *carrel.HandoffResult, out output) error {
+	packet := res.Packet
 	text := []byte(packet.Markdown())
 	if g.json != "" {
 		if !out.toFile() {
@@ -78,7 +89,7 @@ func (g *globals) hand(packet *handoff.Packet, out output) error {
 		return g.result(document{}, func(p *page) { p.text(string(text)) })
 	}
 	if fi, err := os.Stat(g.path(out.file)); err == nil && fi.IsDir() {
-		name := packet.Filename
+		name := res.File
 		if g.json != "" {
 			name = strings.TrimSuffix(name, ".md") + ".json"
 		}

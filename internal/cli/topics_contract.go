@@ -79,4 +79,6 @@ something is known stays, doubt stands up front.
 
 What the packet lists is cut to the newest where there is very much, and it says
 so; everything is in the store that it came from. A packet is made on one machine
-and accepted on another without loss: handed over again, it says the same.`
+and accepted on another without loss: handed over again, it says the same. With
+--json --strict it has the keys of the published schema alone, for readers that
+refuse others.`
