@@ -155,9 +155,8 @@ func breaksLine(r rune) bool {
 
 // Legacy returns the text that the original context pager appends in a pass:
 // an add for each block in the given order, then its marker, which is no
-// statement of the language. Nothing is declared and nothing removed. The
-// original refuses a word that does not begin with "block-", and so does
-// Legacy, with an [*IDError] and before anything is written.
+// statement of the language. Nothing is declared and nothing removed. An id that
+// [CheckLegacyID] refuses is an [*IDError], before anything is written.
 func Legacy(decisions []Decision, at time.Time) (string, error) {
 	if err := check(decisions); err != nil {
 		return "", err
@@ -174,17 +173,47 @@ func Legacy(decisions []Decision, at time.Time) (string, error) {
 	return out.String(), nil
 }
 
-// CheckLegacyID returns the error of [Legacy] for an id.
+// CheckLegacyID returns the error of [Quote] for an id, or that of the gate of the
+// original context pager: each word of an id begins with "block-" or with a date and
+// the t of a time, or is one of the gate's 35 words.
 func CheckLegacyID(id string) error {
-	switch err := CheckID(id); {
-	case err != nil:
+	if err := CheckID(id); err != nil {
 		return err
-	case !strings.HasPrefix(id, "block-"):
-		return &IDError{ID: id, Text: `does not begin with "block-"`}
-	case strings.ContainsFunc(id, unicode.IsSpace):
-		return &IDError{ID: id, Text: "has a space"}
+	}
+	for word := range strings.FieldsSeq(id) {
+		if !strings.HasPrefix(word, "block-") && !gateWords[word] && !beginsWithTime(word) {
+			return &IDError{ID: id, Text: fmt.Sprintf(`has the word %q, which does not begin with "block-"`, word)}
+		}
 	}
 	return nil
+}
+
+// gateWords are the words that the gate of the original lets pass.
+var gateWords = map[string]bool{
+	"add": true, "set": true, "to": true, "from": true,
+	"retained-blocks": true, "paged-blocks": true, "evicted-blocks": true, "last-pager-pass": true,
+	"block": true, "session": true, "contract": true, "open": true, "close": true, "begin": true, "end": true, "note": true,
+	"retain": true, "page": true, "evict": true, "active": true, "resolved": true, "noise": true,
+	"intent": true, "keyword": true, "score": true, "alpha": true, "beta": true, "delta": true, "turn": true,
+	"similarity": true, "threshold": true, "pass": true, "pager": true, "true": true, "false": true,
+}
+
+// beginsWithTime reports whether a word begins as 2026-05-17T does, with the digits of
+// any script.
+func beginsWithTime(word string) bool {
+	const pattern = "0000-00-00T"
+	rest := []rune(word)
+	if len(rest) < len(pattern) {
+		return false
+	}
+	for i, p := range pattern {
+		switch r := rest[i]; {
+		case p == '0' && unicode.IsDigit(r), p == '-' && r == '-', p == 'T' && (r == 't' || r == 'T'):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // writeMove writes an add or remove.

@@ -168,7 +168,7 @@ func newRoot(env *Env, g *globals) *cobra.Command {
 		{groupContexts, []func(*Env, *globals) *cobra.Command{
 			newAssemble, newTriage, newManifest, newCommit, newReview, newLog, newTier, newLRUSim,
 		}},
-		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newHandoff, newAccept, newLimn, newIntent, newPager, newValidate, newSchema, newTokens, newBench}},
+		{groupContract, []func(*Env, *globals) *cobra.Command{newContract, newHandoff, newAccept, newLimn, newIntent, newPager, newRecency, newValidate, newSchema, newTokens, newBench}},
 		{groupServe, []func(*Env, *globals) *cobra.Command{newServe, newMCP, newHook, newSetup, newDoctor, newToken, newPS, newStop}},
 		{groupAdmin, []func(*Env, *globals) *cobra.Command{newStore, newConfig, newCompletion, newMan, newVersion}},
 	} {

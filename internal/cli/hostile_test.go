@@ -307,6 +307,7 @@ func performance() [][]string {
 			{"manifest", "replay", "@last"},
 			{"manifest", "export", "@last"},
 			{"tier", "--demand", "5,4,3,2"},
+			{"recency", "--ages", "0,1"},
 			{"lru-sim", "{trace.txt}", "--limit", "1"},
 			{"commit", "@last", "--text", "The bell " + hostile + " rings at noon.", "--confidence", "0.1", "--evaluator", hostile},
 			{"=", "held", ".held[0].id", "review", "list"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -115,12 +116,12 @@ type pagerResult struct {
 }
 
 type pagerRecord struct {
-	Block      string  `json:"block"`
-	Kind       *string `json:"kind"`
-	Similarity float64 `json:"similarity"`
-	Age        float64 `json:"delta_t"`
-	Score      float64 `json:"R"`
-	Action     string  `json:"action"`
+	Block      string          `json:"block"`
+	Kind       json.RawMessage `json:"kind"`
+	Similarity float64         `json:"similarity"`
+	Age        float64         `json:"delta_t"`
+	Score      float64         `json:"R"`
+	Action     string          `json:"action"`
 }
 
 func newPagerResult(p *seed.Pass) *pagerResult {

@@ -64,18 +64,15 @@ func CheckInvariants(results []*Result) []string {
 		seen := make(map[string]bool)
 		for i := range r.Records {
 			rec := &r.Records[i]
-			kind := ""
-			if rec.Kind != nil {
-				kind = *rec.Kind
-			}
+			kind := string(rec.Kind)
 			if seen[rec.Block] {
 				report("%s: %s is decided twice", r.Summary(), rec.Block)
 			}
 			seen[rec.Block] = true
-			if kind == "active" && rec.Directive != Retain {
+			if kind == `"active"` && rec.Directive != Retain {
 				report("%s: %s is active, got %s, want retain", r.Summary(), rec.Block, rec.Directive)
 			}
-			if kind == "noise" && r.Options.Alpha > r.Options.Beta && rec.Directive != Evict {
+			if kind == `"noise"` && r.Options.Alpha > r.Options.Beta && rec.Directive != Evict {
 				report("%s: %s is noise, got %s, want evict", r.Summary(), rec.Block, rec.Directive)
 			}
 		}

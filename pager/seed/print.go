@@ -1,9 +1,12 @@
 package seed
 
 import (
+	"bytes"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
@@ -42,7 +45,7 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	if r.Kind == nil {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendString(dst, *r.Kind)
+		dst = appendValue(dst, r.Kind)
 	}
 	dst = appendRounded(append(dst, `, "similarity": `...), r.Similarity)
 	dst = r.Age.Append(append(dst, `, "delta_t": `...))
@@ -51,9 +54,12 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// appendRounded appends f, which is not negative, to the nearest of four
-// decimals. Zeros at the end are left out, but for the first decimal.
+// appendRounded appends f to the nearest of four decimals. Zeros at the end are left
+// out, but for the first decimal.
 func appendRounded(dst []byte, f float64) []byte {
+	if math.Signbit(f) {
+		dst, f = append(dst, '-'), -f
+	}
 	if f < 1e6 {
 		// The product is exact to 10⁻⁶, so it tells how to round unless it is
 		// about halfway.
@@ -97,29 +103,100 @@ func appendString(dst []byte, s string) []byte {
 		return append(append(dst, s...), '"')
 	}
 	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r == '\f':
-			dst = append(dst, `\f`...)
-		case r == '\b':
-			dst = append(dst, `\b`...)
-		case r >= ' ' && r < 0x7f:
-			dst = append(dst, byte(r))
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			dst = appendHex(appendHex(dst, high), low)
-		default:
-			dst = appendHex(dst, r)
-		}
+		dst = appendRune(dst, r)
 	}
 	return append(dst, '"')
+}
+
+// appendRune appends a character of a string, or one half of it.
+func appendRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r == '\n':
+		return append(dst, `\n`...)
+	case r == '\r':
+		return append(dst, `\r`...)
+	case r == '\t':
+		return append(dst, `\t`...)
+	case r == '\f':
+		return append(dst, `\f`...)
+	case r == '\b':
+		return append(dst, `\b`...)
+	case r >= ' ' && r < 0x7f:
+		return append(dst, byte(r))
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return appendHex(appendHex(dst, high), low)
+	}
+	return appendHex(dst, r)
+}
+
+// appendValue appends a JSON value as the original prints what it read: with a space
+// after commas and colons and no other, in ASCII, and with numbers in its form. A
+// number beyond the range of doubles stays as it is.
+func appendValue(dst, value []byte) []byte {
+	for i := 0; i < len(value); {
+		switch c := value[i]; {
+		case c == '"':
+			dst, i = appendQuoted(dst, value, i)
+			continue
+		case c == '-' || c-'0' <= 9:
+			n := i + 1
+			for n < len(value) && strings.IndexByte("0123456789+-.eE", value[n]) >= 0 {
+				n++
+			}
+			dst, i = appendNumber(dst, value[i:n]), n
+			continue
+		case c == ',' || c == ':':
+			dst = append(dst, c, ' ')
+		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
+			dst = append(dst, c)
+		}
+		i++
+	}
+	return dst
+}
+
+// appendNumber appends a JSON number as the original prints it.
+func appendNumber(dst, number []byte) []byte {
+	if !bytes.ContainsAny(number, ".eE") {
+		if string(number) == "-0" {
+			return append(dst, '0')
+		}
+		return append(dst, number...)
+	}
+	f, err := strconv.ParseFloat(string(number), 64)
+	if err != nil {
+		return append(dst, number...)
+	}
+	return pagerjson.AppendFloat(dst, f)
+}
+
+// appendQuoted appends the JSON string that begins at i, and returns where it ends. It
+// goes by halves of characters, so that one without its other half stays as it is.
+func appendQuoted(dst, value []byte, i int) (_ []byte, end int) {
+	dst = append(dst, '"')
+	for i++; i < len(value) && value[i] != '"'; {
+		if value[i] != '\\' || i+1 == len(value) {
+			r, size := utf8.DecodeRune(value[i:])
+			dst, i = appendRune(dst, r), i+size
+			continue
+		}
+		if value[i+1] == 'u' && i+6 <= len(value) {
+			if unit, err := strconv.ParseUint(string(value[i+2:i+6]), 16, 16); err == nil {
+				dst, i = appendRune(dst, rune(unit)), i+6
+				continue
+			}
+		}
+		if value[i+1] == '/' {
+			dst = append(dst, '/')
+		} else {
+			dst = append(dst, value[i:i+2]...)
+		}
+		i += 2
+	}
+	return append(dst, '"'), i + 1
 }
 
 // appendHex appends the escape of a character of the first plane.

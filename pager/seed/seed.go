@@ -9,8 +9,8 @@
 //
 // Similarity is the share of the keywords that occur in the block as words.
 // Age counts the turns since the block. At R ≥ the retain cut a block is
-// retained, at R < the evict cut it is evicted, and between them it is paged. A
-// tie goes to the gentler side. With the default weights and cuts a block of
+// retained, otherwise at R < the evict cut evicted, and otherwise paged. A
+// tie goes to the gentler side, and where the cuts are inverted the retain cut wins. With the default weights and cuts a block of
 // the current turn without any keyword is paged, and evicted one turn later.
 //
 // Words are the longest runs of a–z, 0–9 and _ in the lower-cased text. A
@@ -32,8 +32,10 @@
 //
 // What the original accepts and then fails at, or writes wrongly, is an
 // [*InputError] or [*OptionError] here before anything is written: blocks newer
-// than the current turn, no blocks, an id twice, ids that cannot be written to
-// a contract, and weights and cuts without sense. Contracts follow the language,
+// than the current turn, no blocks, an id twice, ids that the original's gate refuses
+// or that would end their statement, and weights and cuts that are no numbers. What the
+// original decides on is decided on here, also with negative weights, with cuts that
+// are inverted and with kinds that are no texts. Contracts follow the language,
 // see package contract; [Options.Legacy] gives the original's bytes instead.
 //
 // The package does no I/O and reads no clock. Its functions are safe for
@@ -41,6 +43,7 @@
 package seed
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -51,10 +54,10 @@ import (
 // Options are weights and cuts. As zero is a value like any other, the defaults
 // come from [Defaults].
 type Options struct {
-	Alpha     float64 // weight of similarity, at least 0
-	Beta      float64 // weight of recency, at least 0
-	RetainCut float64 // from this score on a block is retained
-	EvictCut  float64 // below this score it is evicted; not above RetainCut
+	Alpha     float64 // weight of similarity
+	Beta      float64 // weight of recency
+	RetainCut float64 // from this score on a block is retained, also where the cuts are inverted
+	EvictCut  float64 // below this score it is evicted
 	Legacy    bool    // write contracts as the original does
 }
 
@@ -89,8 +92,8 @@ func (d Directive) Bucket() contract.Bucket {
 // A Record tells how one block was decided.
 type Record struct {
 	Block      string
-	Kind       *string // as in the history; nil if absent
-	Similarity float64 // share of the keywords, from 0 to 1
+	Kind       json.RawMessage // any value, as in the history; nil if absent or null
+	Similarity float64         // share of the keywords, from 0 to 1
 	Age        pagerjson.Number
 	Score      float64
 	Directive  Directive
@@ -119,16 +122,17 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("blocks.%d.%s: block %q %s", e.Block, e.Field, e.ID, e.Text)
 }
 
-// An OptionError says why options make no sense.
+// An OptionError says why there is no score with an option.
 type OptionError struct {
 	Option string // such as "alpha"
 	Value  float64
-	Text   string // such as "is negative"
+	Text   string // such as "is not a number"
 }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("%s %v %s", e.Option, e.Value, e.Text) }
 
-// check returns an [*OptionError] if options make no sense.
+// check returns an [*OptionError] if a score would be no number, or could not be
+// compared with a cut.
 func (o *Options) check() error {
 	for _, w := range [...]struct {
 		name  string
@@ -137,9 +141,7 @@ func (o *Options) check() error {
 		switch {
 		case math.IsNaN(w.value) || math.IsInf(w.value, 0):
 			return &OptionError{w.name, w.value, "is not a finite number"}
-		case w.value < 0:
-			return &OptionError{w.name, w.value, "is negative"}
-		case w.value > math.MaxFloat64/4:
+		case math.Abs(w.value) > math.MaxFloat64/4:
 			return &OptionError{w.name, w.value, "is too large"}
 		}
 	}
@@ -148,8 +150,6 @@ func (o *Options) check() error {
 		return &OptionError{"retain-cut", o.RetainCut, "is not a number"}
 	case math.IsNaN(o.EvictCut):
 		return &OptionError{"evict-cut", o.EvictCut, "is not a number"}
-	case o.EvictCut > o.RetainCut:
-		return &OptionError{"evict-cut", o.EvictCut, fmt.Sprintf("is above the retain-cut %v", o.RetainCut)}
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func Decide(h *pagerjson.History, o *Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	head, err := examine(h, o.Legacy)
+	head, err := examine(h)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +188,14 @@ func Decide(h *pagerjson.History, o *Options) (*Result, error) {
 	return res, nil
 }
 
+// Recency returns how recent a block of a finite age ≥ 0 is, in turns: 1 at age 0,
+// and ever less.
+func Recency(age float64) float64 { return 1 / (1 + log(1+age)) }
+
 // score returns the retention score. The conversions forbid the compiler to
 // fuse a multiplication with the addition.
 func (o *Options) score(similarity, age float64) float64 {
-	recency := 1 / (1 + log(1+age))
-	return float64(o.Alpha*similarity) + float64(o.Beta*recency)
+	return float64(o.Alpha*similarity) + float64(o.Beta*Recency(age))
 }
 
 // directive classifies a score.
@@ -208,7 +211,7 @@ func (o *Options) directive(score float64) Directive {
 }
 
 // examine returns the turn that ages count from, or why there are none.
-func examine(h *pagerjson.History, legacy bool) (head pagerjson.Number, err error) {
+func examine(h *pagerjson.History) (head pagerjson.Number, err error) {
 	if len(h.Blocks) == 0 {
 		return head, &InputError{Block: -1, Field: "blocks", Text: "there are no blocks", Hint: "give the history at least one block"}
 	}
@@ -224,7 +227,7 @@ func examine(h *pagerjson.History, legacy bool) (head pagerjson.Number, err erro
 	ascending := true // then no id is twice
 	for i := range h.Blocks {
 		b := &h.Blocks[i]
-		if err := examineBlock(b, head, legacy); err != nil {
+		if err := examineBlock(b, head); err != nil {
 			err.Block, err.ID = i, b.ID
 			return head, err
 		}
@@ -237,12 +240,8 @@ func examine(h *pagerjson.History, legacy bool) (head pagerjson.Number, err erro
 }
 
 // examineBlock returns why one block cannot be decided on.
-func examineBlock(b *pagerjson.Block, head pagerjson.Number, legacy bool) *InputError {
-	check := contract.CheckID
-	if legacy {
-		check = contract.CheckLegacyID
-	}
-	if err := check(b.ID); err != nil {
+func examineBlock(b *pagerjson.Block, head pagerjson.Number) *InputError {
+	if err := contract.CheckLegacyID(b.ID); err != nil {
 		text := err.Error()
 		if e, ok := err.(*contract.IDError); ok { //nolint:errorlint // never wrapped
 			text = e.Text

@@ -250,6 +250,8 @@ func TestDirectiveAtTheCuts(t *testing.T) {
 			{2, score, Page},
 			{2, math.Nextafter(score, 2), Evict},
 			{score, score, Retain},
+			{score, math.Nextafter(score, 2), Retain}, // the cuts are inverted
+			{math.Nextafter(score, 2), 2, Evict},
 		} {
 			o.RetainCut, o.EvictCut = tt.retain, tt.evict
 			if got := o.directive(score); got != tt.want {
@@ -283,7 +285,7 @@ func TestDefaultsWithoutOverlap(t *testing.T) {
 }
 
 func TestRecordLines(t *testing.T) {
-	kind := func(s string) *string { return &s }
+	kind := func(s string) json.RawMessage { return json.RawMessage(s) }
 	for _, tt := range []struct {
 		name string
 		rec  Record
@@ -291,7 +293,7 @@ func TestRecordLines(t *testing.T) {
 	}{
 		{
 			"a whole age",
-			Record{"block-1", kind("noise"), 1.0 / 6, pagerjson.Int(14), 0.08088, Evict},
+			Record{"block-1", kind(`"noise"`), 1.0 / 6, pagerjson.Int(14), 0.08088, Evict},
 			`{"block": "block-1", "kind": "noise", "similarity": 0.1667, "delta_t": 14, "R": 0.0809, "action": "evict"}`,
 		},
 		{
@@ -301,18 +303,33 @@ func TestRecordLines(t *testing.T) {
 		},
 		{
 			"letters beyond ASCII",
-			Record{"block-é\u2028😀", kind("\"\\\n\t\x01\x7f\b\f\r"), 1, pagerjson.Number{Value: 1e16}, 0.115, Page},
+			Record{"block-é\u2028😀", kind(`"\"\\\n\t\u0001` + "\x7f" + `\b\f\r"`), 1, pagerjson.Number{Value: 1e16}, 0.115, Page},
 			`{"block": "block-\u00e9\u2028\ud83d\ude00", "kind": "\"\\\n\t\u0001\u007f\b\f\r", "similarity": 1.0, "delta_t": 1e+16, "R": 0.115, "action": "page"}`,
 		},
 		{
 			"halves go to the even digit",
-			Record{"", kind(""), 0.03125, pagerjson.Number{Value: 0.00001}, 0.09375, Page},
+			Record{"", kind(`""`), 0.03125, pagerjson.Number{Value: 0.00001}, 0.09375, Page},
 			`{"block": "", "kind": "", "similarity": 0.0312, "delta_t": 1e-05, "R": 0.0938, "action": "page"}`,
 		},
 		{
 			"large scores",
 			Record{"b", nil, 0.99996, pagerjson.Number{Value: 1 << 52, Whole: true}, 1e15 + 0.3, Page},
 			`{"block": "b", "kind": null, "similarity": 1.0, "delta_t": 4503599627370496, "R": 1000000000000000.2, "action": "page"}`,
+		},
+		{
+			"a score below zero, and one that rounds to zero from below",
+			Record{"b", nil, math.Copysign(0, -1), pagerjson.Int(0), -0.12345, Evict},
+			`{"block": "b", "kind": null, "similarity": -0.0, "delta_t": 0, "R": -0.1235, "action": "evict"}`,
+		},
+		{
+			"a kind that is an object",
+			Record{"b", kind("{ \"a\\/b\" :[1.50,-0,1E2,\t{}, [ ],true],\"é\":\"\\ud83d\\ude00\\ud800\\u0041\"}"), 0, pagerjson.Int(0), 1, Retain},
+			`{"block": "b", "kind": {"a/b": [1.5, 0, 100.0, {}, [], true], "\u00e9": "\ud83d\ude00\ud800A"}, "similarity": 0.0, "delta_t": 0, "R": 1.0, "action": "retain"}`,
+		},
+		{
+			"kinds that are no JSON do no harm",
+			Record{"b", kind(`"\u12"\`), 0, pagerjson.Int(0), 1, Retain},
+			`{"block": "b", "kind": "\u12"\, "similarity": 0.0, "delta_t": 0, "R": 1.0, "action": "retain"}`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -327,7 +344,7 @@ func TestRecordLines(t *testing.T) {
 func TestRounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 100_000 {
-		f := r.Float64() * math.Pow(10, float64(r.IntN(12)-5))
+		f := (r.Float64() - 0.25) * math.Pow(10, float64(r.IntN(12)-5))
 		if n%3 == 0 { // about halfway
 			f = (float64(r.IntN(20_000_000)) + 0.5) / 10_000
 		}
@@ -336,7 +353,7 @@ func TestRounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := string(pagerjson.AppendFloat(nil, rounded))
-		if rounded != 0 && rounded < 1e-4 {
+		if rounded != 0 && math.Abs(rounded) < 1e-4 {
 			t.Fatalf("%v has fewer than five decimals", rounded)
 		}
 		if got := string(appendRounded(nil, f)); got != want {
@@ -393,8 +410,8 @@ func TestInputErrors(t *testing.T) {
 			false,
 			`blocks.0.id: block "block-1\" to retained-blocks\nadd \"block-9" has a quotation mark at byte 7`,
 		},
-		{"an id of another kind", pagerjson.History{Blocks: []pagerjson.Block{block("b1", 1)}}, true, `blocks.0.id: block "b1" does not begin with "block-"`},
-		{"an id with a space", pagerjson.History{Blocks: []pagerjson.Block{block("block-1 block-2", 1)}}, true, `blocks.0.id: block "block-1 block-2" has a space`},
+		{"an id of another kind", pagerjson.History{Blocks: []pagerjson.Block{block("b1", 1)}}, true, `blocks.0.id: block "b1" has the word "b1", which does not begin with "block-"`},
+		{"an id of another kind in the current dialect", pagerjson.History{Blocks: []pagerjson.Block{block("block-1 b2", 1)}}, false, `blocks.0.id: block "block-1 b2" has the word "b2", which does not begin with "block-"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Defaults()
@@ -416,11 +433,11 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{Options{Alpha: math.NaN()}, "alpha NaN is not a finite number"},
 		{Options{Beta: math.Inf(1)}, "beta +Inf is not a finite number"},
-		{Options{Beta: -0.1}, "beta -0.1 is negative"},
+		{Options{Beta: math.Inf(-1)}, "beta -Inf is not a finite number"},
+		{Options{Alpha: -math.MaxFloat64}, "alpha -1.7976931348623157e+308 is too large"},
 		{Options{Alpha: math.MaxFloat64}, "alpha 1.7976931348623157e+308 is too large"},
 		{Options{RetainCut: math.NaN()}, "retain-cut NaN is not a number"},
 		{Options{EvictCut: math.NaN()}, "evict-cut NaN is not a number"},
-		{Options{RetainCut: 0.2, EvictCut: 0.55}, "evict-cut 0.55 is above the retain-cut 0.2"},
 	} {
 		_, err := Decide(h, &tt.o)
 		var e *OptionError
@@ -428,7 +445,7 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", tt.o, err, tt.want)
 		}
 	}
-	for _, o := range []Options{{}, {RetainCut: math.Inf(1), EvictCut: math.Inf(-1)}} {
+	for _, o := range []Options{{}, {RetainCut: math.Inf(1), EvictCut: math.Inf(-1)}, {RetainCut: 0.2, EvictCut: 0.55}, {Alpha: -1, Beta: -0.1}} {
 		if _, err := Decide(h, &o); err != nil {
 			t.Errorf("%+v: got %v, want no error", o, err)
 		}

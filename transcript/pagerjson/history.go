@@ -13,8 +13,9 @@
 //
 // It is one JSON object in UTF-8. An intent_ir and blocks it must have, and
 // each block an id, a turn and a text. Turns are numbers, whole or not; blocks
-// need not be in the order of their turns. Unknown keys are skipped, and kept
-// in the bytes of a session.
+// need not be in the order of their turns. A kind is any value, and nothing
+// depends on it. An intent_ir that is null has no keywords, and a role that is no
+// text is none. Unknown keys are skipped, and kept in the bytes of a session.
 //
 // Reading is stricter than the original's: an intent_ir that is one text, a
 // turn that is no finite number, or a key that occurs twice is an error with
@@ -31,6 +32,7 @@ package pagerjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
 )
@@ -47,8 +49,8 @@ type Block struct {
 	ID   string
 	Turn Number
 	Text []byte
-	Role string  // or empty
-	Kind *string // nil if absent
+	Role string          // empty if absent or no text
+	Kind json.RawMessage // any value, as it stands in the file; nil if absent or null
 }
 
 // A Number is a JSON number that remembers whether it was written as a whole

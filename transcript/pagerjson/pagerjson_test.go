@@ -33,18 +33,39 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	active, four := "active", Int(4)
+	active, four := json.RawMessage(`"active"`), Int(4)
 	want := &History{
 		Intent:  []string{"pager", "score"},
 		Current: &four,
 		Blocks: []Block{
-			{ID: "block-1", Turn: Int(1), Text: []byte("the \"pager\"\n😀"), Role: "user", Kind: &active},
+			{ID: "block-1", Turn: Int(1), Text: []byte("the \"pager\"\n😀"), Role: "user", Kind: active},
 			{ID: "block-2", Turn: Number{Value: 2}, Text: []byte("größe"), Role: "assistant"},
-			{ID: "block-3", Turn: Int(3), Text: []byte("output"), Role: "tool", Kind: &active},
+			{ID: "block-3", Turn: Int(3), Text: []byte("output"), Role: "tool", Kind: active},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
+	}
+}
+
+// What nothing depends on may be anything.
+func TestParseOddValues(t *testing.T) {
+	in := `{"intent_ir": null, "blocks": [
+		{"id": "block-1", "turn": 1, "text": "", "role": 7, "kind": {"a": [1.50, "\ud800"]}},
+		{"id": "block-2", "turn": 1, "text": "", "role": ["x"], "kind": false}]}`
+	got, err := Parse("", []byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &History{Blocks: []Block{
+		{ID: "block-1", Turn: Int(1), Text: []byte{}, Kind: json.RawMessage(`{"a": [1.50, "\ud800"]}`)},
+		{ID: "block-2", Turn: Int(1), Text: []byte{}, Kind: json.RawMessage("false")},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Parse (-want +got):\n%s", diff)
+	}
+	if vs, err := (Format{}).Validate([]byte(in)); err != nil || len(vs) > 0 {
+		t.Errorf("Validate: %v, %v, want nothing", vs, err)
 	}
 }
 
@@ -69,7 +90,8 @@ func TestParseErrors(t *testing.T) {
 		{"a truth as turn", block(`{"turn": true}`), "h.json:1: blocks.0.turn: is true, want a number"},
 		{"a huge whole turn", block(`{"turn": 9007199254740993}`), "h.json:1: blocks.0.turn: 9007199254740993 is beyond ±2⁵²"},
 		{"a huge turn", block(`{"turn": 1e400}`), "h.json:1: blocks.0.turn: 1e400 is too large"},
-		{"a number as kind", block(`{"kind": 1}`), "h.json:1: blocks.0.kind: is a number, want a text"},
+		{"a kind that is no value", block(`{"kind": x}`), "h.json:1: want a value, got 'x'"},
+		{"a kind twice", block(`{"kind": 1, "kind": [2]}`), "h.json:1: blocks.0.kind: the key occurs twice"},
 		{"half a pair in an id", block(`{"id": "\ud800x"}`), "h.json:1: blocks.0.id: has half of a surrogate pair"},
 		{"a key twice", block(`{"id": "a", "id": "b"}`), "h.json:1: blocks.0.id: the key occurs twice"},
 		{"a list twice", `{"blocks": [], "blocks": []}`, "h.json:1: blocks: the key occurs twice"},

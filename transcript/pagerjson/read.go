@@ -39,11 +39,11 @@ type reader struct {
 	blocks     []span // of the blocks, if marked
 	text       span   // of the text of the last block, quotation marks included
 	warnings   []transcript.Warning
-	names      map[string]*string // kinds and roles: few, and met often
+	roles      map[string]string // few, and met often
 }
 
 func newReader(name string, data []byte) *reader {
-	return &reader{scanner: scanner{name: name, data: data}, names: make(map[string]*string)}
+	return &reader{scanner: scanner{name: name, data: data}, roles: make(map[string]string)}
 }
 
 // read reads the whole file. What it returns beside an error is incomplete.
@@ -82,6 +82,9 @@ func (r *reader) read() (h *History, err error) {
 
 // intent reads the keywords.
 func (r *reader) intent() []string {
+	if r.null() {
+		return nil
+	}
 	if r.peek() != '[' {
 		r.wrong(-1, "intent_ir", "a list of texts", `write it as ["one", "two"]`)
 		return nil
@@ -144,15 +147,17 @@ func (r *reader) block(i int) (b Block) {
 			r.text = span{from, r.at}
 		case "role":
 			r.once(&keys, 8, i, "role")
-			if !r.null() {
-				if role := r.short(i, "role", true); role != nil {
-					b.Role = *role
-				}
+			if r.peek() == '"' {
+				b.Role = r.role(i)
+			} else {
+				r.skip(3)
 			}
 		case "kind":
 			r.once(&keys, 16, i, "kind")
 			if !r.null() {
-				b.Kind = r.short(i, "kind", false)
+				from := r.at
+				r.skip(3)
+				b.Kind = r.data[from:r.at:r.at]
 			}
 		default:
 			r.skip(3)
@@ -164,16 +169,13 @@ func (r *reader) block(i int) (b Block) {
 	return b
 }
 
-// short reads a kind or role, or nil if it is no text. Equal ones share memory.
-func (r *reader) short(i int, key string, lax bool) *string {
-	text, ok := r.string(i, key, -1, lax)
+// role reads a text. Equal ones share memory.
+func (r *reader) role(i int) string {
+	text, _ := r.string(i, "role", -1, true)
+	name, ok := r.roles[string(text)]
 	if !ok {
-		return nil
-	}
-	name := r.names[string(text)]
-	if name == nil {
-		name = new(string(text))
-		r.names[*name] = name
+		name = string(text)
+		r.roles[name] = name
 	}
 	return name
 }
