@@ -203,7 +203,7 @@ type summaryMove struct {
 // Compress cuts what is in the window of a session until it fits a budget. A
 // window that fits is left alone, unless somebody asks for a larger budget than that
 // of the last pass: then what passes took out comes back, as far as it fits. What was
-// discarded, or compacted by the agent's client, does not.
+// discarded, paged by hand or compacted by the agent's client, does not.
 //
 // # Strategies
 //

@@ -21,7 +21,8 @@ type passHistory struct {
 }
 
 // passes reads from the journal which blocks passes have cut or taken out, and to which
-// budget. What an agent discarded is not among them, nor what its client compacted.
+// budget. What an agent discarded or somebody paged by hand is not among them, nor what
+// its client compacted.
 func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
 	type step struct {
 		op, id string
@@ -34,7 +35,7 @@ func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcri
 		}
 		s := step{op: entry.Op, id: entry.ID}
 		switch entry.Op {
-		case "page", "discard":
+		case "page", opPageByHand, "discard":
 			err = json.Unmarshal(entry.Data, &s.data)
 			steps = append(steps, s)
 		case "undo": // always of the last that is not undone; a pin is not among them

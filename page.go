@@ -346,7 +346,7 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 
 // passChange returns the change that an outcome makes.
 func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (*store.Change, error) {
-	h, plan, rows, stubs := p.held, o.plan, o.rows, o.stubs
+	h, plan, rows := p.held, o.plan, o.rows
 	c := &store.Change{Head: *h.head}
 	data := paged{
 		Budget: plan.Budget, Before: h.head.Window, After: plan.After,
@@ -357,12 +357,43 @@ func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass
 			return nil, err
 		}
 	}
+	var err error
+	if data.Moves, err = e.moves(c, p, o); err != nil {
+		return nil, err
+	}
+	c.Head.Window, c.Head.Updated = plan.After, e.now()
+	return c, e.record(ctx, scope, h, c, "page", data, &settlement{rows: rows, limit: plan.Budget, kept: o.kept})
+}
+
+// byHand returns the change that pages blocks that somebody named. Its journal entry has
+// no budget, and the moves of those blocks alone.
+func (e *Engine) byHand(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (*store.Change, error) {
+	h := p.held
+	c := &store.Change{Head: *h.head}
+	data := paged{Before: h.head.Window, After: o.plan.After, Weights: e.opts.Weights, Cuts: e.opts.Cuts, Intent: len(p.intent)}
+	moves, err := e.moves(c, p, o)
+	if err != nil {
+		return nil, err
+	}
+	data.Moves = slices.DeleteFunc(moves, func(m move) bool { return !m.Changed() })
+	c.Head.Window, c.Head.Updated = data.After, e.now()
+	return c, e.record(ctx, scope, h, c, opPageByHand, data, &settlement{rows: o.rows, limit: data.Before, kept: o.kept})
+}
+
+// opPageByHand is the journal's word for what [Engine.Page] did.
+const opPageByHand = "page-by-hand"
+
+// moves returns the move of every block, and adds what changed to a change: rows, stubs
+// and what these were made from.
+func (e *Engine) moves(c *store.Change, p *pass, o *outcome) ([]move, error) {
+	h, rows := p.held, o.rows
+	moves := make([]move, len(rows))
 	for i := range rows {
-		d := plan.Decisions[i]
+		d := o.plan.Decisions[i]
 		m := move{Decision: d, FromStub: h.rows[i].Stub, ToStub: rows[i].Stub}
 		if d.Changed() {
 			if rows[i].State == store.StateStub {
-				cell, err := e.stubCell(c, stubs[d.Block], rows[i].Cells)
+				cell, err := e.stubCell(c, o.stubs[d.Block], rows[i].Cells)
 				if err != nil {
 					return nil, err
 				}
@@ -370,10 +401,9 @@ func (e *Engine) passChange(ctx context.Context, scope governance.Scope, p *pass
 			}
 			c.Blocks = append(c.Blocks, rows[i])
 		}
-		data.Moves = append(data.Moves, m)
+		moves[i] = m
 	}
-	c.Head.Window, c.Head.Updated = plan.After, e.now()
-	return c, e.record(ctx, scope, h, c, "page", data, &settlement{rows: rows, limit: plan.Budget, kept: o.kept})
+	return moves, nil
 }
 
 // stubCell adds a cell with a stub to a change, and edges to what it was made

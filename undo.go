@@ -169,7 +169,7 @@ func (e *Engine) lastOp(ctx context.Context, scope governance.Scope, req *UndoRe
 		}
 		known[entry.ID] = entry.Op
 		switch entry.Op {
-		case "page", "discard", "pin", "unpin":
+		case "page", opPageByHand, "discard", "pin", "unpin":
 			open = append(open, entry)
 		case "undo":
 			var u undone

@@ -41,7 +41,7 @@ type WhyResult struct {
 // A WhyEntry is what the journal says about a block.
 type WhyEntry struct {
 	Op       string           `json:"op"`
-	Kind     string           `json:"kind"` // "import", "compacted", "back", "page", "discard", "pin", "unpin", "undo"
+	Kind     string           `json:"kind"` // "import", "compacted", "back", "page", "page-by-hand", "discard", "pin", "unpin", "undo"
 	Actor    governance.Actor `json:"actor"`
 	Time     time.Time        `json:"time"`
 	Budget   token.Count      `json:"budget,omitempty"`

@@ -121,6 +121,11 @@ func (c *Client) Discard(ctx context.Context, scope governance.Scope, req *carre
 	return do(ctx, c, scope, &api.Discard, req)
 }
 
+// Page does [carrel.Engine.Page] on the server.
+func (c *Client) Page(ctx context.Context, scope governance.Scope, req *carrel.PageRequest) (*carrel.PageResult, error) {
+	return do(ctx, c, scope, &api.PageBlocks, req)
+}
+
 // Pin does [carrel.Engine.Pin] on the server.
 func (c *Client) Pin(ctx context.Context, scope governance.Scope, req *carrel.PinRequest) (*carrel.PinResult, error) {
 	return do(ctx, c, scope, &api.Pin, req)

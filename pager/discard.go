@@ -322,16 +322,18 @@ type DiscardPlan struct {
 	Bare     []transcript.BlockID
 }
 
-// A DiscardError says why a discard is refused. Nothing of it is done then.
+// A DiscardError says why a discard, or the paging of blocks that were named, is refused.
+// Nothing of it is done then.
 type DiscardError struct {
 	Refused []Refusal // in the order in which they were named
 	Named   int       // how many blocks were
+	Paging  bool      // they were to be paged, and not discarded
 	Before  token.Count
 	Floor   token.Count
 	Target  token.Count // of an automatic discard, if it is below the floor
 }
 
-// A Refusal says why a block may not be discarded.
+// A Refusal says why a block may not be discarded, or paged.
 type Refusal struct {
 	Block  string `json:"block"` // its id, or how it was named if that is none
 	Rule   Rule   `json:"rule,omitempty"`
@@ -350,7 +352,11 @@ func (e *DiscardError) Error() string {
 	if n := len(e.Refused) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%d of %d blocks may not be discarded: %s", len(e.Refused), e.Named, strings.Join(parts, "; "))
+	done := "discarded"
+	if e.Paging {
+		done = "paged"
+	}
+	return fmt.Sprintf("%d of %d blocks may not be %s: %s", len(e.Refused), e.Named, done, strings.Join(parts, "; "))
 }
 
 // PlanDiscard returns what a discard would do. Blocks that were named go all or

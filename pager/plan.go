@@ -163,6 +163,7 @@ const (
 	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	StageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
+	StageByHand      Stage = "by-hand"      // somebody named the block
 	StageReturn      Stage = "return"       // what a pass took out is back, as the budget is larger now
 )
 

@@ -65,6 +65,9 @@ var (
 	Discard = Op[carrel.DiscardRequest, carrel.DiscardResult]{Operation: Operation{
 		"discard", post, "/discard", write, "Take blocks out of the window", "",
 	}}
+	PageBlocks = Op[carrel.PageRequest, carrel.PageResult]{Operation: Operation{
+		"page", post, "/page", write, "Put stubs in place of blocks", "",
+	}}
 	Pin = Op[carrel.PinRequest, carrel.PinResult]{Operation: Operation{
 		"pin", post, "/pin", write, "Pin blocks, or let them go", "",
 	}}
@@ -236,7 +239,7 @@ var (
 
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
-	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &Pin, &Undo, &Mark,
+	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &PageBlocks, &Pin, &Undo, &Mark,
 	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,

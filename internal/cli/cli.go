@@ -160,7 +160,7 @@ func newRoot(env *Env, g *globals) *cobra.Command {
 	}{
 		{groupStart, []func(*Env, *globals) *cobra.Command{newDemo}},
 		{groupConversation, []func(*Env, *globals) *cobra.Command{
-			newImport, newSessions, newMessages, newContext, newLevel, newTrigger, newCompress, newDiscard, newExport,
+			newImport, newSessions, newMessages, newContext, newLevel, newTrigger, newCompress, newDiscard, newPage, newExport,
 			newRecall, newSearch, newWhy, newBrief, newUndo, newPin, newUnpin,
 			newSummary, newProbe, newState, newStats,
 		}},

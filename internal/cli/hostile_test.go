@@ -251,6 +251,8 @@ func performance() [][]string {
 			{"search", "crimson"},
 			{"search", hostile},
 			{"brief"},
+			{"page", "{block}"},
+			{"undo"},
 			{"pin", "{block}"},
 			{"unpin", "{block}"},
 			{"compress", "--target", "6000", "-n"},

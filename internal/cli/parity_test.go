@@ -54,6 +54,7 @@ var spellings = map[string]spelling{
 	"Manifests":       {"manifest list", noTool},
 	"Mark":            {"sessions mark", noTool},
 	"Messages":        {"messages", "get_messages"},
+	"Page":            {"page", "– an agent tidies with discard_messages"},
 	"Pin":             {"pin", "pin"},
 	"PinArtifact":     {"pin", "pin"},
 	"ProbeReport":     {"probe report", noTool},

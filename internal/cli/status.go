@@ -204,6 +204,9 @@ func hint(err error) string {
 		if e.Target > 0 {
 			return fmt.Sprintf("carrel discard --auto --to %d", e.Floor)
 		}
+		if e.Paging {
+			return "nothing was paged; carrel messages says which blocks are under a rule, and carrel unpin lifts a pin"
+		}
 		return "nothing was discarded; carrel messages says what may go, and carrel discard --auto chooses"
 	}
 	if e, ok := carrel.Floor(err); ok {

@@ -20,6 +20,7 @@ type Jobs interface {
 	Conversations
 	Keeping
 	Windows
+	Tidying
 	Blocks
 	Accounts
 	Summaries
@@ -69,9 +70,14 @@ type Keeping interface {
 type Windows interface {
 	Trigger(ctx, scope, *carrel.TriggerRequest) (*carrel.TriggerResult, error)
 	Compress(ctx, scope, *carrel.CompressRequest) (*carrel.CompressResult, error)
-	Discard(ctx, scope, *carrel.DiscardRequest) (*carrel.DiscardResult, error)
 	Undo(ctx, scope, *carrel.UndoRequest) (*carrel.UndoResult, error)
 	Mark(ctx, scope, *carrel.MarkRequest) (*carrel.MarkResult, error)
+}
+
+// Tidying takes single blocks out of a window.
+type Tidying interface {
+	Discard(ctx, scope, *carrel.DiscardRequest) (*carrel.DiscardResult, error)
+	Page(ctx, scope, *carrel.PageRequest) (*carrel.PageResult, error)
 }
 
 // Blocks are listed, found, pinned and explained.

@@ -150,6 +150,10 @@ func (m *mirror) Messages(x ctx, s scope, a id) (*carrel.MessagesResult, error) 
 	return both(m, "Messages", func(j Jobs) (*carrel.MessagesResult, error) { return j.Messages(x, s, a) })
 }
 
+func (m *mirror) Page(x ctx, s scope, a *carrel.PageRequest) (*carrel.PageResult, error) {
+	return both(m, "Page", func(j Jobs) (*carrel.PageResult, error) { return j.Page(x, s, a) })
+}
+
 func (m *mirror) Pin(x ctx, s scope, a *carrel.PinRequest) (*carrel.PinResult, error) {
 	return both(m, "Pin", func(j Jobs) (*carrel.PinResult, error) { return j.Pin(x, s, a) })
 }

@@ -20,6 +20,7 @@ var windows = []check{
 	{"A summary stands for older blocks, and can be checked", summarized},
 	{"Probes ask what the original says", probed},
 	{"What is discarded leaves, and comes back", discarded},
+	{"What is paged by hand is a stub, and comes back", pagedByHand},
 	{"What is pinned stays", pinned},
 	{"A critical session refuses what nobody can check", critical},
 	{"A pass is due when the window is full", due},
@@ -161,6 +162,36 @@ func discarded(w *world) {
 	for range 2 {
 		try(w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: in.Session})).must(w)
 	}
+	w.holds(bytes.Equal(w.export(in.Session), openAI(talk())), "what was undone left a trace")
+}
+
+func pagedByHand(w *world) {
+	in := w.talked()
+	var id, held string
+	for _, b := range w.list(in.Session).Blocks {
+		switch {
+		case b.Rule.Hard():
+			held = b.ShortID
+		case b.Discardable:
+			id = b.ShortID
+		}
+	}
+	req := &carrel.PageRequest{Blocks: []string{id}}
+	res := try(w.Page(w.ctx(), w.in, req)).must(w)
+	w.holds(len(res.Blocks) == 1 && res.Blocks[0].Changed && res.After < res.Before && res.Session == in.Session && res.Op != "", "%+v", res)
+	why := try(w.Why(w.ctx(), w.in, id)).must(w)
+	w.holds(why.State == store.StateStub && why.Stub != nil && why.History[len(why.History)-1].Op == res.Op, "%+v", why)
+	again := try(w.Page(w.ctx(), w.in, req)).must(w)
+	w.holds(again.Op == "" && !again.Blocks[0].Changed && again.After == res.After, "paged again: %+v", again)
+
+	_, err := w.Page(w.ctx(), w.in, &carrel.PageRequest{Blocks: []string{id, held}})
+	w.fails("a block under a hard rule", err, carrel.ErrPolicy)
+	if e, ok := carrel.Refused(err); !ok || len(e.Refused) != 1 || e.Refused[0].Reason == "" {
+		w.Errorf("the error has no figures: %+v", e)
+	}
+	_, err = w.Page(w.ctx(), w.in, &carrel.PageRequest{Blocks: []string{"ffffffffffff"}})
+	w.fails("a block that is not there", err, store.ErrNotFound)
+	try(w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: in.Session})).must(w)
 	w.holds(bytes.Equal(w.export(in.Session), openAI(talk())), "what was undone left a trace")
 }
 

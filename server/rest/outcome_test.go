@@ -97,7 +97,7 @@ func TestNothingKeptHasContent(t *testing.T) {
 	removal, ofSession := left[carrel.RemovalResult](t, nil), left[carrel.SessionRemoval](t, nil)
 	kept := map[string][]string{
 		"import": left(t, bareImport), "append": left(t, bareImport), "compress": left(t, bareCompress), "discard": left(t, bareDiscard),
-		"pin": left[carrel.PinResult](t, nil), "undo": left[carrel.UndoResult](t, nil), "mark": left[carrel.MarkResult](t, nil),
+		"page": left[carrel.PageResult](t, nil), "pin": left[carrel.PinResult](t, nil), "undo": left[carrel.UndoResult](t, nil), "mark": left[carrel.MarkResult](t, nil),
 		"amend-contract": left(t, bareContract), "accept": left(t, bareAccept), "put": left(t, barePut), "pin-artifact": left(t, bareArtifact),
 		"remove-session": ofSession, "restore-session": ofSession, "purge-session": ofSession,
 		"remove": removal, "restore": removal, "refute": removal, "purge": removal, "collect-stash": removal,
@@ -107,6 +107,7 @@ func TestNothingKeptHasContent(t *testing.T) {
 		"import": "encoding format op session", "append": "encoding format op session",
 		"compress": "op provider session strategy summary.id summary.model",
 		"discard":  "discarded.block discarded.class discarded.kind discarded.reason discarded.short_id message op provider session",
+		"page":     "blocks.block blocks.kind blocks.short_id op provider session",
 		"pin":      "blocks changed ops session", "undo": "kind op session undone", "mark": "op session",
 		"amend-contract": "op session", "accept": "op session",
 		"put": "items.id next", "pin-artifact": "id", "decide": "id", "stash": "id",

@@ -28,6 +28,7 @@ func (s *server) registerSessions() {
 	handle(s, &api.Trigger, engine.Trigger)
 	handleWrite(s, &api.Compress, engine.Compress, bareCompress, nil).notes(noteCompress)
 	handleWrite(s, &api.Discard, engine.Discard, bareDiscard, discardAgain)
+	handleWrite(s, &api.PageBlocks, engine.Page, nil, nil)
 	handleWrite(s, &api.Pin, engine.Pin, nil, nil)
 	handleWrite(s, &api.Undo, engine.Undo, nil, nil)
 	handleWrite(s, &api.Mark, engine.Mark, nil, nil)

@@ -142,6 +142,7 @@ func (s *scenario) playWindow() {
 	must[carrel.RecallResult](s, &api.Recall.Operation, nil, "block", block)
 	must[carrel.WhyResult](s, &api.Why.Operation, nil, "block", block)
 	must[carrel.UndoResult](s, &api.Undo.Operation, fields{"session": id})
+	must[carrel.PageResult](s, &api.PageBlocks.Operation, fields{"blocks": []string{block}, "dry_run": true})
 	must[carrel.PinResult](s, &api.Pin.Operation, fields{"blocks": []string{block}})
 	must[carrel.DiscardResult](s, &api.Discard.Operation, fields{"session": id, "auto": true, "to": 1, "trigger": fields{"floor": 1}, "dry_run": true})
 	must[api.Page[json.RawMessage]](s, &api.Journal.Operation, nil, "session", id)

@@ -1,0 +1,150 @@
+package carrel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A PageRequest names blocks that are to be stubs in the window, by their ids or the
+// beginnings of them.
+type PageRequest struct {
+	Session transcript.SessionID `json:"session,omitempty"` // by default that of the first id that is known
+	Blocks  []string             `json:"blocks"`
+	DryRun  bool                 `json:"dry_run,omitempty"`
+}
+
+// A PageResult says which blocks are stubs now, or would be.
+type PageResult struct {
+	Session  transcript.SessionID `json:"session"`
+	Op       string               `json:"op,omitempty"` // empty if nothing was written
+	Blocks   []PagedBlock         `json:"blocks"`       // as they were named, each once
+	Before   token.Count          `json:"before"`       // tokens of the window
+	After    token.Count          `json:"after"`        // tokens of the window
+	Provider string               `json:"provider"`     // whose rules the result was checked by
+}
+
+// A PagedBlock is a block that is a stub in the window.
+type PagedBlock struct {
+	Block   transcript.BlockID `json:"block"`
+	ShortID string             `json:"short_id"`
+	Turn    int                `json:"turn"`
+	Kind    transcript.Kind    `json:"kind"`
+	Changed bool               `json:"changed"` // it was none before
+	Before  token.Count        `json:"before"`  // tokens in the window
+	After   token.Count        `json:"after"`   // tokens in the window
+}
+
+// Page puts stubs of one line in place of blocks, whatever their scores, as a pass that
+// can be undone. Blocks go all or not at all: if one of them is under a hard rule or not
+// in the window, or if its stub would be no shorter, the error is an [ErrPolicy] with a
+// [*pager.DiscardError] that lists every block that is refused. A block that is a stub
+// already stays as it is. Page asks for no floor, and no later pass brings back what it
+// took out; [Engine.Recall] and [Engine.Undo] do.
+//
+// The result is checked by the rules of the session's provider, and is an
+// [ErrInvalid] if they would refuse it. After an error nothing has changed.
+func (e *Engine) Page(ctx context.Context, scope governance.Scope, req *PageRequest) (_ *PageResult, err error) {
+	defer during("page", &err)
+
+	r := *req
+	if len(r.Blocks) == 0 {
+		return nil, fmt.Errorf("%w: no block is named", ErrRequest)
+	}
+	if r.Session == "" {
+		if r.Session, err = e.sessionOfBlocks(ctx, scope, r.Blocks); err != nil {
+			return nil, err
+		}
+	}
+	var res *PageResult
+	err = retry(ctx, func() error {
+		res, err = e.pageBlocks(ctx, scope, &r)
+		return err
+	})
+	return res, err
+}
+
+func (e *Engine) pageBlocks(ctx context.Context, scope governance.Scope, req *PageRequest) (*PageResult, error) {
+	h, err := e.load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := h.named(req.Blocks)
+	if err != nil {
+		return nil, notPaged(err)
+	}
+	p, err := e.newPass(ctx, scope, h, &CompressRequest{Session: req.Session})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := pager.Make(p.request(&CompressRequest{Target: math.MaxInt})) // nothing has to go
+	if err != nil {
+		return nil, err
+	}
+	res := &PageResult{Session: req.Session, Blocks: []PagedBlock{}, Before: h.head.Window, After: h.head.Window, Provider: h.head.Format}
+	refused := &pager.DiscardError{Named: len(req.Blocks)}
+	places, seen := h.places(), make(map[transcript.BlockID]bool)
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		i := places[id]
+		d := &plan.Decisions[i]
+		if h.rows[i].State == store.StateLive {
+			d.To, d.After, d.Step = pager.Line, p.size(i, pager.Line), pager.StageByHand
+		}
+		refuse := func(reason string) {
+			refused.Refused = append(refused.Refused, pager.Refusal{Block: string(id), Rule: d.Rule, Reason: reason})
+		}
+		switch {
+		case d.Rule.Hard():
+			refuse(d.Rule.Keeps())
+		case d.To == pager.Gone:
+			refuse("is not in the window")
+		case d.Changed() && d.After >= d.Before:
+			refuse(fmt.Sprintf("has %d tokens, and a stub of it would have %d", d.Before, d.After))
+		}
+		res.After += d.After - d.Before
+		res.Blocks = append(res.Blocks, PagedBlock{id, id.Short(), d.Turn, h.blocks[i].Kind, d.Changed(), d.Before, d.After})
+	}
+	if len(refused.Refused) > 0 {
+		return nil, notPaged(refused)
+	}
+	if plan.Changes() == 0 {
+		return res, nil
+	}
+	plan.After = res.After
+	o := &outcome{plan: plan, kept: h.summary}
+	o.rows, o.stubs = p.apply(plan)
+	if err := p.check(o.rows, o.stubs, o.kept); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return res, nil
+	}
+	c, err := e.byHand(ctx, scope, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.store.Apply(ctx, scope, req.Session, h.head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	e.opts.Logger.InfoContext(ctx, "paged by hand", "session", req.Session, "before", res.Before, "after", res.After)
+	return res, nil
+}
+
+// notPaged makes a refusal one of paging.
+func notPaged(err error) error {
+	if e, ok := Refused(err); ok {
+		e.Paging = true
+	}
+	return fmt.Errorf("%w: %w", ErrPolicy, err)
+}
