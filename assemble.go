@@ -21,6 +21,13 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// The ladders of an [AssembleRequest].
+const (
+	TiersArticle = "article"
+	TiersSoft    = "soft"
 )
 
 // FormatText is the plain form of an assembled context: every part between two
@@ -53,7 +60,13 @@ type AssembleRequest struct {
 	// whatever the engine's options say.
 	Model string `json:"model,omitempty"`
 
-	// Tier forces a tier. The default is the one that the demand calls for.
+	// Tiers is the ladder: "article", the default, has the edges of the engine's
+	// options; "soft" is [tier.SoftLadder], on which what a person verified goes in
+	// first and then the best, whole, while they fit.
+	Tiers string `json:"tiers,omitempty"`
+
+	// Tier forces a tier of the article's ladder. The default is the one that the
+	// demand calls for.
 	Tier tier.Tier `json:"tier,omitempty"`
 
 	// DryRun makes no manifest and hands no context out. Sources are asked all
@@ -78,6 +91,7 @@ type AssembleResult struct {
 	Semantic      string                  `json:"semantic"`
 	SemanticCalls int                     `json:"semantic_calls"`
 	Warning       string                  `json:"warning,omitempty"`
+	Tags          triage.Tags             `json:"tags"` // that triage gave, also to what is left out
 	Used          []UsedEntry             `json:"used"` // artifacts, in their order
 	Left          map[manifest.Reason]int `json:"left"` // artifacts left out, by reason
 	Fetched       int                     `json:"fetched"`
@@ -121,6 +135,12 @@ func (e *Engine) Assemble(ctx context.Context, scope governance.Scope, req *Asse
 	}
 	if req.Tier != "" && !slices.Contains(tier.Tiers(), req.Tier) {
 		return nil, fmt.Errorf("%w: tier %q: want one of %v", ErrRequest, req.Tier, tier.Tiers())
+	}
+	switch {
+	case req.Tiers != "" && req.Tiers != TiersArticle && req.Tiers != TiersSoft:
+		return nil, fmt.Errorf("%w: tiers %q: want %s or %s", ErrRequest, req.Tiers, TiersArticle, TiersSoft)
+	case req.Tiers == TiersSoft && req.Tier != "":
+		return nil, fmt.Errorf("%w: tier %q is forced, which the soft ladder does not have", ErrRequest, req.Tier)
 	}
 	var res *AssembleResult
 	err = retry(ctx, func() error {
@@ -292,7 +312,7 @@ func (a *assembling) measure() *measured {
 	a.terms = retrieval.Keys(a.query())
 	m := &measured{system: a.trusted("system", a.req.System), query: a.trusted("query", a.req.Query)}
 	r := &assembly.Request{
-		Budget: a.req.Budget - a.req.Reserve, Ladder: a.engine.opts.Ladder, Tier: a.req.Tier,
+		Budget: a.req.Budget - a.req.Reserve, Ladder: a.ladder(), Tier: a.req.Tier,
 		System: a.message(m.system) + a.meter.fixed(a.window.Session),
 		Window: a.windowTokens(), Query: a.message(m.query),
 	}
@@ -319,6 +339,14 @@ func (a *assembling) measure() *measured {
 		})
 	}
 	return m
+}
+
+// ladder returns the ladder of the request.
+func (a *assembling) ladder() tier.Ladder {
+	if a.req.Tiers == TiersSoft {
+		return tier.SoftLadder
+	}
+	return a.engine.opts.Ladder
 }
 
 // windowTokens returns what the window of the session takes.
@@ -1007,7 +1035,7 @@ func (a *assembling) result(data []byte) *AssembleResult {
 	res := &AssembleResult{
 		Data: data, Format: a.formatName(), Encoding: a.meter.counter.Encoding(), Budget: a.req.Budget,
 		Reserve: a.req.Reserve, Demand: a.plan.Demand, TokenCount: a.plan.Total, Tier: a.plan.Tier, Review: a.plan.Review,
-		Candidates: s.candidates, Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
+		Candidates: s.candidates, Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning, Tags: s.tags(),
 		Left: make(map[manifest.Reason]int), Losses: a.losses,
 	}
 	if a.held != nil {

@@ -28,6 +28,7 @@ type TriageResult struct {
 	Candidates    int           `json:"candidates"` // live, expired or refuted; not those removed or held
 	Pinned        int           `json:"pinned"`     // in any case, and not scored
 	Tally         triage.Tally  `json:"tally"`      // of pass one
+	Tags          triage.Tags   `json:"tags"`       // of both passes
 	Semantic      string        `json:"semantic"`   // what scored semantics
 	SemanticCalls int           `json:"semantic_calls"`
 	Warning       string        `json:"warning,omitempty"` // why an embedder was not used
@@ -63,7 +64,7 @@ func (e *Engine) Triage(ctx context.Context, scope governance.Scope, req *Triage
 		return nil, err
 	}
 	res := &TriageResult{
-		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally,
+		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally, Tags: s.tags(),
 		Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
 	}
 	for i := range s.scored {
@@ -97,6 +98,27 @@ type selection struct {
 	semantic   string
 	calls      int
 	warning    string
+}
+
+// tags counts the tags that triage gave, black to all that has expired or was refuted.
+func (s *selection) tags() triage.Tags {
+	var t triage.Tags
+	for i := range s.scored {
+		t.Add(s.scored[i].Tag, 1)
+	}
+	for _, it := range s.left {
+		switch it := it.(type) {
+		case *manifest.Omission:
+			if it.Reason.Dead() {
+				t.Black++
+			}
+		case *manifest.Set:
+			if it.Reason.Dead() {
+				t.Black += it.Count
+			}
+		}
+	}
+	return t
 }
 
 // A selected artifact is one that triage looked at closely.

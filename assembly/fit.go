@@ -36,7 +36,7 @@ type Winner struct {
 type Request struct {
 	Budget token.Count // the reserve for the reply is already taken off
 	Ladder tier.Ladder // DefaultLadder if zero
-	Tier   tier.Tier   // forced; by the demand if empty
+	Tier   tier.Tier   // forced, one of tier.Known; by the demand if empty
 
 	// What must be in the context, in every tier.
 	System, Pins, Window, Query token.Count
@@ -111,6 +111,8 @@ const minBrief token.Count = 50
 //     is below the demand at which this tier begins
 //   - core: what a person verified; whole, or brief if the whole does not fit
 //   - minimal: no winner, and a flag for a person to look
+//   - soft, of [tier.SoftLadder]: what a person verified, as in the core tier, then the
+//     others, whole; and a flag for a person to look if something verified is not whole
 //
 // What does not fit in the form of its tier is left out, and the next winner is
 // tried. So the total is within the budget in every tier, under every ladder.
@@ -140,8 +142,8 @@ func Fit(r *Request) (*Plan, error) {
 	if at == "" {
 		at = ladder.Tier(int64(demand), int64(r.Budget))
 	}
-	if !slices.Contains(tier.Tiers(), at) {
-		return nil, fmt.Errorf("unknown tier %q: want one of %v", at, tier.Tiers())
+	if !slices.Contains(tier.Known(), at) {
+		return nil, fmt.Errorf("unknown tier %q: want one of %v", at, tier.Known())
 	}
 	p := &Plan{
 		Demand: demand, Total: floor, Tier: at,
@@ -214,18 +216,21 @@ func (w *Winner) brief(limit token.Count) token.Count {
 	return 0
 }
 
-// fill adds the choices to the total, best first, as far as they fit. In the
-// core tier what does not fit whole is tried in the form that does.
+// fill adds the choices to the total, best first, as far as they fit; in the soft tier
+// what a person verified comes before all others. There and in the core tier what a person
+// verified and does not fit whole is tried in the form that does.
 func (p *Plan) fill(r *Request) {
 	notice := r.Notice // still to be paid
-	for i := range p.Choices {
+	for _, i := range p.order(r) {
 		c := &p.Choices[i]
 		if c.Form == Out {
 			continue
 		}
+		verified := r.Winners[i].Class == provenance.Verified
 		if room := r.Budget - p.Total - notice; c.Tokens > room {
 			*c = Choice{i, Out, 0, ReasonNoRoom}
-			if p.Tier == tier.Core {
+			if verified && (p.Tier == tier.Core || p.Tier == tier.Soft) {
+				p.Review = p.Review || p.Tier == tier.Soft
 				if n := r.Winners[i].brief(room); n > 0 {
 					*c = Choice{i, Shorter, n, ReasonRoom}
 				}
@@ -236,4 +241,22 @@ func (p *Plan) fill(r *Request) {
 			notice = 0
 		}
 	}
+}
+
+// order returns the places of the winners in the order in which they are added.
+func (p *Plan) order(r *Request) []int {
+	order := make([]int, len(p.Choices))
+	for i := range order {
+		order[i] = i
+	}
+	if p.Tier == tier.Soft {
+		last := func(i int) int {
+			if r.Winners[i].Class == provenance.Verified {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return last(i) - last(j) })
+	}
+	return order
 }

@@ -104,6 +104,29 @@ func TestFit(t *testing.T) {
 			},
 		},
 		{
+			"on the soft ladder what a person verified, then the best that fit whole",
+			Request{Budget: 1_000, System: 500, Ladder: tier.SoftLadder, Winners: []Winner{
+				winner(provenance.Tool, 250), winner(provenance.Tool, 60), winner(provenance.Verified, 300), winner(provenance.Transcript, 100),
+			}},
+			Plan{
+				Demand: 1_210, Total: 960, Share: ratio.Of(1_210, 1_000), Tier: tier.Soft,
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Whole, 60, ReasonFits}, {2, Whole, 300, ReasonFits}, {3, Whole, 100, ReasonFits}},
+			},
+		},
+		{
+			"on the soft ladder all is whole up to the budget",
+			Request{Budget: 1_000, System: 100, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Transcript, 900)}},
+			Plan{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, ReasonFits}}},
+		},
+		{
+			"on the soft ladder a person looks if something verified is not whole",
+			Request{Budget: 1_000, System: 950, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Verified, 60)}},
+			Plan{
+				Demand: 1_010, Total: 1_000, Share: ratio.Of(1_010, 1_000), Tier: tier.Soft, Review: true,
+				Choices: []Choice{{0, Shorter, 50, ReasonRoom}},
+			},
+		},
+		{
 			"what a person verified, brief",
 			Request{Budget: 1_000, System: 750, Winners: []Winner{
 				winner(provenance.Verified, 200), winner(provenance.Verified, 100), winner(provenance.Verified, 20),
@@ -230,6 +253,9 @@ func drawFit(t *rapid.T) *Request {
 		percent := func(name string) int { return rapid.IntRange(0, 300).Draw(t, name) }
 		r.Ladder = tier.Ladder{Summarized: percent("summarized"), Core: percent("core"), Minimal: percent("minimal")}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "soft") == 0 {
+		r.Ladder = tier.SoftLadder
+	}
 	for range rapid.IntRange(0, 12).Draw(t, "winners") {
 		w := Winner{Class: rapid.SampledFrom(provenance.Classes()).Draw(t, "class"), Tokens: size("tokens", 2_000)}
 		switch rapid.IntRange(0, 3).Draw(t, "brief") {
@@ -271,6 +297,9 @@ func recount(r *Request, p *Plan) error {
 		}
 		if p.Tier == tier.Core && w.Class != provenance.Verified || p.Tier == tier.Minimal {
 			ok = ok && c.Form == Out
+		}
+		if p.Tier == tier.Soft && w.Class != provenance.Verified {
+			ok = ok && c.Form != Shorter
 		}
 		if p.Tier == tier.Summarized && w.Class == provenance.Transcript {
 			ok = ok && c.Tokens <= TranscriptLimit

@@ -129,7 +129,7 @@ func (h *Header) check() error {
 		return whole("created is in the year %d, want 1970 to 9999", created.Year())
 	case created.Nanosecond()%int(time.Millisecond) != 0:
 		return whole("created is not in whole milliseconds")
-	case !slices.Contains(tier.Tiers(), h.Tier):
+	case !slices.Contains(tier.Known(), h.Tier):
 		return whole("there is no tier %q", clip(string(h.Tier)))
 	case h.Tier == tier.Minimal && !h.Review:
 		return whole("the tier is minimal and no review is asked for")

@@ -67,6 +67,10 @@ func Outcomes() []Outcome {
 // a new reason needs a new version of the schema.
 type Reason string
 
+// Dead reports whether what is left out for reason r is tagged [TagBlack]: it has expired
+// or was refuted.
+func (r Reason) Dead() bool { return r == ReasonExpired || r == ReasonRefuted }
+
 // The reasons of segments.
 const (
 	ReasonFits   Reason = "fits"   // worth it, and there was room for all of it

@@ -24,3 +24,22 @@ func TestLadder(t *testing.T) {
 		}
 	}
 }
+
+// The soft ladder knows one edge: what fits is whole.
+func TestSoftLadder(t *testing.T) {
+	for _, tt := range []struct {
+		demand, budget int64
+		want           Tier
+	}{
+		{0, 10_000, Full},
+		{9_520, 10_000, Full}, // the article's ladder keeps what a person verified
+		{10_000, 10_000, Full},
+		{10_001, 10_000, Soft},
+		{50_000, 10_000, Soft},
+		{1, 0, Soft},
+	} {
+		if got := SoftLadder.Tier(tt.demand, tt.budget); got != tt.want {
+			t.Errorf("Tier(%d, %d) = %s, want %s", tt.demand, tt.budget, got, tt.want)
+		}
+	}
+}

@@ -144,6 +144,28 @@ const (
 	Black  Tag = "black"
 )
 
+// Tags counts artifacts by their tags. What is not scored and not dead has none.
+type Tags struct {
+	Red    int `json:"red"`
+	Yellow int `json:"yellow"`
+	Green  int `json:"green"`
+	Black  int `json:"black"`
+}
+
+// Add counts n artifacts more with a tag.
+func (t *Tags) Add(tag Tag, n int) {
+	switch tag {
+	case Red:
+		t.Red += n
+	case Yellow:
+		t.Yellow += n
+	case Green:
+		t.Green += n
+	case Black:
+		t.Black += n
+	}
+}
+
 // Tag returns the tag of a final score, if there is similarity enough. It is
 // never [Black]: the dead have no score, see [Reason.Dead].
 func (p *Policy) Tag(score ratio.Ratio) Tag {

@@ -38,7 +38,8 @@ func newAssemble(_ *Env, g *globals) *cobra.Command {
 		Long: `Assemble makes a context for a query: a system text, pinned artifacts, the window
 of a session, the artifacts that are worth a place, and the query, in this
 order. It is never over the budget. What it takes before anything is cut decides
-how far it is cut: see "carrel help tiers".
+how far it is cut: see "carrel help tiers". With --tiers soft a context that is too
+large keeps what a person verified and then the best, whole, while they fit.
 
 The context goes to standard output, and a report of what is in it, what is not
 and why to standard error. The full account is kept as a sealed manifest: see
@@ -107,11 +108,13 @@ the context window.`,
 	f.StringVar(&req.Format, "format", carrel.FormatText, "`form` of the context: text, openai or anthropic")
 	f.StringVar(&req.Model, "model", "", "count the tokens of `model`; the session's by default")
 	f.StringVar(&fl.tier, "tier", "", "force a `tier`: full, summarized, core or minimal, or its number from 1")
+	f.StringVar(&req.Tiers, "tiers", carrel.TiersArticle, "`ladder` of tiers: article, or soft")
 	f.BoolVar(&fl.trace, "trace", false, "list the scores of everything that was looked at closely")
 	takesOutput(cmd, &fl.out, "write the context to `file`; - is standard output")
 	g.offerSession(cmd)
 	offer(cmd, "format", carrel.FormatText, "openai", "anthropic")
 	offer(cmd, "tier", tierWords()...)
+	offer(cmd, "tiers", carrel.TiersArticle, carrel.TiersSoft)
 	writes(cmd, &req.DryRun)
 	return cmd
 }
@@ -126,6 +129,12 @@ func (fl *assembleFlags) fill(g *globals, req *carrel.AssembleRequest) (err erro
 	}
 	if err := oneOf("--format", req.Format, carrel.FormatText, "openai", "anthropic"); err != nil {
 		return err
+	}
+	if err := oneOf("--tiers", req.Tiers, carrel.TiersArticle, carrel.TiersSoft); err != nil {
+		return err
+	}
+	if fl.tier != "" && req.Tiers == carrel.TiersSoft {
+		return usagef("--tier and --tiers soft: the soft ladder has no tier to force")
 	}
 	if req.Query, err = g.either("--query", fl.query, "--query-file", fl.queryFile); err != nil {
 		return err
@@ -217,7 +226,7 @@ type brief struct {
 type scoredLine struct {
 	ID         string           `json:"id"`
 	Class      provenance.Class `json:"class"`
-	Tag        manifest.Tag     `json:"tag,omitempty"`
+	Tag        manifest.Tag     `json:"tag"`
 	Score      ratio.Ratio      `json:"score"`
 	Recency    ratio.Ratio      `json:"recency"`
 	Provenance ratio.Ratio      `json:"provenance"`
@@ -244,7 +253,8 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns what a manifest says of scores, best first.
+// traced returns what a manifest says of scores, best first, and then of the dead, which
+// have none, as far as it lists them one by one.
 func traced(cmd *cobra.Command, a *access, id string) ([]scoredLine, error) {
 	_, sealed, err := a.Manifest(cmd.Context(), a.scope, id)
 	if err != nil {
@@ -262,23 +272,33 @@ func traced(cmd *cobra.Command, a *access, id string) ([]scoredLine, error) {
 			add(it.Ref, it.Class, it.Score, it.Reason)
 		case *manifest.Omission:
 			add(it.Ref, it.Class, it.Score, it.Reason)
+			if it.Reason.Dead() {
+				list = append(list, scoredLine{ID: it.Ref, Class: it.Class, Tag: manifest.TagBlack, Reason: it.Reason})
+			}
 		}
 	}
-	slices.SortStableFunc(list, func(x, y scoredLine) int { return cmp.Compare(y.Score, x.Score) })
+	dead := func(l scoredLine) int {
+		if l.Tag == manifest.TagBlack {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(x, y scoredLine) int { return cmp.Or(dead(x)-dead(y), cmp.Compare(y.Score, x.Score)) })
 	return list, nil
 }
 
 // printAssembled writes the report of a context.
 func printAssembled(p *page, a *access, r *assembled, fl *assembleFlags, req *carrel.AssembleRequest) {
 	p.line("scope %s   %s%s", visible(string(a.scope)), count(r.Candidates, "candidate"), leftWords(r.Left, a.opts.Triage))
-	t := &table{head: []string{"", "score", "class", "tok", "id", "title", ""}}
+	p.line("tags  %s", tagWords(r.Tags))
+	t := &table{head: []string{"", "tag", "score", "class", "tok", "id", "title", ""}}
 	for i := range r.Used {
 		u := &r.Used[i]
 		score := milli(u.Score)
 		if u.Tag == "" {
 			score = ""
 		}
-		t.add("", score, string(u.Class), u.InContext, shortRef(string(u.ID)), cut(visible(u.Title), min(max(p.width-54, 16), 40)), usedWords(u))
+		t.add("", string(u.Tag), score, string(u.Class), u.InContext, shortRef(string(u.ID)), cut(visible(u.Title), min(max(p.width-62, 16), 40)), usedWords(u))
 	}
 	if len(t.rows) > 0 {
 		p.table(t)
@@ -306,6 +326,12 @@ func printAssembled(p *page, a *access, r *assembled, fl *assembleFlags, req *ca
 	if r.Review {
 		printScarce(p, r, req, a.opts.Ladder)
 	}
+}
+
+// tagWords says how many artifacts have each tag.
+func tagWords(t triage.Tags) string {
+	return fmt.Sprintf("%s red · %s yellow · %s green · %s black",
+		thousands(int64(t.Red)), thousands(int64(t.Yellow)), thousands(int64(t.Green)), thousands(int64(t.Black)))
 }
 
 // leftWords says how many artifacts are left out for what reason.
@@ -371,10 +397,15 @@ func usedWords(u *carrel.UsedEntry) string {
 }
 
 func printTraced(p *page, list []scoredLine) {
-	p.line("scored closely: %d", len(list))
+	scored := slices.DeleteFunc(slices.Clone(list), func(l scoredLine) bool { return l.Tag == manifest.TagBlack })
+	p.line("scored closely: %d", len(scored))
 	t := &table{head: []string{"", "tag", "score", "R", "P", "S", "class", "id", "became"}}
 	for i := range list {
 		s := &list[i]
+		if s.Tag == manifest.TagBlack {
+			t.add("", string(s.Tag), "", "", "", "", string(s.Class), shortRef(s.ID), leftWord(s.Reason))
+			continue
+		}
 		t.add("", string(s.Tag), milli(s.Score), milli(s.Recency), milli(s.Provenance), milli(s.Semantic), string(s.Class), shortRef(s.ID), leftWord(s.Reason))
 	}
 	if len(list) > 0 {
@@ -389,6 +420,10 @@ func printScarce(p *page, r *assembled, req *carrel.AssembleRequest, ladder tier
 		p.line("warning: tier minimal: nothing that was found is in this context. A person should look at what comes of it.")
 	} else {
 		p.line("warning: too little of what was found is in this context. A person should look at what comes of it.")
+	}
+	if req.Tiers == carrel.TiersSoft {
+		p.line("hint: everything would take %s tok, which --budget %d holds", thousands(int64(r.Demand)), r.Demand+r.Reserve)
+		return
 	}
 	if req.Tier != "" {
 		p.line("hint: leave --tier %s out", req.Tier)

@@ -170,7 +170,7 @@ func TestContextOnTerminal(t *testing.T) {
 	}
 	run(0, "put", file, "--type", "memory", "--verified-by", "ada", "--title", "deploy \x1b[31mred\t"+strings.Repeat("long ", 30))
 	_, report := run(0, "assemble", "--query", "deploy", "--budget", "4000")
-	wants(report, "scope local   1 candidate\n", "  score  class     tok  id", `deploy \x1b[31mre…  human-verified`, " / 4,000 tok (", "   tier full   manifest m_")
+	wants(report, "scope local   1 candidate\n", "tags  1 red · 0 yellow · 0 green · 0 black\n", "  tag  score  class     tok  id", `deploy \x1b[31m…  human-verified`, " / 4,000 tok (", "   tier full   manifest m_")
 	shown, _ := run(0, "manifest", "show", "@last")
 	wants(shown, "kind      tok  ref       class     score  reason")
 	list, _ := run(0, "manifest", "list")

@@ -29,7 +29,8 @@ tokens if there is a --budget. See "carrel help tiers".`,
 			if err != nil {
 				return err
 			}
-			res := &tiers{Ladder: ladder(opts.Ladder), Tiers: []tierLine{}}
+			l := opts.Ladder
+			res := &tiers{Ladder: ladder{l.Summarized, l.Core, l.Minimal}, Tiers: []tierLine{}}
 			if budget != "" {
 				n, err := parseTokens("--budget", budget)
 				if err != nil {
@@ -45,7 +46,7 @@ tokens if there is a --budget. See "carrel help tiers".`,
 				if err != nil {
 					return err
 				}
-				res.Tiers = append(res.Tiers, tierLine{word, opts.Ladder.Tier(demand, of)})
+				res.Tiers = append(res.Tiers, tierLine{word, l.Tier(demand, of)})
 			}
 			if len(res.Tiers) == 0 {
 				return usagef("tier: name a share of the budget with --demand")

@@ -13,6 +13,15 @@ the context would take if nothing were cut, measured before anything is.
 An artifact takes 2,000 tokens at most (assemble.page): a larger one comes in by
 the passages that have most to do with the query.
 
+These tiers are the article's, with a large step at 95%: what no person verified is
+gone at once. "carrel assemble --tiers soft" goes down a gentler ladder:
+
+  full        up to the budget            everything, whole
+  soft        above it                    what a person has verified, then the
+                                          best of the others, whole, while they
+                                          fit; a flag for a person to look if
+                                          something verified is not whole
+
 The system text, pinned artifacts, the window of a session and the query are in
 every tier; if they alone are over the budget, the exit code is 5. What a tier
 leaves out is in the manifest with that reason. The edges are settings, see

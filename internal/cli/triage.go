@@ -83,6 +83,7 @@ type triaged struct {
 	Candidates    int           `json:"candidates"`
 	Pinned        int           `json:"pinned"`
 	Tally         triage.Tally  `json:"tally"`
+	Tags          triage.Tags   `json:"tags"`
 	Semantic      string        `json:"semantic"`
 	SemanticCalls int           `json:"semantic_calls"`
 	Warning       string        `json:"warning,omitempty"`
@@ -107,7 +108,7 @@ type triagedLine struct {
 }
 
 func newTriaged(query string, r *carrel.TriageResult) *triaged {
-	t := &triaged{query, r.Candidates, r.Pinned, r.Tally, r.Semantic, r.SemanticCalls, r.Warning, []triagedLine{}}
+	t := &triaged{query, r.Candidates, r.Pinned, r.Tally, r.Tags, r.Semantic, r.SemanticCalls, r.Warning, []triagedLine{}}
 	for i := range r.Scored {
 		s := &r.Scored[i]
 		t.Scored = append(t.Scored, triagedLine{
@@ -141,6 +142,7 @@ func (g *globals) printTriage(r *triaged) error {
 		y := &r.Tally
 		g.note("%s · %d pinned · %d scored · %d not scored · %d crowded · %d not trusted · %d expired · %d refuted", count(r.Candidates, "candidate"),
 			r.Pinned, len(r.Scored), y.NotScored, y.Crowded, y.Distrusted, y.Expired, y.Refuted)
+		g.note("tags: %s", tagWords(r.Tags))
 		if r.Warning != "" {
 			g.note("warning: %s", r.Warning)
 		}
@@ -266,7 +268,9 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 	if err != nil {
 		out.Warning = err.Error()
 	}
+	out.Tags.Add(triage.Black, first.Tally.Expired+first.Tally.Refuted)
 	for _, s := range scored {
+		out.Tags.Add(s.Tag, 1)
 		c := &in.Candidates[s.Row]
 		out.Scored = append(out.Scored, triagedLine{
 			ID: c.ID, Class: s.Class, Tag: s.Tag, Score: s.Score, Recency: s.Recency, Provenance: s.Provenance,
