@@ -37,6 +37,9 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if _, n := negations().at(rest); n > 0 {
 		return act{}, false
 	}
+	if c.goesOn(at) > 0 {
+		return act{}, false
+	}
 	a := act{at: at}
 	rest = american(rest)
 	o, n := openers().at(rest)
@@ -156,6 +159,9 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case making:
 		c.resolveMake(a, end)
 	case giving:
+		if c.weighs(a, end) {
+			return true
+		}
 		return c.reclassify(a, end) || a.verb == Create && !c.is(a.at, "do", "provide") || c.hasObject(a.body, end)
 	case telling:
 		c.resolveTell(a)
@@ -174,10 +180,32 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb = Fix
 		}
 	case getting:
-		return c.hasObject(a.body, end) && c.is(end-1, "working", "green", "again", "running", "passing", "pass", "work")
+		return c.hasObject(a.body, end) && c.works(a.body, end) < end
 	case naming:
 		a.slot = TargetForm
+	case stopping:
+		return c.hasObject(a.body, end) && c.stopped(a.body, end) < end
+	case breaking:
+		return c.hasObject(a.body, end) && c.anyOf(a.body, end, "down") < end
+	case inventing:
+		a.body++
+		return a.body < end
 	case plain:
+		switch {
+		case a.verb == Plan && a.form == Question:
+			c.resolveHow(a, end)
+		case a.verb == Explain && a.form == Question && c.is(a.at, "what"):
+			c.resolveWhat(a, end)
+		case a.verb == Explain && c.is(a.at, "how") && c.is(a.body, "my", "this", "our") && c.is(end-1, "look", "sound", "read"):
+			a.verb = Analyze
+		case a.verb == Fix && c.prose(a.body, end):
+			a.verb, a.own = Transform, true
+		case a.verb == Create && c.is(a.at, "prepare") && c.is(a.body, "for"):
+			a.verb, a.body = Plan, a.at
+		case a.verb == Analyze && c.is(a.at, "check") && c.is(a.body, "if", "whether", "that"):
+			a.how = telling
+			a.body++
+		}
 		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make") || a.verb == Plan && a.form == VerbFirst {
 			c.reclassify(a, end)
 		}
@@ -198,7 +226,7 @@ func (c *compiler) is(i int, words ...string) bool {
 func (c *compiler) resolveMake(a *act, end int) {
 	switch {
 	case c.reclassify(a, end):
-	case c.is(end-1, "pass", "work", "working", "green") || c.is(end-1, "again") && c.is(end-2, "pass", "work", "run", "compile"):
+	case c.is(end-1, "again") && c.is(end-2, "run", "compile"), c.works(a.body+1, end) < end, c.stopped(a.body, end) < end:
 		a.verb = Fix
 	case c.hasObject(a.body, end) && !c.is(a.body, "a", "an", "some", "one", "two", "three", "me", "us") && c.formAt(a.body+1, end) < end:
 		a.verb = Transform
@@ -244,6 +272,12 @@ func (c *compiler) resolveTell(a *act) {
 	case c.is(a.body, "if", "whether", "which") && c.is(a.body+1, "i", "we") && c.is(a.body+2, "should"):
 		a.verb = Decide
 		a.body += 3
+	case c.is(a.body, "which") && (c.is(a.body+1, "is", "are") || c.is(a.body+1, "one", "option")):
+		a.verb = Decide
+	case c.is(a.body, "a", "an", "another") && !c.is(a.body+1, "bit", "little"):
+		a.verb = Create
+	case c.is(a.body, "what's", "whats") && c.is(a.body+1, "missing", "wrong"):
+		a.verb = Analyze
 	case c.is(a.body, "if", "whether", "which"), c.is(a.body, "what") && c.is(a.body+1, "is", "you") && c.is(a.body+2, "wrong", "think"):
 		a.verb = Analyze
 		a.body++
@@ -253,6 +287,100 @@ func (c *compiler) resolveTell(a *act) {
 	}
 	a.slot = a.verb.object()
 }
+
+// resolveHow takes a question about a way to mend something for a repair: "how
+// do I stop it from crashing?"
+func (c *compiler) resolveHow(a *act, end int) {
+	inner, ok := c.recognize(a.body, min(end, a.body+window), true)
+	if ok && inner.verb == Fix && inner.reads == "" && !c.is(inner.at, "handle", "address", "patch", "correct", "sort") && (!inner.noun || inner.body >= end || c.hasObject(inner.body, end)) {
+		inner.form = Question
+		*a = inner
+	}
+}
+
+// resolveWhat takes a question about what something at hand says for an
+// analysis, and one about weak and strong sides as well.
+func (c *compiler) resolveWhat(a *act, end int) {
+	said := c.anyOf(a.body, end, "tell", "show", "say", "suggest", "reveal", "indicate")
+	if c.weighs(a, end) || c.is(a.at+1, "do", "does") && c.is(a.body, "this", "these", "those", "my", "our") && said < end && said+3 > end {
+		a.verb, a.slot, a.how = Analyze, Target, showing
+	}
+}
+
+// sides are what an analysis finds.
+var sides = set("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
+
+// weighs makes a request for the weak or strong sides of something an analysis.
+func (c *compiler) weighs(a *act, end int) bool {
+	i := a.body
+	for c.is(i, "me", "us", "some", "all") {
+		i++
+	}
+	from := i
+	if c.is(i, "the", "any") {
+		i++
+	}
+	if c.is(i, "main", "biggest", "key", "major", "three", "five", "top") {
+		i++
+	}
+	if i >= end || !sides()[c.tokens[i].low] {
+		return false
+	}
+	if at := c.anyOf(i, end, "of", "in", "with"); at > i+3 || at == end {
+		return false
+	}
+	a.verb, a.slot, a.body = Analyze, Target, from
+	return true
+}
+
+// mended are words for something that works.
+var mended = []string{"working", "green", "again", "running", "passing", "pass", "work"}
+
+// works returns where it says that something is to work again, or end.
+func (c *compiler) works(i, end int) int {
+	for last := i + window; i < min(end, last); i++ {
+		if c.is(i, mended...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords()[c.tokens[i+1].low]) {
+			return i
+		}
+	}
+	return end
+}
+
+// anyOf returns the first of a few tokens that is one of the words, or end.
+func (c *compiler) anyOf(i, end int, words ...string) int {
+	for last := i + window; i < min(end, last); i++ {
+		if c.is(i, words...) {
+			return i
+		}
+	}
+	return end
+}
+
+// stopped returns where it says what is to stop, or end: "from crashing", "stop
+// failing".
+func (c *compiler) stopped(i, end int) int {
+	for last := i + window; i+1 < min(end, last); i++ {
+		if c.is(i, "from", "stop") && strings.HasSuffix(c.tokens[i+1].low, "ing") {
+			return i
+		}
+	}
+	return end
+}
+
+// prose reports whether the object that begins at a token is a text that a
+// person wrote: to mend it is to make it better.
+func (c *compiler) prose(i, end int) bool {
+	if !c.is(i, "my", "our", "this", "the", "his", "her", "their") || c.findSymptom(i, min(end, i+window)) < end {
+		return false
+	}
+	last := ""
+	for k := i + 1; k < min(end, i+window) && c.tokens[k].kind == word && !linkWords()[c.tokens[k].low]; k++ {
+		last = c.tokens[k].low
+	}
+	return proses()[last]
+}
+
+var proses = set("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
 
 // resolveHelp looks for what help is wanted with: a request, or else a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {
@@ -275,8 +403,16 @@ func (c *compiler) resolveHelp(a *act, end int) bool {
 
 // resolveWant parts "I want a list" from "I want to move".
 func (c *compiler) resolveWant(a *act, end int) bool {
+	if c.is(a.body, "help") {
+		a.body++
+		if c.is(a.body, "with", "to") {
+			a.body++
+		}
+		a.verb = Plan
+		return true
+	}
 	if c.is(a.body, "to") {
-		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
+		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) && !c.is(inner.at, "run", "read", "open", "start", "study") {
 			*a = inner
 			a.form = Statement
 			return true
@@ -301,8 +437,9 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if c.is(a.body, "there") {
 		a.body++
 	}
-	for i := a.body; i < end; i++ {
-		if c.is(i, "or") && !c.is(i+1, "not") && c.is(a.body, "i", "we") {
+	weighed := c.is(a.body, "i", "we") || c.anyOf(a.body, end, "better", "best") < end
+	for i := a.body; weighed && i < end; i++ {
+		if c.is(i, "or") && !c.is(i+1, "not") {
 			a.verb = Decide
 		}
 	}

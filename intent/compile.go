@@ -135,8 +135,11 @@ func (c *compiler) sentence(from, to int) {
 	if from == to {
 		return
 	}
-	starts := []int{from}
-	for i := from; i < to; i++ {
+	starts, begin := []int{from}, from
+	if a, ok := c.recognize(from, to, true); ok && a.form == Question {
+		begin = a.body // "would you" in it is no new request
+	}
+	for i := begin; i < to; i++ {
 		if _, n := polite().at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
 			if a, ok := c.recognize(i, to, false); ok && a.at > i {
 				starts = append(starts, i)
@@ -184,6 +187,10 @@ func (c *compiler) parts() []part {
 			}
 		case len(parts) > 0 && c.absorbed(parts, cl):
 			last := &parts[len(parts)-1]
+			last.trail = append(last.trail, cl)
+		case len(parts) > 0 && c.chosen(parts[len(parts)-1].act, *cl.act):
+			last := &parts[len(parts)-1]
+			last.act.verb, last.act.slot = Decide, OptionsSlot
 			last.trail = append(last.trail, cl)
 		default:
 			parts = append(parts, part{act: *cl.act, end: cl.to, lead: lead})
@@ -238,6 +245,13 @@ func (c *compiler) absorbed(parts []part, cl clause) bool {
 	default:
 		return false
 	}
+}
+
+// chosen reports whether something is looked at only to choose: "compare them
+// and tell me which one is better".
+func (c *compiler) chosen(first, a act) bool {
+	return first.verb == Analyze && a.verb == Decide &&
+		(a.how == telling || c.is(a.at, "choose", "pick", "select") && c.is(a.body, "one", "the") && c.anyOf(a.body, a.body+3, "one", "better", "best") < a.body+3)
 }
 
 // guess makes a request of a prompt that has none: a choice, something that

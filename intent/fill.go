@@ -37,18 +37,53 @@ func (c *compiler) fill(p part) *filling {
 	}
 	f.distant = false
 	for _, cl := range p.trail {
-		f.clause(cl, false)
+		if f.act.verb != Transform || !f.quoted(cl, p) {
+			f.clause(cl, false)
+		}
 	}
 	if f.open() {
 		f.refer(p)
 	}
-	if f.act.own && len(f.slots[TargetForm]) == 0 {
-		f.put(TargetForm, f.act.at, f.act.at+1)
+	if f.open() && !p.weak {
+		f.whole(p)
 	}
+	switch {
+	case len(f.slots[TargetForm]) > 0:
+	case f.act.own:
+		f.put(TargetForm, f.act.at, f.act.at+1)
+	case f.act.thing != "" && f.act.thing != "translation":
+		f.put(TargetForm, f.act.from, f.act.to)
+	}
+	f.styled()
 	for _, values := range f.slots {
 		slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	return f
+}
+
+// quoted reports whether a clause is the text to be transformed: it follows the
+// colon behind the request.
+func (f *filling) quoted(cl clause, p part) bool {
+	_, named := f.label(cl.from)
+	return cl.from == p.end+1 && f.tokens[p.end].kind == colon && !named && !f.open()
+}
+
+// whole takes all words of a request for its object if no rule found one in
+// them: a request that names something leaves no gap, and neither does one that
+// is said in a single word, such as commit.
+func (f *filling) whole(p part) {
+	object := f.act.verb.object()
+	switch i := f.act.body; {
+	case f.is(f.act.at, "commit", "push", "pull", "rebase", "squash", "stash", "deploy"):
+		f.put(object, f.act.at, f.act.at+1)
+	case f.pronoun != "":
+	case f.attached(p.end) < len(f.tokens) && f.tokens[p.end].kind == colon:
+		at := f.attached(p.end)
+		f.put(object, at, f.block(at))
+	case f.act.slot != object || f.act.verb == Decide:
+	case i < p.end && len(f.slots) == 0:
+		f.put(object, i, p.end)
+	}
 }
 
 // result returns the slots, or nil if none is filled.
@@ -94,6 +129,16 @@ func (f *filling) object(p part) {
 		}
 		i = f.style(i, end)
 	case Transform:
+		if with := f.anyOf(i, end, "with", "by"); f.is(f.act.at, "replace", "swap", "substitute") && with < end {
+			f.put(slot, i, with)
+			f.run(with+1, end, TargetForm)
+			return
+		}
+		if in := f.anyOf(i, end, "in", "under", "on"); f.is(f.act.at, "put") && in < end {
+			f.put(slot, i, in)
+			f.put(TargetForm, in+1, end)
+			return
+		}
 		if f.is(f.act.at, "make") {
 			form := f.formAt(i+1, end)
 			f.run(i, form, Source)
@@ -109,13 +154,36 @@ func (f *filling) object(p part) {
 		if at := f.after(i, end); at > i {
 			i = at
 		}
+		if at := f.anyOf(i, end, "better", "best"); f.act.how == yesNo && at < end {
+			f.put(slot, i, at)
+			f.run(at+1, end, "")
+			return
+		}
 	case Fix:
+		if f.act.how == whyMine && f.is(f.act.at+1, "is", "are", "was", "were") && end-i > 2 && f.plainRun(i, end) && f.findSymptom(i, end) == end {
+			f.put(slot, i, end-1)
+			f.put(Symptoms, end-1, end)
+			return
+		}
+		if k := f.stopped(i, end); k < end {
+			f.put(slot, i, k)
+			f.run(k+1, end, Symptoms)
+			return
+		}
+		if at := f.works(i, end); f.is(f.act.at, "get", "make") && at < end && !f.is(at, "again") {
+			f.put(slot, i, at)
+			f.run(at, end, "")
+			return
+		}
 		if f.is(f.act.at, "make", "get") {
 			for f.is(end-1, "pass", "work", "working", "green", "again", "running", "passing", "run", "compile") {
 				end--
 			}
 		}
 	case Analyze:
+		if f.act.how == showing {
+			end = f.anyOf(i, end, "tell", "show", "say", "suggest", "reveal", "indicate")
+		}
 		if at := f.quality(i, end); at < end {
 			f.run(i, at, slot)
 			if f.is(at, "is", "are", "was", "were") {
@@ -124,7 +192,11 @@ func (f *filling) object(p part) {
 			f.put(Criteria, at, end)
 			return
 		}
-	case Explain, Plan:
+	case Plan:
+		if f.act.how == breaking {
+			end = f.anyOf(i, end, "down")
+		}
+	case Explain:
 	}
 	f.run(i, end, slot)
 }
@@ -192,16 +264,36 @@ func (f *filling) after(i, end int) int {
 // is asked of its subject, or end.
 func (f *filling) quality(i, end int) int {
 	switch {
+	case f.is(i, "there") || f.is(i-1, "there"):
 	case f.act.how == telling:
 		for k := i; k < end; k++ {
 			if f.is(k, "is", "are", "was", "were", "has", "have", "can", "does", "will") {
 				return k
 			}
 		}
+	case f.act.how == yesNo && f.act.thing == "" && f.is(f.act.at, "is", "are", "was", "were") && i+2 < end && f.plainRun(i, end):
+		if f.tokens[end-2].low != "only" && strings.HasSuffix(f.tokens[end-2].low, "ly") || f.is(end-2, "any", "so", "too", "very", "really", "not", "good", "still") && i+3 < end {
+			return end - 2
+		}
+		return end - 1
 	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners()[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords()[f.tokens[i+2].low]:
 		return i + 2
 	}
 	return end
+}
+
+// plainRun reports whether all tokens are words, a determiner before them and
+// none that links.
+func (f *filling) plainRun(i, end int) bool {
+	if !determiners()[f.tokens[i].low] {
+		return false
+	}
+	for ; i < end; i++ {
+		if f.tokens[i].kind != word || linkWords()[f.tokens[i].low] {
+			return false
+		}
+	}
+	return true
 }
 
 // depth takes the words before the noun that says what is asked for, as in "a
@@ -286,7 +378,7 @@ func (f *filling) run(i, end int, slot Slot) {
 			continue
 		}
 		if f.act.verb == Fix && slot != Symptoms {
-			if _, n := symptoms().at(f.tokens[i:end]); n > 0 {
+			if _, n := symptoms().at(f.tokens[i:end]); n > 0 && !f.adjective(i, n, end) {
 				if subject := f.subject(start, i); f.open() {
 					f.put(slot, subject, i)
 					start = i
@@ -309,6 +401,12 @@ func (f *filling) run(i, end int, slot Slot) {
 		i++
 	}
 	f.put(slot, start, end)
+}
+
+// adjective reports whether words of a symptom describe the noun behind them:
+// "the failing test".
+func (f *filling) adjective(i, n, end int) bool {
+	return f.is(i-1, "a", "an", "the", "my", "our", "your") && i+n < end && f.tokens[i+n].kind == word && !linkWords()[f.tokens[i+n].low]
 }
 
 // leads reports whether a marker may come before the object: "rewrite as a
@@ -349,7 +447,7 @@ func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 		return len(f.slots[TargetForm]) > 0 || slot == Constraints
 	case slot == Constraints && f.act.verb == Create:
 		return m.slot == Topic || m.slot == Constraints && !f.is(i, "must")
-	case f.act.how == naming && m.slot != "" && slot == Source:
+	case f.act.how == naming && m.slot != "" && slot == Source, f.act.own && f.is(i, "from") && f.is(f.act.at, "remove", "delete", "drop", "strip"):
 		return true
 	default:
 		return false
@@ -399,9 +497,17 @@ func (f *filling) chunk(i, end int) Slot {
 		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
 			return Style
 		}
+	case Transform:
+		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
+			return Constraints
+		}
+	case Explain:
+		if f.is(i, "concise", "brief", "short", "detailed", "thorough") {
+			return Depth
+		}
 	case Decide:
 		return f.loose(i, end)
-	case Explain, Transform, Analyze, Plan, Fix:
+	case Analyze, Plan, Fix:
 	}
 	return ""
 }
@@ -560,7 +666,10 @@ func (f *filling) block(at int) int {
 
 // nominal reports whether a clause may name something, rather than tell.
 func (f *filling) nominal(i, end int) bool {
-	return i < end && !f.is(i, "i", "i'm", "i've", "we", "we're", "you", "there", "there's", "it", "it's", "for", "in", "about", "since", "he", "she", "they", "as", "if", "not")
+	if end-i == 1 && (continuations()[f.tokens[i].low] || greetings()[f.tokens[i].low]) {
+		return false
+	}
+	return i < end && !f.is(i, "i", "i'm", "i've", "we", "we're", "you", "there", "there's", "it", "it's", "for", "in", "about", "since", "he", "she", "they", "as", "if", "not", "keep", "continue", "go", "carry", "let's")
 }
 
 // put gives a slot the text of some tokens, without what is polite or links. A
@@ -578,11 +687,14 @@ func (f *filling) put(s Slot, from, to int) {
 	if s == "" || from >= to || !f.act.verb.has(s) {
 		return
 	}
+	if s == TargetForm && f.improves(from, to) {
+		return
+	}
 	if slices.Contains(f.act.verb.Required(), s) {
 		if len(f.slots[s]) > 0 {
 			return
 		}
-		if f.vagueBody(from, to) {
+		if f.vagueBody(from, to) || s == OptionsSlot && to-from == 1 && f.is(from, "do", "choose", "pick", "take", "use") || s == Target && f.vague(from, to-1) && f.is(to-1, "work", "fail", "happen", "break", "crash") {
 			if s == f.act.verb.object() {
 				f.pronoun = f.value(from, to).Text
 			}
@@ -624,7 +736,54 @@ func (f *filling) vague(from, to int) bool {
 	return true
 }
 
-var vagueWords = set("the following below above all just for a bit thing stuff there here which")
+var vagueWords = set("the following below above all just for a bit thing stuff there here which still again down why how what not")
+
+// improves reports whether tokens name no form, but only say that it is to be a
+// better one.
+func (f *filling) improves(from, to int) bool {
+	for i := from; i < to; i++ {
+		if !f.is(i, "better", "nicer", "good", "great", "much", "even", "a", "bit", "little", "lot", "sound", "look") {
+			return false
+		}
+	}
+	return true
+}
+
+// styled makes what a target form says of the style a constraint as well: the
+// words behind "in" that name a tone, or else the words of style.
+func (f *filling) styled() {
+	form := f.slots[TargetForm]
+	if f.act.verb != Transform || len(form) == 0 {
+		return
+	}
+	from := 0
+	for from < len(f.tokens) && f.tokens[from].start < form[0].Start {
+		from++
+	}
+	to := from
+	for to < len(f.tokens) && f.tokens[to].end <= form[0].End {
+		to++
+	}
+	first, last := to, from
+	for i := from; i < to; i++ {
+		if _, n := styles().at(f.tokens[i:to]); n > 0 {
+			first, last = min(first, i), max(last, i+n)
+		}
+	}
+	if first >= to {
+		return
+	}
+	if f.is(first-1, "more", "less", "very") {
+		first--
+	}
+	if f.is(last, "tone", "style", "voice", "way", "manner") && last < to {
+		last++
+		for f.is(first-1, "a", "an", "the", "in") {
+			first--
+		}
+	}
+	f.put(Constraints, first, last)
+}
 
 // brief shortens a text for a message.
 func brief(text string) string {
@@ -644,7 +803,7 @@ func (c *compiler) formAt(i, end int) int {
 			return end
 		}
 		last := k+1 == end || c.tokens[k+1].kind == comma || c.is(k+1, "and", "but", "please", "for", "without", "than", "by")
-		if forms()[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
+		if _, n := styles().at(c.tokens[k:end]); n == 1 && last || forms()[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
 			return k
 		}
 	}
@@ -655,7 +814,7 @@ var (
 	// mentions are ways to say what one is busy with, before one asks.
 	mentions = lazy.Value(func() phrases[bool] {
 		p := make(phrases[bool])
-		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this, i wrote/made a/an/this,
+		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this/some/two/three, we have some/two/three, i wrote/made a/an/this,
 			i've got a/an/this, i have written a/an/this, we have a/an/this`)
 		return p.sorted()
 	})

@@ -19,16 +19,20 @@ type opener struct {
 type special byte
 
 const (
-	plain   special = iota
-	making          // make: a thing, or a thing different
-	giving          // give me: by what is to be given
-	telling         // tell me: by what is to be told
-	helping         // help me: with what?
-	wanting         // I want: a thing, or to do something
-	yesNo           // is it, does it: a question to be looked into
-	whyMine         // why does my thing not work
-	getting         // get the build green
-	naming          // extract X from Y: the form comes first
+	plain     special = iota
+	making            // make: a thing, or a thing different
+	giving            // give me: by what is to be given
+	telling           // tell me: by what is to be told
+	helping           // help me: with what?
+	wanting           // I want: a thing, or to do something
+	yesNo             // is it, does it: a question to be looked into
+	whyMine           // why does my thing not work
+	getting           // get the build green
+	naming            // extract X from Y: the form comes first
+	stopping          // stop X from failing
+	breaking          // break X down
+	showing           // what do X tell us
+	inventing         // who invented X: the next word is what was done
 )
 
 // openers are the phrases, from the words of a careful reader and not from a
@@ -41,47 +45,53 @@ var openers = lazy.Value(func() phrases[opener] {
 	rule := func(h special, v Verb, f Form, list string) { p.add(opener{verb: v, form: f, how: h}, list) }
 
 	verb(Explain, `explain, explain to me, explain me, describe, clarify, define, elaborate on, walk me through, teach me, show me how,
-		tell me about, tell me more about, eli5, introduce me to, remind me, illustrate, talk about, show me, show us`)
+		tell me about, tell me more about, eli5, introduce me to, remind me, illustrate, talk about, elaborate, go into detail on, go into more detail on, show me, show us`)
 	asks(Explain, `what is/are/was/were, what's, whats, what're, what does/do/did, what happens/happened, what means, how does/do/did,
 		how is/are/was/were, how come, why do/does/did/is/are/was/were/isn't/doesn't/don't, who is/are/was/were/wrote/made, who's,
 		when is/was/did/does/do/should, where does/do/did, is/are there a/any reason, is/are there reasons, what would happen, what causes,
-		what makes, how much, how many, how long, what kind of`)
+		what makes, how much, how many, how long, what kind of, is it true that`)
 	verb(Create, `write, draft, create, generate, compose, produce, implement, scaffold, prepare, set up, setup, come up with, invent,
-		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm`)
+		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm, put/throw together, whip up`)
 	noun(Create, `build, design, document, develop, sketch, code, install, configure, continue, deploy, log, integrate, open, send, start, suggest, propose, name, include, support`)
-	verb(Transform, `translate, rewrite, rewrite it, convert, turn, transform, reformat, port, rephrase, reword, restructure, rename, adapt,
-		replace, migrate, traduce, reorganize, reorder, cut down, boil down, transcribe, render, express`)
-	noun(Transform, `change, move, split, format, update, upgrade, merge, swap, bump, cut, edit, expand, extend, reduce, modify, switch, adjust, limit, apply, enable, disable, use, align, increase, decrease, set, wrap, inline`)
+	verb(Transform, `translate, rewrite, rewrite it, convert, turn, transform, port, rename, adapt, put,
+		replace, migrate, traduce, render, express`)
+	noun(Transform, `change, move, swap, modify, switch, set`)
+	p.add(opener{verb: Transform, form: VerbFirst, noun: true, own: true}, `split, format, update, upgrade, merge, bump, cut, edit, expand, extend, reduce,
+		adjust, limit, apply, enable, disable, use, align, increase, decrease, wrap, inline`)
 	p.add(opener{verb: Transform, form: VerbFirst, own: true}, `summarize, sum up, shorten, simplify, refactor, paraphrase,
-		proofread, delete, remove, drop, clean up, cleanup, condense, compress, minify, anonymize, alphabetize, deduplicate, modernize,
+		proofread, reformat, rephrase, reword, restructure, reorganize, reorder, cut down, boil down, transcribe, delete, remove, drop, clean up, cleanup, condense, compress, minify, anonymize, alphabetize, deduplicate, modernize,
 		tidy up, polish, trim, improve, optimize, strip, capitalize, sort, commit, push, rebase, squash, revert, undo, rollback, roll back, restore, clean, cancel, rerun, pull, stash`)
 	rule(naming, Transform, VerbFirst, "extract, pull out")
 	verb(Analyze, `analyze, evaluate, assess, look at, look into, look through, inspect, examine, compare, diagnose, verify,
-		find out, investigate, critique, go over, go through, double check, take a look at, have a look at, proof, confirm, sweep for, calculate, compute, see if, see whether, think through, study`)
-	noun(Analyze, `review, audit, check, measure, profile, judge, run, count, search, find, test, validate, scan, benchmark, rate, score,
+		find out, investigate, critique, go over, go through, read through, double check, take a look at, have a look at, proof, confirm, sweep for, look for, calculate, compute, see if, see whether, think through, study`)
+	noun(Analyze, `read, review, audit, check, measure, profile, judge, run, count, search, find, test, validate, scan, benchmark, rate, score,
 		rank, grade, estimate, identify, list, trace`)
-	asks(Analyze, `what do you think of/about, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
+	asks(Analyze, `what do you think, what do you think of/about, any thoughts/feedback/comments/opinion on, thoughts on, what's your opinion/take on/of, what is your opinion/take on/of, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
 		cons of, how good/bad/safe/secure is/are`)
-	rule(yesNo, Analyze, Question, "is/are/was/does/do/did/can/has/have/will")
+	rule(yesNo, Analyze, Question, "is/are/was/does/do/did/can/has/have/will/isn't/aren't/wasn't/doesn't/didn't/can't/haven't/won't")
 	verb(Decide, "choose, pick, decide, recommend, select, choose between, pick between, decide between, decide on, help me choose/decide/pick, help us choose/decide/pick")
-	asks(Decide, `should i/we, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
+	asks(Decide, `should i/we, do you recommend/prefer/suggest, what's better, what is better, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
 		do i/we really need, is it better to, is it worth, is it worth it to, would it be better to, what would you choose/pick/recommend, am i better off`)
 	p.add(opener{verb: Decide, form: Statement}, `i can't/cannot/cant decide, we can't/cannot/cant decide, i can't/cannot/cant decide whether to,
 		i can't/cannot/cant decide between, i am/i'm between, i am torn between, i'm torn between, i'm between, whether i/we should,
 		help me choose between, help me decide between, help me decide whether to, we are torn between, we're torn between, tell me if/whether i/we should, i don't know whether to`)
 	noun(Plan, "plan, schedule, outline, organize, break down, map out, lay out, strategize, propose steps for/to, suggest steps for/to")
-	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to,
-		what is the best way to, what are the steps to/for, what steps, best way to, steps to/for, what is the best approach to,
+	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to, what's/whats a good way to, what is a good way to, what's the easiest/fastest/quickest way to, what do i/we need to do to, what do i/we have to do to, what does it take to,
+		what is the best way to, what are the steps to/for, what steps, what steps do/should/must i/we need to take to, what steps do/should/must i/we take/follow to, where do/should i/we start/begin, best way to, steps to/for, what is the best approach to,
 		how might i/we, how would you go about`)
-	noun(Fix, "fix, debug, address, repair, correct, resolve, solve, troubleshoot, handle, patch, mend, hotfix, unbreak, sort out")
-	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with")
+	noun(Fix, "fix, debug, address, repair, correct, resolve, solve, troubleshoot, handle, patch, mend, hotfix, unbreak, sort out, get rid of")
+	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with, why am i getting/seeing, why are we getting/seeing, why do i/we get/see, why do i/we keep getting/seeing")
+	p.add(opener{verb: Fix, form: Statement}, "there's something wrong with, there is something wrong with, something is wrong with, i/we have a problem with, i'm/we're having trouble/problems/issues with, having trouble/problems/issues with")
 	rule(making, Create, VerbFirst, "make")
-	rule(giving, Create, VerbFirst, "give me/us, send me/us, get me, provide, provide me with, do")
+	rule(giving, Create, VerbFirst, "give, give me/us, send me/us, get me, provide, provide me with, do")
 	rule(telling, Explain, VerbFirst, "tell me/us")
 	rule(helping, Plan, VerbFirst, "help me/us, help me/us to, help")
-	rule(wanting, Create, Statement, "i need/want, i/i'd/we'd like, i would/i'd/we'd like, we need/want, i'm looking for, i am looking for, need, would like")
-	rule(whyMine, Explain, Question, "why does/do/is/are/did/isn't/doesn't/don't my/our/the/this, why my/our/the/this, why won't/can't/wont/cant")
+	rule(wanting, Create, Statement, "i need/want, i/i'd/we'd like, i would/i'd/we'd like, we need/want, i'm looking for, i am looking for, need, would like, can/could/may i/we get/have")
+	rule(whyMine, Explain, Question, "why does/do/is/are/did/isn't/doesn't/don't my/our/the/this/it/that, why my/our/the/this, why won't/can't/wont/cant")
 	rule(getting, Fix, VerbFirst, "get")
+	rule(stopping, Fix, VerbFirst, "stop, prevent, keep")
+	rule(breaking, Plan, VerbFirst, "break")
+	rule(inventing, Explain, Question, "who")
 	return p.sorted()
 })
 
@@ -92,7 +102,7 @@ var things = lazy.Value(func() map[string]Verb {
 	for v, words := range map[Verb]string{
 		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary agenda",
 		Analyze:   "review analysis assessment evaluation comparison audit feedback critique diagnosis opinion",
-		Explain:   "explanation overview introduction walk-through walkthrough primer description tour",
+		Explain:   "gist rundown explanation overview introduction walk-through walkthrough primer description tour",
 		Transform: "summary translation paraphrase rewrite refactor recap tl;dr",
 		Decide:    "recommendation",
 	} {
@@ -140,7 +150,7 @@ var symptoms = lazy.Value(func() phrases[bool] {
 		does not work/start/load/open/compile/build/run/connect/rise/show/respond/save, do not work, do/does nothing,
 		not working, is/are not working, isn't/aren't working, not loading, is/are not loading, isn't loading, stopped working, stops working, is down, are down,
 		returns/return/gives/throws/shows/says/prints/reports/exits/raises, leaks, leaking, so slow, is slow, too slow, very slow, is so/too/very slow, times out, timing out,
-		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, stuck at, is stuck, keeps crashing/restarting/disconnecting,
+		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, is/are red, stuck at, is stuck, keeps crashing/restarting/disconnecting,
 		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses`)
 	return p.sorted()
 })

@@ -27,6 +27,8 @@ const (
 	date              // a day, a month, a number
 	place             // a name or a system
 	manner            // a tone, a style
+	number            // a number
+	mail              // always, but the object is something sent
 	written           // always, but the object is something written
 	some              // an occasion such as work or school
 )
@@ -50,8 +52,8 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 	only := func(v Verb, s Slot, list string) { add(v, marker{slot: s, keep: true, only: true}, list) }
 	cond := func(v Verb, s Slot, c condition, list string) { add(v, marker{slot: s, when: c}, list) }
 
-	only(Explain, Depth, `in detail, in great detail, in full detail, in depth, in-depth, briefly, in brief, at a high level, step by step, simply,
-		thoroughly, in a nutshell, line by line, in simple/plain/easy/layman's words/terms/language/english, in one sentence, in short, in a few words, shortly`)
+	only(Explain, Depth, `in detail, in great/full/more/some detail, in full detail, in depth, in-depth, briefly, in brief, at a high level, step by step, simply,
+		thoroughly, concisely, in a nutshell, line by line, in simple/plain/easy/layman's words/terms/language/english, in one sentence, in short, in a few words, shortly`)
 	only(Explain, Audience, "like i'm/im/i five/5, like i am five/5")
 	link(Explain, Depth, "in #, in at most, in under, including")
 	keep(Explain, Audience, "as if i/i'm/i'd")
@@ -59,20 +61,24 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 	cond(Explain, Context, some, "for")
 	keep(Explain, Context, "because, so that, so i/we/he/she/they, before i/we, since i/we")
 	cond(Explain, Context, place, "in")
+	cond(Explain, "", manner, "in a/an")
 	head(Explain, Context, "i, i'm, i've, we, we're, my, our, as i/we")
 
 	link(Create, Topic, "about, regarding, covering, concerning, focused on, focusing on, related to, on the topic/subject of")
+	cond(Create, Audience, person, "for, to, aimed at, targeted at, intended for")
+	cond(Create, Audience, mail, "to")
 	cond(Create, Topic, written, "on, of, to")
 	cond(Create, Topic, thing, "for")
-	cond(Create, Audience, person, "for, to, aimed at, targeted at, intended for")
-	keep(Create, Constraints, `without, using, no more/less/longer/fewer than, not more/longer than, at least/most, max, maximum, under #, in under, up to #, less/fewer/more than #,
+	keep(Create, Constraints, `without, using, no more/less/longer/fewer than, not more/longer than, at least/most, max, maximum, under #, in under, up to #, less/fewer/more/older/newer/larger/smaller than #,
 		about #, around #, must, limited to, with at most/least, it must/should/has/needs, they must/should, within #`)
 	head(Create, Constraints, `no, don't, do not, dont, never, keep it, make sure, ensure, be sure, limit, only, use, avoid, it must/should/has/can/cannot, each, with no, but no/not, include, should include, must, #, final, be`)
 	cond(Create, Style, manner, "in a/an, in, with a/an")
 
-	link(Transform, TargetForm, "into, to, as, so that, sound, look, down to, so it, in #")
+	link(Transform, TargetForm, "into, to, to use, as, so that, sound, look, down to, so it, so it's, so they, using")
+	cond(Transform, TargetForm, number, "in")
 	cond(Transform, TargetForm, manner, "in")
 	keep(Transform, Constraints, "without, preserving, keeping, while keeping/preserving, maintaining")
+	only(Transform, Constraints, "concisely")
 	link(Transform, "", "across, throughout")
 	head(Transform, Constraints, `keep, but keep/leave/preserve/do/don't, preserve, maintain, don't, do not, dont, never, same, the same, with the same, no, make sure, avoid, leave, only, and keep, use, it must/should, must, at most, max`)
 	link(Transform, "", "from")
@@ -125,7 +131,7 @@ var labels = map[string][]Slot{
 var persons = set(`beginner beginners novice novices expert experts layperson laypeople person people someone somebody everyone anybody newcomer newcomers
 	team teams boss manager managers management executives executive ceo cto board stakeholders stakeholder investors investor customers customer clients users
 	developers developer engineers engineer programmers analysts designers students student pupils kids kid children child toddlers baby graders grader class teens teenagers
-	adults parents parent mother mom father dad daughter son brother sister wife husband partner grandmother grandma grandfather grandpa friend friends family families
+	adults adult teenager niece nephew parents parent mother mom father dad daughter son brother sister wife husband partner grandmother grandma grandfather grandpa friend friends family families
 	colleagues colleague coworkers staff employees recruiters recruiter hiring landlord neighbor neighbors teacher teachers readers reader audience visitors guests members
 	nurses nurse doctors doctor patients patient lawyers lawyer officer officers office me us him old non-developers non-engineers non-technical owners tourists interns intern juniors seniors leadership department`)
 
@@ -140,7 +146,9 @@ var systems = set(`mac macos windows linux ubuntu ios android docker production 
 var writings = set(`report essay post article talk paper deck note notes guide speech email letter story poem presentation book chapter brief tutorial memo blog bio
 	thread invitation document page quiz account tweet newsletter song slide slides one-pager overview summary piece lecture lesson paragraph text`)
 
-var manners = set("tone style voice way manner register language terms words format english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
+var mails = set("email mail letter note message memo reply postcard response")
+
+var manners = set("tone style voice way manner register language terms words format points bullets prose english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
 
 // follows reports whether what begins at a token meets the condition.
 func (c *compiler) follows(cond condition, i, end int, object string) bool {
@@ -156,6 +164,10 @@ func (c *compiler) follows(cond condition, i, end int, object string) bool {
 		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems())
 	case manner:
 		return c.ahead(i, end, 4, manners())
+	case number:
+		return i < end && c.tokens[i].kind == word && isNumber(c.tokens[i].low)
+	case mail:
+		return mails()[object]
 	case written:
 		return writings()[object]
 	case some:
