@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+func TestTitle(t *testing.T) {
+	for s, want := range map[Section]string{
+		SectionGoal: "1. Current Goal", SectionQuestions: "7. Open Questions", SectionHeader: "Header", "weather": "weather",
+	} {
+		if got := s.Title(); got != want {
+			t.Errorf("the title of %q is %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestFilename(t *testing.T) {
 	for _, tt := range []struct {
 		name                            string

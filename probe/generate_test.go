@@ -197,6 +197,54 @@ func TestQuestionsAvoidTheAnswer(t *testing.T) {
 	}
 }
 
+// A question that answers another is asked without what it is about. A probe that is
+// still answered is dropped, and no other question changes.
+func TestSilence(t *testing.T) {
+	about := func(keyword, question, about string) candidate {
+		plain := strings.ReplaceAll(question, "~", "")
+		p := ask(Decision, keyword)
+		p.Question = strings.ReplaceAll(question, "~", about)
+		return candidate{Probe: p, plain: plain}
+	}
+	for _, tt := range []struct {
+		name string
+		list []candidate
+		want []string
+	}{
+		{"none answers another", []candidate{
+			about("redis", "What about ~?", "speed"), about("kafka", "Which of ~?", "queues"),
+		}, []string{"What about speed?", "Which of queues?"}},
+		{"the last answers the first", []candidate{
+			about("redis", "What about ~?", "speed"), about("kafka", "Which of ~?", "queues"), about("nginx", "Who saw ~?", "redis"),
+		}, []string{"What about speed?", "Which of queues?", "Who saw ?"}},
+		{"the first answers the last", []candidate{
+			about("redis", "~, what of it?", "nginx"), about("kafka", "Which of ~?", "queues"), about("nginx", "Who saw ~?", "rain"),
+		}, []string{", what of it?", "Which of queues?", "Who saw rain?"}},
+		{"one in the middle begins with the answer", []candidate{
+			about("redis", "What about ~?", "speed"), about("kafka", "~: which?", "redis"), about("nginx", "Who saw ~?", "rain"),
+		}, []string{"What about speed?", ": which?", "Who saw rain?"}},
+		{"one in the middle ends with the answer", []candidate{
+			about("redis", "What about ~?", "speed"), about("kafka", "Which is ~", "redis"), about("nginx", "~ by whom?", "rain"),
+		}, []string{"What about speed?", "Which is ", "rain by whom?"}},
+		{"two that follow each other answer together", []candidate{
+			about("blue-green", "What is ~", "blue"), about("kafka", "~ is what?", "green"), about("nginx", "Who saw ~?", "rain"),
+		}, []string{"What is ", " is what?", "Who saw rain?"}},
+		{"a question that answers without what it is about", []candidate{
+			about("redis", "What about ~?", "speed"), about("saw", "Which of ~?", "queues"), about("nginx", "Who saw ~?", "rain"),
+		}, []string{"What about speed?", "Who saw ?"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, c := range silence(tt.list) {
+				got = append(got, c.Question)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("questions (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 func TestFigure(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

@@ -28,6 +28,14 @@ func TestWords(t *testing.T) {
 		{"underlines at the ends are marks", "__init__ _so_", "init so"},
 		{"numbers with underlines", "1_000_000", "1000000"},
 		{"escapes of line feeds are no letters", `one\ntwo\tthree`, "one two three"},
+		{"full-width capitals and marks", "ＡＢ，ＺＤ／ｚ＠ａ", "ab zd z a"},
+		{"half-width Katakana has a word for each character", "ｱｲ", "ｱ ｲ"},
+		{"ligatures are their letters", "oﬀ oﬃce waﬄe ﬂat", "off office waffle flat"},
+		{"pictures part words", "one😀two", "one two"},
+		{"marks alone are no words", "__ _ -- ./", ""},
+		{"a short version, and what looks like one", "v1.2 v12 v12a v1-2 va.b", "1.2 v12 v12a v1 2 va b"},
+		{"percent by itself", "a percent of 90, percent", "a percent of 90 percent"},
+		{"short words and those with digits keep their s", "bus yes h4ss 8s as7s keys", "bus yes h4ss 8 s as7s key"},
 		{"Chinese has a word for each character", "使用缓存v2", "使 用 缓 存 v2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,6 +101,7 @@ func TestGradeFindsKeywords(t *testing.T) {
 		{"a path", ask(FilePath, "./a/b.go"), "see a/b.go.", Window},
 		{"an absolute path for a relative one", ask(FilePath, "a/b.go"), "/home/me/a/b.go:12: bad", Window},
 		{"a relative path for an absolute one", ask(FilePath, "/home/me/a/b.go"), "a/b.go", Window},
+		{"a path with other hyphens and tildes", ask(FilePath, "my-app~1/a.go"), "my‐app～1/a.go my−app~1", Window},
 		{"another path that ends alike", ask(FilePath, "a/b.go"), "c/b.go", Lost},
 		{"a longer name", ask(FilePath, "a/b.go"), "a/b.go.orig and a/b.gob and aa/b.go", Lost},
 		{"the names of a path apart", ask(FilePath, "a/b.go"), "a, b.go", Lost},
@@ -146,8 +155,13 @@ func TestGradeReports(t *testing.T) {
 	if d := cmp.Diff([]string{"3", "4"}, failed); d != "" {
 		t.Errorf("failed (-want +got):\n%s", d)
 	}
-	if r, ok := got.Result("4"); !ok || r.Place != Recall {
-		t.Errorf("Result(4) = %v, %t", r, ok)
+	for i, id := range []string{"1", "2", "3", "4"} {
+		if r, ok := got.Result(id); !ok || r.Place != want.Results[i].Place {
+			t.Errorf("Result(%s) = %v, %t", id, r, ok)
+		}
+	}
+	if r, ok := got.Result("5"); ok || r.Place != "" {
+		t.Errorf("Result(5) = %v, %t, want none", r, ok)
 	}
 	if got, want := got.Lost(), 1; got != want {
 		t.Errorf("Lost() = %d, want %d", got, want)

@@ -89,6 +89,29 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// Where a picture comes from is what its source says, and nothing else that stands
+// beside it. A source that says one thing twice is kept as it is.
+func TestDecodeMediaBySource(t *testing.T) {
+	const note = `"note":{"media_type":"text/plain","data":"n","url":"n"}`
+	const twice = `{"type":"image","source":{"type":"url","url":"u","url":"v"}}`
+	for image, want := range map[string]transcript.Part{
+		`{"type":"image",` + note + `,"source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`: transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"},
+		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"},` + note + `}`: transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"},
+		`{"type":"image","source":{"type":"file","file_id":"f","data":["A"],"url":"u"}}`:                  transcript.Media{Kind: "image", URL: "u"},
+		`{"type":"image","source":"u"}`: transcript.Media{Kind: "image"},
+		twice:                           transcript.Opaque{Type: "image", Raw: []byte(twice)},
+	} {
+		if m, ok := want.(transcript.Media); ok {
+			m.Raw = []byte(image)
+			want = m
+		}
+		s := decode(t, `{"model":"claude-opus-4-8","messages":[{"role":"user","content":[`+image+`]}]}`)
+		if diff := cmp.Diff([]transcript.Part{want}, s.Messages[0].Parts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", image, diff)
+		}
+	}
+}
+
 func TestSessionID(t *testing.T) {
 	id := func(name, data string) transcript.SessionID {
 		s, err := Format{}.Decode(name, []byte(data))

@@ -160,12 +160,34 @@ func TestVersionOf(t *testing.T) {
 		{"vertex/claude-haiku-5-5@20261001", version{"haiku", 5, 5}, true},
 		{"claude-2.1", version{"", 2, 1}, true},
 		{"claude-next", version{"next", 0, 0}, false},
+		{"claude-aria-4-8", version{"aria", 4, 8}, true},
+		{"claude-zeta-4-8", version{"zeta", 4, 8}, true},
+		{"claude-20261001-opus-4-8", version{"opus", 4, 8}, true},
+		{"claude-{preview}-opus-4-8", version{"opus", 4, 8}, true},
+		{"claude-opus-10-99", version{"opus", 10, 99}, true},
+		{"claude-opus-100-8", version{"opus", 8, 0}, true},
+		{"claude-opus-4-20261001-8", version{"opus", 4, 0}, true},
+		{"claude-opus-4-8-1", version{"opus", 4, 8}, true},
+		{"claude-x1-4-8", version{"x1", 4, 8}, true},
+		{"claude-+1-4-8", version{"", 4, 8}, true},
 		{"gpt-5", version{}, false},
 		{"", version{}, false},
 	} {
 		got, ok := versionOf(tt.model)
 		if got != tt.want || ok != tt.ok {
 			t.Errorf("versionOf(%q) = %v, %v, want %v, %v", tt.model, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestWhichModelsTakeSystemMessages(t *testing.T) {
+	for model, want := range map[string]bool{
+		"claude-opus-4-7": false, "claude-opus-4-8": true, "claude-opus-4-9": true, "claude-opus-3-9": false,
+		"claude-sonnet-4-8": false, "claude-sonnet-4-9": false, "claude-sonnet-5-0": true, "claude-haiku-5": true, "claude-opus-6-1": true,
+	} {
+		v, _ := versionOf(model)
+		if got := v.systemMessages(); got != want {
+			t.Errorf("%s: %v, want %v", model, got, want)
 		}
 	}
 }

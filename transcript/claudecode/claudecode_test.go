@@ -110,6 +110,12 @@ func samples() map[string][]byte {
 		f.row("user", "u6", "a3", `"and the roof?"`, "")
 		f.row("assistant", "a4", "u6", `m4 {"type":"text","text":"green"}`, "")
 	})
+	add("a row with two calls, and one with both results", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1")+","+use("t2"), "")
+		f.row("user", "r1", "a1", strings.TrimSuffix(res("t1"), "]")+","+strings.TrimPrefix(res("t2"), "["), "")
+		f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
+	})
 	add("an interrupted call and a pending one", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
@@ -149,12 +155,13 @@ func words(msgs []transcript.Message) string {
 func TestDecode(t *testing.T) {
 	all := samples()
 	for name, want := range map[string]string{
-		"plain":                                      "user: build <it> & é\nassistant: (hm) call t1\ntool: out of t1\nassistant: done\nuser: and now?\nassistant: that\n",
-		"parallel calls fork the tree":               "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
-		"results between the rows of a reply":        "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
-		"side rows, notes, a rewind and a sub-agent": "user: go\nassistant: right\n",
-		"a compaction cuts the tree":                 "user: so far: gone\nassistant: on\n",
-		"an interrupted call and a pending one":      "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
+		"plain":                                           "user: build <it> & é\nassistant: (hm) call t1\ntool: out of t1\nassistant: done\nuser: and now?\nassistant: that\n",
+		"parallel calls fork the tree":                    "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
+		"results between the rows of a reply":             "user: go\nassistant: call t1 call t2\ntool: out of t1\ntool: out of t2\nassistant: done\n",
+		"side rows, notes, a rewind and a sub-agent":      "user: go\nassistant: right\n",
+		"a compaction cuts the tree":                      "user: so far: gone\nassistant: on\n",
+		"a row with two calls, and one with both results": "user: go\nassistant: call t1 call t2\ntool: out of t1 out of t2\nassistant: done\n",
+		"an interrupted call and a pending one":           "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
 	} {
 		s, err := Format{}.Decode("x.jsonl", all[name])
 		if err != nil {
@@ -532,5 +539,41 @@ func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
 				t.Errorf("after %q, %q: the title is %q, want %q", own, said, s.Title, want)
 			}
 		}
+	}
+}
+
+// A title is one line of at most 80 characters.
+func TestTitleIsShort(t *testing.T) {
+	for n, want := range map[int]string{79: strings.Repeat("é", 79), 80: strings.Repeat("é", 80), 81: strings.Repeat("é", 79) + "…"} {
+		var f file
+		f.row("user", "u1", "", fmt.Sprintf("%q", strings.Repeat("é", n)+"\nand more"), "")
+		s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Title != want {
+			t.Errorf("of %d characters: the title is %q, want %q", n, s.Title, want)
+		}
+	}
+}
+
+// The results of calls stay with them over a compaction, also where one row has several.
+func TestKeptResultBringsItsCall(t *testing.T) {
+	var f file
+	f.row("user", "u1", "", `"go"`, "")
+	f.row("assistant", "a1", "u1", `m1 `+use("t1")+","+use("t2"), "")
+	f.row("user", "r2", "a1", res("t2"), "")
+	f.row("user", "r1", "r2", res("t1"), "")
+	f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
+	f.mark("b1", "a2", `"preservedMessages":{"anchorUuid":"u2","uuids":["r2","a2"]}`)
+	f.row("user", "u2", "b1", `"so far"`, `,"isCompactSummary":true`)
+	f.row("assistant", "a3", "a2", `m3 {"type":"text","text":"on"}`, "")
+	s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := words(s.Messages)
+	if want := "call t1 call t2\ntool: out of t2\ntool: out of t1\n"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
 	}
 }
