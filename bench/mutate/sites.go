@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -84,6 +85,14 @@ func (s *search) text(n ast.Node) string {
 	return string(s.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
 }
 
+// line returns the beginning of the line that a place is on.
+func (s *search) line(at token.Pos) string {
+	offset := s.set.Position(at).Offset
+	from := 1 + bytes.LastIndexByte(s.data[:offset], '\n')
+	rest, _, _ := bytes.Cut(s.data[from:], []byte("\n"))
+	return short(string(bytes.TrimSpace(rest)))
+}
+
 func (s *search) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
@@ -96,7 +105,7 @@ func (s *search) visit(n ast.Node) bool {
 		}
 	case *ast.Ident:
 		if n.Name == "true" || n.Name == "false" {
-			s.add(n.Pos(), n.End(), strconv.FormatBool(n.Name == "false"), n.Name+": the other")
+			s.add(n.Pos(), n.End(), strconv.FormatBool(n.Name == "false"), s.line(n.Pos())+": not "+n.Name)
 		}
 	case *ast.BlockStmt:
 		s.statements(n.List)
@@ -129,7 +138,7 @@ func (s *search) number(n *ast.BasicLit) {
 	if err != nil {
 		return
 	}
-	s.add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10), fmt.Sprintf("%s → %d", n.Value, v+1))
+	s.add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10), fmt.Sprintf("%s: %s → %d", s.line(n.Pos()), n.Value, v+1))
 }
 
 // statements leaves out calls, and assignments to what is there already.

@@ -201,7 +201,7 @@ func (d *demo) summary(ctx context.Context) error {
 		len(got.Summary.Files), len(got.Summary.Decisions), len(got.Summary.Errors))
 	p, least := r.Probes, probe.DefaultPolicy().Overall
 	d.check(p.Critical.Passed == p.Critical.Total && p.Critical.Total > 0, "the window answers %d of %d critical probes", p.Critical.Passed, p.Critical.Total)
-	d.check(p.Score >= least, "the window answers %d of %d probes", p.Passed, p.Total)
+	d.check(p.Score >= least, "the window answers %d of %d probes in all", p.Passed, p.Total)
 	d.check(p.Lost() == 0, "%d probes are not even one recall away", p.Lost())
 	d.tell("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
 	return nil
