@@ -101,6 +101,7 @@ const (
 	CellText    CellKind = "text"    // content of an artifact
 	CellSegment CellKind = "segment" // a piece of an assembled context, as it was handed out
 	CellQuery   CellKind = "query"   // what an assembled context was asked for
+	CellNames   CellKind = "names"   // hashes of the ids in a file that is followed
 )
 
 // An Edge says that a cell was made from another.
@@ -257,6 +258,10 @@ type Journal interface {
 
 // Finder finds blocks.
 type Finder interface {
+	// Block returns one block, or ErrNotFound. It does not tell whether the list that
+	// the block is of is whole: see Blocks.
+	Block(ctx context.Context, scope governance.Scope, ref Ref) (*Block, error)
+
 	// Find returns the blocks whose id begins with prefix, ordered by session
 	// and id, limit at most. Blocks that are off are among them.
 	Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]Ref, error)

@@ -196,6 +196,14 @@ func (g *guard) Statements(ctx context.Context, scope governance.Scope, id trans
 	return reading(g, scope, func() iter.Seq2[string, error] { return g.store.Statements(ctx, scope, id) })
 }
 
+// Block implements [store.Finder].
+func (g *guard) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (*store.Block, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Block(ctx, scope, ref)
+}
+
 // Find implements [store.Finder].
 func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
 	if err := g.may(scope, governance.Read); err != nil {

@@ -40,6 +40,7 @@ var demands = map[string]governance.Permission{
 	"Head": governance.Read, "Heads": governance.Read, "Blocks": governance.Read, "Items": governance.Read,
 	"Cells": governance.Read, "Sources": governance.Read, "Derived": governance.Read, "Brought": governance.Read,
 	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Candidates": governance.Read,
+	"Block":   governance.Read,
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
 	"Info": "", "Scopes": "", "Check": "", "Backup": "", "Close": "",

@@ -409,6 +409,19 @@ func (s *Store) Statements(ctx context.Context, scope governance.Scope, id trans
 	return snapshot(ctx, s, scope, id, func(se *session) []string { return slices.Clone(se.statements) })
 }
 
+// Block implements [store.Finder].
+func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+	err = s.read(ctx, scope, ref.Session, func(se *session) {
+		if has := se.blocks[ref.Block]; has != nil {
+			b = copyBlock(has)
+		}
+	})
+	if err == nil && b == nil {
+		err = fmt.Errorf("block %s of session %s: %w", ref.Block, ref.Session, store.ErrNotFound)
+	}
+	return b, err
+}
+
 // Find implements [store.Finder].
 func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
 	if err := ctx.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +13,30 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
+
+// Block implements [store.Finder].
+func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+	err = s.view(ctx, func(v view) error {
+		cells := make(map[transcript.BlockID][]store.CellID)
+		if err := v.each(collectCells(cells), selectCellsOfBlock, scope, ref.Session, ref.Block); err != nil {
+			return err
+		}
+		return v.each(func(rows *sql.Rows) error {
+			var err error
+			b, _, err = scanBlock(scope, ref.Session, rows, cells)
+			return err
+		}, selectBlock, scope, ref.Session, ref.Block)
+	})
+	if err == nil && b == nil {
+		err = fmt.Errorf("block %s of session %s: %w", ref.Block, ref.Session, store.ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
 
 // Find implements [store.Finder].
 func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {

@@ -222,8 +222,13 @@ const (
 	selectBlocks = `
 		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint
 		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
+	selectBlock = `
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint
+		FROM block WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	selectBlockCells = `
 		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY block_id, ord`
+	selectCellsOfBlock = `
+		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 ORDER BY ord`
 
 	selectSessionCells = `SELECT cell_id FROM session_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY cell_id`
 

@@ -605,6 +605,9 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 			t.Errorf("%d: Candidates of scope %q = %v, %v; want 1", i, name, got, err)
 		}
 		ref := store.Ref{Session: transcript.SessionID(name), Block: transcript.BlockID(name + "!b1")}
+		if b, err := s.Block(t.Context(), scope, ref); err != nil || b.ID != ref.Block {
+			t.Errorf("Block of %q = %v, %v", ref, b, err)
+		}
 		if got, err := s.Find(t.Context(), scope, name+"!b1", 9); err != nil || len(got) != 1 || got[0] != ref {
 			t.Errorf("Find of %q = %q, %v; want %q", name+"!b1", got, err, ref)
 		}
@@ -646,6 +649,9 @@ func scopesAreIsolated(t *testing.T, s store.Store) {
 	if edges, err := s.Sources(t.Context(), other, "xstub"); len(edges) != 0 || err != nil {
 		t.Errorf("Sources in another scope = %v, %v; want none", edges, err)
 	}
+	if b, err := s.Block(t.Context(), other, store.Ref{Session: "s", Block: "xb1"}); b != nil || !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Block in another scope = %v, %v; want ErrNotFound", b, err)
+	}
 	if refs, err := s.Find(t.Context(), other, "x", 9); len(refs) != 0 || err != nil {
 		t.Errorf("Find in another scope = %v, %v; want none", refs, err)
 	}
@@ -681,6 +687,19 @@ func find(t *testing.T, s store.Store) {
 			newBlock("ab01", 1), off, newBlock("abc0", 3), newBlock("b000", 2), newBlock("ab\xff\xff", 9), newBlock("AB01", 10),
 		}
 		apply(t, s, scope, id, 0, c)
+	}
+	blocks, err := collect(s.Blocks(t.Context(), scope, "t"))
+	if err != nil || len(blocks) != 6 {
+		t.Fatalf("Blocks = %v, %v; want 6", blocks, err)
+	}
+	for _, want := range blocks {
+		got, err := s.Block(t.Context(), scope, store.Ref{Session: "t", Block: want.ID})
+		equal(t, fmt.Sprintf("block %q, read with the error %v", want.ID, err), got, want)
+	}
+	for _, ref := range []store.Ref{{Session: "t", Block: "ab"}, {Session: "none", Block: "ab01"}} {
+		if got, err := s.Block(t.Context(), scope, ref); got != nil || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Block of %q = %v, %v; want ErrNotFound", ref, got, err)
+		}
 	}
 	for _, tt := range []struct {
 		prefix string
@@ -984,6 +1003,10 @@ func contextDone(t *testing.T, s store.Store) {
 		},
 		"Sources": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
 			_, err := s.Sources(ctx, sc, "xstub")
+			return err
+		},
+		"Block": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
+			_, err := s.Block(ctx, sc, store.Ref{Session: "s", Block: "xb1"})
 			return err
 		},
 		"Find": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
