@@ -141,11 +141,15 @@ func (e *Engine) importOver(ctx context.Context, scope governance.Scope, req *Im
 	if err != nil {
 		return nil, err
 	}
+	if old != nil && old.begin != nil && !m.onlyGrew(old) {
+		return nil, errWhole
+	}
 	if old != nil && (m.shorter || cutOff(old.session.Bytes(), req.Data)) && !req.Rewind {
 		return nil, &ShorterError{Session: s.ID, Known: old.session.Count(), Has: s.Count(), KnownBytes: old.head.Bytes, Bytes: int64(len(req.Data))}
 	}
 	res.Encoding, res.Tokens, res.Added = m.meter.counter.Encoding(), m.tokens, m.added
-	res.Blocks, res.Earlier = len(m.blocks)-m.now, m.now
+	res.Blocks, res.Earlier = m.begin.blocks+len(m.blocks)-m.now, m.begin.trail.Earlier+m.now
+	res.Messages, res.Bytes = m.begin.messages+res.Messages, int(m.begin.trail.From)+res.Bytes
 	res.Changed = true
 	if req.DryRun {
 		return res, nil
@@ -229,6 +233,7 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 	if c.Items == nil {
 		c.Items = []store.CellID{}
 	}
+	c.ItemsFrom += m.begin.trail.Pieces
 	ofItem := make([]store.CellID, len(owner))
 	for item, piece := range owner {
 		ofItem[item] = items[piece]
@@ -255,6 +260,12 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 		}
 		what.Critical = was.Critical
 	}
+	var names []store.Cell
+	var err error
+	if what.Trail, names, err = e.trail(s, req.Data, m, owner, items); err != nil {
+		return nil, err
+	}
+	c.Cells = append(c.Cells, names...)
 	body, err := json.Marshal(what)
 	if err != nil {
 		return nil, err
@@ -266,15 +277,15 @@ func (e *Engine) importChange(ctx context.Context, scope governance.Scope, req *
 	c.Cells = append(c.Cells, cell)
 	c.Head = store.Head{
 		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.counter.Encoding(), About: cell.ID,
-		Messages: len(s.Messages), Blocks: len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
-		Bytes: int64(len(req.Data)), Created: created, Updated: e.now(),
+		Messages: m.begin.messages + len(s.Messages), Blocks: m.begin.blocks + len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
+		Bytes: m.begin.trail.From + int64(len(req.Data)), Created: created, Updated: e.now(),
 	}
 	if old != nil && !m.resets {
 		c.Head.Summary = old.head.Summary
 	}
 	data := imported{
-		Bytes: len(req.Data), Messages: len(s.Messages), Blocks: len(m.blocks) - m.now, Earlier: m.now, Added: m.added,
-		Off: len(m.off), Tokens: m.tokens, Warnings: len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
+		Bytes: int(c.Head.Bytes), Messages: c.Head.Messages, Blocks: c.Head.Blocks, Earlier: m.begin.trail.Earlier + m.now, Added: m.added,
+		Off: len(m.off), Tokens: m.tokens, Warnings: m.begin.trail.Warnings + len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
 	}
 	if len(m.cooled) > 0 {
 		data.Compacted = &compacted{Actor: clientOf(s), Rule: byClient, Windows: len(s.Earlier), Blocks: m.cooled}

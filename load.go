@@ -31,6 +31,7 @@ type held struct {
 
 	unrecorded []unrecorded // blocks of earlier windows that the store does not have
 	apart      bool         // read as it was when it was stored, see claudecode.Format
+	begin      *beginning   // what is before a session of which only the end is held, or nil
 }
 
 // outdated reports whether the session was stored when less was read in its file.
@@ -53,7 +54,8 @@ type about struct {
 	Project string `json:"project,omitempty"`
 	Name    string `json:"name,omitempty"` // of the file it was imported from
 
-	Critical bool `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
+	Critical bool   `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
+	Trail    *trail `json:"trail,omitempty"`    // how far the file was read
 }
 
 // about returns what the about cell of a session holds.

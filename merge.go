@@ -2,6 +2,7 @@ package carrel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -28,6 +29,7 @@ type merge struct {
 	added   int
 	resets  bool // the summary is of blocks that are no longer there
 	shorter bool // nothing is new, and something is missing
+	begin   beginning
 }
 
 // merge matches the blocks of a session with those stored: a block with the same bytes
@@ -38,6 +40,12 @@ func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcrip
 	encoding := ""
 	if old != nil {
 		encoding = old.head.Encoding
+		if old.begin != nil {
+			m.begin = *old.begin
+		}
+	}
+	for i := range m.blocks {
+		m.blocks[i].Turn += m.begin.blocks
 	}
 	var err error
 	if m.meter, err = e.meterFor(s, encoding); err != nil {
@@ -51,6 +59,9 @@ func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcrip
 	m.leave(reg)
 	e.measure(ctx, m)
 	m.window = m.meter.fixed(s)
+	if old != nil && old.begin != nil {
+		m.tokens, m.window = old.ahead()
+	}
 	if old != nil && old.summary != nil {
 		if m.resets = !m.covered(old, reg); m.resets {
 			m.reset(old)
@@ -63,6 +74,23 @@ func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcrip
 		m.window += m.rows[i].Window
 	}
 	return m, nil
+}
+
+// ahead returns what of a session costs that is before the end that is held: all tokens,
+// and those in the window, with all that the window has besides blocks.
+func (h *held) ahead() (tokens, window token.Count) {
+	tokens, window = h.head.Tokens, h.head.Window
+	for i := range h.rows {
+		tokens, window = tokens-h.rows[i].Tokens, window-h.rows[i].Window
+	}
+	return tokens, window
+}
+
+// onlyGrew reports whether the blocks that are known are the first of a merge, as they
+// were or with more in the last.
+func (m *merge) onlyGrew(old *held) bool {
+	return !m.shorter && len(m.off)+len(m.cooled)+len(m.revived) == 0 && len(m.rows) >= len(old.rows) &&
+		slices.EqualFunc(m.rows[:len(old.rows)], old.rows, func(is, was store.Block) bool { return is.ID == was.ID })
 }
 
 func newMerge(s *transcript.Session) *merge {

@@ -89,6 +89,7 @@ var spellings = map[string]spelling{
 	"As":       {internal, internal},
 	"Bind":     {internal, internal},
 	"Check":    {internal, internal}, // it is of all scopes: "store check"
+	"Follow":   {internal, internal}, // it is an import of a file of this machine, which hooks make
 	"Policy":   {internal, internal},
 	"Resident": {internal, internal},
 }

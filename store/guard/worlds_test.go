@@ -1,10 +1,12 @@
 package guard_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -176,7 +178,7 @@ func (p *prober) arguments(job string) []reflect.Value {
 func (p *prober) fields(v reflect.Value) {
 	for f, field := range v.Fields() {
 		switch f.Name {
-		case "Content", "Query", "ID", "Class", "Text", "Data", "Messages", "Budget", "Session", "Block", "Blocks", "IDs", "Manifest":
+		case "Content", "Query", "ID", "Class", "Text", "Data", "Messages", "Budget", "Session", "Block", "Blocks", "IDs", "Manifest", "File", "Size":
 			if p.rng.IntN(8) > 0 {
 				p.set(field, f.Name)
 			}
@@ -205,6 +207,8 @@ func (p *prober) set(v reflect.Value, name string) {
 		n := int64(p.rng.IntN(4))
 		if name == "Budget" || name == "Target" || name == "Share" {
 			n = int64(2000 + p.rng.IntN(4000))
+		} else if name == "Size" {
+			n = 1 << 20
 		}
 		v.SetInt(n)
 	case reflect.Slice:
@@ -218,6 +222,10 @@ func (p *prober) set(v reflect.Value, name string) {
 			for i := range v.Len() {
 				p.set(v.Index(i), name)
 			}
+		}
+	case reflect.Interface:
+		if v.Type() == reflect.TypeFor[io.ReaderAt]() {
+			v.Set(reflect.ValueOf(bytes.NewReader(pick(p, p.data))))
 		}
 	case reflect.Pointer:
 		if v.Type().Elem().Kind() != reflect.Struct {
