@@ -123,21 +123,19 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	if err != nil {
 		return err
 	}
-	file, err := os.Stat(b.Transcript)
+	file, err := os.Open(b.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was said yet
 	}
 	if err != nil {
 		return err
 	}
-	if head != nil && head.Bytes >= file.Size() {
-		return nil
-	}
-	data, err := os.ReadFile(b.Transcript)
-	if err != nil {
+	defer file.Close()
+	fi, err := file.Stat()
+	if err != nil || head != nil && head.Bytes >= fi.Size() {
 		return err
 	}
-	in, err := o.Import(ctx, o.scope, &carrel.ImportRequest{Name: filepath.Base(b.Transcript), Format: "claudecode", Data: data})
+	in, err := o.Follow(ctx, o.scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: "claudecode", File: file, Size: fi.Size()})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
 		return nil // it has begun just now
 	}

@@ -49,11 +49,11 @@ func (e *engine) open(ctx context.Context) (hook.Engine, func() error, error) {
 	return e, func() error { e.closed++; return e.do(context.Background(), "close") }, nil
 }
 
-func (e *engine) Import(ctx context.Context, _ governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error) {
+func (e *engine) Follow(ctx context.Context, _ governance.Scope, req *carrel.FollowRequest) (*carrel.ImportResult, error) {
 	if err := e.do(ctx, "import"); err != nil {
 		return nil, err
 	}
-	e.imports = append(e.imports, fmt.Sprintf("%s %s %d", req.Format, req.Name, len(req.Data)))
+	e.imports = append(e.imports, fmt.Sprintf("%s %s %d", req.Format, req.Name, req.Size))
 	return &carrel.ImportResult{Session: "s1"}, nil
 }
 

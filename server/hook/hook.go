@@ -76,7 +76,7 @@ type Dialect interface {
 
 // An Engine is what hooks ask of a [carrel.Engine].
 type Engine interface {
-	Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error)
+	Follow(ctx context.Context, scope governance.Scope, req *carrel.FollowRequest) (*carrel.ImportResult, error)
 	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
 	Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel"
 )
 
-// follow imports the conversation as it is now. If more of it is known already, that is
+// follow stores what is new in the conversation. If more of it is known already, that is
 // what counts. If the agent waits, and the conversation is long, it does nothing and
 // returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
@@ -22,11 +22,12 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 			return nil, err
 		}
 	}
-	data, err := read(e.Transcript, -1)
+	f, size, err := openFile(e.Transcript)
 	if err != nil {
 		return nil, err
 	}
-	in, err := r.engine.Import(ctx, r.o.Scope, &carrel.ImportRequest{Name: filepath.Base(e.Transcript), Format: e.Format, Data: data})
+	defer f.Close()
+	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: f, Size: size})
 	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
 		r.o.Note(err)
 		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil
@@ -148,26 +149,36 @@ func (o *Output) whole() (string, error) {
 	return string(data), err
 }
 
-// read returns the content of an ordinary file, which must have the given size unless
-// that is below 0.
+// read returns the content of an ordinary file, which must have the given size.
 func read(path string, size int64) ([]byte, error) {
-	f, err := open(path)
+	f, has, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if has != size {
+		return nil, fmt.Errorf("%s has %d bytes, not %d", path, has, size)
+	}
+	return io.ReadAll(io.LimitReader(f, size))
+}
+
+// openFile opens an ordinary file that an event names, and returns its size.
+func openFile(path string) (*os.File, int64, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, 0, err
+	}
 	fi, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
 	case !fi.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file", path)
-	case size >= 0 && fi.Size() != size:
-		return nil, fmt.Errorf("%s has %d bytes, not %d", path, fi.Size(), size)
+		err = fmt.Errorf("%s is no file", path)
 	case fi.Size() > mostFile:
-		return nil, fmt.Errorf("%s has more than %d bytes", path, mostFile)
+		err = fmt.Errorf("%s has more than %d bytes", path, mostFile)
+	default:
+		return f, fi.Size(), nil
 	}
-	return io.ReadAll(io.LimitReader(f, fi.Size()))
+	return nil, 0, errors.Join(err, f.Close())
 }
 
 // open opens a file that an event names.
