@@ -30,9 +30,10 @@ type FollowRequest struct {
 // Follow stores what is new in a file, exactly as an [Engine.Import] of the whole file
 // would, and with the same errors. Of a file that has only grown at its end it reads a
 // piece of its beginning, its last block as it was stored and what is behind that: so
-// the cost does not grow with the file. It reads all of a file that is not known, was
-// changed before its end, goes back to an older message, was compacted, or has a last
-// line that has not ended.
+// the cost does not grow with the file. It reads all of a file that is not known, goes
+// back to an older message, was compacted, or has a last line that has not ended; and of
+// one whose first bytes or last block are not as they were. What was rewritten in between
+// without a change of length is noticed by the next import of all of it.
 //
 // Where it read no more than the end, the result lists the branches of that alone.
 func (e *Engine) Follow(ctx context.Context, scope governance.Scope, req *FollowRequest) (_ *ImportResult, err error) {

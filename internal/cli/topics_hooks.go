@@ -12,7 +12,7 @@ along.
   SessionStart       after a compaction, says it again to the agent that goes on;
                      otherwise only how to recall
   UserPromptSubmit, Stop, PostCompact, SessionEnd
-                     import the conversation as it has grown; Stop, which the
+                     import what is new in the conversation; Stop, which the
                      agent waits for, only below 1 MiB
 
 What an agent sends becomes smaller in three ways: a hook shortens a large result

@@ -34,6 +34,10 @@
 // meanwhile only while it is short; a long one is imported by the events that an agent
 // does not wait for, and around a compaction, when the whole of it is needed.
 //
+// Nor do the other events: the store remembers how far the conversation was read, and
+// what is new is read from there on ([carrel.Engine.Follow]). All of it is read the first
+// time, after a compaction, and when the person went back to an older message.
+//
 // # Determinism
 //
 // Equal events over equal stores give equal bytes: an output that is in the stash

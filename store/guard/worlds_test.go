@@ -205,9 +205,10 @@ func (p *prober) set(v reflect.Value, name string) {
 		v.SetBool(p.rng.IntN(2) == 0)
 	case reflect.Int, reflect.Int64, reflect.Int32:
 		n := int64(p.rng.IntN(4))
-		if name == "Budget" || name == "Target" || name == "Share" {
+		switch name {
+		case "Budget", "Target", "Share":
 			n = int64(2000 + p.rng.IntN(4000))
-		} else if name == "Size" {
+		case "Size":
 			n = 1 << 20
 		}
 		v.SetInt(n)
