@@ -46,6 +46,9 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if a := (act{opener: opener{form: Statement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
 		return a, true
 	}
+	if stem, ok := c.gerund(at); n == 0 && ok {
+		o, n = openers().at(respelled(rest, stem))
+	}
 	if n == 0 && start {
 		a.reads = rest[0].low
 		a.as = nearest(a.reads)
@@ -66,6 +69,26 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	}
 	a.body = min(a.body, end)
 	return a, true
+}
+
+// gerund returns the verb of a gerund behind words that ask for one: "would you
+// mind checking".
+func (c *compiler) gerund(at int) (string, bool) {
+	w := c.tokens[at].low
+	stem, ok := strings.CutSuffix(w, "ing")
+	if !ok || len(stem) < 3 || !c.is(at-1, "mind", "help", "with") {
+		return "", false
+	}
+	undoubled := stem
+	if n := len(stem); stem[n-1] == stem[n-2] {
+		undoubled = stem[:n-1]
+	}
+	for _, v := range []string{stem, stem + "e", undoubled} {
+		if o, n := openers().at([]token{{kind: word, low: v}}); n == 1 && o.form == VerbFirst {
+			return v, true
+		}
+	}
+	return "", false
 }
 
 // american returns tokens of which the first is spelled in the American way.
@@ -176,7 +199,8 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners()[c.tokens[a.body].low] {
 			a.body++
 		}
-		if c.is(a.body, "my", "our") || c.findSymptom(a.body, end) < end {
+		denied := c.is(a.at+1, "isn't", "aren't", "doesn't", "don't", "won't", "can't") && c.is(a.body, "this", "it", "that")
+		if denied || c.is(a.body, "my", "our") || c.findSymptom(a.body, end) < end {
 			a.verb = Fix
 		}
 	case getting:
@@ -186,7 +210,8 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case stopping:
 		return c.hasObject(a.body, end) && c.stopped(a.body, end) < end
 	case breaking:
-		return c.hasObject(a.body, end) && c.anyOf(a.body, end, "down") < end
+		into := c.anyOf(a.body, end, "into")
+		return c.hasObject(a.body, end) && (c.anyOf(a.body, end, "down") < end || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
 	case inventing:
 		a.body++
 		return a.body < end
@@ -196,6 +221,14 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			c.resolveHow(a, end)
 		case a.verb == Explain && a.form == Question && c.is(a.at, "what"):
 			c.resolveWhat(a, end)
+		case a.verb == Decide && c.is(a.at, "which") && a.form == Question && a.body < end:
+			c.resolveWhich(a, end)
+		case a.verb == Transform && c.is(a.at, "set") && c.anyOf(a.body, end, "to") == end:
+			a.verb = Create
+		case a.verb == Explain && a.form == Question && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
+			a.body = a.at // the whole question: its first words say what is asked for
+		case a.verb == Explain && c.is(a.at, "how") && c.anyOf(a.body, end, "compare") < end:
+			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "how") && c.is(a.body, "my", "this", "our") && c.is(end-1, "look", "sound", "read"):
 			a.verb = Analyze
 		case a.verb == Fix && c.prose(a.body, end):
@@ -228,6 +261,8 @@ func (c *compiler) resolveMake(a *act, end int) {
 	case c.reclassify(a, end):
 	case c.is(end-1, "again") && c.is(end-2, "run", "compile"), c.works(a.body+1, end) < end, c.stopped(a.body, end) < end:
 		a.verb = Fix
+	case c.is(a.body, "it", "this", "that", "them", "these") && c.is(a.body+1, "a", "an"):
+		a.verb = Transform
 	case c.hasObject(a.body, end) && !c.is(a.body, "a", "an", "some", "one", "two", "three", "me", "us") && c.formAt(a.body+1, end) < end:
 		a.verb = Transform
 	}
@@ -272,7 +307,7 @@ func (c *compiler) resolveTell(a *act) {
 	case c.is(a.body, "if", "whether", "which") && c.is(a.body+1, "i", "we") && c.is(a.body+2, "should"):
 		a.verb = Decide
 		a.body += 3
-	case c.is(a.body, "which") && (c.is(a.body+1, "is", "are") || c.is(a.body+1, "one", "option")):
+	case c.is(a.body, "which") && (c.is(a.body+1, "is", "are", "of") || c.is(a.body+1, "one", "option")):
 		a.verb = Decide
 	case c.is(a.body, "a", "an", "another") && !c.is(a.body+1, "bit", "little"):
 		a.verb = Create
@@ -307,6 +342,24 @@ func (c *compiler) resolveWhat(a *act, end int) {
 	}
 }
 
+// resolveWhich takes a question in which nothing is to be chosen for one about a
+// fact, or about what is to be looked up: "which tests fail?"
+func (c *compiler) resolveWhich(a *act, end int) {
+	last := min(end, a.body+window)
+	for i := a.body; i < last; i++ {
+		if c.is(i, "should", "shall", "would", "you", "prefer", "recommend", "better", "best", "or", "vs", "of", "one", "choose", "pick") {
+			return
+		}
+	}
+	switch {
+	case a.body+1 >= last:
+	case c.is(a.body+1, "is", "are", "was", "were", "has", "have", "had", "did"):
+		a.verb, a.body = Explain, a.at
+	default:
+		a.verb = Analyze
+	}
+}
+
 // sides are what an analysis finds.
 var sides = set("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
 
@@ -334,7 +387,7 @@ func (c *compiler) weighs(a *act, end int) bool {
 }
 
 // mended are words for something that works.
-var mended = []string{"working", "green", "again", "running", "passing", "pass", "work"}
+var mended = []string{"working", "green", "again", "running", "passing", "pass", "work", "happy"}
 
 // works returns where it says that something is to work again, or end.
 func (c *compiler) works(i, end int) int {
@@ -403,15 +456,22 @@ func (c *compiler) resolveHelp(a *act, end int) bool {
 
 // resolveWant parts "I want a list" from "I want to move".
 func (c *compiler) resolveWant(a *act, end int) bool {
+	if c.is(a.body-1, "to", "must") {
+		a.body--
+	}
 	if c.is(a.body, "help") {
 		a.body++
 		if c.is(a.body, "with", "to") {
 			a.body++
 		}
+		if inner, ok := c.recognize(a.body, min(end, a.body+window), false); ok && inner.form == VerbFirst {
+			*a = inner
+			return true
+		}
 		a.verb = Plan
 		return true
 	}
-	if c.is(a.body, "to") {
+	if c.is(a.body, "to", "must") {
 		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) && !c.is(inner.at, "run", "read", "open", "start", "study") {
 			*a = inner
 			a.form = Statement
@@ -473,7 +533,7 @@ func nearest(w string) string {
 }
 
 var slipWords = strings.Fields(`explain describe write create generate draft translate rewrite convert summarize review analyze
-	compare check plan debug fix implement update refactor make recommend choose`)
+	compare check plan debug fix correct improve evaluate suggest implement update refactor make recommend choose`)
 
 // oneSlip reports whether a and b differ by one slip. Both are short.
 func oneSlip(a, b string) bool {

@@ -63,23 +63,33 @@ func TestTuneHalf(t *testing.T) {
 	r := Score(cases)
 	t.Logf("\n%s", r)
 	t.Logf("naive\n%s", score(cases, naive))
-	floors{0.98, 0.95, 0.96, 0.87, 0.94, 0.99, 0.79, 0.87, 0.94, 0.99}.check(t, cases, r)
+	floors{0.98, 0.95, 0.96, 0.88, 0.94, 0.99, 0.79, 0.87, 0.94, 0.99}.check(t, cases, r)
 }
 
-// No figure of this half was looked at before the rules were done, and nothing
-// was changed for it afterwards. The floors are a little below what it gave.
+// The misses of this half were not looked at, and nothing was changed for them. The
+// floors are a little below what it gave.
 func TestHeldHalf(t *testing.T) {
 	cases := readCases(t, "held")
 	r := Score(cases)
 	t.Logf("\n%s", r)
 	t.Logf("naive\n%s", score(cases, naive))
-	floors{0.94, 0.91, 0.87, 0.83, 0.93, 0.45, 0.71, 0.95, 0.88, 0.99}.check(t, cases, r)
+	floors{0.96, 0.93, 0.90, 0.84, 0.94, 0.55, 0.71, 0.95, 0.88, 0.99}.check(t, cases, r)
 }
 
 // The halves are by the order in which the cases were written, so that they
 // have about the same of everything.
 func TestCases(t *testing.T) {
-	all := append(readCases(t, "tune"), readCases(t, "held")...)
+	var all []Case
+	for _, set := range []string{"", "everyday-"} {
+		seen := make(map[string]bool)
+		for _, c := range append(readCases(t, set+"tune"), readCases(t, set+"held")...) {
+			if seen[c.Prompt] {
+				t.Errorf("%q is there twice", c.Prompt)
+			}
+			seen[c.Prompt] = true
+			all = append(all, c)
+		}
+	}
 	count := func(is func(c Case) bool) (n int) {
 		for _, c := range all {
 			if is(c) {
@@ -94,22 +104,17 @@ func TestCases(t *testing.T) {
 		n    int
 		min  int
 	}{
-		{"all", len(all), 240},
-		{"that pass through", count(func(c Case) bool { return c.Verb == "" }), 25},
+		{"all", len(all), 500},
+		{"that pass through", count(func(c Case) bool { return c.Verb == "" }), 60},
 		{"with more than one request", count(func(c Case) bool { return len(c.Secondary) > 0 }), 25},
 		{"with ambers", count(amber), 22},
-		{"with a gap", count(func(c Case) bool { return len(c.Gaps) > 0 }), 10},
+		{"with a gap", count(func(c Case) bool { return len(c.Gaps) > 0 }), 30},
 	} {
 		if tt.n < tt.min {
 			t.Errorf("%d cases %s, want at least %d", tt.n, tt.name, tt.min)
 		}
 	}
-	seen := make(map[string]bool)
 	for _, c := range all {
-		if seen[c.Prompt] {
-			t.Errorf("%q is there twice", c.Prompt)
-		}
-		seen[c.Prompt] = true
 		for s, values := range c.Slots {
 			for _, v := range values {
 				if !strings.Contains(c.Prompt, v) {
@@ -198,4 +203,29 @@ func TestParseCasesRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Small talk asks for nothing: no everyday prompt of it may be taken for a request.
+func TestEverydayTuneHalf(t *testing.T) {
+	cases := readCases(t, "everyday-tune")
+	r := Score(cases)
+	t.Logf("\n%s", r)
+	t.Logf("naive\n%s", score(cases, naive))
+	floors{0.98, 0.96, 0.92, 0.85, 0.93, 0.99, 0.99, 0.99, 0.99, 0.99}.check(t, cases, r)
+	for _, c := range cases {
+		if in := Compile(c.Prompt, nil); c.Verb == "" && in.Verb != "" {
+			t.Errorf("%q is read as %s", c.Prompt, in.Verb)
+		}
+	}
+}
+
+// The misses of this half were not looked at while rules were made. Its report has
+// figures only, so that they are not looked at by accident.
+func TestEverydayHeldHalf(t *testing.T) {
+	cases := readCases(t, "everyday-held")
+	r := Score(cases)
+	t.Logf("\n%s", r)
+	t.Logf("naive\n%s", score(cases, naive))
+	r.Misses = nil
+	floors{0.85, 0.84, 0.77, 0.76, 0.91, 0.75, 0.90, 0.83, 0.99, 0.99}.check(t, cases, r)
 }

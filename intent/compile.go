@@ -217,7 +217,7 @@ func (c *compiler) empty(k int) bool {
 // that follows.
 func (c *compiler) overshadowed(k int) bool {
 	a := c.clauses[k].act
-	if a.form != Statement || a.verb != Plan || a.thing != "" {
+	if a.form != Statement || a.verb != Plan && a.verb != Explain || a.thing != "" {
 		return false
 	}
 	for _, cl := range c.clauses[k+1:] {
@@ -240,7 +240,7 @@ func (c *compiler) absorbed(parts []part, cl clause) bool {
 	case first.verb == Create:
 		return vague && (opener == "make" || opener == "write")
 	case first.verb == Analyze:
-		return a.verb == Analyze && (opener == "list" || opener == "score" || opener == "rank" || opener == "tell" || opener == "check") ||
+		return a.how == telling && a.verb != Decide && c.is(a.body, "what", "how", "why") || a.verb == Analyze && (opener == "list" || opener == "score" || opener == "rank" || opener == "tell" || opener == "check") ||
 			opener == "give" || opener == "report"
 	default:
 		return false

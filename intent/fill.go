@@ -105,7 +105,7 @@ func (f *filling) object(p part) {
 	}
 	if at := f.attached(end); at < len(f.tokens) && f.mentions(i, end, "following") {
 		f.pronoun = f.value(i, end).Text
-		for i < end && !f.is(i, "in", "as", "into", "to") {
+		for i < end && !f.is(i, "in", "as", "into", "to", "so", "using") {
 			i++
 		}
 		slot = ""
@@ -134,6 +134,11 @@ func (f *filling) object(p part) {
 			f.run(with+1, end, TargetForm)
 			return
 		}
+		if in := f.anyOf(i, end, "in"); f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase") && in+3 > end && f.follows(place, in+1, end, "") {
+			f.put(slot, i, in)
+			f.put(TargetForm, in+1, end)
+			return
+		}
 		if in := f.anyOf(i, end, "in", "under", "on"); f.is(f.act.at, "put") && in < end {
 			f.put(slot, i, in)
 			f.put(TargetForm, in+1, end)
@@ -141,6 +146,9 @@ func (f *filling) object(p part) {
 		}
 		if f.is(f.act.at, "make") {
 			form := f.formAt(i+1, end)
+			if f.is(i+1, "a", "an") {
+				form = i + 1
+			}
 			f.run(i, form, Source)
 			if f.is(form, "sound", "look", "into") {
 				form++
@@ -197,6 +205,10 @@ func (f *filling) object(p part) {
 			end = f.anyOf(i, end, "down")
 		}
 	case Explain:
+		if k := f.anyOf(i, end, "how", "why", "what", "that"); f.is(i, "to", "for") && f.somebody(i+1, k) && k < end {
+			f.put(Audience, i+1, k)
+			i = k
+		}
 	}
 	f.run(i, end, slot)
 }
@@ -370,7 +382,7 @@ func (f *filling) run(i, end int, slot Slot) {
 				slot = f.rest(slot)
 			case m.keep:
 				start = i
-			case f.act.how == naming && slot == "" && f.is(i, "from"):
+			case (f.act.how == naming || i == f.act.body && f.act.verb == Transform) && slot == "" && f.is(i, "from"):
 				slot = Source
 			}
 			i += n
@@ -694,7 +706,7 @@ func (f *filling) put(s Slot, from, to int) {
 		if len(f.slots[s]) > 0 {
 			return
 		}
-		if f.vagueBody(from, to) || s == OptionsSlot && to-from == 1 && f.is(from, "do", "choose", "pick", "take", "use") || s == Target && f.vague(from, to-1) && f.is(to-1, "work", "fail", "happen", "break", "crash") {
+		if f.vagueBody(from, to) || s == OptionsSlot && to-from == 1 && f.is(from, "do", "choose", "pick", "take", "use") || s == Target && f.vague(from, to-1) && f.is(to-1, "work", "fail", "happen", "break", "crash", "be") {
 			if s == f.act.verb.object() {
 				f.pronoun = f.value(from, to).Text
 			}
@@ -736,7 +748,7 @@ func (f *filling) vague(from, to int) bool {
 	return true
 }
 
-var vagueWords = set("the following below above all just for a bit thing stuff there here which still again down why how what not")
+var vagueWords = set("the following below above all just for a bit thing stuff there here which still again down up why how what not")
 
 // improves reports whether tokens name no form, but only say that it is to be a
 // better one.

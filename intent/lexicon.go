@@ -49,15 +49,16 @@ var openers = lazy.Value(func() phrases[opener] {
 	asks(Explain, `what is/are/was/were, what's, whats, what're, what does/do/did, what happens/happened, what means, how does/do/did,
 		how is/are/was/were, how come, why do/does/did/is/are/was/were/isn't/doesn't/don't, who is/are/was/were/wrote/made, who's,
 		when is/was/did/does/do/should, where does/do/did, is/are there a/any reason, is/are there reasons, what would happen, what causes,
-		what makes, how much, how many, how long, what kind of, is it true that`)
+		what makes, how much, how many, how long, what kind of, how far/old/big/tall/deep/heavy/fast/high, in which/what, is it true that`)
+	p.add(opener{verb: Explain, form: Statement}, "i don't/dont understand/get, i do not understand/get, i'd love/like to know, i would love/like to know, i want to know, i'm curious about/how/why/what, i'm confused about/by")
 	verb(Create, `write, draft, create, generate, compose, produce, implement, scaffold, prepare, set up, setup, come up with, invent,
-		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm, put/throw together, whip up`)
+		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm, reply to, respond to, put/throw together, whip up`)
 	noun(Create, `build, design, document, develop, sketch, code, install, configure, continue, deploy, log, integrate, open, send, start, suggest, propose, name, include, support`)
 	verb(Transform, `translate, rewrite, rewrite it, convert, turn, transform, port, rename, adapt, put,
 		replace, migrate, traduce, render, express`)
 	noun(Transform, `change, move, swap, modify, switch, set`)
 	p.add(opener{verb: Transform, form: VerbFirst, noun: true, own: true}, `split, format, update, upgrade, merge, bump, cut, edit, expand, extend, reduce,
-		adjust, limit, apply, enable, disable, use, align, increase, decrease, wrap, inline`)
+		adjust, limit, apply, turn off/on, switch off/on, shut down, combine, concatenate, join, reverse, invert, flip, rotate, resize, crop, round, normalize, center, indent, highlight, hide, tighten, rework, flesh out, lengthen, enhance, refine, enable, disable, use, align, increase, decrease, wrap, inline`)
 	p.add(opener{verb: Transform, form: VerbFirst, own: true}, `summarize, sum up, shorten, simplify, refactor, paraphrase,
 		proofread, reformat, rephrase, reword, restructure, reorganize, reorder, cut down, boil down, transcribe, delete, remove, drop, clean up, cleanup, condense, compress, minify, anonymize, alphabetize, deduplicate, modernize,
 		tidy up, polish, trim, improve, optimize, strip, capitalize, sort, commit, push, rebase, squash, revert, undo, rollback, roll back, restore, clean, cancel, rerun, pull, stash`)
@@ -66,27 +67,28 @@ var openers = lazy.Value(func() phrases[opener] {
 		find out, investigate, critique, go over, go through, read through, double check, take a look at, have a look at, proof, confirm, sweep for, look for, calculate, compute, see if, see whether, think through, study`)
 	noun(Analyze, `read, review, audit, check, measure, profile, judge, run, count, search, find, test, validate, scan, benchmark, rate, score,
 		rank, grade, estimate, identify, list, trace`)
-	asks(Analyze, `what do you think, what do you think of/about, any thoughts/feedback/comments/opinion on, thoughts on, what's your opinion/take on/of, what is your opinion/take on/of, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
+	asks(Analyze, `what do you think, what do you think of/about, what could/can/might go wrong with/in, what did i miss in, what am i missing in, any thoughts/feedback/comments/opinion on, thoughts on, what's your opinion/take on/of, what is your opinion/take on/of, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
 		cons of, how good/bad/safe/secure is/are`)
 	rule(yesNo, Analyze, Question, "is/are/was/does/do/did/can/has/have/will/isn't/aren't/wasn't/doesn't/didn't/can't/haven't/won't")
 	verb(Decide, "choose, pick, decide, recommend, select, choose between, pick between, decide between, decide on, help me choose/decide/pick, help us choose/decide/pick")
-	asks(Decide, `should i/we, do you recommend/prefer/suggest, what's better, what is better, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
+	asks(Decide, `should i/we, who/where/when should i/we, do you recommend/prefer/suggest, what's better, what is better, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
 		do i/we really need, is it better to, is it worth, is it worth it to, would it be better to, what would you choose/pick/recommend, am i better off`)
 	p.add(opener{verb: Decide, form: Statement}, `i can't/cannot/cant decide, we can't/cannot/cant decide, i can't/cannot/cant decide whether to,
 		i can't/cannot/cant decide between, i am/i'm between, i am torn between, i'm torn between, i'm between, whether i/we should,
-		help me choose between, help me decide between, help me decide whether to, we are torn between, we're torn between, tell me if/whether i/we should, i don't know whether to`)
+		help me choose between, help me decide between, help me decide whether to, we are torn between, we're torn between, tell me if/whether i/we should, can't/cannot/cant decide between, torn between, i don't know whether to, i'm wondering whether to, i'm wondering if i should, i wonder whether to, i wonder if i should, i'm not sure whether to, not sure whether to, not sure if i should, i'm debating whether to, i'm unsure whether to`)
 	noun(Plan, "plan, schedule, outline, organize, break down, map out, lay out, strategize, propose steps for/to, suggest steps for/to")
-	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to, what's/whats a good way to, what is a good way to, what's the easiest/fastest/quickest way to, what do i/we need to do to, what do i/we have to do to, what does it take to,
+	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to, what's/whats a good way to, what is a good way to, what's the easiest/fastest/quickest/simplest way to, what is the easiest/fastest/quickest/simplest way to, what should be our/my first/next step, what should our/my first/next step be, what are the next steps for/to, what do i/we need to do to, what do i/we have to do to, what does it take to,
 		what is the best way to, what are the steps to/for, what steps, what steps do/should/must i/we need to take to, what steps do/should/must i/we take/follow to, where do/should i/we start/begin, best way to, steps to/for, what is the best approach to,
 		how might i/we, how would you go about`)
 	noun(Fix, "fix, debug, address, repair, correct, resolve, solve, troubleshoot, handle, patch, mend, hotfix, unbreak, sort out, get rid of")
 	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with, why am i getting/seeing, why are we getting/seeing, why do i/we get/see, why do i/we keep getting/seeing")
 	p.add(opener{verb: Fix, form: Statement}, "there's something wrong with, there is something wrong with, something is wrong with, i/we have a problem with, i'm/we're having trouble/problems/issues with, having trouble/problems/issues with")
+	asks(Transform, "how do you/i/we say")
 	rule(making, Create, VerbFirst, "make")
 	rule(giving, Create, VerbFirst, "give, give me/us, send me/us, get me, provide, provide me with, do")
 	rule(telling, Explain, VerbFirst, "tell me/us")
 	rule(helping, Plan, VerbFirst, "help me/us, help me/us to, help")
-	rule(wanting, Create, Statement, "i need/want, i/i'd/we'd like, i would/i'd/we'd like, we need/want, i'm looking for, i am looking for, need, would like, can/could/may i/we get/have")
+	rule(wanting, Create, Statement, "i need/want, i/i'd/we'd like, i would/i'd/we'd like, we need/want, i'm looking for, i am looking for, need, would like, can/could/may i/we get/have, i/we have to, i/we must, i've got to")
 	rule(whyMine, Explain, Question, "why does/do/is/are/did/isn't/doesn't/don't my/our/the/this/it/that, why my/our/the/this, why won't/can't/wont/cant")
 	rule(getting, Fix, VerbFirst, "get")
 	rule(stopping, Fix, VerbFirst, "stop, prevent, keep")
@@ -122,7 +124,7 @@ var fillers = lazy.Value(func() phrases[bool] {
 		try to, i wonder if you could, i was wondering if you could, maybe, perhaps, yes, yeah, no, wait, sorry, thanks, thank you, i think, i guess, i believe,
 		your task is to, your job is to, you should, you must, a favor, quickly, one more thing, simply, actually, instead, again, or,
 		it would be great if you could, i would rather, i'd rather, we should, we could, we need to, you need to, need to, we must, you could, ah, alright, hmm, well, great, cool, perfect, nice, all good, q, would you mind, i'd like to ask, i have a question, quick question, stupid question, dumb question,
-		could u, can u, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear`)
+		could u, can u, i was hoping you could/would/can, i hope you can/could, any chance you could/can, is there any chance you could, it'd be great/nice/helpful if you could, it would be nice/helpful if you could, it'd/it be great/nice to have, it would be great/nice to have, i'd appreciate it if you could, i'd be grateful if you could, do you think you could, do you mind, if you could, if possible, urgent, todo, question, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear`)
 	return p.sorted()
 })
 
@@ -151,6 +153,6 @@ var symptoms = lazy.Value(func() phrases[bool] {
 		not working, is/are not working, isn't/aren't working, not loading, is/are not loading, isn't loading, stopped working, stops working, is down, are down,
 		returns/return/gives/throws/shows/says/prints/reports/exits/raises, leaks, leaking, so slow, is slow, too slow, very slow, is so/too/very slow, times out, timing out,
 		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, is/are red, stuck at, is stuck, keeps crashing/restarting/disconnecting,
-		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses`)
+		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses, is/are black/blank/frozen/dead/offline/unresponsive/unreachable/corrupted, loads/load forever, unable to, take/takes so/too long, take/takes forever, cannot/can't/couldn't find/resolve/import/access, could not find/resolve/import/access/connect/open/load`)
 	return p.sorted()
 })

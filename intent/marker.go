@@ -74,6 +74,7 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 	head(Create, Constraints, `no, don't, do not, dont, never, keep it, make sure, ensure, be sure, limit, only, use, avoid, it must/should/has/can/cannot, each, with no, but no/not, include, should include, must, #, final, be`)
 	cond(Create, Style, manner, "in a/an, in, with a/an")
 
+	head(Transform, Constraints, "using")
 	link(Transform, TargetForm, "into, to, to use, as, so that, sound, look, down to, so it, so it's, so they, using")
 	cond(Transform, TargetForm, number, "in")
 	cond(Transform, TargetForm, manner, "in")
