@@ -207,11 +207,14 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return c.hasObject(a.body, end) && c.works(a.body, end) < end
 	case naming:
 		a.slot = TargetForm
+	case showing: // set by resolveWhat, of no opener
 	case stopping:
 		return c.hasObject(a.body, end) && c.stopped(a.body, end) < end
 	case breaking:
 		into := c.anyOf(a.body, end, "into")
 		return c.hasObject(a.body, end) && (c.anyOf(a.body, end, "down") < end || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
+	case picking:
+		return c.is(a.body+1, "should") || c.is(a.body+2, "should")
 	case inventing:
 		a.body++
 		return a.body < end
@@ -223,6 +226,10 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			c.resolveWhat(a, end)
 		case a.verb == Decide && c.is(a.at, "which") && a.form == Question && a.body < end:
 			c.resolveWhich(a, end)
+		case a.verb == Explain && c.is(a.at, "who") && c.anyOf(a.body, end, "or") < end:
+			a.verb = Decide
+		case a.verb == Transform && c.is(a.at, "put") && c.anyOf(a.body, end, "in", "into", "to", "as", "on", "under") == end:
+			a.verb = Create
 		case a.verb == Transform && c.is(a.at, "set") && c.anyOf(a.body, end, "to") == end:
 			a.verb = Create
 		case a.verb == Explain && a.form == Question && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
@@ -323,8 +330,8 @@ func (c *compiler) resolveTell(a *act) {
 	a.slot = a.verb.object()
 }
 
-// resolveHow takes a question about a way to mend something for a repair: "how
-// do I stop it from crashing?"
+// resolveHow takes a question about a way to mend something for a repair, as in
+// "how do I stop it from crashing?".
 func (c *compiler) resolveHow(a *act, end int) {
 	inner, ok := c.recognize(a.body, min(end, a.body+window), true)
 	if ok && inner.verb == Fix && inner.reads == "" && !c.is(inner.at, "handle", "address", "patch", "correct", "sort") && (!inner.noun || inner.body >= end || c.hasObject(inner.body, end)) {
@@ -343,11 +350,11 @@ func (c *compiler) resolveWhat(a *act, end int) {
 }
 
 // resolveWhich takes a question in which nothing is to be chosen for one about a
-// fact, or about what is to be looked up: "which tests fail?"
+// fact, or about what is to be looked up, as in "which tests fail?".
 func (c *compiler) resolveWhich(a *act, end int) {
 	last := min(end, a.body+window)
 	for i := a.body; i < last; i++ {
-		if c.is(i, "should", "shall", "would", "you", "prefer", "recommend", "better", "best", "or", "vs", "of", "one", "choose", "pick") {
+		if c.is(i, "should", "shall", "would", "you", "prefer", "recommend", "better", "best", "or", "vs", "of", "one", "choose", "pick", "good", "worth") {
 			return
 		}
 	}
@@ -497,6 +504,9 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if c.is(a.body, "there") {
 		a.body++
 	}
+	if a.verb == Analyze && !c.atHand(a.body, end) {
+		a.verb = Explain
+	}
 	weighed := c.is(a.body, "i", "we") || c.anyOf(a.body, end, "better", "best") < end
 	for i := a.body; weighed && i < end; i++ {
 		if c.is(i, "or") && !c.is(i+1, "not") {
@@ -504,6 +514,17 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 		}
 	}
 	return true
+}
+
+// atHand reports whether a question is about something that can be looked at, and
+// not about a fact of the world: "does this schema allow it", "do plants sleep".
+func (c *compiler) atHand(i, end int) bool {
+	t := c.tokens[i]
+	general := t.kind == word && !determiners()[t.low] && !pronouns()[t.low] && !strings.ContainsAny(t.low, "/._") && !c.is(i, "i", "we", "you", "he", "she", "anything", "something")
+	if c.is(i, "a", "an") || c.is(i, "it") && c.is(i+1, "possible", "safe", "ok", "okay", "normal", "legal", "allowed", "necessary", "true", "common") {
+		general = true
+	}
+	return !general || c.is(i-1, "there") || c.anyOf(i, end, "this", "these", "my", "our", "attached", "below") < end
 }
 
 // findSymptom returns where the words of a symptom begin, or end.

@@ -105,7 +105,7 @@ func (f *filling) object(p part) {
 	}
 	if at := f.attached(end); at < len(f.tokens) && f.mentions(i, end, "following") {
 		f.pronoun = f.value(i, end).Text
-		for i < end && !f.is(i, "in", "as", "into", "to", "so", "using") {
+		for i < end && !f.is(i, "in", "as", "into", "to", "so", "using", "more", "less", "sound", "look") {
 			i++
 		}
 		slot = ""
@@ -142,6 +142,10 @@ func (f *filling) object(p part) {
 		if in := f.anyOf(i, end, "in", "under", "on"); f.is(f.act.at, "put") && in < end {
 			f.put(slot, i, in)
 			f.put(TargetForm, in+1, end)
+			return
+		}
+		if f.is(f.act.at, "make") && slot == "" {
+			f.put(TargetForm, i, end)
 			return
 		}
 		if f.is(f.act.at, "make") {

@@ -33,6 +33,7 @@ const (
 	breaking          // break X down
 	showing           // what do X tell us
 	inventing         // who invented X: the next word is what was done
+	picking           // what phone should I get: a noun and a choice
 )
 
 // openers are the phrases, from the words of a careful reader and not from a
@@ -52,7 +53,7 @@ var openers = lazy.Value(func() phrases[opener] {
 		what makes, how much, how many, how long, what kind of, how far/old/big/tall/deep/heavy/fast/high, in which/what, is it true that`)
 	p.add(opener{verb: Explain, form: Statement}, "i don't/dont understand/get, i do not understand/get, i'd love/like to know, i would love/like to know, i want to know, i'm curious about/how/why/what, i'm confused about/by")
 	verb(Create, `write, draft, create, generate, compose, produce, implement, scaffold, prepare, set up, setup, come up with, invent,
-		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm, reply to, respond to, put/throw together, whip up`)
+		build me, make me, write me, write up, code up, author, bootstrap, introduce, add, append, insert, set up, script, brainstorm, attach, draw up, reply to, respond to, put/throw together, whip up`)
 	noun(Create, `build, design, document, develop, sketch, code, install, configure, continue, deploy, log, integrate, open, send, start, suggest, propose, name, include, support`)
 	verb(Transform, `translate, rewrite, rewrite it, convert, turn, transform, port, rename, adapt, put,
 		replace, migrate, traduce, render, express`)
@@ -66,23 +67,23 @@ var openers = lazy.Value(func() phrases[opener] {
 	verb(Analyze, `analyze, evaluate, assess, look at, look into, look through, inspect, examine, compare, diagnose, verify,
 		find out, investigate, critique, go over, go through, read through, double check, take a look at, have a look at, proof, confirm, sweep for, look for, calculate, compute, see if, see whether, think through, study`)
 	noun(Analyze, `read, review, audit, check, measure, profile, judge, run, count, search, find, test, validate, scan, benchmark, rate, score,
-		rank, grade, estimate, identify, list, trace`)
+		rank, grade, estimate, identify, list, trace, spot`)
 	asks(Analyze, `what do you think, what do you think of/about, what could/can/might go wrong with/in, what did i miss in, what am i missing in, any thoughts/feedback/comments/opinion on, thoughts on, what's your opinion/take on/of, what is your opinion/take on/of, what are the strengths and weaknesses of, where is/are, pros and cons of, what are the pros and
 		cons of, how good/bad/safe/secure is/are`)
 	rule(yesNo, Analyze, Question, "is/are/was/does/do/did/can/has/have/will/isn't/aren't/wasn't/doesn't/didn't/can't/haven't/won't")
 	verb(Decide, "choose, pick, decide, recommend, select, choose between, pick between, decide between, decide on, help me choose/decide/pick, help us choose/decide/pick")
-	asks(Decide, `should i/we, who/where/when should i/we, do you recommend/prefer/suggest, what's better, what is better, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
+	asks(Decide, `should i/we, who/where/when should i/we, what do you suggest/recommend, any recommendations for, do you recommend/prefer/suggest, what's better, what is better, what should i/we, which, would you go with, would you choose/pick/recommend/use, do i/we need,
 		do i/we really need, is it better to, is it worth, is it worth it to, would it be better to, what would you choose/pick/recommend, am i better off`)
 	p.add(opener{verb: Decide, form: Statement}, `i can't/cannot/cant decide, we can't/cannot/cant decide, i can't/cannot/cant decide whether to,
 		i can't/cannot/cant decide between, i am/i'm between, i am torn between, i'm torn between, i'm between, whether i/we should,
 		help me choose between, help me decide between, help me decide whether to, we are torn between, we're torn between, tell me if/whether i/we should, can't/cannot/cant decide between, torn between, i don't know whether to, i'm wondering whether to, i'm wondering if i should, i wonder whether to, i wonder if i should, i'm not sure whether to, not sure whether to, not sure if i should, i'm debating whether to, i'm unsure whether to`)
 	noun(Plan, "plan, schedule, outline, organize, break down, map out, lay out, strategize, propose steps for/to, suggest steps for/to")
-	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to, what's/whats a good way to, what is a good way to, what's the easiest/fastest/quickest/simplest way to, what is the easiest/fastest/quickest/simplest way to, what should be our/my first/next step, what should our/my first/next step be, what are the next steps for/to, what do i/we need to do to, what do i/we have to do to, what does it take to,
+	asks(Plan, `how do/can/should/would/could/must i/we/you/one, how to, how i/we can/could/should, what's the best way to, whats the best way to, what's/whats a good way to, what is a good way to, what's the easiest/fastest/quickest/simplest way to, what is the easiest/fastest/quickest/simplest way to, what should be our/my first/next step, what should our/my first/next step be, what are the next steps for/to, what do i/we need to do to, what do i/we have to do to, what does it take to, what's/whats the procedure/process to/for, what is the procedure/process to/for,
 		what is the best way to, what are the steps to/for, what steps, what steps do/should/must i/we need to take to, what steps do/should/must i/we take/follow to, where do/should i/we start/begin, best way to, steps to/for, what is the best approach to,
 		how might i/we, how would you go about`)
 	noun(Fix, "fix, debug, address, repair, correct, resolve, solve, troubleshoot, handle, patch, mend, hotfix, unbreak, sort out, get rid of")
 	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with, why am i getting/seeing, why are we getting/seeing, why do i/we get/see, why do i/we keep getting/seeing")
-	p.add(opener{verb: Fix, form: Statement}, "there's something wrong with, there is something wrong with, something is wrong with, i/we have a problem with, i'm/we're having trouble/problems/issues with, having trouble/problems/issues with")
+	p.add(opener{verb: Fix, form: Statement}, "i broke, i messed up, there's something wrong with, there is something wrong with, something is wrong with, i/we have a problem with, i'm/we're having trouble/problems/issues with, having trouble/problems/issues with")
 	asks(Transform, "how do you/i/we say")
 	rule(making, Create, VerbFirst, "make")
 	rule(giving, Create, VerbFirst, "give, give me/us, send me/us, get me, provide, provide me with, do")
@@ -94,6 +95,8 @@ var openers = lazy.Value(func() phrases[opener] {
 	rule(stopping, Fix, VerbFirst, "stop, prevent, keep")
 	rule(breaking, Plan, VerbFirst, "break")
 	rule(inventing, Explain, Question, "who")
+	rule(yesNo, Decide, Question, "should, would")
+	rule(picking, Decide, Question, "what")
 	return p.sorted()
 })
 
@@ -153,6 +156,6 @@ var symptoms = lazy.Value(func() phrases[bool] {
 		not working, is/are not working, isn't/aren't working, not loading, is/are not loading, isn't loading, stopped working, stops working, is down, are down,
 		returns/return/gives/throws/shows/says/prints/reports/exits/raises, leaks, leaking, so slow, is slow, too slow, very slow, is so/too/very slow, times out, timing out,
 		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, is/are red, stuck at, is stuck, keeps crashing/restarting/disconnecting,
-		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses, is/are black/blank/frozen/dead/offline/unresponsive/unreachable/corrupted, loads/load forever, unable to, take/takes so/too long, take/takes forever, cannot/can't/couldn't find/resolve/import/access, could not find/resolve/import/access/connect/open/load`)
+		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses, is/are black/blank/frozen/dead/offline/unresponsive/unreachable/corrupted, loads/load forever, unable to, take/takes so/too long, take/takes forever, don't/doesn't add/match/fit, cannot/can't/couldn't find/resolve/import/access, could not find/resolve/import/access/connect/open/load`)
 	return p.sorted()
 })

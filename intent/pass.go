@@ -15,8 +15,8 @@ var (
 	greetings = set(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
 		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations`)
-	continuations = set("yes y yep yeah yup no n nope ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish")
-	passFillers   = set("there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such still today tomorrow later soon just friend buddy mate guys folks let's lets")
+	continuations = set("yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish")
+	passFillers   = set("there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing indeed still today tomorrow later soon just friend buddy mate guys folks let's lets")
 
 	// smallTalk are phrases of which no word is about a task, and questions about the
 	// one who answers.
@@ -26,11 +26,11 @@ var (
 			how was your day/weekend, how's your day, what's up, whats up, what's new, sup, long time no see, nice/good/great/pleased to meet/see you, are you there, can you hear me,
 			who are you, what are you, what's/whats your name, what is your name, are you a/an bot/robot/human/ai/person, are you human/real, what can you do, who made you,
 			i hope you're, i hope you are, hope you're, hope you are, doing well, hope your day/week/weekend is/was/went, exactly what i needed/wanted, my bad, i'm just testing, just testing, not bad, what can you help me with,
-			have a nice/good/great/lovely day/evening/weekend/night/one, good point, that's enough, enough for now/today, i'll think about it, let me think, just saying hi, nothing much, can we talk, how's/how is the weather, hope all is, see you, see ya, talk tomorrow/soon/later, you too, same to you, nice one, a bunch/ton/million, sounds like a plan, fine by/with me, that'll do, ça va, comment ça va, wie geht's, happy birthday/holidays, happy new year, merry christmas, how old are you, i'm bored/tired, take your time, for your help/time/work/patience, my mistake/fault, your/that last one, on that, that/this fixed/solved/did it, talk to you, take care, no problem, no worries, no thanks, got it, gotcha, understood, noted,
+			have a nice/good/great/lovely day/evening/weekend/night/one, what a nice/great/lovely/beautiful day, hope you had a, i hope you had a, i'm fine, i am fine, as you wish/like, good point, that's enough, enough for now/today, i'll think about it, let me think, just saying hi, nothing much, can we talk, how's/how is the weather, hope all is, see you, see ya, talk tomorrow/soon/later, you too, same to you, nice one, a bunch/ton/million, sounds like a plan, fine by/with me, that'll do, ça va, comment ça va, wie geht's, happy birthday/holidays, happy new year, merry christmas, how old are you, i'm bored/tired, take your time, for your help/time/work/patience, my mistake/fault, your/that last one, on that, that/this fixed/solved/did it, talk to you, take care, no problem, no worries, no thanks, got it, gotcha, understood, noted,
 			makes sense, i see, i understand, i agree, fair enough, never mind, nevermind, forget it, forget about it, i figured it out, figured it out, i got it, i found it, i'm good/fine/back/done,
 			it's working, like a charm, did the trick, you saved me, you saved my day/life, hours/days of work/time, a lot of time/work, you rock, you're the best, much appreciated, i appreciate it, appreciate it,
 			i like it, i love it, love it, that's funny/it/all, that is funny/it/all, that was it/all/funny/fun/quick, quick question, i have a question, can/could i ask you something, guten morgen/tag/abend, bis bald, qué/que tal`)
-		p.add(Continuation, "let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
+		p.add(Continuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
 		return p.sorted()
 	})
 
@@ -124,7 +124,7 @@ func (c *compiler) rest(i, n int) int {
 // what.
 var resumes = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
-	p.add(true, "continue/proceed/resume with/from/where/at/on/until/working, carry/go/move/keep on with/from/to/working, keep going with/from/until, keep/continue working on, go ahead with, keep at")
+	p.add(true, "proceed to, continue/proceed/resume with/from/where/at/on/until/working, carry/go/move/keep on with/from/to/working, keep going with/from/until, keep/continue working on, go ahead with, keep at")
 	return p.sorted()
 })
 
