@@ -119,7 +119,7 @@ func (s scorer) compare(want *Case, got *Intent) {
 	}
 	s.sets(&s.Slots, "slots", slotNames(want.Slots), slotNames(got.Slots))
 	s.sets(&s.Gaps, "gaps", texts(want.Gaps), texts(got.Gaps))
-	s.sets(&s.Flags, "flags", want.Flags, flagNames(got))
+	s.sets(&s.Flags, "flags", want.Flags, flagNames(slices.Concat(got.Amber, got.Human)))
 	if want.Secondary != nil || got.Secondary != nil {
 		s.sets(&s.Secondary, "secondary", texts(want.Secondary), secondaryVerbs(got))
 	}
@@ -149,11 +149,7 @@ func (s scorer) sets(f *Found, field string, want, got []string) {
 // values compares what fills a slot.
 func (s scorer) values(slot string, want []string, got []Value) {
 	s.Values++
-	found := make([]string, len(got))
-	for i, v := range got {
-		found[i] = v.Text
-	}
-	w, g := strings.Join(want, " | "), strings.Join(found, " | ")
+	w, g := strings.Join(want, " | "), strings.Join(valueTexts(got), " | ")
 	if w == g {
 		s.Exact++
 	} else {
@@ -201,20 +197,4 @@ func texts[T ~string](list []T) []string {
 		out[i] = string(v)
 	}
 	return out
-}
-
-func flagNames(in *Intent) []string {
-	var names []string
-	for _, f := range slices.Concat(in.Amber, in.Human) {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-func secondaryVerbs(in *Intent) []string {
-	verbs := make([]string, len(in.Secondary))
-	for i, p := range in.Secondary {
-		verbs[i] = string(p.Verb)
-	}
-	return verbs
 }

@@ -184,8 +184,9 @@ func TestParseCases(t *testing.T) {
 func TestParseCasesRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"what is no list", `"x"`, "offset 0: '\"' where an array is expected"},
-		{"an object without cases", `{}`, "offset 0: an object without a list of cases"},
-		{"another key", `{"prompts": []}`, `offset 1: prompts: "prompts" where a list of cases is expected`},
+		{"an object without cases", `{}`, "offset 0: an object without a list of cases in cases or tests"},
+		{"another key", `{"prompts": []}`, "offset 0: an object without a list of cases in cases or tests"},
+		{"two lists", `{"cases": [], "tests": []}`, `offset 14: tests: "tests" is a second list of cases`},
 		{"a case without a prompt", `[{"expected_verb": null}]`, "offset 1: 0: a case without prompt"},
 		{"a case without a verb", `[{"prompt": ""}]`, "offset 1: 0: a case without expected_verb"},
 		{"a verb that is none", `[{"prompt": "", "expected_verb": "run"}]`, `offset 33: 0.expected_verb: "run" is no verb`},

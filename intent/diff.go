@@ -48,7 +48,7 @@ func Diff(before, after *Intent) []Change {
 	d.sets("audience", valueTexts(before.Slots[Audience]), valueTexts(after.Slots[Audience]))
 	d.sets("constraints", valueTexts(before.Slots[Constraints]), valueTexts(after.Slots[Constraints]))
 	d.gaps(before, after)
-	d.sets("posture", flagNames(before), flagNames(after))
+	d.sets("posture", flagNames(slices.Concat(before.Amber, before.Human)), flagNames(slices.Concat(after.Amber, after.Human)))
 	return d.changes
 }
 

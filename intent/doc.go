@@ -9,7 +9,11 @@
 //
 // [Intent.Keywords] are what the pager looks for in blocks, [Diff] says what
 // changed between two turns, and [Score] holds the compiler against cases that
-// somebody has labeled. [Parse] reads an intent that another program wrote.
+// somebody has labeled. [Parse] reads an intent that another program wrote, and
+// [Intent.Published] has the types that other programs read.
+//
+// Small talk, what tells somebody to go on, and what a program wrote ask for
+// nothing: they pass through, with a [Pass] that says why.
 //
 // Verbs, slots, flags and the form as JSON are those of the prompt compiler of
 // prosecode (Intent IR v0). There, slots are keys without values.
@@ -19,10 +23,13 @@
 // The prompt is cut into words, punctuation and literals, which are quoted text
 // and code: they fill slots, but nothing is read into them. Clauses end at
 // punctuation, and where a further request begins. A clause is a request if an
-// opener begins it, behind what is only polite; the noun may change its verb, as
-// "write a plan" is for planning. What follows is parted into slots by markers,
+// opener begins it, behind what is only polite. What it speaks of may change its
+// verb: "write a plan" is for planning, "repair my letter" makes a text better, and
+// "how do I make it stop failing" is for mending. What follows is parted into slots by markers,
 // such as "for", "without" and "as a". A text that follows a heading, or a colon
-// and a line break, is attached to the prompt and not part of it.
+// and a line break, is attached to the prompt and not part of it. A style is a
+// constraint of transform, which has no slot for it. If no rule finds the object of
+// a request that names something, all its words are the object.
 //
 // The first request is what the prompt is about, and others are secondary. If
 // there is none, a choice or something that does not work is taken for one;

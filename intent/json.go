@@ -1,6 +1,9 @@
 package intent
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // document is an intent as JSON. Parse and MarshalJSON share it.
 type document struct {
@@ -44,6 +47,59 @@ func list[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// A Published is an intent with the nine keys of Intent IR v0 and no other, in the
+// types of the published packets: what fills a slot is one text, a flag is its name,
+// and a further request is its verb. [Parse] reads it.
+type Published struct {
+	Schema     string          `json:"schema"`
+	Verb       *Verb           `json:"verb"` // nil if the prompt passes through
+	Slots      map[Slot]string `json:"slots"`
+	Gaps       []Slot          `json:"gaps"`
+	Amber      []string        `json:"amber_flags"`
+	Human      []string        `json:"human_context"`
+	Assumed    []string        `json:"assumptions"`
+	Secondary  []string        `json:"secondary_intents"`
+	Confidence Confidence      `json:"confidence"`
+}
+
+// Published returns the intent in the form of the published packets. Several values
+// of a slot are joined by commas. No field is nil but the verb. Places, the words of
+// flags, and the slots and gaps of further requests are lost.
+func (in *Intent) Published() *Published {
+	p := &Published{
+		Schema: Schema, Slots: make(map[Slot]string, len(in.Slots)), Gaps: list(in.Gaps), Amber: flagNames(in.Amber), Human: flagNames(in.Human),
+		Assumed: list(in.Assumed), Secondary: secondaryVerbs(in), Confidence: in.Confidence,
+	}
+	if in.Verb != "" {
+		p.Verb = new(in.Verb)
+	}
+	if p.Confidence == "" {
+		p.Confidence = Low
+	}
+	for s, values := range in.Slots { // in any order: each becomes a key
+		p.Slots[s] = strings.Join(valueTexts(values), ", ")
+	}
+	return p
+}
+
+// flagNames returns the names of flags.
+func flagNames(flags []Flag) []string {
+	names := make([]string, len(flags))
+	for i, f := range flags {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// secondaryVerbs returns the verbs of what is asked for after the first.
+func secondaryVerbs(in *Intent) []string {
+	verbs := make([]string, len(in.Secondary))
+	for i, p := range in.Secondary {
+		verbs[i] = string(p.Verb)
+	}
+	return verbs
 }
 
 // MarshalJSON writes the value as an object, or as a plain string if its place

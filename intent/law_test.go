@@ -76,6 +76,13 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		packet, err := json.Marshal(in.Published())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse(packet); err != nil {
+			t.Fatalf("%q as a published packet: %v\n%s", prompt, err, packet)
+		}
 		again, err := Parse(data)
 		if err != nil {
 			t.Fatalf("%s: %v", data, err)

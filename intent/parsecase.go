@@ -6,7 +6,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// ParseCases reads a list of cases in JSON, or an object with one in "cases":
+// ParseCases reads a list of cases in JSON, or an object with one in "cases" or in
+// "tests". The published files have the latter, beside keys that are passed over, such
+// as "schema_version". A case is an object:
 //
 //	{"prompt": "fix the pager", "expected_verb": "fix",
 //	 "expected_slots": {"target": "the pager"}, "expected_gaps": [],
@@ -34,14 +36,18 @@ func (p *parser) cases() (cases []Case, err error) {
 	}
 	at := p.Offset()
 	err = p.Object(func(key string) (err error) {
-		if key != "cases" {
-			return p.Fail(p.KeyOffset(), "%q where a list of cases is expected", key)
+		switch {
+		case key != "cases" && key != "tests":
+			_, err = p.Skip()
+		case cases != nil:
+			err = p.Fail(p.KeyOffset(), "%q is a second list of cases", key)
+		default:
+			cases, err = elements(p, p.oneCase)
 		}
-		cases, err = elements(p, p.oneCase)
 		return err
 	})
 	if err == nil && cases == nil {
-		err = p.Fail(at, "an object without a list of cases")
+		err = p.Fail(at, "an object without a list of cases in cases or tests")
 	}
 	return cases, err
 }

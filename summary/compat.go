@@ -56,3 +56,47 @@ func CompatTodos(todos []Todo, s *Summary) ([]Todo, int) {
 func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
+
+// Published returns the summary in the form that the skill published in its version
+// 1.0.0 and has kept. Its JSON has seven fields: session_intent, files_modified,
+// decisions_made, current_state, blockers, next_steps and compression_count. Changes,
+// blockers and steps are texts, and a decision has its rationale and nothing else.
+// Sources are lost, and so are the rest of the metadata, context, errors and
+// artifacts, which that form has no field for. What says that there is nothing is left
+// out: the published program takes None for an entry.
+func Published(s *Summary) *Summary {
+	p := &Summary{
+		Intent: unlessNone(s.Intent), Files: Files{}, Decisions: []Decision{}, State: unlessNone(s.State),
+		Blockers: published(s.Blockers), Next: published(s.Next), Meta: Meta{Count: s.Count},
+	}
+	for _, f := range unite(s.Files) {
+		if unlessNone(f.Path) != "" {
+			p.Files = append(p.Files, File{f.Path, published(f.Changes)})
+		}
+	}
+	for _, d := range s.Decisions {
+		if unlessNone(d.Decision) != "" {
+			p.Decisions = append(p.Decisions, Decision{Decision: d.Decision, Rationale: d.Rationale})
+		}
+	}
+	return p
+}
+
+// published returns items without their sources. The list is never nil.
+func published(items []Item) []Item {
+	list := []Item{}
+	for _, it := range items {
+		if unlessNone(it.Text) != "" {
+			list = append(list, Item{Text: it.Text})
+		}
+	}
+	return list
+}
+
+// unlessNone returns a text, or nothing if it says that there is nothing.
+func unlessNone(text string) string {
+	if isNone(text) {
+		return ""
+	}
+	return text
+}

@@ -17,10 +17,10 @@ import (
 
 func newIntent(_ *Env, g *globals) *cobra.Command {
 	var file, score, before string
-	var keywords bool
+	var keywords, compat bool
 	var least float64
 	cmd := &cobra.Command{
-		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --score CASES]",
+		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --compat | --score CASES]",
 		Short: "Say what a prompt asks for",
 		Long: `Intent compiles a prompt: it finds one of seven verbs (explain, create, transform,
 analyze, decide, plan, fix), fills the slots of that verb with words of the
@@ -34,8 +34,12 @@ intent in a file, and exits with 1 if anything did. What is an intent already, i
 JSON, or the "intent_ir" of a history of the context pager, is taken as it is. An
 argument that is the name of a file is read.
 
+--compat prints Intent IR v0 in the types of the published packets: what fills a
+slot is one text, flags are names, further requests are verbs. It is always JSON.
+
 --score compiles the prompts of a file of cases and prints how much is as
-expected, and what is not. The exit code is 1 if a share is below --min.`,
+expected, and what is not. It reads the published files of tests as well. The exit
+code is 1 if a share is below --min.`,
 		Example: `  carrel intent "fix the login test that hangs on mac"
   carrel intent -f prompt.txt --json | carrel schema check intent -
   carrel intent --keywords "plan the move of the billing tables"
@@ -43,7 +47,7 @@ expected, and what is not. The exit code is 1 if a share is below --min.`,
 		Annotations: withoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if score != "" {
-				if len(args) > 0 || file != "" || keywords || before != "" {
+				if len(args) > 0 || file != "" || keywords || compat || before != "" {
 					return usagef("--score: the prompts are in the file, and nothing goes with them")
 				}
 				return g.scoreIntents(score, least)
@@ -51,8 +55,8 @@ expected, and what is not. The exit code is 1 if a share is below --min.`,
 			if cmd.Flags().Changed("min") {
 				return usagef("--min: it goes with --score")
 			}
-			if keywords && before != "" {
-				return usagef("--keywords and --diff: give one of them")
+			if keywords && before != "" || compat && (keywords || before != "") {
+				return usagef("--keywords, --diff and --compat: give one of them")
 			}
 			text, err := g.promptOf(args, file)
 			if err != nil {
@@ -68,6 +72,11 @@ expected, and what is not. The exit code is 1 if a share is below --min.`,
 				})
 			case before != "":
 				return g.diffIntents(before, in)
+			case compat:
+				if g.json == "" {
+					g.json = allFields
+				}
+				return g.result(document{value: in.Published()}, nil)
 			}
 			return g.printIntent(text, in)
 		},
@@ -76,6 +85,7 @@ expected, and what is not. The exit code is 1 if a share is below --min.`,
 	f.StringVarP(&file, "file", "f", "", "read the prompt from `file`; - is standard input")
 	f.BoolVar(&keywords, "keywords", false, "print the words that the pager looks for")
 	f.StringVar(&before, "diff", "", "say what changed since the intent in `file`, which is JSON")
+	f.BoolVar(&compat, "compat", false, "print the intent in the types of the published packets")
 	f.StringVar(&score, "score", "", "compile the prompts of a `file` of cases and compare")
 	f.Float64Var(&least, "min", 100, "`percent` that every share of --score must reach")
 	return cmd
