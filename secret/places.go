@@ -57,25 +57,30 @@ func scanBearers(all []Finding, text string) []Finding {
 // names are what the names of variables with credentials end in, without the
 // signs between their words.
 var names = []string{
-	"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey",
+	"password", "passwd", "passphrase", "passwort", "pwd", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey",
 	"signingkey", "encryptionkey", "credential", "credentials", "masterkey",
 }
 
 // telling reports whether the name of a variable, in any case, says that its
 // value is a credential.
 func telling(name string) bool {
-	low := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
+	low := folded(name)
 	for _, n := range names {
 		if strings.HasSuffix(low, n) {
 			return true
 		}
 	}
 	return false
+}
+
+// folded returns a name in lower case, without the signs between its words.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
 }
 
 // Sizes of what is assigned, in bytes.
@@ -150,11 +155,21 @@ func assignment(text string, i int) (Finding, bool) {
 		return Finding{}, false
 	}
 	value := text[from:to]
-	if len(value) < leastValue || len(value) > mostValue || placeholder(value) || strings.Contains(value, "://") ||
-		!random(value) || !quoted && code(value) {
+	if value == "" || len(value) > mostValue || folder(text[start:end], value) || placeholder(value) || strings.Contains(value, "://") {
 		return Finding{}, false
 	}
-	return Finding{KindAssignment, from, to}, true
+	if len(value) >= leastValue && random(value) && (quoted || !code(value)) {
+		return Finding{KindAssignment, from, to}, true
+	}
+	if written(text[start:end], value, quoted, alone(text, start, to)) {
+		return Finding{KindPassword, from, to}, true
+	}
+	return Finding{}, false
+}
+
+// folder reports whether a variable that is called pwd has a working directory.
+func folder(name, value string) bool {
+	return strings.HasSuffix(folded(name), "pwd") && (value[0] == '/' || value[0] == '~')
 }
 
 var (

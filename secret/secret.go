@@ -6,8 +6,22 @@
 // tokens of code hosts, registries and chat services, signed web tokens, private
 // keys. Of these it finds nearly all. The others are known by where they stand:
 // behind the name of a variable such as api_key, behind "Bearer", before the @
-// of a URL. Of these it takes what looks random and is no placeholder: it misses
-// a password that is a plain word, so that ordinary code is left alone.
+// of a URL. Of these it takes what looks random and is no placeholder. Behind the name
+// of a password it also takes what a person may have made up, in these forms, where "a
+// digit or sign" is one of 0–9 and !@#$%^*?~+=:
+//
+//	form                                     example                  least
+//	in quotes, with a digit or sign          password = "n1ght!"      5 bytes
+//	in quotes, a plain word                  "passwd": "nightowl"     6 letters
+//	in quotes, a number                      pwd: '48213097'          6 digits
+//	bare, with a digit or sign               user=x password=n1ght!   5 bytes
+//	bare, a plain word alone on its line     passwd: nightowl         6 letters
+//	behind a flag                            --password n1ght!        as in quotes or bare
+//
+// What says where a password comes from or what it is, such as required, $VAR or a type,
+// is left alone, and so are names, paths and calls. It misses a plain word inside of a
+// line, one with capitals, one of several words, and what prose says. doc/guide/secrets.md
+// has how precise each form is.
 //
 // A [Finding] says what was found and where, and never what.
 //
@@ -40,6 +54,7 @@ const (
 	KindJWT         Kind = "jwt"
 	KindNPM         Kind = "npm-token"
 	KindOpenAI      Kind = "openai-key"
+	KindPassword    Kind = "password" // of a person's making, behind its name
 	KindPrivateKey  Kind = "private-key"
 	KindPyPI        Kind = "pypi-token"
 	KindSlack       Kind = "slack-token"
@@ -62,6 +77,7 @@ func Scan(text string) []Finding {
 	all = scanURLs(all, text)
 	all = scanBearers(all, text)
 	all = scanAssignments(all, text)
+	all = scanFlags(all, text)
 	return merge(all)
 }
 

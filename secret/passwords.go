@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"slices"
+	"strings"
+)
+
+// passwordNames are what the names of variables end in whose values people make up.
+var passwordNames = []string{"password", "passwd", "passphrase", "passwort", "pwd"}
+
+// Sizes of passwords that people make up, in bytes.
+const (
+	leastPassword = 5
+	leastWord     = 6 // of one that is a plain word
+	mostPassword  = 64
+)
+
+// written reports whether a value that does not look drawn is a password that a person
+// made up. The value is that of a variable, in quotes or not, and may be alone with its
+// name on a line. The forms are those of the table in the package comment.
+func written(name, value string, quoted, alone bool) bool {
+	low := folded(name)
+	if name == "PWD" || name == "OLDPWD" || value[0] == '+' { // folders, and what a program puts together
+		return false
+	}
+	if len(value) < leastPassword || len(value) > mostPassword ||
+		!slices.ContainsFunc(passwordNames, func(n string) bool { return strings.HasSuffix(low, n) }) || told(value) {
+		return false
+	}
+	letters, digits, signs := 0, 0, 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case alnum[c]:
+			letters++
+		case strings.IndexByte("!@#$%^*?~+=", c) >= 0:
+			signs++
+		}
+	}
+	switch {
+	case letters == 0: // a number, or signs
+		return quoted && digits >= leastWord
+	case digits > 0 || signs > 0:
+		return quoted || !strings.ContainsAny(value, "._") || alone && !strings.Contains(value, ".")
+	}
+	return len(value) >= leastWord && letters == len(value) && strings.ToLower(value) == value && (quoted || alone)
+}
+
+// told reports whether a value says what a password is, or where it comes from, rather
+// than being one.
+func told(value string) bool {
+	low := strings.ToLower(value)
+	return strings.Contains(low, "pass") || strings.Contains(low, "pwd") || strings.ContainsAny(value, "/\\:|") || strings.Contains(value, "--") ||
+		toldWords[strings.Trim(low, "?!*-_.0123456789")]
+}
+
+var toldWords = func() map[string]bool {
+	words := make(map[string]bool)
+	for w := range strings.FieldsSeq(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined
+		default string number boolean object buffer bytes varchar unknown optional secretstr never always prompt disabled enabled credential credentials
+		encrypted hashed hash plain plaintext plain-text plain_text cleartext bcrypt scrypt argon argon2id sha sha256 value values and with from that this
+		email username login account auth authentication env environ environment process config settings options params request session keyring keychain vault
+		masked stripped removed omitted something anything nothing whatever regex pattern array return await async const`) {
+		words[w] = true
+	}
+	return words
+}()
+
+// alone reports whether nothing but a name and its value stands on a line: the name, with
+// a mark of a list or a word such as export before it, begins at start, and the value
+// ends at end.
+func alone(text string, start, end int) bool {
+	rest, _, _ := strings.Cut(text[end:], "\n")
+	head := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
+	switch strings.TrimSpace(head) {
+	case "", "-", "*", "export", "set", "#", "//":
+	default:
+		return false
+	}
+	return strings.TrimSpace(rest) == ""
+}
+
+// scanFlags appends the passwords behind flags of a command line, which a space parts
+// from them.
+func scanFlags(all []Finding, text string) []Finding {
+	for _, flag := range [...]string{"--password ", "--passwd ", "--passphrase "} {
+		each(text, flag, func(i int) int {
+			from := i + len(flag)
+			quoted := from < len(text) && (text[from] == '"' || text[from] == '\'')
+			if quoted {
+				from++
+			}
+			to := from
+			for to < len(text) && to-from <= mostPassword && !valueEnd[text[to]] {
+				to++
+			}
+			if to > from && !placeholder(text[from:to]) && written(strings.TrimSpace(flag), text[from:to], quoted, false) {
+				all = append(all, Finding{KindPassword, from, to})
+			}
+			return to
+		})
+	}
+	return all
+}
