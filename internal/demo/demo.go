@@ -230,7 +230,16 @@ func (d *demo) exports(ctx context.Context) error {
 	for _, to := range []string{"claudecode", "anthropic", "openai"} {
 		told = append(told, to+" ok")
 	}
-	text := string(d.after)
+	window, err := decode(d.after)
+	if err != nil {
+		return err
+	}
+	text := ""
+	for i := range window.Messages {
+		if m := &window.Messages[i]; m.Role == transcript.RoleUser && !strings.HasPrefix(m.Text(), transcript.Mark) {
+			text += m.Text() + "\n" // and not what stands for it in the summary
+		}
+	}
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
 		d.check(strings.Contains(text, kept), "the window still says %q", kept)
 	}
