@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -270,9 +271,18 @@ func (e *Engine) ask(ctx context.Context, p *page) (*fetch, *artifact.Fetched) {
 		f.outcome, f.to, f.err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
 		return f, nil
 	}
+	kept := func(content []byte) []byte {
+		if e.redacts(p.note.Redact) {
+			return []byte(secret.RedactPersonal(string(content)))
+		}
+		return content
+	}
 	got, err := e.opts.Sources.Fetch(ctx, artifact.Ref(p.note.Source), &artifact.Have{
-		ETag: p.note.ETag, Modified: p.note.Modified, Same: p.holds,
+		ETag: p.note.ETag, Modified: p.note.Modified, Same: func(content []byte) bool { return p.holds(kept(content)) },
 	})
+	if err == nil {
+		got.Content = kept(got.Content)
+	}
 	switch {
 	case err == nil && (got.Unchanged || p.holds(got.Content)):
 		return f, nil

@@ -142,6 +142,10 @@ type Options struct {
 	// [assembly.DefaultThreshold].
 	Confidence ratio.Ratio
 
+	// Redact takes addresses of e-mail and numbers of telephones out of every artifact,
+	// output in the stash and memory before it is kept, see [secret.RedactPersonal].
+	Redact bool
+
 	// Sources is where artifacts are fetched from again. By default nothing is:
 	// an artifact with a source that cannot be asked enters no context.
 	Sources artifact.Source

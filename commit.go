@@ -38,6 +38,10 @@ type CommitRequest struct {
 	// context are known.
 	From []store.ArtifactID `json:"from,omitempty"`
 
+	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
+	// [secret.RedactPersonal]; the gate and the verdict are about the text as it came. The engine's options can ask for it always.
+	Redact bool `json:"redact,omitempty"`
+
 	// Verdict is what an evaluator outside says. Without one, nothing is
 	// committed. Its Content, Scope and Policy are what it is bound to: see
 	// [Engine.Bind].
@@ -129,7 +133,7 @@ func (e *Engine) commit(ctx context.Context, scope governance.Scope, req *Commit
 				p.Secrets = append(p.Secrets, string(f.Kind))
 			}
 		}
-		if p.Duplicate, err = e.remembered(ctx, scope, req.Text); err != nil {
+		if p.Duplicate, err = e.remembered(ctx, scope, e.kept(req).Text); err != nil {
 			return nil, err
 		}
 	} else {
@@ -148,7 +152,7 @@ func (e *Engine) commit(ctx context.Context, scope governance.Scope, req *Commit
 	if req.Verdict != nil {
 		g.Evaluator = req.Verdict.Evaluator
 	}
-	if err := e.remember(ctx, scope, req, res, prompt, g); err != nil {
+	if err := e.remember(ctx, scope, e.kept(req), res, prompt, g); err != nil {
 		return nil, err
 	}
 	what := prompt.id
@@ -160,6 +164,16 @@ func (e *Engine) commit(ctx context.Context, scope governance.Scope, req *Commit
 		list = contract.GateHeld
 	}
 	return res, e.noteGate(ctx, scope, prompt.id, what, list)
+}
+
+// kept returns a request with what is kept of its texts.
+func (e *Engine) kept(req *CommitRequest) *CommitRequest {
+	if !e.redacts(req.Redact) {
+		return req
+	}
+	r := *req
+	r.Text, r.Title, r.Subject = secret.RedactPersonal(req.Text), secret.RedactPersonal(req.Title), secret.RedactPersonal(req.Subject)
+	return &r
 }
 
 // remember writes what the gate let through, or holds.
@@ -495,6 +509,9 @@ func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *ReviewDe
 		w.Status, w.Class, n.VerifiedBy = store.StatusLive, provenance.Verified, by
 		if d.Text != "" && d.Text != p.text {
 			g.Decided, text = "edited", d.Text
+		}
+		if e.redacts(false) {
+			text = secret.RedactPersonal(text)
 		}
 		if found := secret.Scan(text); len(found) > 0 {
 			return nil, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d)", ErrPolicy, found[0].Kind, found[0].Start)

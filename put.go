@@ -60,6 +60,10 @@ type PutRequest struct {
 	// AllowSecrets lets content in that looks as if it held a credential.
 	AllowSecrets bool `json:"allow_secrets,omitempty"`
 
+	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
+	// [secret.RedactPersonal]. The engine's options can ask for it always.
+	Redact bool `json:"redact,omitempty"`
+
 	stash bool // it stays outside of the window, see Stash
 }
 
@@ -98,6 +102,7 @@ type note struct {
 	TTL        *time.Duration     `json:"ttl,omitempty"`
 	From       []store.ArtifactID `json:"from,omitempty"`
 	Reason     string             `json:"reason,omitempty"` // of a person, for a decision about it
+	Redact     bool               `json:"redact,omitempty"` // what its source has later, too
 
 	// The cells that this version replaced, so that they can be purged with it.
 	OldContent store.CellID `json:"old_content,omitempty"`
@@ -145,9 +150,15 @@ func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	if err := e.checkPut(req); err != nil {
 		return nil, err
 	}
+	if e.redacts(req.Redact) {
+		r := *req
+		r.Content, r.Title, r.Subject = []byte(secret.RedactPersonal(string(req.Content))), secret.RedactPersonal(req.Title), secret.RedactPersonal(req.Subject)
+		r.Redact = true
+		req = &r
+	}
 	n := note{
 		Title: req.Title, Source: req.Source, Subject: req.Subject, VerifiedBy: req.VerifiedBy,
-		TTL: req.TTL, From: req.From,
+		TTL: req.TTL, From: req.From, Redact: req.Redact,
 	}
 	w := store.Write{Artifact: store.Artifact{
 		ID: req.ID, Class: req.Class, Status: store.StatusLive, Pinned: req.Pinned, Created: req.Created,
@@ -186,6 +197,9 @@ func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	}
 	return a, nil
 }
+
+// redacts reports whether what is kept is redacted, given what a request asks for.
+func (e *Engine) redacts(asked bool) bool { return asked || e.opts.Redact }
 
 // checkPut tells why a request makes no sense, or is forbidden.
 func (e *Engine) checkPut(req *PutRequest) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -24,6 +25,7 @@ type StashRequest struct {
 	Source       string         `json:"source,omitempty"` // where it comes from; only told
 	TTL          *time.Duration `json:"ttl,omitempty"`    // StashTTL by default
 	AllowSecrets bool           `json:"allow_secrets,omitempty"`
+	Redact       bool           `json:"redact,omitempty"` // as in [PutRequest]: the pointer has the redacted text, too
 
 	// Session is the conversation that the output is for: what it speaks of says
 	// which lines are likely to be needed. By default the output alone does.
@@ -71,6 +73,11 @@ type StashResult struct {
 func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRequest) (_ *StashResult, err error) {
 	defer during("stash", &err)
 
+	if e.redacts(req.Redact) {
+		r := *req
+		r.Content, r.Title = []byte(secret.RedactPersonal(string(req.Content))), secret.RedactPersonal(req.Title)
+		req = &r
+	}
 	put := &PutRequest{
 		Class: provenance.Tool, Title: req.Title, Content: req.Content, Source: req.Source, TTL: req.TTL,
 		AllowSecrets: req.AllowSecrets, stash: true,

@@ -23,6 +23,9 @@
 // line, one with capitals, one of several words, and what prose says. doc/guide/secrets.md
 // has how precise each form is.
 //
+// [Personal] finds addresses of e-mail and numbers of telephones, which are no
+// credentials, for whoever wants them redacted.
+//
 // A [Finding] says what was found and where, and never what.
 //
 // # Determinism and cost
@@ -83,8 +86,10 @@ func Scan(text string) []Finding {
 
 // Redact returns a text with each credential replaced by its kind, as in
 // "[secret: jwt]".
-func Redact(text string) string {
-	found := Scan(text)
+func Redact(text string) string { return replace(text, Scan(text), "secret") }
+
+// replace returns a text with what was found replaced by its kind.
+func replace(text string, found []Finding, word string) string {
 	if len(found) == 0 {
 		return text
 	}
@@ -92,7 +97,7 @@ func Redact(text string) string {
 	done := 0
 	for _, f := range found {
 		b.WriteString(text[done:f.Start])
-		b.WriteString("[secret: " + string(f.Kind) + "]")
+		b.WriteString("[" + word + ": " + string(f.Kind) + "]")
 		done = f.End
 	}
 	b.WriteString(text[done:])

@@ -90,6 +90,7 @@ is not about.`,
 	f.StringVar(&fl.file, "file", "", "take the text to remember from `file`; - is standard input")
 	f.StringVar(&req.Title, "title", "", "`title` of the memory")
 	f.StringVar(&req.Subject, "subject", "", "whom or what the memory is about, in `words`")
+	f.BoolVar(&req.Redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	f.StringVar(&fl.ttl, "ttl", "", "`duration` after which the memory expires, such as 90d")
 	f.StringArrayVar(&fl.from, "from", nil, "`id` of an artifact that the memory was made from, besides those of the context")
 	f.StringVar(&fl.confidence, "confidence", "", "how sure the evaluator is, a `number` from 0 to 1")

@@ -29,7 +29,7 @@ type putFlags struct {
 	ttl, created, verifiedBy, id  string
 	from                          []string
 	lines                         string // a file with an artifact a line
-	live, pin, allow, dry         bool
+	live, pin, allow, redact, dry bool
 }
 
 func newPut(env *Env, g *globals) *cobra.Command {
@@ -97,6 +97,7 @@ sense, nothing is stored.`,
 	flags.BoolVar(&f.live, "live", false, "look whether the file has changed whenever the artifact is used")
 	flags.StringVar(&f.lines, "lines", "", "take the artifacts in a `file` of JSON, one a line")
 	flags.BoolVar(&f.allow, "allow-secret", false, "let in what looks as if it held a credential")
+	flags.BoolVar(&f.redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	offer(cmd, "type", classNames()...)
 	_ = cmd.RegisterFlagCompletionFunc("from", g.completeArtifactFlag) // it fails only for a flag that is not there
 	writes(cmd, &f.dry)
@@ -145,7 +146,7 @@ func (f *putFlags) check(args []string) error {
 func (f *putFlags) request() (*carrel.PutRequest, error) {
 	req := &carrel.PutRequest{
 		ID: store.ArtifactID(f.id), Title: f.title, Source: f.source, Subject: f.subject, VerifiedBy: f.verifiedBy,
-		Pinned: f.pin, AllowSecrets: f.allow,
+		Pinned: f.pin, AllowSecrets: f.allow, Redact: f.redact,
 	}
 	for _, id := range f.from {
 		req.From = append(req.From, store.ArtifactID(id))

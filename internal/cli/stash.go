@@ -99,6 +99,7 @@ refused.`,
 	f.IntVar(&tokens, "tokens", int(carrel.StashTokens), "size of the pointer, in `tokens`")
 	f.StringVar(&ttl, "ttl", "", "how long it lives: a `duration` such as 36h; 7d by default")
 	f.BoolVar(&req.AllowSecrets, "allow-secret", false, "let in what looks as if it held a credential")
+	f.BoolVar(&req.Redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	writes(cmd, &dry)
 	return cmd
 }

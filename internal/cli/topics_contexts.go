@@ -41,6 +41,9 @@ remembered already. It holds what has no valid confidence, one below 0.7 (the
 setting gate.confidence), a verdict on another text, scope or policy, and what
 gives orders to an assistant or hides characters.
 
+With --redact, or the setting redact.personal, addresses of e-mail and numbers of
+telephones are taken out of what is kept; put and stash put do the same.
+
 A verdict that an evaluator wrote is a JSON file for --verdict:
 
   {"evaluator": "deploy-test", "confidence": 0.88, "content": "<sha256 of the

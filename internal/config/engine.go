@@ -117,6 +117,7 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Page = token.Count(get[int](s, "assemble.page"))
 	o.Confidence = get[ratio.Ratio](s, "gate.confidence")
 	o.Triage = s.policy()
+	o.Redact = get[bool](s, "redact.personal")
 	if o.Resident = int64(get[Size](s, "resident.bytes")); o.Resident == 0 {
 		o.Resident = -1 // 0 is the default there
 	}

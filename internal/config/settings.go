@@ -77,6 +77,7 @@ var known = slices.Concat([]key{
 	{name: "tiers.core", read: readEdge, builtIn: percents(tier.DefaultLadder.Minimal)},
 	{name: "assemble.page", read: readCount, builtIn: carrel.DefaultPage},
 	{name: "gate.confidence", read: readConfidence, builtIn: assembly.DefaultThreshold},
+	{name: "redact.personal", read: readSwitch, builtIn: false, own: true},
 }, triageKeys(), []key{
 	{name: origin.SettingFiles, read: readList(`["docs"]`, anything), builtIn: []string{}, place: true},
 	{name: origin.SettingHosts, read: readList(`["docs.example.org"]`, anything), builtIn: []string{}, own: true},

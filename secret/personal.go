@@ -1,0 +1,115 @@
+package secret
+
+import "strings"
+
+// The kinds of what [Personal] finds.
+const (
+	KindEmail Kind = "email"
+	KindPhone Kind = "phone"
+)
+
+// Personal returns the addresses of e-mail and the numbers of telephones in a text, in
+// order and without overlap. A number is found in its international form, with a plus
+// sign and eight to fifteen digits, or as ten digits in groups of three, three and four.
+// It misses numbers that are written otherwise, so that ids, times and amounts are left
+// alone.
+func Personal(text string) []Finding { return merge(scanPhones(scanEmails(nil, text), text)) }
+
+// RedactPersonal returns a text with what [Personal] finds replaced by its kind, as in
+// "[redacted: email]".
+func RedactPersonal(text string) string { return replace(text, Personal(text), "redacted") }
+
+var (
+	localByte  = classOf("A-Z", "a-z", "0-9", "._%+-")
+	domainByte = classOf("A-Z", "a-z", "0-9", ".-")
+	digitByte  = classOf("0-9")
+	phoneGap   = classOf(" ().-")
+)
+
+// Sizes of addresses, in bytes: what the mail protocol allows.
+const (
+	mostLocal  = 64
+	mostDomain = 255
+)
+
+// scanEmails appends the addresses of e-mail. What a colon follows is the remote of a
+// repository.
+func scanEmails(all []Finding, text string) []Finding {
+	each(text, "@", func(i int) int {
+		from := i
+		for from > 0 && i-from < mostLocal && localByte[text[from-1]] {
+			from--
+		}
+		if from > 0 && text[from-1] == '\\' {
+			from++ // the letter of an escape such as \n
+		}
+		for from < i && !alnum[text[from]] {
+			from++
+		}
+		to := i + 1
+		for to < len(text) && to-i <= mostDomain && domainByte[text[to]] {
+			to++
+		}
+		domain := strings.TrimRight(text[i+1:to], ".-")
+		to = i + 1 + len(domain)
+		dot := strings.LastIndexByte(domain, '.')
+		if from >= i || dot < 1 || len(domain)-dot < 3 || strings.Contains(domain, "..") || !alnum[domain[0]] ||
+			strings.Trim(strings.ToLower(domain[dot+1:]), "abcdefghijklmnopqrstuvwxyz") != "" || to < len(text) && (text[to] == ':' || text[to] == '/') {
+			return i + 1
+		}
+		all = append(all, Finding{KindEmail, from, to})
+		return to
+	})
+	return all
+}
+
+// scanPhones appends the numbers of telephones.
+func scanPhones(all []Finding, text string) []Finding {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '+' && text[i] != '(' && !digitByte[text[i]] {
+			continue
+		}
+		if i > 0 && (urlSafe[text[i-1]] || strings.IndexByte(".+/=:#$,", text[i-1]) >= 0) {
+			i = max(i, digitByte.run(text, i)-1)
+			continue
+		}
+		if end := phone(text, i); end > i {
+			all = append(all, Finding{KindPhone, i, end})
+			i = end - 1
+		} else {
+			i = max(i, digitByte.run(text, i)-1)
+		}
+	}
+	return all
+}
+
+// phone returns the end of the number of a telephone that begins at i, or i.
+func phone(text string, i int) int {
+	const most = 26 // bytes of a number with its gaps
+	plus := text[i] == '+'
+	end, digits, groups := i, 0, []int{}
+	for at := i; at < len(text) && at-i < most; {
+		n := digitByte.run(text, at)
+		if n > at {
+			digits, end, groups = digits+n-at, n, append(groups, n-at)
+			at = n
+			continue
+		}
+		if at > i && at-end >= 2 || at > i && !phoneGap[text[at]] || at == i && text[at] != '+' && text[at] != '(' {
+			break
+		}
+		at++
+	}
+	if end < len(text) && (wordByte[text[end]] || end+1 < len(text) && strings.IndexByte(".,-:/", text[end]) >= 0 && wordByte[text[end+1]]) {
+		return i
+	}
+	switch {
+	case plus && (i == 0 || text[i-1] == '\n'):
+		return i // a line of a diff, more likely
+	case plus && digits >= 8 && digits <= 15 && text[i+1] != '0' && (len(groups) > 1 || digits >= 10):
+		return end
+	case !plus && digits == 10 && len(groups) == 3 && groups[0] == 3 && groups[1] == 3 && groups[2] == 4:
+		return end
+	}
+	return i
+}
