@@ -142,7 +142,7 @@ func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
 	h := &pagerjson.History{Intent: keywords(lastUser(prefix))}
 	for u := range units {
 		h.Blocks = append(h.Blocks, pagerjson.Block{
-			ID: "b" + pagerjson.Int(u+1).String(), Turn: pagerjson.Int(u + 1), Text: []byte(plain(prefix, units[u])),
+			ID: "block-" + pagerjson.Int(u+1).String(), Turn: pagerjson.Int(u + 1), Text: []byte(plain(prefix, units[u])),
 		})
 	}
 	r, err := seed.Decide(h, nil)

@@ -55,7 +55,7 @@ func pagerTurns(d *Dialog) func(string) []int {
 	h := &pagerjson.History{}
 	for i := range d.Turns {
 		h.Blocks = append(h.Blocks, pagerjson.Block{
-			ID: "b" + pagerjson.Int(i+1).String(), Turn: pagerjson.Int(i + 1), Text: []byte(d.Turns[i].String()),
+			ID: "block-" + pagerjson.Int(i+1).String(), Turn: pagerjson.Int(i + 1), Text: []byte(d.Turns[i].String()),
 		})
 	}
 	return func(question string) []int {
