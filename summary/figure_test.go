@@ -66,7 +66,7 @@ func TestFiguresArePortable(t *testing.T) {
 		}
 	}
 
-	p, ok := figure(2 * unit).times(40 * unit)
+	p, ok := (2 * unit).times(40 * unit)
 	if !ok || p != 80*unit {
 		t.Errorf("2 × 40 = %d, %v", p, ok)
 	}

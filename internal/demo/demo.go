@@ -234,14 +234,14 @@ func (d *demo) exports(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := ""
+	var said strings.Builder // by the user, and not what stands for it in the summary
 	for i := range window.Messages {
 		if m := &window.Messages[i]; m.Role == transcript.RoleUser && !strings.HasPrefix(m.Text(), transcript.Mark) {
-			text += m.Text() + "\n" // and not what stands for it in the summary
+			said.WriteString(m.Text() + "\n")
 		}
 	}
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
-		d.check(strings.Contains(text, kept), "the window still says %q", kept)
+		d.check(strings.Contains(said.String(), kept), "the window still says %q", kept)
 	}
 	d.tell("validate", "%s · the task, the correction and the newest order are in the window", strings.Join(told, " · "))
 	return nil
