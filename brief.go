@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -254,14 +255,14 @@ func (s *section) take(room *token.Count, count func(string) token.Count) bool {
 const longestEntry = 480
 
 // entry returns an entry on one line, with the id of the block that has all of it.
-func entry(text, id string) string {
-	text, _ = assembly.Neutralize(strings.Join(strings.Fields(text), " "))
-	if cut := cutBytes(text, longestEntry); len(cut) < len(text) {
-		text = fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
+func entry(said, id string) string {
+	said, _ = assembly.Neutralize(text.Fold(said))
+	if cut := text.Head(said, longestEntry); len(cut) < len(said) {
+		said = fmt.Sprintf("%s… (%d bytes more)", cut, len(said)-len(cut))
 	}
-	text = transcript.QuoteInline(text)
+	said = transcript.QuoteInline(said)
 	if id != "" {
-		text += " [" + id + "]"
+		said += " [" + id + "]"
 	}
-	return "- " + text
+	return "- " + said
 }

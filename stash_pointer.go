@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -121,9 +122,9 @@ func lined(text string) string {
 
 // head returns the first lines of a text that fit. If not even one does, it is the
 // beginning of that.
-func (p *pointing) head(text string, limit token.Count) string {
+func (p *pointing) head(content string, limit token.Count) string {
 	end, number := 0, p.first
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(content) {
 		n := p.count(p.shown(line, number))
 		number++
 		if n > limit {
@@ -133,11 +134,11 @@ func (p *pointing) head(text string, limit token.Count) string {
 		end += len(line)
 	}
 	if end > 0 {
-		return text[:end]
+		return content[:end]
 	}
-	cut := cutBytes(text, longestToken*int(limit))
+	cut := text.Head(content, longestToken*int(limit))
 	for p.count(p.shown(cut, p.first)) > limit {
-		cut = cutBytes(cut, len(cut)*3/4)
+		cut = text.Head(cut, len(cut)*3/4)
 	}
 	return cut
 }
@@ -442,18 +443,18 @@ func (m *middle) indent(offset int) string {
 
 // shortPointer is the pointer that a context carries, which has many pieces: head and
 // tail alone.
-func shortPointer(id store.ArtifactID, text string) string {
-	mark := stashMark(id, text) + "\n"
-	if len(text) <= 2*headTail {
-		return mark + transcript.Escape(text)
+func shortPointer(id store.ArtifactID, content string) string {
+	mark := stashMark(id, content) + "\n"
+	if len(content) <= 2*headTail {
+		return mark + transcript.Escape(content)
 	}
-	head, tail := cutBytes(text, headTail), endBytes(text, headTail)
+	head, tail := text.Head(content, headTail), endBytes(content, headTail)
 	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
 		head = head[:i+1]
 	}
 	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < headTail/2 {
 		tail = tail[i+1:]
 	}
-	left := fmt.Sprintf(transcript.Mark+": %d bytes left out here]\n", len(text)-len(head)-len(tail))
+	left := fmt.Sprintf(transcript.Mark+": %d bytes left out here]\n", len(content)-len(head)-len(tail))
 	return mark + lined(transcript.Escape(head)) + left + transcript.Escape(tail)
 }

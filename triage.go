@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/ratio"
@@ -372,9 +373,9 @@ func (e *Engine) similar(ctx context.Context, scope governance.Scope, s *selecti
 func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*page) ([]ratio.Ratio, error) {
 	texts := make([]string, 0, len(pages)+1)
 	for _, p := range pages {
-		texts = append(texts, cutBytes(p.note.Title+"\n"+p.text, embedded))
+		texts = append(texts, text.Head(p.note.Title+"\n"+p.text, embedded))
 	}
-	vectors, err := embedder.Embed(ctx, append(texts, cutBytes(query, embedded)))
+	vectors, err := embedder.Embed(ctx, append(texts, text.Head(query, embedded)))
 	if err != nil {
 		return nil, err
 	}
@@ -386,17 +387,6 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*pa
 		likeness[i] = max(0, retrieval.CosineFloats(vectors[i], vectors[len(pages)]))
 	}
 	return likeness, nil
-}
-
-// cutBytes returns as much of a text as fits in n bytes, whole characters only.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }
 
 // spot returns where the catalog has a row.

@@ -121,7 +121,7 @@ var loose = rapid.OneOf(
 		"", " ", "a", "A.", "b", "c", "Is it?", "is it", "Unknown: x", "unknown", "assumed", "Not read.", "linked",
 		"x <think>y</think> z", "<think>y", "chain of thought: y", "w\nprivate reasoning: y\nz", "Nothing.", "It is unclear.",
 	}),
-	text, rapid.String(), rapid.StringN(0, 3, -1),
+	saying, rapid.String(), rapid.StringN(0, 3, -1),
 )
 
 var inputs = rapid.Custom(func(t *rapid.T) *Input {

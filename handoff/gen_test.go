@@ -15,8 +15,8 @@ var awkward = []string{
 	"<think>", "</think>", "chain of thought:", "Unknown: ",
 }
 
-// text generates texts that say something.
-var text = rapid.OneOf(
+// saying generates texts that say something.
+var saying = rapid.OneOf(
 	rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(awkward), 1, 6).Draw(t, "parts"), "")
 	}),
@@ -28,14 +28,14 @@ var packets = rapid.Custom(func(t *rapid.T) *Packet {
 	p := new(Packet)
 	for i, to := range p.head() {
 		if !headFields[i].optional || rapid.Bool().Draw(t, headFields[i].key) {
-			*to = text.Draw(t, headFields[i].key)
+			*to = saying.Draw(t, headFields[i].key)
 		}
 	}
 	for i := range layouts {
 		l := &layouts[i]
 		switch l.form {
 		case formProse:
-			*l.text(p) = text.Draw(t, l.title)
+			*l.text(p) = saying.Draw(t, l.title)
 		case formIntent:
 			drawIntent(t, &p.Intent)
 		case formList, formTable:
@@ -56,7 +56,7 @@ func drawIntent(t *rapid.T, in *Intent) {
 	drawRow(t, intentFields, in.texts())
 	for i, items := range in.lists() {
 		if rapid.Bool().Draw(t, intentLists[i].key) {
-			*items = rapid.SliceOfN(text, 0, 3).Draw(t, "items")
+			*items = rapid.SliceOfN(saying, 0, 3).Draw(t, "items")
 		}
 	}
 }
@@ -67,7 +67,7 @@ func drawRow(t *rapid.T, fields []field, row []*string) {
 		case fields[i].words != nil:
 			*to = rapid.SampledFrom(fields[i].words).Draw(t, fields[i].label)
 		case !fields[i].optional || rapid.Bool().Draw(t, "is there"):
-			*to = text.Draw(t, fields[i].label)
+			*to = saying.Draw(t, fields[i].label)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -246,4 +247,4 @@ func (r *reader) columns(b *body, line int, row []string, ok func(int, string) b
 func trim(line string) string { return strings.TrimRight(line, " \t") }
 
 // quote puts a line into an error.
-func quote(s string) string { return `"` + clip(trim(s)) + `"` }
+func quote(s string) string { return `"` + text.Clip(trim(s), shownText) + `"` }

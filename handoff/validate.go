@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -23,15 +24,18 @@ func (p *Packet) Validate() error {
 	return nil
 }
 
+// shownText is how many bytes of a text an error tells.
+const shownText = 60
+
 // problem returns what is wrong with a text and what to do, or nothing.
-func (f *field) problem(s string) (text, hint string) {
+func (f *field) problem(s string) (what, hint string) {
 	switch {
 	case !utf8.ValidString(s):
 		return "is not valid UTF-8", "save the text as UTF-8"
 	case strings.Trim(s, blank) == "" && f.optional:
 		return "says nothing", "leave it out"
 	case f.words != nil && !slices.Contains(f.words, s):
-		return fmt.Sprintf("is %q", clip(s)), "write " + oneOf(f.words)
+		return fmt.Sprintf("is %q", text.Clip(s, shownText)), "write " + oneOf(f.words)
 	case strings.Trim(s, blank) == "":
 		return "says nothing", `write "Unknown: " and what is not known`
 	}
@@ -42,13 +46,4 @@ func (f *field) problem(s string) (text, hint string) {
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-// clip shortens a text for an error.
-func clip(s string) string {
-	const longest = 60
-	if len(s) <= longest {
-		return s
-	}
-	return strings.ToValidUTF8(s[:longest], "") + "…"
 }

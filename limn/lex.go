@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A kind is the kind of a token.
@@ -223,7 +225,7 @@ func isNumber(s string) bool { return (s[0] == '-' || '0' <= s[0] && s[0] <= '9'
 // isDateShaped reports whether a word looks like 2026-01-31.
 func isDateShaped(s string) bool {
 	return len(s) == len(time.DateOnly) && s[4] == '-' && s[7] == '-' &&
-		digits(s[:4]) && digits(s[5:7]) && digits(s[8:])
+		text.AreDigits(s[:4]) && text.AreDigits(s[5:7]) && text.AreDigits(s[8:])
 }
 
 // isDay reports whether a text is a day of the calendar.

@@ -431,7 +431,7 @@ func TestLiveValues(t *testing.T) {
 func TestLongTextsAreCutInMessages(t *testing.T) {
 	text := strings.Repeat("é", maxTold)
 	r := last(t, nil, `remember a value called text with "`+text+`"`, `require text is "x"`)
-	want := `Requirement not met: text is "x". text is ` + strings.Repeat("é", maxTold/2) + "...."
+	want := `Requirement not met: text is "x". text is ` + strings.Repeat("é", maxTold/2) + "…."
 	if r.Message != want {
 		t.Errorf("got %s, want %s", r.Message, want)
 	}

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // No whole number is longer than this, so that a short program cannot fill the
@@ -210,12 +212,8 @@ func divide(v, w Value) (Value, error) {
 	return finite(f)
 }
 
-// isNumberText reports whether text has the form of a number.
-func isNumberText(text string) bool {
-	whole, fraction, pointed := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	return digits(whole) && (!pointed || digits(fraction))
-}
-
-func digits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
+// isNumberText reports whether a word has the form of a number.
+func isNumberText(word string) bool {
+	whole, fraction, pointed := strings.Cut(strings.TrimPrefix(word, "-"), ".")
+	return text.AreDigits(whole) && (!pointed || text.AreDigits(fraction))
 }

@@ -3,6 +3,8 @@ package limn
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // checkShow checks that there is what is to be shown.
@@ -134,7 +136,7 @@ func shown(items []Value, show func(Value) string) []string {
 func told(v Value) string {
 	l, ok := v.v.(*list)
 	if !ok {
-		return cut(v.String())
+		return text.Clip(v.String(), maxTold)
 	}
 	if l.len() == 0 {
 		return "empty"
@@ -143,16 +145,8 @@ func told(v Value) string {
 	if l.kind == KindRecord {
 		separator = "; "
 	}
-	return strings.Join(shown(v.Items(), func(item Value) string { return cut(item.String()) }), separator)
+	return strings.Join(shown(v.Items(), func(item Value) string { return text.Clip(item.String(), maxTold) }), separator)
 }
 
 // maxTold is how long a text can be in a message, in bytes.
 const maxTold = 1000
-
-// cut leaves the beginning of a long text.
-func cut(s string) string {
-	if len(s) <= maxTold {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxTold], "") + "..."
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
@@ -16,6 +17,9 @@ import (
 
 // MaxName is the length of the longest name, in characters.
 const MaxName = 200
+
+// shownText is how many bytes of a text an error tells.
+const shownText = 40
 
 // The ways in which a document can be wrong. Test with errors.Is.
 var (
@@ -124,13 +128,13 @@ func (m *Manifest) fields() error {
 func (h *Header) check() error {
 	switch created := h.Created; {
 	case !validID(h.ID):
-		return whole(`id %q is not "m_" and 8 to 64 hexadecimal digits`, clip(h.ID))
+		return whole(`id %q is not "m_" and 8 to 64 hexadecimal digits`, text.Clip(h.ID, shownText))
 	case created.Year() < 1970 || created.UTC().Year() > 9999:
 		return whole("created is in the year %d, want 1970 to 9999", created.Year())
 	case created.Nanosecond()%int(time.Millisecond) != 0:
 		return whole("created is not in whole milliseconds")
 	case !slices.Contains(tier.Known(), h.Tier):
-		return whole("there is no tier %q", clip(string(h.Tier)))
+		return whole("there is no tier %q", text.Clip(string(h.Tier), shownText))
 	case h.Tier == tier.Minimal && !h.Review:
 		return whole("the tier is minimal and no review is asked for")
 	case h.Session == "" && h.Revision != 0:
@@ -152,7 +156,7 @@ func (h *Header) check() error {
 		{"semantic", h.Semantic, true},
 	} {
 		if !nameOr(f.value, f.optional) {
-			return whole("%s %q is not a name", f.name, clip(f.value))
+			return whole("%s %q is not a name", f.name, text.Clip(f.value, shownText))
 		}
 	}
 	for _, f := range []struct {
@@ -211,13 +215,13 @@ func checkItem(it Item) string {
 func (s *Segment) check() string {
 	switch {
 	case !slices.Contains(kinds, s.Kind):
-		return fmt.Sprintf("there is no kind %q", clip(string(s.Kind)))
+		return fmt.Sprintf("there is no kind %q", text.Clip(string(s.Kind), shownText))
 	case !slices.Contains(included, s.Reason):
-		return fmt.Sprintf("%q is no reason to be in", clip(string(s.Reason)))
+		return fmt.Sprintf("%q is no reason to be in", text.Clip(string(s.Reason), shownText))
 	case !ValidName(s.Cell):
-		return fmt.Sprintf("cell %q is not a name", clip(s.Cell))
+		return fmt.Sprintf("cell %q is not a name", text.Clip(s.Cell, shownText))
 	case !nameOr(s.Ref, s.Kind != KindArtifact && s.Kind != KindMessage && s.Kind != KindStub):
-		return fmt.Sprintf("ref %q is not a name", clip(s.Ref))
+		return fmt.Sprintf("ref %q is not a name", text.Clip(s.Ref, shownText))
 	case s.Class == "" && s.Kind == KindArtifact:
 		return "it is an artifact without a class"
 	case s.Class != "" && s.Ref == "":
@@ -225,9 +229,9 @@ func (s *Segment) check() string {
 	case s.Class == "" && (s.Row != 0 || s.Version != 0):
 		return "it has a row or a version and no class"
 	case s.Class != "" && s.Class.Rank() < 0:
-		return fmt.Sprintf("%v %q", provenance.ErrClass, clip(string(s.Class)))
+		return fmt.Sprintf("%v %q", provenance.ErrClass, text.Clip(string(s.Class), shownText))
 	case !s.Form.valid():
-		return fmt.Sprintf("there is no form %q", clip(string(s.Form)))
+		return fmt.Sprintf("there is no form %q", text.Clip(string(s.Form), shownText))
 	}
 	if wrong := s.Score.check(); wrong != "" {
 		return wrong
@@ -245,13 +249,13 @@ func (s *Segment) check() string {
 func (o *Omission) check() string {
 	switch {
 	case !slices.Contains(excluded, o.Reason):
-		return fmt.Sprintf("%q is no reason to be left out", clip(string(o.Reason)))
+		return fmt.Sprintf("%q is no reason to be left out", text.Clip(string(o.Reason), shownText))
 	case !ValidName(o.Ref):
-		return fmt.Sprintf("ref %q is not a name", clip(o.Ref))
+		return fmt.Sprintf("ref %q is not a name", text.Clip(o.Ref, shownText))
 	case o.Class == "" && o.Row != 0:
 		return "it has a row and no class"
 	case o.Class != "" && o.Class.Rank() < 0:
-		return fmt.Sprintf("%v %q", provenance.ErrClass, clip(string(o.Class)))
+		return fmt.Sprintf("%v %q", provenance.ErrClass, text.Clip(string(o.Class), shownText))
 	}
 	if wrong := o.Score.check(); wrong != "" {
 		return wrong
@@ -265,7 +269,7 @@ func (o *Omission) check() string {
 func (s *Set) check() string {
 	switch {
 	case !slices.Contains(excluded, s.Reason):
-		return fmt.Sprintf("%q is no reason to be left out", clip(string(s.Reason)))
+		return fmt.Sprintf("%q is no reason to be left out", text.Clip(string(s.Reason), shownText))
 	case s.Count < 1 || int64(s.Count) > math.MaxInt32:
 		return fmt.Sprintf("count is %d, want 1 to %d", s.Count, math.MaxInt32)
 	case int64(s.Count) != s.Rows.Len():
@@ -284,13 +288,13 @@ func (f *Fetch) check() string {
 	case OutcomeGone, OutcomeForbidden, OutcomeUnavailable:
 		held = f.To == 0
 	default:
-		return fmt.Sprintf("there is no outcome %q", clip(string(f.Outcome)))
+		return fmt.Sprintf("there is no outcome %q", text.Clip(string(f.Outcome), shownText))
 	}
 	switch {
 	case !held:
 		return fmt.Sprintf("the outcome is %s, and the version was %d and is %d", f.Outcome, f.From, f.To)
 	case !ValidName(f.Ref):
-		return fmt.Sprintf("ref %q is not a name", clip(f.Ref))
+		return fmt.Sprintf("ref %q is not a name", text.Clip(f.Ref, shownText))
 	}
 	return inRange(field{"from", f.From, 0, maxExact}, field{"to", f.To, 0, maxExact})
 }
@@ -301,7 +305,7 @@ func (s *Score) check() string {
 		return ""
 	}
 	if !s.Tag.valid() {
-		return fmt.Sprintf("there is no tag %q", clip(string(s.Tag)))
+		return fmt.Sprintf("there is no tag %q", text.Clip(string(s.Tag), shownText))
 	}
 	return inRange(
 		field{"recency", int64(s.Recency), 0, int64(ratio.One)},
@@ -449,13 +453,4 @@ func (c *checker) end(h *Header) error {
 		}
 	}
 	return nil
-}
-
-// clip shortens a text for an error.
-func clip(s string) string {
-	const longest = 40
-	if len(s) <= longest {
-		return s
-	}
-	return strings.ToValidUTF8(s[:longest], "") + "…"
 }

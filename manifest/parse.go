@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -71,7 +72,7 @@ func (d *decoder) document() (*Sealed, error) {
 		return s, nil
 	}
 	if schema, ok := otherSchema(d.data); ok {
-		return nil, fmt.Errorf("%w: %q, want %q", ErrSchema, clip(schema), Schema)
+		return nil, fmt.Errorf("%w: %q, want %q", ErrSchema, text.Clip(schema, shownText), Schema)
 	}
 	return nil, format(err)
 }
@@ -98,8 +99,8 @@ func format(err error) error { return fmt.Errorf("%w: %w", ErrFormat, err) }
 // unknown returns the error for a key that has no place.
 func (d *decoder) unknown() error { return d.Fail(d.KeyOffset(), "unknown key") }
 
-// text reads a string.
-func text[T ~string](d *decoder, v *T) error {
+// readText reads a string.
+func readText[T ~string](d *decoder, v *T) error {
 	s, err := d.String()
 	*v = T(s)
 	return err
@@ -159,7 +160,7 @@ func (d *decoder) header(h *Header) error {
 	return d.Object(func(key string) error {
 		switch key {
 		case "actor":
-			return text(d, &h.Actor)
+			return readText(d, &h.Actor)
 		case "budget":
 			return count(d, &h.Budget)
 		case "candidates":
@@ -169,15 +170,15 @@ func (d *decoder) header(h *Header) error {
 		case "demand":
 			return count(d, &h.Demand)
 		case "encoding":
-			return text(d, &h.Encoding)
+			return readText(d, &h.Encoding)
 		case "format":
-			return text(d, &h.Format)
+			return readText(d, &h.Format)
 		case "id":
-			return text(d, &h.ID)
+			return readText(d, &h.ID)
 		case "policy":
-			return text(d, &h.Policy)
+			return readText(d, &h.Policy)
 		case "query":
-			return text(d, &h.Query)
+			return readText(d, &h.Query)
 		case "reserve":
 			return count(d, &h.Reserve)
 		case "review":
@@ -185,15 +186,15 @@ func (d *decoder) header(h *Header) error {
 		case "revision":
 			return d.exact(&h.Revision)
 		case "scope":
-			return text(d, &h.Scope)
+			return readText(d, &h.Scope)
 		case "semantic":
-			return text(d, &h.Semantic)
+			return readText(d, &h.Semantic)
 		case "semantic_calls":
 			return count(d, &h.SemanticCalls)
 		case "session":
-			return text(d, &h.Session)
+			return readText(d, &h.Session)
 		case "tier":
-			return text(d, &h.Tier)
+			return readText(d, &h.Tier)
 		case "total":
 			return count(d, &h.Total)
 		case "version":
@@ -284,23 +285,23 @@ func (d *decoder) segment(s *Segment) error {
 		case "bytes":
 			return count(d, &s.Bytes)
 		case "cell":
-			return text(d, &s.Cell)
+			return readText(d, &s.Cell)
 		case "class":
-			return text(d, &s.Class)
+			return readText(d, &s.Class)
 		case "commit":
 			return d.hex((*[digest.Size]byte)(&s.Commit))
 		case "fetched":
 			return d.truth(&s.Fetched)
 		case "form":
-			return text(d, &s.Form)
+			return readText(d, &s.Form)
 		case "kind":
-			return text(d, &s.Kind)
+			return readText(d, &s.Kind)
 		case "neutralized":
 			return count(d, &s.Neutralized)
 		case "reason":
-			return text(d, &s.Reason)
+			return readText(d, &s.Reason)
 		case "ref":
-			return text(d, &s.Ref)
+			return readText(d, &s.Ref)
 		case "row":
 			return d.exact(&s.Row)
 		case "score":
@@ -321,11 +322,11 @@ func (d *decoder) omission(o *Omission) error {
 	return d.Object(func(key string) error {
 		switch key {
 		case "class":
-			return text(d, &o.Class)
+			return readText(d, &o.Class)
 		case "reason":
-			return text(d, &o.Reason)
+			return readText(d, &o.Reason)
 		case "ref":
-			return text(d, &o.Ref)
+			return readText(d, &o.Ref)
 		case "row":
 			return d.exact(&o.Row)
 		case "score":
@@ -350,7 +351,7 @@ func (d *decoder) score(s *Score) error {
 		case "semantic":
 			return d.ratio(&s.Semantic)
 		case "tag":
-			return text(d, &s.Tag)
+			return readText(d, &s.Tag)
 		case "total":
 			return d.ratio(&s.Total)
 		}
@@ -364,7 +365,7 @@ func (d *decoder) set(s *Set) error {
 		case "count":
 			return count(d, &s.Count)
 		case "reason":
-			return text(d, &s.Reason)
+			return readText(d, &s.Reason)
 		case "rows":
 			start := d.Offset()
 			rows, err := d.String()
@@ -372,7 +373,7 @@ func (d *decoder) set(s *Set) error {
 				return err
 			}
 			if s.Rows, err = ParseRows(rows); err != nil {
-				return d.Fail(start, "rows %q are not in their one form", clip(rows))
+				return d.Fail(start, "rows %q are not in their one form", text.Clip(rows, shownText))
 			}
 			return nil
 		}
@@ -386,9 +387,9 @@ func (d *decoder) fetch(f *Fetch) error {
 		case "from":
 			return d.exact(&f.From)
 		case "outcome":
-			return text(d, &f.Outcome)
+			return readText(d, &f.Outcome)
 		case "ref":
-			return text(d, &f.Ref)
+			return readText(d, &f.Ref)
 		case "to":
 			return d.exact(&f.To)
 		}

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // maxExact is the largest number of a manifest: up to it every reader of JSON
@@ -279,13 +281,13 @@ func digits(n int64) int64 {
 
 // ParseRows reads what [Rows.String] writes and nothing else: each set has one
 // form.
-func ParseRows(text string) (Rows, error) {
-	s, ok := parseRuns(text)
-	if rest, found := strings.CutPrefix(text, bitmapMark); found {
+func ParseRows(form string) (Rows, error) {
+	s, ok := parseRuns(form)
+	if rest, found := strings.CutPrefix(form, bitmapMark); found {
 		s, ok = parseBitmap(rest)
 	}
 	if !ok {
-		return Rows{}, fmt.Errorf("%w: rows %q are not in their one form", ErrFormat, clip(text))
+		return Rows{}, fmt.Errorf("%w: rows %q are not in their one form", ErrFormat, text.Clip(form, shownText))
 	}
 	return s, nil
 }

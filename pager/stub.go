@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
@@ -184,7 +185,7 @@ func (v *View) failed() string {
 	for _, i := range v.Block.Messages {
 		for _, r := range v.Messages[i].Results() {
 			if line := failure(r, r.Text()); line != "" {
-				return cut(line, failedBytes)
+				return text.Clip(line, failedBytes)
 			}
 		}
 	}
@@ -227,18 +228,7 @@ func short(c transcript.ToolCall) string {
 }
 
 // clip returns what a call works on, cut to its place in a head.
-func clip(s string) string { return cut(oneLine(s), headBytes) }
-
-// cut cuts a text to so many bytes, between characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
+func clip(s string) string { return text.Clip(oneLine(s), headBytes) }
 
 // line returns the block in one line: the marker with the id at its head, what
 // it was, its tokens, its beginning, and identifiers.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A matcher looks for the keywords of some probes.
@@ -275,11 +277,11 @@ func (r *reading) quote(s span) string {
 	if !ok {
 		i--
 	}
-	text := r.texts[i]
+	of := r.texts[i]
 	start, end := s.start-r.base[i], s.end-r.base[i]
-	from := strings.LastIndexByte(text[:start], '\n') + 1
-	to := len(text)
-	if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
+	from := strings.LastIndexByte(of[:start], '\n') + 1
+	to := len(of)
+	if n := strings.IndexByte(of[end:], '\n'); n >= 0 {
 		to = end + n
 	}
 	if spare := max(Passage-(end-start), 0); to-from > Passage {
@@ -287,11 +289,11 @@ func (r *reading) quote(s span) string {
 		to = min(to, from+max(Passage, end-from))
 	}
 	to = min(to, from+2*Passage)
-	for from > 0 && !utf8.RuneStart(text[from]) {
+	for from > 0 && !utf8.RuneStart(of[from]) {
 		from--
 	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
+	for to < len(of) && !utf8.RuneStart(of[to]) {
 		to--
 	}
-	return strings.Join(strings.Fields(text[from:to]), " ")
+	return text.Fold(of[from:to])
 }

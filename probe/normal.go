@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A scanner cuts a text into runs, the runs into words, and tells of both in
@@ -132,7 +133,7 @@ func (s *scanner) put(c byte, at int) {
 // thousands reports whether a comma before rest separates thousands of the
 // number that ends the run.
 func (s *scanner) thousands(rest string) bool {
-	if len(rest) < 3 || !digits(rest[:3]) || len(rest) > 3 && isDigit(rest[3]) {
+	if len(rest) < 3 || !text.AreDigits(rest[:3]) || len(rest) > 3 && isDigit(rest[3]) {
 		return false
 	}
 	n := 0
@@ -406,15 +407,6 @@ var class = func() (c [256]uint8) {
 }()
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
-}
 
 // invisible reports whether a character does not count: joiners, soft hyphens,
 // marks that are written over a letter.

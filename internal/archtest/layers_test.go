@@ -28,7 +28,8 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/lazy", "internal/jsonschema", "limn"}},
+	{name: "floor", packages: []string{"internal/lazy", "internal/text"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},

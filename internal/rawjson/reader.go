@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // MaxDepth is how deeply arrays and objects may be nested.
@@ -115,6 +117,9 @@ func (r *Reader) Fail(offset int, format string, args ...any) *Error {
 	return &Error{Offset: offset, Path: r.Path(), Text: fmt.Sprintf(format, args...)}
 }
 
+// shownKey is how many bytes of a key an error tells.
+const shownKey = 40
+
 // Path returns where in the text the reader is, such as "messages.3.role".
 func (r *Reader) Path() string {
 	var b strings.Builder
@@ -123,21 +128,12 @@ func (r *Reader) Path() string {
 			b.WriteByte('.')
 		}
 		if s.key != "" {
-			b.WriteString(clip(s.key))
+			b.WriteString(text.Clip(s.key, shownKey))
 		} else {
 			b.WriteString(strconv.Itoa(s.index))
 		}
 	}
 	return b.String()
-}
-
-// clip shortens a key for an error.
-func clip(key string) string {
-	const longest = 40
-	if len(key) <= longest {
-		return key
-	}
-	return strings.ToValidUTF8(key[:longest], "") + "…"
 }
 
 // End returns an error unless nothing but space is left.
@@ -162,7 +158,7 @@ func (r *Reader) Object(member func(key string) error) error {
 			return err
 		}
 		if !seen.add(key) {
-			return r.Fail(at, "key %q comes twice", clip(key))
+			return r.Fail(at, "key %q comes twice", text.Clip(key, shownKey))
 		}
 		r.path = append(r.path, step{key: key})
 		r.keyAt = at

@@ -1,6 +1,10 @@
 package retention
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
+)
 
 // A line is a whole line of a text in its normal form.
 type line struct {
@@ -28,7 +32,7 @@ func NormalLine(s string) string {
 	if len(s) < 20 {
 		return ""
 	}
-	s = strings.Join(strings.Fields(withoutPlace(strings.TrimSpace(s))), " ")
+	s = text.Fold(withoutPlace(strings.TrimSpace(s)))
 	if len(s) < 20 || len(s) > 400 || strings.IndexByte(s, ' ') < 0 || !twoLetters(s) {
 		return ""
 	}
@@ -38,7 +42,7 @@ func NormalLine(s string) string {
 // withoutPlace cuts "12→", "12<tab>", "12:", "12|" or "file:12:" off the head of a
 // line.
 func withoutPlace(s string) string {
-	n := digits(s)
+	n := text.Digits(s)
 	if n > 0 {
 		for _, sign := range [...]string{"→", "\t", ":", "|"} {
 			if rest, ok := strings.CutPrefix(s[n:], sign); ok {
@@ -51,20 +55,11 @@ func withoutPlace(s string) string {
 	if colon <= 0 || strings.ContainsAny(s[:colon], " \t") {
 		return s
 	}
-	n = digits(s[colon+1:])
+	n = text.Digits(s[colon+1:])
 	if rest, ok := strings.CutPrefix(s[colon+1+n:], ":"); ok && n > 0 {
 		return rest
 	}
 	return s
-}
-
-// digits returns how many digits s begins with.
-func digits(s string) int {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // twoLetters reports whether two letters follow each other in s.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Score names a figure about what a method kept. It is written as its text.
@@ -313,12 +315,12 @@ func names(text string) []name {
 
 // numbered finds the stubs of a made message: lines that begin with "[#12 ", by the
 // number of a message of the prefix from 1 on, each with what follows up to the next.
-func numbered(text string, messages int) []Stub {
+func numbered(made string, messages int) []Stub {
 	var stubs []Stub
 	at := 0
-	for l := range strings.SplitAfterSeq(text, "\n") {
+	for l := range strings.SplitAfterSeq(made, "\n") {
 		if rest, ok := strings.CutPrefix(l, "[#"); ok {
-			if n, err := strconv.Atoi(rest[:digits(rest)]); err == nil && n >= 1 && n <= messages {
+			if n, err := strconv.Atoi(rest[:text.Digits(rest)]); err == nil && n >= 1 && n <= messages {
 				stubs = append(stubs, Stub{From: at, For: []int{n - 1}})
 			}
 		}

@@ -109,17 +109,17 @@ func TestResponsesAreCutOff(t *testing.T) {
 			}
 		}
 	})
-	go func() {
-		v.grant <- grantOf("local")
-		tick <- time.Time{}
-		v.grant <- nil
-		tick <- time.Time{}
-	}()
+	go func() { v.grant <- grantOf("local") }()
 	res, err := ask(t, srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+	go func() { // the response has begun
+		tick <- time.Time{}
+		v.grant <- nil
+		tick <- time.Time{}
+	}()
 	if _, err := io.Copy(io.Discard, res.Body); err == nil {
 		t.Error("the response ended as if it were whole")
 	}

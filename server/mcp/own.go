@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -33,7 +34,7 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	found, err := c.FindSession(ctx, c.scope, string(id))
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found != id {
 		return "", &hintedError{
-			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", clip(string(id), maxWord), store.ErrNotFound),
+			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", text.Clip(string(id), maxWord), store.ErrNotFound),
 			"it is stored with its first reply; go on, and try again later",
 		}
 	}
@@ -72,9 +73,9 @@ func (c *call) candidates(ctx context.Context, refusal error) error {
 		s := &all[i]
 		line := fmt.Sprintf("%s  last used %s", shortest(all, i), s.Updated.UTC().Format("2006-01-02 15:04:05 MST"))
 		if s.Project != "" {
-			line += "  " + clip(s.Project, maxWord)
+			line += "  " + text.Clip(s.Project, maxWord)
 		}
-		lines = append(lines, fmt.Sprintf("%s  %q", line, clip(s.Title, mostFirst)))
+		lines = append(lines, fmt.Sprintf("%s  %q", line, text.Clip(s.Title, mostFirst)))
 	}
 	if more := len(all) - mostCandidates; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))

@@ -8,13 +8,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // errBug is what is told of an error that nobody foresaw, or of a panic: nothing. It
@@ -36,7 +36,7 @@ func (s *Server) problem(ctx context.Context, where string, err error) *api.Prob
 		err = errBug
 	}
 	p := api.NewProblem(err)
-	p.Detail, p.Hint = clip(p.Detail, maxDetail), hint(err)
+	p.Detail, p.Hint = text.Clip(strings.ToValidUTF8(p.Detail, "\ufffd"), maxDetail), hint(err)
 	return p
 }
 
@@ -53,18 +53,6 @@ func typesOf(err error) string {
 // maxDetail is how many bytes of an error are told. It may quote what was asked.
 const maxDetail = 2000
 
-// clip returns the beginning of a text, in n bytes and an ellipsis at most.
-func clip(text string, n int) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
-}
-
 // failed returns an error as the result of a tool.
 func (s *Server) failed(ctx context.Context, tool string, err error) *sdk.CallToolResult {
 	p := s.problem(ctx, tool, err)
@@ -78,7 +66,7 @@ func words(p *api.Problem) string {
 	b.WriteString(p.Detail)
 	const most = 50
 	for _, r := range p.Refused[:min(most, len(p.Refused))] {
-		fmt.Fprintf(&b, "\n%s  %s", clip(r.Block, maxWord), r.Reason)
+		fmt.Fprintf(&b, "\n%s  %s", text.Clip(r.Block, maxWord), r.Reason)
 	}
 	if n := len(p.Refused) - most; n > 0 {
 		fmt.Fprintf(&b, "\nand %d more", n)
@@ -173,7 +161,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.CallToolResult:
 			if r.IsError && r.StructuredContent == nil {
 				// The arguments were not as the schema says.
-				return s.failed(ctx, tool, fmt.Errorf("%w: %s", carrel.ErrRequest, clip(textOf(r), maxDetail/2))), nil
+				return s.failed(ctx, tool, fmt.Errorf("%w: %s", carrel.ErrRequest, text.Clip(textOf(r), maxDetail/2))), nil
 			}
 		}
 		return res, nil

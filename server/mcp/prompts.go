@@ -8,6 +8,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 func (s *Server) addPrompts() {
@@ -31,7 +32,7 @@ func (s *Server) addPrompts() {
 
 // addPrompt adds a prompt that is one message of the user's.
 func (s *Server) addPrompt(
-	p *sdk.Prompt, operation *api.Operation, text func(ctx context.Context, c *call, args map[string]string) (string, error),
+	p *sdk.Prompt, operation *api.Operation, write func(ctx context.Context, c *call, args map[string]string) (string, error),
 ) {
 	known := make(map[string]bool)
 	for _, a := range p.Arguments {
@@ -44,10 +45,10 @@ func (s *Server) addPrompt(
 		}
 		for name, value := range req.Params.Arguments {
 			if !known[name] || len(value) > maxText {
-				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q", carrel.ErrRequest, clip(name, maxWord)))
+				return nil, s.broken(ctx, "prompts/get", fmt.Errorf("%w: argument %q", carrel.ErrRequest, text.Clip(name, maxWord)))
 			}
 		}
-		t, err := text(ctx, c, req.Params.Arguments)
+		t, err := write(ctx, c, req.Params.Arguments)
 		if err != nil {
 			return nil, s.broken(ctx, "prompts/get", err)
 		}
