@@ -29,7 +29,7 @@ type layer struct {
 // accident.
 var layers = []layer{
 	{name: "floor", packages: []string{"internal/lazy", "internal/text"}},
-	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "limn"}},
+	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},

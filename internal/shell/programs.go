@@ -1,0 +1,445 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// A program is what a program does to the files that its words name.
+type program struct {
+	// valued are its options that take the next word, or the rest of theirs, parted by
+	// spaces. One with a ? takes the rest of its word only, one with =2 two words.
+	valued  string
+	before  int    // operands before the files: a pattern, a script
+	instead string // options that give those: -e PATTERN
+	act     Act    // what it does to the files; empty for nothing
+	changes string // options with which it edits them
+	out     string // options whose value is a file that it writes
+	in      string // options whose value is a file that it reads
+	deep    string // options with which a directory is among the files
+	unknown bool   // it may do more than that
+}
+
+// programs is the table of the programs whose effects are known. What git, sed and the
+// like do depends on more than that: see touch.
+var programs = lazy.Value(func() map[string]program {
+	m := make(map[string]program)
+	put := func(p program, names string) {
+		for name := range strings.FieldsSeq(names) {
+			m[name] = p
+		}
+	}
+	reads := func(valued string) program { return program{act: Read, valued: valued} }
+	put(reads(""), "cat tac less more strings wc cmp rev md5 md5sum sha1sum sha224sum sha256sum sha512sum b2sum cksum zcat gzcat bzcat xzcat expand")
+	put(reads("-l --language -r --line-range -H --highlight-line --theme --style --paging --color --wrap --tabs -m --map-syntax"), "bat batcat")
+	put(reads("-n -c --lines --bytes -s --sleep-interval --pid"), "head tail ghead gtail")
+	put(reads("-b -d -f -h -i -l -n -s -v -w"), "nl")
+	put(reads("-A -j -N -S -t -w?"), "od")
+	put(reads("-s -l -c -o -g"), "xxd")
+	put(reads("-n -s -e -f -C"), "hexdump hd")
+	put(reads("-a"), "shasum")
+	put(reads("-d -f -c -b --delimiter --fields --characters --bytes --output-delimiter"), "cut")
+	put(reads("-d --delimiters"), "paste")
+	put(reads("-s -t -c -o -N --separator"), "column")
+	put(reads("-w --width -s"), "fold fmt")
+	put(reads("-f -s -w -n"), "uniq")
+	put(reads("-1 -2 -j -t -o -e"), "join")
+	put(reads(""), "comm")
+	put(reads("-w --wrap -i -o"), "base64")
+	put(reads("-U -C -W -I -F --unified --context --width --label --exclude"), "diff colordiff sdiff")
+	put(program{act: Read, valued: "-k -t -o -S -T --key --field-separator --output --buffer-size", out: "-o --output"}, "sort gsort")
+	grep := program{
+		act: Read, before: 1, instead: "-e -f --regexp --file", in: "-f --file", deep: "-r -R --recursive --dereference-recursive",
+		valued: "-A -B -C -m -e -f -d -D --after-context --before-context --context --max-count --regexp --file --include --exclude --exclude-dir --color",
+	}
+	put(grep, "grep egrep fgrep zgrep ggrep")
+	rg := grep
+	rg.valued += " -g -t -T -j -E -M -r -d --glob --iglob --type --type-not --threads --max-depth --max-columns --replace --sort --sortr --encoding --pre -G --ignore"
+	rg.deep = "*"
+	rg.instead += " --files"
+	put(rg, "rg ag ack ripgrep")
+	put(program{act: Read, before: 1, instead: "-f --file", in: "-f --file", valued: "-F -v -f --field-separator --assign --file"}, "awk gawk mawk nawk")
+	put(program{act: Read, before: 1, instead: "-f --from-file", in: "-f --from-file", valued: "-f --from-file --indent -L --arg=2 --argjson=2 --slurpfile=2 --rawfile=2"}, "jq gojq")
+	put(program{act: Read, before: 1, valued: "-o -p -I --output-format --input-format --indent", changes: "-i --inplace"}, "yq")
+	put(program{act: Delete}, "rm unlink shred trash")
+	put(program{act: Touch, valued: "-d -r -t -A --date --reference"}, "touch")
+	put(program{act: Edit, valued: "-s -r --size --reference"}, "truncate")
+	put(program{act: Append, valued: ""}, "tee") // see touch
+	formats := func(valued, changes string) program { return program{act: Read, valued: valued, changes: changes} }
+	put(formats("-r -cpuprofile", "-w"), "gofmt")
+	put(formats("-local -srcdir -cpuprofile", "-w"), "goimports gofumpt")
+	put(formats("--config --parser --plugin --ignore-path --log-level --stdin-filepath", "-w --write"), "prettier")
+	put(formats("-i -ln -ci", "-w --write"), "shfmt")
+	put(formats("-style --style", "-i"), "clang-format")
+	nothing := program{}
+	put(nothing, `echo printf pwd true false : ls ll la tree exa eza du df which whereis type date whoami id uname hostname printenv ps pgrep
+		free uptime lsof netstat ss seq sleep man nproc lscpu ldd nm basename dirname realpath readlink stat file test [ tr yes
+		mkdir rmdir chmod chown chgrp alias unalias export set shopt ulimit umask wait jobs bg fg kill pkill killall exit return
+		trap local hash history tty stty clear tput help cloc tokei fd fdfind env command builtin time timeout nice exec mktemp declare
+		typeset readonly let shift break continue getopts`)
+	put(program{out: "-o --output", valued: `-o --output -X -H -d -F -u -A -e -b -c -T -K -m -w --request --header --data --data-raw --data-binary --form --user
+		--user-agent --referer --cookie --cookie-jar --upload-file --max-time --connect-timeout --write-out --retry --url`}, "curl")
+	put(program{out: "-O --output-document -o --output-file", valued: "-O -o -P -t -T --output-document --output-file --header --timeout --tries"}, "wget")
+	put(program{out: "-o -coverprofile -cpuprofile -memprofile -trace -blockprofile -mutexprofile", unknown: true, valued: `-o -coverprofile -cpuprofile
+		-memprofile -trace -blockprofile -mutexprofile -run -tags -ldflags -gcflags -count -timeout -C -p -exec -bench -fuzz -fuzztime -benchtime -parallel
+		-skip -mod -modfile -overlay -cover -covermode -coverpkg`}, "go")
+	put(program{out: "-o", unknown: true, valued: "-o -I -L -D -l -std -x -include"}, "gcc cc clang g++ c++ clang++")
+	return m
+})
+
+// Sorted are the arguments of a command, sorted out.
+type sorted struct {
+	options  []string // as they stand, without values
+	values   []word   // of options
+	operands []word
+}
+
+// A word is an argument, or the value of an option.
+type word struct {
+	option string // whose value it is
+	text   string
+	known  bool
+}
+
+// sort sorts out the arguments of a command. Short options may stand together, and have
+// their value behind them or in the next word. A long one may have it behind =. Those
+// of go begin with one hyphen and are long.
+func (c *Command) sort(valued string, long bool) sorted {
+	var s sorted
+	args, known := c.Args, c.known
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			for i++; i < len(args); i++ {
+				s.operands = append(s.operands, word{text: args[i], known: known[i]})
+			}
+		case len(a) < 2 || a[0] != '-':
+			s.operands = append(s.operands, word{text: a, known: known[i]})
+		case a[1] == '-' || long:
+			name, value, ok := strings.Cut(a, "=")
+			s.options = append(s.options, name)
+			switch {
+			case ok:
+				s.values = append(s.values, word{name, value, known[i]})
+			case has(valued, name) && i+1 < len(args):
+				i++
+				s.values = append(s.values, word{name, args[i], known[i]})
+			case has(valued, name+"=2"):
+				i += 2
+			}
+		default:
+			if isNumber(a[1:]) { // head -20
+				s.options = append(s.options, a)
+				continue
+			}
+			for k := 1; k < len(a); k++ {
+				name := "-" + a[k:k+1]
+				s.options = append(s.options, name)
+				if has(valued, name+"?") {
+					break
+				}
+				if !has(valued, name) {
+					continue
+				}
+				if k+1 < len(a) {
+					s.values = append(s.values, word{name, a[k+1:], known[i]})
+				} else if i+1 < len(args) {
+					i++
+					s.values = append(s.values, word{name, args[i], known[i]})
+				}
+				break
+			}
+		}
+	}
+	return s
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// given reports whether one of some options is there.
+func (s *sorted) given(options string) bool {
+	return slices.ContainsFunc(s.options, func(o string) bool { return has(options, o) })
+}
+
+// Operands returns the arguments that are no options and no values of options, as far
+// as the options of the program are known.
+func (c *Command) Operands() []string {
+	var out []string
+	s := c.sort(programs()[c.Name].valued, c.Name == "go" || c.known == nil)
+	for _, o := range s.operands {
+		out = append(out, o.text)
+	}
+	return out
+}
+
+// touch notes what a command does to files. It may get more words than it has.
+func (w *walker) touch(c *Command, fed bool) {
+	switch c.Name {
+	case "git":
+		w.git(c)
+	case "sed", "gsed":
+		w.sed(c)
+	case "perl":
+		w.perl(c)
+	case "mv", "gmv":
+		w.transfer(c, Rename)
+	case "cp", "gcp", "install", "ln":
+		w.transfer(c, Write)
+	case "tee":
+		s := c.sort("", false)
+		act := Write
+		if s.given("-a --append") {
+			act = Append
+		}
+		w.each(c, act, s.operands)
+	case "dd":
+		for i, a := range c.Args {
+			if name, ok := strings.CutPrefix(a, "of="); ok {
+				w.file(c, Write, name, c.known[i])
+			} else if name, ok := strings.CutPrefix(a, "if="); ok {
+				w.file(c, Read, name, c.known[i])
+			}
+		}
+	case "patch", "apply_patch", "applypatch":
+		w.patch(c)
+	case "fd", "fdfind":
+		c.Unknown = slices.ContainsFunc(c.Args, func(a string) bool { return has("-x -X --exec --exec-batch", a) })
+	case "source", ".":
+		c.Unknown = true
+		if len(c.Args) > 0 {
+			w.file(c, Read, c.Args[0], c.known[0])
+		}
+	default:
+		p, ok := programs()[c.Name]
+		if !ok {
+			c.Unknown = true
+			return
+		}
+		w.table(c, &p)
+	}
+	if fed {
+		w.more(c)
+	}
+}
+
+// more notes that a command gets words that the line does not have.
+func (w *walker) more(c *Command) {
+	switch p, ok := programs()[c.Name]; {
+	case c.Name == "sed" || c.Name == "gsed" || c.Name == "perl":
+		act := Read
+		if len(c.Effects) > 0 {
+			act = c.Effects[len(c.Effects)-1].Act
+		} else if s := c.sort("-e -E -f -i? -I -M -m", false); s.given(inPlaceOptions) {
+			act = Edit
+		}
+		c.Effects = append(c.Effects, Effect{Act: act})
+	case c.Name == "mv" || c.Name == "cp" || c.Name == "tee":
+		c.Effects = append(c.Effects, Effect{Act: Write})
+	case ok && p.act != "":
+		act := p.act
+		if s := c.sort(p.valued, false); s.given(p.changes) {
+			act = Edit
+		}
+		c.Effects = append(c.Effects, Effect{Act: act})
+	case !ok:
+		c.Unknown = true
+	}
+}
+
+// table notes what the table says.
+func (w *walker) table(c *Command, p *program) {
+	c.Unknown = p.unknown
+	s := c.sort(p.valued, c.Name == "go")
+	act := p.act
+	if s.given(p.changes) {
+		act = Edit
+	}
+	for _, v := range s.values {
+		switch {
+		case has(p.out, v.option):
+			w.file(c, Write, v.text, v.known)
+		case has(p.in, v.option):
+			w.file(c, Read, v.text, v.known)
+		}
+	}
+	if act == "" {
+		return
+	}
+	files := s.operands
+	if p.before > 0 && !s.given(p.instead) {
+		files = files[min(p.before, len(files)):]
+	}
+	if p.deep == "*" || s.given(p.deep) {
+		files = slices.DeleteFunc(slices.Clone(files), func(o word) bool { return o.known && path.Ext(path.Base(o.text)) == "" || isFolder(o) })
+	}
+	w.each(c, act, files)
+}
+
+// isFolder reports whether a word names a directory for sure.
+func isFolder(o word) bool {
+	base := path.Base(o.text)
+	return strings.HasSuffix(o.text, "/") || base == "." || base == ".."
+}
+
+// each notes the same act on several files.
+func (w *walker) each(c *Command, act Act, files []word) {
+	for _, f := range files {
+		w.file(c, act, f.text, f.known)
+	}
+}
+
+// file notes an act on a file.
+func (w *walker) file(c *Command, act Act, name string, known bool) {
+	if known && (name == "" || name == "-" || strings.HasPrefix(name, "/dev/")) {
+		return
+	}
+	c.Effects = append(c.Effects, Effect{Act: act, Path: w.here.path(name, known)})
+}
+
+// transfer notes what mv, cp and ln do: the last operand is where to, or the value of
+// -t. It is a directory if there are several sources or it ends in a slash.
+func (w *walker) transfer(c *Command, act Act) {
+	s := c.sort("-t -S -m -o -g --target-directory --suffix --mode", false)
+	files, folder := s.operands, false
+	var to word
+	for _, v := range s.values {
+		if v.option == "-t" || v.option == "--target-directory" {
+			to, folder = v, true
+		}
+	}
+	if !folder {
+		if len(files) < 2 {
+			return
+		}
+		to, files = files[len(files)-1], files[:len(files)-1]
+		folder = len(files) > 1 || isFolder(to)
+	}
+	for _, f := range files {
+		from := w.here.path(f.text, f.known)
+		e := Effect{Act: act, From: from, Path: w.here.path(to.text, to.known)}
+		if folder {
+			e.Path = w.here.path(to.text+"/"+path.Base(f.text), f.known && to.known)
+		}
+		if act == Write && c.Name != "ln" {
+			w.file(c, Read, f.text, f.known)
+		}
+		if !to.known || !strings.HasPrefix(to.text, "/dev/") {
+			c.Effects = append(c.Effects, e)
+		}
+	}
+}
+
+// inPlaceOptions are how sed and perl are told to change their files.
+const inPlaceOptions = "-i --in-place"
+
+// sed notes what sed does: its first operand is a script unless an option gives one.
+func (w *walker) sed(c *Command) {
+	s := c.sort("-e -f -l -i? --expression --file --line-length", false)
+	act, files := Read, s.operands
+	scripted := s.given("-e -f --expression --file")
+	if s.given(inPlaceOptions) {
+		act = Edit
+		if n := len(files); n > 0 && files[0].text == "" || n > 1 && (scripted || n > 2) && c.suffixed(files[0].text) {
+			files = files[1:] // sed -i '' of BSD
+		}
+	}
+	if !scripted {
+		files = files[min(1, len(files)):]
+	}
+	w.each(c, act, files)
+}
+
+// suffixed reports whether a word stands behind -i as the suffix of copies, as the sed
+// of BSD has it.
+func (c *Command) suffixed(word string) bool {
+	i := slices.Index(c.Args, word)
+	return i > 0 && strings.HasPrefix(word, ".") && !strings.Contains(word, "/") && strings.HasSuffix(c.Args[i-1], "i") && strings.HasPrefix(c.Args[i-1], "-")
+}
+
+// perl notes what perl does to its operands, if it goes over them with a program of the
+// line.
+func (w *walker) perl(c *Command) {
+	s := c.sort("-e -E -I -M -m -F? -x? -i?", false)
+	switch {
+	case !s.given("-e -E"):
+		c.Unknown = true
+	case s.given("-i"):
+		w.each(c, Edit, s.operands)
+	case s.given("-n -p"):
+		c.Unknown = true // it may do more than print
+		w.each(c, Read, s.operands)
+	default:
+		c.Unknown = true
+	}
+}
+
+// patch notes what a patch does: the one that stands in the line, or else one that only
+// the shell knows.
+func (w *walker) patch(c *Command) {
+	text, known := c.Input, c.Fed
+	if c.Name != "patch" && !known && len(c.Args) > 0 {
+		text, known = strings.Join(c.Args, " "), all(c.known)
+	}
+	if known && w.patches(c, text) {
+		return
+	}
+	c.Unknown = true
+	if c.Name == "patch" {
+		s := c.sort("-p -d -i -o -F -D -B -V -Y -z -r --strip --directory --input --output", false)
+		for _, v := range s.values {
+			if v.option == "-i" || v.option == "--input" {
+				w.file(c, Read, v.text, v.known)
+			}
+		}
+		if len(s.operands) > 0 {
+			w.file(c, Edit, s.operands[0].text, s.operands[0].known)
+			c.Unknown = false
+		}
+		if len(s.operands) > 1 {
+			w.file(c, Read, s.operands[1].text, s.operands[1].known)
+		}
+	}
+}
+
+// patches notes what a patch does that stands in the line.
+func (w *walker) patches(c *Command, text string) bool {
+	list := Patches(text)
+	for _, p := range list {
+		e := Effect{Act: p.Act, Path: w.here.path(p.Path, true)}
+		if p.From != "" {
+			e.From = w.here.path(p.From, true)
+		}
+		c.Effects = append(c.Effects, e)
+	}
+	return len(list) > 0
+}
+
+// found notes what find does beyond looking.
+func (w *walker) found(c *Command, to sink) {
+	i := slices.IndexFunc(c.Args, func(a string) bool {
+		return a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir"
+	})
+	for k, a := range c.Args {
+		switch {
+		case a == "-delete":
+			c.Effects = append(c.Effects, Effect{Act: Delete})
+		case strings.HasPrefix(a, "-fprint") && k+1 < len(c.Args), a == "-fls" && k+1 < len(c.Args):
+			w.file(c, Write, c.Args[k+1], c.known[k+1])
+		}
+	}
+	if i < 0 {
+		return
+	}
+	var words []string
+	var known []bool
+	for k := i + 1; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
+		words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
+	}
+	if len(words) > 0 {
+		w.run(words, known, redirection{}, to)
+	}
+}

@@ -1,0 +1,438 @@
+package shell
+
+import (
+	"maps"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A walker goes over a line in the order in which it runs.
+type walker struct {
+	text  string // the line that is read
+	here  location
+	vars  map[string]string   // variables whose value the line tells
+	funcs map[string]function // by their names
+	deep  int                 // lines and functions around this one
+	left  int                 // commands that may still come
+	far   bool                // on another machine
+	out   []Command
+}
+
+// A function is one that the line defines.
+type function struct {
+	text string // in which it stands
+	body *syntax.Stmt
+}
+
+// A sink is where the output of commands goes.
+type sink struct{ shown bool }
+
+// spend takes steps, and reports whether there were so many left.
+func (w *walker) spend(steps int) bool {
+	w.left -= steps
+	return w.left >= 0
+}
+
+// add notes a command.
+func (w *walker) add(c Command) {
+	if w.far {
+		c.Remote, c.Effects, c.Unknown = true, nil, true
+	}
+	w.out = append(w.out, c)
+}
+
+// group notes what is redirected around commands that are notes of their own.
+func (w *walker) group(r *redirection) {
+	if len(r.effects) > 0 || r.fed {
+		w.add(Command{Effects: r.effects, Input: r.input, Fed: r.fed})
+	}
+}
+
+func (w *walker) statements(list []*syntax.Stmt, to sink) {
+	for _, s := range list {
+		w.statement(s, to)
+	}
+}
+
+// statement reads a statement: a command with what is redirected.
+func (w *walker) statement(s *syntax.Stmt, to sink) {
+	if !w.spend(1) {
+		return
+	}
+	r := w.redirections(s.Redirs)
+	if r.takes {
+		to.shown = false
+	}
+	call, isCall := s.Cmd.(*syntax.CallExpr)
+	switch {
+	case s.Cmd == nil:
+		w.group(&r)
+	case isCall && s.Background:
+		w.aside(func() { w.call(call, r, to) })
+	case isCall:
+		w.call(call, r, to)
+	default:
+		w.group(&r)
+		if s.Background {
+			w.aside(func() { w.compound(s.Cmd, to) })
+		} else {
+			w.compound(s.Cmd, to)
+		}
+	}
+}
+
+// aside reads what runs in a shell of its own: what it sets is gone afterwards.
+func (w *walker) aside(f func()) {
+	here, vars := w.here, w.vars
+	w.vars = maps.Clone(vars)
+	f()
+	w.here, w.vars = here, vars
+}
+
+// maybe reads what may run or not, or more than once: of what it sets nothing is known
+// afterwards.
+func (w *walker) maybe(f func()) {
+	here, vars := w.here, w.vars
+	w.vars = maps.Clone(vars)
+	f()
+	if w.here != here {
+		w.here = location{}
+	}
+	for name, value := range vars {
+		if now, ok := w.vars[name]; !ok || now != value {
+			delete(w.vars, name)
+		}
+	}
+	for name := range w.vars {
+		if _, ok := vars[name]; !ok {
+			delete(w.vars, name)
+		}
+	}
+}
+
+// compound reads a command that has others in it.
+func (w *walker) compound(cmd syntax.Command, to sink) {
+	switch c := cmd.(type) {
+	case *syntax.BinaryCmd:
+		switch c.Op {
+		case syntax.Pipe, syntax.PipeAll:
+			w.aside(func() { w.statement(c.X, sink{}) })
+			w.aside(func() { w.statement(c.Y, to) })
+		case syntax.OrStmt: // what is behind it runs where the first failed
+			w.statement(c.X, to)
+			w.aside(func() { w.statement(c.Y, to) })
+		case syntax.AndStmt:
+			w.statement(c.X, to)
+			w.statement(c.Y, to)
+		}
+	case *syntax.Subshell:
+		w.aside(func() { w.statements(c.Stmts, to) })
+	case *syntax.Block:
+		w.statements(c.Stmts, to)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			w.statements(c.Cond, to)
+			w.maybe(func() { w.statements(c.Then, to) })
+		}
+	case *syntax.WhileClause:
+		w.maybe(func() {
+			w.statements(c.Cond, to)
+			w.statements(c.Do, to)
+		})
+	case *syntax.ForClause:
+		w.loop(c, to)
+	case *syntax.CaseClause:
+		w.within(c.Word)
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.within(p)
+			}
+			w.maybe(func() { w.statements(item.Stmts, to) })
+		}
+	case *syntax.FuncDecl:
+		if c.Name != nil {
+			if w.funcs == nil {
+				w.funcs = make(map[string]function)
+			}
+			w.funcs[c.Name.Value] = function{w.text, c.Body}
+		}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			w.statement(c.Stmt, to)
+		}
+	case *syntax.CoprocClause:
+		w.aside(func() { w.statement(c.Stmt, sink{}) })
+	case *syntax.DeclClause:
+		w.declaration(c, to)
+	case *syntax.TestClause:
+		w.within(c)
+		w.add(Command{Name: "[[", Shown: to.shown})
+	default: // arithmetic
+		w.within(c)
+	}
+}
+
+// declaration reads export, local, readonly and the like.
+func (w *walker) declaration(c *syntax.DeclClause, to sink) {
+	cmd := Command{Name: c.Variant.Value, Shown: to.shown}
+	for _, a := range c.Args {
+		w.assign(a)
+		word := w.source(a)
+		cmd.Args, cmd.known = append(cmd.Args, word), append(cmd.known, true)
+	}
+	w.add(cmd)
+}
+
+// loop reads a loop over words, as often as it runs if the words are plain.
+func (w *walker) loop(c *syntax.ForClause, to sink) {
+	over, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		w.within(c.Loop)
+		w.maybe(func() { w.statements(c.Do, to) })
+		return
+	}
+	words, known := w.words(over.Items)
+	if !over.InPos.IsValid() || len(words) == 0 || !all(known) {
+		w.maybe(func() {
+			delete(w.vars, over.Name.Value)
+			w.statements(c.Do, to)
+		})
+		return
+	}
+	for _, word := range words {
+		if !w.spend(1) {
+			return
+		}
+		w.set(over.Name.Value, word, true)
+		w.statements(c.Do, to)
+	}
+}
+
+// assign reads what sets a variable.
+func (w *walker) assign(a *syntax.Assign) {
+	if a.Value == nil || a.Name == nil {
+		w.within(a)
+		if a.Name != nil && !a.Naked {
+			w.set(a.Name.Value, "", false)
+		}
+		return
+	}
+	value, known := w.expand(a.Value)
+	w.set(a.Name.Value, value, known && !a.Append && a.Index == nil)
+}
+
+// maxValue is how long the value of a variable may be that is followed.
+const maxValue = 1 << 10
+
+// set notes the value of a variable, or that it is not known.
+func (w *walker) set(name, value string, known bool) {
+	if !known || len(value) > maxValue {
+		delete(w.vars, name)
+		return
+	}
+	if w.vars == nil {
+		w.vars = make(map[string]string)
+	}
+	w.vars[name] = value
+}
+
+// A redirection is what the redirections of a statement do together.
+type redirection struct {
+	effects []Effect
+	input   string
+	fed     bool
+	takes   bool // the output goes to a file
+}
+
+func (w *walker) redirections(list []*syntax.Redirect) redirection {
+	var r redirection
+	for _, one := range list {
+		name, known := w.expand(one.Word)
+		act := Act("")
+		switch one.Op {
+		case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.RdrAllClob:
+			act = Write
+		case syntax.AppOut, syntax.AppClob, syntax.AppAll, syntax.AppAllClob:
+			act = Append
+		case syntax.RdrInOut:
+			act = Edit
+		case syntax.RdrIn:
+			act = Read
+		case syntax.Hdoc, syntax.DashHdoc:
+			r.fed = true
+			if one.Hdoc != nil {
+				w.within(one.Hdoc)
+				r.input = body(w.source(one.Hdoc), name)
+			}
+		case syntax.WordHdoc:
+			r.input, r.fed = name, true
+		case syntax.DplOut: // >&2 is another stream, >&name a file
+			if known && strings.Trim(name, "0123456789-") == "" {
+				continue
+			}
+			act = Write
+		case syntax.DplIn:
+		}
+		if act == "" {
+			continue
+		}
+		r.takes = r.takes || act != Read && (one.N == nil || one.N.Value == "1")
+		device := known && strings.HasPrefix(name, "/dev/")
+		if !device && !w.isProcess(one.Word) {
+			r.effects = append(r.effects, Effect{Act: act, Path: w.here.path(name, known)})
+		}
+	}
+	return r
+}
+
+// body returns the text of a here-document without the line that ends it.
+func body(text, end string) string {
+	i := strings.LastIndexByte(text, '\n') + 1
+	if strings.TrimLeft(text[i:], "\t") == end {
+		return text[:i]
+	}
+	return text
+}
+
+// isProcess reports whether a word is the output or the input of a command, as in
+// <(ls).
+func (w *walker) isProcess(word *syntax.Word) bool {
+	if len(word.Parts) != 1 {
+		return false
+	}
+	_, ok := word.Parts[0].(*syntax.ProcSubst)
+	return ok
+}
+
+// call reads a simple command.
+func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
+	if len(c.Args) == 0 {
+		for _, a := range c.Assigns {
+			w.assign(a)
+		}
+		w.group(&r)
+		return
+	}
+	for _, a := range c.Assigns { // they hold for this command only
+		w.within(a)
+	}
+	words, known := w.words(c.Args)
+	w.run(words, known, r, to)
+}
+
+// run notes the program that words run, behind the programs that only run it.
+func (w *walker) run(words []string, known []bool, r redirection, to sink) {
+	words, known, how := unwrap(words, known)
+	if how.line {
+		w.group(&r)
+		far := w.far
+		w.far = far || how.remote
+		w.inner(strings.Join(words, " "), Command{Name: how.name}, all(known), to)
+		w.far = far
+		return
+	}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown}
+	c.Name = programName(words[0], known[0])
+	if f, ok := w.funcs[c.Name]; ok && known[0] {
+		w.function(c, f, r, to)
+		return
+	}
+	c.Effects = r.effects
+	switch {
+	case !known[0] && c.Name == "":
+		c.Unknown = true
+	case isShell(c.Name) || c.Name == "eval":
+		if line, plain, ok := w.lineOf(&c); ok {
+			w.inner(line, c, plain, to)
+			return
+		}
+		c.Unknown = true
+	case c.Name == "cd" || c.Name == "pushd" || c.Name == "popd":
+		w.change(&c)
+	case c.Name == "find":
+		w.found(&c, to)
+	case c.Name == "unset" || c.Name == "read":
+		for _, name := range c.Args {
+			w.set(name, "", false)
+		}
+	default:
+		w.touch(&c, how.feeds)
+	}
+	w.add(c)
+}
+
+// change reads a change of the directory.
+func (w *walker) change(c *Command) {
+	at, known := "~", c.Name == "cd"
+	for i, a := range c.Args {
+		if c.Name == "cd" && (a == "--" || a == "-P" || a == "-L") {
+			continue
+		}
+		at, known = a, c.known[i]
+	}
+	w.here.enter(at, known)
+}
+
+// function reads the body of a function where it is called.
+func (w *walker) function(c Command, f function, r redirection, to sink) {
+	if w.deep >= maxDeep {
+		c.Unknown = true
+		w.add(c)
+		return
+	}
+	w.group(&r)
+	w.deep++
+	outer, text := w.vars, w.text
+	w.vars, w.text = maps.Clone(outer), f.text
+	for i, a := range c.Args {
+		w.set(string(rune('1'+i)), a, c.known[i] && i < 9)
+	}
+	w.statement(f.body, to)
+	w.deep--
+	w.vars, w.text = outer, text
+}
+
+// inner reads a line within the line. What is no line stays the command that is given
+// it.
+func (w *walker) inner(line string, c Command, plain bool, to sink) {
+	c.Shown = to.shown
+	file, err := (*syntax.File)(nil), ErrLong
+	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
+		file, err = parse(line)
+	}
+	if err != nil {
+		c.Unknown = true
+		w.add(c)
+		return
+	}
+	if len(c.Effects) > 0 {
+		w.add(Command{Effects: c.Effects})
+	}
+	w.deep++
+	text := w.text
+	w.text = line
+	read := func() { w.statements(file.Stmts, to) }
+	if c.Name == "eval" {
+		read()
+	} else {
+		w.aside(read)
+	}
+	w.text = text
+	w.deep--
+}
+
+// within reads the substitutions in a node.
+func (w *walker) within(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.aside(func() { w.statements(n.Stmts, sink{}) })
+			return false
+		case *syntax.ProcSubst:
+			w.aside(func() { w.statements(n.Stmts, sink{}) })
+			return false
+		}
+		return true
+	})
+}

@@ -1,0 +1,188 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// words reads words: each as the shell passes it on, if that is known, and otherwise as
+// it stands in the line. The words that braces make of one are words of their own.
+func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
+	words, known = make([]string, 0, len(list)), make([]bool, 0, len(list))
+	for _, word := range list {
+		for _, one := range braces(word) {
+			text, ok := w.expand(one)
+			words, known = append(words, text), append(known, ok)
+		}
+	}
+	return words, known
+}
+
+// maxBraces bounds the words that the braces of one make.
+const maxBraces = 64
+
+// braces returns the words that a word with braces stands for: a.{js,ts} is two.
+func braces(word *syntax.Word) []*syntax.Word {
+	plain := []*syntax.Word{word}
+	lit := false
+	for _, p := range word.Parts {
+		l, ok := p.(*syntax.Lit)
+		lit = lit || ok && strings.Contains(l.Value, "{")
+	}
+	if !lit {
+		return plain
+	}
+	split := &syntax.Word{Parts: append([]syntax.WordPart(nil), word.Parts...)}
+	if !syntax.SplitBraces(split) {
+		return plain
+	}
+	made := []*syntax.Word{{}}
+	for _, p := range split.Parts {
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			for _, m := range made {
+				m.Parts = append(m.Parts, p)
+			}
+			continue
+		}
+		if b.Sequence || len(made)*len(b.Elems) > maxBraces {
+			return plain
+		}
+		var next []*syntax.Word
+		for _, m := range made {
+			for _, e := range b.Elems {
+				for _, inner := range braces(e) {
+					parts := append(append([]syntax.WordPart(nil), m.Parts...), inner.Parts...)
+					next = append(next, &syntax.Word{Parts: parts})
+				}
+			}
+		}
+		if len(next) > maxBraces {
+			return plain
+		}
+		made = next
+	}
+	return made
+}
+
+// expand reads a word, and the substitutions in it.
+func (w *walker) expand(word *syntax.Word) (text string, known bool) {
+	if text, known = w.word(word); !known {
+		w.within(word)
+	}
+	w.spend(len(text) / textStep)
+	return text, known
+}
+
+// word returns what a word is for the program that gets it, or, where only the shell
+// knows that, how it stands in the line.
+func (w *walker) word(word *syntax.Word) (text string, known bool) {
+	var b strings.Builder
+	for _, p := range word.Parts {
+		if !w.part(&b, p, false) || b.Len() > MaxLine {
+			return w.source(word), false
+		}
+	}
+	return b.String(), true
+}
+
+// source returns how a part of a line stands in it.
+func (w *walker) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from > to || to > len(w.text) {
+		return ""
+	}
+	return w.text[from:to]
+}
+
+// part writes a part of a word, and reports whether it is known.
+func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		return literal(b, p.Value, quoted)
+	case *syntax.SglQuoted:
+		if p.Dollar && strings.Contains(p.Value, `\`) {
+			return escaped(b, p.Value)
+		}
+		b.WriteString(p.Value)
+		return true
+	case *syntax.DblQuoted:
+		for _, inner := range p.Parts {
+			if !w.part(b, inner, true) || b.Len() > MaxLine {
+				return false
+			}
+		}
+		return true
+	case *syntax.ParamExp:
+		plain := p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
+			p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+		if !plain {
+			return false
+		}
+		value, ok := w.vars[p.Param.Value]
+		if !ok || !quoted && strings.ContainsAny(value, " \t\n*?[") { // it would be more than a word
+			return false
+		}
+		b.WriteString(value)
+		return true
+	}
+	return false
+}
+
+// literal writes text that stands in a line, and reports whether it is no pattern.
+func literal(b *strings.Builder, s string, quoted bool) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			i++
+			if quoted && strings.IndexByte("\"\\$`", s[i]) < 0 {
+				b.WriteByte(c)
+			}
+			b.WriteByte(s[i])
+		case !quoted && (c == '*' || c == '?' || c == '[' && strings.IndexByte(s[i:], ']') > 0):
+			return false
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return true
+}
+
+// escaped writes text of $'…', and reports whether its escapes are simple ones.
+func escaped(b *strings.Builder, s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch s[i] {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case '\\', '\'', '"', '?':
+			b.WriteByte(s[i])
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// programName returns the name of the program that a word runs: its last segment, if
+// that is known.
+func programName(word string, known bool) string {
+	name := word[strings.LastIndexByte(word, '/')+1:]
+	if known {
+		return name
+	}
+	name = strings.TrimRight(name, `"`)
+	if len(name) == len(word) || name == "" || strings.ContainsAny(name, "$`(){}*?[]'\"\\ \n") {
+		return ""
+	}
+	return name
+}

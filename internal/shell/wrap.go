@@ -1,0 +1,198 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// A wrapper is a program that runs another one, which stands behind its options.
+type wrapper struct {
+	valued   string // its options that take the next word, parted by spaces
+	operands int    // words of its own before the program
+	verbs    string // words of which one must come first: uv run
+	sets     bool   // variables may stand before the program
+	feeds    bool   // the program gets more words than stand in the line
+	remote   bool   // the program runs on another machine
+	line     bool   // the words are joined to a line, which a shell reads
+	asks     string // options with which it runs nothing
+}
+
+// wrappers is the table of the programs that run others.
+var wrappers = lazy.Value(func() map[string]wrapper {
+	runs := wrapper{verbs: "run exec", valued: "--with --extra --group --python -p --directory --project --package -e --env"}
+	fetches := wrapper{valued: "-p --package -c --call", asks: "-c --call --version"}
+	m := map[string]wrapper{
+		"sudo": {valued: `-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from --role --type --other-user
+			--chdir --chroot --command-timeout`, sets: true, asks: "-l -v -k -K -e --list --validate --edit"},
+		"doas":       {valued: "-u -C", sets: true},
+		"env":        {valued: "-u -C --unset --chdir", sets: true, asks: "-S --split-string"},
+		"timeout":    {valued: "-k -s --kill-after --signal", operands: 1},
+		"nice":       {valued: "-n --adjustment"},
+		"ionice":     {valued: "-c -n -t --class --classdata", asks: "-p --pid"},
+		"chrt":       {operands: 1, asks: "-p --pid -m --max"},
+		"taskset":    {operands: 1, asks: "-p --pid"},
+		"nohup":      {},
+		"setsid":     {},
+		"stdbuf":     {valued: "-i -o -e --input --output --error"},
+		"unbuffer":   {},
+		"time":       {valued: "-f -o --format --output"},
+		"command":    {asks: "-v -V"},
+		"builtin":    {},
+		"exec":       {valued: "-a"},
+		"caffeinate": {valued: "-t -w"},
+		"flock":      {valued: "-w -E --timeout --conflict-exit-code", operands: 1, asks: "-c --command -u"},
+		"strace":     {valued: "-e -o -p -s -u -E -P", asks: "-p"},
+		"xargs": {valued: `-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines --delimiter --arg-file --max-chars --replace
+			--process-slot-var`, feeds: true},
+		"parallel": {valued: "-j -S -a --jobs --arg-file --colsep --results", feeds: true},
+		"watch":    {valued: "-n -q --interval --equexit", line: true},
+		"ssh":      {valued: "-p -i -l -o -F -J -L -R -D -W -b -c -e -m -B -E -I -O -Q -S -w", operands: 1, remote: true, line: true, asks: "-N -V -Q -O"},
+		"npx":      fetches,
+		"bunx":     fetches,
+		"pnpx":     fetches,
+		"rtk":      {}, // it shortens the output
+	}
+	m["gtimeout"] = m["timeout"]
+	for _, name := range []string{"uv", "poetry", "pipenv", "rye", "hatch", "pdm"} {
+		m[name] = runs
+	}
+	m["bundle"] = wrapper{verbs: "exec"}
+	return m
+})
+
+// How a program is run.
+type how struct {
+	name   string // the wrapper whose words are a line
+	feeds  bool
+	remote bool
+	line   bool
+}
+
+// unwrap takes off what stands before the program that words run. A wrapper that runs
+// nothing stays.
+func unwrap(words []string, known []bool) ([]string, []bool, how) {
+	var h how
+	for len(words) > 0 && known[0] {
+		name := programName(words[0], true)
+		wrap, ok := wrappers()[name]
+		if !ok {
+			break
+		}
+		n, ok := wrap.behind(words)
+		if !ok {
+			break
+		}
+		h.feeds, h.remote = h.feeds || wrap.feeds, h.remote || wrap.remote
+		words, known = words[n:], known[n:]
+		if wrap.line {
+			h.name, h.line = name, true
+			break
+		}
+	}
+	return words, known, h
+}
+
+// behind returns where the program begins that a wrapper runs.
+func (w *wrapper) behind(words []string) (at int, ok bool) {
+	at = 1
+	options := func() bool {
+		for at < len(words) && len(words[at]) > 1 && words[at][0] == '-' {
+			o := words[at]
+			if o == "--" {
+				at++
+				return true
+			}
+			if has(w.asks, o) {
+				return false
+			}
+			if at++; has(w.valued, o) {
+				at++
+			}
+		}
+		return true
+	}
+	if !options() {
+		return 0, false
+	}
+	if w.verbs != "" {
+		if at >= len(words) || !has(w.verbs, words[at]) {
+			return 0, false
+		}
+		if at++; !options() {
+			return 0, false
+		}
+	}
+	at += w.operands
+	for w.sets && at < len(words) && isAssignment(words[at]) {
+		at++
+	}
+	return at, at < len(words)
+}
+
+// isAssignment reports whether a word sets a variable.
+func isAssignment(w string) bool {
+	name, _, ok := strings.Cut(w, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// has reports whether a list of words, parted by spaces, has a word.
+func has(list, word string) bool {
+	if word == "" {
+		return false
+	}
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// isShell reports whether a program is a shell.
+func isShell(name string) bool {
+	switch name[strings.LastIndexByte(name, '/')+1:] {
+	case "bash", "sh", "zsh", "dash", "ksh":
+		return true
+	}
+	return false
+}
+
+// shellLine returns the line that the arguments of a shell give it, and whether all of
+// it is known.
+func shellLine(args []string, known []bool) (line string, plain, ok bool) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case len(a) < 2 || a[0] != '-' && a[0] != '+':
+			return "", false, false // a script
+		case a == "-o" || a == "+o" || a == "-O" || a == "--rcfile" || a == "--init-file":
+			i++
+		case a[1] != '-' && a[0] == '-' && strings.Contains(a, "c"):
+			if i+1 < len(args) {
+				return args[i+1], known[i+1], true
+			}
+			return "", false, false
+		}
+	}
+	return "", false, false
+}
+
+// lineOf returns the line that a shell or eval is given.
+func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
+	if c.Name == "eval" {
+		return strings.Join(c.Args, " "), all(c.known), len(c.Args) > 0
+	}
+	if line, plain, ok = shellLine(c.Args, c.known); ok {
+		return line, plain, true
+	}
+	for _, a := range c.Args { // a script
+		if len(a) < 2 || a[0] != '-' {
+			return "", false, false
+		}
+		if a == "-s" {
+			break
+		}
+	}
+	return c.Input, true, c.Fed
+}
