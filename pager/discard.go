@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
@@ -183,8 +184,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	var whole, seen []string
 	for _, k := range b.Messages {
 		for _, c := range s.msgs[k].Calls() {
-			class := s.tools.Of(c)
-			line := tool.Line(c)
+			class, keys, shows, line := s.look(c)
 			switch {
 			case class == tool.Plan:
 				rule = RulePlan
@@ -197,15 +197,16 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 				if file != "" && overwrites(c) && s.done(b, c) {
 					whole = append(whole, file)
 				}
-			case class == tool.Command && rewrites(line):
+			case line != nil && rewrites(tool.Line(c), line):
 				rule = cmp.Or(rule, RuleEdit)
 			}
 			if d := dispose(class, line); d.Priority() > disposal.Priority() {
 				disposal = d
 			}
-			key := subject(c)
-			stale = stale && s.seen[key]
-			seen = append(seen, key)
+			for _, key := range keys {
+				stale = stale && s.seen[key]
+			}
+			seen = append(seen, shows...)
 		}
 	}
 	if f == Whole || f == Bare || f == Calls { // its calls are in the window
@@ -221,13 +222,48 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	return rule, disposal, stale && disposal == DisposeRead
 }
 
+// look returns what a call does: its class, what it is about, and what it shows or
+// edits, by which older reads of that are stale. A command line that only reads files
+// is a reading tool, as those have it that know no other. Of one that is no line of a
+// shell nothing is known.
+func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []string, line *shell.Line) {
+	class = s.tools.Of(c)
+	keys = []string{subject(c)}
+	if class != tool.Command {
+		return class, keys, keys, nil
+	}
+	line, err := shell.Parse(tool.Line(c))
+	if err != nil {
+		return class, keys, keys, nil
+	}
+	if files := line.Reads(); len(files) > 0 {
+		keys = nil
+		for _, f := range files {
+			keys = append(keys, "file "+f)
+		}
+		if line.Searches() {
+			return tool.Read, keys, nil, line
+		}
+		return tool.Read, keys, keys, line
+	}
+	shows = keys
+	for i := range line.Commands {
+		for _, e := range line.Commands[i].Effects {
+			if e.Act != shell.Read && e.Path != "" {
+				shows = append(shows, "file "+e.Path)
+			}
+		}
+	}
+	return class, keys, shows, line
+}
+
 // dispose returns how a call may go.
-func dispose(class tool.Class, line string) Disposal {
+func dispose(class tool.Class, line *shell.Line) Disposal {
 	switch class {
 	case tool.Read:
 		return DisposeRead
 	case tool.Command:
-		if OneOff(line) {
+		if line != nil && oneOff(line) {
 			return DisposeOneOff
 		}
 		return DisposeCommand

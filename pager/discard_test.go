@@ -108,6 +108,18 @@ func TestStandings(t *testing.T) {
 			[]string{"read stale", "read stale", "read stale", "read", "edit", "read", "read"},
 		},
 		{
+			"a command that only reads files is a read",
+			slices.Concat(
+				tool1("1", "bash", `{"command":"cd web && cat a.go | head -20"}`, "…"), tool1("2", "bash", `{"command":"rg -n x b.go"}`, "…"),
+				tool1("3", "bash", `{"command":"cat c.go d.go"}`, "…"), tool1("4", "bash", `{"command":"cat e.go && go test ./..."}`, "…"),
+				tool1("5", "bash", `{"command":"cat f.go"}`, "…"), tool1("6", "Edit", `{"file_path":"web/a.go"}`, "ok"),
+				tool1("7", "Read", `{"file_path":"b.go"}`, "…"), tool1("8", "bash", `{"command":"sed -n 1,5p c.go"}`, "…"),
+				tool1("9", "bash", `{"command":"(cd . && sed -i s/a/b/ f.go)"}`, ""), tool1("10", "bash", `{"command":"grep x e.go"}`, "…"),
+			),
+			nil,
+			[]string{"read stale", "read stale", "read", "one-off", "read stale", "edit", "read", "read", "edit", "read"},
+		},
+		{
 			"a reply with several calls goes with the last of them",
 			[]transcript.Message{
 				{Role: assistant, Parts: []transcript.Part{

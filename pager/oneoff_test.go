@@ -1,6 +1,10 @@
 package pager
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+)
 
 func TestOneOff(t *testing.T) {
 	for line, want := range map[string]bool{
@@ -26,7 +30,7 @@ func TestOneOff(t *testing.T) {
 		"make test":                                             true,
 		"sed -n '1,40p' main.go":                                true,
 		"echo 'a > b; rm -rf /'":                                true,
-		"for f in a b; do cat $f; done":                         false, // not read
+		"for f in a b; do cat $f; done":                         true,
 		"go build ./... && ./server":                            false,
 		"npm install":                                           false,
 		"npm run deploy":                                        false,
@@ -45,7 +49,12 @@ func TestOneOff(t *testing.T) {
 		"cd /srv":                                               false, // looks at nothing
 		"":                                                      false,
 		"'unclosed":                                             false,
-		`bash -c "bash -c 'bash -c \"bash -c \\\"ls\\\"\"'"`:    false, // too deep
+		`bash -c "bash -c 'bash -c \"bash -c \\\"ls\\\"\"'"`:    true,
+		"timeout -k 5 60 npx -p x jest":                         true,
+		"(cd web && sed -ni 1p a.go)":                           false,
+		"find . -name a -exec grep -l x {} +":                   true,
+		"find . -name a -exec rm {} +":                          false,
+		"sort -o a.txt a.txt":                                   false,
 		"python -c 'print(1)'":                                  false,
 		"grep -q x f 2>err.log":                                 false,
 		"go vet ./... &> /dev/null":                             true,
@@ -72,10 +81,18 @@ func TestRewrites(t *testing.T) {
 		"python3 - <<'EOF'\nprint(1)\nEOF":                     false,
 		"python3 - <<'EOF'\nopen('a.go', 'w').write('x')\nEOF": true,
 		"sed -n 1,5p main.go":                                  false,
+		"timeout 60 sed -Ei s/a/b/ main.go":                    true,
+		"(cd x && perl -wi.bak -pe s/a/b/ main.go)":            true,
+		"for f in a b; do gsed -i s/a/b/ $f; done":             true,
+		"sed -n '/init/p' main.go":                             false,
 		"git commit -m 'apply_patch'":                          false,
 		"go test ./... > out.txt":                              false,
 	} {
-		if got := rewrites(line); got != want {
+		l, err := shell.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rewrites(line, l); got != want {
 			t.Errorf("rewrites(%q) = %t, want %t", line, got, want)
 		}
 	}
@@ -85,7 +102,7 @@ func FuzzOneOff(f *testing.F) {
 	f.Add("cd x && (ls | wc) >/dev/null 2>&1; cat <<EOF\nx\nEOF\n")
 	f.Add("bash -c \"bash -c 'ls'\" `a` $(b) \\")
 	f.Fuzz(func(t *testing.T, line string) {
-		if OneOff(line) && rewrites(line) {
+		if l, err := shell.Parse(line); err == nil && oneOff(l) && rewrites(line, l) {
 			t.Errorf("%q only looks, and edits files", line)
 		}
 	})

@@ -47,6 +47,39 @@ func (c *Command) Silent() bool {
 	return c.Name == "" && !c.Unknown || has("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
+// Reads returns the files that a line reads, in its order, if to show them, or something
+// of them, is all that it does: cat a.go | head. What it says besides (echo ---) does not
+// count. It is empty if the line does anything else, or reads what only the shell knows.
+func (l *Line) Reads() []string {
+	var files []string
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		switch {
+		case c.Silent() && len(c.Effects) == 0, c.Name == "echo" && c.Looks():
+			continue
+		case c.Name != "" && !c.Looks(), len(c.Effects) == 0 && !c.Piped:
+			return nil
+		}
+		for _, e := range c.Effects {
+			if e.Path == "" {
+				return nil
+			}
+			if !slices.Contains(files, e.Path) {
+				files = append(files, e.Path)
+			}
+		}
+	}
+	return files
+}
+
+// Searches reports whether a line picks something out of what it reads, so that the
+// files themselves are not in its output: grep, jq, wc.
+func (l *Line) Searches() bool {
+	return slices.ContainsFunc(l.Commands, func(c Command) bool {
+		return !c.Silent() && !has("cat tac bat batcat nl head tail less more sed gsed echo git od xxd hexdump", c.Name)
+	})
+}
+
 // changesGit reports whether a command of git that mostly looks changes something by
 // its arguments: "git branch -D x", "git tag v1".
 func changesGit(verb string, args []string) bool {

@@ -274,7 +274,11 @@ func (w *walker) table(c *Command, p *program) {
 		files = files[min(p.before, len(files)):]
 	}
 	if p.deep == "*" || s.given(p.deep) {
-		files = slices.DeleteFunc(slices.Clone(files), func(o word) bool { return o.known && path.Ext(path.Base(o.text)) == "" || isFolder(o) })
+		n := len(files)
+		files = slices.DeleteFunc(slices.Clone(files), func(o word) bool { return o.known && (path.Ext(path.Base(o.text)) == "" || isFolder(o)) })
+		if len(files) < n { // whatever is in those directories
+			defer func() { c.Effects = append(c.Effects, Effect{Act: act}) }()
+		}
 	}
 	w.each(c, act, files)
 }

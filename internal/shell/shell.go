@@ -71,6 +71,10 @@ type Command struct {
 	// substitution or file takes it.
 	Shown bool
 
+	// Piped is whether it reads what another command prints, unless its words name
+	// files.
+	Piped bool
+
 	// Remote is whether it runs on another machine, whose files are no concern here.
 	Remote bool
 

@@ -169,6 +169,36 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+func TestReads(t *testing.T) {
+	for line, want := range map[string][]string{
+		"cat a.go":                             {"a.go"},
+		"cd w && sed -n 1,5p a.go; echo; nl b": {"w/a.go", "w/b"},
+		"cat a.go a.go | head -5 2>/dev/null":  {"a.go"},
+		"head -5 < in.txt":                     {"in.txt"},
+		"rg -n main a.go":                      {"a.go"},
+		"git show HEAD:a.go":                   {"a.go"},
+		"cat a.go || echo none":                {"a.go"},
+		"cat a.go && git log":                  nil,
+		"cat a.go && go test ./...":            nil,
+		"cat a.go > b.go":                      nil,
+		"cat a.go $X":                          nil,
+		"rg main":                              nil,
+		"ls":                                   nil,
+		"echo hi":                              nil,
+		"cat <<EOF\nx\nEOF":                    nil,
+		"sed -i s/a/b/ a.go":                   nil,
+		"ssh host cat a.go":                    nil,
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, l.Reads()); diff != "" {
+			t.Errorf("files that %q reads (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
 func TestPatches(t *testing.T) {
 	const diff = "diff --git a/x.go b/x.go\n--- a/x.go\n+++ b/x.go\n@@ -1,2 +1,2 @@\n func a() {}\n-port := 1\n+port := 2\n" +
 		"--- /dev/null\n+++ b/new.go\n@@ -0,0 +1 @@\n+func b() {}\n--- a/old.go\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"

@@ -25,8 +25,11 @@ type function struct {
 	body *syntax.Stmt
 }
 
-// A sink is where the output of commands goes.
-type sink struct{ shown bool }
+// A sink is where commands read from and print to.
+type sink struct {
+	shown bool // what they print is in the output of the line
+	piped bool // what they read is what another command prints
+}
 
 // spend takes steps, and reports whether there were so many left.
 func (w *walker) spend(steps int) bool {
@@ -117,8 +120,8 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() { w.statement(c.X, sink{}) })
-			w.aside(func() { w.statement(c.Y, to) })
+			w.aside(func() { w.statement(c.X, sink{piped: to.piped}) })
+			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true}) })
 		case syntax.OrStmt: // what is behind it runs where the first failed
 			w.statement(c.X, to)
 			w.aside(func() { w.statement(c.Y, to) })
@@ -332,7 +335,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.far = far
 		return
 	}
-	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped}
 	c.Name = programName(words[0], known[0])
 	if f, ok := w.funcs[c.Name]; ok && known[0] {
 		w.function(c, f, r, to)
