@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/extractive"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -207,7 +208,7 @@ func (p *packing) sources(in *handoff.Input) {
 				s.State, s.What = handoff.Unavailable, "Nothing: it could not be read in "+p.ref(f.Block)
 			}
 		case facts.FactCommand:
-			if f.Status != facts.StatusOK || pager.OneOff(f.Subject) {
+			if f.Status != facts.StatusOK || pager.OneOff(p.line(f)) {
 				continue
 			}
 			s.Type, s.State, s.What = "command", handoff.Verified, "it ran without an error in "+p.ref(f.Block)
@@ -268,6 +269,18 @@ func (p *packing) inherited(list func(b *handoff.Packet, add func(string))) map[
 		list(p.base, func(text string) { had[text] = true })
 	}
 	return had
+}
+
+// line returns the command line of a fact, of which its subject may be a part.
+func (p *packing) line(f *facts.Fact) string {
+	for _, k := range p.held.blocks[f.Block].Messages {
+		for _, c := range p.held.session.Messages[k].Calls() {
+			if line := tool.Line(c); c.ID == f.CallID && line != "" {
+				return line
+			}
+		}
+	}
+	return f.Subject
 }
 
 // sourceType says what sort of a thing was read.

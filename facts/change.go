@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -29,15 +30,15 @@ const (
 // edits returns what a call of an editing tool does.
 func edits(c transcript.ToolCall, result string) []change {
 	if !gjson.ValidBytes(c.Input) {
-		return fromPatches(patches(string(c.Input)))
+		return fromPatches(shell.Patches(string(c.Input)))
 	}
 	all := gjson.ParseBytes(c.Input)
 	if all.Type == gjson.String {
-		return fromPatches(patches(all.Str))
+		return fromPatches(shell.Patches(all.Str))
 	}
 	in := membersOf(all)
 	for _, key := range patchKeys {
-		if found := patches(in.get(key).String()); len(found) > 0 {
+		if found := shell.Patches(in.get(key).String()); len(found) > 0 {
 			return fromPatches(found)
 		}
 	}
@@ -110,131 +111,36 @@ func text(in gjson.Result, keys ...string) string {
 	return ""
 }
 
-func fromPatches(list []patch) []change {
+func fromPatches(list []shell.Patch) []change {
 	var out []change
 	for _, p := range list {
-		c := change{p.path, p.status, difference(p.path, p.old, p.new)}
-		if p.status == StatusCreated {
-			c.text = contents(p.path, p.new)
-		}
-		if p.status == StatusDeleted {
+		c := change{p.Path, statusOf(p.Act), difference(p.Path, p.Old, p.New)}
+		switch p.Act {
+		case shell.Write:
+			c.text = contents(p.Path, p.New)
+		case shell.Delete:
 			c.text = ""
-		}
-		if p.from != "" {
-			c.text = "from " + p.from
+		case shell.Rename:
+			c.text = "from " + p.From
+		case shell.Edit, shell.Touch, shell.Append, shell.Read:
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-// shellChanges returns what the commands of a line do to files, as far as they
-// say so.
-func shellChanges(list []simple) []change {
-	var out []change
-	dir := ""
-	for _, s := range list {
-		name, args := s.name()
-		if name == "cd" && len(args) == 1 {
-			dir = enter(dir, args[0])
-			continue
-		}
-		from := len(out)
-		if name == "git" && len(args) > 0 && (args[0] == "mv" || args[0] == "rm") {
-			if slices.Contains(args, "--cached") {
-				continue
-			}
-			name, args = args[0], args[1:]
-		}
-		paths := operands(args)
-		switch name {
-		case "cat", "tee", "echo", "printf":
-			to := s.to
-			if name == "tee" {
-				to = append(to, paths...)
-			}
-			body := s.here
-			if body == "" && (name == "echo" || name == "printf") {
-				body = strings.Join(paths, " ")
-			}
-			for _, p := range to {
-				status, said := StatusCreated, contents(p, body)
-				if s.appended || slices.Contains(args, "-a") {
-					status, said = StatusModified, difference(p, "", body)
-				}
-				out = append(out, change{p, status, said})
-			}
-		case "sed", "perl":
-			if !inPlace(args) {
-				break
-			}
-			if len(paths) > 1 && paths[0] == "" { // -i '' of BSD
-				paths = paths[1:]
-			}
-			for _, p := range paths[min(1, len(paths)):] {
-				out = append(out, change{p, StatusModified, fold(paths[0], valueRunes)})
-			}
-		case "mv":
-			if n := len(paths); n == 2 {
-				out = append(out, change{paths[1], StatusMoved, "from " + paths[0]})
-			}
-		case "cp":
-			if n := len(paths); n == 2 {
-				out = append(out, change{paths[1], StatusCreated, "copy of " + paths[0]})
-			}
-		case "rm":
-			for _, p := range paths {
-				out = append(out, change{p, StatusDeleted, ""})
-			}
-		case "touch":
-			for _, p := range paths {
-				out = append(out, change{p, StatusCreated, ""})
-			}
-		case "apply_patch", "patch", "git":
-			if name == "git" && (len(args) == 0 || args[0] != "apply") {
-				break
-			}
-			body := s.here
-			if body == "" && name == "apply_patch" {
-				body = strings.Join(args, " ")
-			}
-			out = append(out, fromPatches(patches(body))...)
-		}
-		for k := from; k < len(out); k++ {
-			out[k].path = enter(dir, out[k].path)
-		}
+// statusOf returns what becomes of a file by a patch.
+func statusOf(a shell.Act) FactStatus {
+	switch a {
+	case shell.Write:
+		return StatusCreated
+	case shell.Delete:
+		return StatusDeleted
+	case shell.Rename:
+		return StatusMoved
+	case shell.Edit, shell.Touch, shell.Append, shell.Read:
 	}
-	kept := out[:0]
-	for _, c := range out {
-		if isName(c.path) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
-// enter returns what a path is in a directory.
-func enter(dir, path string) string {
-	if dir == "" || strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "$") {
-		return path
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(path, "./")
-}
-
-// isName reports whether a word of a shell is the name of a file, and no
-// pattern or variable.
-func isName(w string) bool {
-	return w != "" && len(w) < 300 && !strings.ContainsAny(w, "$*?`{}()\n\x00") && w[0] != '&' && w[0] != '-' && w != "." && w != ".." &&
-		!strings.HasPrefix(w, "/dev/")
-}
-
-func inPlace(args []string) bool {
-	for _, a := range args {
-		if strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") || a == "-pi" {
-			return true
-		}
-	}
-	return false
+	return StatusModified
 }
 
 // contents describes a file by what it declares and its lines.

@@ -254,6 +254,9 @@ func (x *extractor) edit(i int, c transcript.ToolCall, r transcript.ToolResult, 
 
 func (x *extractor) change(i int, ch change) {
 	path := x.relative(ch.path)
+	if from, ok := strings.CutPrefix(ch.text, "from "); ok && ch.status == StatusMoved {
+		ch.text = "from " + x.relative(from)
+	}
 	x.add(Fact{Kind: FactChange, Status: ch.status, Role: transcript.RoleAssistant, Block: i, Subject: path, Text: ch.text})
 	x.edits = append(x.edits, path)
 }
@@ -351,35 +354,42 @@ func (x *extractor) known(name string) bool {
 
 // run reads a call that runs a command line.
 func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
-	line := tool.Line(c)
-	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: command(line)}
+	line := readLine(tool.Line(c))
+	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: line.said()}
 	if f.Subject == "" {
 		return
 	}
-	list := parse(script(line))
-	if shows(list) {
+	if line.shows() {
 		f.Kind, f.Status = FactRead, ""
 		if ok && r.Error {
 			f.Status, f.Text = StatusFailed, outcomeOf(r, true).failure
 		}
-		x.add(f)
+		files := line.Reads()
+		if len(files) == 0 || line.Searches() {
+			x.add(f)
+			return
+		}
+		for _, file := range files { // as a tool does that reads files
+			f.Subject = x.relative(file)
+			x.add(f)
+		}
 		return
 	}
 	if !ok || strings.HasPrefix(r.Text(), "Command running in background") {
 		x.add(f)
 		return
 	}
-	o := outcomeOf(r, strings.Contains(line, "$?"))
+	o := outcomeOf(r, strings.Contains(line.whole, "$?"))
 	f.Status, f.Text, f.Exit = o.status, o.tells, o.exit
 	x.add(f)
-	keys := commandKeys(list)
+	keys := line.keys()
 	if o.status == StatusFailed {
 		if len(keys) > 0 {
 			x.fail(i, f.Subject, keys[len(keys)-1], o.failure)
 		}
 		return
 	}
-	for _, ch := range shellChanges(list) {
+	for _, ch := range line.changes() {
 		if !scratch(x.relative(ch.path)) {
 			x.change(i, ch)
 		}
@@ -387,7 +397,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 	for _, k := range keys {
 		x.settle(i, k, f.Subject)
 	}
-	if suite(line, keys) {
+	if suite(line.whole, keys) {
 		x.settle(i, suiteKey, f.Subject)
 	}
 }
@@ -415,24 +425,6 @@ func suite(line string, keys []string) bool {
 // scratch reports whether a path is of a file that is not to last.
 func scratch(path string) bool {
 	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
-}
-
-// commandKeys returns, for each command of a line that does something, what
-// makes two of them attempts at the same thing: its words without options.
-func commandKeys(list []simple) []string {
-	var keys []string
-	for i := range list {
-		name, args := list[i].name()
-		switch {
-		case name == "cd" || name == "" || name == "export" || name == "source" || shower()[name]:
-		case name == "git":
-			keys = append(keys, "git "+gitVerb(args))
-		default:
-			words := operands(args)
-			keys = append(keys, strings.Join(append([]string{name}, words[:min(len(words), 4)]...), " "))
-		}
-	}
-	return keys
 }
 
 // fail records an error, once: where it comes again, the first is open again.

@@ -200,7 +200,7 @@ func TestExtract(t *testing.T) {
 			"what only shows what is there is read, whatever it shows",
 			new(talk).run("git log --oneline | head -5", "1a2b3c4 FAIL early").run("cat err.log", "panic: gone"),
 			[]FactKind{FactCommand, FactRead, FactError},
-			[]string{"read | git log --oneline | head -5", "read | cat err.log"},
+			[]string{"read | git log --oneline | head -5", "read | err.log"},
 		},
 		{
 			"an error is resolved by the edits before the command succeeds",
@@ -401,7 +401,7 @@ func TestTextsAreVerbatim(t *testing.T) {
 			all.WriteString(s.msgs[i].Text() + "\n" + transcript.Words(s.msgs[i].Text()) + "\n")
 			for _, c := range s.msgs[i].Calls() {
 				gjson.ParseBytes(c.Input).ForEach(func(_, v gjson.Result) bool {
-					all.WriteString(c.Name + " order_id " + v.String() + "\n" + script(v.String()) + "\n")
+					all.WriteString(c.Name + " order_id " + v.String() + "\n" + readLine(v.String()).Text + "\n")
 					return true
 				})
 			}

@@ -194,19 +194,18 @@ func edited(c transcript.ToolCall) string {
 // no more than show a file reads it, and one that has the new text of a file in it, or a
 // patch, changes it: agents that have no other tool work so.
 func commanded(line string) (Source, call) {
-	line = script(line)
 	shows := slices.ContainsFunc(showing, func(name string) bool { return strings.Contains(line, name) })
 	changes := strings.Contains(line, "<<") || strings.Contains(line, "*** Begin Patch")
 	if !shows && !changes {
 		return SourceCommand, call{SourceOutput, ""}
 	}
-	list := parse(line)
+	l := readLine(line)
 	if changes {
-		if files := shellChanges(list); len(files) == 1 {
+		if files := l.changes(); len(files) == 1 {
 			return SourceEdit, call{SourceEdited, short(files[0].path)}
 		}
 	}
-	if files := readings(list, strings.Contains(line, "|")); shows && len(files) == 1 && files[0].part != (extent{}) && doers(list) == 1 {
+	if files := l.readings(); shows && len(files) == 1 && files[0].part != (extent{}) && l.doers() == 1 {
 		return SourceCommand, call{SourceRead, short(files[0].path)}
 	}
 	return SourceCommand, call{SourceOutput, ""}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -433,50 +432,3 @@ func isHash(w string) bool {
 	}
 	return digit && alpha || digit && len(w) == 7
 }
-
-// shows reports whether the commands of a line only show what is there.
-func shows(list []simple) bool {
-	for i := range list {
-		name, args := list[i].name()
-		if name == "rtk" && len(args) > 0 { // a proxy that shortens outputs
-			name, args = args[0], args[1:]
-		}
-		switch {
-		case len(list[i].to) > 0:
-			return false
-		case name == "" || shower()[name]:
-		case name == "git" && len(args) > 0 && shower()["git "+gitVerb(args)]:
-		case name == "sed" && !inPlace(args):
-		case name == "gh" && len(args) > 1 && (args[1] == "view" || args[1] == "list" || args[1] == "diff" || args[0] == "api"):
-		default:
-			return false
-		}
-	}
-	return len(list) > 0
-}
-
-// gitVerb returns what git is to do, behind options such as -C path.
-func gitVerb(args []string) string {
-	for i := 0; i < len(args); i++ {
-		switch {
-		case args[i] == "-C" || args[i] == "-c":
-			i++
-		case !strings.HasPrefix(args[i], "-"):
-			return args[i]
-		}
-	}
-	return ""
-}
-
-var shower = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for f := range strings.FieldsSeq(`cat head tail less grep rg ls find fd tree wc jq sort uniq cut awk cd pwd echo which file stat diff
-		nl du env printenv xargs tr column sleep`) {
-		m[f] = true
-	}
-	for f := range strings.FieldsSeq(`diff log show status blame branch ls-files grep rev-parse remote config ls-tree cat-file
-		merge-base for-each-ref reflog describe`) {
-		m["git "+f] = true
-	}
-	return m
-})

@@ -5,11 +5,11 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -124,126 +124,6 @@ func extentOf(c transcript.ToolCall) extent {
 	return e
 }
 
-// A seen file is one of which a command shows a part.
-type seen struct {
-	path string
-	part extent
-}
-
-// readings returns the files that the commands of a line show. What a pipe leaves
-// of them is not known.
-func readings(list []simple, piped bool) []seen {
-	var out []seen
-	dir := ""
-	for i := range list {
-		name, args := list[i].name()
-		if name == "cd" && len(args) == 1 {
-			dir = enter(dir, args[0])
-			continue
-		}
-		files, part := operands(args), extent{}
-		switch name {
-		case "cat", "nl", "bat", "less", "more":
-			part = allLines
-		case "head":
-			part = headed(args)
-		case "tail", "wc":
-		case "sed":
-			if inPlace(args) || len(files) == 0 {
-				continue
-			}
-			part, files = printed(files[0]), files[1:]
-		case "grep", "rg", "awk", "jq":
-			files = files[min(1, len(files)):]
-		default:
-			continue
-		}
-		if piped || len(list[i].to) > 0 {
-			part = extent{}
-		}
-		for _, f := range files {
-			if isName(f) && digits(f) < len(f) && (part != extent{} || isFile(f[strings.LastIndexByte(f, '/')+1:])) {
-				out = append(out, seen{enter(dir, f), part})
-			}
-		}
-	}
-	return out
-}
-
-// headed returns the part of a file that head shows with some arguments.
-func headed(args []string) extent {
-	lines := 10
-	for i, a := range args {
-		switch {
-		case a == "-n" && i+1 < len(args):
-			a = args[i+1]
-		case strings.HasPrefix(a, "-n"):
-			a = a[2:]
-		case strings.HasPrefix(a, "-c"):
-			return extent{}
-		default:
-			a = strings.TrimPrefix(a, "-")
-		}
-		if n, err := strconv.Atoi(a); err == nil && n > 0 {
-			lines = n
-		}
-	}
-	return extent{1, lines}
-}
-
-// printed returns the lines that a script of sed prints, such as 10,40p.
-func printed(script string) extent {
-	lines, ok := strings.CutSuffix(script, "p")
-	from, to, two := strings.Cut(lines, ",")
-	a, err := strconv.Atoi(from)
-	if !ok || err != nil || a < 1 {
-		return extent{}
-	}
-	b := a
-	switch {
-	case two && to == "$":
-		b = math.MaxInt
-	case two:
-		if b, err = strconv.Atoi(to); err != nil || b < a {
-			return extent{}
-		}
-	}
-	return extent{a, b}
-}
-
-// doers returns how many commands of a line do more than change the directory or
-// say something.
-func doers(list []simple) int {
-	n := 0
-	for i := range list {
-		if name, _ := list[i].name(); name != "cd" && name != "echo" && name != "" && name != "head" && name != "tail" || len(list) == 1 {
-			n++
-		}
-	}
-	return n
-}
-
-// place splits a command line into the directory that it changes to first and the
-// rest, on one line and without 2>&1 at the end.
-func place(line string) (dir, rest string) {
-	rest = script(line)
-	for {
-		rest = strings.TrimSpace(rest)
-		if strings.HasPrefix(rest, "#") {
-			_, rest, _ = strings.Cut(rest, "\n")
-			continue
-		}
-		n := strings.IndexAny(rest, "&;\n|")
-		if !strings.HasPrefix(rest, "cd ") || n < 0 || rest[n] == '|' || strings.TrimLeft(rest[n:], "&;\n ") == "" {
-			break
-		}
-		dir = enter(dir, strings.Trim(strings.TrimSpace(rest[3:n]), `"'`))
-		rest = strings.TrimLeft(rest[n:], "&;\n ")
-	}
-	rest = strings.Join(strings.Fields(rest), " ")
-	return dir, strings.TrimSuffix(rest, " 2>&1")
-}
-
 // A writing is what a call does to a file.
 type writing struct {
 	path   string
@@ -255,15 +135,15 @@ type writing struct {
 func writings(c transcript.ToolCall) []writing {
 	all := gjson.ParseBytes(c.Input)
 	in := membersOf(all)
-	var found []patch
+	var found []shell.Patch
 	switch {
 	case !isJSON(c.Input):
-		found = patches(string(c.Input))
+		found = shell.Patches(string(c.Input))
 	case all.Type == gjson.String:
-		found = patches(all.Str)
+		found = shell.Patches(all.Str)
 	default:
 		for _, key := range patchKeys {
-			if found = patches(in.get(key).String()); len(found) > 0 {
+			if found = shell.Patches(in.get(key).String()); len(found) > 0 {
 				break
 			}
 		}
@@ -289,13 +169,13 @@ func writings(c transcript.ToolCall) []writing {
 	return []writing{{p, StatusCreated, true}}
 }
 
-func ofPatches(list []patch) []writing {
+func ofPatches(list []shell.Patch) []writing {
 	var out []writing
 	for _, p := range list {
-		if p.from != "" {
-			out = append(out, writing{p.from, StatusDeleted, true})
+		if p.From != "" {
+			out = append(out, writing{p.From, StatusDeleted, true})
 		}
-		out = append(out, writing{p.path, p.status, p.status != StatusModified})
+		out = append(out, writing{p.Path, statusOf(p.Act), p.Act != shell.Edit})
 	}
 	return slices.Clip(out)
 }

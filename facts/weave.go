@@ -316,14 +316,14 @@ func (w *weaver) repeat(k int, key, about string) {
 
 // command reads a call that runs a command line.
 func (w *weaver) command(k int, line string, r transcript.ToolResult) {
-	said := command(line)
+	l := readLine(line)
+	said := l.said()
 	if said == "" {
 		return
 	}
-	list := parse(script(line))
 	node := w.g.node(NodeCommand, said, w.g.calls[k].ref)
 	w.g.use(node, k, ActRun)
-	only := shows(list)
+	only := l.shows()
 	o := outcome{status: StatusOK}
 	switch {
 	case only && r.Error:
@@ -334,11 +334,11 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 		o = outcomeOf(r, strings.Contains(line, "$?"))
 	}
 	w.g.nodes[node].Status = o.status
-	keys := commandKeys(list)
+	keys := l.keys()
 	if only {
 		keys = []string{"show " + said}
 	}
-	w.g.calls[k].several = doers(list) > 1
+	w.g.calls[k].several = l.doers() > 1
 	switch o.status { //nolint:exhaustive // the others are of other facts
 	case StatusFailed:
 		if len(keys) > 0 {
@@ -355,20 +355,17 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 		w.settle(k, suiteKey, said)
 	}
 	if !o.commit && !unchanged(r.Text()) {
-		dir, rest := place(line)
+		dir, rest := l.run()
 		w.repeat(k, "run\x00"+w.paths.clean(dir)+"\x00"+rest, said)
 	}
-	for _, seen := range readings(list, strings.Contains(line, "|")) {
+	for _, seen := range l.readings() {
 		w.see(k, seen.path, seen.part)
 	}
 	if only {
 		return
 	}
-	for _, ch := range shellChanges(list) {
-		w.write(k, writing{ch.path, ch.status, ch.status != StatusModified})
-		if from, moved := strings.CutPrefix(ch.text, "from "); moved && ch.status == StatusMoved {
-			w.write(k, writing{from, StatusDeleted, true})
-		}
+	for _, ch := range l.writings() {
+		w.write(k, ch)
 	}
 }
 

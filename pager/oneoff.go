@@ -94,7 +94,7 @@ var checks = lazy.Value(func() map[string]map[string]bool {
 		"swift": set("test build"), "mix": set("test"), "bazel": set("test query"), "rake": set("test spec"),
 		"pip": set("list show freeze check"), "pip3": set("list show freeze check"),
 		"docker": set("ps images logs inspect version info"), "kubectl": set("get describe logs top version"),
-		"gh": set("pr issue run repo"), "python": set("--version -V"), "python3": set("--version -V"), "node": set("--version -v"),
+		"python": set("--version -V"), "python3": set("--version -V"), "node": set("--version -v"),
 	}
 })
 
@@ -117,8 +117,6 @@ func harmless(c *shell.Command) bool {
 	}
 	args := c.Args
 	switch c.Name {
-	case "gh":
-		return len(args) > 1 && checks()[c.Name][args[0]] && set("view list status diff checks watch")[args[1]]
 	case "python", "python3":
 		if len(args) > 1 && args[0] == "-m" {
 			return checkers()[args[1]] || args[1] == "unittest" || args[1] == "py_compile"

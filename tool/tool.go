@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -133,7 +134,7 @@ func Path(c transcript.ToolCall) string {
 }
 
 // Line returns the command line that a call runs, or an empty string. One that
-// is given as a list of words is joined by spaces.
+// is given as a list of words is joined so that a shell reads the same words.
 func Line(c transcript.ToolCall) string {
 	for _, key := range [...]string{"command", "cmd", "script", "code"} {
 		switch v := gjson.GetBytes(c.Input, key); {
@@ -144,7 +145,7 @@ func Line(c transcript.ToolCall) string {
 			for _, w := range v.Array() {
 				words = append(words, w.String())
 			}
-			return strings.Join(words, " ")
+			return shell.Quote(words)
 		}
 	}
 	return ""

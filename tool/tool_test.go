@@ -78,6 +78,7 @@ func TestArguments(t *testing.T) {
 		{`{"path":"","filename":"b.go"}`, "b.go", ""},
 		{`{"command":"go test ./..."}`, "", "go test ./..."},
 		{`{"command":["bash","-lc","ls"]}`, "", "bash -lc ls"},
+		{`{"command":["bash","-lc","cd 'a b' && ls"]}`, "", `bash -lc 'cd '\''a b'\'' && ls'`},
 		{`{"code":"1+1"}`, "", "1+1"},
 		{`not JSON`, "", ""},
 	} {

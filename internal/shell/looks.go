@@ -25,16 +25,21 @@ var looks = lazy.Value(func() map[string]bool {
 // has run, its output is all that is left of it. Changes of the directory and of
 // variables are no such commands; they are [Command.Silent].
 func (c *Command) Looks() bool {
-	if c.Remote || c.Unknown && c.Name != "git" {
+	if c.Remote || c.Unknown && c.Name != "git" && c.Name != "gh" {
 		return false
 	}
 	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read }) {
 		return false
 	}
-	if c.Name != "git" {
+	verb, args := c.Verb()
+	switch {
+	case c.Name == "gh" && verb == "api":
+		return !slices.ContainsFunc(args, func(a string) bool { return has("-X --method -f -F --field --raw-field --input", a) })
+	case c.Name == "gh":
+		return len(args) > 0 && has("view list status diff checks watch", args[0])
+	case c.Name != "git":
 		return looks()[c.Name]
 	}
-	verb, args := c.Verb()
 	return has(gitLooks, verb) && !changesGit(verb, args)
 }
 

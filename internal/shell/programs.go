@@ -74,6 +74,9 @@ var programs = lazy.Value(func() map[string]program {
 	put(formats("--config --parser --plugin --ignore-path --log-level --stdin-filepath", "-w --write"), "prettier")
 	put(formats("-i -ln -ci", "-w --write"), "shfmt")
 	put(formats("-style --style", "-i"), "clang-format")
+	edits := program{act: Read, before: 1, instead: "-e -f --expression --file", changes: inPlaceOptions, valued: "-e -f -l -i? --expression --file --line-length"}
+	put(edits, "sed gsed")
+	put(program{instead: "-e -E", valued: "-e -E -I -M -m -F? -x? -i?"}, "perl")
 	nothing := program{}
 	put(nothing, `echo printf pwd true false : ls ll la tree exa eza du df which whereis type date whoami id uname hostname printenv ps pgrep
 		free uptime lsof netstat ss seq sleep man nproc lscpu ldd nm basename dirname realpath readlink stat file test [ tr yes
@@ -169,11 +172,32 @@ func (s *sorted) given(options string) bool {
 // as the options of the program are known.
 func (c *Command) Operands() []string {
 	var out []string
-	s := c.sort(programs()[c.Name].valued, c.Name == "go" || c.known == nil)
+	s := c.sorted()
 	for _, o := range s.operands {
 		out = append(out, o.text)
 	}
 	return out
+}
+
+// sorted sorts out the arguments by the table.
+func (c *Command) sorted() sorted { return c.sort(programs()[c.Name].valued, c.Name == "go") }
+
+// Script returns the script or the pattern that a command is given in its words: that
+// of sed, perl, awk, grep and jq.
+func (c *Command) Script() string {
+	p := programs()[c.Name]
+	s := c.sorted()
+	for _, v := range s.values {
+		if has(p.instead, v.option) && !has("-f --file --from-file", v.option) {
+			return v.text
+		}
+	}
+	for _, o := range s.operands {
+		if p.before > 0 && o.text != "" && !s.given(p.instead) && !c.suffixed(o.text) {
+			return o.text
+		}
+	}
+	return ""
 }
 
 // touch notes what a command does to files. It may get more words than it has.
@@ -229,19 +253,15 @@ func (w *walker) touch(c *Command, fed bool) {
 // more notes that a command gets words that the line does not have.
 func (w *walker) more(c *Command) {
 	switch p, ok := programs()[c.Name]; {
-	case c.Name == "sed" || c.Name == "gsed" || c.Name == "perl":
-		act := Read
-		if len(c.Effects) > 0 {
-			act = c.Effects[len(c.Effects)-1].Act
-		} else if s := c.sort("-e -E -f -i? -I -M -m", false); s.given(inPlaceOptions) {
-			act = Edit
+	case c.Name == "perl":
+		if s := c.sorted(); s.given(inPlaceOptions) {
+			c.Effects = append(c.Effects, Effect{Act: Edit})
 		}
-		c.Effects = append(c.Effects, Effect{Act: act})
 	case c.Name == "mv" || c.Name == "cp" || c.Name == "tee":
 		c.Effects = append(c.Effects, Effect{Act: Write})
 	case ok && p.act != "":
 		act := p.act
-		if s := c.sort(p.valued, false); s.given(p.changes) {
+		if s := c.sorted(); s.given(p.changes) {
 			act = Edit
 		}
 		c.Effects = append(c.Effects, Effect{Act: act})
@@ -253,7 +273,7 @@ func (w *walker) more(c *Command) {
 // table notes what the table says.
 func (w *walker) table(c *Command, p *program) {
 	c.Unknown = p.unknown
-	s := c.sort(p.valued, c.Name == "go")
+	s := c.sorted()
 	act := p.act
 	if s.given(p.changes) {
 		act = Edit
@@ -342,7 +362,7 @@ const inPlaceOptions = "-i --in-place"
 
 // sed notes what sed does: its first operand is a script unless an option gives one.
 func (w *walker) sed(c *Command) {
-	s := c.sort("-e -f -l -i? --expression --file --line-length", false)
+	s := c.sorted()
 	act, files := Read, s.operands
 	scripted := s.given("-e -f --expression --file")
 	if s.given(inPlaceOptions) {
@@ -367,7 +387,7 @@ func (c *Command) suffixed(word string) bool {
 // perl notes what perl does to its operands, if it goes over them with a program of the
 // line.
 func (w *walker) perl(c *Command) {
-	s := c.sort("-e -E -I -M -m -F? -x? -i?", false)
+	s := c.sorted()
 	switch {
 	case !s.given("-e -E"):
 		c.Unknown = true

@@ -75,6 +75,9 @@ type Command struct {
 	// files.
 	Piped bool
 
+	// Inner is whether it runs in a word of another command, $(…) or <(…).
+	Inner bool
+
 	// Remote is whether it runs on another machine, whose files are no concern here.
 	Remote bool
 

@@ -154,6 +154,10 @@ func TestLooks(t *testing.T) {
 		"grep x a 2>/dev/null":        true,
 		"ssh host ls":                 false,
 		"make":                        false,
+		"gh pr view 12":               true,
+		"gh pr create --fill":         false,
+		"gh api repos/a/b":            true,
+		"gh api -X POST repos/a/b":    false,
 		"command -v go":               true,
 		"gofmt -l .":                  true,
 		"fd x -x rm":                  false,
@@ -165,6 +169,27 @@ func TestLooks(t *testing.T) {
 		}
 		if got := l.Commands[0].Looks(); got != want {
 			t.Errorf("%q looks: %t, want %t", line, got, want)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	for line, want := range map[string]string{
+		"sed -n '10,40p' a.go":    "10,40p",
+		"sed -i '' s/a/b/ a.go":   "s/a/b/",
+		"sed -i.bak -e s/a/b/ a":  "s/a/b/",
+		"sed -i .bak s/a/b/ a.go": "s/a/b/",
+		"perl -pi -e 's/a/b/' a":  "s/a/b/",
+		"grep -A 3 x a.go":        "x",
+		"sed -f x.sed a.go":       "",
+		"cat a.go":                "",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Commands[0].Script(); got != want {
+			t.Errorf("script of %q: %q, want %q", line, got, want)
 		}
 	}
 }
@@ -279,6 +304,7 @@ func FuzzParse(f *testing.F) {
 			c.Looks()
 			c.Silent()
 			c.Operands()
+			c.Script()
 			c.Verb()
 			for _, e := range c.Effects {
 				if e.Act == "" || strings.HasPrefix(e.Path, "./") || strings.Contains(e.Path, "//") || c.Remote {

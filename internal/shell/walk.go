@@ -16,6 +16,7 @@ type walker struct {
 	deep  int                 // lines and functions around this one
 	left  int                 // commands that may still come
 	far   bool                // on another machine
+	inner int                 // words around the commands that are read
 	out   []Command
 }
 
@@ -42,6 +43,7 @@ func (w *walker) add(c Command) {
 	if w.far {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
+	c.Inner = w.inner > 0
 	w.out = append(w.out, c)
 }
 
@@ -331,7 +333,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.group(&r)
 		far := w.far
 		w.far = far || how.remote
-		w.inner(strings.Join(words, " "), Command{Name: how.name}, all(known), to)
+		w.handed(strings.Join(words, " "), Command{Name: how.name}, all(known), to)
 		w.far = far
 		return
 	}
@@ -347,7 +349,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		c.Unknown = true
 	case isShell(c.Name) || c.Name == "eval":
 		if line, plain, ok := w.lineOf(&c); ok {
-			w.inner(line, c, plain, to)
+			w.handed(line, c, plain, to)
 			return
 		}
 		c.Unknown = true
@@ -396,9 +398,8 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	w.vars, w.text = outer, text
 }
 
-// inner reads a line within the line. What is no line stays the command that is given
-// it.
-func (w *walker) inner(line string, c Command, plain bool, to sink) {
+// handed reads a line that a command is given. What is no line stays that command.
+func (w *walker) handed(line string, c Command, plain bool, to sink) {
 	c.Shown = to.shown
 	file, err := (*syntax.File)(nil), ErrLong
 	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
@@ -427,6 +428,8 @@ func (w *walker) inner(line string, c Command, plain bool, to sink) {
 
 // within reads the substitutions in a node.
 func (w *walker) within(n syntax.Node) {
+	w.inner++
+	defer func() { w.inner-- }()
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
