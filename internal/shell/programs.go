@@ -82,7 +82,7 @@ var programs = lazy.Value(func() map[string]program {
 		free uptime lsof netstat ss seq sleep man nproc lscpu ldd nm basename dirname realpath readlink stat file test [ tr yes
 		mkdir rmdir chmod chown chgrp alias unalias export set shopt ulimit umask wait jobs bg fg kill pkill killall exit return
 		trap local hash history tty stty clear tput help cloc tokei fd fdfind env command builtin time timeout nice exec mktemp declare
-		typeset readonly let shift break continue getopts`)
+		typeset readonly let shift break continue getopts read unset mapfile readarray`)
 	put(program{out: "-o --output", valued: `-o --output -X -H -d -F -u -A -e -b -c -T -K -m -w --request --header --data --data-raw --data-binary --form --user
 		--user-agent --referer --cookie --cookie-jar --upload-file --max-time --connect-timeout --write-out --retry --url`}, "curl")
 	put(program{out: "-O --output-document -o --output-file", valued: "-O -o -P -t -T --output-document --output-file --header --timeout --tries"}, "wget")
@@ -463,7 +463,11 @@ func (w *walker) found(c *Command, to sink) {
 	for k := i + 1; k < len(c.Args) && c.Args[k] != ";" && c.Args[k] != "+"; k++ {
 		words, known = append(words, c.Args[k]), append(known, c.known[k] && !strings.Contains(c.Args[k], "{}"))
 	}
-	if len(words) > 0 {
+	if w.deep >= maxDeep {
+		c.Unknown = true
+	} else if len(words) > 0 {
+		w.deep++
 		w.run(words, known, redirection{}, to)
+		w.deep--
 	}
 }

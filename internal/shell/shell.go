@@ -11,7 +11,8 @@
 // (sudo, timeout, xargs), what programs do to the files that their words name, which
 // programs only look, and what git does. It follows cd, variables that are set to plain
 // text, loops over plain words, functions, substitutions and lines within lines
-// (bash -c "…", eval, here-documents for a shell).
+// (bash -c "…", eval, here-documents for a shell). Commands are taken to succeed: behind
+// cd x && … and cd x || exit the directory is x.
 //
 // It does not guess. A word that only the shell can know (a variable that the line does
 // not set, a pattern, a substitution) names no file: its effect has no path. A program
@@ -28,6 +29,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -189,17 +191,22 @@ func Parse(line string) (*Line, error) {
 	return l, nil
 }
 
+// parsers has those that are free: to make one is much of the work of reading a line.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
+
 // parse reads a line as Bash. A here-document without an end ends with the line, as it
 // does in Bash.
 func parse(line string) (*syntax.File, error) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
+	file, err := parser.Parse(strings.NewReader(line), "")
 	var wrong syntax.ParseError
 	if err == nil || !errors.As(err, &wrong) {
 		return file, err
 	}
 	_, rest, ok := strings.Cut(wrong.Text, "unclosed here-document `")
 	if end, _, found := strings.Cut(rest, "`"); ok && found && !strings.Contains(end, "\n") {
-		if file, err := syntax.NewParser().Parse(strings.NewReader(line+"\n"+end+"\n"), ""); err == nil {
+		if file, err := parser.Parse(strings.NewReader(line+"\n"+end+"\n"), ""); err == nil {
 			return file, nil
 		}
 	}
@@ -298,6 +305,10 @@ type location struct {
 	known bool
 }
 
+// maxDir is how long the path of a directory may be that is followed. It is that of
+// Linux.
+const maxDir = 4096
+
 // enter changes the directory.
 func (l *location) enter(to string, known bool) {
 	switch {
@@ -305,6 +316,8 @@ func (l *location) enter(to string, known bool) {
 		*l = location{}
 	case isRooted(to):
 		*l = location{path.Clean(to), true}
+	case len(l.dir)+len(to) > maxDir:
+		*l = location{}
 	case l.known:
 		l.dir = path.Join(l.dir, to)
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -95,25 +96,58 @@ func (w *walker) aside(f func()) {
 	w.here, w.vars = here, vars
 }
 
-// maybe reads what may run or not, or more than once: of what it sets nothing is known
-// afterwards.
+// maybe reads what may run or not: of what it sets nothing is known afterwards.
 func (w *walker) maybe(f func()) {
 	here, vars := w.here, w.vars
 	w.vars = maps.Clone(vars)
 	f()
+	w.agree(vars)
 	if w.here != here {
 		w.here = location{}
 	}
-	for name, value := range vars {
-		if now, ok := w.vars[name]; !ok || now != value {
-			delete(w.vars, name)
+}
+
+// agree forgets the variables that do not have the value they had before.
+func (w *walker) agree(before map[string]string) {
+	maps.DeleteFunc(w.vars, func(name, now string) bool {
+		value, ok := before[name]
+		return !ok || value != now
+	})
+}
+
+// again reads what may run more than once: of what it sets nothing is known from its
+// beginning on.
+func (w *walker) again(nodes []*syntax.Stmt, f func()) {
+	w.maybe(func() {
+		for _, n := range nodes {
+			syntax.Walk(n, func(n syntax.Node) bool {
+				switch n := n.(type) {
+				case *syntax.Subshell, *syntax.CmdSubst:
+					return false
+				case *syntax.Stmt:
+					return w.spend(1)
+				case *syntax.Assign:
+					if n.Name != nil {
+						delete(w.vars, n.Name.Value)
+					}
+				case *syntax.WordIter:
+					delete(w.vars, n.Name.Value)
+				case *syntax.CallExpr:
+					if len(n.Args) == 0 {
+						break
+					}
+					switch n.Args[0].Lit() {
+					case "cd", "pushd", "popd", "builtin", "command":
+						w.here = location{}
+					case "read", "eval", "source", ".", "printf", "mapfile", "readarray", "getopts":
+						clear(w.vars)
+					}
+				}
+				return true
+			})
 		}
-	}
-	for name := range w.vars {
-		if _, ok := vars[name]; !ok {
-			delete(w.vars, name)
-		}
-	}
+		f()
+	})
 }
 
 // compound reads a command that has others in it.
@@ -126,7 +160,9 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true}) })
 		case syntax.OrStmt: // what is behind it runs where the first failed
 			w.statement(c.X, to)
-			w.aside(func() { w.statement(c.Y, to) })
+			here := w.here
+			w.maybe(func() { w.statement(c.Y, to) })
+			w.here = here
 		case syntax.AndStmt:
 			w.statement(c.X, to)
 			w.statement(c.Y, to)
@@ -141,7 +177,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 			w.maybe(func() { w.statements(c.Then, to) })
 		}
 	case *syntax.WhileClause:
-		w.maybe(func() {
+		w.again(slices.Concat(c.Cond, c.Do), func() {
 			w.statements(c.Cond, to)
 			w.statements(c.Do, to)
 		})
@@ -194,12 +230,12 @@ func (w *walker) loop(c *syntax.ForClause, to sink) {
 	over, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.within(c.Loop)
-		w.maybe(func() { w.statements(c.Do, to) })
+		w.again(c.Do, func() { w.statements(c.Do, to) })
 		return
 	}
 	words, known := w.words(over.Items)
 	if !over.InPos.IsValid() || len(words) == 0 || !all(known) {
-		w.maybe(func() {
+		w.again(c.Do, func() {
 			delete(w.vars, over.Name.Value)
 			w.statements(c.Do, to)
 		})
@@ -227,12 +263,16 @@ func (w *walker) assign(a *syntax.Assign) {
 	w.set(a.Name.Value, value, known && !a.Append && a.Index == nil)
 }
 
-// maxValue is how long the value of a variable may be that is followed.
-const maxValue = 1 << 10
+// maxValue is how long the value of a variable may be that is followed, and maxVars how
+// many of them there are.
+const (
+	maxValue = 1 << 10
+	maxVars  = 64
+)
 
 // set notes the value of a variable, or that it is not known.
 func (w *walker) set(name, value string, known bool) {
-	if !known || len(value) > maxValue {
+	if _, there := w.vars[name]; !known || len(value) > maxValue || !there && len(w.vars) == maxVars {
 		delete(w.vars, name)
 		return
 	}
@@ -352,15 +392,18 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 			w.handed(line, c, plain, to)
 			return
 		}
+		clear(w.vars)
 		c.Unknown = true
 	case c.Name == "cd" || c.Name == "pushd" || c.Name == "popd":
 		w.change(&c)
 	case c.Name == "find":
 		w.found(&c, to)
-	case c.Name == "unset" || c.Name == "read":
-		for _, name := range c.Args {
-			w.set(name, "", false)
-		}
+	case c.Name == "trap" && len(c.Args) > 1 && len(c.Args[0]) > 1:
+		w.handed(c.Args[0], c, known[1], to)
+		return
+	case has("read unset printf mapfile readarray getopts source .", c.Name):
+		clear(w.vars) // which it sets is not worth the trouble
+		w.touch(&c, how.feeds)
 	default:
 		w.touch(&c, how.feeds)
 	}
@@ -394,8 +437,9 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 		w.set(string(rune('1'+i)), a, c.known[i] && i < 9)
 	}
 	w.statement(f.body, to)
+	w.agree(outer)
 	w.deep--
-	w.vars, w.text = outer, text
+	w.text = text
 }
 
 // handed reads a line that a command is given. What is no line stays that command.
@@ -406,6 +450,7 @@ func (w *walker) handed(line string, c Command, plain bool, to sink) {
 		file, err = parse(line)
 	}
 	if err != nil {
+		clear(w.vars)
 		c.Unknown = true
 		w.add(c)
 		return

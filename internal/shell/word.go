@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -11,7 +12,13 @@ import (
 func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
 	words, known = make([]string, 0, len(list)), make([]bool, 0, len(list))
 	for _, word := range list {
-		for _, one := range braces(word) {
+		made, ok := braces(word)
+		if !ok {
+			w.within(word)
+			words, known = append(words, w.source(word)), append(known, false)
+			continue
+		}
+		for _, one := range made {
 			text, ok := w.expand(one)
 			words, known = append(words, text), append(known, ok)
 		}
@@ -22,48 +29,51 @@ func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
 // maxBraces bounds the words that the braces of one make.
 const maxBraces = 64
 
-// braces returns the words that a word with braces stands for: a.{js,ts} is two.
-func braces(word *syntax.Word) []*syntax.Word {
-	plain := []*syntax.Word{word}
-	lit := false
-	for _, p := range word.Parts {
+// braces returns the words that a word with braces stands for: a.{js,ts} is two. It
+// reports whether that is known: of very many, and of a sequence, it is not.
+func braces(word *syntax.Word) ([]*syntax.Word, bool) {
+	has := slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
 		l, ok := p.(*syntax.Lit)
-		lit = lit || ok && strings.Contains(l.Value, "{")
+		return ok && strings.Contains(l.Value, "{")
+	})
+	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
+	if !has || !syntax.SplitBraces(split) {
+		return []*syntax.Word{word}, true
 	}
-	if !lit {
-		return plain
-	}
-	split := &syntax.Word{Parts: append([]syntax.WordPart(nil), word.Parts...)}
-	if !syntax.SplitBraces(split) {
-		return plain
-	}
+	return product(split)
+}
+
+// product returns the words that a word stands for whose braces are parts of it, if
+// they are not too many.
+func product(word *syntax.Word) ([]*syntax.Word, bool) {
 	made := []*syntax.Word{{}}
-	for _, p := range split.Parts {
-		b, ok := p.(*syntax.BraceExp)
-		if !ok {
-			for _, m := range made {
-				m.Parts = append(m.Parts, p)
+	for _, p := range word.Parts {
+		elems := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
+		if b, ok := p.(*syntax.BraceExp); ok {
+			if b.Sequence {
+				return nil, false
 			}
-			continue
-		}
-		if b.Sequence || len(made)*len(b.Elems) > maxBraces {
-			return plain
-		}
-		var next []*syntax.Word
-		for _, m := range made {
+			elems = nil
 			for _, e := range b.Elems {
-				for _, inner := range braces(e) {
-					parts := append(append([]syntax.WordPart(nil), m.Parts...), inner.Parts...)
-					next = append(next, &syntax.Word{Parts: parts})
+				inner, ok := product(e)
+				if !ok {
+					return nil, false
 				}
+				elems = append(elems, inner...)
 			}
 		}
-		if len(next) > maxBraces {
-			return plain
+		if len(made)*len(elems) > maxBraces {
+			return nil, false
+		}
+		next := make([]*syntax.Word, 0, len(made)*len(elems))
+		for _, m := range made {
+			for _, e := range elems {
+				next = append(next, &syntax.Word{Parts: slices.Concat(m.Parts, e.Parts)})
+			}
 		}
 		made = next
 	}
-	return made
+	return made, true
 }
 
 // expand reads a word, and the substitutions in it.
