@@ -57,6 +57,7 @@ func TestExcerpt(t *testing.T) {
 func TestExcerptLaws(t *testing.T) {
 	line := rapid.SampledFrom([]string{
 		"", "", "# A title", "refund", "a line about a refund of $400", strings.Repeat("long and ", 300), "größe 東京 \U0001F469\U0001F3FD", "    code()",
+		strings.Repeat("x", 2_000), strings.Repeat("a refund ", 50),
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 60).Draw(t, "lines"), "\n")
@@ -68,11 +69,12 @@ func TestExcerptLaws(t *testing.T) {
 			t.Fatalf("passages lose something:\n%q\n%q", got, want)
 		}
 		limit := token.Count(rapid.IntRange(0, 400).Draw(t, "limit"))
-		got := Excerpt(Source{ID: "a"}, text, []string{"refund", "title"}, limit, wordCount)
+		s := Source{ID: "a", Tokens: rapid.SampledFrom([]token.Count{0, 1, wordCount(text)}).Draw(t, "known")} // from another count
+		got := Excerpt(s, text, []string{"refund", "title"}, limit, wordCount)
 		if n := wordCount(got); n > limit {
 			t.Fatalf("%d tokens, want %d at most:\n%s", n, limit, got)
 		}
-		if again := Excerpt(Source{ID: "a"}, text, []string{"refund", "title"}, limit, wordCount); again != got {
+		if again := Excerpt(s, text, []string{"refund", "title"}, limit, wordCount); again != got {
 			t.Fatalf("a second excerpt differs:\n%q\n%q", got, again)
 		}
 		if _, changed := Neutralize(got); changed > 0 {

@@ -102,6 +102,18 @@ func TestFenceCannotBeClosed(t *testing.T) {
 		if err := checkFence(s, text); err != nil {
 			t.Fatal(err)
 		}
+		// The words of a hash that does not change with the text are all passed over.
+		seed := hostile().Draw(t, "seed")
+		for range rapid.IntRange(0, 20).Draw(t, "words") {
+			word := freeWord([]byte(seed), text)
+			if strings.Contains(strings.ToLower(text), word) {
+				t.Fatalf("the word %s is in %q", word, text)
+			}
+			if rapid.Bool().Draw(t, "capitals") {
+				word = strings.ToUpper(word)
+			}
+			text += word
+		}
 	})
 }
 

@@ -713,8 +713,11 @@ func TestWritersReplayAndRun(t *testing.T) {
 		parent := new(State)
 		var all []string
 		for i := range rapid.IntRange(0, 25).Draw(rt, "steps") {
-			before := describe(s)
+			before, inherited := describe(s), describe(parent)
 			lines, err := randomStep(rt, s, parent, text(), blocks, i)
+			if got := describe(parent); got != inherited {
+				rt.Fatalf("the contract to inherit from was\n%s\nand is\n%s", inherited, got)
+			}
 			if err != nil && (lines != nil || describe(s) != before) {
 				rt.Fatalf("%v, with %q written", err, lines)
 			}
