@@ -334,3 +334,16 @@ func BenchmarkGate(b *testing.B) {
 		}
 	}
 }
+
+// A memory that is short is repeated by a proposal of which it is four fifths.
+func TestLoopOfAShortMemory(t *testing.T) {
+	for memory, want := range map[string]bool{
+		"alpha beta gamma delta epsilon": true, "Alpha, beta, gamma: delta!": true, "beta gamma delta epsilon": true,
+		"alpha beta gamma": false, "alpha gamma delta epsilon": false, "": false,
+	} {
+		d := Gate(&Proposal{Text: "alpha beta gamma delta epsilon", Lineage: []string{"other words entirely", memory}}, nil, nil, time.Now())
+		if got := slices.Contains(d.Reasons, ReasonLoop); got != want {
+			t.Errorf("%q: a loop is %v, want %v", memory, got, want)
+		}
+	}
+}

@@ -96,3 +96,34 @@ func TestEachAllocatesNothing(t *testing.T) {
 		t.Errorf("Each allocates %v times and finds %d identifiers, want 0 times and some", got, n)
 	}
 }
+
+func TestWordsAtTheirBounds(t *testing.T) {
+	long := strings.Repeat("ab-", 25) // 75 bytes
+	for _, tt := range []struct {
+		what string
+		is   func(string) bool
+		yes  []string
+		no   []string
+	}{
+		{"joined from others", func(w string) bool { return isJoined(w, '-') }, []string{"a-b-cd", long + "abcde"}, []string{"a-b-c", long + "abcdef", "1-2-34", "a--b-c", "a.b-c-d"}},
+		{"a branch", isBranch, []string{"fix/a-b-c", long + "abcde"}, []string{long + "abcdef", "fix/a-b", "a-b--c"}},
+		{"a piece of a drawing", drawn, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
+		{"an ordinal", isOrdinal, []string{"1st", "22nd", "1990s", "4xx"}, []string{"st", "4xy", "s"}},
+	} {
+		for _, w := range tt.yes {
+			if !tt.is(w) {
+				t.Errorf("%s is not %s", w, tt.what)
+			}
+		}
+		for _, w := range tt.no {
+			if tt.is(w) {
+				t.Errorf("%s is %s", w, tt.what)
+			}
+		}
+	}
+	for w, want := range map[string]int{"pool.go-17": 7, "dir/pool.go-17": 11, "a.c-1": 3, "pool.go-": 0, "pool-17": 0, "pool.go-x": 0, "pool.go": 0} {
+		if got := contextLine(w); got != want {
+			t.Errorf("the name in %s has %d bytes, want %d", w, got, want)
+		}
+	}
+}

@@ -387,3 +387,26 @@ func (m *Machine) truth(c Cond, f *frame) (holds, ok bool) {
 	holds, err := m.holds(c, f)
 	return holds, err == nil
 }
+
+// The product of two formulas is given up from the first clause and literal too many.
+func TestFormulasAreBounded(t *testing.T) {
+	f := func(clauses, literals int) formula {
+		all := make(formula, clauses)
+		for i := range all {
+			for k := range literals {
+				all[i] = append(all[i], literal{term: strings.Repeat("x", 100*i+k+1)})
+			}
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		a, b formula
+		want bool
+	}{
+		{f(8, 1), f(8, 1), true}, {f(5, 1), f(13, 1), false}, {f(1, 32), f(1, 32), true}, {f(1, 32), f(1, 33), false}, {f(1, 1), f(64, 1), true},
+	} {
+		if _, ok := both(tt.a, tt.b); ok != tt.want {
+			t.Errorf("%d clauses of %d and %d of %d: %v, want %v", len(tt.a), len(tt.a[0]), len(tt.b), len(tt.b[0]), ok, tt.want)
+		}
+	}
+}

@@ -282,3 +282,25 @@ func TestCoverProperties(t *testing.T) {
 		}
 	})
 }
+
+// A block that is no longer than the head that would stand for it stays whole.
+func TestCoverKeepsWhatIsNoLongerThanItsHead(t *testing.T) {
+	for _, tt := range []struct {
+		bytes int // of its line; a block takes five more, a head ten
+		rule  Rule
+		want  Form
+	}{
+		{5, "", Whole}, {6, "", Line}, {4, "", Whole},
+		{5, RuleRecent, Line}, // a short head takes four
+	} {
+		r := coverRequest(21, nil, page{rule: tt.rule, passages: lines(tt.bytes, 0)}, page{passages: lines(100, 1)})
+		r.Names = []int64{0, 0}
+		p, err := Cover(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Decisions[0].To; got != tt.want {
+			t.Errorf("a line of %d bytes under rule %q: %s, want %s", tt.bytes, tt.rule, got, tt.want)
+		}
+	}
+}

@@ -259,6 +259,8 @@ func TestFigure(t *testing.T) {
 		{"at 12:30 in a.go:17: bad", nil},
 		{"no number at all", nil},
 		{"step 2 of it", nil},
+		{strings.Repeat("x ", 998) + "8443", []string{"8443"}},
+		{strings.Repeat("x ", 1000) + "8443", nil}, // what is behind the first 2000 bytes is not read
 	} {
 		if got, _ := figure(tt.in); !slices.Equal(got, tt.want) {
 			t.Errorf("figure(%q) = %q, want %q", tt.in, got, tt.want)

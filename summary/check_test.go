@@ -234,3 +234,20 @@ func TestCheckText(t *testing.T) {
 		})
 	}
 }
+
+func TestOriginHasNumbers(t *testing.T) {
+	o := newOrigin(&Source{Text: "The query took 0.5 s and gave 1,204 rows. The other one took 9ms."})
+	for _, name := range []string{"0.75s", "0", "9ms", "5%"} {
+		if !o.has(name, true) {
+			t.Errorf("%s is taken for a name; numbers are checked by themselves", name)
+		}
+	}
+	for n, want := range map[string]bool{"1204": true, "9": true} {
+		if got := o.near(n, []string{"rows", "other"}); got != want {
+			t.Errorf("%s near its words: %v, want %v", n, got, want)
+		}
+	}
+	if o.near("9", []string{"disk"}) {
+		t.Error("9 is found near a word that the source does not have")
+	}
+}

@@ -287,3 +287,15 @@ func BenchmarkMerge(b *testing.B) {
 		old.Merge(next)
 	}
 }
+
+// What says nothing stays once, and only where nothing else is said.
+func TestMergeOfNothing(t *testing.T) {
+	none, some := []Item{{Text: None}}, []Item{{Text: "a"}}
+	for _, tt := range []struct{ old, next, want []Item }{
+		{none, none, none}, {none, some, some}, {some, none, some}, {nil, none, none}, {nil, nil, nil}, {[]Item{}, nil, []Item{}},
+	} {
+		if diff := cmp.Diff(tt.want, mergeItems(tt.old, tt.next)); diff != "" {
+			t.Errorf("%v and %v (-want +got):\n%s", tt.old, tt.next, diff)
+		}
+	}
+}

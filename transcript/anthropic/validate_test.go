@@ -191,3 +191,12 @@ func TestWhichModelsTakeSystemMessages(t *testing.T) {
 		}
 	}
 }
+
+// A violation says which block of which message it is about.
+func TestViolationsNameTheirBlock(t *testing.T) {
+	data := `{"messages":[` + ask + `,{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"text","text":" "}]}]}`
+	found, err := (Format{}).Validate([]byte(data))
+	if err != nil || len(found) != 1 || found[0].Field != "messages.1.content.1" {
+		t.Errorf("got %v, %v, want one at messages.1.content.1", found, err)
+	}
+}
