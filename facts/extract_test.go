@@ -475,3 +475,26 @@ func TestFirstLeavesOutWhatIsOlder(t *testing.T) {
 		}
 	})
 }
+
+// A text is cut behind a word, or within one that would take half of it along.
+func TestFold(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"one two three", 7, "one two…"},
+		{"one twothreefour", 10, "one twothr…"},
+		{"abc defg", 6, "abc de…"},
+		{"abcd efg", 7, "abcd…"},
+		{" a\x1b[31mb\t\r\n c\xff ", 10, "ab c"},
+		{"", 0, ""},
+	} {
+		if got := fold(tt.in, tt.n); got != tt.want {
+			t.Errorf("%q in %d runes: %q, want %q", tt.in, tt.n, got, tt.want)
+		}
+	}
+}
