@@ -290,7 +290,9 @@ func TestCoverKeepsWhatIsNoLongerThanItsHead(t *testing.T) {
 		rule  Rule
 		want  Form
 	}{
-		{5, "", Whole}, {6, "", Line}, {4, "", Whole},
+		{5, "", Whole},
+		{6, "", Line},
+		{4, "", Whole},
 		{5, RuleRecent, Line}, // a short head takes four
 	} {
 		r := coverRequest(21, nil, page{rule: tt.rule, passages: lines(tt.bytes, 0)}, page{passages: lines(100, 1)})
