@@ -319,7 +319,10 @@ func recount(r *Request, p *Plan) error {
 	if sum > r.Budget {
 		return fmt.Errorf("total %d is over the budget of %d", sum, r.Budget)
 	}
-	if p.Review != (p.Tier == tier.Minimal) {
+	cut := slices.ContainsFunc(p.Choices, func(c Choice) bool {
+		return r.Winners[c.Index].Class == provenance.Verified && c.Form != Whole
+	})
+	if p.Review != (p.Tier == tier.Minimal || p.Tier == tier.Soft && cut) {
 		return fmt.Errorf("review is %t in tier %s", p.Review, p.Tier)
 	}
 	return nil
