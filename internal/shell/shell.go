@@ -155,7 +155,7 @@ func nested(line string) bool {
 }
 
 // Parse reads a command line. The error is [ErrLong], or says where the line is no
-// Bash.
+// Bash. A carriage return before a line feed is not read, not in quotes either.
 func Parse(line string) (*Line, error) {
 	if len(line) > MaxLine {
 		return nil, fmt.Errorf("%w: it has %d bytes, and %d are read", ErrLong, len(line), MaxLine)
