@@ -36,6 +36,10 @@ func Compile(text string, opts *Options) *Intent {
 	}
 	c.split()
 	parts := c.parts()
+	if parts[0].blind && c.replies() {
+		in.Pass = Continuation
+		return in
+	}
 	c.compile(in, parts)
 	in.Amber = c.ambers()
 	in.Human = c.human()

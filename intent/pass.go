@@ -2,6 +2,7 @@ package intent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -12,11 +13,42 @@ import (
 const passLength = 24
 
 var (
+	// greetings are words of small talk: what greets, thanks and praises, and what says
+	// how somebody feels or what the day is like.
 	greetings = set(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
-		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations`)
-	continuations = set("yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish")
-	passFillers   = set("there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing indeed still today tomorrow later soon just friend buddy mate guys folks let's lets")
+		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations
+		greetings heya hej gm gn goodnight cya laters farewell namaste bis morgen bald abend tag nacht schönen bonsoir bonne soirée buenos días noches hasta luego mañana demain arrivederci
+		outstanding superb terrific splendid marvelous marvellous magnificent impressive incredible gorgeous beautiful stunning delightful charming funny hilarious interesting fascinating adorable
+		love loved like liked enjoy enjoyed impressed grateful thankful glad happy pleased excited proud relieved thrilled delighted satisfied curious
+		tired sleepy exhausted bored sad lonely hungry thirsty sick cold hot busy late early back home alive human person machine robot bot ai star legend lifesaver genius hero champ champion gem angel
+		coffee tea lunch dinner breakfast weather sunny rainy weekend holiday holidays vacation birthday christmas luck fun joke life day week long rough hard crazy weird wild
+		oh ah aha ooh oops whoops ouch phew ugh hm hmm huh meh omg whoa bravo kudos hooray hurray woohoo sorry pardon apologies amen fingers crossed lucky
+		pleasure respect trick spot legendary flawless flawlessly beautifully perfectly nicely brilliantly better best wonder wonderfully appreciated appreciate means lot lots`)
+	continuations = set(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
+		aye yea yess yessir indeed exactly absolutely definitely certainly totally precisely gladly true accepted confirmed confirm deal roger copy affirmative negative possibly probably
+		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours`)
+	// passFillers are words that say nothing by themselves.
+	passFillers = set(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
+		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as or but if than because
+		some any every each one ones two three u ya quite pretty totally super truly always never already here up out off down back over only also even ever yet well once gonna gotta got get
+		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not`)
+
+	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
+	// small talk, whatever follows them in it.
+	asides = lazy.Value(func() phrases[Pass] {
+		p := make(phrases[Pass])
+		p.add(Greeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
+			glad to, glad you/that, good to know/hear/see/be/have, nice to know/hear/see/meet/be/have, great to know/hear/see/meet/be/have, happy to hear/see/help, exactly what/how/as, just what, precisely what, that's exactly/just/precisely what/how/it,
+			i'll be, i'll try, i'll check, i'll let, i'll get back, i'll come, i'll do, i'll take it, i'll see, i'll go, i will try/check/be/let/do, let me try/check/see/think/read, brb, gotta go, got to go, i have to go, i need to go, i gotta, i must go, i'm going to bed/sleep/lunch,
+			i'm off, i'm heading, i'm so glad/happy, you made my, you're too, you are too, i owe you, couldn't have, could not have, how's/hows your/yours/everyone/everybody, how is/are/was/were your/yours/everyone/everybody, how've you,
+			how did you sleep/like/enjoy, how do you feel/sleep, are you a/an/ok/okay/well/alright/real/human/alive/there/still/tired/happy/sad/sentient/conscious/awake/busy/free/male/female/married/chatgpt/claude/gpt, were you, have you ever/been/had/eaten/slept,
+			do you like/love/enjoy/ever/dream/sleep/eat/drink/feel/believe/remember/miss/get/speak, do you have feelings/friends/family/hobbies/pets/emotions, do you have a/any/your name/favourite/favorite/feelings/friends/hobbies/pets/family/birthday/soul/body/dreams/siblings,
+			what's/whats your favourite/favorite/name/age/hobby/sign/mood/secret/story, what is/are/was your favourite/favorite/name/age/hobby/sign/mood/plans/hobbies, what are you up/doing, what have you been, what do you do, which is your favourite/favorite, where are you, where do you live/come, when were you, when is your birthday,
+			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been,
+			nothing for, that's all, that is all, that'll be all, that will be all, let's leave, let's call it, let's stop, let's take a break, let's pause, let's wrap, call it a day, we're done, we are done, i'm done, no need, no more`)
+		return p.sorted()
+	})
 
 	// smallTalk are phrases of which no word is about a task, and questions about the
 	// one who answers.
@@ -68,8 +100,15 @@ func (c *compiler) pass() Pass {
 			i += n - 1
 			continue
 		}
+		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
+			if why == Greeting {
+				greets++
+			}
+			i += c.rest(i, n) - 1
+			continue
+		}
 		switch {
-		case t.kind == literal || t.kind == gap, i == 0 && c.is(i, "is", "are"):
+		case t.kind == literal || t.kind == gap, i == 0 && c.asks():
 			other++
 		case t.kind != word:
 		case greetings()[t.low]:
@@ -94,6 +133,43 @@ func (c *compiler) pass() Pass {
 	default:
 		return Greeting
 	}
+}
+
+// begins reports whether a sentence, or a part of one, begins at a token.
+func (c *compiler) begins(i int) bool {
+	return i == 0 || c.tokens[i-1].kind != word && c.tokens[i-1].kind != literal || c.is(i-1, "and", "but", "so", "oh", "well", "hey", "hi", "hello", "ok", "okay", "yes", "no", "then")
+}
+
+// tasked reports whether the rest of a sentence names something that is at hand, as
+// a file or quoted text.
+func (c *compiler) tasked(i int) bool {
+	for last := c.rest(i, 0) + i; i <= last && i < len(c.tokens); i++ {
+		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && strings.ContainsAny(t.low, "/._") {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether the prompt begins as a question about something else than
+// who answers: "is that ok?", "does it work".
+func (c *compiler) asks() bool {
+	if c.is(0, "is", "are") {
+		return true
+	}
+	return c.is(0, "was", "were", "has", "have", "will", "would", "do", "does", "did") && c.is(1, "it", "this", "that", "these", "those", "the", "my", "our", "we", "i", "they", "there", "he", "she") &&
+		(!c.is(0, "do") || c.tokens[len(c.tokens)-1].kind == ask)
+}
+
+// replies reports whether the prompt answers a question: it begins with yes or no
+// and asks for nothing that is known.
+func (c *compiler) replies() bool {
+	i := 0
+	for c.is(i, "oh", "ah", "well", "hmm", "um") {
+		i++
+	}
+	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either") && len(c.tokens) <= passLength &&
+		!slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == ask || t.kind == literal || t.kind == colon || t.kind == line })
 }
 
 // thanks returns the length of the words at a token that thank for something, or
