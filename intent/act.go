@@ -21,6 +21,7 @@ type act struct {
 	unknown string // a word after "can you" that is no opener
 	passive int    // where the subject ends: "this text must be translated"
 	to      int
+	tail    int // where the particle of the verb stands behind its object, or 0
 }
 
 // recognize returns the request that begins at a token. At the start of a
@@ -49,6 +50,9 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if stem, ok := c.gerund(at); n == 0 && ok {
 		o, n = openers().at(respelled(rest, stem))
 	}
+	if p, tail := c.particle(at, end); tail > 0 && (n < 2 || p.verb != o.verb) {
+		return act{opener: p, at: at, body: at + 1, slot: p.verb.object(), tail: tail}, true
+	}
 	if n == 0 && start {
 		a.reads = rest[0].low
 		a.as = nearest(a.reads)
@@ -59,6 +63,9 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	}
 	if n == 0 || o.noun && !start && !c.hasObject(at+n, end) && !c.is(at-1, "please", "pls", "plz", "you") {
 		return act{}, false
+	}
+	if (o.noun || c.is(at, "commit", "merge", "cover", "thank")) && start && n == 1 && c.compound(at, end) {
+		return c.asked(at, end)
 	}
 	a.opener, a.body = o, at+n
 	if !c.resolve(&a, end, start) {
@@ -200,11 +207,15 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.body++
 		}
 		denied := c.is(a.at+1, "isn't", "aren't", "doesn't", "don't", "won't", "can't") && c.is(a.body, "this", "it", "that")
-		if denied || c.is(a.body, "my", "our") || c.findSymptom(a.body, end) < end {
+		if denied || c.is(a.body, "my", "our") && !c.is(a.at+1, "do", "does", "did") || c.findSymptom(a.body, end) < end {
 			a.verb = Fix
 		}
 	case getting:
-		return c.hasObject(a.body, end) && c.works(a.body, end) < end
+		if c.hasObject(a.body, end) && c.works(a.body, end) < end {
+			return true
+		}
+		a.verb, a.how = Plan, bringing
+		return c.resolve(a, end, start)
 	case naming:
 		a.slot = TargetForm
 	case showing: // set by resolveWhat, of no opener
@@ -213,6 +224,16 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case breaking:
 		into := c.anyOf(a.body, end, "into")
 		return c.hasObject(a.body, end) && (c.anyOf(a.body, end, "down") < end || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
+	case letting:
+		return c.hasObject(a.body, end) && !c.is(a.body, "me", "us", "it", "that", "this")
+	case looking:
+		like := c.anyOf(a.body, end, "look")
+		return like < end && c.is(like+1, "like")
+	case bringing:
+		from := c.anyOf(a.body, end, "from")
+		return c.is(a.body, "me", "us") && (c.anyOf(from, end, "to") < end || c.is(a.body+1, "ready", "started", "in", "to", "into", "off"))
+	case addressing:
+		return c.somebody(a.body, end) || c.named(a.body)
 	case picking:
 		return c.is(a.body+1, "should") || c.is(a.body+2, "should")
 	case inventing:
@@ -234,10 +255,14 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb = Create
 		case a.verb == Explain && a.form == Question && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
 			a.body = a.at // the whole question: its first words say what is asked for
-		case a.verb == Explain && c.is(a.at, "how") && c.anyOf(a.body, end, "compare") < end:
+		case a.verb == Explain && c.is(a.at, "how") && (c.anyOf(a.body, end, "compare") < end || c.is(a.at+1, "did", "has") && c.is(end-1, "go", "do", "perform", "fare", "gone", "out", "performed", "done")):
 			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "how") && c.is(a.body, "my", "this", "our") && c.is(end-1, "look", "sound", "read"):
 			a.verb = Analyze
+		case a.verb == Fix && c.is(a.at, "handle", "take", "deal", "manage", "sort") && c.ahead(a.body, end, 5, occasionPlans()):
+			a.verb = Plan
+		case a.verb == Analyze && c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && c.ahead(a.body, end, 3, faults()) && c.mends(a.body, end):
+			a.verb = Fix
 		case a.verb == Fix && c.prose(a.body, end):
 			a.verb, a.own = Transform, true
 		case a.verb == Create && c.is(a.at, "prepare") && c.is(a.body, "for"):
@@ -253,6 +278,17 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	return true
 }
 
+// mends reports whether a later word of the prompt says that what is looked for is
+// to be mended.
+func (c *compiler) mends(i, end int) bool {
+	for ; i < min(len(c.tokens), end+window); i++ {
+		if c.is(i, "fix", "squash", "mend", "repair", "patch", "correct", "solve", "resolve", "remove", "eliminate", "kill") {
+			return true
+		}
+	}
+	return false
+}
+
 // is reports whether the token is one of the words.
 func (c *compiler) is(i int, words ...string) bool {
 	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind != word {
@@ -266,6 +302,8 @@ func (c *compiler) is(i int, words ...string) bool {
 func (c *compiler) resolveMake(a *act, end int) {
 	switch {
 	case c.reclassify(a, end):
+	case c.is(a.body, "a", "an") && c.is(end-2, "of", "from") && c.is(end-1, "it", "them", "this", "that", "these", "those"):
+		a.verb, a.slot = Transform, TargetForm
 	case c.is(end-1, "again") && c.is(end-2, "run", "compile"), c.works(a.body+1, end) < end, c.stopped(a.body, end) < end:
 		a.verb = Fix
 	case c.is(a.body, "it", "this", "that", "them", "these") && c.is(a.body+1, "a", "an"):
@@ -314,6 +352,8 @@ func (c *compiler) resolveTell(a *act) {
 	case c.is(a.body, "if", "whether", "which") && c.is(a.body+1, "i", "we") && c.is(a.body+2, "should"):
 		a.verb = Decide
 		a.body += 3
+	case c.is(a.body, "which", "what", "who", "where") && c.is(a.body+1, "to"), c.is(a.body, "which", "what") && c.is(a.body+2, "to", "should"):
+		a.verb = Decide
 	case c.is(a.body, "which") && (c.is(a.body+1, "is", "are", "of") || c.is(a.body+1, "one", "option")):
 		a.verb = Decide
 	case c.is(a.body, "a", "an", "another") && !c.is(a.body+1, "bit", "little"):
@@ -344,7 +384,7 @@ func (c *compiler) resolveHow(a *act, end int) {
 // analysis, and one about weak and strong sides as well.
 func (c *compiler) resolveWhat(a *act, end int) {
 	said := c.anyOf(a.body, end, "tell", "show", "say", "suggest", "reveal", "indicate")
-	if c.weighs(a, end) || c.is(a.at+1, "do", "does") && c.is(a.body, "this", "these", "those", "my", "our") && said < end && said+3 > end {
+	if c.weighs(a, end) || c.is(a.at+1, "do", "does") && c.is(a.body, "this", "these", "those", "my", "our", "the") && said < end && said+3 > end && !c.is(said-1, "you") {
 		a.verb, a.slot, a.how = Analyze, Target, showing
 	}
 }
@@ -354,9 +394,12 @@ func (c *compiler) resolveWhat(a *act, end int) {
 func (c *compiler) resolveWhich(a *act, end int) {
 	last := min(end, a.body+window)
 	for i := a.body; i < last; i++ {
-		if c.is(i, "should", "shall", "would", "you", "prefer", "recommend", "better", "best", "or", "vs", "of", "one", "choose", "pick", "good", "worth") {
+		if c.is(i, "should", "shall", "would", "you", "prefer", "recommend", "better", "best", "or", "vs", "one", "choose", "pick", "good", "worth", "safer", "cheaper", "faster", "nicer", "smarter", "wiser", "suits", "fits", "suit", "fit") {
 			return
 		}
+	}
+	if c.is(a.body, "of") && c.anyOf(a.body, end, "are", "were", "have", "had", "need", "fail", "use", "contain", "do", "don't", "did", "can") == end {
+		return
 	}
 	switch {
 	case a.body+1 >= last:
@@ -492,7 +535,15 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		}
 		return true
 	}
-	return c.reclassify(a, end) || c.is(a.body, "a", "an", "some") || a.body < end && isNumber(c.tokens[a.body].low)
+	if c.reclassify(a, end) || c.is(a.body, "a", "an", "some") || a.body < end && isNumber(c.tokens[a.body].low) {
+		return true
+	}
+	inner, ok := c.asked(a.body, end)
+	if ok {
+		inner.form = Statement
+		*a = inner
+	}
+	return ok
 }
 
 // resolveYesNo takes a question that can be answered by looking: is this query

@@ -161,6 +161,8 @@ func (c *compiler) sentence(from, to int) {
 			cl.act = &a
 		} else if a, ok := c.passive(at, end); ok {
 			cl.act = &a
+		} else if a, ok := c.asked(at, end); ok && end < len(c.tokens) && c.tokens[end].kind == ask {
+			cl.act = &a
 		}
 		c.clauses = append(c.clauses, cl)
 	}
@@ -255,13 +257,20 @@ func (c *compiler) absorbed(parts []part, cl clause) bool {
 // and tell me which one is better".
 func (c *compiler) chosen(first, a act) bool {
 	return first.verb == Analyze && a.verb == Decide &&
-		(a.how == telling || c.is(a.at, "choose", "pick", "select") && c.is(a.body, "one", "the") && c.anyOf(a.body, a.body+3, "one", "better", "best") < a.body+3)
+		(a.how == telling || c.is(a.at, "choose", "pick", "select", "recommend", "suggest") && c.is(a.body, "one", "the") && c.anyOf(a.body, a.body+3, "one", "better", "best") < a.body+3)
 }
 
 // guess makes a request of a prompt that has none: a choice, something that
 // does not work, or else the first thing that it names.
 func (c *compiler) guess(clauses []clause) part {
 	for k, cl := range clauses {
+		a, ok := c.reshaped(cl.from, cl.to)
+		if !ok && !c.choice(cl) {
+			a, ok = c.asked(cl.from, cl.to)
+		}
+		if ok {
+			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
+		}
 		if p := (part{act: act{at: cl.from, body: c.skip(cl.from, cl.to)}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}); c.choice(cl) {
 			p.act.verb, p.act.slot, p.act.form = Decide, OptionsSlot, Question
 			return p
@@ -283,7 +292,7 @@ func (c *compiler) guess(clauses []clause) part {
 // coffee".
 func (c *compiler) choice(cl clause) bool {
 	for i := cl.from; i < cl.to; i++ {
-		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
+		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || i < cl.from+5 && !sentenceWords()[c.tokens[cl.from].low] || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
 		if (c.is(i, "vs", "versus") || asks && c.is(i, "or")) && i > cl.from && i+1 < cl.to {
 			return true
 		}

@@ -120,6 +120,11 @@ func (f *filling) object(p part) {
 	if f.act.thing != "" {
 		f.depth()
 	}
+	if f.act.tail > 0 {
+		f.put(slot, i, f.act.tail)
+		f.run(f.act.tail+1, end, "")
+		return
+	}
 	switch f.act.verb {
 	case Create:
 		if _, n := styles().at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
@@ -143,6 +148,14 @@ func (f *filling) object(p part) {
 			f.put(slot, i, in)
 			f.put(TargetForm, in+1, end)
 			return
+		}
+		if f.is(f.act.at, "make") && slot == TargetForm { // "make a letter of them"
+			f.put(slot, i, end-2)
+			f.pronoun = f.tokens[end-1].low
+			return
+		}
+		if slot == TargetForm && f.act.from > 0 { // "the same text as a list"
+			f.put(Source, f.act.from, i-1)
 		}
 		if f.is(f.act.at, "make") && slot == "" {
 			f.put(TargetForm, i, end)
@@ -841,7 +854,7 @@ var (
 
 	optionLeads = lazy.Value(func() phrases[bool] {
 		p := make(phrases[bool])
-		p.add(true, `should/would/do/shall/could/can we/i/you use/pick/choose/take/buy/go/prefer/have/recommend, should/would we/i/you go with, is/are better/best, one is better/best, is the better/best, one should i/we use/pick/choose/take/buy,
+		p.add(true, `should/would/do/shall/could/can we/i/you use/pick/choose/take/buy/go/prefer/have/recommend, should/would we/i/you go with, is/are better/best, one is better/best, is the better/best, would/do/should/shall you/i/we take/pick/choose/buy/use/get/prefer/recommend, one would/do/should/shall you/i/we take/pick/choose/buy/use/get/prefer/recommend/want, one should i/we use/pick/choose/take/buy,
 			one is best for, of, between, to, whether to, if/whether i/we should, out of, from, for dinner/lunch, go with, one, better, for`)
 		return p.sorted()
 	})

@@ -19,21 +19,25 @@ type opener struct {
 type special byte
 
 const (
-	plain     special = iota
-	making            // make: a thing, or a thing different
-	giving            // give me: by what is to be given
-	telling           // tell me: by what is to be told
-	helping           // help me: with what?
-	wanting           // I want: a thing, or to do something
-	yesNo             // is it, does it: a question to be looked into
-	whyMine           // why does my thing not work
-	getting           // get the build green
-	naming            // extract X from Y: the form comes first
-	stopping          // stop X from failing
-	breaking          // break X down
-	showing           // what do X tell us
-	inventing         // who invented X: the next word is what was done
-	picking           // what phone should I get: a noun and a choice
+	plain      special = iota
+	making             // make: a thing, or a thing different
+	giving             // give me: by what is to be given
+	telling            // tell me: by what is to be told
+	helping            // help me: with what?
+	wanting            // I want: a thing, or to do something
+	yesNo              // is it, does it: a question to be looked into
+	whyMine            // why does my thing not work
+	getting            // get the build green
+	naming             // extract X from Y: the form comes first
+	stopping           // stop X from failing
+	breaking           // break X down
+	showing            // what do X tell us
+	inventing          // who invented X: the next word is what was done
+	picking            // what phone should I get: a noun and a choice
+	letting            // let the user do X: what is to be made possible
+	looking            // what would X look like: X is to be made
+	bringing           // get me from A to B: a goal
+	addressing         // invite the team: a message to somebody
 )
 
 // openers are the phrases, from the words of a careful reader and not from a
@@ -85,6 +89,23 @@ var openers = lazy.Value(func() phrases[opener] {
 	asks(Fix, "what's wrong with, whats wrong with, what is wrong with, what's the matter with, what is the matter with, why am i getting/seeing, why are we getting/seeing, why do i/we get/see, why do i/we keep getting/seeing")
 	p.add(opener{verb: Fix, form: Statement}, "i broke, i messed up, there's something wrong with, there is something wrong with, something is wrong with, i/we have a problem with, i'm/we're having trouble/problems/issues with, having trouble/problems/issues with")
 	asks(Transform, "how do you/i/we say")
+	asks(Fix, "what am i doing wrong, what did i do wrong, what do i do wrong, what am i missing, what went wrong, what's going wrong, what is going wrong, what's broken, any idea why, any clue why, any ideas why, no idea why, i wonder why, do you know why, do you see why")
+	asks(Explain, `any idea/clue what/how/where/when/who, do you know what/how/where/when/who/if/whether, do you happen to know, i wonder what/how/where/when/who/if/whether, does anyone know, what about, what's the point/deal, how's, what do you mean by, difference between`)
+	asks(Plan, `any tips/advice/ideas/suggestions/pointers on/for how to, any tips/advice/pointers on/for/to, tips/advice on/for how to, what's the plan for, how do we best, how do i best, how best to, how should i/we go about, how do i/we go about, how would i/we go about, how can i/we go about, who does what, what would it take to, what will it take to, what should my/our`)
+	asks(Decide, `what would you do, what should i/we do, which way, would you rather, would it make sense to, does it make sense to, is it time to, is it smart/wise/sensible/reasonable/better to, is it a good/bad idea to, is it a good/bad idea, would it be wise/smart/better to, are we/i better off, is it worthwhile to, would it be worth, worth it to, do you think i/we should, when's the best time to, when is the best time to, what's the best, what is the best, what's your pick, what's a good, what is a good`)
+	p.add(opener{verb: Decide, form: Statement}, `i'm torn, i am torn, we're torn, we are torn, we can't/cannot/cant agree, i'm undecided, i am undecided, we're undecided, i'm on the fence, i am on the fence, can't/cannot make up my mind, i can't/cannot make up my mind, i'm considering, i am considering, we are considering, we're considering, we can't/cannot settle on`)
+	rule(letting, Create, VerbFirst, "let, allow, enable, permit")
+	rule(looking, Create, Question, "what would/should/might/could, how would/should/might/could")
+	rule(bringing, Plan, VerbFirst, "take, bring, coach, guide, train, lead")
+	rule(addressing, Create, VerbFirst, "invite, congratulate, remind, notify, inform, email, e-mail, mail, text, message, thank, ask, tell, wish, persuade, convince, apologize to, write to, write back to")
+	verb(Create, "type up, write down, jot down, note down, write out, devise, formulate, craft, pen, assemble, draft up, make up, think up, dream up, cook up, stub out, mock up, wire up, hook up, spin up, fill in, fill out, announce, apologize for, knock together, improvise, pitch, paint, answer")
+	verb(Transform, "reshape, rebuild, recast, redo, transpose, transliterate, localize, digitize, decode, encode, encrypt, decrypt, serialize, unpack")
+	p.add(opener{verb: Transform, form: VerbFirst, own: true}, `soften, tone down, dumb down, water down, jazz up, spice up, beef up, liven up, smooth out, break up, pare down, trim down, unify, standardize, harmonize, flatten, sanitize, redact, mask, prettify, beautify, modularize, decouple, parametrize, parameterize, generalize, parallelize, vectorize, declutter, streamline, abridge, abbreviate, punch up, touch up, brush up, spruce up, rearrange, regroup, renumber, uppercase, lowercase, retitle, copyedit, copy-edit, edit down, replace, consolidate, distill, digest, recap`)
+	verb(Analyze, "read over, look up, skim, scrutinize, figure out, work out, determine, detect, classify, categorize, cluster, tally, monitor, contrast, cross-check, sanity-check, sanity check, fact-check, fact check, double-check, proof-read, poke holes in, comment on, gauge, weigh up, weigh, point out, keep an eye on, track, add up, total, quantify, interpret, dissect, probe, vet, survey, explore, dig into, give feedback on, find, locate, hunt for, check on, check over, flag")
+	verb(Decide, "settle on, advise me on, advise me, advise us, advise, vote on, vote, rule on, tell me what to do")
+	verb(Plan, "set out, chart, coordinate, arrange, plan out, budget for, work out how to, figure out how to")
+	verb(Fix, "iron out, straighten out, track down, hunt down, clear up, rescue, recover, unblock, eliminate, get to the bottom of, bring back to life, deal with, revive, salvage, heal, cure, undo the damage, stop the")
+	verb(Explain, "enlighten me on, enlighten me, shed light on, spell out, break it down for me, tell me why, tell me what, tell me how, take me through, talk me through, give me an idea of, help me understand, help us understand, help me grasp, help me get, make sense of, demystify, unpack for me")
 	rule(making, Create, VerbFirst, "make")
 	rule(giving, Create, VerbFirst, "give, give me/us, send me/us, get me, provide, provide me with, do")
 	rule(telling, Explain, VerbFirst, "tell me/us")
@@ -105,7 +126,7 @@ var openers = lazy.Value(func() phrases[opener] {
 var things = lazy.Value(func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
-		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary agenda",
+		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary",
 		Analyze:   "review analysis assessment evaluation comparison audit feedback critique diagnosis opinion",
 		Explain:   "gist rundown explanation overview introduction walk-through walkthrough primer description tour",
 		Transform: "summary translation paraphrase rewrite refactor recap tl;dr",
@@ -127,7 +148,9 @@ var fillers = lazy.Value(func() phrases[bool] {
 		try to, i wonder if you could, i was wondering if you could, maybe, perhaps, yes, yeah, no, wait, sorry, thanks, thank you, i think, i guess, i believe,
 		your task is to, your job is to, you should, you must, a favor, quickly, one more thing, simply, actually, instead, again, or,
 		it would be great if you could, i would rather, i'd rather, we should, we could, we need to, you need to, need to, we must, you could, ah, alright, hmm, well, great, cool, perfect, nice, all good, q, would you mind, i'd like to ask, i have a question, quick question, stupid question, dumb question,
-		could u, can u, i was hoping you could/would/can, i hope you can/could, any chance you could/can, is there any chance you could, it'd be great/nice/helpful if you could, it would be nice/helpful if you could, it'd/it be great/nice to have, it would be great/nice to have, i'd appreciate it if you could, i'd be grateful if you could, do you think you could, do you mind, if you could, if possible, urgent, todo, question, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear`)
+		could u, can u, i was hoping you could/would/can, i hope you can/could, any chance you could/can, is there any chance you could, it'd be great/nice/helpful if you could, it would be nice/helpful if you could, it'd/it be great/nice to have, it would be great/nice to have, i'd appreciate it if you could, i'd be grateful if you could, do you think you could, do you mind, if you could, if possible, urgent, todo, question, after this, next to it, to start, once more, meanwhile, additionally, besides, good morning, good evening, dear,
+		would it be possible to, would it be possible for you to, is it possible to, is it possible for you to, is there a/any way to, is there a/any way you could/can, is there any chance to, do me a favor and, do me a favour and, could somebody/someone/anyone, can somebody/someone/anyone, how about you, why don't you, why don't we, why not,
+		i need your help to, i need help to, i need you, i want you, you can, your turn, all right, right, oh, okay so, so now, hey there, as a favor, if you can, if you don't mind, when you have time, when you have a minute/moment, in your own words, feel free to, be so kind and/to, would you be so kind and/to, would you be able to, will you be able to, are you able to, can you try to, can you help me, could you help me, i would love you to, i'd love you to, i'd love for you to, i'd love it if you could, i would love it if you could, i would be glad/happy/grateful if you could, it would help if you could, it would help me if you could, it would be lovely if you could, we'd like you to, we would like you to, my boss wants me to, i've been asked to, i was asked to, time to, you're to, you are to, task, request, reminder, hint`)
 	return p.sorted()
 })
 

@@ -76,11 +76,31 @@ func (s *scanner) next() {
 		} else {
 			s.add(mark, s.pos+size)
 		}
+	case r == '\'' && s.single(rest) > 0:
+		s.add(literal, s.pos+s.single(rest))
 	case s.startsWord(r, rest[size:]):
 		s.add(word, s.pos+wordLength(rest))
 	default:
 		s.punctuation(r, size)
 	}
+}
+
+// single returns the length of what stands in single quotes at the beginning of
+// rest, or 0: the first comes after a space, and no letter follows the second.
+func (s *scanner) single(rest string) int {
+	if s.pos > 0 && !strings.ContainsRune(" (\n:", rune(s.text[s.pos-1])) {
+		return 0
+	}
+	row, _, _ := strings.Cut(rest[:min(len(rest), 400)], "\n")
+	for n := 1; n < len(row); n++ {
+		if row[n] != '\'' || row[n-1] == ' ' || n == 1 {
+			continue
+		}
+		if next, _ := utf8.DecodeRuneInString(rest[n+1:]); n+1 == len(rest) || !wordRune(next) {
+			return n + 1
+		}
+	}
+	return 0
 }
 
 func (s *scanner) punctuation(r rune, size int) {
@@ -132,6 +152,8 @@ func wordLength(text string) int {
 		case wordRune(r):
 		case n == 0, strings.ContainsRune("'’-./@_=&+", r) && wordRune(next), r == '-' && n == 1:
 		case strings.ContainsRune("%+#", r):
+		case strings.HasPrefix(text[n:], "://") && n > 1:
+			size = 3
 		default:
 			return n
 		}

@@ -1,0 +1,188 @@
+package intent
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// wanted are nouns that ask for something where no verb does: "cover letter for a
+// junior accountant", "average of 3 and 4".
+var wanted = lazy.Value(func() map[string]Verb {
+	m := make(map[string]Verb)
+	for v, words := range map[Verb]string{
+		Create: `letter email mail e-mail message note memo reply response answer invitation invite announcement reminder notice greeting card postcard speech toast eulogy talk lecture sermon
+			poem haiku limerick song lyrics story tale fable script screenplay dialogue scene joke riddle pun slogan tagline motto caption captions headline headlines title titles name names username nickname
+			essay article post blog tweet thread newsletter press-release release report paper thesis abstract briefing handout leaflet flyer poster brochure banner logo icon image drawing picture sketch diagram flowchart chart graph mockup wireframe
+			slide slides deck presentation pitch proposal quote offer invoice contract clause agreement policy terms disclaimer application complaint petition bio profile resume résumé cv obituary testimonial reference advert ad ads listing description descriptions blurb copy text texts paragraph paragraphs sentence sentences
+			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments
+			code function method class component hook module package library script program app application api endpoint route handler service server client cli bot plugin extension macro formula regex regexp query sql select snippet one-liner oneliner command cronjob cron dockerfile makefile workflow-file pipeline yaml json config configuration schema migration-script
+			test tests unit-test fixture fixtures mock mocks stub seed dataset stylesheet css html page website landing button menu-bar modal dialog widget dashboard ideas idea examples example sample samples prompt prompts user-story persona job-ad ticket issue pr commit boilerplate skeleton implementation feature password passwords feature-request`,
+		Plan: `plan roadmap strategy itinerary schedule timetable timeline meals workout workouts steps menu regimen routine budget-plan curriculum syllabus`,
+		Analyze: `average mean median mode sum total count percentage sentiment outliers outlier trend trends correlation statistics stats variance deviation anomalies
+			review feedback analysis assessment evaluation comparison audit critique verdict holes vulnerabilities weaknesses strengths pros cons risks bottlenecks flaws drawbacks downsides redundancies duplicates inconsistencies contradictions mistakes errors typos bugs gaps issues problems`,
+		Explain:   `difference differences diff meaning definition explanation reason pronunciation capital population origin etymology history synonym synonyms account overview introduction intro facts purpose causes`,
+		Transform: `summary translation tl;dr tldr paraphrase recap`,
+		Decide:    `recommendation recommendations`,
+		Fix:       `error exception conflict conflicts crash traceback segfault deadlock leak bug glitch timeout`,
+	} {
+		for w := range strings.FieldsSeq(words) {
+			m[w] = v
+		}
+	}
+	return m
+})
+
+// breakers are words that no noun phrase has: it is a sentence, or it has ended.
+var (
+	sentenceWords = set(`i we you he she it they i'm i've we're we've it's is are was were am be been has have had do does did can could will would should must may might isn't aren't doesn't don't didn't won't can't
+		who what why how when where there's there here's this these that those my our your his her their`)
+	phraseEnds = set(`for of to about on in with without from at by regarding covering saying asking between as against per into please pls plz over under using that which whether where when and or but not no quick quickly thanks since until`)
+)
+
+// asked returns the request that a noun phrase makes at the beginning of a clause.
+func (c *compiler) asked(i, end int) (act, bool) {
+	at := c.skip(i, end)
+	k := at
+	for k < end && c.is(k, "any", "some", "a", "an", "the", "new", "another", "more", "further") {
+		k++
+	}
+	from, last := k, ""
+	for ; k < end && k < from+7 && c.tokens[k].kind == word && !phraseEnds()[c.tokens[k].low]; k++ {
+		if sentenceWords()[c.tokens[k].low] {
+			return act{}, false
+		}
+		last = c.tokens[k].low
+		if wanted()[last] == Explain && k+1 < end && !phraseEnds()[c.tokens[k+1].low] {
+			k++
+			break // "difference let const"
+		}
+	}
+	v, ok := wanted()[last]
+	if !ok || c.is(at, "the") && (v == Create || v == Fix) || k < end && c.tokens[k].kind != word && c.tokens[k].kind != comma && c.tokens[k].kind != mark {
+		return act{}, false
+	}
+	a := act{opener: opener{verb: v, form: Statement}, at: at, body: at, slot: v.object()}
+	switch {
+	case v == Create && c.scheduled(k, end):
+	case v == Analyze && c.is(k, "of", "in", "on", "for", "with") && k+1 < end:
+		if !sides()[last] && !c.is(at, "any") {
+			a.body = k + 1
+		}
+	case v != Create && v != Fix && c.is(k, "of", "for", "between", "on", "about", "to") && k+1 < end:
+		a.body = k + 1
+	case v != Create && v != Fix && v != Plan:
+		a.body = min(k, end)
+	}
+	if a.body > a.at {
+		a.from, a.to = a.at, k
+	}
+	return a, true
+}
+
+// compound reports whether a verb is the first part of a noun: "commit message for
+// the staged changes".
+func (c *compiler) compound(at, end int) bool {
+	return at+1 < end && c.is(at+1, "message", "conflict", "conflicts", "plan", "note", "request", "comment", "comments", "email", "mail", "letter", "list", "error", "report", "checklist", "agenda", "template", "doc", "case", "cases", "log", "notes", "results", "idea", "ideas") &&
+		(at+2 == end || c.tokens[at+2].kind == word && phraseEnds()[c.tokens[at+2].low] || c.tokens[at+2].kind == comma)
+}
+
+// scheduled reports whether what is asked for covers some days.
+func (c *compiler) scheduled(i, end int) bool {
+	return c.is(i, "for") && i+2 < end && isNumber(c.tokens[i+1].low) && c.is(i+2, "days", "weeks", "months")
+}
+
+// reshaped returns the request that only says which form something is to have:
+// "shorter", "a bit less formal", "auf Deutsch bitte: ...", "the same as a list".
+func (c *compiler) reshaped(i, end int) (act, bool) {
+	at := c.skip(i, end)
+	k := at
+	for c.is(k, "a", "bit", "little", "much", "even", "way", "lot", "make") && k+1 < end {
+		k++
+	}
+	a := act{opener: opener{verb: Transform, form: Statement}, at: at, body: at, slot: TargetForm}
+	switch {
+	case c.is(k, "shorter", "longer", "simpler", "clearer", "nicer", "friendlier", "briefer", "funnier", "softer", "warmer", "politer", "plainer", "tighter", "punchier", "snappier", "kinder", "firmer", "calmer"),
+		c.is(k, "more", "less") && k+2 <= end && k+3 >= end && c.styled(k+1, end):
+		return a, end-k <= 6
+	case c.is(k, "in", "auf", "en", "into", "to") && c.ahead(k+1, min(end, k+3), 2, tongues()):
+		if c.is(k, "in", "into", "to") {
+			a.body = k + 1
+		}
+		return a, end-k <= 4
+	}
+	if !c.is(at, "the") && !c.is(at, "same") {
+		return a, false
+	}
+	for k = at; k < end && k < at+4; k++ {
+		if c.is(k, "same") {
+			for k++; k < end && k < at+8; k++ {
+				if c.is(k, "in", "as") && k+1 < end {
+					a.body = k + 1
+					a.from = at
+					return a, true
+				}
+			}
+		}
+	}
+	return a, false
+}
+
+// styled reports whether a word of style stands at a token.
+func (c *compiler) styled(i, end int) bool {
+	_, n := styles().at(c.tokens[i:end])
+	return n > 0 || forms()[c.tokens[i].low] || c.is(i, "detailed", "aggressive", "technical", "direct", "assertive", "personal", "wordy", "pushy", "verbose", "salesy", "precise", "specific", "strict")
+}
+
+var tongues = set(`english german french spanish italian portuguese dutch polish russian ukrainian turkish greek czech swedish danish norwegian finnish hungarian romanian chinese mandarin japanese korean arabic hebrew hindi latin
+	deutsch englisch französisch spanisch français anglais español inglés
+	python java javascript typescript rust go golang kotlin swift ruby php scala haskell c c++ c# sql bash perl`)
+
+// particles part a verb from a word that changes it, with the object between:
+// "sort that out", "boil the report down to a page".
+var particles = lazy.Value(func() map[string]Verb {
+	m := make(map[string]Verb)
+	for v, list := range map[Verb]string{
+		Fix: `sort out, track down, iron out, straighten out, make away, get sorted, get fixed, bring back, clear up, hunt down, set right`,
+		Transform: `boil down, break up, cut down, sum up, clean up, tidy up, tone down, dumb down, water down, trim down, spice up, jazz up,
+			beef up, liven up, smooth out, flesh out, split up, pare down, strip out, swap out, take out, rip out, turn into, break out,
+			bring into, whittle down, narrow down, speed up, slim down, dial down, tighten up, touch up, spruce up, brush up`,
+		Create: `type up, write up, draw up, whip up, knock up, put together, set up, write down, jot down, note down, cook up, wire up,
+			hook up, mock up, fill in, fill out, dream up, think up`,
+		Analyze: `look over, read over, check over, find out, figure out, work out, point out, add up, pick apart, weigh up, size up, read through,
+			check out, tease apart, run through`,
+		Explain: `talk through, walk through, take through, spell out`,
+		Plan:    `lay out, map out, plan out, break down`,
+	} {
+		for text := range strings.SplitSeq(list, ",") {
+			m[strings.TrimSpace(text)] = v
+		}
+	}
+	return m
+})
+
+// particle returns the opener of a verb whose particle stands behind its object,
+// and where the particle stands.
+func (c *compiler) particle(at, end int) (opener, int) {
+	if !c.hasObject(at+1, end) && (at+1 >= end || c.tokens[at+1].kind != word || phraseEnds()[c.tokens[at+1].low]) {
+		return opener{}, 0
+	}
+	for k := at + 2; k < min(end, at+12); k++ {
+		if c.tokens[k].kind == comma {
+			break
+		}
+		v := particles()[c.tokens[at].low+" "+c.tokens[k].low]
+		if v == "" || v == Explain && !c.is(k-1, "me", "us") || v == Plan && !c.is(k+1, "into", "for") && k+1 < end {
+			continue
+		}
+		return opener{verb: v, form: VerbFirst, own: v == Transform}, k
+	}
+	return opener{}, 0
+}
+
+// occasionPlans are nouns of what is planned, and not mended, when somebody handles
+// it.
+var occasionPlans = set("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
+
+// faults are nouns of what does not work.
+var faults = set("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
