@@ -189,6 +189,14 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case making:
 		c.resolveMake(a, end)
 	case giving:
+		if c.is(a.at, "get") && c.is(a.body-1, "me", "us") && c.is(a.body, "from", "ready", "started", "into", "up") {
+			a.verb, a.slot = Plan, Goal
+			return true
+		}
+		if k := c.anyOf(a.body+1, min(end, a.body+6), "a", "an"); c.is(a.at, "give") && c.is(a.body, "this", "it", "that", "these", "my", "our", "the") && k < min(end, a.body+6) && !c.somebody(a.body, k) {
+			a.verb, a.slot = Transform, Source
+			return true
+		}
 		if c.weighs(a, end) {
 			return true
 		}
@@ -200,14 +208,15 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case wanting:
 		return c.resolveWant(a, end)
 	case yesNo:
-		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do") && c.reclassify(a, end))
+		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do") && (c.reclassify(a, end) || c.makes(a)))
 	case whyMine:
 		a.body--
 		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners()[c.tokens[a.body].low] {
 			a.body++
 		}
 		denied := c.is(a.at+1, "isn't", "aren't", "doesn't", "don't", "won't", "can't") && c.is(a.body, "this", "it", "that")
-		if denied || c.is(a.body, "my", "our") && !c.is(a.at+1, "do", "does", "did") || c.findSymptom(a.body, end) < end {
+		told := c.is(a.body, "my", "our", "the", "this", "these") && c.malfunction(clause{from: a.body, to: end})
+		if told || denied || c.is(a.body, "my", "our") && !c.is(a.at+1, "do", "does", "did") || c.findSymptom(a.body, end) < end {
 			a.verb = Fix
 		}
 	case getting:
@@ -224,17 +233,28 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case breaking:
 		into := c.anyOf(a.body, end, "into")
 		return c.hasObject(a.body, end) && (c.anyOf(a.body, end, "down") < end || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
+	case addressing:
+		if k := c.anyOf(a.body, min(end, a.body+4), "how", "why", "what", "about", "where"); k < min(end, a.body+4) && c.is(a.at, "tell", "remind") {
+			a.verb, a.slot = Explain, Target
+			return true
+		}
+		return c.somebody(a.body, end) || c.named(a.body) || c.is(a.body, "the", "my", "our", "his", "her", "their", "all") && c.is(a.at, "invite", "congratulate", "remind", "notify", "inform", "email", "e-mail", "mail", "thank", "ask", "tell", "wish", "persuade", "convince", "apologize")
 	case letting:
 		return c.hasObject(a.body, end) && !c.is(a.body, "me", "us", "it", "that", "this")
 	case looking:
+		if c.is(a.body, "this", "that", "it", "these") {
+			a.verb, a.slot = Transform, Source
+		}
 		like := c.anyOf(a.body, end, "look")
 		return like < end && c.is(like+1, "like")
 	case bringing:
 		from := c.anyOf(a.body, end, "from")
 		return c.is(a.body, "me", "us") && (c.anyOf(from, end, "to") < end || c.is(a.body+1, "ready", "started", "in", "to", "into", "off"))
-	case addressing:
-		return c.somebody(a.body, end) || c.named(a.body)
 	case picking:
+		if k := c.anyOf(a.body, end, "see", "notice", "spot", "find"); k < end && c.is(k-1, "you") {
+			a.verb, a.how, a.slot = Analyze, plain, Target
+			return true
+		}
 		return c.is(a.body+1, "should") || c.is(a.body+2, "should")
 	case inventing:
 		a.body++
@@ -243,12 +263,20 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		switch {
 		case a.verb == Plan && a.form == Question:
 			c.resolveHow(a, end)
-		case a.verb == Explain && a.form == Question && c.is(a.at, "what"):
+		case a.verb == Explain && a.form == Question && c.is(a.at, "what", "what's", "whats"):
 			c.resolveWhat(a, end)
 		case a.verb == Decide && c.is(a.at, "which") && a.form == Question && a.body < end:
 			c.resolveWhich(a, end)
+		case a.verb == Explain && a.form == Question && c.is(a.at+1, "many", "much", "often", "long") && c.looked(a.body, end):
+			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "who") && c.anyOf(a.body, end, "or") < end:
 			a.verb = Decide
+		case a.verb == Transform && c.is(a.at, "put") && c.is(a.body, "a", "an", "some"):
+			a.verb = Create
+		case a.verb == Plan && c.is(a.at, "break") && a.form == VerbFirst && c.heard(a.body, end):
+			a.verb = Explain
+		case a.verb == Analyze && c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
+			a.verb = Explain
 		case a.verb == Transform && c.is(a.at, "put") && c.anyOf(a.body, end, "in", "into", "to", "as", "on", "under") == end:
 			a.verb = Create
 		case a.verb == Transform && c.is(a.at, "set") && c.anyOf(a.body, end, "to") == end:
@@ -271,7 +299,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.how = telling
 			a.body++
 		}
-		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make") || a.verb == Plan && a.form == VerbFirst {
+		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make", "set", "put", "come", "draw", "build", "whip", "send", "devise", "assemble") || a.verb == Plan && a.form == VerbFirst {
 			c.reclassify(a, end)
 		}
 	}
@@ -283,6 +311,31 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 func (c *compiler) mends(i, end int) bool {
 	for ; i < min(len(c.tokens), end+window); i++ {
 		if c.is(i, "fix", "squash", "mend", "repair", "patch", "correct", "solve", "resolve", "remove", "eliminate", "kill") {
+			return true
+		}
+	}
+	return false
+}
+
+// makes reports whether "do" asks for a thing: "could you do a card".
+func (c *compiler) makes(a *act) bool {
+	if a.at > 0 && c.is(a.body, "a", "an", "some", "me", "us") {
+		a.verb, a.form, a.how, a.slot = Create, VerbFirst, giving, Artifact
+		return true
+	}
+	return false
+}
+
+// heard reports whether it says for whom something is.
+func (c *compiler) heard(i, end int) bool {
+	k := c.anyOf(i, end, "for", "to")
+	return k < end && c.somebody(k+1, end)
+}
+
+// looked reports whether a question is about something that is at hand.
+func (c *compiler) looked(i, end int) bool {
+	for k := i; k < min(end, i+window); k++ {
+		if c.is(k, "this", "these", "our", "my", "attached", "below", "above") || c.tokens[k].kind == word && k > i && strings.ContainsAny(c.tokens[k].low, "/._") && !isNumber(c.tokens[k].low) {
 			return true
 		}
 	}
@@ -383,6 +436,20 @@ func (c *compiler) resolveHow(a *act, end int) {
 // resolveWhat takes a question about what something at hand says for an
 // analysis, and one about weak and strong sides as well.
 func (c *compiler) resolveWhat(a *act, end int) {
+	from := a.body
+	if c.is(from, "the") {
+		from++
+	}
+	for k := from; k < min(end, from+3); k++ {
+		if c.tokens[k].kind == word && wanted()[c.tokens[k].low] == Analyze && c.is(k+1, "of", "in", "for") && (c.looked(k+1, end) || isNumber(c.tokens[min(k+2, end-1)].low)) {
+			a.verb, a.slot, a.body = Analyze, Target, from
+			return
+		}
+	}
+	if c.is(from, "better", "best", "cheaper", "cheapest", "safest", "safer") || c.anyOf(a.body, end, "or") < end && c.anyOf(a.body, end, "better", "safer", "cheaper", "faster", "best") < end {
+		a.verb, a.slot = Decide, OptionsSlot
+		return
+	}
 	said := c.anyOf(a.body, end, "tell", "show", "say", "suggest", "reveal", "indicate")
 	if c.weighs(a, end) || c.is(a.at+1, "do", "does") && c.is(a.body, "this", "these", "those", "my", "our", "the") && said < end && said+3 > end && !c.is(said-1, "you") {
 		a.verb, a.slot, a.how = Analyze, Target, showing
@@ -402,6 +469,7 @@ func (c *compiler) resolveWhich(a *act, end int) {
 		return
 	}
 	switch {
+	case c.anyOf(a.body, last, "for") < last && c.anyOf(a.body, last, "for") <= a.body+3:
 	case a.body+1 >= last:
 	case c.is(a.body+1, "is", "are", "was", "were", "has", "have", "had", "did"):
 		a.verb, a.body = Explain, a.at
@@ -558,7 +626,11 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if a.verb == Analyze && !c.atHand(a.body, end) {
 		a.verb = Explain
 	}
-	weighed := c.is(a.body, "i", "we") || c.anyOf(a.body, end, "better", "best") < end
+	if c.anyOf(a.body, end, "idea", "choice", "option", "investment") < end && c.anyOf(a.body, end, "good", "bad", "smart", "wise", "better", "right", "safe") < end || c.anyOf(a.body, end, "worth", "worthwhile", "overkill", "advisable") < end {
+		a.verb = Decide
+		return true
+	}
+	weighed := c.is(a.body, "i", "we") && !c.is(a.at, "did", "was", "were", "have", "has", "had") || c.anyOf(a.body, end, "better", "best") < end
 	for i := a.body; weighed && i < end; i++ {
 		if c.is(i, "or") && !c.is(i+1, "not") {
 			a.verb = Decide

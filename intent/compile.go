@@ -30,15 +30,17 @@ func Compile(text string, opts *Options) *Intent {
 	}
 	c := &compiler{text: text}
 	c.look(limit)
+	c.tokens = trimmed(c.tokens)
 	in := &Intent{Confidence: High}
 	if in.Pass = c.pass(); in.Pass != "" {
 		return in
 	}
 	c.split()
 	parts := c.parts()
-	if parts[0].blind && c.replies() {
-		in.Pass = Continuation
-		return in
+	if parts[0].blind {
+		if in.Pass = c.tells(); in.Pass != "" {
+			return in
+		}
 	}
 	c.compile(in, parts)
 	in.Amber = c.ambers()
@@ -56,6 +58,17 @@ type compiler struct {
 	tokens  []token
 	clauses []clause
 	cut     int // bytes that are not looked at
+}
+
+// trimmed returns tokens without line breaks around them.
+func trimmed(tokens []token) []token {
+	for len(tokens) > 0 && tokens[0].kind == line {
+		tokens = tokens[1:]
+	}
+	for len(tokens) > 0 && tokens[len(tokens)-1].kind == line {
+		tokens = tokens[:len(tokens)-1]
+	}
+	return tokens
 }
 
 // look scans the text, or of a long one the beginning and the end.
@@ -206,6 +219,7 @@ func (c *compiler) parts() []part {
 	if parts == nil {
 		return []part{c.guess(lead)}
 	}
+	c.remedied(parts)
 	return parts
 }
 
@@ -274,9 +288,14 @@ func (c *compiler) guess(clauses []clause) part {
 		if p := (part{act: act{at: cl.from, body: c.skip(cl.from, cl.to)}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}); c.choice(cl) {
 			p.act.verb, p.act.slot, p.act.form = Decide, OptionsSlot, Question
 			return p
-		} else if c.findSymptom(cl.from, cl.to) < cl.to {
+		} else if c.malfunction(cl) {
 			p.act.verb, p.act.slot, p.act.form = Fix, Target, Statement
 			return p
+		}
+	}
+	for k, cl := range clauses {
+		if at, ok := c.obliged(cl); ok {
+			return part{act: act{opener: opener{verb: Create, form: Statement}, at: at, body: at, slot: Artifact}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
 		}
 	}
 	p := part{act: act{opener: opener{verb: Explain, form: Statement}, slot: Target}, blind: true}
@@ -286,6 +305,18 @@ func (c *compiler) guess(clauses []clause) part {
 		}
 	}
 	return p
+}
+
+// obliged reports whether a clause says what something must be able to do, and
+// where it begins: "the form should also accept phone numbers".
+func (c *compiler) obliged(cl clause) (int, bool) {
+	i := c.skip(cl.from, cl.to)
+	for k := i + 1; k+1 < min(cl.to, i+7); k++ {
+		if c.is(k, "should", "must", "needs") {
+			return i, !sentenceWords()[c.tokens[i].low] || c.is(i, "our", "my")
+		}
+	}
+	return i, false
 }
 
 // choice reports whether a clause asks to choose: "tea or coffee?", "tea vs

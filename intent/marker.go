@@ -134,7 +134,7 @@ var persons = set(`beginner beginners novice novices expert experts layperson la
 	developers developer engineers engineer programmers analysts designers students student pupils kids kid children child toddlers baby graders grader class teens teenagers
 	adults adult teenager niece nephew parents parent mother mom father dad daughter son brother sister wife husband partner grandmother grandma grandfather grandpa friend friends family families
 	colleagues colleague coworkers staff employees recruiters recruiter hiring landlord neighbor neighbors teacher teachers readers reader audience visitors guests members
-	nurses nurse doctors doctor patients patient lawyers lawyer officer officers office me us him old non-developers non-engineers non-technical owners tourists interns intern juniors seniors leadership department`)
+	nurses nurse doctors doctor patients patient lawyers lawyer officer officers office me us him old non-developers non-engineers non-technical owners tourists supplier suppliers tenant tenants intern guest applicant applicants committee council authorities bank insurer insurance vendor vendors seller buyer subscribers followers fans crew squad interns intern juniors seniors leadership department`)
 
 var occasionNouns = set("work school university college presentation interview exam project test job thesis homework assignment meeting talk course")
 
@@ -206,7 +206,7 @@ func (c *compiler) somebody(i, end int) bool {
 			return true
 		}
 	}
-	return persons()[last] || strings.HasSuffix(last, "-year-olds")
+	return persons()[last] || strings.HasSuffix(last, "-year-olds") || strings.HasSuffix(last, "-year-old")
 }
 
 // named reports whether a token is a name: a word that begins with a capital

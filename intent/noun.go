@@ -15,12 +15,12 @@ var wanted = lazy.Value(func() map[string]Verb {
 			poem haiku limerick song lyrics story tale fable script screenplay dialogue scene joke riddle pun slogan tagline motto caption captions headline headlines title titles name names username nickname
 			essay article post blog tweet thread newsletter press-release release report paper thesis abstract briefing handout leaflet flyer poster brochure banner logo icon image drawing picture sketch diagram flowchart chart graph mockup wireframe
 			slide slides deck presentation pitch proposal quote offer invoice contract clause agreement policy terms disclaimer application complaint petition bio profile resume résumé cv obituary testimonial reference advert ad ads listing description descriptions blurb copy text texts paragraph paragraphs sentence sentences
-			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments
+			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments wishes greetings
 			code function method class component hook module package library script program app application api endpoint route handler service server client cli bot plugin extension macro formula regex regexp query sql select snippet one-liner oneliner command cronjob cron dockerfile makefile workflow-file pipeline yaml json config configuration schema migration-script
 			test tests unit-test fixture fixtures mock mocks stub seed dataset stylesheet css html page website landing button menu-bar modal dialog widget dashboard ideas idea examples example sample samples prompt prompts user-story persona job-ad ticket issue pr commit boilerplate skeleton implementation feature password passwords feature-request`,
 		Plan: `plan roadmap strategy itinerary schedule timetable timeline meals workout workouts steps menu regimen routine budget-plan curriculum syllabus`,
 		Analyze: `average mean median mode sum total count percentage sentiment outliers outlier trend trends correlation statistics stats variance deviation anomalies
-			review feedback analysis assessment evaluation comparison audit critique verdict holes vulnerabilities weaknesses strengths pros cons risks bottlenecks flaws drawbacks downsides redundancies duplicates inconsistencies contradictions mistakes errors typos bugs gaps issues problems`,
+			review feedback analysis assessment evaluation comparison audit critique verdict holes vulnerabilities weaknesses strengths pros cons risks bottlenecks flaws drawbacks downsides redundancies duplicates inconsistencies contradictions mistakes errors typos bugs gaps issues problems complexity runtime coverage throughput latency share proportion`,
 		Explain:   `difference differences diff meaning definition explanation reason pronunciation capital population origin etymology history synonym synonyms account overview introduction intro facts purpose causes`,
 		Transform: `summary translation tl;dr tldr paraphrase recap`,
 		Decide:    `recommendation recommendations`,
@@ -59,6 +59,12 @@ func (c *compiler) asked(i, end int) (act, bool) {
 		}
 	}
 	v, ok := wanted()[last]
+	if c.is(from, "best", "cheapest", "safest", "fastest", "nicest") && k > from+1 {
+		v, ok = Decide, true
+	}
+	if !ok && (strings.HasSuffix(last, "exception") || strings.HasSuffix(last, "error")) && len(last) > 9 {
+		v, ok = Fix, true
+	}
 	if !ok || c.is(at, "the") && (v == Create || v == Fix) || k < end && c.tokens[k].kind != word && c.tokens[k].kind != comma && c.tokens[k].kind != mark {
 		return act{}, false
 	}
@@ -69,6 +75,7 @@ func (c *compiler) asked(i, end int) (act, bool) {
 		if !sides()[last] && !c.is(at, "any") {
 			a.body = k + 1
 		}
+	case v == Decide && last != "recommendation" && last != "recommendations":
 	case v != Create && v != Fix && c.is(k, "of", "for", "between", "on", "about", "to") && k+1 < end:
 		a.body = k + 1
 	case v != Create && v != Fix && v != Plan:
@@ -105,6 +112,9 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 	case c.is(k, "shorter", "longer", "simpler", "clearer", "nicer", "friendlier", "briefer", "funnier", "softer", "warmer", "politer", "plainer", "tighter", "punchier", "snappier", "kinder", "firmer", "calmer"),
 		c.is(k, "more", "less") && k+2 <= end && k+3 >= end && c.styled(k+1, end):
 		return a, end-k <= 6
+	case c.is(k, "in", "as") && k+1 < end && (isNumber(c.tokens[k+1].low) || c.is(k+1, "a", "bullet", "bullets", "json", "csv", "yaml", "markdown", "html", "prose", "plain", "simple")):
+		a.body = k + 1
+		return a, end-k <= 5
 	case c.is(k, "in", "auf", "en", "into", "to") && c.ahead(k+1, min(end, k+3), 2, tongues()):
 		if c.is(k, "in", "into", "to") {
 			a.body = k + 1
@@ -145,7 +155,7 @@ var particles = lazy.Value(func() map[string]Verb {
 	for v, list := range map[Verb]string{
 		Fix: `sort out, track down, iron out, straighten out, make away, get sorted, get fixed, bring back, clear up, hunt down, set right`,
 		Transform: `boil down, break up, cut down, sum up, clean up, tidy up, tone down, dumb down, water down, trim down, spice up, jazz up,
-			beef up, liven up, smooth out, flesh out, split up, pare down, strip out, swap out, take out, rip out, turn into, break out,
+			beef up, liven up, smooth out, flesh out, split up, pare down, strip out, swap out, take out, rip out, break out,
 			bring into, whittle down, narrow down, speed up, slim down, dial down, tighten up, touch up, spruce up, brush up`,
 		Create: `type up, write up, draw up, whip up, knock up, put together, set up, write down, jot down, note down, cook up, wire up,
 			hook up, mock up, fill in, fill out, dream up, think up`,
@@ -186,3 +196,56 @@ var occasionPlans = set("party wedding trip move moving birthday event events me
 
 // faults are nouns of what does not work.
 var faults = set("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
+
+// mishaps are words of what is not as it should be, in a statement that asks for
+// nothing.
+var mishaps = set(`drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
+	overheats overheating dies died blinking blinks overlapping overlaps denied forbidden refused unauthorized missing lost corrupted corrupt garbled truncated misaligned cracked stops stopped swollen clogged noise noises error errors exception exceptions bug bugs
+	fail fails failing failed failure failures broke broken crash crashes crashing hang hangs hanging leak off vanished vanishes disappear disappears disappeared 400 401 403 404 409 422 429 500 502 503 504 unreachable unresponsive unreadable inconsistent duplicated`)
+
+// malfunction reports whether a clause tells of something that does not work.
+func (c *compiler) malfunction(cl clause) bool {
+	for i := cl.from; i < cl.to; i++ {
+		switch {
+		case c.tokens[i].kind != word:
+		case i == cl.from && c.is(i, "getting", "seeing"):
+			return true
+		case mishaps()[c.tokens[i].low] && i > cl.from:
+			return true
+		case i > cl.from && !c.is(i-1, "i", "we", "you", "and", "but", "please") && c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want"):
+			return true
+		case i > cl.from && c.is(i, "do", "does") && c.is(i+1, "not") && !c.is(i-1, "i", "we", "you", "and", "but", "please"):
+			return true
+		case c.is(i, "keeps", "keep") && i > cl.from && i+1 < cl.to && strings.HasSuffix(c.tokens[i+1].low, "ing") && c.is(i, "keeps"):
+			return true
+		case c.is(i, "keep") && c.is(i-1, "i", "we") && c.is(i+1, "getting", "seeing", "losing"):
+			return true
+		}
+	}
+	return c.findSymptom(cl.from, cl.to) < cl.to
+}
+
+// remedied makes a repair of a request that only asks for help, behind words that
+// tell of something that does not work: "the tap drips, how do I stop it".
+func (c *compiler) remedied(parts []part) {
+	p := &parts[0]
+	told := false
+	for _, cl := range p.lead {
+		told = told || c.malfunction(cl)
+	}
+	if !told || p.act.verb == Fix {
+		return
+	}
+	f := filling{compiler: c}
+	i := p.act.body
+	vague := true
+	for k := i; k < p.end; k++ {
+		vague = vague && c.tokens[k].kind == word && (pronouns()[c.tokens[k].low] || vagueWords()[c.tokens[k].low] || c.is(k, "stop", "right", "help", "do", "can", "i", "we", "should", "past", "around", "about", "get", "out", "of", "back", "up", "go", "away", "look", "into", "on", "so", "now", "to", "be", "wrong", "happening", "causing", "is", "please", "off", "resolve", "solve", "fix", "handle", "remedy", "undo", "avoid", "prevent"))
+	}
+	switch {
+	case !vague && !f.vague(i, p.end):
+	case p.act.form == Question && p.act.verb != Explain, p.act.unknown != "", c.is(p.act.at, "help", "make", "put", "get", "set", "do", "bring"), len(parts) > 1 && parts[1].act.verb == Fix:
+		p.act.verb, p.act.slot, p.act.how, p.act.thing, p.act.own, p.act.unknown, p.act.tail = Fix, Target, plain, "", false, "", 0
+		p.act.body = p.end
+	}
+}

@@ -30,7 +30,7 @@ var (
 		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours`)
 	// passFillers are words that say nothing by themselves.
 	passFillers = set(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
-		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as or but if than because
+		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as but than because
 		some any every each one ones two three u ya quite pretty totally super truly always never already here up out off down back over only also even ever yet well once gonna gotta got get
 		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not`)
 
@@ -40,7 +40,7 @@ var (
 		p := make(phrases[Pass])
 		p.add(Greeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
 			glad to, glad you/that, good to know/hear/see/be/have, nice to know/hear/see/meet/be/have, great to know/hear/see/meet/be/have, happy to hear/see/help, exactly what/how/as, just what, precisely what, that's exactly/just/precisely what/how/it,
-			i'll be, i'll try, i'll check, i'll let, i'll get back, i'll come, i'll do, i'll take it, i'll see, i'll go, i will try/check/be/let/do, let me try/check/see/think/read, brb, gotta go, got to go, i have to go, i need to go, i gotta, i must go, i'm going to bed/sleep/lunch,
+			i'll be, i'll try, i'll check, i'll let, i'll get back, i'll come, i'll do, i'll take it, i'll see, i'll go, i will try/check/be/let/do, let me try/check/see/think/read/know/sleep, brb, gotta go, got to go, i have to go, i need to go, i gotta, i must go, i'm going to bed/sleep/lunch,
 			i'm off, i'm heading, i'm so glad/happy, you made my, you're too, you are too, i owe you, couldn't have, could not have, how's/hows your/yours/everyone/everybody, how is/are/was/were your/yours/everyone/everybody, how've you,
 			how did you sleep/like/enjoy, how do you feel/sleep, are you a/an/ok/okay/well/alright/real/human/alive/there/still/tired/happy/sad/sentient/conscious/awake/busy/free/male/female/married/chatgpt/claude/gpt, were you, have you ever/been/had/eaten/slept,
 			do you like/love/enjoy/ever/dream/sleep/eat/drink/feel/believe/remember/miss/get/speak, do you have feelings/friends/family/hobbies/pets/emotions, do you have a/any/your name/favourite/favorite/feelings/friends/hobbies/pets/family/birthday/soul/body/dreams/siblings,
@@ -58,11 +58,11 @@ var (
 			how was your day/weekend, how's your day, what's up, whats up, what's new, sup, long time no see, nice/good/great/pleased to meet/see you, are you there, can you hear me,
 			who are you, what are you, what's/whats your name, what is your name, are you a/an bot/robot/human/ai/person, are you human/real, what can you do, who made you,
 			i hope you're, i hope you are, hope you're, hope you are, doing well, hope your day/week/weekend is/was/went, exactly what i needed/wanted, my bad, i'm just testing, just testing, not bad, what can you help me with,
-			have a nice/good/great/lovely day/evening/weekend/night/one, what a nice/great/lovely/beautiful day, hope you had a, i hope you had a, i'm fine, i am fine, as you wish/like, good point, that's enough, enough for now/today, i'll think about it, let me think, just saying hi, nothing much, can we talk, how's/how is the weather, hope all is, see you, see ya, talk tomorrow/soon/later, you too, same to you, nice one, a bunch/ton/million, sounds like a plan, fine by/with me, that'll do, ça va, comment ça va, wie geht's, happy birthday/holidays, happy new year, merry christmas, how old are you, i'm bored/tired, take your time, for your help/time/work/patience, my mistake/fault, your/that last one, on that, that/this fixed/solved/did it, talk to you, take care, no problem, no worries, no thanks, got it, gotcha, understood, noted,
+			have a nice/good/great/lovely day/evening/weekend/night/one, what a nice/great/lovely/beautiful day, hope you had a, i hope you had a, i'm fine, i am fine, as you wish/like, good point, that's enough, enough for now/today, i'll think about it, let me think, just saying hi, nothing much, can/could we talk/chat, how's/how is the weather, hope all is, see you, see ya, talk tomorrow/soon/later, you too, same to you, nice one, a bunch/ton/million, sounds like a plan, fine by/with me, that'll do, ça va, comment ça va, wie geht's, happy birthday/holidays, happy new year, merry christmas, how old are you, i'm bored/tired, take your time, for your help/time/work/patience, my mistake/fault, your/that last one, on that, that/this fixed/solved/did it, talk to you, take care, no problem, no worries, no thanks, got it, gotcha, understood, noted,
 			makes sense, i see, i understand, i agree, fair enough, never mind, nevermind, forget it, forget about it, i figured it out, figured it out, i got it, i found it, i'm good/fine/back/done,
 			it's working, like a charm, did the trick, you saved me, you saved my day/life, hours/days of work/time, a lot of time/work, you rock, you're the best, much appreciated, i appreciate it, appreciate it,
 			i like it, i love it, love it, that's funny/it/all, that is funny/it/all, that was it/all/funny/fun/quick, quick question, i have a question, can/could i ask you something, guten morgen/tag/abend, bis bald, qué/que tal`)
-		p.add(Continuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
+		p.add(Continuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, and now, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
 		return p.sorted()
 	})
 
@@ -91,6 +91,13 @@ func (c *compiler) pass() Pass {
 			i += n - 1
 			continue
 		}
+		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
+			if why == Greeting {
+				greets++
+			}
+			i += c.rest(i, n) - 1
+			continue
+		}
 		if why, n := smallTalk().at(c.tokens[i:]); n > 0 {
 			if why == Greeting {
 				greets++
@@ -98,13 +105,6 @@ func (c *compiler) pass() Pass {
 				goesOn++
 			}
 			i += n - 1
-			continue
-		}
-		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
-			if why == Greeting {
-				greets++
-			}
-			i += c.rest(i, n) - 1
 			continue
 		}
 		switch {
@@ -161,6 +161,33 @@ func (c *compiler) asks() bool {
 		(!c.is(0, "do") || c.tokens[len(c.tokens)-1].kind == ask)
 }
 
+// tellLength is how many words and signs a statement has at most that asks for
+// nothing.
+const tellLength = 12
+
+// tells returns why a prompt without a request passes through: it answers a
+// question, picks something, or only tells how somebody or something is.
+func (c *compiler) tells() Pass {
+	n := len(c.tokens)
+	plain := !slices.ContainsFunc(c.tokens, func(t token) bool {
+		return t.kind == ask || t.kind == literal || t.kind == colon || t.kind == line || t.kind == gap || t.kind == word && strings.ContainsAny(t.low, "/._@")
+	})
+	words := n
+	for words > 0 && c.tokens[words-1].kind != word {
+		words--
+	}
+	switch {
+	case !plain:
+		return ""
+	case c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
+		return Continuation
+	case n <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
+		return Greeting
+	default:
+		return ""
+	}
+}
+
 // replies reports whether the prompt answers a question: it begins with yes or no
 // and asks for nothing that is known.
 func (c *compiler) replies() bool {
@@ -168,8 +195,7 @@ func (c *compiler) replies() bool {
 	for c.is(i, "oh", "ah", "well", "hmm", "um") {
 		i++
 	}
-	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either") && len(c.tokens) <= passLength &&
-		!slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == ask || t.kind == literal || t.kind == colon || t.kind == line })
+	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either") && len(c.tokens) <= passLength
 }
 
 // thanks returns the length of the words at a token that thank for something, or
