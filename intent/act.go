@@ -193,6 +193,10 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb, a.slot = Plan, Goal
 			return true
 		}
+		if c.is(a.at, "give") && c.is(end-1, "once-over", "look", "read", "check", "review", "read-through", "going-over") {
+			a.verb, a.slot = Analyze, Target
+			return true
+		}
 		if k := c.anyOf(a.body+1, min(end, a.body+6), "a", "an"); c.is(a.at, "give") && c.is(a.body, "this", "it", "that", "these", "my", "our", "the") && k < min(end, a.body+6) && !c.somebody(a.body, k) {
 			a.verb, a.slot = Transform, Source
 			return true
@@ -208,7 +212,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case wanting:
 		return c.resolveWant(a, end)
 	case yesNo:
-		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do") && (c.reclassify(a, end) || c.makes(a)))
+		return start && (c.resolveYesNo(a, end) || c.is(a.at, "do", "have") && (c.reclassify(a, end) || c.makes(a)))
 	case whyMine:
 		a.body--
 		if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners()[c.tokens[a.body].low] {
@@ -269,6 +273,8 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			c.resolveWhich(a, end)
 		case a.verb == Explain && a.form == Question && c.is(a.at+1, "many", "much", "often", "long") && c.looked(a.body, end):
 			a.verb = Analyze
+		case a.verb == Explain && c.is(a.at, "who", "when") && (c.is(end-2, "this", "these", "my", "our") || c.is(end-1, "below", "above")):
+			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "who") && c.anyOf(a.body, end, "or") < end:
 			a.verb = Decide
 		case a.verb == Transform && c.is(a.at, "put") && c.is(a.body, "a", "an", "some"):
@@ -299,7 +305,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.how = telling
 			a.body++
 		}
-		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make", "set", "put", "come", "draw", "build", "whip", "send", "devise", "assemble") || a.verb == Plan && a.form == VerbFirst {
+		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make", "set", "put", "come", "draw", "build", "whip", "send", "propose", "suggest", "outline", "organize", "devise", "assemble") || a.verb == Plan && a.form == VerbFirst {
 			c.reclassify(a, end)
 		}
 	}
@@ -311,6 +317,16 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 func (c *compiler) mends(i, end int) bool {
 	for ; i < min(len(c.tokens), end+window); i++ {
 		if c.is(i, "fix", "squash", "mend", "repair", "patch", "correct", "solve", "resolve", "remove", "eliminate", "kill") {
+			return true
+		}
+	}
+	return false
+}
+
+// compared reports whether one of the words is an adjective that compares.
+func (c *compiler) compared(i, end int) bool {
+	for k := i; k < min(end, i+4); k++ {
+		if c.is(k, "best", "worse", "better") || c.is(k-1, "the", "which") && len(c.tokens[k].low) > 4 && (strings.HasSuffix(c.tokens[k].low, "er") || strings.HasSuffix(c.tokens[k].low, "est")) && c.tokens[k].kind == word {
 			return true
 		}
 	}
@@ -359,8 +375,9 @@ func (c *compiler) resolveMake(a *act, end int) {
 		a.verb, a.slot = Transform, TargetForm
 	case c.is(end-1, "again") && c.is(end-2, "run", "compile"), c.works(a.body+1, end) < end, c.stopped(a.body, end) < end:
 		a.verb = Fix
-	case c.is(a.body, "it", "this", "that", "them", "these") && c.is(a.body+1, "a", "an"):
+	case c.is(a.body, "it", "this", "that", "them", "these") && a.body+1 < end:
 		a.verb = Transform
+	case c.hasObject(a.body, end) && !c.is(a.body, "a", "an", "some", "me", "us") && c.anyOf(a.body+1, min(end, a.body+6), "show", "display", "print", "return", "accept", "support", "include", "contain", "send", "save", "log", "open", "remember", "list") < min(end, a.body+6):
 	case c.hasObject(a.body, end) && !c.is(a.body, "a", "an", "some", "one", "two", "three", "me", "us") && c.formAt(a.body+1, end) < end:
 		a.verb = Transform
 	}
@@ -446,7 +463,7 @@ func (c *compiler) resolveWhat(a *act, end int) {
 			return
 		}
 	}
-	if c.is(from, "better", "best", "cheaper", "cheapest", "safest", "safer") || c.anyOf(a.body, end, "or") < end && c.anyOf(a.body, end, "better", "safer", "cheaper", "faster", "best") < end {
+	if c.is(from, "better", "best", "cheaper", "cheapest", "safest", "safer") || c.anyOf(a.body, end, "or") < end && c.compared(a.body, end) {
 		a.verb, a.slot = Decide, OptionsSlot
 		return
 	}
@@ -603,6 +620,10 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		}
 		return true
 	}
+	if k := c.anyOf(a.body, min(end, a.body+6), "to"); c.is(a.body, "this", "my", "the", "our", "it", "these") && k < min(end, a.body+6) && c.is(k+1, "be", "sound", "look", "read", "become", "feel") {
+		a.verb, a.slot = Transform, Source
+		return true
+	}
 	if c.reclassify(a, end) || c.is(a.body, "a", "an", "some") || a.body < end && isNumber(c.tokens[a.body].low) {
 		return true
 	}
@@ -626,7 +647,7 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if a.verb == Analyze && !c.atHand(a.body, end) {
 		a.verb = Explain
 	}
-	if c.anyOf(a.body, end, "idea", "choice", "option", "investment") < end && c.anyOf(a.body, end, "good", "bad", "smart", "wise", "better", "right", "safe") < end || c.anyOf(a.body, end, "worth", "worthwhile", "overkill", "advisable") < end {
+	if c.anyOf(a.body, end, "idea", "choice", "option", "investment", "time", "moment") < end && c.anyOf(a.body, end, "good", "bad", "smart", "wise", "better", "right", "safe") < end || c.anyOf(a.body, end, "worth", "worthwhile", "overkill", "advisable") < end {
 		a.verb = Decide
 		return true
 	}

@@ -298,6 +298,14 @@ func (c *compiler) guess(clauses []clause) part {
 			return part{act: act{opener: opener{verb: Create, form: Statement}, at: at, body: at, slot: Artifact}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
 		}
 	}
+	for k, cl := range clauses {
+		if a, ok := c.commanded(cl); ok {
+			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
+		}
+		if c.told(cl) {
+			return part{act: act{opener: opener{verb: Fix, form: Statement}, at: cl.from, body: c.skip(cl.from, cl.to), slot: Target}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}
+		}
+	}
 	p := part{act: act{opener: opener{verb: Explain, form: Statement}, slot: Target}, blind: true}
 	for _, cl := range clauses {
 		if i := c.skip(cl.from, cl.to); cl.to-i > p.end-p.act.body {

@@ -100,7 +100,12 @@ var openers = lazy.Value(func() phrases[opener] {
 	p.add(opener{verb: Plan, form: Statement}, "my/our goal/aim/plan/dream/target/objective/resolution is to, the goal/aim/plan is to, i aim to, we aim to, i hope to, we hope to, i plan to, we plan to, i intend to, we intend to, i'd love to, i would love to, i dream of")
 	p.add(opener{verb: Decide, form: Statement}, `i don't/dont know if/whether i/we should, don't/dont know if/whether i/we should, i can't/cannot/cant decide whether/if/which/what/on, can't/cannot/cant decide whether/if/which/what/on, i don't/dont know which/what to, we don't know whether/which, not sure which, i'm not sure which, not sure if/whether i/we, unsure whether/which/if, i'm looking for a good/decent/nice/cheap/reliable/better, i am looking for a good/decent/nice/cheap/reliable/better, looking for a good/decent/nice/cheap/reliable/better`)
 	verb(Transform, "say this/that/it in english/german/french/spanish/italian/portuguese/dutch/polish/russian/japanese/chinese/latin, halve, double, triple, scale, give me this/that/it/these/those in/as, give it to me in/as")
-	verb(Explain, "go over with me, i never understood, i've never understood, i still don't get, i don't really get/understand")
+	verb(Explain, "go over with me, i never understood, i've never understood")
+	asks(Fix, "what can i/we do about, what can i/we do against, what do i/we do about, what to do about, what can i/we do, any idea how to stop/fix/solve")
+	verb(Fix, "put a stop to, have a go at, take a stab at, do something about, remedy, rectify, restore order to, deal with")
+	asks(Decide, "who/where/when should, does it pay to, is it pointless to, am i/are we right to, is it too late/early/soon to")
+	asks(Analyze, "what's wrong in, any idea which, who do you think")
+	p.add(opener{verb: Decide, form: Statement}, "i'm/we're wavering/hesitating/choosing/deciding/undecided/thinking between/whether/about, i am/we are wavering/hesitating/choosing/deciding between/whether")
 	rule(letting, Create, VerbFirst, "let, allow, enable, permit")
 	rule(looking, Create, Question, "what would/should/might/could, how would/should/might/could")
 	rule(bringing, Plan, VerbFirst, "take, bring, coach, guide, train, lead")
@@ -112,7 +117,7 @@ var openers = lazy.Value(func() phrases[opener] {
 	verb(Decide, "settle on, advise me on, advise me, advise us, advise, vote on, vote, rule on, tell me what to do")
 	verb(Plan, "set out, chart, coordinate, arrange, plan out, budget for, work out how to, figure out how to")
 	verb(Fix, "iron out, straighten out, track down, hunt down, clear up, rescue, recover, unblock, eliminate, get to the bottom of, bring back to life, deal with, revive, salvage, heal, cure")
-	verb(Explain, "enlighten me on, enlighten me, shed light on, spell out, break it down for me, take me through, talk me through, give me an idea of, help me understand, help us understand, help me grasp, help me get, make sense of, demystify, unpack for me")
+	verb(Explain, "enlighten me on, enlighten me, shed light on, spell out, break it down for me, take me through, talk me through, give me an idea of, help me understand, help us understand, help me grasp, make sense of, demystify, unpack for me")
 	rule(making, Create, VerbFirst, "make")
 	rule(giving, Create, VerbFirst, "give, give me/us, send me/us, get me, provide, provide me with, do")
 	rule(telling, Explain, VerbFirst, "tell me/us")
@@ -133,7 +138,7 @@ var openers = lazy.Value(func() phrases[opener] {
 var things = lazy.Value(func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
-		Plan:      "plan roadmap strategy schedule workflow approach timeline itinerary",
+		Plan:      "plan roadmap strategy schedule workflow approach timeline timetable itinerary curriculum regimen",
 		Analyze:   "review analysis assessment evaluation comparison audit feedback critique diagnosis opinion",
 		Explain:   "gist rundown explanation overview introduction walk-through walkthrough primer description tour",
 		Transform: "summary translation paraphrase rewrite refactor recap tl;dr",
@@ -182,7 +187,7 @@ var symptoms = lazy.Value(func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `fails, fail, failing, failed, keeps failing, crashes, crash, crashing, crashed, hangs, hang, hanging, freezes, frozen, broken, is broken, breaks,
 		doesn't/don't/doesnt/dont/didn't/won't/wont/can't/cant/cannot work/start/load/open/compile/build/run/connect/rise/show/respond/save,
-		does not work/start/load/open/compile/build/run/connect/rise/show/respond/save, do not work, do/does nothing,
+		does not work/start/load/open/compile/build/run/connect/rise/show/respond/save, do not work, do/does nothing, nothing works/compiles/happens/loads/starts/helps/builds/runs/renders,
 		not working, is/are not working, isn't/aren't working, not loading, is/are not loading, isn't loading, stopped working, stops working, is down, are down,
 		returns/return/gives/throws/shows/says/prints/reports/exits/raises, leaks, leaking, so slow, is slow, too slow, very slow, is so/too/very slow, times out, timing out,
 		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, is/are red, stuck at, is stuck, keeps crashing/restarting/disconnecting,

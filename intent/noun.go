@@ -17,14 +17,14 @@ var wanted = lazy.Value(func() map[string]Verb {
 			slide slides deck presentation pitch proposal quote offer invoice contract clause agreement policy terms disclaimer application complaint petition bio profile resume résumé cv obituary testimonial reference advert ad ads listing description descriptions blurb copy text texts paragraph paragraphs sentence sentences
 			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments wishes greetings
 			code function method class component hook module package library script program app application api endpoint route handler service server client cli bot plugin extension macro formula regex regexp query sql select snippet one-liner oneliner command cronjob cron dockerfile makefile workflow-file pipeline yaml json config configuration schema migration-script
-			test tests unit-test fixture fixtures mock mocks stub seed dataset stylesheet css html page website landing button menu-bar modal dialog widget dashboard ideas idea examples example sample samples prompt prompts user-story persona job-ad ticket issue pr commit boilerplate skeleton implementation feature password passwords feature-request`,
+			test tests unit-test fixture fixtures mock mocks stub seed dataset stylesheet css html page website landing button menu-bar modal dialog widget dashboard ideas examples example sample samples prompt prompts user-story persona job-ad ticket issue pr commit boilerplate skeleton implementation feature password passwords feature-request`,
 		Plan: `plan roadmap strategy itinerary schedule timetable timeline meals workout workouts steps menu regimen routine budget-plan curriculum syllabus`,
 		Analyze: `average mean median mode sum total count percentage sentiment outliers outlier trend trends correlation statistics stats variance deviation anomalies
 			review feedback analysis assessment evaluation comparison audit critique verdict holes vulnerabilities weaknesses strengths pros cons risks bottlenecks flaws drawbacks downsides redundancies duplicates inconsistencies contradictions mistakes errors typos bugs gaps issues problems complexity runtime coverage throughput latency share proportion`,
 		Explain:   `difference differences diff meaning definition explanation reason pronunciation capital population origin etymology history synonym synonyms account overview introduction intro facts purpose causes`,
 		Transform: `summary translation tl;dr tldr paraphrase recap`,
 		Decide:    `recommendation recommendations`,
-		Fix:       `error exception conflict conflicts crash traceback segfault deadlock leak bug glitch timeout`,
+		Fix:       `typo fault failure outage panic error exception conflict conflicts crash traceback segfault deadlock leak bug glitch timeout`,
 	} {
 		for w := range strings.FieldsSeq(words) {
 			m[w] = v
@@ -248,4 +248,50 @@ func (c *compiler) remedied(parts []part) {
 		p.act.verb, p.act.slot, p.act.how, p.act.thing, p.act.own, p.act.unknown, p.act.tail = Fix, Target, plain, "", false, "", 0
 		p.act.body = p.end
 	}
+}
+
+// commanded returns the request of a clause that begins with a verb that is not
+// known: a word, and an object behind it. What is "a" thing is made, and what is
+// "the" thing is there.
+func (c *compiler) commanded(cl clause) (act, bool) {
+	at := c.skip(cl.from, cl.to)
+	if at+2 > cl.to-1 || c.tokens[at].kind != word || c.tokens[at+1].kind != word {
+		return act{}, false
+	}
+	w, next := c.tokens[at].low, c.tokens[at+1].low
+	for _, end := range []string{"ing", "ed", "ly", "s", "n't", "tion"} {
+		if strings.HasSuffix(w, end) {
+			return act{}, false
+		}
+	}
+	if len(w) < 3 || sentenceWords()[w] || phraseEnds()[w] || determiners()[w] || pronouns()[w] || prepositions()[w] || numbers()[w] || strings.ContainsAny(w, "'./_") || !determiners()[next] || c.is(at+1, "that", "what", "how", "why", "where", "which", "if", "whether", "no", "one") {
+		return act{}, false
+	}
+	a := act{opener: opener{verb: Transform, form: VerbFirst, own: true}, at: at, body: at + 1, unknown: w}
+	if c.is(at+1, "a", "an", "some", "another") {
+		a.verb, a.own = Create, false
+	}
+	a.slot = a.verb.object()
+	return a, true
+}
+
+var prepositions = set("above across after along although among around because before behind below beneath beside beyond despite down during except inside like near off once outside since so than though through throughout toward under unless until upon via what whatever while within yet even still only such quite rather both half all not never also too very once why")
+
+// told reports whether a clause is a sentence about something at hand: without a
+// request it tells what is wrong with it.
+func (c *compiler) told(cl clause) bool {
+	i := c.skip(cl.from, cl.to)
+	if !c.is(i, "my", "our", "the", "this") || cl.to-i < 5 || cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask {
+		return false
+	}
+	for k := i + 2; k+1 < min(cl.to, i+9); k++ {
+		low := c.tokens[k].low
+		if c.tokens[k].kind != word || phraseEnds()[c.tokens[k-1].low] || determiners()[c.tokens[k-1].low] {
+			continue
+		}
+		if c.is(k, "is", "are", "was", "were", "has", "have", "looks", "shows", "gets", "got") || len(low) > 3 && strings.HasSuffix(low, "s") && !strings.HasSuffix(low, "ss") && !strings.HasSuffix(low, "'s") && !phraseEnds()[c.tokens[k+1].low] && c.tokens[k+1].kind == word {
+			return true
+		}
+	}
+	return false
 }

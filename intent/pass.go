@@ -27,12 +27,12 @@ var (
 		pleasure respect trick spot legendary flawless flawlessly beautifully perfectly nicely brilliantly better best wonder wonderfully appreciated appreciate means lot lots`)
 	continuations = set(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
 		aye yea yess yessir indeed exactly absolutely definitely certainly totally precisely gladly true accepted confirmed confirm deal roger copy affirmative negative possibly probably
-		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours`)
+		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours number nr`)
 	// passFillers are words that say nothing by themselves.
 	passFillers = set(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
 		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as but than because
 		some any every each one ones two three u ya quite pretty totally super truly always never already here up out off down back over only also even ever yet well once gonna gotta got get
-		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not`)
+		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not side end part`)
 
 	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
 	// small talk, whatever follows them in it.
@@ -45,7 +45,7 @@ var (
 			how did you sleep/like/enjoy, how do you feel/sleep, are you a/an/ok/okay/well/alright/real/human/alive/there/still/tired/happy/sad/sentient/conscious/awake/busy/free/male/female/married/chatgpt/claude/gpt, were you, have you ever/been/had/eaten/slept,
 			do you like/love/enjoy/ever/dream/sleep/eat/drink/feel/believe/remember/miss/get/speak, do you have feelings/friends/family/hobbies/pets/emotions, do you have a/any/your name/favourite/favorite/feelings/friends/hobbies/pets/family/birthday/soul/body/dreams/siblings,
 			what's/whats your favourite/favorite/name/age/hobby/sign/mood/secret/story, what is/are/was your favourite/favorite/name/age/hobby/sign/mood/plans/hobbies, what are you up/doing, what have you been, what do you do, which is your favourite/favorite, where are you, where do you live/come, when were you, when is your birthday,
-			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been,
+			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been, sorry to, what's/how's/whats the weather, what is the weather, good/great/nice/excellent/brilliant/interesting/fantastic idea/plan/question/job/one/work/choice/start/stuff/news,
 			nothing for, that's all, that is all, that'll be all, that will be all, let's leave, let's call it, let's stop, let's take a break, let's pause, let's wrap, call it a day, we're done, we are done, i'm done, no need, no more`)
 		return p.sorted()
 	})
@@ -110,7 +110,7 @@ func (c *compiler) pass() Pass {
 		switch {
 		case t.kind == literal || t.kind == gap, i == 0 && c.asks():
 			other++
-		case t.kind != word:
+		case t.kind != word || isNumber(t.low) && len(t.low) < 3:
 		case greetings()[t.low]:
 			greets++
 		case continuations()[t.low]:
