@@ -64,7 +64,7 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if n == 0 || o.noun && !start && !c.hasObject(at+n, end) && !c.is(at-1, "please", "pls", "plz", "you") {
 		return act{}, false
 	}
-	if (o.noun || c.is(at, "commit", "merge", "cover", "thank")) && start && n == 1 && c.compound(at, end) {
+	if (o.noun || c.is(at, "commit", "merge", "cover", "thank", "study")) && start && n == 1 && c.compound(at, end) {
 		return c.asked(at, end)
 	}
 	a.opener, a.body = o, at+n
@@ -277,6 +277,9 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "who") && c.anyOf(a.body, end, "or") < end:
 			a.verb = Decide
+		case a.verb == Create && c.is(a.at, "write") && c.is(a.body, "this", "it", "that", "these") && c.is(a.body+1, "as", "in"):
+			a.verb, a.slot = Transform, Source
+			return true
 		case a.verb == Transform && c.is(a.at, "put") && c.is(a.body, "a", "an", "some"):
 			a.verb = Create
 		case a.verb == Plan && c.is(a.at, "break") && a.form == VerbFirst && c.heard(a.body, end):
@@ -295,7 +298,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb = Analyze
 		case a.verb == Fix && c.is(a.at, "handle", "take", "deal", "manage", "sort") && c.ahead(a.body, end, 5, occasionPlans()):
 			a.verb = Plan
-		case a.verb == Analyze && c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && c.ahead(a.body, end, 3, faults()) && c.mends(a.body, end):
+		case a.verb == Analyze && c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults()) && c.mends(a.body, end) || c.mendsIt(a.body, end)):
 			a.verb = Fix
 		case a.verb == Fix && c.prose(a.body, end):
 			a.verb, a.own = Transform, true
@@ -352,6 +355,16 @@ func (c *compiler) heard(i, end int) bool {
 func (c *compiler) looked(i, end int) bool {
 	for k := i; k < min(end, i+window); k++ {
 		if c.is(k, "this", "these", "our", "my", "attached", "below", "above") || c.tokens[k].kind == word && k > i && strings.ContainsAny(c.tokens[k].low, "/._") && !isNumber(c.tokens[k].low) {
+			return true
+		}
+	}
+	return false
+}
+
+// mendsIt reports whether the sentence goes on with "and fix it".
+func (c *compiler) mendsIt(i, end int) bool {
+	for ; i < min(len(c.tokens)-1, end+4); i++ {
+		if c.is(i, "fix", "mend", "repair", "patch", "correct", "solve", "resolve") && c.is(i+1, "it", "them", "that") {
 			return true
 		}
 	}
@@ -454,6 +467,10 @@ func (c *compiler) resolveHow(a *act, end int) {
 // analysis, and one about weak and strong sides as well.
 func (c *compiler) resolveWhat(a *act, end int) {
 	from := a.body
+	if from < end && c.tokens[from].kind == word && isNumber(c.tokens[from].low) && strings.HasSuffix(c.tokens[from].low, "%") {
+		a.verb, a.slot = Analyze, Target
+		return
+	}
 	if c.is(from, "the") {
 		from++
 	}
@@ -620,6 +637,10 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		}
 		return true
 	}
+	if c.is(a.body, "this", "it", "that", "these", "them") && c.is(a.body+1, "in", "as", "shorter", "longer") {
+		a.verb, a.slot = Transform, Source
+		return true
+	}
 	if k := c.anyOf(a.body, min(end, a.body+6), "to"); c.is(a.body, "this", "my", "the", "our", "it", "these") && k < min(end, a.body+6) && c.is(k+1, "be", "sound", "look", "read", "become", "feel") {
 		a.verb, a.slot = Transform, Source
 		return true
@@ -638,7 +659,7 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 // resolveYesNo takes a question that can be answered by looking: is this query
 // safe? One that offers a choice is for deciding.
 func (c *compiler) resolveYesNo(a *act, end int) bool {
-	if end >= len(c.tokens) || c.tokens[end].kind != ask || a.body >= end {
+	if end >= len(c.tokens) || c.tokens[end].kind != ask && c.tokens[end].kind != colon || a.body >= end {
 		return false
 	}
 	if c.is(a.body, "there") {

@@ -237,10 +237,16 @@ func (c *compiler) empty(k int) bool {
 // that follows.
 func (c *compiler) overshadowed(k int) bool {
 	a := c.clauses[k].act
-	if a.form != Statement || a.verb != Plan && a.verb != Explain || a.thing != "" {
+	if a.form != Statement || a.verb != Plan && a.verb != Explain && a.verb != Create || a.thing != "" {
 		return false
 	}
 	for _, cl := range c.clauses[k+1:] {
+		if a.verb == Create {
+			if cl.act != nil && cl.act.form == Question && (cl.act.verb == Decide || cl.act.verb == Plan) {
+				return true
+			}
+			continue
+		}
 		if cl.act != nil && cl.act.form != Statement {
 			return true
 		}

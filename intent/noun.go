@@ -18,7 +18,7 @@ var wanted = lazy.Value(func() map[string]Verb {
 			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments wishes greetings
 			code function method class component hook module package library script program app application api endpoint route handler service server client cli bot plugin extension macro formula regex regexp query sql select snippet one-liner oneliner command cronjob cron dockerfile makefile workflow-file pipeline yaml json config configuration schema migration-script
 			test tests unit-test fixture fixtures mock mocks stub seed dataset stylesheet css html page website landing button menu-bar modal dialog widget dashboard ideas examples example sample samples prompt prompts user-story persona job-ad ticket issue pr commit boilerplate skeleton implementation feature password passwords feature-request`,
-		Plan: `plan roadmap strategy itinerary schedule timetable timeline meals workout workouts steps menu regimen routine budget-plan curriculum syllabus`,
+		Plan: `plan roadmap strategy itinerary schedule timetable timeline meals workout workouts steps menu regimen routine curriculum trip weekend getaway vacation tour honeymoon syllabus`,
 		Analyze: `average mean median mode sum total count percentage sentiment outliers outlier trend trends correlation statistics stats variance deviation anomalies
 			review feedback analysis assessment evaluation comparison audit critique verdict holes vulnerabilities weaknesses strengths pros cons risks bottlenecks flaws drawbacks downsides redundancies duplicates inconsistencies contradictions mistakes errors typos bugs gaps issues problems complexity runtime coverage throughput latency share proportion`,
 		Explain:   `difference differences diff meaning definition explanation reason pronunciation capital population origin etymology history synonym synonyms account overview introduction intro facts purpose causes`,
@@ -62,6 +62,9 @@ func (c *compiler) asked(i, end int) (act, bool) {
 	if c.is(from, "best", "cheapest", "safest", "fastest", "nicest") && k > from+1 {
 		v, ok = Decide, true
 	}
+	if !ok && last != "" && (c.is(at, "a", "an") || c.is(at, "something")) && c.is(k, "about", "for", "to", "that", "on") && k+1 < end {
+		v, ok = Create, true
+	}
 	if !ok && (strings.HasSuffix(last, "exception") || strings.HasSuffix(last, "error")) && len(last) > 9 {
 		v, ok = Fix, true
 	}
@@ -103,6 +106,9 @@ func (c *compiler) scheduled(i, end int) bool {
 // "shorter", "a bit less formal", "auf Deutsch bitte: ...", "the same as a list".
 func (c *compiler) reshaped(i, end int) (act, bool) {
 	at := c.skip(i, end)
+	if c.is(at, "do") {
+		at++
+	}
 	k := at
 	for c.is(k, "a", "bit", "little", "much", "even", "way", "lot", "make") && k+1 < end {
 		k++
@@ -112,6 +118,8 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 	case c.is(k, "shorter", "longer", "simpler", "clearer", "nicer", "friendlier", "briefer", "funnier", "softer", "warmer", "politer", "plainer", "tighter", "punchier", "snappier", "kinder", "firmer", "calmer"),
 		c.is(k, "more", "less") && k+2 <= end && k+3 >= end && c.styled(k+1, end):
 		return a, end-k <= 6
+	case c.is(k, "bullet", "bullets") && end-k <= 3:
+		return a, true
 	case c.is(k, "in", "as") && k+1 < end && (isNumber(c.tokens[k+1].low) || c.is(k+1, "a", "bullet", "bullets", "json", "csv", "yaml", "markdown", "html", "prose", "plain", "simple")):
 		a.body = k + 1
 		return a, end-k <= 5
@@ -215,6 +223,10 @@ func (c *compiler) malfunction(cl clause) bool {
 		case i > cl.from && !c.is(i-1, "i", "we", "you", "and", "but", "please") && c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want"):
 			return true
 		case i > cl.from && c.is(i, "do", "does") && c.is(i+1, "not") && !c.is(i-1, "i", "we", "you", "and", "but", "please"):
+			return true
+		case len(c.tokens[i].low) > 7 && (strings.HasSuffix(c.tokens[i].low, "error") || strings.HasSuffix(c.tokens[i].low, "exception")):
+			return true
+		case c.is(i, "get") && c.is(i-1, "i", "we") && i+1 < cl.to && c.tokens[i+1].kind == literal:
 			return true
 		case c.is(i, "keeps", "keep") && i > cl.from && i+1 < cl.to && strings.HasSuffix(c.tokens[i+1].low, "ing") && c.is(i, "keeps"):
 			return true
