@@ -47,6 +47,9 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if a := (act{opener: opener{form: Statement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
 		return a, true
 	}
+	if c.is(at, "how") && at+3 < end && c.is(at+2, "is", "are") && n < 3 && c.is(at+3, "this", "these", "my", "our") && !c.is(at+1, "much", "many", "old") {
+		return act{opener: opener{verb: Analyze, form: Question}, at: at, body: at + 3, slot: Target}, true
+	}
 	if stem, ok := c.gerund(at); n == 0 && ok {
 		o, n = openers().at(respelled(rest, stem))
 	}
@@ -282,7 +285,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			return true
 		case a.verb == Transform && c.is(a.at, "put") && c.is(a.body, "a", "an", "some"):
 			a.verb = Create
-		case a.verb == Plan && c.is(a.at, "break") && a.form == VerbFirst && c.heard(a.body, end):
+		case a.verb == Plan && c.is(a.at, "break") && a.form == VerbFirst && (c.heard(a.body, end) || c.is(a.body, "how", "why", "what")):
 			a.verb = Explain
 		case a.verb == Analyze && c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
 			a.verb = Explain
@@ -441,6 +444,8 @@ func (c *compiler) resolveTell(a *act) {
 		a.verb = Decide
 	case c.is(a.body, "a", "an", "another") && !c.is(a.body+1, "bit", "little"):
 		a.verb = Create
+	case c.is(a.body, "how") && c.is(a.body+1, "many", "much", "often"):
+		a.verb = Analyze
 	case c.is(a.body, "what's", "whats") && c.is(a.body+1, "missing", "wrong"):
 		a.verb = Analyze
 	case c.is(a.body, "if", "whether", "which"), c.is(a.body, "what") && c.is(a.body+1, "is", "you") && c.is(a.body+2, "wrong", "think"):

@@ -285,6 +285,9 @@ func (c *compiler) chosen(first, a act) bool {
 func (c *compiler) guess(clauses []clause) part {
 	for k, cl := range clauses {
 		a, ok := c.reshaped(cl.from, cl.to)
+		if !ok {
+			a, ok = c.lacking(cl)
+		}
 		if !ok && !c.choice(cl) {
 			a, ok = c.asked(cl.from, cl.to)
 		}

@@ -111,8 +111,10 @@ func (f *filling) object(p part) {
 		slot = ""
 	}
 	if f.act.passive > 0 {
-		f.put(slot, f.act.at, f.act.passive)
-		slot = ""
+		f.put(f.act.verb.object(), f.act.at, f.act.passive)
+		if slot != TargetForm {
+			slot = ""
+		}
 		if f.is(i, "into", "to", "in", "as") {
 			slot, i = TargetForm, i+1
 		}

@@ -116,7 +116,7 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 	a := act{opener: opener{verb: Transform, form: Statement}, at: at, body: at, slot: TargetForm}
 	switch {
 	case c.is(k, "shorter", "longer", "simpler", "clearer", "nicer", "friendlier", "briefer", "funnier", "softer", "warmer", "politer", "plainer", "tighter", "punchier", "snappier", "kinder", "firmer", "calmer"),
-		c.is(k, "more", "less") && k+2 <= end && k+3 >= end && c.styled(k+1, end):
+		c.is(k, "more", "less") && k+2 <= end && (k+3 >= end && c.styled(k+1, end) || k+2 == end || k+3 == end && c.is(k+2, "please", "pls")) && !c.is(k+1, "tests", "info", "information", "details"):
 		return a, end-k <= 6
 	case c.is(k, "bullet", "bullets") && end-k <= 3:
 		return a, true
@@ -207,7 +207,7 @@ var faults = set("bug bugs error errors fault faults defect defects leak leaks c
 
 // mishaps are words of what is not as it should be, in a statement that asks for
 // nothing.
-var mishaps = set(`drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
+var mishaps = set(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
 	overheats overheating dies died blinking blinks overlapping overlaps denied forbidden refused unauthorized missing lost corrupted corrupt garbled truncated misaligned cracked stops stopped swollen clogged noise noises error errors exception exceptions bug bugs
 	fail fails failing failed failure failures broke broken crash crashes crashing hang hangs hanging leak off vanished vanishes disappear disappears disappeared 400 401 403 404 409 422 429 500 502 503 504 unreachable unresponsive unreadable inconsistent duplicated`)
 
@@ -306,4 +306,19 @@ func (c *compiler) told(cl clause) bool {
 		}
 	}
 	return false
+}
+
+// lacking returns the request of a clause that says how something at hand should
+// be: "the intro needs to be shorter".
+func (c *compiler) lacking(cl clause) (act, bool) {
+	i := c.skip(cl.from, cl.to)
+	be := c.anyOf(i, cl.to, "be", "sound", "look", "read")
+	if be == cl.to || be-2 <= i || !c.is(i, "the", "my", "this", "our", "it") || !c.is(be-1, "to", "should", "must") || c.formAt(be+1, cl.to) != be+1 {
+		return act{}, false
+	}
+	subject := be - 1
+	for subject > i && c.is(subject-1, "needs", "has", "ought", "should") {
+		subject--
+	}
+	return act{opener: opener{verb: Transform, form: TargetFirst}, at: i, body: be + 1, slot: TargetForm, passive: subject}, true
 }

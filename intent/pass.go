@@ -17,7 +17,7 @@ var (
 	// how somebody feels or what the day is like.
 	greetings = set(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
-		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations
+		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations merhaba ahoj ola olá salam namaskar aloha privet bon bonne toll schön prima geil genial parfait perfecto perfetto ottimo bravissimo bitte gerne gern super guten
 		greetings heya hej gm gn goodnight cya laters farewell namaste bis morgen bald abend tag nacht schönen bonsoir bonne soirée buenos días noches hasta luego mañana demain arrivederci
 		outstanding superb terrific splendid marvelous marvellous magnificent impressive incredible gorgeous beautiful stunning delightful charming funny hilarious interesting fascinating adorable
 		love loved like liked enjoy enjoyed impressed grateful thankful glad happy pleased excited proud relieved thrilled delighted satisfied curious
@@ -27,7 +27,7 @@ var (
 		pleasure respect trick spot legendary flawless flawlessly beautifully perfectly nicely brilliantly better best wonder wonderfully appreciated appreciate means lot lots`)
 	continuations = set(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
 		aye yea yess yessir indeed exactly absolutely definitely certainly totally precisely gladly true accepted confirmed confirm deal roger copy affirmative negative possibly probably
-		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours number nr`)
+		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours number nr ja jo nein oui non sí si vale claro genau weiter los okey okej da hai bof d'accord voilà everything`)
 	// passFillers are words that say nothing by themselves.
 	passFillers = set(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
 		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as but than because
@@ -38,6 +38,8 @@ var (
 	// small talk, whatever follows them in it.
 	asides = lazy.Value(func() phrases[Pass] {
 		p := make(phrases[Pass])
+		p.add(Continuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
+			as discussed/agreed/planned/always/usual, make it so, go for, hang on, hold that, start over/again, from the top/start/beginning, the rest, you may, you can go/proceed/continue/start/stop, not now, not today, not that, let's go/begin/start/proceed/continue/roll, we can go/proceed/continue/stop/start, that one, this one, all of it/them/that/the, any of, none of, either of, both of, ready for`)
 		p.add(Greeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a good/nice/great/lovely/wonderful/safe/beautiful/relaxing/blessed/pleasant, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
 			glad to, glad you/that, good to know/hear/see/be/have, nice to know/hear/see/meet/be/have, great to know/hear/see/meet/be/have, happy to hear/see/help, exactly what/how/as, just what, precisely what, that's exactly/just/precisely what/how/it,
 			i'll be, i'll try, i'll check, i'll let, i'll get back, i'll come, i'll do, i'll take it, i'll see, i'll go, i will try/check/be/let/do, let me try/check/see/think/read/know/sleep, brb, gotta go, got to go, i have to go, i need to go, i gotta, i must go, i'm going to bed/sleep/lunch,
@@ -45,7 +47,7 @@ var (
 			how did you sleep/like/enjoy, how do you feel/sleep, are you a/an/ok/okay/well/alright/real/human/alive/there/still/tired/happy/sad/sentient/conscious/awake/busy/free/male/female/married/chatgpt/claude/gpt, were you, have you ever/been/had/eaten/slept,
 			do you like/love/enjoy/ever/dream/sleep/eat/drink/feel/believe/remember/miss/get/speak, do you have feelings/friends/family/hobbies/pets/emotions, do you have a/any/your name/favourite/favorite/feelings/friends/hobbies/pets/family/birthday/soul/body/dreams/siblings,
 			what's/whats your favourite/favorite/name/age/hobby/sign/mood/secret/story, what is/are/was your favourite/favorite/name/age/hobby/sign/mood/plans/hobbies, what are you up/doing, what have you been, what do you do, which is your favourite/favorite, where are you, where do you live/come, when were you, when is your birthday,
-			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been, my day/week/weekend/night/morning is/was, why not, fair/good/great/valid/excellent point, thanks/thank again, thank you again, sorry to, what's/how's/whats the weather, what is the weather, good/great/nice/excellent/brilliant/interesting/fantastic idea/plan/question/job/one/work/choice/start/stuff/news,
+			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been, off to bed/work/lunch/sleep, don't/dont worry, do not worry, nothing else/more/for/special, guess what, what's on your, what languages do you, what time is, what day is, who won, anyone there, anybody there, my cat/dog/wife/husband/son/daughter/kid/kids is/are/was/were/says/said, my day/week/weekend/night/morning is/was, why not, fair/good/great/valid/excellent point, thanks/thank again, thank you again, sorry to, what's/how's/whats the weather, what is the weather, good/great/nice/excellent/brilliant/interesting/fantastic idea/plan/question/job/one/work/choice/start/stuff/news,
 			nothing for, that's all, that is all, that'll be all, that will be all, let's leave, let's call it, let's stop, let's take a break, let's pause, let's wrap, call it a day, we're done, we are done, i'm done, no need, no more`)
 		return p.sorted()
 	})
@@ -94,7 +96,14 @@ func (c *compiler) pass() Pass {
 		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
 			if why == Greeting {
 				greets++
+			} else {
+				goesOn++
 			}
+			i += c.rest(i, n) - 1
+			continue
+		}
+		if n := c.personal(i); n > 0 && c.begins(i) && !c.tasked(i+n) {
+			greets++
 			i += c.rest(i, n) - 1
 			continue
 		}
@@ -135,6 +144,32 @@ func (c *compiler) pass() Pass {
 	}
 }
 
+// personal returns the length of the words at a token that ask or tell something
+// of the one who answers, or what the one who writes feels, or 0: "do you ever
+// sleep", "you made my day", "I slept badly".
+func (c *compiler) personal(i int) int {
+	k := i
+	switch {
+	case c.is(k, "you", "u") && !c.is(k+1, "should", "must", "can", "could", "need", "may", "will", "might", "have"):
+		return 2
+	case c.is(k, "i", "we") && c.is(k+1, "love", "loved", "like", "liked", "appreciate", "feel", "felt", "miss", "missed", "enjoy", "enjoyed", "slept", "ate", "went", "agree", "guess", "knew", "doubt", "promise", "laughed", "hate", "believe", "suppose", "disagree", "forgot", "remember") && !c.is(k+2, "to"):
+		return 2
+	case c.is(k, "what", "where", "when", "how", "who", "why", "which"):
+		k++
+		if c.is(k, "old", "long", "often", "many", "much", "tall") {
+			k++
+		}
+	}
+	if !c.is(k, "do", "did", "are", "were", "have", "will", "would") || !c.is(k+1, "you", "u") {
+		return 0
+	}
+	if c.is(i, "how", "why") && c.is(i+1, "do", "would", "did", "are", "were", "have", "will") || c.is(k+2, "know", "think", "see", "recommend", "prefer", "suggest", "mean", "understand", "need", "offer", "support", "able", "sure", "aware", "familiar", "make", "say", "go", "choose", "pick", "take", "use", "please", "mind", "rather", "write", "explain", "find", "fix", "help", "advise", "handle", "do", "buy", "call", "put", "give", "notice", "get", "advise", "change", "happen", "kindly") ||
+		c.is(k, "will", "would") || c.is(k, "have", "do") && c.is(k+2, "a", "an", "any") {
+		return 0
+	}
+	return k + 2 - i
+}
+
 // begins reports whether a sentence, or a part of one, begins at a token.
 func (c *compiler) begins(i int) bool {
 	return i == 0 || c.tokens[i-1].kind != word && c.tokens[i-1].kind != literal || c.is(i-1, "and", "but", "so", "oh", "well", "hey", "hi", "hello", "ok", "okay", "yes", "no", "then")
@@ -144,7 +179,7 @@ func (c *compiler) begins(i int) bool {
 // a file or quoted text.
 func (c *compiler) tasked(i int) bool {
 	for last := c.rest(i, 0) + i; i <= last && i < len(c.tokens); i++ {
-		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && strings.ContainsAny(t.low, "/._") {
+		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && (strings.ContainsAny(t.low, "/._") || mishaps()[t.low] && !c.is(i, "off", "missing", "lost", "wrong", "weird") || wanted()[t.low] == Create && c.is(i-1, "my", "the", "this", "our")) {
 			return true
 		}
 	}
@@ -163,7 +198,10 @@ func (c *compiler) asks() bool {
 
 // tellLength is how many words and signs a statement has at most that asks for
 // nothing.
-const tellLength = 12
+const tellLength = 20
+
+// strong are words that greet or thank.
+var strong = set("hello hi hey thanks thank thx bye goodbye goodnight danke merci gracias grazie cheers hola bonjour ciao hallo servus")
 
 // tells returns why a prompt without a request passes through: it answers a
 // question, picks something, or only tells how somebody or something is.
@@ -177,10 +215,16 @@ func (c *compiler) tells() Pass {
 		words--
 	}
 	switch {
+	case n <= passLength/2 && slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == word && strong()[t.low] }):
+		return Greeting
 	case !plain:
 		return ""
 	case c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
 		return Continuation
+	case n <= tellLength && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
+		return t.low == "i" || t.low == "you" || t.low == "it's" || t.low == "that's" || t.low == "i'm" || t.low == "me"
+	}):
+		return Greeting
 	case n <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
 		return Greeting
 	default:
