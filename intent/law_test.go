@@ -62,7 +62,7 @@ func checkLaws(t interface {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, name := range []string{"tune", "held", "everyday-tune"} {
+	for _, name := range []string{"tune", "held", "everyday-tune", "second-tune"} {
 		for _, c := range readCases(f, name) {
 			f.Add(c.Prompt)
 		}

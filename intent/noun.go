@@ -12,7 +12,7 @@ var wanted = lazy.Value(func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
 		Create: `letter email mail e-mail message note memo reply response answer invitation invite announcement reminder notice greeting card postcard speech toast eulogy talk lecture sermon
-			poem haiku limerick song lyrics story tale fable script screenplay dialogue scene joke riddle pun slogan tagline motto caption captions headline headlines title titles name names username nickname
+			poem haiku limerick song lyrics story tale fable script screenplay scene joke riddle pun slogan tagline motto caption captions headline headlines title titles name names username nickname
 			essay article post blog tweet thread newsletter press-release release report paper thesis abstract briefing handout leaflet flyer poster brochure banner logo icon image drawing picture sketch diagram flowchart chart graph mockup wireframe
 			slide slides deck presentation pitch proposal quote offer invoice contract clause agreement policy terms disclaimer application complaint petition bio profile resume résumé cv obituary testimonial reference advert ad ads listing description descriptions blurb copy text texts paragraph paragraphs sentence sentences
 			recipe recipes playlist list lists checklist table spreadsheet template form questionnaire survey quiz questions exercises exercise worksheet flashcards crossword puzzle game agenda minutes faq faqs manual guide tutorial handbook documentation docs docstring docstrings readme changelog comment comments wishes greetings
@@ -153,7 +153,7 @@ func (c *compiler) styled(i, end int) bool {
 }
 
 var tongues = set(`english german french spanish italian portuguese dutch polish russian ukrainian turkish greek czech swedish danish norwegian finnish hungarian romanian chinese mandarin japanese korean arabic hebrew hindi latin
-	deutsch englisch französisch spanisch français anglais español inglés
+	deutsch englisch französisch français anglais español inglés
 	python java javascript typescript rust go golang kotlin swift ruby php scala haskell c c++ c# sql bash perl`)
 
 // particles part a verb from a word that changes it, with the object between:

@@ -19,7 +19,7 @@ var (
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
 		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations merhaba ahoj ola olá salam namaskar aloha privet bon bonne toll schön prima geil genial parfait perfecto perfetto ottimo bravissimo bitte gerne gern super guten
 		greetings heya hej gm gn goodnight cya laters farewell namaste bis morgen bald abend tag nacht schönen bonsoir bonne soirée buenos días noches hasta luego mañana demain arrivederci
-		outstanding superb terrific splendid marvelous marvellous magnificent impressive incredible gorgeous beautiful stunning delightful charming funny hilarious interesting fascinating adorable
+		outstanding superb terrific splendid marvelous magnificent impressive incredible gorgeous beautiful stunning delightful charming funny hilarious interesting fascinating adorable
 		love loved like liked enjoy enjoyed impressed grateful thankful glad happy pleased excited proud relieved thrilled delighted satisfied curious
 		tired sleepy exhausted bored sad lonely hungry thirsty sick cold hot busy late early back home alive human person machine robot bot ai star legend lifesaver genius hero champ champion gem angel
 		coffee tea lunch dinner breakfast weather sunny rainy weekend holiday holidays vacation birthday christmas luck fun joke life day week long rough hard crazy weird wild
@@ -36,6 +36,7 @@ var (
 
 	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
 	// small talk, whatever follows them in it.
+	//nolint:misspell // people write favorite in either way
 	asides = lazy.Value(func() phrases[Pass] {
 		p := make(phrases[Pass])
 		p.add(Continuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
@@ -196,7 +197,7 @@ func (c *compiler) asks() bool {
 		(!c.is(0, "do") || c.tokens[len(c.tokens)-1].kind == ask)
 }
 
-// tellLength is how many words and signs a statement has at most that asks for
+// tellLength is how many words a statement has at most that asks for
 // nothing.
 const tellLength = 20
 
@@ -207,6 +208,12 @@ var strong = set("hello hi hey thanks thank thx bye goodbye goodnight danke merc
 // question, picks something, or only tells how somebody or something is.
 func (c *compiler) tells() Pass {
 	n := len(c.tokens)
+	count := 0
+	for _, t := range c.tokens {
+		if t.kind == word {
+			count++
+		}
+	}
 	plain := !slices.ContainsFunc(c.tokens, func(t token) bool {
 		return t.kind == ask || t.kind == literal || t.kind == colon || t.kind == line || t.kind == gap || t.kind == word && strings.ContainsAny(t.low, "/._@")
 	})
@@ -215,17 +222,17 @@ func (c *compiler) tells() Pass {
 		words--
 	}
 	switch {
-	case n <= passLength/2 && slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == word && strong()[t.low] }):
+	case count <= passLength/2 && slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == word && strong()[t.low] }):
 		return Greeting
 	case !plain:
 		return ""
-	case c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
+	case count <= passLength && c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
 		return Continuation
-	case n <= tellLength && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
+	case count <= tellLength && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
 		return t.low == "i" || t.low == "you" || t.low == "it's" || t.low == "that's" || t.low == "i'm" || t.low == "me"
 	}):
 		return Greeting
-	case n <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
+	case count <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
 		return Greeting
 	default:
 		return ""
@@ -239,7 +246,7 @@ func (c *compiler) replies() bool {
 	for c.is(i, "oh", "ah", "well", "hmm", "um") {
 		i++
 	}
-	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either") && len(c.tokens) <= passLength
+	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either")
 }
 
 // thanks returns the length of the words at a token that thank for something, or
