@@ -32,8 +32,11 @@
 // a request that names something, all its words are the object.
 //
 // The first request is what the prompt is about, and others are secondary. If
-// there is none, a choice or something that does not work is taken for one;
-// failing that, the prompt is read as explain, with low confidence.
+// there is none, one is taken from what stands there: a form ("shorter"), a noun
+// that is asked for ("cover letter for a bakery"), a choice, something that does
+// not work, what something must be able to do, or a word that commands an object.
+// Failing that, an answer to a question and a short statement of the person pass
+// through, and anything else is read as explain, with low confidence.
 //
 // # Flags
 //
