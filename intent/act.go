@@ -222,8 +222,9 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.body++
 		}
 		denied := c.is(a.at+1, "isn't", "aren't", "doesn't", "don't", "won't", "can't") && c.is(a.body, "this", "it", "that")
-		told := c.is(a.body, "my", "our", "the", "this", "these") && c.malfunction(clause{from: a.body, to: end})
-		if told || denied || c.is(a.body, "my", "our") && !c.is(a.at+1, "do", "does", "did") || c.findSymptom(a.body, end) < end {
+		near := min(end, a.body+2*window)
+		told := c.is(a.body, "my", "our", "the", "this", "these") && c.malfunction(clause{from: a.body, to: near})
+		if told || denied || c.is(a.body, "my", "our") && !c.is(a.at+1, "do", "does", "did") || c.findSymptom(a.body, near) < near {
 			a.verb = Fix
 		}
 	case getting:
