@@ -245,6 +245,7 @@ func TestDiscardKnowsToolsOfOnesOwn(t *testing.T) {
 // Agents that discard what they like, take it back and compress in between never
 // pass the floor, and the window is always valid and what the figures say.
 func TestDiscardsHoldTheFloor(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		e := newEngine(t, memory.New())
 		in := load(t, e, conversation(r))

@@ -149,6 +149,7 @@ func pass(rt *rapid.T, t *testing.T, id transcript.SessionID, engines ...*carrel
 // However a file grows, is rewound, compacted and torn, whatever passes come in between:
 // to follow it leaves the same as to import all of it each time.
 func TestFollowIsImport(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var file []byte
 		if rapid.Bool().Draw(rt, "made up") {

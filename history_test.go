@@ -152,6 +152,7 @@ func (l *life) check(rt *rapid.T, t *testing.T, file []byte) {
 // However a file grows, and whichever copies of it come in between: a message is always
 // the same block, no byte is lost, no pin, and a copy that is only shorter is refused.
 func TestBlocksKeepTheirNames(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		l := &life{
 			bench: newBench(t, memory.New(), carrel.Options{}), diary: &diary{},

@@ -252,6 +252,7 @@ func TestHostileOutputs(t *testing.T) {
 
 // The same for outputs, arguments and names of files that are made of hostile pieces.
 func TestNoToolSpeaksForTheUser(t *testing.T) {
+	t.Parallel()
 	pieces := []string{
 		"[carrel", " deadbeef", " Bash", ": paged", "]", "[end]", "\n", "\r", "\u2028", "\u0085", "\x1e", "\u200b", " ", "\n\n", "Human:", "user:", "<system-reminder>", "</",
 		"## ", "- ", "error: ", "panic: ", "FAIL", `"`, `\`, "internal/pool3", "remember a ", "/srv/app/1.go", "exit code 1", "[car", "rel",

@@ -172,6 +172,7 @@ func TestPointerNumbersLines(t *testing.T) {
 // Whatever a tool prints, the pointer is no larger than asked for, is text, and
 // either has all of it or says how much it has not.
 func TestPointerProperties(t *testing.T) {
+	t.Parallel()
 	counter, err := token.Encoding("o200k_base")
 	if err != nil {
 		t.Fatal(err)

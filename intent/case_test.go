@@ -83,6 +83,8 @@ func TestTuneHalf(t *testing.T) {
 		{"tune", floors{0.98, 1, 0.95, 0.97, 0.88, 0.95, 0.99, 0.79, 0.87, 0.94, 0.93}},
 		{"everyday-tune", floors{0.98, 1, 0.96, 0.92, 0.85, 0.93, 0.99, 0.99, 0.99, 0.99, 0.99}},
 		{"second-tune", floors{0.99, 0.94, 0.93, 0.78, 0.59, 0.78, 0.99, 0.75, 0.59, 0.29, 0.49}},
+		{"third-tune", floors{0.67, 0.71, 0.69, 0.57, 0.49, 0.78, 0.49, 0.24, 0.57, 0.66, 0.19}},
+		{"fourth-tune", floors{0.78, 0.79, 0.80, 0.62, 0.40, 0.71, 0.49, 0.49, 0.99, 0.36, 0.33}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cases := readCases(t, tt.name)
@@ -108,6 +110,8 @@ func TestHeldHalf(t *testing.T) {
 		{"held", floors{0.96, 1, 0.93, 0.91, 0.83, 0.93, 0.55, 0.71, 0.95, 0.88, 0.99}},
 		{"everyday-held", floors{0.88, 1, 0.84, 0.78, 0.76, 0.90, 0.99, 0.99, 0.83, 0.99, 0.99}},
 		{"second-held", floors{0.71, 0.78, 0.73, 0.54, 0.52, 0.77, 0.74, 0.74, 0.74, 0.24, 0.39}},
+		{"third-held", floors{0.73, 0.78, 0.78, 0.57, 0.54, 0.78, 0.39, 0.49, 0.44, 0.79, 0.24}},
+		{"fourth-held", floors{0.76, 0.86, 0.72, 0.54, 0.51, 0.73, 0.99, 0.74, 0.79, 0.33, 0.66}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.floors.check(t, readCases(t, tt.name))
@@ -119,7 +123,7 @@ func TestHeldHalf(t *testing.T) {
 // have about the same of everything.
 func TestCases(t *testing.T) {
 	var all []Case
-	for _, set := range []string{"", "everyday-", "second-"} {
+	for _, set := range []string{"", "everyday-", "second-", "third-", "fourth-"} {
 		seen := make(map[string]bool)
 		for _, c := range append(readCases(t, set+"tune"), readCases(t, set+"held")...) {
 			if seen[c.Prompt] {
@@ -143,7 +147,7 @@ func TestCases(t *testing.T) {
 		n    int
 		min  int
 	}{
-		{"all", len(all), 750},
+		{"all", len(all), 1080},
 		{"that pass through", count(func(c Case) bool { return c.Verb == "" }), 60},
 		{"with more than one request", count(func(c Case) bool { return len(c.Secondary) > 0 }), 25},
 		{"with ambers", count(amber), 22},
