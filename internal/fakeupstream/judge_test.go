@@ -140,3 +140,38 @@ func TestResumedFollowsTheChain(t *testing.T) {
 		t.Error("Resumed of no row: no error")
 	}
 }
+
+// Calls of one reply are in one message, also where the result of the first came before the
+// second was written.
+func TestResumedJoinsTheRowsOfAReply(t *testing.T) {
+	call := func(uuid, parent, id string) string {
+		return `{"type":"assistant","uuid":"` + uuid + `","parentUuid":"` + parent + `","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"` + id + `","name":"f","input":{}}]}}` + "\n"
+	}
+	result := func(uuid, parent, id string) string {
+		return `{"type":"user","uuid":"` + uuid + `","parentUuid":"` + parent + `","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"r"}]}}` + "\n"
+	}
+	file := `{"type":"user","uuid":"1","parentUuid":null,"message":{"role":"user","content":"first"}}` + "\n" +
+		call("2", "1", "a") + call("3", "2", "b") + result("4", "3", "a") + call("5", "4", "c") + result("6", "5", "b") + result("7", "6", "c")
+	request, err := fakeupstream.Resumed([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := fakeupstream.JudgeMessages(request); r != nil {
+		t.Errorf("%v: %s", r, request)
+	}
+	forked := `{"type":"user","uuid":"1","parentUuid":null,"message":{"role":"user","content":"first"}}` + "\n" +
+		call("2", "1", "a") + call("3", "2", "b") + result("4", "3", "b") + result("5", "2", "a")
+	if request, err = fakeupstream.Resumed([]byte(forked)); err != nil {
+		t.Fatal(err)
+	}
+	if r := fakeupstream.JudgeMessages(request); r != nil || !strings.Contains(string(request), `"id":"b"`) {
+		t.Errorf("a call beside the chain: %v: %s", r, request)
+	}
+	request, err = fakeupstream.Resumed([]byte(strings.Replace(file, `"tool_use_id":"b"`, `"tool_use_id":"a"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := fakeupstream.JudgeMessages(request); r == nil {
+		t.Errorf("a call without a result is let through: %s", request)
+	}
+}
