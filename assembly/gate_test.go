@@ -335,7 +335,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// A memory that is short is repeated by a proposal of which it is four fifths.
+// A short memory is repeated by a proposal if it makes up four fifths of the proposal.
 func TestLoopOfAShortMemory(t *testing.T) {
 	for memory, want := range map[string]bool{
 		"alpha beta gamma delta epsilon": true, "Alpha, beta, gamma: delta!": true, "beta gamma delta epsilon": true,

@@ -201,7 +201,7 @@ func (l commandLine) writings() []writing {
 	return out
 }
 
-// A seen file is one of which a command shows a part.
+// A command shows a part of a seen file.
 type seen struct {
 	path string
 	part extent
