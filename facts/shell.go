@@ -201,7 +201,7 @@ func (l commandLine) writings() []writing {
 	return out
 }
 
-// A command shows a part of a seen file.
+// A seen is a file that a command shows, or a part of it.
 type seen struct {
 	path string
 	part extent
