@@ -50,7 +50,7 @@ func (e *Engine) Follow(ctx context.Context, scope governance.Scope, req *Follow
 	if err == nil || ctx.Err() != nil {
 		return res, err
 	}
-	// Whatever was in the way, an import does without it or says what it is.
+	// Whatever went wrong, an import of the whole file works, or returns the error that counts.
 	data, err := io.ReadAll(io.NewSectionReader(req.File, 0, req.Size))
 	if err != nil {
 		return nil, err
