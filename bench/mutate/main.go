@@ -41,10 +41,11 @@ func main() {
 		o.only, err = regexp.Compile(pattern)
 		return err
 	})
+	flag.BoolVar(&o.near, "near", false, "test a mutant by its own package alone: faster, and fewer are noticed")
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
 	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "time for the tests of one mutant; then it counts as noticed")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-faults] [-only PATTERN] [PACKAGE...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-faults] [-only PATTERN] [PACKAGE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

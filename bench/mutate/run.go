@@ -28,6 +28,7 @@ type options struct {
 	faults   bool
 	only     *regexp.Regexp // of what is said of a mutant; nil takes all
 	workers  int
+	near     bool // test a mutant by its own package alone
 	limit    time.Duration
 	packages []string
 }
@@ -275,6 +276,9 @@ func (t *trial) command(ctx context.Context, overlay string, args []string) (str
 func (t *trial) commands(m *mutant) [][]string {
 	test := func(paths ...string) []string { return slices.Concat([]string{"test", "-failfast", "-vet=off"}, paths) }
 	all := [][]string{test(m.pkg)}
+	if t.near {
+		return all
+	}
 	var importers []string
 	for _, p := range t.pkgs {
 		tested := len(p.TestGoFiles)+len(p.XTestGoFiles) > 0

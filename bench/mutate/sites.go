@@ -95,6 +95,13 @@ func (s *search) line(at token.Pos) string {
 
 func (s *search) visit(n ast.Node) bool {
 	switch n := n.(type) {
+	case *ast.CallExpr:
+		if reserves(n) {
+			for _, arg := range n.Args[:len(n.Args)-1] {
+				ast.Inspect(arg, s.visit)
+			}
+			return false
+		}
 	case *ast.BinaryExpr:
 		s.binary(n)
 	case *ast.IfStmt:
@@ -118,6 +125,18 @@ func (s *search) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// reserves reports whether the last argument of a call is a capacity alone: no result
+// depends on it.
+func reserves(n *ast.CallExpr) bool {
+	switch fun := n.Fun.(type) {
+	case *ast.Ident:
+		return fun.Name == "make" && len(n.Args) == 3
+	case *ast.SelectorExpr:
+		return fun.Sel.Name == "Grow" && len(n.Args) > 0
+	}
+	return false
 }
 
 // binary mutates an operator, and leaves out each arm of a joined condition.
@@ -145,7 +164,11 @@ func (s *search) number(n *ast.BasicLit) {
 func (s *search) statements(list []ast.Stmt) {
 	for _, stmt := range list {
 		switch stmt := stmt.(type) {
-		case *ast.ExprStmt, *ast.IncDecStmt:
+		case *ast.IncDecStmt:
+		case *ast.ExprStmt:
+			if call, ok := stmt.X.(*ast.CallExpr); ok && reserves(call) {
+				continue
+			}
 		case *ast.AssignStmt:
 			if stmt.Tok == token.DEFINE {
 				continue
