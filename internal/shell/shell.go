@@ -80,6 +80,10 @@ type Command struct {
 	// Inner is whether it runs in a word of another command, $(…) or <(…).
 	Inner bool
 
+	// Counts is whether the line ends with status 0 only if the command ran and ended so,
+	// too. It is false of a, in a | b, in a; b, in a || b, in a & and in if a; then b; fi.
+	Counts bool
+
 	// Remote is whether it runs on another machine, whose files are no concern here.
 	Remote bool
 
@@ -183,7 +187,7 @@ func Parse(line string) (*Line, error) {
 	l.Dir, l.Text = lead(line, file)
 	w.text = line
 	w.here.known = true
-	w.statements(file.Stmts, sink{shown: true})
+	w.statements(file.Stmts, sink{shown: true, counts: true})
 	if w.left < 0 {
 		return nil, fmt.Errorf("%w: it takes more than %d steps", ErrLong, maxSteps)
 	}

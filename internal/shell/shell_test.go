@@ -436,3 +436,64 @@ func commandAt(t *testing.T, file string, row int, digest string) string {
 	t.Fatalf("%s:%d has no command line with the digest %s", file, row, digest)
 	return ""
 }
+
+// Which commands the status of a line counts: those with a "+" before them.
+func TestCounts(t *testing.T) {
+	for line, want := range map[string]string{
+		"make":                            "+make",
+		"a && b":                          "+a +b",
+		"a; b":                            "a +b",
+		"a\nb":                            "a +b",
+		"a | b":                           "a +b",
+		"a || b":                          "a b",
+		"a || exit 1":                     "+a exit",
+		"a || { echo no; exit 2; }":       "+a echo exit",
+		"a || exit 0":                     "a exit",
+		"a || true":                       "a true",
+		"a && b || echo no":               "a b echo",
+		"a &":                             "a",
+		"a & b":                           "a +b",
+		"! a":                             "a",
+		"set -e; a; b":                    "set +a +b",
+		"set -eo pipefail\na | b\nc":      "set +a +b +c",
+		"set -o pipefail; a | b":          "set +a +b",
+		"set +e; a; b":                    "set a +b",
+		"if a; then b; fi":                "a b",
+		"for i in 1 2; do a; done":        "a a",
+		"while a; do b; done":             "a b",
+		"(a && b)":                        "+a +b",
+		"{ a; b; } && c":                  "a +b +c",
+		"a $(b)":                          "b +a",
+		"bash -c 'a; b' && c":             "a +b +c",
+		"time a":                          "+a",
+		"timeout 9 a":                     "+a",
+		"rtk a":                           "a",
+		"find . -name x -exec a {} \\;":   "a +find",
+		"a && exit 0; b":                  "a exit b",
+		"f() { a; b; }; f":                "a +b",
+		"[[ -f x ]] && a":                 "+[[ +a",
+		"a > log 2>&1 && b":               "+a +b",
+		"a | tee log; echo ${PIPESTATUS}": "a tee +echo",
+		"case x in x) a;; esac":           "a",
+		"coproc a":                        "a",
+		"trap 'a b' EXIT; c":              "a +c",
+		"ssh host 'a && b'":               "+a +b",
+		"export X=1 && a":                 "+export +a",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatalf("Parse(%q): %v", line, err)
+		}
+		var got []string
+		for _, c := range l.Commands {
+			name := c.Name
+			if c.Counts {
+				name = "+" + name
+			}
+			got = append(got, name)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("the status of %q counts %s, want %s", line, got, want)
+		}
+	}
+}

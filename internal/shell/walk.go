@@ -18,6 +18,9 @@ type walker struct {
 	left  int                 // commands that may still come
 	far   bool                // on another machine
 	inner int                 // words around the commands that are read
+	fatal bool                // what fails ends the line: set -e
+	pipes bool                // what fails in a pipe fails the pipe: set -o pipefail
+	ended bool                // the line may have ended with status 0 before
 	out   []Command
 }
 
@@ -29,8 +32,9 @@ type function struct {
 
 // A sink is where commands read from and print to.
 type sink struct {
-	shown bool // what they print is in the output of the line
-	piped bool // what they read is what another command prints
+	shown  bool // what they print is in the output of the line
+	piped  bool // what they read is what another command prints
+	counts bool // as Counts of a command
 }
 
 // spend takes steps, and reports whether there were so many left.
@@ -45,6 +49,7 @@ func (w *walker) add(c Command) {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
 	c.Inner = w.inner > 0
+	c.Counts = c.Counts && !c.Inner && !w.ended
 	w.out = append(w.out, c)
 }
 
@@ -56,8 +61,10 @@ func (w *walker) group(r *redirection) {
 }
 
 func (w *walker) statements(list []*syntax.Stmt, to sink) {
-	for _, s := range list {
-		w.statement(s, to)
+	for i, s := range list {
+		one := to
+		one.counts = to.counts && (w.fatal || i == len(list)-1)
+		w.statement(s, one)
 	}
 }
 
@@ -69,6 +76,9 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 	r := w.redirections(s.Redirs)
 	if r.takes {
 		to.shown = false
+	}
+	if s.Background || s.Negated {
+		to.counts = false
 	}
 	call, isCall := s.Cmd.(*syntax.CallExpr)
 	switch {
@@ -156,11 +166,14 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			w.aside(func() { w.statement(c.X, sink{piped: to.piped}) })
-			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true}) })
+			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes}) })
+			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts}) })
 		case syntax.OrStmt: // what is behind it runs where the first failed
-			w.statement(c.X, to)
+			first := to
+			first.counts = to.counts && fails(c.Y)
+			w.statement(c.X, first)
 			here := w.here
+			to.counts = false
 			w.maybe(func() { w.statement(c.Y, to) })
 			w.here = here
 		case syntax.AndStmt:
@@ -172,11 +185,13 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.Block:
 		w.statements(c.Stmts, to)
 	case *syntax.IfClause:
+		to.counts = false
 		for ; c != nil; c = c.Else {
 			w.statements(c.Cond, to)
 			w.maybe(func() { w.statements(c.Then, to) })
 		}
 	case *syntax.WhileClause:
+		to.counts = false
 		w.again(slices.Concat(c.Cond, c.Do), func() {
 			w.statements(c.Cond, to)
 			w.statements(c.Do, to)
@@ -184,6 +199,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 	case *syntax.ForClause:
 		w.loop(c, to)
 	case *syntax.CaseClause:
+		to.counts = false
 		w.within(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
@@ -208,7 +224,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		w.declaration(c, to)
 	case *syntax.TestClause:
 		w.within(c)
-		w.add(Command{Name: "[[", Shown: to.shown})
+		w.add(Command{Name: "[[", Shown: to.shown, Counts: to.counts})
 	default: // arithmetic
 		w.within(c)
 	}
@@ -216,7 +232,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 
 // declaration reads export, local, readonly and the like.
 func (w *walker) declaration(c *syntax.DeclClause, to sink) {
-	cmd := Command{Name: c.Variant.Value, Shown: to.shown}
+	cmd := Command{Name: c.Variant.Value, Shown: to.shown, Counts: to.counts}
 	for _, a := range c.Args {
 		w.assign(a)
 		word := w.source(a)
@@ -227,6 +243,7 @@ func (w *walker) declaration(c *syntax.DeclClause, to sink) {
 
 // loop reads a loop over words, as often as it runs if the words are plain.
 func (w *walker) loop(c *syntax.ForClause, to sink) {
+	to.counts = false // the status is that of the last round
 	over, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.within(c.Loop)
@@ -369,6 +386,7 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 // run notes the program that words run, behind the programs that only run it.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
+	to.counts = to.counts && !how.hides
 	if how.line {
 		w.group(&r)
 		far := w.far
@@ -377,7 +395,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.far = far
 		return
 	}
-	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped}
+	c := Command{Args: words[1:], known: known[1:], Input: r.input, Fed: r.fed, Shown: to.shown, Piped: to.piped, Counts: to.counts}
 	c.Name = programName(words[0], known[0])
 	if f, ok := w.funcs[c.Name]; ok && known[0] {
 		w.function(c, f, r, to)
@@ -397,10 +415,14 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	case c.Name == "cd" || c.Name == "pushd" || c.Name == "popd":
 		w.change(&c)
 	case c.Name == "find":
-		w.found(&c, to)
+		w.found(&c, sink{shown: to.shown, piped: to.piped})
 	case c.Name == "trap" && len(c.Args) > 1 && len(c.Args[0]) > 1:
-		w.handed(c.Args[0], c, known[1], to)
+		w.handed(c.Args[0], c, known[1], sink{shown: to.shown, piped: to.piped})
 		return
+	case c.Name == "set":
+		w.options(c.Args)
+	case (c.Name == "exit" || c.Name == "return") && !failing(c.Args):
+		w.ended = true
 	case has("read unset printf mapfile readarray getopts source .", c.Name):
 		clear(w.vars) // which it sets is not worth the trouble
 		w.touch(&c, how.feeds)
@@ -408,6 +430,49 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.touch(&c, how.feeds)
 	}
 	w.add(c)
+}
+
+// options reads what set says of commands that fail.
+func (w *walker) options(args []string) {
+	for i, a := range args {
+		switch {
+		case a == "pipefail" && i > 0 && strings.HasSuffix(args[i-1], "o"):
+			w.pipes = args[i-1][0] == '-'
+		case len(a) > 1 && a[1] != '-' && strings.Contains(a, "e"):
+			w.fatal = a[0] == '-' || w.fatal && a[0] != '+'
+		}
+	}
+}
+
+// failing reports whether the words behind exit are a status that is not 0.
+func failing(args []string) bool {
+	return len(args) == 1 && strings.Trim(args[0], "0123456789") == "" && strings.Trim(args[0], "0") != ""
+}
+
+// fails reports whether a statement does nothing but fail: exit 1, false.
+func fails(s *syntax.Stmt) bool {
+	for {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if block, is := s.Cmd.(*syntax.Block); is && len(block.Stmts) > 0 {
+			s = block.Stmts[len(block.Stmts)-1]
+			continue
+		}
+		if !ok || b.Op != syntax.AndStmt {
+			break
+		}
+		s = b.Y
+	}
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || s.Negated {
+		return false
+	}
+	switch call.Args[0].Lit() {
+	case "false":
+		return len(call.Args) == 1
+	case "exit", "return":
+		return len(call.Args) == 2 && failing([]string{call.Args[1].Lit()})
+	}
+	return false
 }
 
 // change reads a change of the directory.
@@ -444,7 +509,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 
 // handed reads a line that a command is given. What is no line stays that command.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
-	c.Shown = to.shown
+	c.Shown, c.Counts = to.shown, to.counts
 	file, err := (*syntax.File)(nil), ErrLong
 	if plain && w.deep < maxDeep && w.spend(len(line)/textStep) {
 		file, err = parse(line)

@@ -15,6 +15,7 @@ type wrapper struct {
 	feeds    bool   // the program gets more words than stand in the line
 	remote   bool   // the program runs on another machine
 	line     bool   // the words are joined to a line, which a shell reads
+	hides    bool   // its status is not that of the program
 	asks     string // options with which it runs nothing
 }
 
@@ -46,12 +47,12 @@ var wrappers = lazy.Value(func() map[string]wrapper {
 		"xargs": {valued: `-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines --delimiter --arg-file --max-chars --replace
 			--process-slot-var`, feeds: true},
 		"parallel": {valued: "-j -S -a --jobs --arg-file --colsep --results", feeds: true},
-		"watch":    {valued: "-n -q --interval --equexit", line: true},
+		"watch":    {valued: "-n -q --interval --equexit", line: true, hides: true},
 		"ssh":      {valued: "-p -i -l -o -F -J -L -R -D -W -b -c -e -m -B -E -I -O -Q -S -w", operands: 1, remote: true, line: true, asks: "-N -V -Q -O"},
 		"npx":      fetches,
 		"bunx":     fetches,
 		"pnpx":     fetches,
-		"rtk":      {}, // it shortens the output
+		"rtk":      {hides: true}, // it shortens the output
 	}
 	m["gtimeout"] = m["timeout"]
 	for _, name := range []string{"uv", "poetry", "pipenv", "rye", "hatch", "pdm"} {
@@ -67,6 +68,7 @@ type how struct {
 	feeds  bool
 	remote bool
 	line   bool
+	hides  bool
 }
 
 // unwrap takes off what stands before the program that words run. A wrapper that runs
@@ -83,7 +85,7 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 		if !ok {
 			break
 		}
-		h.feeds, h.remote = h.feeds || wrap.feeds, h.remote || wrap.remote
+		h.feeds, h.remote, h.hides = h.feeds || wrap.feeds, h.remote || wrap.remote, h.hides || wrap.hides
 		words, known = words[n:], known[n:]
 		if wrap.line {
 			h.name, h.line = name, true
