@@ -32,7 +32,7 @@ var layers = []layer{
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
-	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},
+	{name: "core", packages: []string{"pager", "pager/seed", "retrieval", "facts", "outcome", "triage", "assembly", "secret", "summary", "probe", "intent", "handoff"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "engine", packages: []string{"."}},

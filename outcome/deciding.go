@@ -1,0 +1,76 @@
+package outcome
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// deciding returns the line that says most of why a program failed that no rule knows.
+func deciding(lines []line) (line, bool) {
+	best, rank := line{}, 0
+	for _, l := range lines {
+		r := 0
+		for _, h := range heads() {
+			if h.match(l.text) {
+				r = h.rank
+				break
+			}
+		}
+		if r > rank || r == rank && r >= lastWins {
+			best, rank = l, r
+		}
+	}
+	switch {
+	case rank > 0:
+		return best, true
+	case len(lines) > 0:
+		return lines[0], true
+	}
+	return line{}, false
+}
+
+// A head is how the lines begin that report a failure, and how well such a line tells
+// what failed.
+type head struct {
+	*pattern
+	rank int
+}
+
+// lastWins is the rank from which on the last of several lines says most.
+const lastWins = 8
+
+var heads = lazy.Value(func() []head {
+	var list []head
+	for _, h := range []struct {
+		expression string
+		rank       int
+	}{
+		{`(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?::.*)?`, 8},
+		{`(?:panic|fatal|fatal error|error\[E\d+\]): .*|--- FAIL: .*`, 7},
+		{`(?i:error:|\[error\]|error -|err:) .*`, 6},
+		{`(?:ERROR|FAILED|FAILURE|FATAL)\b.*`, 5},
+		{`[\w./-]+: (?:line \d+: )?(?:[^:]+: )?(?i:no such file|command not found|not found|permission denied|illegal option|invalid option|unrecognized option|cannot |unknown ).*`, 6},
+		{`[\w./+-]+\.\w+:\d+(?::\d+)?: .*`, 4},
+		{`.*(?i:command not found|no such file or directory|permission denied|timed out|not found).*`, 3},
+		{`.*(?i:error|failed|cannot|unknown|invalid|denied|unable|not allowed).*`, 2},
+	} {
+		p, err := compile(h.expression)
+		if err != nil {
+			panic(err) // a test compiles them
+		}
+		list = append(list, head{p, h.rank})
+	}
+	return list
+})
+
+// speaksOfError reports whether a result begins as those of tools do that report an error
+// and have no flag for it.
+func speaksOfError(s string) bool {
+	for _, h := range [...]string{"Error:", "error:", "ERROR:", "Error executing ", "Error calling ", "Tool execution failed", "MCP error", "Failed to "} {
+		if strings.HasPrefix(s, h) {
+			return true
+		}
+	}
+	return false
+}

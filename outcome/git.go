@@ -1,0 +1,68 @@
+package outcome
+
+import (
+	"strings"
+)
+
+// state reads what git says of commits, branches and remotes.
+func (j *judge) state() {
+	verbs := make(map[string]bool)
+	for i := range j.line.Commands {
+		if c := &j.line.Commands[i]; c.Name == "git" && !c.Inner {
+			verb, _ := c.Verb()
+			verbs[verb] = true
+		}
+	}
+	if len(verbs) == 0 {
+		return
+	}
+	commits := verbs["commit"] || verbs["cherry-pick"] || verbs["revert"] || verbs["merge"]
+	for _, l := range j.out.lines {
+		if c, ok := commitOf(l.text); ok && commits {
+			j.commit, j.branch = c, c.Branch
+		}
+		if verbs["push"] && pushed().match(l.text) {
+			j.pushed = true
+		}
+		if b, ok := branchOf(l.text); ok {
+			j.branch = b
+		}
+	}
+	if verbs["branch"] && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && len(j.line.Commands[0].Args) == 2 && j.line.Commands[0].Args[1] == "--show-current" {
+		j.branch = j.out.lines[0].text
+	}
+}
+
+// commitOf reads the line with which git reports a commit: [main 1a2b3c4] Subject.
+func commitOf(s string) (*Commit, bool) {
+	if s[0] != '[' {
+		return nil, false
+	}
+	head, subject, ok := strings.Cut(s[1:], "] ")
+	if !ok {
+		return nil, false
+	}
+	i := strings.LastIndexByte(head, ' ')
+	if i <= 0 || !isHash(head[i+1:]) {
+		return nil, false
+	}
+	return &Commit{Branch: strings.TrimSuffix(head[:i], " (root-commit)"), Hash: head[i+1:], Subject: subject}, true
+}
+
+// isHash reports whether a word may be the name of a commit.
+func isHash(w string) bool {
+	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
+}
+
+// branchOf returns the branch that a line of git says is checked out.
+func branchOf(s string) (string, bool) {
+	for _, head := range [...]string{"Switched to branch '", "Switched to a new branch '", "Switched to and reset branch '", "Already on '"} {
+		if rest, ok := strings.CutPrefix(s, head); ok {
+			if b, ok := strings.CutSuffix(rest, "'"); ok {
+				return b, true
+			}
+		}
+	}
+	rest, ok := strings.CutPrefix(s, "On branch ")
+	return rest, ok && !strings.Contains(rest, " ")
+}

@@ -1,0 +1,472 @@
+package outcome
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
+)
+
+// A run is what the output says of a program.
+type run struct {
+	rule   int
+	named  bool // a command of the line names it
+	passes []line
+	fails  []line
+	notes  []line
+	items  [][]line // as the items of the rule
+}
+
+// failed reports whether the program says that it failed, and passed the opposite.
+func (r *run) failed() bool { return len(r.fails) > 0 }
+func (r *run) passed() bool { return len(r.fails) == 0 && len(r.passes) > 0 }
+
+// weak reports whether a program that the line names reports what failed, and does not
+// say how it ended.
+func (r *run) weak() bool {
+	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
+}
+
+// minor are programs that do what is of no account beside another one, and print nothing
+// when all is well.
+const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown git-add clear"
+
+// answers are programs whose status 1 is an answer and no failure.
+const answers = "grep egrep fgrep rg ripgrep ag ack zgrep diff cmp test [ [[ which command type pgrep pkill expr let find jq colordiff false fd locate"
+
+// command judges the output of a command line.
+func (j *judge) command() {
+	acts, last := j.acts()
+	rules := j.rules(acts)
+	runs := j.scan(rules, acts)
+	j.state()
+
+	status, counted := j.out.status, j.out.known
+	if n, ok, of := j.echoed(); ok {
+		if n != 0 && of != nil && (n != 1 || !of.Looks()) {
+			j.out.failed = true
+		}
+		if n == 0 && of != nil {
+			of.Counts, counted = true, true
+		}
+		if n == 1 && of != nil && of.Looks() {
+			return
+		}
+	}
+	for _, r := range runs {
+		if r.failed() && !j.out.running {
+			j.fail(runs, acts)
+			return
+		}
+	}
+	if j.out.failed {
+		if last != nil && status == 1 && isAnswer(last) && !slices.ContainsFunc(runs, func(r *run) bool { return r.weak() }) {
+			j.pass(runs) // the text of what passed, without a verdict
+			return
+		}
+		j.fail(runs, acts)
+		return
+	}
+	zero := counted && status == 0 && !j.out.running
+	for _, r := range runs {
+		if r.weak() && !j.vouched(r.rule, acts, zero) {
+			j.fail(runs, acts)
+			return
+		}
+	}
+	if len(acts) == 0 || j.out.running {
+		return
+	}
+	if j.proven(acts, runs, zero) {
+		j.verdict = Passed
+	}
+	j.pass(runs)
+}
+
+// An act is a command that does something.
+type act struct {
+	*shell.Command
+	rule  int // or -1
+	minor bool
+}
+
+// acts returns the commands of the line that do something, and the last of all.
+func (j *judge) acts() (acts []act, last *shell.Command) {
+	for i := range j.line.Commands {
+		c := &j.line.Commands[i]
+		if c.Inner {
+			continue
+		}
+		if c.Name != "" {
+			last = c
+		}
+		if c.Silent() || c.Looks() || (c.Name == "echo" || c.Name == "printf" || c.Name == "cat") && !c.Unknown {
+			continue
+		}
+		acts = append(acts, act{Command: c, rule: j.table.find(c), minor: word(minor, c.Name)})
+	}
+	return acts, last
+}
+
+// rules returns the rules whose lines decide: those of the programs that run, or all of
+// them if one may run others.
+func (j *judge) rules(acts []act) []int {
+	var rules []int
+	all := j.out.failed && len(acts) > 0
+	for _, a := range acts {
+		if a.rule >= 0 {
+			rules = append(rules, a.rule)
+		}
+		if a.rule < 0 && !a.minor || a.rule >= 0 && j.table.rules[a.rule].Runs {
+			all = true
+		}
+	}
+	if all {
+		rules = append(rules, j.every()...)
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}
+
+// every returns the rules of all programs but git and gh, which runners seldom run.
+func (j *judge) every() []int {
+	var rules []int
+	for i := range j.table.rules {
+		if name := j.table.rules[i].words[0]; name != "git" && name != "gh" {
+			rules = append(rules, i)
+		}
+	}
+	return rules
+}
+
+// scan looks for the lines that say how programs ended.
+func (j *judge) scan(rules []int, acts []act) []*run {
+	runs := make([]*run, len(rules))
+	for i, r := range rules {
+		named := slices.ContainsFunc(acts, func(a act) bool { return a.rule == r })
+		runs[i] = &run{rule: r, named: named, items: make([][]line, len(j.table.rules[r].items))}
+	}
+	for _, l := range j.out.lines {
+		inner := unprefixed(l.text)
+		for _, r := range runs {
+			if !r.take(&j.table.rules[r.rule], l, l.text) && inner != "" {
+				r.take(&j.table.rules[r.rule], line{l.number, inner}, inner)
+			}
+		}
+	}
+	return runs
+}
+
+// unprefixed returns a line without the name of the task that a runner puts before it, as
+// in "[lint:go] 0 issues.", or an empty string.
+func unprefixed(s string) string {
+	if s[0] != '[' {
+		return ""
+	}
+	name, rest, ok := strings.Cut(s[1:], "] ")
+	if !ok || strings.ContainsAny(name, " \t") {
+		return ""
+	}
+	return rest
+}
+
+// take notes a line that says something of how a program ended, and reports whether it
+// does.
+func (r *run) take(rule *rule, l line, s string) bool {
+	found := false
+	switch {
+	case rule.fail.match(s):
+		r.fails, found = append(r.fails, l), true
+	case rule.pass.match(s):
+		r.passes, found = append(r.passes, l), true
+	}
+	for i, p := range rule.items {
+		if p.match(s) {
+			r.items[i] = append(r.items[i], l)
+			return true
+		}
+	}
+	if !found && rule.note.match(s) {
+		r.notes, found = append(r.notes, l), true
+	}
+	return found
+}
+
+// vouched reports whether the status of the line says that each command of a rule
+// succeeded.
+func (j *judge) vouched(rule int, acts []act, zero bool) bool {
+	if !zero {
+		return false
+	}
+	named := false
+	for _, a := range acts {
+		if a.rule == rule {
+			named = true
+			if !a.Counts {
+				return false
+			}
+		}
+	}
+	if named {
+		return true
+	}
+	return !slices.ContainsFunc(acts, func(a act) bool { return !a.Counts && !a.minor })
+}
+
+// proven reports whether all that the line does is known to have gone well.
+func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
+	whole := j.whole()
+	passed := func(rule int) bool {
+		return whole && slices.ContainsFunc(runs, func(r *run) bool { return r.rule == rule && r.passed() })
+	}
+	some := whole && slices.ContainsFunc(runs, func(r *run) bool { return r.passed() })
+	empty := j.empty()
+	known := 0
+	for _, a := range acts {
+		switch {
+		case zero && a.Counts, passed(a.rule):
+		case a.rule < 0 && !a.minor && some, a.rule >= 0 && j.table.rules[a.rule].Runs && some:
+		case empty && (a.minor || a.rule >= 0 && j.table.rules[a.rule].Quiet):
+		case a.minor:
+			continue
+		default:
+			return false
+		}
+		known++
+	}
+	return known > 0
+}
+
+// empty reports whether the line printed nothing, though nothing kept it from that.
+func (j *judge) empty() bool {
+	if len(j.out.lines) > 0 || j.out.failed || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
+		return false
+	}
+	for _, c := range j.line.Commands {
+		if c.Piped && !word("head tail cat tee", c.Name) || !c.Shown && !c.Inner && !j.read() {
+			return false
+		}
+	}
+	return true
+}
+
+// read reports whether what goes into a pipe comes out of one.
+func (j *judge) read() bool {
+	return slices.ContainsFunc(j.line.Commands, func(d shell.Command) bool { return d.Piped && d.Shown })
+}
+
+// whole reports whether the end of what runs is in the output: head did not cut it off,
+// and no filter took lines out of it.
+func (j *judge) whole() bool {
+	if j.out.cut {
+		return false
+	}
+	for _, c := range j.line.Commands {
+		if !c.Piped {
+			continue
+		}
+		switch c.Name {
+		case "head", "ghead":
+			if j.out.number >= headed(c.Args) {
+				return false
+			}
+		case "grep", "egrep", "rg":
+			if !slices.ContainsFunc(c.Args, func(a string) bool {
+				low := strings.ToLower(a)
+				return strings.Contains(low, "fail") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "v")
+			}) {
+				return false
+			}
+		case "sed", "awk", "cut", "jq", "wc", "sort", "uniq", "xargs":
+			return false
+		}
+	}
+	return true
+}
+
+// headed returns how many lines head shows.
+func headed(args []string) int {
+	for _, a := range args {
+		a = strings.TrimPrefix(strings.TrimPrefix(a, "-"), "n")
+		a = strings.TrimPrefix(a, "-lines=")
+		if d := text.Digits(a); d > 0 && d < 9 {
+			n := 0
+			for _, c := range a[:d] {
+				n = n*10 + int(c-'0')
+			}
+			return n
+		}
+	}
+	return 10
+}
+
+// isAnswer reports whether the status 1 of a command is an answer.
+func isAnswer(c *shell.Command) bool {
+	if c.Name == "git" {
+		verb, _ := c.Verb()
+		return word("diff grep merge-base check-ignore config show-ref rev-parse ls-files", verb)
+	}
+	return word(answers, c.Name)
+}
+
+// echoed returns the status that the line itself prints at its end (echo "exit: $?"), and
+// the command that had it.
+func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
+	cs := j.line.Commands
+	for i := len(cs) - 1; i > 0; i-- {
+		c := &cs[i]
+		if c.Name != "echo" || c.Inner || !c.Shown {
+			if !c.Silent() {
+				return 0, false, nil
+			}
+			continue
+		}
+		said := strings.Join(c.Args, " ")
+		before, _, found := strings.Cut(said, "$?")
+		first := false
+		if !found {
+			for _, name := range [...]string{"${PIPESTATUS[0]}", "${pipestatus[1]}", "$pipestatus[1]"} {
+				if before, _, found = strings.Cut(said, name); found {
+					first = true
+					break
+				}
+			}
+		}
+		if !found {
+			continue
+		}
+		before = strings.Join(strings.Fields(strings.Trim(before, `"'`)), " ")
+		for _, l := range slices.Backward(j.out.lines) {
+			rest, is := strings.CutPrefix(l.text, before)
+			if n, isNumber := number(strings.TrimSpace(rest), ""); is && isNumber {
+				at := i - 1
+				for first && at > 0 && cs[at].Piped {
+					at--
+				}
+				return n, true, &cs[at]
+			}
+		}
+		return 0, false, nil
+	}
+	return 0, false, nil
+}
+
+// pass says what programs say that passed.
+func (j *judge) pass(runs []*run) {
+	for _, r := range runs {
+		if r.passed() || len(r.notes) > 0 {
+			j.brief(r)
+		}
+	}
+	j.order()
+}
+
+// brief says what one program says of a run that passed.
+func (j *judge) brief(r *run) {
+	passes := slices.DeleteFunc(slices.Clone(r.passes), func(l line) bool { return l.text == "PASS" && len(r.passes) > 1 })
+	if len(passes) > 0 {
+		j.say(passes[0])
+		if p := &j.pieces[len(j.pieces)-1]; len(passes) > 1 && p.line == passes[0].number {
+			p.more = len(passes) - 1
+		}
+	}
+	for _, l := range r.notes[:min(len(r.notes), maxNotes)] {
+		j.say(l)
+	}
+}
+
+// maxNotes is how many lines that count are said of a program, and maxItems how many at
+// least that report one thing that failed, if there is room.
+const (
+	maxNotes = 3
+	maxItems = 2
+)
+
+// fail says why the line failed: what the programs report that say so, or else those that
+// report what failed, or else the line that says most.
+func (j *judge) fail(runs []*run, acts []act) {
+	j.verdict = Failed
+	if slices.ContainsFunc(runs, func(r *run) bool { return r.named && j.table.rules[r.rule].words[0] == "git" && !r.passed() }) {
+		rules := j.every() // the hooks of git run other programs
+		for _, r := range runs {
+			rules = append(rules, r.rule)
+		}
+		slices.Sort(rules)
+		runs = j.scan(slices.Compact(rules), acts)
+	}
+	slices.SortStableFunc(runs, func(a, b *run) int { return j.outer(a) - j.outer(b) })
+	strong := slices.ContainsFunc(runs, func(r *run) bool { return r.failed() })
+	var wrapped []line // what is not the word of the program that failed
+	for _, r := range runs {
+		if j.outer(r) == 1 {
+			wrapped = append(wrapped, r.fails...)
+		}
+	}
+	for _, r := range runs {
+		if r.failed() || r.weak() && !strong {
+			j.blame(r, wrapped)
+		}
+	}
+	if len(j.pieces) == 0 {
+		if l, ok := deciding(j.out.lines); ok {
+			j.say(l)
+		}
+	}
+	for _, r := range runs {
+		if r.passed() {
+			j.brief(r)
+		}
+	}
+}
+
+// outer returns 1 for a program that runs others, whose own words say less, and else 0.
+func (j *judge) outer(r *run) int {
+	if j.table.rules[r.rule].Runs || j.table.rules[r.rule].words[0] == "git" {
+		return 1
+	}
+	return 0
+}
+
+// blame says what one program reports that failed: the first thing of each kind, how many
+// there are, and what else there is.
+func (j *judge) blame(r *run, wrapped []line) {
+	var items []line
+	for _, kind := range r.items {
+		if j.outer(r) == 0 {
+			kind = slices.DeleteFunc(slices.Clone(kind), func(l line) bool { return slices.Contains(wrapped, l) })
+		}
+		if len(kind) > 1 && within(kind[0].text, kind[1].text) {
+			kind = kind[1:]
+		}
+		if len(kind) > 0 {
+			j.say(kind[0])
+		}
+		items = append(items, kind...)
+	}
+	for _, l := range r.fails {
+		bare := l.text == "FAIL"
+		if bare && (len(r.fails) > 1 || len(items) > 0) || slices.ContainsFunc(r.items, func(kind []line) bool { return slices.Contains(kind, l) }) {
+			continue
+		}
+		j.say(l)
+		break
+	}
+	for _, l := range r.notes[:min(len(r.notes), maxNotes)] {
+		j.say(l)
+	}
+	for _, l := range items[:min(len(items), maxItems)] {
+		j.say(l)
+	}
+}
+
+// within reports whether a line names a test, and another one a test within it.
+func within(outer, inner string) bool {
+	name, _, _ := strings.Cut(outer, " (")
+	return strings.HasPrefix(inner, name+"/")
+}
+
+// order puts the pieces of what passed into the order of the output.
+func (j *judge) order() {
+	slices.SortStableFunc(j.pieces, func(a, b piece) int { return a.line - b.line })
+}

@@ -1,0 +1,217 @@
+package outcome
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// bash returns a call of the shell of Claude Code.
+func bash(line string) transcript.ToolCall { return call("Bash", map[string]any{"command": line}) }
+
+func call(name string, input map[string]any) transcript.ToolCall {
+	data, err := json.Marshal(input)
+	if err != nil {
+		panic(err)
+	}
+	return transcript.ToolCall{ID: "c", Name: name, Input: data}
+}
+
+func result(text string, failed bool) transcript.ToolResult {
+	return transcript.ToolResult{CallID: "c", Error: failed, Content: []transcript.Part{transcript.Text(text)}}
+}
+
+// Lines of a shell, where the client flags a status that is not 0.
+func TestShell(t *testing.T) {
+	const ok, no = false, true
+	for _, tt := range []struct {
+		name    string
+		line    string
+		failed  bool
+		printed string
+		verdict Verdict
+		text    string
+	}{
+		{"a test that passes", "go test ./lamp", ok, "ok  \tlamp/lens\t0.012s", Passed, "ok lamp/lens 0.012s"},
+		{"many that pass", "go test ./...", ok, "ok  \tlamp/a\t0.1s\n?   \tlamp/b\t[no test files]\nok  \tlamp/c\t(cached)", Passed, "ok lamp/a 0.1s (+1 more)"},
+		{
+			"a test that fails", "go test ./...", no, "Exit code 1\n--- FAIL: TestDim (0.00s)\n    lens_test.go:12: got 3, want 4\nFAIL\nFAIL\tlamp/lens\t0.012s\nFAIL", Failed,
+			"--- FAIL: TestDim (0.00s); lens_test.go:12: got 3, want 4; FAIL lamp/lens 0.012s",
+		},
+		{"a test that fails in a pipe", "go test ./... 2>&1 | tail -3", ok, "FAIL\nFAIL\tlamp/lens\t0.012s\nFAIL", Failed, "FAIL lamp/lens 0.012s"},
+		{"a pipe proves nothing", "go test ./... 2>&1 | tail -1", ok, "coverage: 81% of statements", Unknown, ""},
+		{"a word in a log is no failure", "go test -v ./...", ok, "    lens_test.go:9: the call failed as expected\n--- PASS: TestFailed (0.00s)\nPASS\nok  \tlamp/lens\t0.012s", Passed, "ok lamp/lens 0.012s"},
+		{"head cuts off what decides", "go test ./... | head -2", ok, "ok  \tlamp/a\t0.1s\nok  \tlamp/b\t0.1s", Unknown, "ok lamp/a 0.1s (+1 more)"},
+		{"head that shows all cuts nothing off", "go test ./... | head -20", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"a filter takes failures out", "go test ./... | grep ok", ok, "ok  \tlamp/a\t0.1s", Unknown, "ok lamp/a 0.1s"},
+		{"a filter that leaves them", "go test ./... | grep -E '^(ok|FAIL)'", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"the test within a test is said", "go test ./...", no, "Exit code 1\n--- FAIL: TestDim (0.00s)\n    --- FAIL: TestDim/low (0.00s)\nFAIL", Failed, "--- FAIL: TestDim/low (0.00s)"},
+		{"a panic", "go test ./...", no, "Exit code 1\npanic: lamp is off\n\ngoroutine 7 [running]:\nFAIL\tlamp/lens\t0.012s\nFAIL", Failed, "panic: lamp is off; FAIL lamp/lens 0.012s"},
+
+		{"a build without a word", "go build ./...", ok, "", Passed, ""},
+		{"a build without a word in a pipe", "go build ./... 2>&1 | head -20", ok, "", Passed, ""},
+		{"silence proves nothing where errors are thrown away", "go build ./... 2>/dev/null | head", ok, "", Unknown, ""},
+		{"silence of a filter proves nothing", "go build ./... 2>&1 | grep undefined", ok, "", Unknown, ""},
+		{"a build that fails", "go build ./...", no, "Exit code 1\n# lamp\n./lamp.go:3:7: undefined: lens", Failed, "./lamp.go:3:7: undefined: lens"},
+		{"a build that fails in a pipe", "go build ./... 2>&1 | head", ok, "# lamp\n./lamp.go:3:7: undefined: lens", Failed, "./lamp.go:3:7: undefined: lens"},
+		{"a program that fails", "go run .", no, "Exit code 1\npanic: off\nexit status 2", Failed, "panic: off; exit status 2"},
+
+		{"tests of bun", "bun test", ok, "bun test v1.3.5\n\n 12 pass\n 0 fail\n 30 expect() calls\nRan 12 tests across 2 files. [12.00ms]", Passed, "12 pass; 0 fail; Ran 12 tests across 2 files. [12.00ms]"},
+		{"logs of errors in tests that pass", "bun test 2>&1 | tail", ok, "error: lamp is off\n 12 pass\n 0 fail", Passed, "12 pass; 0 fail"},
+		{"tests of bun that fail in a pipe", "bun run test | tail -5", ok, "(fail) lamp > dims [1ms]\n 11 pass\n 1 fail\nerror: script \"test\" exited with code 1", Failed, "(fail) lamp > dims [1ms]; 1 fail; 11 pass; error: script \"test\" exited with code 1"},
+		{"a script without a word of its own", "bun run typecheck", ok, "$ tsc --noEmit", Passed, ""},
+
+		{"a commit", "git add -A && git commit -m 'Dim it'", ok, "[main 1a2b3c4] Dim it\n 1 file changed, 2 insertions(+)", Passed, "[main 1a2b3c4] Dim it; 1 file changed, 2 insertions(+)"},
+		{"a commit that has nothing", "git commit -m x", no, "Exit code 1\nOn branch main\nnothing to commit, working tree clean", Failed, "nothing to commit, working tree clean"},
+		{"a status after a commit", "git commit -m x; git status", ok, "[main 1a2b3c4] x\nOn branch main\nnothing to commit, working tree clean", Passed, "[main 1a2b3c4] x"},
+		{"a clean status is no failure", "git status", ok, "On branch main\nnothing to commit, working tree clean", Unknown, ""},
+		{"a hook that stops a commit", "git commit -m x", no, "Exit code 1\n 11 pass\n 1 fail\nhusky - pre-commit hook exited with code 1 (error)", Failed, "1 fail; 11 pass; husky - pre-commit hook exited with code 1 (error)"},
+		{"a push", "git push 2>&1 | tail -2", ok, "To example.com:lamp.git\n   1a2b3c4..5d6e7f8  main -> main", Passed, "1a2b3c4..5d6e7f8 main -> main"},
+		{"a push that is turned down", "git push", no, "Exit code 1\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'example.com'", Failed, "! [rejected] main -> main (fetch first); error: failed to push some refs to 'example.com'"},
+		{"a push of what is there", "git push", ok, "Everything up-to-date", Passed, "Everything up-to-date"},
+		{"a conflict", "git merge lens | cat", ok, "Auto-merging a.go\nCONFLICT (content): Merge conflict in a.go\nAutomatic merge failed; fix conflicts and then commit the result.", Failed, "CONFLICT (content): Merge conflict in a.go; Automatic merge failed; fix conflicts and then commit the result."},
+		{"another branch", "git checkout -b lens", ok, "Switched to a new branch 'lens'", Passed, "Switched to a new branch 'lens'"},
+		{"a log shows", "git log --oneline", ok, "1a2b3c4 fix: the build failed", Unknown, ""},
+		{"a log of nothing", "git log lens", no, "Exit code 128\nfatal: bad revision 'lens'", Failed, "fatal: bad revision 'lens'"},
+
+		{"a file that shows a failure", "cat test.log", ok, "--- FAIL: TestDim (0.00s)\nFAIL", Unknown, ""},
+		{"a file that is not there", "cat x", no, "Exit code 1\ncat: x: No such file or directory", Failed, "cat: x: No such file or directory"},
+		{"a search that finds nothing", "grep -r lens .", no, "Exit code 1", Unknown, ""},
+		{"a search that fails", "grep -r lens x", no, "Exit code 2\ngrep: x: No such file or directory", Failed, "grep: x: No such file or directory"},
+		{"a test before a search", "go test ./lamp && grep lens a.go", no, "Exit code 1\nok  \tlamp/lens\t0.012s", Unknown, "ok lamp/lens 0.012s"},
+		{"a script with an error flag does not pass", "make all", no, "Exit code 2\nok  \tlamp/a\t0.1s\nmake: *** [all] Error 1", Failed, "make: *** [all] Error 1; ok lamp/a 0.1s"},
+		{"a folder", "mkdir -p a/b", ok, "", Passed, ""},
+		{"the second of two commands alone is known", "./a; ./b", ok, "done", Unknown, ""},
+		{"both commands are known", "./a && ./b", ok, "done", Passed, ""},
+		{"what is of no account beside a test", "rm -rf out; go test ./...", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"a status that the line prints", "./lamp --off 2>&1; echo \"exit: $?\"", ok, "Error: no such flag\nexit: 2", Failed, "Error: no such flag"},
+		{"a status 0 that the line prints", "./lamp --off; echo \"exit=$?\"", ok, "exit=0", Passed, ""},
+		{"a status of the first of a pipe", "./lamp 2>&1 | tail -3; echo ${PIPESTATUS[0]}", ok, "lamp is off\n1", Failed, "lamp is off"},
+		{"a line of a traceback", "python3 lamp.py", no, "Exit code 1\nTraceback (most recent call last):\n  File \"lamp.py\", line 1\nValueError: off", Failed, "ValueError: off"},
+		{"what runs in the background", "bun dev", ok, "Command running in background with ID: b1", Unknown, ""},
+		{"a call that the user turned down", "rm -rf /", no, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, …). To tell you how to proceed, the user said:\nnot that one", Failed, "not that one"},
+		{"no Bash", "if then", no, "Exit code 2\nbash: syntax error near unexpected token `then'", Failed, "bash: syntax error near unexpected token `then'"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Builtin().Of(bash(tt.line), result(tt.printed, tt.failed))
+			if o.Verdict != tt.verdict || o.Text != tt.text {
+				t.Errorf("%q printed %q:\n got %q, %q\nwant %q, %q", tt.line, tt.printed, o.Verdict, o.Text, tt.verdict, tt.text)
+			}
+		})
+	}
+}
+
+// What clients put around an output is read and not said.
+func TestClients(t *testing.T) {
+	run := func(name string) transcript.ToolCall { return call(name, map[string]any{"cmd": "./lamp"}) }
+	for _, tt := range []struct {
+		name    string
+		call    transcript.ToolCall
+		failed  bool
+		printed string
+		verdict Verdict
+		text    string
+	}{
+		{"Codex, with a chunk", run("exec_command"), false, "Chunk ID: 1a2b\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 4\nOutput:\nError: off", Failed, "Error: off"},
+		{"Codex, a status of 0", run("exec_command"), false, "Chunk ID: 1a2b\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\non", Passed, ""},
+		{"Codex, what runs on", run("exec_command"), false, "Chunk ID: 1a2b\nWall time: 10 seconds\nProcess running with session ID 7\nOutput:\non", Unknown, ""},
+		{"JSON around an output", run("shell"), false, `{"output":"Error: off\n","metadata":{"exit_code":1,"duration_seconds":0.1}}`, Failed, "Error: off"},
+		{"JSON with a status of 0", run("shell"), false, `{"output":"on\n","metadata":{"exit_code":0}}`, Passed, ""},
+		{"Gemini", run("run_shell_command"), false, "Output: off\nExit Code: 1\nSignal: (none)", Failed, "Output: off"},
+		{"OpenHands", run("execute_bash"), false, "on\n[The command completed with exit code 0.]", Passed, ""},
+		{"a client that says no status", run("shell"), false, "on", Unknown, ""},
+		{"a task in the background", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>completed</status>\n\n<exit_code>1</exit_code>\n\n<stdout>\n11 pass\n1 fail\n</stdout>", Failed, "1 fail; 11 pass"},
+		{"one that runs", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>running</status>\n\n<stdout>\n1 fail\n</stdout>", Unknown, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Builtin().Of(tt.call, result(tt.printed, tt.failed))
+			if o.Verdict != tt.verdict || o.Text != tt.text {
+				t.Errorf("%q:\n got %q, %q\nwant %q, %q", tt.printed, o.Verdict, o.Text, tt.verdict, tt.text)
+			}
+		})
+	}
+}
+
+// Tools that run no command.
+func TestTools(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		tool    string
+		failed  bool
+		printed string
+		verdict Verdict
+		text    string
+	}{
+		{"an edit", "Edit", false, "The file /w/lamp.go has been updated successfully.", Passed, ""},
+		{"an edit that finds nothing", "Edit", true, "<tool_use_error>String to replace not found in file.\nString: lamp</tool_use_error>", Failed, "String to replace not found in file."},
+		{"an edit of a client without flags", "str_replace_editor", false, "Error: no match found", Failed, "Error: no match found"},
+		{"a patch", "apply_patch", false, "Success. Updated the following files:\nM lamp.go", Passed, ""},
+		{"an edit of which nothing is known", "edit_file", false, "lamp.go", Unknown, ""},
+		{"a file that is read", "Read", false, "     1→Error: off", Unknown, ""},
+		{"a file that begins with an error", "read_file", false, "Error: off", Unknown, ""},
+		{"a file that is not there", "Read", true, "<tool_use_error>File does not exist.</tool_use_error>", Failed, "File does not exist."},
+		{"an answer", "AskUserQuestion", false, `User has answered your questions: "Which lamp?"="The left one". You can now continue with the user's answers in mind.`, Passed, `"Which lamp?"="The left one"`},
+		{"a plan that is turned down", "ExitPlanMode", true, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. x). To tell you how to proceed, the user said:\nuse two lamps", Failed, "use two lamps"},
+		{"a plan that is taken", "ExitPlanMode", false, "User has approved your plan. You can now start coding.", Passed, ""},
+		{"a list", "TodoWrite", false, "Todos have been modified successfully. Ensure that you continue", Passed, ""},
+		{"a task", "TaskCreate", false, "Task #3 created successfully: Dim it", Passed, "Task #3"},
+		{"a task that is not there", "TaskUpdate", true, "Task not found", Failed, "Task not found"},
+		{"a report of a sub-agent", "Task", false, "I could not do it: 3 tests failed.", Unknown, ""},
+		{"a sub-agent that runs on", "Task", false, "Async agent launched successfully.\nagentId: a1b2 (internal)\nThe agent is working.", Unknown, "agentId: a1b2"},
+		{"an error of a service", "book_table", false, `Error: no table is free`, Failed, "Error: no table is free"},
+		{"an error in JSON", "book_table", false, `{"error":"no table is free"}`, Failed, "no table is free"},
+		{"an answer of a service", "book_table", false, `{"table":7}`, Unknown, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Builtin().Of(call(tt.tool, nil), result(tt.printed, tt.failed))
+			if o.Verdict != tt.verdict || o.Text != tt.text {
+				t.Errorf("%s: %q:\n got %q, %q\nwant %q, %q", tt.tool, tt.printed, o.Verdict, o.Text, tt.verdict, tt.text)
+			}
+		})
+	}
+}
+
+func TestGitState(t *testing.T) {
+	for _, tt := range []struct {
+		line, printed string
+		want          Outcome
+	}{
+		{
+			"git commit -m x && git push", "[lens 1a2b3c4] Dim it (again)\n 1 file changed\nTo example.com:lamp.git\n * [new branch]      lens -> lens",
+			Outcome{
+				Verdict: Passed, Text: "[lens 1a2b3c4] Dim it (again); 1 file changed; * [new branch] lens -> lens", Lines: []int{0, 1, 3},
+				Commit: &Commit{"lens", "1a2b3c4", "Dim it (again)"}, Pushed: true, Branch: "lens",
+			},
+		},
+		{
+			"git commit -m x", "[main (root-commit) 1a2b3c4] Begin", Outcome{
+				Verdict: Passed, Text: "[main (root-commit) 1a2b3c4] Begin", Lines: []int{0},
+				Commit: &Commit{"main", "1a2b3c4", "Begin"}, Branch: "main",
+			},
+		},
+		{"git fetch", "From example.com:lamp\n   1a2b3c4..5d6e7f8  main -> origin/main", Outcome{Verdict: Passed, Text: "1a2b3c4..5d6e7f8 main -> origin/main", Lines: []int{1}}},
+		{"git status", "On branch lens\nYour branch is up to date with 'origin/lens'.", Outcome{Branch: "lens"}},
+		{"git branch --show-current", "lens", Outcome{Branch: "lens"}},
+		{"git switch lens", "Switched to branch 'lens'", Outcome{Verdict: Passed, Text: "Switched to branch 'lens'", Lines: []int{0}, Branch: "lens"}},
+		{"cat notes", "[main 1a2b3c4] Not a commit", Outcome{}},
+	} {
+		got := Builtin().Of(bash(tt.line), result(tt.printed, false))
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q printed %q (-want +got):\n%s", tt.line, tt.printed, diff)
+		}
+	}
+}
+
+func ExampleTable_With() {
+	table, err := Builtin().With([]Program{{Name: "lamp check", Pass: `all \d+ lamps burn`, Fail: `\d+ lamps? (?:is|are) dark`}}, nil)
+	if err != nil {
+		panic(err)
+	}
+	o := table.Of(bash("lamp check | tail -1"), result("2 lamps are dark", false))
+	fmt.Println(o.Verdict, "—", o.Text)
+	// Output: failed — 2 lamps are dark
+}

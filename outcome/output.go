@@ -1,0 +1,334 @@
+package outcome
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An output is what a program printed, out of what a client puts around it, and how the
+// client says that it ended.
+type output struct {
+	lines    []line // those with a text, without indentation and colors
+	number   int    // how many lines there are, empty ones too
+	status   int    // that the call ended with
+	known    bool   // whether status is known
+	failed   bool   // the client says that the call failed
+	refused  bool   // the call was not carried out
+	running  bool   // the program has not ended
+	cut      bool   // the client left out a part of the output
+	numbered bool   // lines have the numbers of the result's text
+}
+
+// A line is one of an output.
+type line struct {
+	number int    // in the result's text
+	text   string // in one line of white space
+}
+
+// maxLook is how much is read of the beginning of a result and of its end, and maxLine
+// how much of a line, in bytes.
+const (
+	maxLook = 64 << 10
+	maxLine = 1 << 10
+)
+
+// open takes an output out of a result.
+func open(c transcript.ToolCall, r transcript.ToolResult) output {
+	o := output{failed: r.Error, numbered: true}
+	whole := r.Text()
+	if rest, ok := o.json(whole); ok {
+		whole, o.numbered = rest, false
+	}
+	if !o.known && !r.Error && flags(c.Name) {
+		o.known = true // such a client sets the flag wherever the status is not 0
+	}
+	if len(whole) <= 2*maxLook {
+		o.add(whole, 0)
+	} else {
+		end := strings.LastIndexByte(whole[:maxLook], '\n') + 1
+		from := len(whole) - maxLook
+		if i := strings.IndexByte(whole[from:], '\n'); i >= 0 {
+			from += i + 1
+		}
+		o.add(whole[:end], 0)
+		o.add(whole[from:], strings.Count(whole[:from], "\n"))
+	}
+	o.unwrap()
+	if o.status != 0 {
+		o.failed = true
+	}
+	return o
+}
+
+// flags reports whether a tool is one of a client that flags every call that fails:
+// those of Claude Code.
+func flags(name string) bool {
+	return word("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
+}
+
+// json takes an output out of the JSON that some clients put around it:
+// {"output":"…","metadata":{"exit_code":1}}.
+func (o *output) json(whole string) (string, bool) {
+	if !strings.HasPrefix(whole, "{") || !strings.Contains(whole[:min(len(whole), 20)], `"output"`) || !gjson.Valid(whole) {
+		return "", false
+	}
+	v := gjson.Parse(whole)
+	out := v.Get("output")
+	if out.Type != gjson.String {
+		return "", false
+	}
+	for _, path := range [...]string{"metadata.exit_code", "metadata.exitCode", "exit_code", "exitCode"} {
+		if code := v.Get(path); code.Type == gjson.Number {
+			o.ended(int(code.Int()))
+			break
+		}
+	}
+	return out.Str, true
+}
+
+// ended notes the status that a call ended with.
+func (o *output) ended(status int) { o.status, o.known = status, true }
+
+// add reads lines, the first with a number.
+func (o *output) add(whole string, number int) {
+	for l := range strings.Lines(whole) {
+		if t := plain(l); t != "" {
+			o.lines = append(o.lines, line{number, t})
+		}
+		number++
+	}
+	o.number = number
+}
+
+// plain returns a line without its colors and what a carriage return overwrote, in one
+// line of white space.
+func plain(s string) string {
+	s = strings.TrimRight(s, "\r\n")
+	if i := strings.LastIndexByte(s, '\r'); i >= 0 {
+		s = s[i+1:]
+	}
+	if len(s) > maxLine {
+		s = text.Head(s, maxLine)
+	}
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = uncolored(s)
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if strings.HasPrefix(s, "==") && strings.HasSuffix(s, "==") {
+		s = strings.Trim(s, "= ")
+	}
+	return strings.Trim(s, "━─═ ")
+}
+
+// uncolored takes out the sequences that begin with an escape.
+func uncolored(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != 0x1b {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+1 < len(s) && s[i+1] == '[' {
+			for i += 2; i < len(s) && (s[i] < '@' || s[i] > '~'); i++ {
+			}
+		} else {
+			i++
+		}
+	}
+	return b.String()
+}
+
+// unwrap takes off the lines that clients put around an output, and notes what they say.
+func (o *output) unwrap() {
+	if i := slices.IndexFunc(o.lines, func(l line) bool { return strings.HasPrefix(l.text, "<system-reminder>") }); i >= 0 && o.wraps(i) {
+		o.lines = o.lines[:i]
+	}
+	if len(o.lines) == 0 {
+		return
+	}
+	first := o.lines[0].text
+	switch {
+	case strings.HasPrefix(first, "<tool_use_error>"):
+		o.refused = true
+		for i := range o.lines {
+			o.lines[i].text = strings.TrimSuffix(strings.TrimPrefix(o.lines[i].text, "<tool_use_error>"), "</tool_use_error>")
+		}
+	case o.failed && strings.HasPrefix(first, "The user doesn't want to"), strings.HasPrefix(first, "[Request interrupted by user"):
+		o.refused = true
+		o.rejected()
+	case strings.HasPrefix(first, "Command running in background with ID"):
+		o.running = true
+	case strings.HasPrefix(first, "<persisted-output>"):
+		o.cut = true
+		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool {
+			return strings.HasPrefix(l.text, "Output too large") || strings.HasPrefix(l.text, "Preview (first") || l.text == "</persisted-output>" || l.text == "..."
+		})
+	case strings.HasPrefix(first, "<retrieval_status>"), strings.HasPrefix(first, "<status>"):
+		o.tags()
+	default:
+		o.head()
+		o.foot()
+	}
+}
+
+// wraps reports whether all that is behind the beginning of a reminder is a reminder.
+func (o *output) wraps(i int) bool {
+	return strings.HasSuffix(o.lines[len(o.lines)-1].text, "</system-reminder>") || i == 0
+}
+
+// said is what stands before the words of a user who rejects a call.
+const said = "the user said:"
+
+// rejected leaves of a rejection the words of the user, if there are any.
+func (o *output) rejected() {
+	if _, rest, ok := strings.Cut(o.lines[0].text, said); ok {
+		if rest = strings.TrimSpace(rest); rest != "" {
+			o.lines[0].text = rest
+			return
+		}
+		if len(o.lines) > 1 {
+			o.lines = o.lines[1:]
+			return
+		}
+	}
+	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " (eg.")
+	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " STOP what you are doing")
+}
+
+// tags reads the elements in which Claude Code hands over what runs in the background.
+func (o *output) tags() {
+	kept := o.lines[:0]
+	inside := false
+	for _, l := range o.lines {
+		name, value, _ := strings.Cut(strings.TrimPrefix(l.text, "<"), ">")
+		value, _, closed := strings.Cut(value, "</")
+		switch {
+		case inside && (l.text == "</output>" || l.text == "</stdout>" || l.text == "</stderr>"):
+			inside = false
+		case inside:
+			kept = append(kept, l)
+		case name == "exit_code" && closed:
+			if n, err := strconv.Atoi(value); err == nil {
+				o.ended(n)
+			}
+		case name == "status" && closed:
+			o.running = o.running || value == "running" || value == "pending"
+		case name == "retrieval_status" && closed:
+			o.running = o.running || value == "not_ready" || value == "timeout"
+		case name == "task_type" && value == "local_agent":
+			o.running = true // its report is prose
+		case strings.HasPrefix(l.text, "<output>"), strings.HasPrefix(l.text, "<stdout>"), strings.HasPrefix(l.text, "<stderr>"):
+			inside = !strings.Contains(l.text, "</")
+			if rest := strings.TrimSpace(value); rest != "" {
+				kept = append(kept, line{l.number, rest})
+			}
+		}
+	}
+	o.lines = kept
+}
+
+// maxHead is how many lines clients put before an output at most.
+const maxHead = 12
+
+// head takes off what clients write before an output.
+func (o *output) head() {
+	if n, ok := number(o.lines[0].text, "Exit code "); ok { // Claude Code, where the call has failed
+		o.ended(n)
+		o.lines = o.lines[1:]
+		return
+	}
+	if !strings.HasPrefix(o.lines[0].text, "Chunk ID:") && !strings.HasPrefix(o.lines[0].text, "Exit code:") && !strings.HasPrefix(o.lines[0].text, "Wall time:") {
+		return
+	}
+	for i, l := range o.lines[:min(len(o.lines), maxHead)] { // Codex
+		if n, ok := number(l.text, "Process exited with code "); ok {
+			o.ended(n)
+		}
+		if n, ok := number(l.text, "Exit code: "); ok {
+			o.ended(n)
+		}
+		o.running = o.running || strings.HasPrefix(l.text, "Process running with session ID")
+		if l.text == "Output:" {
+			o.lines = o.lines[i+1:]
+			return
+		}
+	}
+}
+
+// foot takes off what clients write behind an output.
+func (o *output) foot() {
+	for len(o.lines) > 0 {
+		last := o.lines[len(o.lines)-1].text
+		n, ok := number(strings.TrimPrefix(last, "["), "The command completed with exit code ") // OpenHands
+		if !ok {
+			n, ok = number(last, "Exit Code: ") // Gemini
+		}
+		switch {
+		case ok:
+			o.ended(n)
+		case strings.HasPrefix(last, "Shell cwd was reset to"), strings.HasPrefix(last, "[Current working directory:"), strings.HasPrefix(last, "[Python interpreter:"),
+			strings.HasPrefix(last, "Signal: "), strings.HasPrefix(last, "Background PIDs: "), strings.HasPrefix(last, "Process Group PGID: "), last == "Error: (none)":
+		default:
+			return
+		}
+		o.lines = o.lines[:len(o.lines)-1]
+	}
+}
+
+// number returns the number behind a prefix, if it ends the line or a sign follows it.
+func number(s, prefix string) (int, bool) {
+	rest, ok := strings.CutPrefix(s, prefix)
+	if !ok {
+		return 0, false
+	}
+	minus := strings.HasPrefix(rest, "-")
+	rest = strings.TrimPrefix(rest, "-")
+	d := text.Digits(rest)
+	if d == 0 || d > 9 || d < len(rest) && strings.IndexByte(".]) (", rest[d]) < 0 {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(rest[:d])
+	if minus {
+		n = -n
+	}
+	return n, true
+}
+
+// compose joins pieces to a text, and returns the numbers of their lines.
+func compose(pieces []piece) (string, []int) {
+	var b strings.Builder
+	var lines []int
+	for i, p := range pieces {
+		limit := maxText
+		if len(pieces) > 1 && i == 0 {
+			limit = maxPiece
+		}
+		t := p.text
+		if p.more > 0 {
+			more := " (+" + strconv.Itoa(p.more) + " more)"
+			t = text.Clip(t, limit-len(more)-len(text.Ellipsis)) + more
+		} else if len(t) > limit {
+			t = text.Clip(t, limit-len(text.Ellipsis))
+		}
+		if b.Len() > 0 {
+			room := maxText - b.Len() - len("; ")
+			if len(t) > room {
+				if room < 40 {
+					continue
+				}
+				t = text.Clip(t, room-len(text.Ellipsis))
+			}
+			b.WriteString("; ")
+		}
+		b.WriteString(t)
+		lines = append(lines, p.line)
+	}
+	slices.Sort(lines)
+	return b.String(), slices.Compact(lines)
+}

@@ -1,0 +1,97 @@
+package outcome
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+var pushed = lazy.Value(func() *pattern {
+	p, err := compile(`(?:\+ )?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} \S+ -> .*|\* \[new (?:branch|tag)\] .*|Everything up-to-date`)
+	if err != nil {
+		panic(err) // a test matches it
+	}
+	return p
+})
+
+// done are how tools say that they changed a file or a list, or asked.
+var done = lazy.Value(func() *pattern {
+	p, err := compile(`The file .* has been (?:updated|edited|created).*|File (?:created|written|updated|edited).*|Success(?:fully)?\b.*|Updated task #.*|Task #\d+ created.*|Todos have been .*|` +
+		`User has answered your questions.*|User has approved your plan.*|(?:Wrote|Edit applied|Applied|Created|Updated|Replaced|Done!).*|Plan updated.*`)
+	if err != nil {
+		panic(err) // a test matches it
+	}
+	return p
+})
+
+// tool judges the result of a tool that runs no command.
+func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
+	var first line
+	if len(j.out.lines) > 0 {
+		first = j.out.lines[0]
+	}
+	switch {
+	case j.out.failed:
+		j.refused()
+		return
+	case class != tool.Read && speaksOfError(first.text):
+		j.refused()
+		return
+	case class == tool.Other && strings.HasPrefix(first.text, "{") && len(j.out.lines) == 1 && gjson.Valid(first.text):
+		if e := gjson.Get(first.text, "error"); e.Type == gjson.String && e.Str != "" {
+			j.verdict = Failed
+			j.say(line{first.number, plain(e.Str)})
+			return
+		}
+	}
+	switch name := tool.Fold(c.Name); {
+	case name == "askuserquestion" && first.text != "":
+		j.answers()
+	case name == "task" || name == "agent":
+		j.agent()
+	case class == tool.Edit || class == tool.Plan:
+		if j.out.known || done().match(first.text) {
+			j.verdict = Passed
+		}
+		if name == "taskcreate" {
+			if id, _, ok := strings.Cut(first.text, " created"); ok {
+				j.say(line{first.number, id})
+			}
+		}
+	}
+}
+
+// answers says what the user answered.
+func (j *judge) answers() {
+	j.verdict = Passed
+	for i, l := range j.out.lines {
+		t := l.text
+		if i == 0 {
+			_, rest, ok := strings.Cut(t, "questions: ")
+			if !ok {
+				continue
+			}
+			t = rest
+		}
+		t, _, _ = strings.Cut(t, ". You can now continue")
+		j.say(line{l.number, t})
+	}
+}
+
+// agent says the id of an agent that was started and runs on.
+func (j *judge) agent() {
+	if len(j.out.lines) == 0 || !strings.HasPrefix(j.out.lines[0].text, "Async agent launched") {
+		return
+	}
+	for _, l := range j.out.lines {
+		if strings.HasPrefix(l.text, "agentId: ") {
+			t, _, _ := strings.Cut(l.text, " (")
+			j.say(line{l.number, t})
+			return
+		}
+	}
+}
