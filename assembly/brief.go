@@ -320,21 +320,10 @@ func score(text string, terms []string) int {
 }
 
 // negations are words that turn a statement around or bind it.
-var negations = setOf("no not never none neither nor cannot without except unless only instead must avoid forbidden nothing nobody")
+var negations = lazy.Words("no not never none neither nor cannot without except unless only instead must avoid forbidden nothing nobody")
 
 // decisions are words by which a decision is told.
-var decisions = setOf("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
-
-// setOf returns the words of a text as a set, which is made at its first use.
-func setOf(words string) func() map[string]bool {
-	return lazy.Value(func() map[string]bool {
-		set := make(map[string]bool)
-		for w := range strings.FieldsSeq(words) {
-			set[w] = true
-		}
-		return set
-	})
-}
+var decisions = lazy.Words("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
 
 // transcriptUnits splits and scores the text of a conversation, in which each
 // message begins on a new line with the name of its role and a colon.

@@ -58,6 +58,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A Bucket is the name of one of the lists that blocks are in.
@@ -181,7 +183,7 @@ func CheckLegacyID(id string) error {
 		return err
 	}
 	for word := range strings.FieldsSeq(id) {
-		if !strings.HasPrefix(word, "block-") && !gateWords[word] && !beginsWithTime(word) {
+		if !strings.HasPrefix(word, "block-") && !gateWords()[word] && !beginsWithTime(word) {
 			return &IDError{ID: id, Text: fmt.Sprintf(`has the word %q, which does not begin with "block-"`, word)}
 		}
 	}
@@ -189,14 +191,8 @@ func CheckLegacyID(id string) error {
 }
 
 // gateWords are the words that the gate of the original lets pass.
-var gateWords = map[string]bool{
-	"add": true, "set": true, "to": true, "from": true,
-	"retained-blocks": true, "paged-blocks": true, "evicted-blocks": true, "last-pager-pass": true,
-	"block": true, "session": true, "contract": true, "open": true, "close": true, "begin": true, "end": true, "note": true,
-	"retain": true, "page": true, "evict": true, "active": true, "resolved": true, "noise": true,
-	"intent": true, "keyword": true, "score": true, "alpha": true, "beta": true, "delta": true, "turn": true,
-	"similarity": true, "threshold": true, "pass": true, "pager": true, "true": true, "false": true,
-}
+var gateWords = lazy.Words(`add set to from retained-blocks paged-blocks evicted-blocks last-pager-pass block session contract
+	open close begin end note retain page evict active resolved noise intent keyword score alpha beta delta turn similarity threshold pass pager true false`)
 
 // beginsWithTime reports whether a word begins as 2026-05-17T does, with the digits of
 // any script.

@@ -630,13 +630,7 @@ func knownFile(w string) bool {
 }
 
 // extension has the endings by which a name is a file's.
-var extension = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for e := range strings.FieldsSeq(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
-		r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql html htm css scss less vue svelte
-		json jsonl ndjson yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod sum work gradle cmake mk
-		tf hcl nix ipynb pdf png jpg jpeg gif svg webp ico zip gz tgz tar zst whl limn db sqlite pem crt key diff patch tmpl`) {
-		m[e] = true
-	}
-	return m
-})
+var extension = lazy.Words(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
+	r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql html htm css scss less vue svelte
+	json jsonl ndjson yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod sum work gradle cmake mk
+	tf hcl nix ipynb pdf png jpg jpeg gif svg webp ico zip gz tgz tar zst whl limn db sqlite pem crt key diff patch tmpl`)

@@ -61,15 +61,9 @@ func acknowledges(said string) bool {
 	return true
 }
 
-var ack = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(`yes y yep yeah yup ok okay k sure thanks thank you great perfect good nice cool go ahead please continue
-		proceed do it that's that correct right sounds looks fine very much awesome excellent lgtm no nope n 👍 all so hi hello for your help
-		a lot bye goodbye stop done`) {
-		m[w] = true
-	}
-	return m
-})
+var ack = lazy.Words(`yes y yep yeah yup ok okay k sure thanks thank you great perfect good nice cool go ahead please continue
+	proceed do it that's that correct right sounds looks fine very much awesome excellent lgtm no nope n 👍 all so hi hello for your help
+	a lot bye goodbye stop done`)
 
 // correction takes the sentences that correct or order.
 func (x *extractor) correction(i int, said string, list []sentence) {

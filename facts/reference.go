@@ -184,11 +184,5 @@ func around(said, name string) string {
 	return text
 }
 
-var unit = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb
-		mb gb tb kib mib gib bytes tokens rps qps req/s mb/s fps hz mhz ghz px em rem vcpu cores usd eur dollars percent x k m`) {
-		m[w] = true
-	}
-	return m
-})
+var unit = lazy.Words(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb
+	mb gb tb kib mib gib bytes tokens rps qps req/s mb/s fps hz mhz ghz px em rem vcpu cores usd eur dollars percent x k m`)

@@ -258,13 +258,7 @@ func ends(text string, i int) bool {
 	return strings.Count(text[:i], "`")%2 == 0 || i > 400
 }
 
-var abbreviation = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq("e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig") {
-		m[w] = true
-	}
-	return m
-})
+var abbreviation = lazy.Words("e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig")
 
 // phrases returns words and phrases to find in a text, by their first word.
 type phrases func() map[string][]string

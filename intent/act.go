@@ -3,6 +3,8 @@ package intent
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // An act is a request that a clause makes.
@@ -181,8 +183,8 @@ func (c *compiler) hasObject(i, end int) bool {
 }
 
 var (
-	determiners = set("a an the my our your his her their its this that these those all any every each what whether if how why where which some both no one two three four five more whatever")
-	pronouns    = set("it this that these those them they everything something anything him her me us one ones")
+	determiners = lazy.Words("a an the my our your his her their its this that these those all any every each what whether if how why where which some both no one two three four five more whatever")
+	pronouns    = lazy.Words("it this that these those them they everything something anything him her me us one ones")
 )
 
 // resolve settles what depends on the words after the opener. It reports
@@ -432,7 +434,7 @@ func (c *compiler) reclassify(a *act, end int) bool {
 	return false
 }
 
-var linkWords = set("of for to on about into in from with by that which and as between , please over how what why")
+var linkWords = lazy.Words("of for to on about into in from with by that which and as between , please over how what why")
 
 func (c *compiler) resolveTell(a *act) {
 	switch {
@@ -519,7 +521,7 @@ func (c *compiler) resolveWhich(a *act, end int) {
 }
 
 // sides are what an analysis finds.
-var sides = set("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
+var sides = lazy.Words("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
 
 // weighs makes a request for the weak or strong sides of something an analysis.
 func (c *compiler) weighs(a *act, end int) bool {
@@ -591,7 +593,7 @@ func (c *compiler) prose(i, end int) bool {
 	return proses()[last]
 }
 
-var proses = set("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
+var proses = lazy.Words("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
 
 // resolveHelp looks for what help is wanted with: a request, or else a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {

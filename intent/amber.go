@@ -3,6 +3,8 @@ package intent
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // reach is how many bytes before a marker a word that takes it back may begin.
@@ -75,7 +77,7 @@ func (c *compiler) takenBack(i int) bool {
 	return false
 }
 
-var denials = set("no not without avoid nothing non never don't isn't nor")
+var denials = lazy.Words("no not without avoid nothing non never don't isn't nor")
 
 // term reports whether a marker is part of a name or speaks of a thing, rather
 // than of how something is to be done.
@@ -91,7 +93,7 @@ func (c *compiler) term(i, n int) bool {
 }
 
 // works are nouns for what is asked for, and for how it may be.
-var works = set(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
+var works = lazy.Words(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
 	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
 
 // value returns the span of some tokens.

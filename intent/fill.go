@@ -767,7 +767,7 @@ func (f *filling) vague(from, to int) bool {
 	return true
 }
 
-var vagueWords = set("the following below above all just for a bit thing stuff there here which still again down up why how what not")
+var vagueWords = lazy.Words("the following below above all just for a bit thing stuff there here which still again down up why how what not")
 
 // improves reports whether tokens name no form, but only say that it is to be a
 // better one.
@@ -850,7 +850,7 @@ var (
 		return p.sorted()
 	})
 
-	forms = set(`more less sound sounds look into valid better shorter longer simpler clearer faster smaller bigger nicer easier concise formal casual friendly
+	forms = lazy.Words(`more less sound sounds look into valid better shorter longer simpler clearer faster smaller bigger nicer easier concise formal casual friendly
 		readable professional polite funny bold italic uppercase lowercase blue red green black white bigger compatible private public optional mandatory
 		executable async asynchronous generic plural singular responsive accessible safe thread-safe idempotent`)
 

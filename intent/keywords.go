@@ -1,6 +1,10 @@
 package intent
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // Keywords returns the words that the work is about: those of the filled slots
 // without stop words, in the order of the verb's slots, and the verb; then the
@@ -50,7 +54,7 @@ func (k *keywords) add(text string) {
 }
 
 // stops are words that say nothing of what a text is about.
-var stops = set(`about after all also am an and any are as at be because been before being both but by can could did do does doing don each else
+var stops = lazy.Words(`about after all also am an and any are as at be because been before being both but by can could did do does doing don each else
 	every few for from get got had has have having he her here him his how if in into is it its itself just let like ll make many may me might more
 	most much must my need no nor not now of off ok on once one only or other our out over own per please re same she should so some such than that
 	the their them then there these they this those through to too under until up upon us use using ve very via want was we were what when where which

@@ -129,27 +129,27 @@ var labels = map[string][]Slot{
 }
 
 // persons are nouns for those who read, hear or use something.
-var persons = set(`beginner beginners novice novices expert experts layperson laypeople person people someone somebody everyone anybody newcomer newcomers
+var persons = lazy.Words(`beginner beginners novice novices expert experts layperson laypeople person people someone somebody everyone anybody newcomer newcomers
 	team teams boss manager managers management executives executive ceo cto board stakeholders stakeholder investors investor customers customer clients users
 	developers developer engineers engineer programmers analysts designers students student pupils kids kid children child toddlers baby graders grader class teens teenagers
 	adults adult teenager niece nephew parents parent mother mom father dad daughter son brother sister wife husband partner grandmother grandma grandfather grandpa friend friends family families
 	colleagues colleague coworkers staff employees recruiters recruiter hiring landlord neighbor neighbors teacher teachers readers reader audience visitors guests members
 	nurses nurse doctors doctor patients patient lawyers lawyer officer officers office me us him old non-developers non-engineers non-technical owners tourists supplier suppliers tenant tenants intern guest applicant applicants committee council authorities bank insurer insurance vendor vendors seller buyer subscribers followers fans crew squad interns intern juniors seniors leadership department`)
 
-var occasionNouns = set("work school university college presentation interview exam project test job thesis homework assignment meeting talk course")
+var occasionNouns = lazy.Words("work school university college presentation interview exam project test job thesis homework assignment meeting talk course")
 
-var dates = set(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
+var dates = lazy.Words(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
 	tomorrow tonight noon next christmas easter summer winter spring autumn fall eod end q1 q2 q3 q4 midnight today`)
 
-var systems = set(`mac macos windows linux ubuntu ios android docker production prod staging chrome safari firefox edge mobile desktop python javascript typescript react java rust go golang
+var systems = lazy.Words(`mac macos windows linux ubuntu ios android docker production prod staging chrome safari firefox edge mobile desktop python javascript typescript react java rust go golang
 	php ruby node kubernetes k8s ci dev debug release vim vscode`)
 
-var writings = set(`report essay post article talk paper deck note notes guide speech email letter story poem presentation book chapter brief tutorial memo blog bio
+var writings = lazy.Words(`report essay post article talk paper deck note notes guide speech email letter story poem presentation book chapter brief tutorial memo blog bio
 	thread invitation document page quiz account tweet newsletter song slide slides one-pager overview summary piece lecture lesson paragraph text`)
 
-var mails = set("email mail letter note message memo reply postcard response")
+var mails = lazy.Words("email mail letter note message memo reply postcard response")
 
-var manners = set("tone style voice way manner register language terms words format points bullets prose english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
+var manners = lazy.Words("tone style voice way manner register language terms words format points bullets prose english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
 
 // follows reports whether what begins at a token meets the condition.
 func (c *compiler) follows(cond condition, i, end int, object string) bool {

@@ -35,9 +35,9 @@ var wanted = lazy.Value(func() map[string]Verb {
 
 // breakers are words that no noun phrase has: it is a sentence, or it has ended.
 var (
-	sentenceWords = set(`i we you he she it they i'm i've we're we've it's is are was were am be been has have had do does did can could will would should must may might isn't aren't doesn't don't didn't won't can't
+	sentenceWords = lazy.Words(`i we you he she it they i'm i've we're we've it's is are was were am be been has have had do does did can could will would should must may might isn't aren't doesn't don't didn't won't can't
 		who what why how when where there's there here's this these that those my our your his her their`)
-	phraseEnds = set(`for of to about on in with without from at by regarding covering saying asking between as against per into please pls plz over under using that which whether where when and or but not no quick quickly thanks since until`)
+	phraseEnds = lazy.Words(`for of to about on in with without from at by regarding covering saying asking between as against per into please pls plz over under using that which whether where when and or but not no quick quickly thanks since until`)
 )
 
 // asked returns the request that a noun phrase makes at the beginning of a clause.
@@ -152,7 +152,7 @@ func (c *compiler) styled(i, end int) bool {
 	return n > 0 || forms()[c.tokens[i].low] || c.is(i, "detailed", "aggressive", "technical", "direct", "assertive", "personal", "wordy", "pushy", "verbose", "salesy", "precise", "specific", "strict")
 }
 
-var tongues = set(`english german french spanish italian portuguese dutch polish russian ukrainian turkish greek czech swedish danish norwegian finnish hungarian romanian chinese mandarin japanese korean arabic hebrew hindi latin
+var tongues = lazy.Words(`english german french spanish italian portuguese dutch polish russian ukrainian turkish greek czech swedish danish norwegian finnish hungarian romanian chinese mandarin japanese korean arabic hebrew hindi latin
 	deutsch englisch französisch français anglais español inglés
 	python java javascript typescript rust go golang kotlin swift ruby php scala haskell c c++ c# sql bash perl`)
 
@@ -200,14 +200,14 @@ func (c *compiler) particle(at, end int) (opener, int) {
 
 // occasionPlans are nouns of what is planned, and not mended, when somebody handles
 // it.
-var occasionPlans = set("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
+var occasionPlans = lazy.Words("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
 
 // faults are nouns of what does not work.
-var faults = set("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
+var faults = lazy.Words("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
 
 // mishaps are words of what is not as it should be, in a statement that asks for
 // nothing.
-var mishaps = set(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
+var mishaps = lazy.Words(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
 	overheats overheating dies died blinking blinks overlapping overlaps denied forbidden refused unauthorized missing lost corrupted corrupt garbled truncated misaligned cracked stops stopped swollen clogged noise noises error errors exception exceptions bug bugs
 	fail fails failing failed failure failures broke broken crash crashes crashing hang hangs hanging leak off vanished vanishes disappear disappears disappeared 400 401 403 404 409 422 429 500 502 503 504 unreachable unresponsive unreadable inconsistent duplicated`)
 
@@ -287,7 +287,7 @@ func (c *compiler) commanded(cl clause) (act, bool) {
 	return a, true
 }
 
-var prepositions = set("above across after along although among around because before behind below beneath beside beyond despite down during except inside like near off once outside since so than though through throughout toward under unless until upon via what whatever while within yet even still only such quite rather both half all not never also too very once why")
+var prepositions = lazy.Words("above across after along although among around because before behind below beneath beside beyond despite down during except inside like near off once outside since so than though through throughout toward under unless until upon via what whatever while within yet even still only such quite rather both half all not never also too very once why")
 
 // told reports whether a clause is a sentence about something at hand: without a
 // request it tells what is wrong with it.

@@ -15,7 +15,7 @@ const passLength = 24
 var (
 	// greetings are words of small talk: what greets, thanks and praises, and what says
 	// how somebody feels or what the day is like.
-	greetings = set(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
+	greetings = lazy.Words(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
 		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations merhaba ahoj ola olá salam namaskar aloha privet bon bonne toll schön prima geil genial parfait perfecto perfetto ottimo bravissimo bitte gerne gern super guten
 		greetings heya hej gm gn goodnight cya laters farewell namaste bis morgen bald abend tag nacht schönen bonsoir bonne soirée buenos días noches hasta luego mañana demain arrivederci
@@ -25,11 +25,11 @@ var (
 		coffee tea lunch dinner breakfast weather sunny rainy weekend holiday holidays vacation birthday christmas luck fun joke life day week long rough hard crazy weird wild
 		oh ah aha ooh oops whoops ouch phew ugh hm hmm huh meh omg whoa bravo kudos hooray hurray woohoo sorry pardon apologies amen fingers crossed lucky
 		pleasure respect trick spot legendary flawless flawlessly beautifully perfectly nicely brilliantly better best wonder wonderfully appreciated appreciate means lot lots`)
-	continuations = set(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
+	continuations = lazy.Words(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
 		aye yea yess yessir indeed exactly absolutely definitely certainly totally precisely gladly true accepted confirmed confirm deal roger copy affirmative negative possibly probably
 		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours number nr ja jo nein oui non sí si vale claro genau weiter los okey okej da hai bof d'accord voilà everything`)
 	// passFillers are words that say nothing by themselves.
-	passFillers = set(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
+	passFillers = lazy.Words(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
 		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as but than because
 		some any every each one ones two three u ya quite pretty totally super truly always never already here up out off down back over only also even ever yet well once gonna gotta got get
 		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not side end part`)
@@ -202,7 +202,7 @@ func (c *compiler) asks() bool {
 const tellLength = 20
 
 // strong are words that greet or thank.
-var strong = set("hello hi hey thanks thank thx bye goodbye goodnight danke merci gracias grazie cheers hola bonjour ciao hallo servus")
+var strong = lazy.Words("hello hi hey thanks thank thx bye goodbye goodnight danke merci gracias grazie cheers hola bonjour ciao hallo servus")
 
 // tells returns why a prompt without a request passes through: it answers a
 // question, picks something, or only tells how somebody or something is.

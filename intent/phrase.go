@@ -93,15 +93,4 @@ func isNumber(w string) bool {
 	return w != "" && '0' <= w[0] && w[0] <= '9' || numbers()[w]
 }
 
-var numbers = set("one two three four five six seven eight nine ten twelve twenty fifty hundred")
-
-// set returns the words of a text as a set, which is made at its first use.
-func set(text string) func() map[string]bool {
-	return lazy.Value(func() map[string]bool {
-		m := make(map[string]bool)
-		for w := range strings.FieldsSeq(text) {
-			m[w] = true
-		}
-		return m
-	})
-}
+var numbers = lazy.Words("one two three four five six seven eight nine ten twelve twenty fifty hundred")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // OneOff reports whether a command line only looks at something, or only runs
@@ -71,41 +72,30 @@ func does(c *shell.Command, acts ...shell.Act) bool {
 var writers = []string{".write(", "write_text(", ".writelines(", "writeFile", "File.write"}
 
 // checkers are the programs that only check, whatever their arguments.
-var checkers = lazy.Value(func() map[string]bool {
-	return set(`pytest py.test jest vitest mocha ava tox nox eslint tsc ruff flake8 pylint mypy pyright golangci-lint staticcheck
+var checkers = lazy.Words(`pytest py.test jest vitest mocha ava tox nox eslint tsc ruff flake8 pylint mypy pyright golangci-lint staticcheck
 	shellcheck ctest phpunit rspec rubocop hadolint yamllint markdownlint`)
-})
 
 // checks are the first words of the arguments with which a program only looks
 // or checks.
-var checks = lazy.Value(func() map[string]map[string]bool {
-	return map[string]map[string]bool{
-		"go":     set("test vet build list doc version env"),
-		"cargo":  set("test check clippy build bench tree metadata nextest"),
-		"npm":    set("test t ls list view outdated audit --version"),
-		"yarn":   set("test lint why list build typecheck"),
-		"pnpm":   set("test lint why list build typecheck"),
-		"bun":    set("test"),
-		"deno":   set("test check lint"),
-		"make":   set("test tests check lint vet -n"),
-		"dotnet": set("test build"),
-		"mvn":    set("test verify"),
-		"gradle": set("test check"), "gradlew": set("test check"),
-		"swift": set("test build"), "mix": set("test"), "bazel": set("test query"), "rake": set("test spec"),
-		"pip": set("list show freeze check"), "pip3": set("list show freeze check"),
-		"docker": set("ps images logs inspect version info"), "kubectl": set("get describe logs top version"),
-		"python": set("--version -V"), "python3": set("--version -V"), "node": set("--version -v"),
+var checks = lazy.Value(func() map[string]string {
+	return map[string]string{
+		"go":     "test vet build list doc version env",
+		"cargo":  "test check clippy build bench tree metadata nextest",
+		"npm":    "test t ls list view outdated audit --version",
+		"yarn":   "test lint why list build typecheck",
+		"pnpm":   "test lint why list build typecheck",
+		"bun":    "test",
+		"deno":   "test check lint",
+		"make":   "test tests check lint vet -n",
+		"dotnet": "test build",
+		"mvn":    "test verify",
+		"gradle": "test check", "gradlew": "test check",
+		"swift": "test build", "mix": "test", "bazel": "test query", "rake": "test spec",
+		"pip": "list show freeze check", "pip3": "list show freeze check",
+		"docker": "ps images logs inspect version info", "kubectl": "get describe logs top version",
+		"python": "--version -V", "python3": "--version -V", "node": "--version -v",
 	}
 })
-
-// set returns the words of a text as a set.
-func set(text string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(text) {
-		m[w] = true
-	}
-	return m
-}
 
 // harmless reports whether a command only looks or checks.
 func harmless(c *shell.Command) bool {
@@ -131,5 +121,5 @@ func harmless(c *shell.Command) bool {
 			})
 		}
 	}
-	return checkers()[c.Name] || len(args) > 0 && checks()[c.Name][args[0]]
+	return checkers()[c.Name] || len(args) > 0 && text.HasWord(checks()[c.Name], args[0])
 }

@@ -113,16 +113,9 @@ func termByte(c byte) bool {
 }
 
 // stop has words that say nothing of what a text is about.
-var stop = lazy.Value(func() map[string]bool {
-	words := strings.Fields(`a about after all also am an and any are as at be because been before being but by
-		can could did do does doing done don each else for from get go got had has have having he her here his how
-		i if in into is it its just let like ll make may me might more most must my need no not now of off ok okay on
-		once one only or other our out over own please re run s same see she should so some such sure t than that the
-		their them then there these they this those through to too under up us use ve very want was we were what when
-		where which while who why will with would yes you your`)
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
-	}
-	return m
-})
+var stop = lazy.Words(`a about after all also am an and any are as at be because been before being but by
+	can could did do does doing done don each else for from get go got had has have having he her here his how
+	i if in into is it its just let like ll make may me might more most must my need no not now of off ok okay on
+	once one only or other our out over own please re run s same see she should so some such sure t than that the
+	their them then there these they this those through to too under up us use ve very want was we were what when
+	where which while who why will with would yes you your`)

@@ -440,13 +440,7 @@ func setOf(text string) func() map[string]bool {
 }
 
 // units are what may be written right behind a number.
-var units = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for u := range strings.FieldsSeq(`ns us µs ms s sec min h d x k kb mb gb tb kib mib gib b px pt em rem hz khz mhz ghz fps rps qps tok m g c w v`) {
-		m[u] = true
-	}
-	return m
-})
+var units = lazy.Words(`ns us µs ms s sec min h d x k kb mb gb tb kib mib gib b px pt em rem hz khz mhz ghz fps rps qps tok m g c w v`)
 
 // stop has words that say nothing by themselves.
 var stop = setOf(`a about above after again all almost along already also although always am an and another any anyway are as at

@@ -154,13 +154,7 @@ woman women`, "\n") {
 
 // particles are function words beside those that [Keys] leaves out: what is left of
 // words with an apostrophe, and pronouns and adverbs of dialogs.
-var particles = lazy.Value(func() map[string]bool {
-	words := make(map[string]bool)
-	for w := range strings.FieldsSeq(`s t d m ll ve re don didn doesn isn aren wasn weren hasn haven hadn wouldn couldn shouldn
-		him his her hers their theirs ours yours mine myself yourself himself herself itself themselves ourselves
-		also just very too only own same other others another such both again once ever never always
-		up down out off between during before after through until while because yes`) {
-		words[w] = true
-	}
-	return words
-})
+var particles = lazy.Words(`s t d m ll ve re don didn doesn isn aren wasn weren hasn haven hadn wouldn couldn shouldn
+	him his her hers their theirs ours yours mine myself yourself himself herself itself themselves ourselves
+	also just very too only own same other others another such both again once ever never always
+	up down out off between during before after through until while because yes`)

@@ -3,6 +3,8 @@ package secret
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // passwordNames are what the names of variables end in whose values people make up.
@@ -52,20 +54,14 @@ func written(name, value string, quoted, alone bool) bool {
 func told(value string) bool {
 	low := strings.ToLower(value)
 	return strings.Contains(low, "pass") || strings.Contains(low, "pwd") || strings.ContainsAny(value, "/\\:|") || strings.Contains(value, "--") ||
-		toldWords[strings.Trim(low, "?!*-_.0123456789")]
+		toldWords()[strings.Trim(low, "?!*-_.0123456789")]
 }
 
-var toldWords = func() map[string]bool {
-	words := make(map[string]bool)
-	for w := range strings.FieldsSeq(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined
-		default string number boolean object buffer bytes varchar unknown optional secretstr never always prompt disabled enabled credential credentials
-		encrypted hashed hash plain plaintext plain-text plain_text cleartext bcrypt scrypt argon argon2id sha sha256 value values and with from that this
-		email username login account auth authentication env environ environment process config settings options params request session keyring keychain vault
-		masked stripped removed omitted something anything nothing whatever regex pattern array return await async const`) {
-		words[w] = true
-	}
-	return words
-}()
+var toldWords = lazy.Words(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined
+	default string number boolean object buffer bytes varchar unknown optional secretstr never always prompt disabled enabled credential credentials
+	encrypted hashed hash plain plaintext plain-text plain_text cleartext bcrypt scrypt argon argon2id sha sha256 value values and with from that this
+	email username login account auth authentication env environ environment process config settings options params request session keyring keychain vault
+	masked stripped removed omitted something anything nothing whatever regex pattern array return await async const`)
 
 // alone reports whether nothing but a name and its value stands on a line: the name, with
 // a mark of a list or a word such as export before it, begins at start, and the value

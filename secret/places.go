@@ -1,6 +1,10 @@
 package secret
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // scanURLs appends the passwords in URLs: what stands between the colon behind
 // a user and the @ before a host.
@@ -242,7 +246,7 @@ func placeholder(value string) bool {
 		}
 		return -1
 	}, low)
-	return placeholderWords[letters]
+	return placeholderWords()[letters]
 }
 
 var placeholderParts = []string{
@@ -250,10 +254,4 @@ var placeholderParts = []string{
 	"dummy", "sample", "insert", "replace", "todo", "123456789", "secret:",
 }
 
-var placeholderWords = func() map[string]bool {
-	words := make(map[string]bool)
-	for w := range strings.FieldsSeq("password passwd pass pwd secret token test testing user admin foo bar foobar null none nil true false mypassword mysecret mytoken apikey key string") {
-		words[w] = true
-	}
-	return words
-}()
+var placeholderWords = lazy.Words("password passwd pass pwd secret token test testing user admin foo bar foobar null none nil true false mypassword mysecret mytoken apikey key string")

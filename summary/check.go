@@ -329,7 +329,7 @@ func clip(text string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-var placeholders = set("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +
+var placeholders = lazy.Words("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +
 	"etc null nil undefined string text [] {} blank ibid")
 
 var (
@@ -364,7 +364,7 @@ func isPlaceholder(text string) bool {
 }
 
 // generic are words that say nothing about one session rather than another.
-var generic = set("continue continuing continued keep going proceed help helping assist assisting support user user's users task tasks " +
+var generic = lazy.Words("continue continuing continued keep going proceed help helping assist assisting support user user's users task tasks " +
 	"work working works project conversation session discussion chat code coding codebase software engineering development " +
 	"develop various thing things stuff something request requests requested issue issues bug bugs problem problems complete " +
 	"completing finish finishing accomplish achieve goal goals do doing done make making improve improving fix fixing general " +

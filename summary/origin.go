@@ -473,7 +473,7 @@ const smallCount = 12 * unit
 // rounding, or whether it is a count that the writer made.
 func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
-	if of = strings.ToLower(of); !units[of] {
+	if of = strings.ToLower(of); of != "" && !units()[of] {
 		return true // "3rd" or "4o": a name, not a number
 	}
 	if of == "%" {
@@ -513,18 +513,15 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 }
 
 // units are what may stand behind a number.
-var units = map[string]bool{
-	"": true, "%": true, "ms": true, "us": true, "ns": true, "s": true, "sec": true, "m": true, "min": true, "h": true,
-	"b": true, "k": true, "kb": true, "mb": true, "g": true, "gb": true, "tb": true, "x": true, "px": true,
-}
+var units = lazy.Words("% ms us ns s sec m min h b k kb mb g gb tb x px")
 
 // ordinary are names that a writer may use though the source does not: of
 // languages, products and things, in letters and digits.
-var ordinary = set("github gitlab javascript typescript oauth oauth2 postgresql postgres sqlite mysql mongodb nodejs macos ios json yaml " +
+var ordinary = lazy.Words("github gitlab javascript typescript oauth oauth2 postgresql postgres sqlite mysql mongodb nodejs macos ios json yaml " +
 	"graphql openai devops e2e i18n l10n utf8 http2 https sha256 sha1 md5 base64 readme webassembly websocket websockets jwt " +
 	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
 	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")
 
 // auxiliary are words that say by themselves nothing of a thing.
-var auxiliary = set("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
+var auxiliary = lazy.Words("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
 	"only just also again")

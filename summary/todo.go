@@ -205,13 +205,13 @@ func notWord(r rune) bool {
 
 var (
 	// finishing are words that say that something is done.
-	finishing = set("done complete completed completes finished finish implemented fixed passes passed passing merged landed " +
+	finishing = lazy.Words("done complete completed completes finished finish implemented fixed passes passed passing merged landed " +
 		"added created written wrote resolved shipped deployed released works updated removed refactored " +
 		"migrated installed configured documented tested verified built replaced renamed moved closed solved committed")
 
 	// unfinished are words that say that something is not done, or only in
 	// part or later.
-	unfinished = set("not no never nothing without cannot can't fail fails failed failing broken incomplete unfinished " +
+	unfinished = lazy.Words("not no never nothing without cannot can't fail fails failed failing broken incomplete unfinished " +
 		"testing next remaining remains still pending todo wip ongoing continuing started starting begun began partially " +
 		"partly almost nearly half will should must need needs needed going plan planned planning to-do progress " +
 		"being implementing adding fixing writing creating awaiting waiting working blocked until once if unless after " +
@@ -219,24 +219,13 @@ var (
 
 	// beginning are the verbs that a to-do begins with and its completion
 	// need not repeat.
-	beginning = set("add implement create write build make do finish complete fix update set run get ensure refactor " +
+	beginning = lazy.Words("add implement create write build make do finish complete fix update set run get ensure refactor " +
 		"develop introduce support handle")
 
 	// stops are words without meaning of their own.
-	stops = set("a an the of to in on for with and or at by from into is are was were be been it its this that these " +
+	stops = lazy.Words("a an the of to in on for with and or at by from into is are was were be been it its this that these " +
 		"those as we i you our all so now has have had")
 )
-
-// set returns the words of a text as a set, which is made at its first use.
-func set(words string) func() map[string]bool {
-	return lazy.Value(func() map[string]bool {
-		m := make(map[string]bool)
-		for w := range strings.FieldsSeq(words) {
-			m[w] = true
-		}
-		return m
-	})
-}
 
 // stem returns a word without the endings of English, as far as comparing asks
 // for it: "fixed", "fixes" and "fixing" are "fix", "tests" is "test".

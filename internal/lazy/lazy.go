@@ -17,12 +17,25 @@ package lazy
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 )
 
 // Value returns a function that returns what f does. It calls f once, when it is
 // first called itself. If f panics, every call panics with the same value.
 func Value[T any](f func() T) func() T { return sync.OnceValue(f) }
+
+// Words is a [Value] of the words of a text, parted by white space, as a set. Callers
+// must not change it.
+func Words(text string) func() map[string]bool {
+	return Value(func() map[string]bool {
+		words := make(map[string]bool)
+		for w := range strings.FieldsSeq(text) {
+			words[w] = true
+		}
+		return words
+	})
+}
 
 // Regexp is a [Value] of the regular expression of a pattern. If the pattern is
 // none, its use panics, as [regexp.MustCompile] does. So that no user is the

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
@@ -35,6 +37,13 @@ func TestValuePanicsEachTimeAsItDidFirst(t *testing.T) {
 		if got := panicOf(func() { value() }); got != "no such table" {
 			t.Errorf("panicked with %v", got)
 		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	words := lazy.Words(" add  set\n\tto add ")
+	if diff := cmp.Diff(map[string]bool{"add": true, "set": true, "to": true}, words()); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
 	}
 }
 

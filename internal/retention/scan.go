@@ -3,6 +3,8 @@ package retention
 import (
 	"sort"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A Kind says what an identifier looks like.
@@ -198,7 +200,7 @@ func isPath(w string) bool {
 
 func isFile(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
-	return dot > 0 && len(w) >= 5 && len(w) <= 100 && extensions[strings.ToLower(w[dot+1:])]
+	return dot > 0 && len(w) >= 5 && len(w) <= 100 && extensions()[strings.ToLower(w[dot+1:])]
 }
 
 func isKebab(w string) bool {
@@ -269,13 +271,7 @@ var (
 )
 
 // extensions are the endings by which a name is that of a file.
-var extensions = func() map[string]bool {
-	m := make(map[string]bool)
-	for e := range strings.FieldsSeq(`
-		go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt scala rb php swift lua r sh bash ps1 bat sql proto graphql
-		html htm css scss less vue svelte json jsonl yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod
-		sum gradle tf ipynb pdf png jpg jpeg gif svg webp ico zip gz tar db sqlite pem diff patch tmpl`) {
-		m[e] = true
-	}
-	return m
-}()
+var extensions = lazy.Words(`
+	go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt scala rb php swift lua r sh bash ps1 bat sql proto graphql
+	html htm css scss less vue svelte json jsonl yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod
+	sum gradle tf ipynb pdf png jpg jpeg gif svg webp ico zip gz tar db sqlite pem diff patch tmpl`)

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // gitLooks are the commands of git that only look, and gitKeeps those that change
@@ -25,7 +27,7 @@ func (w *walker) git(c *Command) {
 			if i++; i < len(c.Args) {
 				w.here.enter(c.Args[i], c.known[i])
 			}
-		case has(gitValued, a):
+		case text.HasWord(gitValued, a):
 			i++
 		case !strings.HasPrefix(a, "-"):
 			if c.known[i] {
@@ -97,7 +99,7 @@ func (w *walker) git(c *Command) {
 			}
 		}
 	default:
-		c.Unknown = verb != "" && !has(gitLooks, verb) && !has(gitKeeps, verb)
+		c.Unknown = verb != "" && !text.HasWord(gitLooks, verb) && !text.HasWord(gitKeeps, verb)
 	}
 }
 
@@ -128,7 +130,7 @@ func (c *Command) Verb() (verb string, args []string) {
 	args = c.Args
 	for c.Name == "git" && len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		n := 1
-		if has(gitValued, args[0]) {
+		if text.HasWord(gitValued, args[0]) {
 			n = 2
 		}
 		args = args[min(n, len(args)):]

@@ -5,21 +5,16 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // looks are the programs that only look or say something, unless their words name files
 // to be changed.
-var looks = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for name := range strings.FieldsSeq(`find fd fdfind rg ripgrep grep egrep fgrep zgrep ggrep ag ack ls ll la tree exa eza cat bat batcat tac head tail ghead gtail less
-		more wc file stat du df which whereis type command pwd date whoami id uname hostname printenv env ps pgrep free uptime lsof netstat
-		ss sort gsort uniq cut tr awk gawk mawk nawk sed gsed diff colordiff sdiff cmp comm jq gojq yq column nl od xxd hexdump hd strings md5
-		md5sum sha1sum sha224sum sha256sum sha512sum b2sum shasum cksum basename dirname realpath readlink echo printf test [ [[ sleep seq man nproc
-		lscpu ldd nm rev paste fold fmt join expand base64 zcat gzcat bzcat xzcat cloc tokei gofmt true false :`) {
-		m[name] = true
-	}
-	return m
-})
+var looks = lazy.Words(`find fd fdfind rg ripgrep grep egrep fgrep zgrep ggrep ag ack ls ll la tree exa eza cat bat batcat tac head tail ghead gtail less
+	more wc file stat du df which whereis type command pwd date whoami id uname hostname printenv env ps pgrep free uptime lsof netstat
+	ss sort gsort uniq cut tr awk gawk mawk nawk sed gsed diff colordiff sdiff cmp comm jq gojq yq column nl od xxd hexdump hd strings md5
+	md5sum sha1sum sha224sum sha256sum sha512sum b2sum shasum cksum basename dirname realpath readlink echo printf test [ [[ sleep seq man nproc
+	lscpu ldd nm rev paste fold fmt join expand base64 zcat gzcat bzcat xzcat cloc tokei gofmt true false :`)
 
 // Looks reports whether a command only looks at something or says something: when it
 // has run, its output is all that is left of it. Changes of the directory and of
@@ -34,13 +29,13 @@ func (c *Command) Looks() bool {
 	verb, args := c.Verb()
 	switch {
 	case c.Name == "gh" && verb == "api":
-		return !slices.ContainsFunc(args, func(a string) bool { return has("-X --method -f -F --field --raw-field --input", a) })
+		return !slices.ContainsFunc(args, func(a string) bool { return text.HasWord("-X --method -f -F --field --raw-field --input", a) })
 	case c.Name == "gh":
-		return len(args) > 0 && has("view list status diff checks watch", args[0])
+		return len(args) > 0 && text.HasWord("view list status diff checks watch", args[0])
 	case c.Name != "git":
 		return looks()[c.Name]
 	}
-	return has(gitLooks, verb) && !changesGit(verb, args)
+	return text.HasWord(gitLooks, verb) && !changesGit(verb, args)
 }
 
 // Silent reports whether a command changes no more than the shell that runs it: cd,
@@ -49,7 +44,7 @@ func (c *Command) Silent() bool {
 	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read }) {
 		return false
 	}
-	return c.Name == "" && !c.Unknown || has("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
+	return c.Name == "" && !c.Unknown || text.HasWord("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
 // Reads returns the files that a line reads, in its order, if to show them, or something
@@ -81,7 +76,7 @@ func (l *Line) Reads() []string {
 // files themselves are not in its output: grep, jq, wc.
 func (l *Line) Searches() bool {
 	return slices.ContainsFunc(l.Commands, func(c Command) bool {
-		return !c.Silent() && !has("cat tac bat batcat nl head tail less more sed gsed echo git od xxd hexdump", c.Name)
+		return !c.Silent() && !text.HasWord("cat tac bat batcat nl head tail less more sed gsed echo git od xxd hexdump", c.Name)
 	})
 }
 
@@ -92,17 +87,17 @@ func changesGit(verb string, args []string) bool {
 	switch verb {
 	case "branch", "tag":
 		return named && !slices.ContainsFunc(args, func(a string) bool {
-			return has("-l --list -a --all -r --contains --merged --no-merged --points-at --show-current", a)
+			return text.HasWord("-l --list -a --all -r --contains --merged --no-merged --points-at --show-current", a)
 		})
 	case "remote":
 		return named && args[0] != "show" && args[0] != "get-url"
 	case "stash", "notes", "bundle":
-		return len(args) == 0 || !has("list show verify", args[0])
+		return len(args) == 0 || !text.HasWord("list show verify", args[0])
 	case "worktree", "reflog":
-		return named && !has("list show", args[0])
+		return named && !text.HasWord("list show", args[0])
 	case "config":
 		plain := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
-		reads := slices.ContainsFunc(args, func(a string) bool { return has("list get --get --get-all --get-regexp --list -l", a) })
+		reads := slices.ContainsFunc(args, func(a string) bool { return text.HasWord("list get --get --get-all --get-regexp --list -l", a) })
 		return !reads && (len(plain) > 1 || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--unset") || strings.HasPrefix(a, "--re") }))
 	case "symbolic-ref":
 		return len(args) > 1

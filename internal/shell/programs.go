@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A program is what a program does to the files that its words name.
@@ -128,10 +129,10 @@ func (c *Command) sort(valued string, long bool) sorted {
 			switch {
 			case ok:
 				s.values = append(s.values, word{name, value, known[i]})
-			case has(valued, name) && i+1 < len(args):
+			case text.HasWord(valued, name) && i+1 < len(args):
 				i++
 				s.values = append(s.values, word{name, args[i], known[i]})
-			case has(valued, name+"=2"):
+			case text.HasWord(valued, name+"=2"):
 				i += 2
 			}
 		default:
@@ -142,10 +143,10 @@ func (c *Command) sort(valued string, long bool) sorted {
 			for k := 1; k < len(a); k++ {
 				name := "-" + a[k:k+1]
 				s.options = append(s.options, name)
-				if has(valued, name+"?") {
+				if text.HasWord(valued, name+"?") {
 					break
 				}
-				if !has(valued, name) {
+				if !text.HasWord(valued, name) {
 					continue
 				}
 				if k+1 < len(a) {
@@ -165,7 +166,7 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // given reports whether one of some options is there.
 func (s *sorted) given(options string) bool {
-	return slices.ContainsFunc(s.options, func(o string) bool { return has(options, o) })
+	return slices.ContainsFunc(s.options, func(o string) bool { return text.HasWord(options, o) })
 }
 
 // Operands returns the arguments that are no options and no values of options, as far
@@ -188,7 +189,7 @@ func (c *Command) Script() string {
 	p := programs()[c.Name]
 	s := c.sorted()
 	for _, v := range s.values {
-		if has(p.instead, v.option) && !has("-f --file --from-file", v.option) {
+		if text.HasWord(p.instead, v.option) && !text.HasWord("-f --file --from-file", v.option) {
 			return v.text
 		}
 	}
@@ -231,7 +232,7 @@ func (w *walker) touch(c *Command, fed bool) {
 	case "patch", "apply_patch", "applypatch":
 		w.patch(c)
 	case "fd", "fdfind":
-		c.Unknown = slices.ContainsFunc(c.Args, func(a string) bool { return has("-x -X --exec --exec-batch", a) })
+		c.Unknown = slices.ContainsFunc(c.Args, func(a string) bool { return text.HasWord("-x -X --exec --exec-batch", a) })
 	case "source", ".":
 		c.Unknown = true
 		if len(c.Args) > 0 {
@@ -280,9 +281,9 @@ func (w *walker) table(c *Command, p *program) {
 	}
 	for _, v := range s.values {
 		switch {
-		case has(p.out, v.option):
+		case text.HasWord(p.out, v.option):
 			w.file(c, Write, v.text, v.known)
-		case has(p.in, v.option):
+		case text.HasWord(p.in, v.option):
 			w.file(c, Read, v.text, v.known)
 		}
 	}

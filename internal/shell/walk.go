@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A walker goes over a line in the order in which it runs.
@@ -423,7 +425,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 		w.options(c.Args)
 	case (c.Name == "exit" || c.Name == "return") && !failing(c.Args):
 		w.ended = true
-	case has("read unset printf mapfile readarray getopts source .", c.Name):
+	case text.HasWord("read unset printf mapfile readarray getopts source .", c.Name):
 		clear(w.vars) // which it sets is not worth the trouble
 		w.touch(&c, how.feeds)
 	default:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A wrapper is a program that runs another one, which stands behind its options.
@@ -105,10 +106,10 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 				at++
 				return true
 			}
-			if has(w.asks, o) {
+			if text.HasWord(w.asks, o) {
 				return false
 			}
-			if at++; has(w.valued, o) {
+			if at++; text.HasWord(w.valued, o) {
 				at++
 			}
 		}
@@ -118,7 +119,7 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 		return 0, false
 	}
 	if w.verbs != "" {
-		if at >= len(words) || !has(w.verbs, words[at]) {
+		if at >= len(words) || !text.HasWord(w.verbs, words[at]) {
 			return 0, false
 		}
 		if at++; !options() {
@@ -136,19 +137,6 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
-}
-
-// has reports whether a list of words, parted by spaces, has a word.
-func has(list, word string) bool {
-	if word == "" {
-		return false
-	}
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // isShell reports whether a program is a shell.

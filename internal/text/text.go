@@ -50,3 +50,14 @@ func Digits(s string) int {
 
 // AreDigits reports whether a text is digits of ASCII alone, one at least.
 func AreDigits(s string) bool { return s != "" && Digits(s) == len(s) }
+
+// HasWord reports whether a list, whose words are parted by white space, has a word.
+// No list has the empty one.
+func HasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}

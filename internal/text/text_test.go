@@ -61,3 +61,21 @@ func TestDigits(t *testing.T) {
 		}
 	}
 }
+
+func TestHasWord(t *testing.T) {
+	for _, tt := range []struct {
+		list, word string
+		want       bool
+	}{
+		{"add  set\n\tto", "set", true},
+		{"add set to", "to", true},
+		{"add set to", "se", false},
+		{"add set to", "add set", false},
+		{"add set to", "", false},
+		{"", "", false},
+	} {
+		if got := text.HasWord(tt.list, tt.word); got != tt.want {
+			t.Errorf("HasWord(%q, %q) = %v", tt.list, tt.word, got)
+		}
+	}
+}
