@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/handoff"
 	"github.com/carrel-dev/carrel/intent"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
@@ -352,17 +353,17 @@ func (p *packing) assent(f *facts.Fact) string {
 const mostAnswered = 300
 
 // lastLine returns the last line of a text with a letter in it, or its end.
-func lastLine(text string) string {
-	for text != "" {
-		at := strings.LastIndexByte(text, '\n') + 1
-		line := strings.TrimSpace(text[at:])
+func lastLine(s string) string {
+	for s != "" {
+		at := strings.LastIndexByte(s, '\n') + 1
+		line := strings.TrimSpace(s[at:])
 		if strings.ContainsFunc(line, unicode.IsLetter) {
 			if len(line) > mostAnswered {
-				line = "…" + strings.ToValidUTF8(line[len(line)-mostAnswered:], "")
+				line = text.Ellipsis + text.Tail(line, mostAnswered)
 			}
 			return line
 		}
-		text = text[:max(at-1, 0)]
+		s = s[:max(at-1, 0)]
 	}
 	return ""
 }
@@ -404,17 +405,17 @@ func (p *packing) corrections(in *handoff.Input) {
 		if !p.corrects(i) {
 			continue
 		}
-		text := strings.TrimSpace(p.held.texts()[i])
+		said := strings.TrimSpace(p.held.texts()[i])
 		meaning := "It stands until the user says otherwise. It is " + p.ref(i) + ", which never leaves the window."
 		if i < p.now {
 			meaning = "It stands until the user says otherwise. It is " + p.ref(i) + ", which the agent's own compaction took out of the window."
 		}
-		if len(text) > mostCorrection {
-			text = strings.ToValidUTF8(text[:mostCorrection], "")
+		if len(said) > mostCorrection {
+			said = text.Head(said, mostCorrection)
 			meaning += " These are its first words; carrel recall " + p.held.rows[i].ID.Short() + " has all."
 		}
-		if text != "" {
-			in.Corrections = append(in.Corrections, handoff.Correction{Correction: text, Meaning: meaning})
+		if said != "" {
+			in.Corrections = append(in.Corrections, handoff.Correction{Correction: said, Meaning: meaning})
 		}
 	}
 	had := p.inherited(func(b *handoff.Packet, add func(string)) {

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
@@ -116,11 +115,11 @@ func (e *Engine) describe(ctx context.Context, scope governance.Scope, refs []st
 }
 
 // excerpt returns some of a text around the first of the words in it.
-func excerpt(text string, words []string) string {
+func excerpt(said string, words []string) string {
 	const before, length = 40, 160
-	low := strings.ToLower(text)
-	if len(low) != len(text) {
-		low = text // lower case is longer somewhere: positions would not fit
+	low := strings.ToLower(said)
+	if len(low) != len(said) {
+		low = said // lower case is longer somewhere: positions would not fit
 	}
 	at := -1
 	for _, w := range words {
@@ -128,20 +127,14 @@ func excerpt(text string, words []string) string {
 			at = i
 		}
 	}
-	from := max(at-before, 0)
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	to := min(from+length, len(text))
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	s := strings.Join(strings.FieldsFunc(text[from:to], func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	from := text.Floor(said, at-before)
+	to := text.Ceil(said, from+length)
+	s := text.Line(said[from:to], to-from)
 	if from > 0 {
-		s = "…" + s
+		s = text.Ellipsis + s
 	}
-	if to < len(text) {
-		s += "…"
+	if to < len(said) {
+		s += text.Ellipsis
 	}
 	return s
 }

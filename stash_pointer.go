@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
@@ -144,36 +143,26 @@ func (p *pointing) head(content string, limit token.Count) string {
 }
 
 // tail returns the last lines of a text that fit, or the end of the last one.
-func (p *pointing) tail(text string, limit token.Count) string {
-	start, number := len(text), p.first+linesIn(p.text)
+func (p *pointing) tail(s string, limit token.Count) string {
+	start, number := len(s), p.first+linesIn(p.text)
 	for start > 0 {
-		from := strings.LastIndexByte(text[:start-1], '\n') + 1
+		from := strings.LastIndexByte(s[:start-1], '\n') + 1
 		number--
-		n := p.count(p.shown(text[from:start], number))
+		n := p.count(p.shown(s[from:start], number))
 		if n > limit {
 			break
 		}
 		limit -= n
 		start = from
 	}
-	if start < len(text) {
-		return text[start:]
+	if start < len(s) {
+		return s[start:]
 	}
-	cut := endBytes(text, longestToken*int(limit))
+	cut := text.Tail(s, longestToken*int(limit))
 	for p.count(p.shown(cut, p.first+linesIn(p.text)-1)) > limit {
-		cut = endBytes(cut, len(cut)*3/4)
+		cut = text.Tail(cut, len(cut)*3/4)
 	}
 	return cut
-}
-
-// endBytes returns as much of the end of a text as fits in n bytes, whole characters
-// only.
-func endBytes(s string, n int) string {
-	s = s[max(len(s)-n, 0):]
-	for s != "" && !utf8.RuneStart(s[0]) {
-		s = s[1:]
-	}
-	return s
 }
 
 // A middle is what is between head and tail of a text, as a cover reads it.
@@ -448,7 +437,7 @@ func shortPointer(id store.ArtifactID, content string) string {
 	if len(content) <= 2*headTail {
 		return mark + transcript.Escape(content)
 	}
-	head, tail := text.Head(content, headTail), endBytes(content, headTail)
+	head, tail := text.Head(content, headTail), text.Tail(content, headTail)
 	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
 		head = head[:i+1]
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -64,11 +65,5 @@ func (p *pass) standing(n *facts.Node) string {
 	return fmt.Sprintf("%s: %s", firstLine(n.Name), strings.Join(said, ", "))
 }
 
-// firstLine returns the first line of a text, cut to 100 characters.
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if r := []rune(s); len(r) > 100 {
-		s = string(r[:99]) + "…"
-	}
-	return s
-}
+// firstLine returns the first line of a text, of 100 characters at most.
+func firstLine(s string) string { return text.Short(text.FirstLine(s), 100) }

@@ -24,15 +24,15 @@ func Normalize(text string) string {
 				b.WriteByte(' ')
 				space = false
 			}
-			b.WriteRune(fold(r))
+			b.WriteRune(foldCase(r))
 		}
 	}
 	return b.String()
 }
 
-// fold returns the code point that stands for all that differ from r in case
+// foldCase returns the code point that stands for all that differ from r in case
 // only.
-func fold(r rune) rune {
+func foldCase(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
 			r += 'a' - 'A'
@@ -76,7 +76,7 @@ func wordsOf(text string) wording {
 			if alone {
 				end()
 			}
-			b.WriteRune(fold(r))
+			b.WriteRune(foldCase(r))
 			open = true
 			if alone {
 				end()

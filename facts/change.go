@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -101,8 +102,8 @@ var patchKeys = []string{"input", "patch", "diff", "patchText"}
 // targetKeys are those that have where a file is moved to.
 var targetKeys = []string{"destination", "new_path", "to", "target", "newPath"}
 
-// text returns the first of some fields that is a text and not empty.
-func text(in gjson.Result, keys ...string) string {
+// textOf returns the first of some fields that is a text and not empty.
+func textOf(in gjson.Result, keys ...string) string {
 	for _, k := range keys {
 		if v := in.Get(k); v.Type == gjson.String && v.Str != "" {
 			return v.Str
@@ -151,7 +152,7 @@ func contents(path, body string) string {
 	lines := strings.Count(strings.TrimRight(body, "\n"), "\n") + 1
 	said := declared(path, strings.SplitSeq(body, "\n"), nil)
 	if len(said) == 0 && lines <= 2 {
-		return fold(body, valueRunes)
+		return text.Line(body, valueRunes)
 	}
 	return join(said, declarations, plural(lines, "line"))
 }
@@ -230,9 +231,9 @@ func difference(path, old, now string) string {
 	}
 	if len(said) == 0 {
 		if len(came) > 0 {
-			said = append(said, fold(came[0], shortRunes))
+			said = append(said, text.Line(came[0], shortRunes))
 		} else {
-			said = append(said, "gone "+fold(gone[0], shortRunes))
+			said = append(said, "gone "+text.Line(gone[0], shortRunes))
 		}
 	}
 	return strings.Join(said, "; ") + " (" + size + ")"
@@ -244,7 +245,7 @@ func comment(lines []string) string {
 		l = strings.TrimSpace(l)
 		for _, sign := range [...]string{"// ", "# ", "-- ", "* ", "/* "} {
 			if rest, ok := strings.CutPrefix(l, sign); ok && len(rest) > 12 && strings.Count(rest, " ") >= 2 {
-				return `"` + fold(rest, valueRunes+20) + `"`
+				return `"` + text.Line(rest, valueRunes+20) + `"`
 			}
 		}
 	}
@@ -278,7 +279,7 @@ func replaced(old, now string) string {
 	} else {
 		label = ""
 	}
-	was, is = fold(was, valueRunes), fold(is, valueRunes)
+	was, is = text.Line(was, valueRunes), text.Line(is, valueRunes)
 	switch {
 	case was == "":
 		return label + "added " + is
@@ -351,7 +352,7 @@ func declared(path string, lines func(func(string) bool), skip map[string]bool) 
 		d := ""
 		if prose {
 			if h := strings.TrimLeft(line, "#"); h != line && strings.HasPrefix(h, " ") && len(line)-len(h) <= 4 {
-				d = `"` + fold(h, valueRunes) + `"`
+				d = `"` + text.Line(h, valueRunes) + `"`
 			}
 		} else {
 			d = declaration(line)
@@ -414,7 +415,7 @@ func testCase(rest, word string) string {
 		return ""
 	}
 	if end := strings.IndexByte(rest[2:], rest[1]); end > 0 {
-		return word + ` "` + fold(rest[2:2+end], valueRunes) + `"`
+		return word + ` "` + text.Line(rest[2:2+end], valueRunes) + `"`
 	}
 	return ""
 }

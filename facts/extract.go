@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -162,12 +163,12 @@ func (x *extractor) block(i int) {
 }
 
 // quotes takes the quoted strings of a text, each once in the session.
-func (x *extractor) quotes(i int, role transcript.Role, text string) {
+func (x *extractor) quotes(i int, role transcript.Role, s string) {
 	if !x.o.Quotes {
 		return
 	}
-	Quotes(text, func(quote string, _ int) {
-		x.once(Fact{Kind: FactQuote, Role: role, Block: i, Text: fold(quote, maxQuote)})
+	Quotes(s, func(quote string, _ int) {
+		x.once(Fact{Kind: FactQuote, Role: role, Block: i, Text: text.Line(quote, maxQuote)})
 	})
 }
 
@@ -292,11 +293,11 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 }
 
 // heard reads the report of a sub-agent.
-func (x *extractor) heard(i int, text string) {
+func (x *extractor) heard(i int, said string) {
 	n := 0
-	for _, s := range sentences(text) {
+	for _, s := range sentences(said) {
 		if n < maxHeard && !s.title && progresses(s, false) {
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleTool, Block: i, Text: fold(s.text, sentenceRunes)})
+			x.once(Fact{Kind: FactProgress, Role: transcript.RoleTool, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			n++
 		}
 	}
@@ -307,31 +308,31 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 	in := gjson.ParseBytes(c.Input)
 	switch {
 	case in.Get("pattern").Type == gjson.String:
-		return fold(in.Get("pattern").Str, shortRunes)
+		return text.Line(in.Get("pattern").Str, shortRunes)
 	case tool.Path(c) != "":
 		return x.relative(tool.Path(c))
 	}
-	if q := text(in, "query", "url", "pattern", "description", "expression"); q != "" {
-		return fold(q, lineRunes)
+	if q := textOf(in, "query", "url", "pattern", "description", "expression"); q != "" {
+		return text.Line(q, lineRunes)
 	}
-	return fold(c.Name+" "+arguments(in), lineRunes)
+	return text.Line(c.Name+" "+arguments(in), lineRunes)
 }
 
 // act reads a call of a tool that no table knows: what it is told, and what it
 // says to that.
-func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, text string) {
+func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
 	in := gjson.ParseBytes(c.Input)
 	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i}
-	f.Subject = fold(strings.TrimSpace(c.Name+" "+arguments(in)), sentenceRunes)
+	f.Subject = text.Line(strings.TrimSpace(c.Name+" "+arguments(in)), sentenceRunes)
 	if ok {
 		f.Status = StatusOK
-		low := lower(text[:min(len(text), 60)])
+		low := lower(s[:min(len(s), 60)])
 		if r.Error || strings.HasPrefix(low, "error") || strings.HasPrefix(low, `{"error"`) {
 			f.Status = StatusFailed
-			f.Text = failureOf(text)
+			f.Text = failureOf(s)
 			x.fail(i, f.Subject, c.Name, f.Text)
 		} else {
-			f.Text = fields(text, f.Subject)
+			f.Text = fields(s, f.Subject)
 			x.settle(i, c.Name, c.Name)
 		}
 	}
@@ -522,16 +523,16 @@ func (x *extractor) choice(i int, c transcript.ToolCall, r transcript.ToolResult
 	}
 	answer := r.Text()
 	for _, q := range questions {
-		f := Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: fold(q.String(), sentenceRunes)}
+		f := Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: text.Line(q.String(), sentenceRunes)}
 		if ok && !r.Error {
 			f.Status = StatusResolved
-			f.Why = fold(answer, sentenceRunes)
+			f.Why = text.Line(answer, sentenceRunes)
 			if _, rest, found := strings.Cut(answer, `"`+q.String()+`"=`); found {
 				reply := strings.TrimPrefix(rest, `"`)
 				if end := strings.Index(reply, `"`); end >= 0 {
 					reply = reply[:end]
 				}
-				f.Why = fold(reply, sentenceRunes)
+				f.Why = text.Line(reply, sentenceRunes)
 			}
 			x.add(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: f.Text, Text: f.Why})
 		}
@@ -552,15 +553,14 @@ func (x *extractor) accepted(i int, plan string) {
 }
 
 // failureOf returns the line of the result of a tool that says what failed.
-func failureOf(text string) string {
-	text = strings.TrimSpace(text)
-	if rest, ok := strings.CutPrefix(text, "<tool_use_error>"); ok {
-		text, _, _ = strings.Cut(rest, "</tool_use_error>")
-		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-		return fold(text, lineRunes)
+func failureOf(said string) string {
+	said = strings.TrimSpace(said)
+	if rest, ok := strings.CutPrefix(said, "<tool_use_error>"); ok {
+		said, _, _ = strings.Cut(rest, "</tool_use_error>")
+		return text.Line(text.FirstLine(said), lineRunes)
 	}
-	s := scan(text)
-	return fold(cmp.Or(s.failure, s.speaks, s.first), lineRunes)
+	s := scan(said)
+	return text.Line(cmp.Or(s.failure, s.speaks, s.first), lineRunes)
 }
 
 // reads reports whether a tool that no table knows only looks, by its name.
@@ -605,17 +605,16 @@ func arguments(in gjson.Result) string {
 
 // fields writes what a result in JSON says: its fields, and of lists the fields
 // that name their entries, without values that are known. Of what is not JSON it returns the first line.
-func fields(text, known string) string {
-	in := gjson.Parse(text)
-	if !gjson.Valid(text) || !in.IsObject() && !in.IsArray() {
-		line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		return fold(line, lineRunes)
+func fields(s, known string) string {
+	in := gjson.Parse(s)
+	if !gjson.Valid(s) || !in.IsObject() && !in.IsArray() {
+		return text.Line(text.FirstLine(s), lineRunes)
 	}
 	if in.IsArray() {
 		if len(in.Array()) == 0 {
 			return "[]"
 		}
-		return fold(entries(in), 2*lineRunes)
+		return text.Line(entries(in), 2*lineRunes)
 	}
 	var list []string
 	in.ForEach(func(k, v gjson.Result) bool {
@@ -633,7 +632,7 @@ func fields(text, known string) string {
 		}
 		return true
 	})
-	return fold(strings.Join(list, ", "), 2*lineRunes)
+	return text.Line(strings.Join(list, ", "), 2*lineRunes)
 }
 
 // entries names the entries of a list.

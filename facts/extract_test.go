@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -409,7 +410,7 @@ func TestTextsAreVerbatim(t *testing.T) {
 				all.WriteString(r.Text() + "\n" + output(r.Text()) + "\n")
 			}
 		}
-		corpus := fold(all.String()+strings.ReplaceAll(all.String(), "**", ""), 2*all.Len())
+		corpus := text.Line(all.String()+strings.ReplaceAll(all.String(), "**", ""), 2*all.Len())
 		for _, f := range s.extract(&Options{Correction: correction}) {
 			if f.Kind == FactChange {
 				continue
@@ -418,7 +419,7 @@ func TestTextsAreVerbatim(t *testing.T) {
 				continue
 			}
 			for _, text := range []string{f.Subject, f.Text, f.Why} {
-				if text = strings.Trim(text, cut); !strings.Contains(corpus, text) && !strings.HasPrefix(text, "edited ") && !strings.HasSuffix(text, " succeeded") {
+				if text = strings.Trim(text, "…"); !strings.Contains(corpus, text) && !strings.HasPrefix(text, "edited ") && !strings.HasSuffix(text, " succeeded") {
 					t.Errorf("%q of %+v is not in the conversation:\n%s", text, f, corpus)
 				}
 			}
@@ -474,27 +475,4 @@ func TestFirstLeavesOutWhatIsOlder(t *testing.T) {
 			k++
 		}
 	})
-}
-
-// A text is cut behind a word, or within one that would take half of it along.
-func TestFold(t *testing.T) {
-	for _, tt := range []struct {
-		in   string
-		n    int
-		want string
-	}{
-		{"one two three", 13, "one two three"},
-		{"one two three", 12, "one two…"},
-		{"one two three", 8, "one two…"},
-		{"one two three", 7, "one two…"},
-		{"one twothreefour", 10, "one twothr…"},
-		{"abc defg", 6, "abc de…"},
-		{"abcd efg", 7, "abcd…"},
-		{" a\x1b[31mb\t\r\n c\xff ", 10, "ab c"},
-		{"", 0, ""},
-	} {
-		if got := fold(tt.in, tt.n); got != tt.want {
-			t.Errorf("%q in %d runes: %q, want %q", tt.in, tt.n, got, tt.want)
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Kind says what an identifier looks like. It is stored as its text.
@@ -526,9 +527,9 @@ func abbreviated(w string) bool {
 // isOrdinal reports whether a word is a number such as 1st or 22nd, a decade such
 // as 1990s, or a class such as 4xx.
 func isOrdinal(w string) bool {
-	switch w[digits(w):] {
+	switch w[text.Digits(w):] {
 	case "st", "nd", "rd", "th", "s", "xx", "er", "te", "ten", "D", "Z", "p":
-		return digits(w) > 0
+		return text.Digits(w) > 0
 	}
 	return false
 }

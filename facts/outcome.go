@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -21,10 +22,10 @@ type outcome struct {
 // outcomeOf reads the result of a command. Where errors are expected, only the
 // tool itself says that it failed.
 func outcomeOf(r transcript.ToolResult, expected bool) outcome {
-	text := output(r.Text())
-	code, coded := exitCode(text)
+	said := output(r.Text())
+	code, coded := exitCode(said)
 	o := outcome{status: StatusOK, exit: code}
-	s := scan(text)
+	s := scan(said)
 	switch {
 	case r.Error || coded && code != "0" && !expected:
 		o.status = StatusFailed
@@ -33,7 +34,7 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 		o.status = StatusFailed
 	}
 	if o.status == StatusFailed {
-		o.failure = fold(cmp.Or(s.failure, s.speaks, s.first, s.last), lineRunes)
+		o.failure = text.Line(cmp.Or(s.failure, s.speaks, s.first, s.last), lineRunes)
 		o.tells = o.failure
 		if s.totals != "" && !strings.Contains(o.failure, s.totals) && len(o.failure) < 12 {
 			o.tells = s.totals
@@ -41,7 +42,7 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 		return o
 	}
 	o.commit = s.commit != ""
-	o.tells = fold(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
+	o.tells = text.Line(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
 	return o
 }
 
@@ -63,21 +64,21 @@ var exitCodes = [...]string{"exit code", "exit status", "exited with code"}
 
 // exitCode returns the number that a result begins with, or that is all of its
 // last line.
-func exitCode(text string) (string, bool) {
-	head := lower(text[:min(len(text), 200)])
+func exitCode(s string) (string, bool) {
+	head := lower(s[:min(len(s), 200)])
 	for _, word := range exitCodes {
 		if i := strings.Index(head, word); i >= 0 && (i == 0 || head[i-1] == '\n' || strings.HasPrefix(head, "process ")) {
 			rest := strings.TrimLeft(head[i+len(word):], ": ")
-			if n := digits(rest); n > 0 {
+			if n := text.Digits(rest); n > 0 {
 				return rest[:n], true
 			}
 		}
 	}
-	last := strings.TrimRight(text[max(0, len(text)-200):], " \t\r\n")
+	last := strings.TrimRight(s[max(0, len(s)-200):], " \t\r\n")
 	last = strings.Trim(lower(last[strings.LastIndexByte(last, '\n')+1:]), "[]() .")
 	for _, word := range exitCodes {
 		if rest, ok := strings.CutPrefix(last, word); ok {
-			if rest = strings.TrimLeft(rest, ": "); rest != "" && digits(rest) == len(rest) {
+			if rest = strings.TrimLeft(rest, ": "); rest != "" && text.Digits(rest) == len(rest) {
 				return rest, true
 			}
 		}
@@ -109,9 +110,9 @@ type lines struct {
 const tailLines = 5
 
 // scan goes over the lines of an output once.
-func scan(text string) lines {
+func scan(said string) lines {
 	var s lines
-	for line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(said, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || len(line) > 2000 {
 			if line != "" && s.first == "" {
@@ -120,7 +121,7 @@ func scan(text string) lines {
 			continue
 		}
 		if line[0] == 0x1b {
-			if line = fold(line, 2000); line == "" {
+			if line = text.Line(line, 2000); line == "" {
 				continue
 			}
 		}
@@ -220,7 +221,7 @@ func denies(rest string) bool {
 		rest = strings.TrimPrefix(rest, ending)
 	}
 	rest = lower(strings.Trim(rest, " :=.\t"))
-	number := rest[:digits(rest)]
+	number := rest[:text.Digits(rest)]
 	after := rest[len(number):]
 	return number == "0" && (after == "" || strings.IndexByte(" ,;)", after[0]) >= 0) || rest == "none" || rest == "nothing"
 }
@@ -260,7 +261,7 @@ func located(line string) bool {
 			return located(line[sp+2:])
 		}
 	}
-	n := digits(line[i+1:])
+	n := text.Digits(line[i+1:])
 	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
 }
 

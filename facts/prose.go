@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -82,7 +83,7 @@ func (x *extractor) correction(i int, said string, list []sentence) {
 		}
 		seen = true
 		if orders(s.text, len(said)) {
-			x.add(Fact{Kind: FactCorrection, Role: transcript.RoleUser, Block: i, Text: fold(s.text, sentenceRunes)})
+			x.add(Fact{Kind: FactCorrection, Role: transcript.RoleUser, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			n++
 		}
 	}
@@ -114,30 +115,30 @@ var (
 
 // reported takes the line of an error that a person pasted.
 func (x *extractor) reported(i int, said string) {
-	best, text := 0, ""
+	best, s := 0, ""
 	for line := range strings.SplitSeq(said, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue
 		}
 		if rank, fails := failing(line); fails && rank > best {
-			best, text = rank, line
+			best, s = rank, line
 		}
 	}
 	if best >= 5 {
-		x.failAs(transcript.RoleUser, i, "", reportedKey, fold(text, lineRunes))
+		x.failAs(transcript.RoleUser, i, "", reportedKey, text.Line(s, lineRunes))
 	}
 }
 
 // answer settles the questions that were open when a person spoke.
 func (x *extractor) answer(i int, said string, list []sentence) {
-	why := fold(said, shortRunes)
+	why := text.Line(said, shortRunes)
 	if len(list) > 0 {
-		why = fold(list[0].text, sentenceRunes)
+		why = text.Line(list[0].text, sentenceRunes)
 		if len(why) < 12 && len(list) > 1 && list[1].para == list[0].para && !list[1].item {
 			both := why + " " + list[1].text
-			if strings.Contains(fold(strings.ReplaceAll(said, "**", ""), len(said)), both) { // nothing is between them
-				why = fold(both, sentenceRunes)
+			if strings.Contains(text.Line(strings.ReplaceAll(said, "**", ""), len(said)), both) { // nothing is between them
+				why = text.Line(both, sentenceRunes)
 			}
 		}
 	}
@@ -147,7 +148,7 @@ func (x *extractor) answer(i int, said string, list []sentence) {
 	}
 	if n := len(x.asked); n > 0 && !strings.HasSuffix(why, "?") && agrees(said) {
 		if len(said) <= shortRunes {
-			why = fold(strings.ReplaceAll(said, "**", ""), sentenceRunes)
+			why = text.Line(strings.ReplaceAll(said, "**", ""), sentenceRunes)
 		}
 		x.once(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: x.found[x.asked[n-1]].Text, Text: why})
 	}
@@ -158,7 +159,7 @@ func (x *extractor) answer(i int, said string, list []sentence) {
 // number, or with a word of choice.
 func agrees(said string) bool {
 	low := lower(said)
-	return choice.begins(low) || choosing.begins(low) || digits(low) == len(low)
+	return choice.begins(low) || choosing.begins(low) || text.Digits(low) == len(low)
 }
 
 var choice = phrasesOf(`yes|y|yep|yeah|no|nope|ok|okay|sure|option|both|neither|the first|the second|first|second|all|none|only|please|exactly|correct|i confirm
@@ -187,7 +188,7 @@ func (x *extractor) reply(i int, said string, last bool) {
 			n++
 		case x.blocker(i, s):
 		case told < maxProgress && progresses(s, last):
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: fold(s.text, sentenceRunes)})
+			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			x.mended(i, s.text)
 			x.passed(i, s.text)
 			told++
@@ -222,7 +223,7 @@ func (x *extractor) gist(i int, list []sentence) {
 	for _, s := range list {
 		if !s.title && len(s.text) >= 30 && s.text[0] != '[' && !strings.HasSuffix(s.text, "?") && !strings.HasSuffix(s.text, ":") && !announces.begins(lower(s.text)) &&
 			!polite.begins(lower(s.text)) {
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: fold(s.text, sentenceRunes)})
+			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			return
 		}
 	}
@@ -242,7 +243,7 @@ func (x *extractor) questions(i int, list []sentence) {
 	}
 	for _, q := range slices.Backward(found) {
 		x.asked = append(x.asked, x.add(Fact{
-			Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: fold(q, sentenceRunes),
+			Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: text.Line(q, sentenceRunes),
 		}))
 	}
 }
@@ -257,7 +258,7 @@ func (x *extractor) blocker(i int, s sentence) bool {
 			return false
 		}
 	}
-	x.once(Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: fold(s.text, sentenceRunes)})
+	x.once(Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
 	return true
 }
 
@@ -272,7 +273,7 @@ func (x *extractor) decision(i int, role transcript.Role, s, next sentence) bool
 	if len(s.text) < 12 || len(s.text) > 3*sentenceRunes || !decides(s, role) {
 		return false
 	}
-	x.once(Fact{Kind: FactDecision, Role: role, Block: i, Text: fold(s.text, sentenceRunes), Why: reason(s, next)})
+	x.once(Fact{Kind: FactDecision, Role: role, Block: i, Text: text.Line(s.text, sentenceRunes), Why: reason(s, next)})
 	return true
 }
 
@@ -340,15 +341,15 @@ func reason(s, next sentence) string {
 				why, _, _ = strings.Cut(why, ", ")
 			}
 			if utf8.RuneCountInString(why) > 8 && (word != "since" || !times.begins(lower(why))) {
-				return fold(why, lineRunes)
+				return text.Line(why, lineRunes)
 			}
 		}
 		if why, rest, ok := strings.Cut(s.text, ", so "); ok && so.begins(lower(rest)) {
-			return fold(why, lineRunes)
+			return text.Line(why, lineRunes)
 		}
 	}
 	if (next.item || next.para == s.para) && !strings.HasSuffix(next.text, ":") && reasons.begins(lower(next.text)) {
-		return fold(next.text, lineRunes)
+		return text.Line(next.text, lineRunes)
 	}
 	return ""
 }
@@ -434,7 +435,7 @@ func (x *extractor) mended(i int, said string) {
 			kept = append(kept, o)
 			continue
 		}
-		f.Status, f.Why, f.touched = StatusResolved, fold(said, lineRunes), i
+		f.Status, f.Why, f.touched = StatusResolved, text.Line(said, lineRunes), i
 	}
 	x.open = kept
 }
@@ -451,7 +452,7 @@ func (x *extractor) passed(i int, said string) {
 		for _, what := range [...]string{"test", "lint", "build", "typecheck"} {
 			if strings.Contains(o.key, what) && (clean || strings.Contains(low, what)) {
 				f := &x.found[o.fact]
-				f.Status, f.Why, f.touched = StatusResolved, fold(said, lineRunes), i
+				f.Status, f.Why, f.touched = StatusResolved, text.Line(said, lineRunes), i
 				return true
 			}
 		}
@@ -493,7 +494,7 @@ func (x *extractor) steps(i int, list []sentence, role transcript.Role) {
 			role == transcript.RoleUser && s.title && s.number ||
 			!s.item && !s.title && ahead.begins(low)
 		if step && len(s.text) > 8 {
-			x.once(Fact{Kind: FactPlan, Role: role, Block: i, Text: fold(s.text, lineRunes)})
+			x.once(Fact{Kind: FactPlan, Role: role, Block: i, Text: text.Line(s.text, lineRunes)})
 			n++
 		}
 	}
@@ -521,7 +522,7 @@ func (x *extractor) newestPlan() {
 		}
 		for _, s := range sentences(x.msgs[k].Text()) {
 			if low := lower(s.text); announces.begins(low) || announces.begins(strings.TrimPrefix(low, "now ")) {
-				x.once(Fact{Kind: FactPlan, Role: transcript.RoleAssistant, Block: i, Text: fold(s.text, lineRunes)})
+				x.once(Fact{Kind: FactPlan, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, lineRunes)})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -89,7 +90,7 @@ func reference(prev, w, next string) string {
 	number := strings.Trim(w, "0123456789.,~+-−") == ""
 	switch {
 	case w[0] == '#':
-		if digits(w[1:]) == len(w)-1 {
+		if text.Digits(w[1:]) == len(w)-1 {
 			return w
 		}
 	case w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$"):
@@ -119,7 +120,7 @@ func reference(prev, w, next string) string {
 		}
 	case w[0] == 'v' && isVersion(w[1:]):
 		return w
-	case digits(w) > 0 && unit()[strings.ToLower(w[digits(w):])]:
+	case text.Digits(w) > 0 && unit()[strings.ToLower(w[text.Digits(w):])]:
 		return w
 	case strings.HasPrefix(w, "localhost:"):
 		return w
@@ -166,7 +167,7 @@ func isID(w string, n int) bool {
 func around(said, name string) string {
 	at := strings.Index(said, name)
 	if at < 0 || len(said) <= lineRunes {
-		return fold(said, lineRunes)
+		return text.Line(said, lineRunes)
 	}
 	from := 0
 	if at+len(name) > lineRunes/2 {
@@ -177,11 +178,11 @@ func around(said, name string) string {
 			from = at
 		}
 	}
-	text := fold(said[from:], shortRunes+len(name))
+	s := text.Line(said[from:], shortRunes+len(name))
 	if from > 0 {
-		text = cut + text
+		s = text.Ellipsis + s
 	}
-	return text
+	return s
 }
 
 var unit = lazy.Words(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb

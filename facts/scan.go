@@ -3,7 +3,8 @@ package facts
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Scan is what a text has that an agent may need again: its lines, and the
@@ -91,20 +92,19 @@ func NewScan(text string) *Scan {
 // scanned returns up to where a text is scanned from its beginning, and from where on
 // to its end: both are its length if all of it is. It cuts between lines, unless that
 // leaves half of a part out.
-func scanned(text string) (head, tail int) {
+func scanned(s string) (head, tail int) {
 	const half = MostScanned / 2
-	if len(text) <= MostScanned {
-		return len(text), len(text)
+	if len(s) <= MostScanned {
+		return len(s), len(s)
 	}
-	if head = strings.LastIndexByte(text[:half], '\n'); head < half/2 {
-		for head = half; !utf8.RuneStart(text[head]); head-- {
-		}
+	if head = strings.LastIndexByte(s[:half], '\n'); head < half/2 {
+		head = text.Floor(s, half)
 	}
-	tail = len(text) - half
-	if n := strings.IndexByte(text[tail:], '\n'); n >= 0 && n < half/2 {
+	tail = len(s) - half
+	if n := strings.IndexByte(s[tail:], '\n'); n >= 0 && n < half/2 {
 		return head, tail + n + 1
 	}
-	return head, runeAt(text, tail, len(text))
+	return head, text.Ceil(s, tail)
 }
 
 // stretch scans a text between two offsets.
@@ -244,13 +244,13 @@ func origin(line string) int {
 // beside returns how far an identifier's excerpt goes on one side of it: behind the
 // nearest word between two offsets, of which the identifier is at the one that the
 // step leads away from.
-func beside(text string, from, to, step int) int {
+func beside(s string, from, to, step int) int {
 	i, end := from, to
 	if step < 0 {
 		i, end = to-1, from-1
 	}
 	start := i
-	for i != end && classes[text[i]]&wordBytes == 0 {
+	for i != end && classes[s[i]]&wordBytes == 0 {
 		i += step
 	}
 	if i == end || (i-start)*step > mostBeside {
@@ -259,20 +259,11 @@ func beside(text string, from, to, step int) int {
 		}
 		return start
 	}
-	for i != end && classes[text[i]]&wordBytes != 0 && (i-start)*step <= mostBeside {
+	for i != end && classes[s[i]]&wordBytes != 0 && (i-start)*step <= mostBeside {
 		i += step
 	}
 	if step < 0 {
-		return runeAt(text, i+1, start+1)
-	}
-	return i
-}
-
-// runeAt returns the first offset from i on, at most max, at which a character
-// begins.
-func runeAt(text string, i, limit int) int {
-	for i < limit && !utf8.RuneStart(text[i]) {
-		i++
+		return min(text.Ceil(s, i+1), start+1)
 	}
 	return i
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A commandLine is a command line that was read once.
@@ -33,13 +34,13 @@ func (l commandLine) said() string {
 			line = line[:i+end]
 		}
 	}
-	return fold(line, lineRunes)
+	return text.Line(line, lineRunes)
 }
 
 // run returns the directory in which a line runs what it runs, and that on one line
 // and without 2>&1 at the end.
 func (l commandLine) run() (dir, rest string) {
-	return l.Dir, strings.TrimSuffix(strings.Join(strings.Fields(l.Text), " "), " 2>&1")
+	return l.Dir, strings.TrimSuffix(text.Fold(l.Text), " 2>&1")
 }
 
 // shows reports whether a line only shows what is there.
@@ -146,7 +147,7 @@ func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 	case shell.Rename:
 		return change{e.Path, StatusMoved, "from " + e.From}, e.From != ""
 	case shell.Edit:
-		return change{e.Path, StatusModified, fold(c.Script(), valueRunes)}, true
+		return change{e.Path, StatusModified, text.Line(c.Script(), valueRunes)}, true
 	case shell.Write, shell.Append:
 		body := c.Input
 		switch c.Name {

@@ -2,10 +2,10 @@ package facts
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // Bounds of what a fact says, in runes.
@@ -16,72 +16,19 @@ const (
 	shortRunes    = 120
 )
 
-// cut stands where a text was cut off.
-const cut = "…"
-
-// fold returns s in one line: runs of white space and control characters are
-// single spaces, escape sequences of terminals are gone. What is longer than n
-// runes is cut at a word and ends in an ellipsis.
-func fold(s string, n int) string {
-	var b strings.Builder
-	space, last := false, 0
-	for i := 0; i < len(s); {
-		if s[i] == 0x1b {
-			i += escape(s[i:])
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError && size == 1 {
-			space = b.Len() > 0
-			continue
-		}
-		if n--; space {
-			last = b.Len()
-			n--
-		}
-		if n < 0 {
-			text := b.String()
-			if last > len(text)/2 {
-				text = text[:last]
-			}
-			return text + cut
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// escape returns the length of the escape sequence that s begins with.
-func escape(s string) int {
-	if len(s) < 2 || s[1] != '[' {
-		return 1
-	}
-	for i := 2; i < len(s); i++ {
-		if '@' <= s[i] && s[i] <= '~' {
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
 // whole folds s to at most n runes that end with a sentence, if one ends in
 // the second half.
 func whole(s string, n int) string {
-	text := fold(strings.ReplaceAll(s, "**", ""), n)
-	if !strings.HasSuffix(text, cut) {
-		return text
+	said := text.Line(strings.ReplaceAll(s, "**", ""), n)
+	if !strings.HasSuffix(said, text.Ellipsis) {
+		return said
 	}
-	for i := len(text) - len(cut) - 1; i > len(text)/2; i-- {
-		if ends(text, i) {
-			return text[:i+1]
+	for i := len(said) - len(text.Ellipsis) - 1; i > len(said)/2; i-- {
+		if ends(said, i) {
+			return said[:i+1]
 		}
 	}
-	return text
+	return said
 }
 
 // A sentence is one sentence or list entry of a text.
@@ -199,7 +146,7 @@ func mark(line string) sentence {
 		}
 	}
 	{
-		if n := digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
+		if n := text.Digits(line); n > 0 && n <= 3 && len(line) > n+1 && (line[n] == '.' || line[n] == ')') && line[n+1] == ' ' {
 			s.item, s.number = !s.title, true
 			line = strings.TrimSpace(line[n+1:])
 		}
@@ -210,20 +157,11 @@ func mark(line string) sentence {
 		line = strings.TrimSpace(line[3:])
 	}
 	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**") && strings.Count(line, "**") == 2
-	s.text = fold(strings.ReplaceAll(line, "**", ""), len(line)+1)
+	s.text = text.Line(strings.ReplaceAll(line, "**", ""), len(line)+1)
 	if bold && !s.item && !s.title && len(s.text) < 100 && !strings.HasSuffix(s.text, ".") {
 		s.title = true
 	}
 	return s
-}
-
-// digits returns how many digits s begins with.
-func digits(s string) int {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // first splits the first sentence off a folded line.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -29,10 +30,10 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 	case "taskcreate":
 		id := ""
 		if _, rest, ok := strings.Cut(result, "#"); ok {
-			id = rest[:digits(rest)]
+			id = rest[:text.Digits(rest)]
 		}
 		t.set(i, c.ID)
-		t.list = append(t.list, entry{id, fold(text(in, "subject", "title", "description"), lineRunes), StatusPending})
+		t.list = append(t.list, entry{id, text.Line(textOf(in, "subject", "title", "description"), lineRunes), StatusPending})
 		return true
 	case "taskupdate":
 		id := in.Get("taskId").String()
@@ -58,7 +59,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 		case v.IsArray():
 			var list []entry
 			for _, e := range v.Array() {
-				said := text(e, "content", "step", "text", "title", "subject", "task", "description")
+				said := textOf(e, "content", "step", "text", "title", "subject", "task", "description")
 				if said == "" && e.Type == gjson.String {
 					said = e.Str
 				}
@@ -67,7 +68,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 					if e.Get("completed").Bool() || e.Get("done").Bool() {
 						status = "done"
 					}
-					list = append(list, entry{"", fold(said, lineRunes), todoStatus(status)})
+					list = append(list, entry{"", text.Line(said, lineRunes), todoStatus(status)})
 				}
 			}
 			if len(list) > 0 {
@@ -107,11 +108,11 @@ func boxes(list []sentence) []entry {
 	for _, s := range list {
 		switch s.box {
 		case ' ':
-			out = append(out, entry{"", fold(s.text, lineRunes), StatusPending})
+			out = append(out, entry{"", text.Line(s.text, lineRunes), StatusPending})
 		case 'x':
-			out = append(out, entry{"", fold(s.text, lineRunes), StatusCompleted})
+			out = append(out, entry{"", text.Line(s.text, lineRunes), StatusCompleted})
 		case '-' | 0x20, '~' | 0x20:
-			out = append(out, entry{"", fold(s.text, lineRunes), StatusActive})
+			out = append(out, entry{"", text.Line(s.text, lineRunes), StatusActive})
 		}
 	}
 	return out

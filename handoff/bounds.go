@@ -81,8 +81,8 @@ func merge(to *Source, s Source) {
 func (b *builder) boundaries() {
 	seen := map[string]bool{"": true}
 	bound := func(text, reason string) {
-		if !seen[fold(text)] {
-			seen[fold(text)] = true
+		if !seen[plain(text)] {
+			seen[plain(text)] = true
 			b.p.Boundaries = append(b.p.Boundaries, Boundary{clean(text), reason})
 		}
 	}

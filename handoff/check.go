@@ -15,7 +15,7 @@ func Check(p *Packet, e *Evidence) []Finding {
 		corrections: setOf(p.Corrections, ofCorrection),
 	}
 	for _, b := range p.Boundaries {
-		c.boundaries += fold(b.Boundary) + "\n" + fold(b.Reason) + "\n"
+		c.boundaries += plain(b.Boundary) + "\n" + plain(b.Reason) + "\n"
 	}
 	c.read()
 	c.decided()

@@ -192,7 +192,7 @@ func (r *recorder) states() {
 	}
 	r.missing(RuleState, SectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
 		setOf(r.p.Decisions, ofDecision), r.inferred)
-	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return fold(c.Context) }), "\n")
+	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return plain(c.Context) }), "\n")
 	for _, id := range r.e.Out {
 		if key(id) != "" && !names(kept, key(id)) {
 			r.fail(RuleState, SectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // Unknown begins a text that says what is not known.
@@ -76,15 +77,15 @@ func clean(s string) string {
 	return s
 }
 
-// fold returns a text without what does not count when texts are compared:
+// plain returns a text without what does not count when texts are compared:
 // case and the kind of white space.
-func fold(s string) string {
-	return strings.Join(strings.Fields(strings.ToLower(clean(s))), " ")
+func plain(s string) string {
+	return text.Fold(strings.ToLower(clean(s)))
 }
 
 // key is what texts are compared by: folded, without closing punctuation.
 func key(s string) string {
-	folded := fold(s)
+	folded := plain(s)
 	if k := strings.TrimRight(folded, " .;:,!"); k != "" {
 		return k
 	}

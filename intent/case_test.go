@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 func readCases(t testing.TB, name string) []Case {
@@ -93,7 +95,7 @@ func TestTuneHalf(t *testing.T) {
 				return
 			}
 			for _, m := range r.Misses {
-				t.Logf("case %d %q: %s is %q, want %q", m.Case, brief(cases[m.Case].Prompt), m.Field, m.Got, m.Want)
+				t.Logf("case %d %q: %s is %q, want %q", m.Case, text.Short(cases[m.Case].Prompt, shownText), m.Field, m.Got, m.Want)
 			}
 		})
 	}

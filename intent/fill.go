@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A filling is what a request says of the slots of its verb.
@@ -20,6 +21,9 @@ type filling struct {
 	distant bool   // a sentence before the request is read
 	assumed []string
 }
+
+// shownText is how many characters of a text a message has.
+const shownText = 40
 
 // fill fills the slots of a request.
 func (c *compiler) fill(p part) *filling {
@@ -664,7 +668,7 @@ func (f *filling) refer(p part) {
 		f.named(p.lead[k])
 	}
 	if v := f.slots[object]; len(v) > 0 && f.pronoun != "" {
-		f.assumed = append(f.assumed, fmt.Sprintf("%q is read as %q", f.pronoun, brief(v[0].Text)))
+		f.assumed = append(f.assumed, fmt.Sprintf("%q is read as %q", f.pronoun, text.Short(v[0].Text, shownText)))
 	}
 }
 
@@ -814,15 +818,6 @@ func (f *filling) styled() {
 		}
 	}
 	f.put(Constraints, first, last)
-}
-
-// brief shortens a text for a message.
-func brief(text string) string {
-	runes := []rune(text)
-	if len(runes) <= 40 {
-		return text
-	}
-	return string(runes[:39]) + "…"
 }
 
 // formAt returns where the words begin that say how something is to become, or

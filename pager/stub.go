@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -342,25 +341,7 @@ func (v *View) lines() string {
 	return b.String()
 }
 
-// oneLine returns s with control characters and runs of white space turned to
-// single spaces, cut to excerptRunes, for a place in a line of a stub.
+// oneLine returns the beginning of s for a place in a line of a stub.
 func oneLine(s string) string {
-	var b strings.Builder
-	n, space := excerptRunes, false
-	for _, r := range s[:min(len(s), 8*n)] {
-		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError {
-			space = b.Len() > 0
-			continue
-		}
-		if n--; n < 0 {
-			b.WriteString("…")
-			break
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return transcript.QuoteInline(b.String())
+	return transcript.QuoteInline(text.Line(text.Head(s, 8*excerptRunes), excerptRunes))
 }

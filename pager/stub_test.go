@@ -44,7 +44,7 @@ func TestStub(t *testing.T) {
 		{"a result in one line", view(tool), Calls, Stub{Results: map[string]string{
 			"1": "[carrel " + id + ": paged result, 356 bytes; recall by id] FAIL pkg/two.go · 0.1s, 0.1s, 0.1s, 0.1s, 0.1s, 0.1s",
 		}}},
-		{"words without control characters", view(user), Line, Stub{Text: "[carrel " + id + ": paged user message, 1234 tokens; recall by id] look at [31m a.go and b.go, please"}},
+		{"words without control characters", view(user), Line, Stub{Text: "[carrel " + id + ": paged user message, 1234 tokens; recall by id] look at a.go and b.go, please"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, tt.view.Stub(tt.form)); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // Authored is a summary that a person or a model wrote in words of their own.
@@ -249,7 +250,7 @@ func GradeAuthored(probes []Probe, a *Authored) *Report {
 			r.Place = Window
 		}
 		if at >= 0 {
-			r.Passage = clip(strings.Join(strings.Fields(texts[at]), " "))
+			r.Passage = clip(text.Fold(texts[at]))
 		}
 		for k, keyword := range p.Expected {
 			if best[k] {

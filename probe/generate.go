@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Kind says what a fact is about. It is stored as its text.
@@ -627,16 +628,14 @@ func beside(text string, at int) string {
 }
 
 // clip returns the first bytes of a text, and no part of a word.
-func clip(text string) string {
-	if len(text) <= clipBytes {
-		return text
+func clip(s string) string {
+	if len(s) <= clipBytes {
+		return s
 	}
-	i := strings.LastIndexAny(text[:clipBytes], " \t\n")
-	if i < 0 {
-		for i = clipBytes; !utf8.RuneStart(text[i]); i-- {
-		}
+	if i := strings.LastIndexAny(s[:clipBytes], " \t\n"); i >= 0 {
+		return s[:i]
 	}
-	return text[:i]
+	return text.Head(s, clipBytes)
 }
 
 // choose returns the probes that bounds allow: critical ones of all types, and

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/text"
 )
@@ -289,11 +288,5 @@ func (r *reading) quote(s span) string {
 		to = min(to, from+max(Passage, end-from))
 	}
 	to = min(to, from+2*Passage)
-	for from > 0 && !utf8.RuneStart(of[from]) {
-		from--
-	}
-	for to < len(of) && !utf8.RuneStart(of[to]) {
-		to--
-	}
-	return text.Fold(of[from:to])
+	return text.Fold(of[text.Floor(of, from):text.Floor(of, to)])
 }

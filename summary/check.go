@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Rule names something that a summary may not do. It is stored as its text.
@@ -72,7 +73,7 @@ type Problem struct {
 func (p Problem) String() string {
 	t := string(p.Rule) + ": " + p.Text
 	if p.Entry != "" {
-		t += fmt.Sprintf(" (%q)", clip(p.Entry, 80))
+		t += fmt.Sprintf(" (%q)", text.Short(p.Entry, 80))
 	}
 	if p.Section != "" {
 		t = string(p.Section) + ": " + t
@@ -145,15 +146,15 @@ func Examine(data []byte, src *Source) (*Summary, []Problem) {
 // What passes can be parsed; [Check] judges the rest.
 func CheckText(raw string, src *Source) []Problem {
 	c := checker{src: src}
-	text := strings.TrimSpace(raw)
-	if text == "" {
+	s := strings.TrimSpace(raw)
+	if s == "" {
 		c.add("", "", RuleEmpty, "there is no text")
 		return c.problems
 	}
-	_, err := Parse([]byte(text))
+	_, err := Parse([]byte(s))
 	// A summary may quote an error; what is none is judged by its beginning.
 	if err != nil {
-		head := clip(fold(text), 600)
+		head := text.Short(text.Fold(s), 600)
 		switch {
 		case isRefusal(head):
 			c.add("", head, RuleRefusal, "a refusal in place of a summary")
@@ -164,12 +165,12 @@ func CheckText(raw string, src *Source) []Problem {
 	var prompt string
 	if src != nil {
 		prompt = src.Prompt
-		if len(src.Text) > 0 && utf8.RuneCountInString(text) > max(2*utf8.RuneCountInString(src.Text), 2000) {
+		if len(src.Text) > 0 && utf8.RuneCountInString(s) > max(2*utf8.RuneCountInString(src.Text), 2000) {
 			c.add("", "", RuleLonger, "the draft is more than twice as long as what it is of")
 		}
 	}
-	if isTemplate(text, prompt) {
-		c.add("", clip(fold(text), 80), RuleEcho, "the prompt was given back")
+	if isTemplate(s, prompt) {
+		c.add("", text.Short(text.Fold(s), 80), RuleEcho, "the prompt was given back")
 	}
 	if err == nil || len(c.problems) > 0 {
 		return c.problems
@@ -178,7 +179,7 @@ func CheckText(raw string, src *Source) []Problem {
 	if e, ok := err.(*SyntaxError); ok && strings.Contains(e.Text, "ends in the middle") { //nolint:errorlint // Parse wraps nothing
 		rule = RuleTruncated
 	}
-	c.add("", clip(fold(text), 80), rule, "%v", err)
+	c.add("", text.Short(text.Fold(s), 80), rule, "%v", err)
 	return c.problems
 }
 
@@ -244,7 +245,7 @@ type sectionText struct{ text, key, with string }
 // texts returns what a section says, each part of an entry by itself.
 func (s *Summary) texts(sec Section) []sectionText {
 	var list []sectionText
-	add := func(text, key, with string) { list = append(list, sectionText{fold(text), key, with}) }
+	add := func(said, key, with string) { list = append(list, sectionText{text.Fold(said), key, with}) }
 	switch sec {
 	case SectionIntent, SectionState:
 		for line := range strings.Lines(s.prose(sec)) {
@@ -310,23 +311,14 @@ func (c *checker) entry(sec Section, text string) {
 // intent checks that the intent is about this session.
 func (c *checker) intent() {
 	base, _ := cutNow(c.s.Intent)
-	if !isVague(base) || c.origin.quotes(fold(base)) || isPlaceholder(fold(base)) {
+	if !isVague(base) || c.origin.quotes(text.Fold(base)) || isPlaceholder(text.Fold(base)) {
 		return
 	}
 	// Who only ever said "continue" wants no more than that.
 	if c.src != nil && len(c.src.Asked) > 0 && !slices.ContainsFunc(c.src.Asked, func(text string) bool { return !isVague(text) }) {
 		return
 	}
-	c.add(SectionIntent, fold(base), RuleVague, "it would fit any session; say what is to be made or found")
-}
-
-// clip returns a text that is cut off after n characters.
-func clip(text string, n int) string {
-	r := []rune(text)
-	if len(r) <= n {
-		return text
-	}
-	return string(r[:n-1]) + "…"
+	c.add(SectionIntent, text.Fold(base), RuleVague, "it would fit any session; say what is to be made or found")
 }
 
 var placeholders = lazy.Words("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -284,7 +285,7 @@ func (b *fitBuilder) file(p *fitPart, f File) {
 }
 
 func (b *fitBuilder) decision(p *fitPart, d Decision) {
-	l := b.line(p, isNone(d.Decision), "- **"+escapeBold(fold(d.Decision))+"**", rankDecisions, d.text())
+	l := b.line(p, isNone(d.Decision), "- **"+escapeBold(text.Fold(d.Decision))+"**", rankDecisions, d.text())
 	l.tail = sourced("", b.source(d.Source)) + "\n"
 	if l.tail != "\n" {
 		l.tail = " " + l.tail
@@ -292,7 +293,7 @@ func (b *fitBuilder) decision(p *fitPart, d Decision) {
 	if d.Rationale == "" || isNone(d.Decision) {
 		return
 	}
-	l.subs = []fitSub{{text: fold(d.Rationale)}}
+	l.subs = []fitSub{{text: text.Fold(d.Rationale)}}
 	b.ranks[rankRationales] = append(b.ranks[rankRationales], fitDrop{p, l, 0, short(d.Rationale)})
 }
 

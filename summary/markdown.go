@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -23,7 +24,7 @@ func (s *Summary) Markdown() string {
 	b.WriteString("# Anchored Summary\n\n")
 	put := func(key, value string) {
 		if value != "" {
-			b.WriteString("- **" + key + ":** " + fold(value) + "\n")
+			b.WriteString("- **" + key + ":** " + text.Fold(value) + "\n")
 		}
 	}
 	put("Compression #", number(int64(s.Count)))
@@ -115,36 +116,36 @@ func (f File) lines() []string {
 
 // plainChange reports whether a change that stands behind its path is read as
 // one change.
-func plainChange(text string) bool {
-	list := splitChanges(fold(text))
-	return len(list) == 1 && list[0] == fold(text)
+func plainChange(s string) bool {
+	list := splitChanges(text.Fold(s))
+	return len(list) == 1 && list[0] == text.Fold(s)
 }
 
-func (it Item) markdown() string { return sourced(escapeTail(fold(it.Text)), it.Source) }
+func (it Item) markdown() string { return sourced(escapeTail(text.Fold(it.Text)), it.Source) }
 
 func (d Decision) markdown() string {
-	decision := fold(d.Decision)
+	decision := text.Fold(d.Decision)
 	t := "**" + escapeBold(decision) + "**"
 	if d.Rationale != "" || strings.HasSuffix(decision, ":") {
 		t += ":"
 	}
 	if d.Rationale != "" {
-		t += " " + escapeTail(fold(d.Rationale))
+		t += " " + escapeTail(text.Fold(d.Rationale))
 	}
 	return sourced(t, d.Source)
 }
 
 func (e Error) markdown() string {
-	text := fold(e.Error)
-	t := "**" + escapeBold(text) + "**"
-	if e.Status != "" || e.Note != "" || strings.HasSuffix(text, ":") {
+	s := text.Fold(e.Error)
+	t := "**" + escapeBold(s) + "**"
+	if e.Status != "" || e.Note != "" || strings.HasSuffix(s, ":") {
 		t += ":"
 	}
 	if e.Status != "" {
-		t += " " + fold(e.Status)
+		t += " " + text.Fold(e.Status)
 	}
 	if e.Note != "" {
-		t += " – " + escapeTail(fold(e.Note))
+		t += " – " + escapeTail(text.Fold(e.Note))
 	}
 	return sourced(t, e.Source)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // An Action says what a merge did to an entry. It is stored as its text.
@@ -98,9 +100,9 @@ func mergeIntent(old, next string) string {
 	}
 	base, _ := cutNow(old)
 	nextBase, nextNow := cutNow(next)
-	for _, text := range []string{nextNow, fold(nextBase)} {
-		if text != "" && !contains(old, text) {
-			return base + "\n" + now + text
+	for _, said := range []string{nextNow, text.Fold(nextBase)} {
+		if said != "" && !contains(old, said) {
+			return base + "\n" + now + said
 		}
 	}
 	return old

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // An origin is a source, prepared for being asked what it says.
@@ -23,7 +24,7 @@ type origin struct {
 func newOrigin(src *Source) *origin {
 	lower := strings.ToLower(strings.ToValidUTF8(src.Text, "\ufffd"))
 	lower = strings.ReplaceAll(lower, `\\`, `/`)
-	o := &origin{lower: lower, folded: fold(lower), squash: squash(lower)}
+	o := &origin{lower: lower, folded: text.Fold(lower), squash: squash(lower)}
 	for _, m := range numberWord().FindAllString(lower, -1) {
 		n := plainNumber(m)
 		o.numbers = append(o.numbers, n)
@@ -229,7 +230,7 @@ func wordAt(s string, i int) bool {
 // hasPhrase reports whether the source has a command or another text of
 // several words: as it is, or its words in one line.
 func (o *origin) hasPhrase(n string) bool {
-	n = fold(n)
+	n = text.Fold(n)
 	if strings.Contains(o.folded, n) || strings.Contains(o.squash, squash(n)) && len(squash(n)) > 5 {
 		return true
 	}

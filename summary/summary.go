@@ -48,6 +48,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -321,12 +322,9 @@ var nones = []string{
 
 // norm returns a text as it is compared: in lower case, with single spaces and
 // without punctuation at its end.
-func norm(text string) string {
-	return strings.TrimRight(strings.ToLower(fold(text)), " .,;:!")
+func norm(s string) string {
+	return strings.TrimRight(strings.ToLower(text.Fold(s)), " .,;:!")
 }
-
-// fold returns a text on one line, with single spaces.
-func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // short returns the first 8 hexadecimal digits of the SHA-256 of a text.
 func short(text string) string { return digest.Of([]byte(text)).Short() }

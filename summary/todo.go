@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // The statuses of a [Todo] that matter here. Lists may have others.
@@ -141,7 +142,7 @@ func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 			changed++
 		}
 		if t.Status == TodoCompleted && strings.TrimSpace(t.Content) != "" {
-			done = append(done, Decision{Decision: "Completed: " + fold(t.Content), Rationale: NotStated})
+			done = append(done, Decision{Decision: "Completed: " + text.Fold(t.Content), Rationale: NotStated})
 		}
 	}
 	sum.Decisions = mergeDecisions(s.Decisions, done)

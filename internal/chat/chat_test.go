@@ -94,7 +94,7 @@ func TestDescribeTitle(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                    "",
 		" \n\tfirst \nsecond": "first",
-		long:                  string([]rune(long)[:80]),
+		long:                  string([]rune(long)[:79]) + "…",
 	} {
 		s := &transcript.Session{Messages: []transcript.Message{
 			{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("s")}},

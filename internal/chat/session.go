@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -31,7 +32,7 @@ func Describe(s *transcript.Session, prefix, name string) {
 	s.Title = title(s.Messages)
 }
 
-// title returns the first line of the first user's text, cut to 80 runes.
+// title returns the first line of the first user's text, of 80 characters at most.
 func title(messages []transcript.Message) string {
 	const longest = 80
 	for i := range messages {
@@ -39,19 +40,9 @@ func title(messages []transcript.Message) string {
 		if m.Role != transcript.RoleUser {
 			continue
 		}
-		line, _, _ := strings.Cut(strings.TrimSpace(m.Text()), "\n")
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
+		if line := text.FirstLine(m.Text()); line != "" {
+			return text.Short(line, longest)
 		}
-		n := 0
-		for at := range line {
-			if n == longest {
-				return line[:at]
-			}
-			n++
-		}
-		return line
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
@@ -281,9 +282,8 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 }
 
 // headOf returns the beginning of the first line of a text.
-func headOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return cut(line, 60)
+func headOf(s string) string {
+	return cut(text.FirstLine(s), 60)
 }
 
 // readStrictly reads JSON of which every key must be known.

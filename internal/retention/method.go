@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Method is a way to make a prefix fit.
@@ -169,16 +170,9 @@ func part(s string, n int, keepEnd bool) string {
 	case len(s) <= n:
 		return s
 	case keepEnd:
-		s = s[len(s)-n:]
-		for len(s) > 0 && !utf8.RuneStart(s[0]) {
-			s = s[1:]
-		}
-		return s
+		return text.Tail(s, n)
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return text.Head(s, n)
 }
 
 // lastUser returns the newest message of a user, or an empty text.

@@ -24,6 +24,31 @@ func TestHead(t *testing.T) {
 	})
 }
 
+// A tail is an end, as long as it can be without a part of a character.
+func TestTail(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(-1, 20).Draw(t, "n")
+		got := text.Tail(s, n)
+		if !strings.HasSuffix(s, got) || len(got) > max(n, 0) || !utf8.ValidString(got) {
+			t.Fatalf("Tail(%q, %d) = %q", s, n, got)
+		}
+		if _, last := utf8.DecodeLastRuneInString(s[:len(s)-len(got)]); len(got) < len(s) && len(got)+last <= n {
+			t.Fatalf("Tail(%q, %d) = %q: there is room for one character more", s, n, got)
+		}
+	})
+}
+
+// Floor and Ceil are the ends of the character that an offset is within.
+func TestFloorCeil(t *testing.T) {
+	for _, tt := range []struct{ i, floor, ceil int }{
+		{-1, 0, 0}, {0, 0, 0}, {1, 1, 1}, {2, 1, 3}, {3, 3, 3}, {4, 4, 4}, {5, 4, 4},
+	} {
+		if floor, ceil := text.Floor("aéb", tt.i), text.Ceil("aéb", tt.i); floor != tt.floor || ceil != tt.ceil {
+			t.Errorf("at %d: %d and %d, want %d and %d", tt.i, floor, ceil, tt.floor, tt.ceil)
+		}
+	}
+}
+
 func TestClip(t *testing.T) {
 	for _, tt := range []struct {
 		s    string
@@ -48,6 +73,56 @@ func TestClip(t *testing.T) {
 func TestFold(t *testing.T) {
 	if got := text.Fold(" a\t\n b\u00a0 c "); got != "a b c" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A text is cut behind a word, or within one that would take half of it along.
+func TestLine(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"one two three", 7, "one two…"},
+		{"one twothreefour", 10, "one twothr…"},
+		{"abc defg", 6, "abc de…"},
+		{"abcd efg", 7, "abcd…"},
+		{" a\x1b[31mb\t\r\n c\xff ", 10, "ab c"},
+		{"\x1b[1mbold\x1b[0m and \x1b", 20, "bold and"},
+		{"", 0, ""},
+	} {
+		if got := text.Line(tt.in, tt.n); got != tt.want {
+			t.Errorf("%q in %d characters: %q, want %q", tt.in, tt.n, got, tt.want)
+		}
+	}
+}
+
+// A short text is whole, or a beginning with an ellipsis that takes all the room.
+func TestShort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(1, 12).Draw(t, "n")
+		got := text.Short(s, n)
+		if utf8.RuneCountInString(s) <= n {
+			if got != s {
+				t.Fatalf("Short(%q, %d) = %q", s, n, got)
+			}
+			return
+		}
+		head, cut := strings.CutSuffix(got, text.Ellipsis)
+		if !cut || !strings.HasPrefix(s, head) || utf8.RuneCountInString(got) != n {
+			t.Fatalf("Short(%q, %d) = %q", s, n, got)
+		}
+	})
+}
+
+func TestFirstLine(t *testing.T) {
+	for s, want := range map[string]string{"": "", " \n ": "", "\n\n one \n two": "one", "one": "one", "one\r\ntwo": "one"} {
+		if got := text.FirstLine(s); got != want {
+			t.Errorf("FirstLine(%q) = %q, want %q", s, got, want)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -142,14 +143,9 @@ const mostTitle = 80
 // title returns a call in a few words: the tool, and the argument that tells most.
 func (in *claudeEvent) title() string {
 	for _, key := range [...]string{"command", "file_path", "pattern", "url", "description", "uri"} {
-		line, _, _ := strings.Cut(gjson.GetBytes(in.Input, key).Str, "\n")
-		if line = strings.TrimSpace(line); line == "" {
-			continue
+		if line := text.FirstLine(gjson.GetBytes(in.Input, key).Str); line != "" {
+			return in.Tool + " " + text.Short(line, mostTitle)
 		}
-		if r := []rune(line); len(r) > mostTitle {
-			line = string(r[:mostTitle-1]) + "…"
-		}
-		return in.Tool + " " + line
 	}
 	return in.Tool
 }

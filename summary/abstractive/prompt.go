@@ -4,9 +4,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // system is what the model is told about drafts.
@@ -82,8 +82,8 @@ func newLayout(in *Input, count func(string) int, window, reply int) *layout {
 }
 
 // line returns a text on one line.
-func line(text string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+func line(s string) string {
+	return text.Fold(strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // newMarker returns a word that is not in a text. It follows from the text, so
@@ -171,23 +171,20 @@ func (l *layout) pieces(b Block) ([]piece, error) {
 
 // split cuts a text into parts of a number of tokens at most, at lines where that
 // is possible and never within a character.
-func (l *layout) split(text string, limit int) []string {
-	if l.count(text) <= limit {
-		return []string{text}
+func (l *layout) split(s string, limit int) []string {
+	if l.count(s) <= limit {
+		return []string{s}
 	}
-	at := len(text) / 2
-	if i := strings.LastIndexByte(text[:at], '\n'); i >= len(text)/4 {
+	at := len(s) / 2
+	if i := strings.LastIndexByte(s[:at], '\n'); i >= len(s)/4 {
 		at = i + 1
-	} else if i := strings.IndexByte(text[at:], '\n'); i >= 0 && at+i+1 <= len(text)/4*3 {
+	} else if i := strings.IndexByte(s[at:], '\n'); i >= 0 && at+i+1 <= len(s)/4*3 {
 		at += i + 1
 	}
-	for at > 0 && !utf8.RuneStart(text[at]) {
-		at--
+	if at = text.Floor(s, at); at == 0 {
+		return []string{s} // one character
 	}
-	if at == 0 {
-		return []string{text} // one character
-	}
-	return append(l.split(text[:at], limit), l.split(text[at:], limit)...)
+	return append(l.split(s[:at], limit), l.split(s[at:], limit)...)
 }
 
 // size returns how much conversation a chunk has, in tokens.

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -102,12 +103,12 @@ func (d *drafter) intent() string {
 	if len(d.tasks) == 0 {
 		return summary.None
 	}
-	text := []string{d.tasks[0].Text}
+	s := []string{d.tasks[0].Text}
 	later := d.tasks[1:]
 	for _, t := range later[max(len(later)-laterTasks, 0):] {
-		text = append(text, short(t.Text, taskRunes))
+		s = append(s, text.Line(t.Text, taskRunes))
 	}
-	return strings.Join(text, now)
+	return strings.Join(s, now)
 }
 
 // asked are the tasks that the intent does not tell of.
@@ -183,14 +184,14 @@ func (d *drafter) decisions() []summary.Decision {
 	var out []summary.Decision
 	for i := range d.byKind[facts.FactDecision] {
 		f := &d.byKind[facts.FactDecision][i]
-		text := f.Text
+		s := f.Text
 		if f.Subject != "" {
-			text = short(f.Subject, noteRunes) + " " + text
+			s = text.Line(f.Subject, noteRunes) + " " + s
 		}
 		if f.Role == transcript.RoleUser {
-			text = "User: " + text
+			s = "User: " + s
 		}
-		out = append(out, summary.Decision{Decision: text, Rationale: cmp.Or(f.Why, summary.NotStated), Source: d.source(f)})
+		out = append(out, summary.Decision{Decision: s, Rationale: cmp.Or(f.Why, summary.NotStated), Source: d.source(f)})
 	}
 	if len(out) == 0 {
 		return []summary.Decision{{Decision: summary.None}}
@@ -207,11 +208,11 @@ func (d *drafter) errors() []summary.Error {
 		if slip(f.Text) && (f.Status == facts.StatusResolved || f.Block < d.last-2) {
 			continue
 		}
-		text := f.Text
-		if f.Subject != "" && !strings.Contains(text, f.Subject) {
-			text = short(f.Subject, 80) + ": " + text
+		s := f.Text
+		if f.Subject != "" && !strings.Contains(s, f.Subject) {
+			s = text.Line(f.Subject, 80) + ": " + s
 		}
-		e := summary.Error{Error: text, Status: string(f.Status), Note: f.Why, Source: d.source(f)}
+		e := summary.Error{Error: s, Status: string(f.Status), Note: f.Why, Source: d.source(f)}
 		if e.Status == "open" && e.Note == "" && f.Block < d.last-20 {
 			e.Note = "did not come again"
 		}
@@ -243,7 +244,7 @@ func (d *drafter) state() string {
 		list := d.byKind[facts.FactProgress]
 		for i := range list {
 			if list[i].Block == from && len(said) < 3 {
-				said = append(said, short(list[i].Text, taskRunes))
+				said = append(said, text.Line(list[i].Text, taskRunes))
 			}
 		}
 		parts = append(parts, said...)
@@ -270,7 +271,7 @@ func (d *drafter) state() string {
 	}
 	for _, q := range d.byKind[facts.FactQuestion] {
 		if q.Status == facts.StatusOpen && q.Block == d.last {
-			parts = append(parts, "Waiting for an answer: "+short(q.Text, noteRunes))
+			parts = append(parts, "Waiting for an answer: "+text.Line(q.Text, noteRunes))
 		}
 	}
 	if len(parts) == 0 {
@@ -295,14 +296,14 @@ func outcome(f *facts.Fact) string {
 	if committed(f) {
 		return "committed " + f.Text
 	}
-	text := short(f.Subject, noteRunes)
+	s := text.Line(f.Subject, noteRunes)
 	if f.Status != "" {
-		text += ": " + string(f.Status)
+		s += ": " + string(f.Status)
 	}
 	if f.Text != "" {
-		text += " (" + short(f.Text, noteRunes) + ")"
+		s += " (" + text.Line(f.Text, noteRunes) + ")"
 	}
-	return text
+	return s
 }
 
 // committed reports whether a command made a commit: git says so with the branch
@@ -341,7 +342,7 @@ func (d *drafter) next() []summary.Item {
 		}
 	}
 	if t := newest(tasks); t != nil && len(out) == 0 && !d.answered(t.Block) {
-		out = append(out, d.item(t, "Do what was asked last: "+short(t.Text, taskRunes)))
+		out = append(out, d.item(t, "Do what was asked last: "+text.Line(t.Text, taskRunes)))
 	}
 	return none(out)
 }
@@ -393,7 +394,7 @@ func (d *drafter) context() []summary.Item {
 	}
 	for _, t := range d.asked() {
 		if !slices.ContainsFunc(d.byKind[facts.FactCorrection], func(c facts.Fact) bool { return strings.Contains(c.Text, t.Text) }) {
-			out = append(out, summary.Item{Text: "User asked: " + short(t.Text, noteRunes), Source: t.Source})
+			out = append(out, summary.Item{Text: "User asked: " + text.Line(t.Text, noteRunes), Source: t.Source})
 		}
 	}
 	out = append(out, d.planned()...)
@@ -475,19 +476,19 @@ func (d *drafter) commands() []summary.Item {
 	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.last.Block, b.last.Block) })
 	out := make([]summary.Item, 0, len(groups))
 	for _, g := range groups {
-		text := key(g.last.Subject)
+		s := key(g.last.Subject)
 		if committed(g.last) {
 			out = append(out, d.item(g.last, "Committed "+g.last.Text))
 			continue
 		}
 		if g.n > 1 {
-			text += " ×" + strconv.Itoa(g.n)
+			s += " ×" + strconv.Itoa(g.n)
 		}
-		text = short(text, noteRunes) + ": " + string(g.last.Status)
+		s = text.Line(s, noteRunes) + ": " + string(g.last.Status)
 		if g.last.Text != "" {
-			text += " (" + short(g.last.Text, noteRunes) + ")"
+			s += " (" + text.Line(g.last.Text, noteRunes) + ")"
 		}
-		out = append(out, d.item(g.last, text))
+		out = append(out, d.item(g.last, s))
 	}
 	return out
 }
@@ -523,7 +524,7 @@ func (d *drafter) reads() []summary.Item {
 		}
 		seen[f.Subject+f.Text] = true
 		if f.Text != "" {
-			out = append(out, d.item(f, short(f.Subject, noteRunes)+": "+f.Text))
+			out = append(out, d.item(f, text.Line(f.Subject, noteRunes)+": "+f.Text))
 			continue
 		}
 		if strings.ContainsAny(f.Subject, "/.") && !strings.ContainsAny(f.Subject, " *|\\(") && !changed[f.Subject] {
@@ -570,15 +571,4 @@ func (d *drafter) artifacts(s *summary.Summary) []summary.Item {
 		text += "\n" + f.Text
 	}
 	return none(out)
-}
-
-// short cuts text to n runes.
-func short(text string, n int) string {
-	count := 0
-	for i := range text {
-		if count++; count > n {
-			return strings.TrimSpace(text[:i]) + "…"
-		}
-	}
-	return text
 }

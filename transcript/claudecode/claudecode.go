@@ -53,6 +53,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -323,14 +324,9 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 func title(msgs []transcript.Message) string {
 	for i := range msgs {
 		if m := &msgs[i]; m.Role == transcript.RoleUser && !m.Summary {
-			line, _, _ := strings.Cut(transcript.Words(m.Text()), "\n")
-			if line == "" {
-				continue
+			if line := text.FirstLine(transcript.Words(m.Text())); line != "" {
+				return text.Short(line, 80)
 			}
-			if r := []rune(line); len(r) > 80 {
-				line = string(r[:79]) + "…"
-			}
-			return line
 		}
 	}
 	return ""
