@@ -273,12 +273,12 @@ func (e *estimator) rankFiles() {
 			}
 		}
 		if f.hot == 2 {
-			stems[stem(path)]++
+			stems[tested(path)]++
 		}
 	}
 	for i := range e.files {
 		f := &e.files[i]
-		others := stems[stem(e.pieces[f.touched].Path)]
+		others := stems[tested(e.pieces[f.touched].Path)]
 		if f.hot == 2 {
 			others--
 		}
@@ -298,9 +298,9 @@ func (e *estimator) heat(n *nameState) uint8 {
 	return 0
 }
 
-// stem returns what a file and its test have in common: the name up to the first
+// tested returns what a file and its test have in common: the name up to the first
 // point, without what says that it is a test.
-func stem(path string) string {
+func tested(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if i := strings.IndexByte(name, '.'); i > 0 {
 		name = name[:i]

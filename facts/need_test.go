@@ -205,7 +205,7 @@ func TestStem(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
 		{"pool/dial.go", "dial"}, {"pool/dial_test.go", "dial"}, {"web/form.spec.ts", "form"}, {"test_form.py", "form"}, {".env", ".env"}, {"", ""},
 	} {
-		if got := stem(tt.path); got != tt.want {
+		if got := tested(tt.path); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.path, got, tt.want)
 		}
 	}

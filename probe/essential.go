@@ -185,23 +185,8 @@ func telling(text string) []string {
 var idle = setOf(`actually good great fine nice right agreed wait hello hi thing stuff everything anything nothing someone sure sorry yeah
 	leave want wants please thank thanks understand understood don doesn isn`)
 
-// root returns a word without the endings of English, as far as comparing asks
-// for it.
-func root(w string) string {
-	if n := numerals[w]; n != "" || len(w) < 4 || isDigit(w[0]) {
-		return cmp.Or(n, w)
-	}
-	for _, end := range [...]string{"ing", "ied", "ies", "ed", "es", "ly", "s", "y", "e"} {
-		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
-			w = base
-			break
-		}
-	}
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 's' && w[n-1] != 'l' {
-		w = w[:n-1]
-	}
-	return strings.TrimRight(w, "ei")
-}
+// root returns the stem of a word, and of a number that is written as a word its digits.
+func root(w string) string { return cmp.Or(numerals[w], text.Stem(w)) }
 
 // numerals are the numbers that people write as words.
 var numerals = map[string]string{

@@ -30,7 +30,7 @@
 //
 // [Generate] asks what a window has that carries what was said verbatim. Of a
 // summary that somebody wrote less is asked: [Essentials], which [GradeAuthored]
-// grades by the roots of words, entry by entry.
+// grades by the stems of words, entry by entry.
 //
 // # Determinism
 //

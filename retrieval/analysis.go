@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -25,15 +26,15 @@ type stemCount struct {
 
 // Analyze returns the analysis of a text. It takes about 16 bytes for each
 // different word, and 2 KB.
-func Analyze(text string) *Analysis {
-	a := &Analysis{vector: NewVector(text)}
+func Analyze(doc string) *Analysis {
+	a := &Analysis{vector: NewVector(doc)}
 	counts := make(map[string]int)
-	eachWord(text, func(w string) {
+	for w := range text.Words(doc) {
 		counts[w]++
 		a.length++
-	})
+	}
 	for w, n := range counts { // in any order: they are sorted
-		a.stems = append(a.stems, stemCount{hashOf(Stem(w)), n})
+		a.stems = append(a.stems, stemCount{hashOf(text.Stem(w)), n})
 	}
 	slices.SortFunc(a.stems, func(x, y stemCount) int { return cmp.Compare(x.hash, y.hash) })
 	merged := a.stems[:0]

@@ -25,11 +25,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-
-	"github.com/kljensen/snowball/english"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -116,7 +114,7 @@ func newTally(query string, n int) (t *tally, stems map[string]int) {
 	t = &tally{counts: make([][]int, n), lengths: make([]int, n)}
 	stems = make(map[string]int)
 	for _, w := range Terms(query) {
-		if s := Stem(w); !has(stems, s) {
+		if s := text.Stem(w); !has(stems, s) {
 			stems[s] = len(t.terms)
 			t.terms = append(t.terms, w)
 		}
@@ -142,17 +140,17 @@ func count(query string, docs []Document) *tally {
 	memo := make(map[string]string)
 	for d := range docs {
 		counts, length := make([]int, len(t.terms)), 0
-		eachWord(docs[d].Text, func(w string) {
+		for w := range text.Words(docs[d].Text) {
 			length++
 			s, ok := memo[w]
 			if !ok {
-				s = Stem(w)
+				s = text.Stem(w)
 				memo[w] = s
 			}
 			if i, ok := stems[s]; ok {
 				counts[i]++
 			}
-		})
+		}
 		t.set(d, length, counts)
 	}
 	return t
@@ -192,38 +190,29 @@ func millionths(x float64) ratio.Ratio {
 func Terms(query string) []string {
 	var terms []string
 	seen := make(map[string]bool)
-	eachWord(query, func(w string) {
+	for w := range text.Words(query) {
 		if !seen[w] {
 			seen[w] = true
 			terms = append(terms, w)
 		}
-	})
+	}
 	return terms
 }
 
-// Stem returns the stem of a word in lower case (Snowball, English). A word
-// with a digit or an underscore is a name and is its own stem.
-func Stem(word string) string {
-	if strings.ContainsAny(word, "0123456789_") {
-		return word
-	}
-	return english.Stem(word, false)
-}
-
 // Stems returns the stems of the words of a text, each once, in order.
-func Stems(text string) []string {
+func Stems(said string) []string {
 	var stems []string
 	words, seen := make(map[string]bool), make(map[string]bool)
-	eachWord(text, func(w string) {
+	for w := range text.Words(said) {
 		if words[w] {
-			return
+			continue
 		}
 		words[w] = true
-		if s := Stem(w); !seen[s] {
+		if s := text.Stem(w); !seen[s] {
 			seen[s] = true
 			stems = append(stems, s)
 		}
-	})
+	}
 	return stems
 }
 
@@ -250,17 +239,7 @@ var functionWords = lazy.Value(func() map[string]bool {
 		is am are was were be been being do does did done have has had will would can could shall should may might must
 		and or but not no nor so if then than as of in on at by to for from with without into onto over under about
 		who whom whose what which when where why how any some all each every please`) {
-		words[Stem(w)] = true
+		words[text.Stem(w)] = true
 	}
 	return words
 })
-
-// eachWord calls f for each run of letters, digits and underscores, in lower
-// case.
-func eachWord(text string, f func(string)) {
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		f(strings.ToLower(w))
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -49,7 +50,9 @@ func NewDialog(turns []Turn) *Dialog {
 		t := &turns[i]
 		d.said.add(i, t.Text, stems)
 		d.frame.add(i, t.Date+" "+t.Speaker, stems)
-		eachWord(t.Speaker, func(w string) { d.names[stems[w]] = true })
+		for w := range text.Words(t.Speaker) {
+			d.names[stems[w]] = true
+		}
 	}
 	return d
 }
@@ -151,8 +154,8 @@ func newPostings(texts int) *postings {
 }
 
 // add adds text i. Texts come in their order. Stems are what is known of words.
-func (p *postings) add(i int, text string, stems map[string]string) {
-	eachWord(text, func(w string) {
+func (p *postings) add(i int, s string, stems map[string]string) {
+	for w := range text.Words(s) {
 		p.lengths[i]++
 		p.total++
 		stem, known := stems[w]
@@ -166,7 +169,7 @@ func (p *postings) add(i int, text string, stems map[string]string) {
 		} else {
 			p.of[stem] = append(list, posting{i, 1})
 		}
-	})
+	}
 }
 
 // tally counts terms, but for those with a stem that is left out.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // stemOfForm returns the stem of a word, which is that of the word that it is a form
@@ -12,7 +13,7 @@ func stemOfForm(word string) string {
 	if base, irregular := irregularForms()[word]; irregular {
 		word = base
 	}
-	return Stem(word)
+	return text.Stem(word)
 }
 
 // irregularForms are forms of English words with the words that they are of. Where a form

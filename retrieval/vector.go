@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -34,9 +35,11 @@ const maxBucket = 1 << 26
 // it or takes from it, as another bit of the hash says; so what falls together
 // by chance cancels out. A word that comes n times adds as much as ⌊1+log₂n⌋
 // words: repeating is not meaning.
-func NewVector(text string) Vector {
+func NewVector(said string) Vector {
 	counts := make(map[string]int)
-	eachWord(text, func(w string) { counts[w]++ })
+	for w := range text.Words(said) {
+		counts[w]++
+	}
 	var sums [Buckets]int64
 	for w, n := range counts { // in any order: sums do not depend on it
 		addGrams(&sums, w, int64(bits.Len(uint(n))))

@@ -304,11 +304,11 @@ func plainNumber(n string) string {
 }
 
 // subjects returns what the words begin with that tell what a text is about.
-func subjects(text string) []string {
+func subjects(s string) []string {
 	var list []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if !stops()[w] && !auxiliary()[w] && len(w) > 1 {
-			w = stem(w)
+			w = text.Stem(w)
 			list = append(list, strings.ToValidUTF8(w[:min(len(w), max(4, len(w)-2))], ""))
 		}
 	}

@@ -172,7 +172,7 @@ func completes(clause, todo string) bool {
 			return false
 		}
 		finished = finished || finishing()[w]
-		said[stem(w)] = true
+		said[text.Stem(w)] = true
 	}
 	if !finished {
 		return false
@@ -187,7 +187,7 @@ func completes(clause, todo string) bool {
 		if stops()[w] {
 			continue
 		}
-		if !said[stem(w)] {
+		if !said[text.Stem(w)] {
 			return false
 		}
 		found++
@@ -227,18 +227,3 @@ var (
 	stops = lazy.Words("a an the of to in on for with and or at by from into is are was were be been it its this that these " +
 		"those as we i you our all so now has have had")
 )
-
-// stem returns a word without the endings of English, as far as comparing asks
-// for it: "fixed", "fixes" and "fixing" are "fix", "tests" is "test".
-func stem(word string) string {
-	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
-		base, ok := strings.CutSuffix(word, end)
-		if ok && len(base) >= 3 && (end != "s" || !strings.HasSuffix(base, "s")) {
-			if n := len(base); (end == "ing" || end == "ed") && n > 3 && base[n-1] == base[n-2] && base[n-1] != 's' && base[n-1] != 'l' {
-				base = base[:n-1]
-			}
-			return strings.TrimSuffix(base, "e")
-		}
-	}
-	return word
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
@@ -101,7 +102,7 @@ func stemTurns(d *Dialog, near bool) func(string) []int {
 	return func(question string) []int {
 		keys := retrieval.Keys(question)
 		words := slices.DeleteFunc(retrieval.Terms(question), func(w string) bool {
-			return !slices.Contains(keys, retrieval.Stem(w))
+			return !slices.Contains(keys, text.Stem(w))
 		})
 		hits := retrieval.Rank(strings.Join(words, " "), docs)
 		if !near {

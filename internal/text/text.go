@@ -9,9 +9,12 @@
 package text
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
 )
 
 // Ellipsis stands where a text was cut.
@@ -150,4 +153,25 @@ func HasWord(list, word string) bool {
 		}
 	}
 	return false
+}
+
+// Words returns the words of a text in lower case: its runs of letters, digits and
+// underscores.
+func Words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if !yield(strings.ToLower(w)) {
+				return
+			}
+		}
+	}
+}
+
+// Stem returns the stem of a word in lower case (Snowball, English). A word with a digit or
+// an underscore is a name and is its own stem.
+func Stem(word string) string {
+	if strings.ContainsAny(word, "0123456789_") {
+		return word
+	}
+	return english.Stem(word, false)
 }

@@ -1,11 +1,14 @@
 package text_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/internal/text"
 )
@@ -151,6 +154,27 @@ func TestHasWord(t *testing.T) {
 	} {
 		if got := text.HasWord(tt.list, tt.word); got != tt.want {
 			t.Errorf("HasWord(%q, %q) = %v", tt.list, tt.word, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	got := slices.Collect(text.Words("Don't read max_tokens, 3 TIMES — ÄNDERN!"))
+	want := []string{"don", "t", "read", "max_tokens", "3", "times", "ändern"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	for range text.Words("one two") {
+		break // the loop may end early
+	}
+}
+
+func TestStem(t *testing.T) {
+	for word, want := range map[string]string{
+		"fixed": "fix", "fixes": "fix", "implementation": "implement", "p95": "p95", "max_tokens": "max_tokens", "": "",
+	} {
+		if got := text.Stem(word); got != want {
+			t.Errorf("Stem(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
