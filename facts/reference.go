@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -112,7 +111,7 @@ func reference(prev, w, next string) string {
 		if strings.HasSuffix(p, "port") || strings.HasSuffix(p, "amount") || strings.HasSuffix(p, "_id") {
 			return w
 		}
-		if unit()[strings.ToLower(next)] {
+		if isUnit(next) || len(next) > 1 && isShortUnit(next) {
 			return w + " " + next
 		}
 		if len(w) == 10 && w[4] == '-' && w[7] == '-' {
@@ -120,7 +119,7 @@ func reference(prev, w, next string) string {
 		}
 	case w[0] == 'v' && isVersion(w[1:]):
 		return w
-	case text.Digits(w) > 0 && unit()[strings.ToLower(w[text.Digits(w):])]:
+	case text.Digits(w) > 0 && (isUnit(w[text.Digits(w):]) || isShortUnit(w[text.Digits(w):])):
 		return w
 	case strings.HasPrefix(w, "localhost:"):
 		return w
@@ -184,6 +183,3 @@ func around(said, name string) string {
 	}
 	return s
 }
-
-var unit = lazy.Words(`ns µs us ms s sec secs second seconds min mins minute minutes h hour hours day days week weeks month months year years b kb
-	mb gb tb kib mib gib bytes tokens rps qps req/s mb/s fps hz mhz ghz px em rem vcpu cores usd eur dollars percent x k m`)

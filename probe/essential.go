@@ -165,13 +165,13 @@ func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(tex
 
 // telling returns the words of a text that tell something, each once, as they
 // stand there.
-func telling(text string) []string {
-	part := clip(text)
+func telling(said string) []string {
+	part := clip(said)
 	var list []string
 	seen := make(map[string]bool)
 	s := scanner{word: func(form []byte, start, end int) {
 		w := string(form)
-		if len(list) == essentialKeywords || stop()[w] || generic()[w] || units()[w] || inQuestions()[w] || idle()[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
+		if len(list) == essentialKeywords || stop()[w] || generic()[w] || text.IsUnit(w) || inQuestions()[w] || idle()[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
 			return
 		}
 		seen[root(w)] = true

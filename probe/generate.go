@@ -380,10 +380,10 @@ func trim(run string) string {
 }
 
 // runs returns the runs of a text that may be keywords.
-func runs(text string) []run {
+func runs(said string) []run {
 	var list []run
 	s := scanner{
-		run: func(start, end int) { list = append(list, run{text: trim(text[start:end]), at: start}) },
+		run: func(start, end int) { list = append(list, run{text: trim(said[start:end]), at: start}) },
 		word: func(form []byte, _, _ int) {
 			if len(list) > 0 && !bytes.Equal(form, percent) {
 				last := &list[len(list)-1]
@@ -391,13 +391,13 @@ func runs(text string) []run {
 			}
 		},
 	}
-	s.scan(text, 0)
+	s.scan(said, 0)
 	list = slices.DeleteFunc(list, func(r run) bool {
 		if len(r.text) < 2 || len(r.text) > 100 || weak(term{words: r.words}) != "" {
 			return true
 		}
 		w := r.words[0]
-		return len(r.words) == 1 && (stop()[w] || generic()[w] || units()[w] || inQuestions()[w])
+		return len(r.words) == 1 && (stop()[w] || generic()[w] || text.IsUnit(w) || inQuestions()[w])
 	})
 	for i := range list {
 		list[i].normal = strings.Join(list[i].words, " ")
@@ -570,36 +570,36 @@ func silence(list []candidate) []candidate {
 
 // figure returns the keywords of the first telling figure of a text, and what
 // it is a figure of.
-func figure(text string) (keywords []string, of string) {
-	if len(text) > 2000 {
-		text = text[:2000]
+func figure(said string) (keywords []string, of string) {
+	if len(said) > 2000 {
+		said = said[:2000]
 	}
 	type piece struct{ start, end int }
 	var list []piece
 	s := scanner{run: func(start, end int) { list = append(list, piece{start, end}) }, word: func([]byte, int, int) {}}
-	s.scan(text, 0)
+	s.scan(said, 0)
 	for i, p := range list {
-		raw := trim(text[p.start:p.end])
+		raw := trim(said[p.start:p.end])
 		if raw == "" || len(raw) > 24 || !isDigit(raw[0]) && (raw[0] != 'v' || len(raw) < 2 || !isDigit(raw[1])) {
 			continue
 		}
 		form := words(raw)
 		switch {
-		case p.start > 0 && text[p.start-1] == ':' || strings.HasPrefix(text[p.end:], ":"):
+		case p.start > 0 && said[p.start-1] == ':' || strings.HasPrefix(said[p.end:], ":"):
 			// a time, or a place in a file
-		case len(form) == 2 && units()[form[1]]:
-			return []string{raw}, beside(text, p.start)
+		case len(form) == 2 && text.IsUnit(form[1]):
+			return []string{raw}, beside(said, p.start)
 		case len(form) != 1 || !isDigit(form[0][0]) || numeric([]byte(form[0])) >= 0:
-		case strings.HasPrefix(text[p.end:], "%"):
-			return []string{raw + "%"}, beside(text, p.start)
-		case i+1 < len(list) && list[i+1].start == p.end+1 && text[p.end] == ' ' && isCount(text[list[i+1].start:list[i+1].end]):
-			noun := strings.TrimRight(text[list[i+1].start:list[i+1].end], ".-/")
-			if len(form[0]) < 2 || units()[strings.ToLower(noun)] {
-				return []string{raw + " " + noun}, beside(text, p.start)
+		case strings.HasPrefix(said[p.end:], "%"):
+			return []string{raw + "%"}, beside(said, p.start)
+		case i+1 < len(list) && list[i+1].start == p.end+1 && said[p.end] == ' ' && isCount(said[list[i+1].start:list[i+1].end]):
+			noun := strings.TrimRight(said[list[i+1].start:list[i+1].end], ".-/")
+			if len(form[0]) < 2 || text.IsUnit(strings.ToLower(noun)) {
+				return []string{raw + " " + noun}, beside(said, p.start)
 			}
 			return []string{raw, noun}, ""
 		case len(form[0]) > 2:
-			return []string{raw}, beside(text, p.start)
+			return []string{raw}, beside(said, p.start)
 		}
 	}
 	return nil, ""

@@ -235,7 +235,7 @@ func (s *scanner) atom(a []byte, start, end int) {
 	case n < 0:
 		s.word(compact(a), start, end)
 		s.number = end
-	case units()[string(a[n:])]:
+	case text.IsUnit(string(a[n:])):
 		s.word(a[:n], start, end)
 		s.word(a[n:], start, end)
 	default:
@@ -438,9 +438,6 @@ func setOf(text string) func() map[string]bool {
 		return m
 	})
 }
-
-// units are what may be written right behind a number.
-var units = lazy.Words(`ns us µs ms s sec min h d x k kb mb gb tb kib mib gib b px pt em rem hz khz mhz ghz fps rps qps tok m g c w v`)
 
 // stop has words that say nothing by themselves.
 var stop = setOf(`a about above after again all almost along already also although always am an and another any anyway are as at

@@ -474,7 +474,7 @@ const smallCount = 12 * unit
 // rounding, or whether it is a count that the writer made.
 func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
-	if of = strings.ToLower(of); of != "" && !units()[of] {
+	if of = strings.ToLower(of); of != "" && of != "%" && !text.IsUnit(of) {
 		return true // "3rd" or "4o": a name, not a number
 	}
 	if of == "%" {
@@ -512,9 +512,6 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	}
 	return slices.ContainsFunc(o.values, func(w figure) bool { return v.rounds(w, places, of) })
 }
-
-// units are what may stand behind a number.
-var units = lazy.Words("% ms us ns s sec m min h b k kb mb g gb tb x px")
 
 // ordinary are names that a writer may use though the source does not: of
 // languages, products and things, in letters and digits.

@@ -9,12 +9,9 @@
 package text
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // Ellipsis stands where a text was cut.
@@ -130,48 +127,4 @@ func escape(s string) int {
 		}
 	}
 	return len(s)
-}
-
-// Digits returns how many digits of ASCII a text begins with.
-func Digits(s string) int {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n
-}
-
-// AreDigits reports whether a text is digits of ASCII alone, one at least.
-func AreDigits(s string) bool { return s != "" && Digits(s) == len(s) }
-
-// HasWord reports whether a list, whose words are parted by white space, has a word.
-// No list has the empty one.
-func HasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
-// Words returns the words of a text in lower case: its runs of letters, digits and
-// underscores.
-func Words(s string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			if !yield(strings.ToLower(w)) {
-				return
-			}
-		}
-	}
-}
-
-// Stem returns the stem of a word in lower case (Snowball, English). A word with a digit or
-// an underscore is a name and is its own stem.
-func Stem(word string) string {
-	if strings.ContainsAny(word, "0123456789_") {
-		return word
-	}
-	return english.Stem(word, false)
 }

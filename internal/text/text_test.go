@@ -178,3 +178,11 @@ func TestStem(t *testing.T) {
 		}
 	}
 }
+
+func TestIsUnit(t *testing.T) {
+	for letters, want := range map[string]bool{"ms": true, "x": true, "kib": true, "": false, "%": false, "seconds": false, "KB": false} {
+		if got := text.IsUnit(letters); got != want {
+			t.Errorf("IsUnit(%q) = %v", letters, got)
+		}
+	}
+}

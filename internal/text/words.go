@@ -1,0 +1,64 @@
+package text
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// Digits returns how many digits of ASCII a text begins with.
+func Digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// AreDigits reports whether a text is digits of ASCII alone, one at least.
+func AreDigits(s string) bool { return s != "" && Digits(s) == len(s) }
+
+// HasWord reports whether a list, whose words are parted by white space, has a word.
+// No list has the empty one.
+func HasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// Words returns the words of a text in lower case: its runs of letters, digits and
+// underscores.
+func Words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if !yield(strings.ToLower(w)) {
+				return
+			}
+		}
+	}
+}
+
+// Stem returns the stem of a word in lower case (Snowball, English). A word with a digit or
+// an underscore is a name and is its own stem.
+func Stem(word string) string {
+	if strings.ContainsAny(word, "0123456789_") {
+		return word
+	}
+	return english.Stem(word, false)
+}
+
+// IsUnit reports whether letters in lower case are a unit or a scale where they stand right
+// behind a number: 40ms, 2x.
+func IsUnit(letters string) bool {
+	switch letters {
+	case "ns", "us", "µs", "ms", "s", "sec", "min", "h", "d", "x", "k", "kb", "mb", "gb", "tb", "kib", "mib", "gib",
+		"b", "px", "pt", "em", "rem", "hz", "khz", "mhz", "ghz", "fps", "rps", "qps", "tok", "m", "g", "c", "w", "v":
+		return true
+	}
+	return false
+}
