@@ -24,7 +24,7 @@ func whole(s string, n int) string {
 		return said
 	}
 	for i := len(said) - len(text.Ellipsis) - 1; i > len(said)/2; i-- {
-		if ends(said, i) {
+		if text.EndsSentence(said, i) {
 			return said[:i+1]
 		}
 	}
@@ -44,7 +44,7 @@ type sentence struct {
 
 // sentences splits prose into sentences. Code in fences, tables, quotations and
 // lines that are markup are not prose.
-func sentences(text string) []sentence {
+func sentences(said string) []sentence {
 	var out []sentence
 	var fence, heading, label, pending string
 	var at sentence
@@ -57,12 +57,12 @@ func sentences(text string) []sentence {
 		pending = ""
 		for line != "" {
 			var s string
-			s, line = first(line)
+			s, line = text.FirstSentence(line)
 			at.text = s
 			out = append(out, at)
 		}
 	}
-	for raw := range strings.SplitSeq(text, "\n") {
+	for raw := range strings.SplitSeq(said, "\n") {
 		line := strings.TrimSpace(raw)
 		if mark := fenceOf(line); fence != "" || mark != "" {
 			flush()
@@ -163,40 +163,6 @@ func mark(line string) sentence {
 	}
 	return s
 }
-
-// first splits the first sentence off a folded line.
-func first(line string) (s, rest string) {
-	for i := range len(line) {
-		if ends(line, i) && i+2 < len(line) {
-			return line[:i+1], strings.TrimLeft(line[i+1:], " ")
-		}
-	}
-	return line, ""
-}
-
-// ends reports whether a sentence of a folded text ends with the byte at i.
-func ends(text string, i int) bool {
-	c := text[i]
-	if c != '.' && c != '!' && c != '?' {
-		return false
-	}
-	if i+1 == len(text) {
-		return true
-	}
-	if text[i+1] != ' ' || i+2 >= len(text) {
-		return false
-	}
-	if next := text[i+2]; 'a' <= next && next <= 'z' {
-		return false
-	}
-	word := text[strings.LastIndexAny(text[:i], " (")+1 : i]
-	if c == '.' && (abbreviation()[strings.ToLower(word)] || len(word) == 1 && word[0] != 'I' || word == "") {
-		return false
-	}
-	return strings.Count(text[:i], "`")%2 == 0 || i > 400
-}
-
-var abbreviation = lazy.Words("e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig")
 
 // phrases returns words and phrases to find in a text, by their first word.
 type phrases func() map[string][]string

@@ -141,21 +141,16 @@ func replaced(facts []Fact, at int) bool {
 
 // decided returns the first sentence of what a person decided that tells what it
 // is. What they say behind it, such as a name that was asked for, is no decision.
-func decided(text string) string {
-	for rest := text; rest != ""; {
-		at := sentenceEnd().FindStringIndex(rest)
-		if at == nil {
-			break
-		}
-		if len(telling(rest[:at[0]])) > 1 {
-			return rest[:at[0]]
-		}
-		rest = rest[at[1]:]
+func decided(said string) string {
+	first, rest := text.FirstSentence(said)
+	for rest != "" && len(telling(first)) <= 1 {
+		first, rest = text.FirstSentence(rest)
 	}
-	return text
+	if rest == "" {
+		return said
+	}
+	return first
 }
-
-var sentenceEnd = lazy.Regexp(`[.!?]\s+`)
 
 // slip finds errors of a tool for editing that was asked for something that was
 // not there: what the next call made good is no news.

@@ -446,8 +446,8 @@ func isTemplate(text, prompt string) bool {
 
 var sentenceEnd = lazy.Regexp(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
 
-// sentences parts a text at full stops and line breaks. A question keeps its
-// mark.
+// sentences parts a text at all full stops and line breaks, since that text may be in
+// lower case, where [text.FirstSentence] finds no beginning. A question keeps its mark.
 func sentences(text string) []string {
 	var list []string
 	start := 0

@@ -186,3 +186,22 @@ func TestIsUnit(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstSentence(t *testing.T) {
+	for _, tt := range []struct{ line, first, rest string }{
+		{"", "", ""},
+		{"One. Two.", "One.", "Two."},
+		{"One", "One", ""},
+		{"Is it? Yes! No.", "Is it?", "Yes! No."},
+		{"See e.g. Bob, i.e. Mr. Smith. Then go.", "See e.g. Bob, i.e. Mr. Smith.", "Then go."},
+		{"In v1. 2 things. Then.", "In v1.", "2 things. Then."},
+		{"A. Smith came.", "A. Smith came.", ""},
+		{"So did I. We left.", "So did I.", "We left."},
+		{"It ended. but not here. Here.", "It ended. but not here.", "Here."},
+		{"Run `a. B` now. Then `c`.", "Run `a. B` now.", "Then `c`."},
+	} {
+		if first, rest := text.FirstSentence(tt.line); first != tt.first || rest != tt.rest {
+			t.Errorf("FirstSentence(%q) = %q and %q, want %q and %q", tt.line, first, rest, tt.first, tt.rest)
+		}
+	}
+}
