@@ -227,15 +227,7 @@ func (c *compression) since(from, to int) []facts.Fact {
 
 // probesFrom generates probes from the facts of a session's first n blocks.
 func (e *Engine) probesFrom(h *held, n int, found []facts.Fact) []probe.Probe {
-	plain := make([]probe.Fact, len(found))
-	for i := range found {
-		f := &found[i]
-		plain[i] = probe.Fact{
-			Kind: probe.Kind(f.Kind), Status: string(f.Status), Subject: f.Subject, Text: f.Text, Why: f.Why, Names: f.Names,
-			Source: h.rows[f.Block].ID.Short(), Turn: h.blocks[f.Block].Turn, User: f.Role == transcript.RoleUser,
-		}
-	}
-	return probe.Generate(plain, &probe.Options{Originals: h.texts()[:n]})
+	return probe.Generate(found, h.probing(n))
 }
 
 // dense returns the names of the first n blocks in one line, the newest first:

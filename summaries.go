@@ -3,6 +3,7 @@ package carrel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
@@ -114,6 +115,11 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 // need not name it.
 func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
 
+// withoutByproducts returns facts without the changes that nobody asked for.
+func withoutByproducts(found []facts.Fact) []facts.Fact {
+	return slices.DeleteFunc(slices.Clone(found), func(f facts.Fact) bool { return f.Kind == facts.FactChange && byproduct(&f) })
+}
+
 // asked returns what persons said in the first n blocks.
 func (h *held) asked(n int) (all []string) {
 	for i := range n {
@@ -205,18 +211,11 @@ func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcrip
 	return st, nil
 }
 
-// plain returns facts as package probe has them.
-func (h *held) plain(found []facts.Fact) []probe.Fact {
-	list := make([]probe.Fact, 0, len(found))
-	for i := range found {
-		f := &found[i]
-		if f.Kind == facts.FactChange && byproduct(f) {
-			continue
-		}
-		list = append(list, probe.Fact{
-			Kind: probe.Kind(f.Kind), Status: string(f.Status), Subject: f.Subject, Text: f.Text, Why: f.Why, Names: f.Names,
-			Source: h.rows[f.Block].ID.Short(), Turn: h.blocks[f.Block].Turn, User: f.Role == transcript.RoleUser,
-		})
+// probing are the options of probes that are asked about a session's first n blocks.
+func (h *held) probing(n int) *probe.Options {
+	return &probe.Options{
+		Ref:       func(block int) string { return h.rows[block].ID.Short() },
+		Turn:      func(block int) int { return h.blocks[block].Turn },
+		Originals: h.texts()[:n],
 	}
-	return list
 }

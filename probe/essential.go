@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // Authored is a summary that a person or a model wrote in words of their own.
@@ -24,18 +26,18 @@ const essentialKeywords = 12
 // which files were changed, what was decided, what failed, what is open and what
 // comes next. What [Generate] asks besides, such as each command, duration and
 // edited identifier, only a window has that carries them verbatim. Of o, the
-// bounds count.
+// originals do not count.
 //
 // The keywords are the words of an answer that tell something, not only the
 // rarest, and an answer needs few of them: see [GradeAuthored].
-func Essentials(facts []Fact, o *Options) []Probe {
+func Essentials(found []facts.Fact, o *Options) []Probe {
 	per, critical := 24, 200
 	if o != nil {
 		per, critical = cmp.Or(o.PerType, per), cmp.Or(o.Critical, critical)
 	}
 	var list []candidate
 	seen := make(map[string]bool)
-	for _, d := range essentials(facts) {
+	for _, d := range essentials(found, o) {
 		p := d.Probe
 		if p.Expected = d.exact; p.Expected == nil {
 			p.Expected = telling(clock(d.answer))
@@ -87,11 +89,11 @@ func few(n int) int {
 // essentials drafts what is asked about facts, leaving out what a summary need
 // not say. Orders of one message that are too short to be told from others are
 // asked for together.
-func essentials(facts []Fact) []draft {
+func essentials(found []facts.Fact, o *Options) []draft {
 	var list []draft
 	task := false
-	for _, d := range drafts(facts) {
-		f := &facts[d.at]
+	for _, d := range drafts(found, o) {
+		f := &found[d.at]
 		switch d.About {
 		case "task":
 			if task {
@@ -111,7 +113,7 @@ func essentials(facts []Fact) []draft {
 			}
 			d.Critical = d.Critical && len(telling(f.Text)) > 1
 		case "plan":
-			if replaced(facts, d.at) {
+			if replaced(found, d.at) {
 				continue
 			}
 		case "path", "error", "todo":
@@ -133,9 +135,9 @@ func essentials(facts []Fact) []draft {
 
 // replaced reports whether something else comes next than the plan at an index: a
 // person asked for something after it, or another message announced other steps.
-func replaced(facts []Fact, at int) bool {
-	return slices.ContainsFunc(facts[at+1:], func(f Fact) bool {
-		return f.Kind == KindTask || f.Kind == KindPlan && !f.User && f.Source != facts[at].Source
+func replaced(found []facts.Fact, at int) bool {
+	return slices.ContainsFunc(found[at+1:], func(f facts.Fact) bool {
+		return f.Kind == facts.FactTask || f.Kind == facts.FactPlan && f.Role != transcript.RoleUser && f.Block != found[at].Block
 	})
 }
 

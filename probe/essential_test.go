@@ -5,23 +5,26 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
-func orchard() []Fact {
-	return []Fact{
-		{Kind: KindTask, Text: "The orchard planner forgets watering times when the clock changes in spring. Please repair it in src/schedule.rb.", Source: "a1", Turn: 1, User: true},
-		{Kind: KindCommand, Status: "ok", Subject: "rake test", Text: "31 runs, 0 failures in 2.417 s", Source: "a2", Turn: 2},
-		{Kind: KindChange, Status: "modified", Subject: "src/schedule.rb", Text: "local → utc (+4 −2 lines)", Source: "a3", Turn: 3},
-		{Kind: KindCorrection, Text: "Never water between 11 am and 4 pm, the leaves get burnt.", Source: "a4", Turn: 4, User: true},
-		{Kind: KindDecision, Text: "I'll store times in UTC rather than local time.", Why: "local time is ambiguous for one hour", Source: "a5", Turn: 5},
-		{Kind: KindError, Status: "open", Text: "Errno::EACCES: permission denied @ rb_sysopen - valves.yml", Source: "a6", Turn: 6},
-		{Kind: KindQuestion, Status: "open", Text: "Should the plum trees get a zone of their own?", Source: "a7", Turn: 7},
-		{Kind: KindPlan, Text: "Migrate the stored schedules of the two other farms.", Source: "a7", Turn: 7},
+func orchard() []facts.Fact {
+	return []facts.Fact{
+		{Kind: facts.FactTask, Text: "The orchard planner forgets watering times when the clock changes in spring. Please repair it in src/schedule.rb.", Block: at(1, 1), Role: transcript.RoleUser},
+		{Kind: facts.FactCommand, Status: "ok", Subject: "rake test", Text: "31 runs, 0 failures in 2.417 s", Block: at(2, 2)},
+		{Kind: facts.FactChange, Status: "modified", Subject: "src/schedule.rb", Text: "local → utc (+4 −2 lines)", Block: at(3, 3)},
+		{Kind: facts.FactCorrection, Text: "Never water between 11 am and 4 pm, the leaves get burnt.", Block: at(4, 4), Role: transcript.RoleUser},
+		{Kind: facts.FactDecision, Text: "I'll store times in UTC rather than local time.", Why: "local time is ambiguous for one hour", Block: at(5, 5)},
+		{Kind: facts.FactError, Status: "open", Text: "Errno::EACCES: permission denied @ rb_sysopen - valves.yml", Block: at(6, 6)},
+		{Kind: facts.FactQuestion, Status: "open", Text: "Should the plum trees get a zone of their own?", Block: at(7, 7)},
+		{Kind: facts.FactPlan, Text: "Migrate the stored schedules of the two other farms.", Block: at(7, 7)},
 	}
 }
 
 func TestEssentialsAskWhatMatters(t *testing.T) {
-	probes := Essentials(orchard(), nil)
+	probes := Essentials(orchard(), of(Options{}))
 	if p := Lint(probes); len(p) > 0 {
 		t.Error(p)
 	}
@@ -40,7 +43,7 @@ func TestEssentialsAskWhatMatters(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(probes, Essentials(orchard(), &Options{})); d != "" {
+	if d := cmp.Diff(probes, Essentials(orchard(), of(Options{}))); d != "" {
 		t.Error("not the same twice:", d)
 	}
 }
@@ -81,7 +84,7 @@ func TestGradeAuthored(t *testing.T) {
 				a.Entries[1] = "src/schedule.rb: edited"
 			}
 			var lost []string
-			for _, r := range GradeAuthored(Essentials(orchard(), nil), a).Failed() {
+			for _, r := range GradeAuthored(Essentials(orchard(), of(Options{})), a).Failed() {
 				lost = append(lost, string(r.Probe.Type)+" "+r.Probe.About)
 			}
 			if got := strings.Join(lost, ", "); got != tt.lost {
@@ -118,10 +121,10 @@ func TestRoots(t *testing.T) {
 // What a person says behind a decision is no part of it, and what an editing tool
 // did not find is no news.
 func TestEssentialsLeaveOutWhatIsBesideThePoint(t *testing.T) {
-	probes := Essentials([]Fact{
-		{Kind: KindDecision, Text: "Yes, the plum trees with drip hoses. My address is Quarry Lane 12, Oldmere.", Source: "b1", Turn: 1, User: true},
-		{Kind: KindError, Text: "String to replace not found in file valves.rb", Source: "b2", Turn: 2},
-	}, nil)
+	probes := Essentials([]facts.Fact{
+		{Kind: facts.FactDecision, Text: "Yes, the plum trees with drip hoses. My address is Quarry Lane 12, Oldmere.", Block: at(1, 1), Role: transcript.RoleUser},
+		{Kind: facts.FactError, Text: "String to replace not found in file valves.rb", Block: at(2, 2)},
+	}, of(Options{}))
 	if len(probes) != 1 || probes[0].Type != Decision {
 		t.Fatalf("got %v, want the decision alone", probes)
 	}
@@ -132,18 +135,18 @@ func TestEssentialsLeaveOutWhatIsBesideThePoint(t *testing.T) {
 
 // A plan that something else replaced does not come next, and no summary must name it.
 func TestEssentialsLeaveOutReplacedPlans(t *testing.T) {
-	first := Fact{Kind: KindPlan, Text: "Migrate the stored schedules of both farms", Source: "b1", Turn: 1}
+	first := facts.Fact{Kind: facts.FactPlan, Text: "Migrate the stored schedules of both farms", Block: at(1, 1)}
 	for name, c := range map[string]struct {
-		later Fact
+		later facts.Fact
 		want  int
 	}{
-		"nothing":       {Fact{Kind: KindRead, Subject: "farms.go", Source: "b2", Turn: 1}, 1},
-		"a task":        {Fact{Kind: KindTask, Text: "Rename the greenhouse controller instead", Source: "b2", Turn: 2, User: true}, 0},
-		"another plan":  {Fact{Kind: KindPlan, Text: "Calibrate the humidity sensors tomorrow", Source: "b2", Turn: 1}, 0},
-		"the same plan": {Fact{Kind: KindPlan, Text: "Calibrate the humidity sensors tomorrow", Source: "b1", Turn: 1}, 1},
+		"nothing":       {facts.Fact{Kind: facts.FactRead, Subject: "farms.go", Block: at(1, 2)}, 1},
+		"a task":        {facts.Fact{Kind: facts.FactTask, Text: "Rename the greenhouse controller instead", Block: at(2, 2), Role: transcript.RoleUser}, 0},
+		"another plan":  {facts.Fact{Kind: facts.FactPlan, Text: "Calibrate the humidity sensors tomorrow", Block: at(1, 2)}, 0},
+		"the same plan": {facts.Fact{Kind: facts.FactPlan, Text: "Calibrate the humidity sensors tomorrow", Block: at(1, 1)}, 1},
 	} {
 		n := 0
-		for _, p := range Essentials([]Fact{first, c.later}, nil) {
+		for _, p := range Essentials([]facts.Fact{first, c.later}, of(Options{})) {
 			if p.About == "plan" && strings.Contains(strings.Join(p.Expected, " "), "schedules") {
 				n++
 			}

@@ -7,58 +7,41 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Kind says what a fact is about. It is stored as its text.
-type Kind string
-
-// The kinds of facts.
-const (
-	KindTask       Kind = "task"       // a person says what is wanted
-	KindCorrection Kind = "correction" // a person corrects, or sets a standing order
-	KindChange     Kind = "change"     // Subject is a file that was changed
-	KindRead       Kind = "read"       // what was read can be read again: no probes
-	KindCommand    Kind = "command"    // Subject is its line, Text what it printed
-	KindDecision   Kind = "decision"   // Text was decided, for the reason Why
-	KindError      Kind = "error"      // Text failed; Why resolved it
-	KindQuestion   Kind = "question"   // Text is open
-	KindTodo       Kind = "todo"       // Subject is to do, or done
-	KindPlan       Kind = "plan"       // Text was announced
-	KindProgress   Kind = "progress"   // Text was done, or is the case
-	KindReference  Kind = "reference"  // Subject was used
-)
-
-// Statuses that change what is asked; others are put into questions as they are.
-const (
-	statusFailed    = "failed"
-	statusResolved  = "resolved"
-	statusActive    = "in_progress"
-	statusCompleted = "completed"
-)
-
-// A Fact is something that was said or done in the original.
-type Fact struct {
-	Kind    Kind
-	Status  string // such as "created", "failed", "resolved", "completed"
-	Subject string
-	Text    string
-	Why     string
-	Names   []string // identifiers in Subject, Text and Why
-	Source  string   // short id of the block
-	Turn    int      // of the block, from 1; 0 if it is not known
-	User    bool     // a person said it
-}
-
-// Options bound the number of probes. The zero value has the defaults; a
-// negative bound allows none.
+// Options bound the number of probes and say where facts are from. The zero value has the
+// defaults; a negative bound allows none.
 type Options struct {
 	PerType  int // ordinary probes of each type: 24
 	Critical int // critical probes of all types: 200
 
+	// Ref returns the short id of a block, by its index, which is the Source of its probes.
+	// Nil leaves it empty.
+	Ref func(block int) string
+
+	// Turn returns the turn of a block, from 1, or 0 if it is not known. Nil is 0 for all.
+	Turn func(block int) int
+
 	// Originals are the texts of the original. If there are any, what they do
 	// not answer is not asked: facts may be worded in other ways.
 	Originals []string
+}
+
+func (o *Options) ref(f *facts.Fact) string {
+	if o == nil || o.Ref == nil {
+		return ""
+	}
+	return o.Ref(f.Block)
+}
+
+func (o *Options) turn(f *facts.Fact) int {
+	if o == nil || o.Turn == nil {
+		return 0
+	}
+	return o.Turn(f.Block)
 }
 
 // Keywords of one answer, and the stretch of it that they are taken from: its
@@ -86,7 +69,7 @@ const (
 // The keywords of an answer are the identifiers and then the rarest words of
 // its first 240 bytes, five at most. A fact that has none that could tell is
 // not asked for, nor one for which there is no question without its answer.
-func Generate(facts []Fact, o *Options) []Probe {
+func Generate(found []facts.Fact, o *Options) []Probe {
 	per, critical := 24, 200
 	if o != nil && o.PerType != 0 {
 		per = o.PerType
@@ -96,9 +79,9 @@ func Generate(facts []Fact, o *Options) []Probe {
 	}
 	g := &generator{count: make(map[string]int), seen: make(map[string]bool)}
 	learned := 0
-	for _, d := range drafts(facts) {
+	for _, d := range drafts(found, o) {
 		for ; learned <= d.at; learned++ {
-			g.learn(&facts[learned])
+			g.learn(&found[learned])
 		}
 		g.add(d)
 	}
@@ -135,82 +118,83 @@ type draft struct {
 }
 
 // drafts says what is asked about facts.
-func drafts(facts []Fact) []draft {
+func drafts(found []facts.Fact, o *Options) []draft {
 	var list []draft
-	latest := latestOf(facts)
+	latest := latestOf(found, o)
 	task := "first task"
-	for i := range facts {
-		f := &facts[i]
+	for i := range found {
+		f := &found[i]
+		user, turn := f.Role == transcript.RoleUser, o.turn(f)
 		add := func(t Type, about, question, answer, hint string, critical bool) *draft {
 			list = append(list, draft{
-				Probe: Probe{Type: t, About: about, Critical: critical, Source: f.Source},
-				at:    i, answer: answer, names: f.Names, turn: f.Turn, hint: hint, ask: questions[question],
+				Probe: Probe{Type: t, About: about, Critical: critical, Source: o.ref(f)},
+				at:    i, answer: answer, names: f.Names, turn: turn, hint: hint, ask: questions[question],
 			})
 			return &list[len(list)-1]
 		}
 		switch f.Kind {
-		case KindTask:
+		case facts.FactTask:
 			add(Intent, "task", task, f.Text, f.Text, task != "task")
 			task = "task"
-		case KindCorrection:
+		case facts.FactCorrection:
 			add(Intent, "correction", "correction", f.Text, f.Text, true)
-		case KindChange:
+		case facts.FactChange:
 			if latest.first[i] {
 				question := "file"
-				if latest.changed[f.Turn] > 1 {
+				if latest.changed[turn] > 1 {
 					question = "files"
 				}
 				d := add(FilePath, "path", question, f.Subject, "", true)
-				d.exact, d.verb = []string{f.Subject}, f.Status
+				d.exact, d.verb = []string{f.Subject}, string(f.Status)
 			}
 			if latest.changes[i] {
 				add(FileChanges, "change", "change", f.Text, f.Text, false)
 			}
-		case KindCommand:
+		case facts.FactCommand:
 			question := "command"
-			if f.Status == statusFailed {
+			if f.Status == facts.StatusFailed {
 				question = "failed"
 			}
 			add(Progress, "command", question, f.Subject, "", false)
-		case KindDecision:
+		case facts.FactDecision:
 			question := "decision"
-			if f.User {
+			if user {
 				question = "user decision"
 			}
-			add(Decision, "decision", question, f.Text, f.Text, f.User)
+			add(Decision, "decision", question, f.Text, f.Text, user)
 			add(Rationale, "reason", "reason", f.Why, f.Text, false)
-		case KindError:
+		case facts.FactError:
 			add(Error, "error", "error", f.Text, f.Text, false)
-			if f.Status == statusResolved {
+			if f.Status == facts.StatusResolved {
 				add(Resolution, "error", "resolution", f.Why, f.Text, false)
 			}
-		case KindQuestion:
-			if f.Status == statusResolved {
+		case facts.FactQuestion:
+			if f.Status == facts.StatusResolved {
 				add(Resolution, "question", "answer", f.Why, f.Text, false)
 			} else {
-				add(Blocker, "question", "blocker", f.Text, f.Text, f.User)
+				add(Blocker, "question", "blocker", f.Text, f.Text, user)
 			}
-		case KindTodo:
+		case facts.FactTodo:
 			switch {
 			case !latest.todo[i]:
-			case f.Status == statusCompleted:
+			case f.Status == facts.StatusCompleted:
 				add(Progress, "todo", "completed", f.Subject, f.Subject, false)
-			case f.Status == statusActive:
+			case f.Status == facts.StatusActive:
 				add(NextSteps, "todo", "in progress", f.Subject, f.Subject, false)
 			default:
 				add(NextSteps, "todo", "pending", f.Subject, f.Subject, false)
 			}
-		case KindPlan:
-			if f.Turn == latest.plan {
+		case facts.FactPlan:
+			if turn == latest.plan {
 				add(NextSteps, "plan", "plan", f.Text, f.Text, false)
 			}
-		case KindProgress:
+		case facts.FactProgress:
 			add(Progress, "progress", "progress", f.Text, f.Text, false)
-		case KindReference:
+		case facts.FactReference:
 			add(Progress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
-		case KindRead:
+		case facts.FactRead, facts.FactQuote:
 		}
-		if f.Kind == KindCommand || f.Kind == KindProgress || f.Kind == KindReference {
+		if f.Kind == facts.FactCommand || f.Kind == facts.FactProgress || f.Kind == facts.FactReference {
 			if keywords, of := figure(f.Text); keywords != nil {
 				add(Progress, "number", "figure", f.Text, cmp.Or(of, f.Subject), false).exact = keywords
 			}
@@ -228,37 +212,38 @@ type latest struct {
 	plan    int // last turn with a plan
 }
 
-func latestOf(facts []Fact) latest {
+func latestOf(found []facts.Fact, o *Options) latest {
 	l := latest{first: map[int]bool{}, changes: map[int]bool{}, changed: map[int]int{}, todo: map[int]bool{}}
 	paths, changes, todos := make(map[string]bool), make(map[string]int), make(map[string]bool)
 	last := 0 // turn with a list of things to do
-	keys := make([]string, len(facts))
-	for i, f := range facts {
-		if f.Kind == KindTodo {
-			last = max(last, f.Turn)
+	keys := make([]string, len(found))
+	for i := range found {
+		f := &found[i]
+		if f.Kind == facts.FactTodo {
+			last = max(last, o.turn(f))
 			keys[i] = normal(f.Subject)
 		}
-		if f.Kind == KindPlan {
-			l.plan = max(l.plan, f.Turn)
+		if f.Kind == facts.FactPlan {
+			l.plan = max(l.plan, o.turn(f))
 		}
-		if f.Kind == KindChange {
+		if f.Kind == facts.FactChange {
 			keys[i] = compile(f.Subject, true).key()
 			if !paths[keys[i]] {
 				paths[keys[i]] = true
 				l.first[i] = true
-				l.changed[f.Turn]++
+				l.changed[o.turn(f)]++
 			}
 		}
 	}
 	if last > l.plan {
 		l.plan = -1
 	}
-	for i, f := range slices.Backward(facts) {
-		if f.Kind == KindChange && f.Text != "" && changes[keys[i]] < changesEach {
+	for i, f := range slices.Backward(found) {
+		if f.Kind == facts.FactChange && f.Text != "" && changes[keys[i]] < changesEach {
 			changes[keys[i]]++
 			l.changes[i] = true
 		}
-		if f.Kind == KindTodo && !todos[keys[i]] {
+		if f.Kind == facts.FactTodo && !todos[keys[i]] {
 			todos[keys[i]] = true
 			l.todo[i] = true
 		}
@@ -319,7 +304,7 @@ func (g *generator) confirm(originals []string) {
 }
 
 // learn counts the words of a fact.
-func (g *generator) learn(f *Fact) {
+func (g *generator) learn(f *facts.Fact) {
 	seen := make(map[string]bool)
 	for _, text := range [...]string{f.Subject, f.Text, f.Why} {
 		for _, r := range runs(clip(text)) {

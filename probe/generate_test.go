@@ -8,35 +8,54 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
+// at is the block n of a turn, or the turn alone if n is 0.
+func at(turn, n int) int { return 100*turn + n }
+
+// of returns options for facts of such blocks.
+func of(o Options) *Options {
+	odd := map[int]string{0: "", 91: "404", 92: "42", 93: "auth", 94: "7f3a"}
+	o.Ref = func(block int) string {
+		if id, ok := odd[block%100]; ok {
+			return id
+		}
+		return fmt.Sprintf("b%d", block%100)
+	}
+	o.Turn = func(block int) int { return block / 100 }
+	return &o
+}
+
 // session has facts of every kind, as a conversation would give them.
-func session() []Fact {
-	return []Fact{
-		{Kind: KindTask, Text: "Migrate the billing service from MySQL to PostgreSQL without downtime", Names: []string{"MySQL", "PostgreSQL"}, Source: "b1", Turn: 1, User: true},
-		{Kind: KindRead, Subject: "billing/store.go", Source: "b2", Turn: 1},
-		{Kind: KindChange, Status: "created", Subject: "billing/pgstore.go", Text: "func OpenPool(dsn string) *Pool", Names: []string{"billing/pgstore.go", "OpenPool"}, Source: "b3", Turn: 2},
-		{Kind: KindChange, Status: "modified", Subject: "./billing/pgstore.go", Text: "retry after serialization failures", Source: "b4", Turn: 3},
-		{Kind: KindChange, Status: "modified", Subject: "billing/pgstore.go", Text: "rows.Close is deferred now", Names: []string{"rows.Close"}, Source: "b5", Turn: 4},
-		{Kind: KindCorrection, Text: "Never touch the legacy_invoices table, it belongs to accounting", Names: []string{"legacy_invoices"}, Source: "b6", Turn: 5, User: true},
-		{Kind: KindDecision, Text: "We will use pgx instead of lib/pq for connections", Why: "it supports COPY and pipelining", Names: []string{"lib/pq"}, Source: "b7", Turn: 6},
-		{Kind: KindDecision, Text: "Go with logical replication for the cutover", Source: "b8", Turn: 7, User: true},
-		{Kind: KindCommand, Status: "failed", Subject: "go test ./billing -run TestCutover", Text: "3 failed, 42 passed", Names: []string{"TestCutover"}, Source: "b9", Turn: 8},
-		{Kind: KindError, Status: "resolved", Text: "pq: deadlock detected while locking invoices", Why: "ordering the updates by primary key", Source: "b9", Turn: 8},
-		{Kind: KindQuestion, Status: "open", Text: "Which replica should the nightly export read from?", Source: "b10", Turn: 9, User: true},
-		{Kind: KindTodo, Status: "pending", Subject: "Backfill currency columns", Source: "b11", Turn: 9},
-		{Kind: KindTodo, Status: "completed", Subject: "Backfill currency columns", Source: "b12", Turn: 10},
-		{Kind: KindTodo, Status: "in_progress", Subject: "Write rollback playbook", Source: "b12", Turn: 10},
-		{Kind: KindPlan, Text: "Next I will shadow the writes for a week", Source: "b13", Turn: 10},
-		{Kind: KindPlan, Text: "Afterwards the dashboards get compared nightly", Source: "b14", Turn: 11},
-		{Kind: KindProgress, Text: "Replication lag went down to 40 ms on port 5433", Source: "b15", Turn: 12},
-		{Kind: KindReference, Subject: "https://example.org/runbooks/cutover", Names: []string{"https://example.org/runbooks/cutover"}, Source: "b16", Turn: 13},
+func session() []facts.Fact {
+	return []facts.Fact{
+		{Kind: facts.FactTask, Text: "Migrate the billing service from MySQL to PostgreSQL without downtime", Names: []string{"MySQL", "PostgreSQL"}, Block: at(1, 1), Role: transcript.RoleUser},
+		{Kind: facts.FactRead, Subject: "billing/store.go", Block: at(1, 2)},
+		{Kind: facts.FactChange, Status: "created", Subject: "billing/pgstore.go", Text: "func OpenPool(dsn string) *Pool", Names: []string{"billing/pgstore.go", "OpenPool"}, Block: at(2, 3)},
+		{Kind: facts.FactChange, Status: "modified", Subject: "./billing/pgstore.go", Text: "retry after serialization failures", Block: at(3, 4)},
+		{Kind: facts.FactChange, Status: "modified", Subject: "billing/pgstore.go", Text: "rows.Close is deferred now", Names: []string{"rows.Close"}, Block: at(4, 5)},
+		{Kind: facts.FactCorrection, Text: "Never touch the legacy_invoices table, it belongs to accounting", Names: []string{"legacy_invoices"}, Block: at(5, 6), Role: transcript.RoleUser},
+		{Kind: facts.FactDecision, Text: "We will use pgx instead of lib/pq for connections", Why: "it supports COPY and pipelining", Names: []string{"lib/pq"}, Block: at(6, 7)},
+		{Kind: facts.FactDecision, Text: "Go with logical replication for the cutover", Block: at(7, 8), Role: transcript.RoleUser},
+		{Kind: facts.FactCommand, Status: "failed", Subject: "go test ./billing -run TestCutover", Text: "3 failed, 42 passed", Names: []string{"TestCutover"}, Block: at(8, 9)},
+		{Kind: facts.FactError, Status: "resolved", Text: "pq: deadlock detected while locking invoices", Why: "ordering the updates by primary key", Block: at(8, 9)},
+		{Kind: facts.FactQuestion, Status: "open", Text: "Which replica should the nightly export read from?", Block: at(9, 10), Role: transcript.RoleUser},
+		{Kind: facts.FactTodo, Status: "pending", Subject: "Backfill currency columns", Block: at(9, 11)},
+		{Kind: facts.FactTodo, Status: "completed", Subject: "Backfill currency columns", Block: at(10, 12)},
+		{Kind: facts.FactTodo, Status: "in_progress", Subject: "Write rollback playbook", Block: at(10, 12)},
+		{Kind: facts.FactPlan, Text: "Next I will shadow the writes for a week", Block: at(10, 13)},
+		{Kind: facts.FactPlan, Text: "Afterwards the dashboards get compared nightly", Block: at(11, 14)},
+		{Kind: facts.FactProgress, Text: "Replication lag went down to 40 ms on port 5433", Block: at(12, 15)},
+		{Kind: facts.FactReference, Subject: "https://example.org/runbooks/cutover", Names: []string{"https://example.org/runbooks/cutover"}, Block: at(13, 16)},
 	}
 }
 
 func TestGenerate(t *testing.T) {
 	var got []string
-	for _, p := range Generate(session(), nil) {
+	for _, p := range Generate(session(), of(Options{})) {
 		mark := " "
 		if p.Critical {
 			mark = "!"
@@ -71,7 +90,7 @@ func TestGenerate(t *testing.T) {
 
 func TestGenerateCoversAllTypes(t *testing.T) {
 	have := make(map[Type]bool)
-	for _, p := range Generate(session(), nil) {
+	for _, p := range Generate(session(), of(Options{})) {
 		have[p.Type] = true
 	}
 	for _, typ := range Types() {
@@ -83,10 +102,10 @@ func TestGenerateCoversAllTypes(t *testing.T) {
 
 // What is said later leaves the probes alone that were there.
 func TestProbesStayAsAConversationGrows(t *testing.T) {
-	facts := session()
-	all := Generate(facts, nil)
-	for n := range facts {
-		for _, p := range Generate(facts[:n], nil) {
+	found := session()
+	all := Generate(found, of(Options{}))
+	for n := range found {
+		for _, p := range Generate(found[:n], of(Options{})) {
 			if p.Type == NextSteps || p.Type == FileChanges { // these are replaced
 				continue
 			}
@@ -98,18 +117,18 @@ func TestProbesStayAsAConversationGrows(t *testing.T) {
 }
 
 func TestGenerateDropsWhatTheOriginalsDoNotAnswer(t *testing.T) {
-	facts := []Fact{
-		{Kind: KindDecision, Text: "sessions move into redis", Turn: 1},
-		{Kind: KindDecision, Text: "tokens expire after midnight", Turn: 2},
+	found := []facts.Fact{
+		{Kind: facts.FactDecision, Text: "sessions move into redis", Block: at(1, 0)},
+		{Kind: facts.FactDecision, Text: "tokens expire after midnight", Block: at(2, 0)},
 	}
-	got := Generate(facts, &Options{Originals: []string{"hello", "so sessions move to Redis"}})
+	got := Generate(found, of(Options{Originals: []string{"hello", "so sessions move to Redis"}}))
 	if len(got) != 1 || !slices.Contains(got[0].Expected, "redis") {
 		t.Errorf("probes are %+v, want the one about redis", got)
 	}
 }
 
 func TestPlansGiveWayToALaterList(t *testing.T) {
-	plan := Fact{Kind: KindPlan, Text: "Afterwards compare dashboards nightly", Turn: 3}
+	plan := facts.Fact{Kind: facts.FactPlan, Text: "Afterwards compare dashboards nightly", Block: at(3, 0)}
 	for _, tt := range []struct {
 		name string
 		turn int // of the list
@@ -120,8 +139,8 @@ func TestPlansGiveWayToALaterList(t *testing.T) {
 		{"a later one replaces it", 4, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			facts := []Fact{plan, {Kind: KindTodo, Status: "pending", Subject: "Write rollback playbook", Turn: tt.turn}}
-			if got := Generate(facts, nil); len(got) != tt.want {
+			found := []facts.Fact{plan, {Kind: facts.FactTodo, Status: "pending", Subject: "Write rollback playbook", Block: at(tt.turn, 0)}}
+			if got := Generate(found, of(Options{})); len(got) != tt.want {
 				t.Errorf("%d probes, want %d: %+v", len(got), tt.want, got)
 			}
 		})
@@ -129,14 +148,14 @@ func TestPlansGiveWayToALaterList(t *testing.T) {
 }
 
 func TestGenerateBounds(t *testing.T) {
-	var facts []Fact
+	var found []facts.Fact
 	for i := range 1000 {
-		facts = append(facts,
-			Fact{Kind: KindChange, Subject: fmt.Sprintf("src/part%d.go", i), Turn: i + 1, Status: "created"},
-			Fact{Kind: KindDecision, Text: fmt.Sprintf("route tenant%d through shard%d", i, i*7), Turn: i + 1},
-			Fact{Kind: KindCommand, Subject: fmt.Sprintf("deploy region%d zone%d", i, i+5), Text: fmt.Sprintf("%d passed", i+100), Turn: i + 1})
+		found = append(found,
+			facts.Fact{Kind: facts.FactChange, Subject: fmt.Sprintf("src/part%d.go", i), Status: "created", Block: at(i+1, 0)},
+			facts.Fact{Kind: facts.FactDecision, Text: fmt.Sprintf("route tenant%d through shard%d", i, i*7), Block: at(i+1, 0)},
+			facts.Fact{Kind: facts.FactCommand, Subject: fmt.Sprintf("deploy region%d zone%d", i, i+5), Text: fmt.Sprintf("%d passed", i+100), Block: at(i+1, 0)})
 	}
-	facts = append(facts, Fact{Kind: KindCorrection, Text: "Never deploy on weekends", Turn: 1001, User: true})
+	found = append(found, facts.Fact{Kind: facts.FactCorrection, Text: "Never deploy on weekends", Block: at(1001, 0), Role: transcript.RoleUser})
 	count := func(probes []Probe) map[string]int {
 		m := make(map[string]int)
 		for _, p := range probes {
@@ -146,20 +165,20 @@ func TestGenerateBounds(t *testing.T) {
 	}
 	if d := cmp.Diff(map[string]int{
 		"file_path/path": 199, "intent/correction": 1, "decision/decision": 24, "progress/command": 12, "progress/number": 12,
-	}, count(Generate(facts, nil))); d != "" {
+	}, count(Generate(found, of(Options{})))); d != "" {
 		t.Errorf("by default (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(map[string]int{
 		"file_path/path": 4, "intent/correction": 1, "decision/decision": 3, "progress/command": 2, "progress/number": 1,
-	}, count(Generate(facts, &Options{PerType: 3, Critical: 5}))); d != "" {
+	}, count(Generate(found, of(Options{PerType: 3, Critical: 5})))); d != "" {
 		t.Errorf("bounded (-want +got):\n%s", d)
 	}
-	if got := Generate(facts, &Options{PerType: -1, Critical: -1}); len(got) != 0 {
+	if got := Generate(found, of(Options{PerType: -1, Critical: -1})); len(got) != 0 {
 		t.Errorf("with bounds below zero there are %d probes", len(got))
 	}
 	// Each quarter of the conversation has its share.
 	quarters := make([]int, 4)
-	for _, p := range Generate(facts, nil) {
+	for _, p := range Generate(found, of(Options{})) {
 		if p.Type == Decision {
 			var n int
 			if _, err := fmt.Sscanf(p.Question, "What was decided in turn %d", &n); err != nil {
@@ -176,18 +195,18 @@ func TestGenerateBounds(t *testing.T) {
 func TestQuestionsAvoidTheAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		fact Fact
+		fact facts.Fact
 		want string // empty if there is no such question
 	}{
-		{"a path with the word file in it", Fact{Kind: KindChange, Status: "created", Subject: "src/file.go", Turn: 3}, "What was created on disk in turn 3?"},
-		{"a path with words of all questions", Fact{Kind: KindChange, Status: "created", Subject: "which/what/where.go", Turn: 3}, ""},
-		{"a figure that is the turn", Fact{Kind: KindProgress, Text: "it took 404", Turn: 404, Source: "b7"}, "Which figure was reported in block b7 about \"took\"?"},
-		{"and the block", Fact{Kind: KindProgress, Text: "it took 404", Turn: 404, Source: "404"}, "Which figure was reported about \"took\"?"},
-		{"no turn and no block", Fact{Kind: KindChange, Status: "moved", Subject: "src/a.go"}, "Which file was moved?"},
+		{"a path with the word file in it", facts.Fact{Kind: facts.FactChange, Status: "created", Subject: "src/file.go", Block: at(3, 0)}, "What was created on disk in turn 3?"},
+		{"a path with words of all questions", facts.Fact{Kind: facts.FactChange, Status: "created", Subject: "which/what/where.go", Block: at(3, 0)}, ""},
+		{"a figure that is the turn", facts.Fact{Kind: facts.FactProgress, Text: "it took 404", Block: at(404, 7)}, "Which figure was reported in block b7 about \"took\"?"},
+		{"and the block", facts.Fact{Kind: facts.FactProgress, Text: "it took 404", Block: at(404, 91)}, "Which figure was reported about \"took\"?"},
+		{"no turn and no block", facts.Fact{Kind: facts.FactChange, Status: "moved", Subject: "src/a.go"}, "Which file was moved?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
-			for _, p := range Generate([]Fact{tt.fact}, nil) {
+			for _, p := range Generate([]facts.Fact{tt.fact}, of(Options{})) {
 				got = p.Question
 			}
 			if got != tt.want {
@@ -269,7 +288,7 @@ func TestFigure(t *testing.T) {
 }
 
 // anyFacts draws facts of words that are likely to be mistaken for others.
-func anyFacts() *rapid.Generator[[]Fact] {
+func anyFacts() *rapid.Generator[[]facts.Fact] {
 	word := rapid.OneOf(
 		rapid.SampledFrom([]string{
 			"file", "turn", "which", "decided", "What", "src/auth.go", "./a/b.go", "/x/file.go", "go", "42", "420", "7", "1,234", "90%", "40ms",
@@ -282,20 +301,19 @@ func anyFacts() *rapid.Generator[[]Fact] {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(strings.Fields(strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "words"), " ")), " ")
 	})
-	kinds := []Kind{
-		KindTask, KindCorrection, KindChange, KindRead, KindCommand, KindDecision, KindError, KindQuestion, KindTodo, KindPlan, KindProgress,
-		KindReference, "other",
+	kinds := []facts.FactKind{
+		facts.FactTask, facts.FactCorrection, facts.FactChange, facts.FactRead, facts.FactCommand, facts.FactDecision, facts.FactError, facts.FactQuestion, facts.FactTodo, facts.FactPlan, facts.FactProgress,
+		facts.FactReference, "other",
 	}
-	fact := rapid.Custom(func(t *rapid.T) Fact {
-		f := Fact{
+	fact := rapid.Custom(func(t *rapid.T) facts.Fact {
+		f := facts.Fact{
 			Kind:    rapid.SampledFrom(kinds).Draw(t, "kind"),
-			Status:  rapid.SampledFrom([]string{"", "created", "file", "failed", "resolved", "open", "completed", "in_progress"}).Draw(t, "status"),
+			Status:  rapid.SampledFrom([]facts.FactStatus{"", "created", "file", "failed", "resolved", "open", "completed", "in_progress"}).Draw(t, "status"),
 			Subject: text.Draw(t, "subject"), Text: text.Draw(t, "text"), Why: text.Draw(t, "why"),
-			Source: rapid.SampledFrom([]string{"", "42", "b12", "auth", "7f3a"}).Draw(t, "source"),
-			Turn:   rapid.IntRange(0, 50).Draw(t, "turn"),
-			User:   rapid.Bool().Draw(t, "user"),
+			Block: at(rapid.IntRange(0, 50).Draw(t, "turn"), rapid.SampledFrom([]int{0, 12, 92, 93, 94}).Draw(t, "block")),
+			Role:  rapid.SampledFrom([]transcript.Role{transcript.RoleUser, transcript.RoleAssistant}).Draw(t, "role"),
 		}
-		if f.Kind == KindChange && rapid.Bool().Draw(t, "path") {
+		if f.Kind == facts.FactChange && rapid.Bool().Draw(t, "path") {
 			f.Subject = word.Draw(t, "one")
 		}
 		f.Names = slices.DeleteFunc(strings.Fields(f.Subject+" "+f.Text), func(w string) bool { return !strings.ContainsAny(w, "_/.0123456789") })
@@ -306,16 +324,16 @@ func anyFacts() *rapid.Generator[[]Fact] {
 
 func TestGeneratedProbesAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		facts := anyFacts().Draw(t, "facts")
-		probes := Generate(facts, nil)
+		found := anyFacts().Draw(t, "facts")
+		probes := Generate(found, of(Options{}))
 		if got := Lint(probes); len(got) > 0 {
 			t.Errorf("problems: %+v\nof %+v", got, probes)
 		}
-		if d := cmp.Diff(probes, Generate(facts, nil)); d != "" {
+		if d := cmp.Diff(probes, Generate(found, of(Options{}))); d != "" {
 			t.Errorf("second time:\n%s", d)
 		}
 		var verbatim, echo []string
-		for _, f := range facts {
+		for _, f := range found {
 			verbatim = append(verbatim, f.Subject+"\n"+f.Text+"\n"+f.Why)
 		}
 		for _, p := range probes {
@@ -335,10 +353,10 @@ func TestGeneratedProbesAreSound(t *testing.T) {
 
 func TestMoreTextFailsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		facts := anyFacts().Draw(t, "facts")
-		probes := Generate(facts, nil)
+		found := anyFacts().Draw(t, "facts")
+		probes := Generate(found, of(Options{}))
 		var lines []string
-		for _, f := range facts {
+		for _, f := range found {
 			for _, s := range []string{f.Subject, f.Text, f.Why} {
 				if rapid.Bool().Draw(t, "keep") {
 					lines = append(lines, s)

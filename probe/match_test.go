@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 func TestWords(t *testing.T) {
@@ -206,7 +208,7 @@ func TestEchoPassesNothing(t *testing.T) {
 		}
 	}
 
-	probes := Generate(session(), nil)
+	probes := Generate(session(), of(Options{}))
 	var echo []string
 	for _, p := range probes {
 		echo = append(echo, p.Question)
@@ -254,21 +256,25 @@ func TestGradeAnswers(t *testing.T) {
 }
 
 // long returns the facts of a conversation of as many turns.
-func long(turns int) []Fact {
-	var facts []Fact
+func long(turns int) []facts.Fact {
+	var found []facts.Fact
 	for i := range turns {
+		speaker := transcript.RoleAssistant
+		if i%10 == 0 {
+			speaker = transcript.RoleUser
+		}
 		text := fmt.Sprintf("decided to route part%d of the module through gateway%d because latency rose to %dms", i, i%97, i)
-		facts = append(facts,
-			Fact{Kind: KindDecision, Text: text, Turn: i + 1, User: i%10 == 0, Names: []string{fmt.Sprintf("part%d", i)}},
-			Fact{Kind: KindChange, Subject: fmt.Sprintf("src/mod%d/file_%d.go", i%50, i), Status: "modified", Text: text, Turn: i + 1})
+		found = append(found,
+			facts.Fact{Kind: facts.FactDecision, Text: text, Role: speaker, Names: []string{fmt.Sprintf("part%d", i)}, Block: at(i+1, 0)},
+			facts.Fact{Kind: facts.FactChange, Subject: fmt.Sprintf("src/mod%d/file_%d.go", i%50, i), Status: "modified", Text: text, Block: at(i+1, 0)})
 	}
-	return facts
+	return found
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	facts := long(1000)
+	found := long(1000)
 	for b.Loop() {
-		Generate(facts, nil)
+		Generate(found, of(Options{}))
 	}
 }
 
@@ -281,7 +287,7 @@ func BenchmarkGrade(b *testing.B) {
 		window = append(window, text)
 		size += len(text)
 	}
-	probes := Generate(long(2000), &Options{PerType: 50})
+	probes := Generate(long(2000), of(Options{PerType: 50}))
 	b.SetBytes(int64(size))
 	for b.Loop() {
 		Grade(probes, &Evidence{Window: window})

@@ -100,7 +100,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestProbesSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		probes := Generate(anyFacts().Draw(t, "facts"), nil)
+		probes := Generate(anyFacts().Draw(t, "facts"), of(Options{}))
 		data, err := json.Marshal(probes)
 		if err != nil {
 			t.Fatal(err)
