@@ -1,0 +1,308 @@
+package account_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A talk is a conversation that a test makes.
+type talk struct {
+	msgs  []transcript.Message
+	calls int
+}
+
+func (t *talk) user(text string) *talk {
+	t.msgs = append(t.msgs, transcript.Message{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text(text)}})
+	return t
+}
+
+func (t *talk) agent(text string) *talk {
+	t.msgs = append(t.msgs, transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text(text)}})
+	return t
+}
+
+func (t *talk) call(name, input, result string) *talk { return t.ended(name, input, result, false) }
+
+func (t *talk) ended(name, input, result string, failed bool) *talk {
+	t.calls++
+	id := fmt.Sprintf("c%d", t.calls)
+	t.msgs = append(t.msgs,
+		transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.ToolCall{ID: id, Name: name, Input: json.RawMessage(input)}}},
+		transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: id, Content: []transcript.Part{transcript.Text(result)}, Error: failed}}})
+	return t
+}
+
+func (t *talk) bash(line, result string) *talk {
+	in, err := json.Marshal(map[string]string{"command": line})
+	if err != nil {
+		panic(err)
+	}
+	return t.call("Bash", string(in), result)
+}
+
+func (t *talk) blocks() []transcript.Block { return transcript.Group("s", 0, t.msgs) }
+
+// written returns what an account has of all blocks if nothing is left out.
+func (t *talk) written() string {
+	units := account.Read(t.msgs, t.blocks(), nil)
+	kept := slices.Repeat([]bool{true}, len(units))
+	return account.Text(units, kept, "12345678")
+}
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"words", new(talk).user("Fix the lamp.\n\n<system-reminder>be brief</system-reminder>"), "Fix the lamp."},
+		{"what a program says in the user's name", new(talk).user("<local-command-stdout>ok</local-command-stdout>").user("go on"), "go on"},
+		{"arguments of a slash command", new(talk).user("<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>only lamp.go</command-args>"), "only lamp.go"},
+		{"an answer to a question", new(talk).call("AskUserQuestion", `{"questions":[{"question":"Which lamp?"}]}`, "The red one."), "• AskUserQuestion\n  Which lamp?\nThe red one."},
+		{"a command that passed", new(talk).bash("go test ./...", "ok  \texample.com/lamp\t0.012s\n"), "$\ngo test ./...\n→ ok example.com/lamp 0.012s"},
+		{"a command that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nmake: *** No targets.  Stop.", true), "$\nmake\n→ failed: make: *** No targets. Stop."},
+		{"a command that shows", new(talk).bash("sed -n 1,2p lamp.go", "package lamp\nvar on bool"), "$\nsed -n 1,2p lamp.go\n  package lamp\n  var on bool"},
+		{"a change", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"func a() {\n\treturn 1\n}","new_string":"func a() {\n\treturn 2\n}"}`, "updated"),
+			"• Edit lamp.go\n-\nreturn 1\n+\nreturn 2"},
+		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>", true),
+			"• Edit lamp.go\n→ failed: String to replace not found in file."},
+		{"a patch", new(talk).call("apply_patch", `{"input":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old line\n+new line\n*** End Patch"}`, "done"), "• apply_patch lamp.go\n-\nold line\n+\nnew line"},
+		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  package lamp"},
+		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
+		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
+		{"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
+			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n  The bulb is broken."},
+		{"a tool that nobody knows", new(talk).call("brew", `{"kind":"tea","cups":2}`, "brewing"), "• brew tea 2\n  brewing"},
+		{"long lines", new(talk).agent(strings.Repeat("One sentence that is not short at all. ", 6)), strings.TrimSpace(strings.Repeat("One sentence that is not short at all. ", 6))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.talk.written(); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// What is missing is marked: in a line of prose by an ellipsis, and behind a block by its id.
+func TestTextMarksWhatIsMissing(t *testing.T) {
+	units := account.Read(new(talk).agent("The lamp is broken, as its bulb is gone since May. It needs a new one, and a socket that holds it. "+strings.Repeat("It is red all over. ", 8)).msgs,
+		new(talk).agent("x").blocks(), nil)
+	if len(units) < 3 {
+		t.Fatalf("%d units", len(units))
+	}
+	kept := make([]bool, len(units))
+	kept[0], kept[2] = true, true
+	want := units[0].Text + " … " + units[2].Text + "\n[12345678]"
+	if got := account.Text(units, kept, "1234567890"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := account.Text(units, make([]bool, len(units)), "1234567890"); got != "[12345678]" {
+		t.Errorf("of nothing it leaves %q", got)
+	}
+}
+
+func TestState(t *testing.T) {
+	talk := new(talk).
+		call("TaskCreate", `{"subject":"Mend the lamp"}`, "Task #1 created successfully: Mend the lamp").
+		call("TaskCreate", `{"subject":"Paint it"}`, "Task #2 created successfully: Paint it").
+		call("TaskUpdate", `{"taskId":"1","status":"completed"}`, "Updated task #1").
+		call("Edit", `{"file_path":"/w/p/x/lamp.go","old_string":"a","new_string":"b"}`, "ok").
+		bash("git commit -qam x", "[red-lamp 1a2b3c4] mend the lamp\n 1 file changed, 1 insertion(+)").
+		call("Edit", `{"file_path":"/w/p/x/bulb.go","old_string":"a","new_string":"b"}`, "ok").
+		ended("Bash", `{"command":"npm run lint"}`, "Exit code 1\n2 problems (2 errors, 0 warnings)", true).
+		ended("Bash", `{"command":"go test ./bulb"}`, "Exit code 1\nFAIL\texample.com/bulb [build failed]", true).
+		bash("go test ./bulb", "ok  \texample.com/bulb\t0.01s").
+		bash("cat bulb.go", "package bulb")
+	got := account.StateOf(talk.msgs, talk.blocks(), nil).Text()
+	for _, want := range []string{
+		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
+		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
+		"changed and committed:\n  lamp.go\nchanged, not committed:\n  bulb.go\n",
+		"still failing: npm run lint\n",
+		"last command: go test ./bulb\n  → ok example.com/bulb 0.01s",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "build failed") {
+		t.Errorf("a failure that was mended is in\n%s", got)
+	}
+	if got := account.StateOf(nil, nil, nil).Text(); got != "" {
+		t.Errorf("of nothing the state is %q", got)
+	}
+}
+
+// genTalk draws a conversation.
+func genTalk(rt *rapid.T) *talk {
+	word := rapid.SampledFrom([]string{"lamp", "bulb.go", "src/main.go", "go test ./...", "must not fail", "error: no bulb", "42 passed", "É", "a_name", "<system-reminder>", "[carrel 12345678]"})
+	text := rapid.Custom(func(rt *rapid.T) string {
+		words := rapid.SliceOfN(word, 1, 30).Draw(rt, "words")
+		return strings.Join(words, rapid.SampledFrom([]string{" ", ". ", "\n", "\n\n# "}).Draw(rt, "between"))
+	})
+	t := new(talk).user(text.Draw(rt, "task"))
+	for range rapid.IntRange(0, 12).Draw(rt, "steps") {
+		s := text.Draw(rt, "text")
+		in := func(m map[string]string) string {
+			b, err := json.Marshal(m)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return string(b)
+		}
+		switch rapid.IntRange(0, 5).Draw(rt, "what") {
+		case 0:
+			t.user(s)
+		case 1:
+			t.agent(s)
+		case 2:
+			t.bash(word.Draw(rt, "line"), s)
+		case 3:
+			t.call("Edit", in(map[string]string{"file_path": "/w/p/x/lamp.go", "old_string": s, "new_string": text.Draw(rt, "now")}), "ok")
+		case 4:
+			t.call("Read", in(map[string]string{"file_path": "/w/p/x/lamp.go"}), s)
+		default:
+			t.ended("brew", in(map[string]string{"what": s}), text.Draw(rt, "result"), rapid.Bool().Draw(rt, "failed"))
+		}
+	}
+	return t
+}
+
+// request returns what a plan depends on, but for the budget.
+func request(t *talk) *account.Request {
+	blocks := t.blocks()
+	pieces := facts.History(t.msgs, blocks, nil)
+	units := account.Read(t.msgs, blocks, nil)
+	r := &account.Request{
+		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil), Blocks: make([]account.Block, len(blocks)),
+		Count: func(i int) token.Count { return token.Count(len(units[i].Text) + 1) },
+	}
+	for i := range blocks {
+		r.Blocks[i] = account.Block{Tokens: token.Count(len(blocks[i].Text(t.msgs)) + 4), Frame: 16, Traced: i == 0, Urgent: blocks[i].Kind == transcript.KindUser}
+	}
+	return r
+}
+
+// A plan fits its budget, its figure is the sum of its parts, no unit stands without its
+// head, and what it keeps every plan with a larger budget keeps, too.
+func TestPlansGrowWithTheirBudget(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := request(genTalk(rt))
+		var last *account.Plan
+		budget := token.Count(rapid.IntRange(16, 200).Draw(rt, "budget"))
+		for range 6 {
+			r.Budget = budget
+			p, err := account.Make(r)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			check(rt, r, p)
+			if last != nil {
+				for i := range r.Units {
+					if last.Kept[i] && !p.Kept[i] && !p.Whole[r.Units[i].Block] {
+						rt.Fatalf("a budget of %d loses unit %d, %q", budget, i, r.Units[i].Text)
+					}
+				}
+				for i := range r.Blocks {
+					if last.Whole[i] && !p.Whole[i] {
+						rt.Fatalf("block %d is no longer whole at a budget of %d", i, budget)
+					}
+				}
+			}
+			last = p
+			budget += budget/2 + token.Count(rapid.IntRange(1, 100).Draw(rt, "more"))
+		}
+	})
+}
+
+func check(rt *rapid.T, r *account.Request, p *account.Plan) {
+	var sum token.Count
+	for i := range r.Blocks {
+		switch {
+		case p.Whole[i] && p.Opened[i]:
+			rt.Fatalf("block %d is there twice", i)
+		case p.Whole[i]:
+			sum += r.Blocks[i].Tokens
+		case p.Opened[i]:
+			sum += r.Blocks[i].Frame
+		case r.Blocks[i].Traced:
+			rt.Fatalf("block %d has left no trace", i)
+		}
+	}
+	for i := range r.Units {
+		if !p.Kept[i] {
+			continue
+		}
+		sum += r.Count(i)
+		u := &r.Units[i]
+		switch {
+		case !p.Opened[u.Block]:
+			rt.Fatalf("unit %d is kept of block %d, which nothing stands for", i, u.Block)
+		case u.Head >= 0 && !p.Kept[u.Head]:
+			rt.Fatalf("unit %d, %q, stands without its head %q", i, u.Text, r.Units[u.Head].Text)
+		case u.Head >= int32(i):
+			rt.Fatalf("unit %d has a head behind it", i)
+		}
+	}
+	if sum != p.Tokens || sum > r.Budget {
+		rt.Fatalf("a plan of %d tokens says %d, of %d", sum, p.Tokens, r.Budget)
+	}
+}
+
+// Nothing that a tool said begins a line of an account at its margin, and no line of an
+// account looks like one of Carrel's own.
+func TestNoUnitSpeaksForCarrel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		for line := range strings.SplitSeq(genTalk(rt).written(), "\n") {
+			if strings.HasPrefix(line, transcript.Mark) || strings.HasPrefix(line, "<system-reminder>") {
+				rt.Fatalf("the account has the line %q", line)
+			}
+		}
+	})
+}
+
+func TestTooSmall(t *testing.T) {
+	r := request(new(talk).user("Mend the lamp."))
+	r.Budget = 15
+	_, err := account.Make(r)
+	small, ok := err.(*account.TooSmallError) //nolint:errorlint // it is not wrapped
+	if !ok || small.Need != 16 {
+		t.Fatalf("got %v, want an error that says that 16 is needed", err)
+	}
+}
+
+// What a person asked for is there before anything else.
+func TestWordsComeFirst(t *testing.T) {
+	talk := new(talk).user("Mend the lamp, and never touch the socket.")
+	for range 20 {
+		talk.bash("go test ./...", strings.Repeat("ok  \texample.com/lamp\t0.012s\n", 5))
+	}
+	r := request(talk)
+	r.Budget = 16 + 44
+	p, err := account.Make(r)
+	if err != nil || !p.Kept[0] {
+		t.Fatalf("the order is not there: %v", err)
+	}
+}
+
+func TestPriorIsReadAsItIsWritten(t *testing.T) {
+	p, err := account.ParsePrior(account.DefaultPrior().String())
+	if err != nil || p.String() != account.DefaultPrior().String() {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"", "kind words=1", "nothing a=1", strings.Replace(p.String(), "words=", "words=9999", 1), strings.Replace(p.String(), "no=", "none=", 1)} {
+		if _, err := account.ParsePrior(bad); err == nil {
+			t.Errorf("no error for %.40q", bad)
+		}
+	}
+}

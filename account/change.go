@@ -1,0 +1,183 @@
+package account
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// parsed returns the arguments of a call.
+func parsed(c transcript.ToolCall) gjson.Result { return gjson.ParseBytes(c.Input) }
+
+// mostSaid is how many lines a file may have that is written whole and still counts as a
+// change, line by line.
+const mostSaid = 12
+
+// edit adds a call that changes files: which, what failed, and the lines that differ.
+func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
+	changes := changesOf(c, in)
+	line := bullet + c.Name
+	for i := range changes {
+		if p := r.short(changes[i].path); i == 0 || p != r.short(changes[i-1].path) {
+			line += " " + p
+		}
+	}
+	if len(changes) == 0 {
+		line += " " + r.short(tool.Path(c))
+	}
+	if strings.Contains(text.Head(res.Text(), mostCommand), "overwritten") {
+		line += " (overwritten)"
+	}
+	head := r.add(Unit{Kind: Edit, Head: -1, Text: text.Clip(strings.TrimRight(line, " "), mostUnit) + r.failure(c, res), Failed: res.Error})
+	if res.Error {
+		return // nothing has changed
+	}
+	for i := range changes {
+		r.hunks(&changes[i], head)
+	}
+}
+
+// A change is what a call does to a part of a file.
+type change struct{ path, old, now string }
+
+// changesOf returns the changes of a call.
+func changesOf(c transcript.ToolCall, in gjson.Result) []change {
+	var all []change
+	patches := func(s string) bool {
+		for _, p := range shell.Patches(s) {
+			all = append(all, change{p.Path, p.Old, p.New})
+		}
+		return len(all) > 0
+	}
+	if !in.IsObject() {
+		patches(in.String())
+		return all
+	}
+	for _, key := range [...]string{"input", "patch", "diff", "patchText"} {
+		if v := in.Get(key); v.Type == gjson.String && patches(v.Str) {
+			return all
+		}
+	}
+	edits := in.Get("edits").Array()
+	if len(edits) == 0 {
+		edits = []gjson.Result{in}
+	}
+	for _, e := range edits {
+		ch := change{
+			path: tool.Path(c),
+			old:  field(e, "old_string", "old_str", "search", "old_text", "oldText", "old_content", "oldString"),
+			now: field(e, "new_string", "new_str", "replace", "new_text", "newText", "new_content", "newString", "replacement",
+				"content", "contents", "file_text", "new_source", "insert_text", "text", "code"),
+		}
+		if ch.old != "" || ch.now != "" {
+			all = append(all, ch)
+		}
+	}
+	return all
+}
+
+// field returns the first of some fields that is a text and not empty.
+func field(in gjson.Result, keys ...string) string {
+	for _, k := range keys {
+		if v := in.Get(k); v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
+}
+
+// hunks adds the lines that differ: those that are taken away below a minus, those that
+// are put there below a plus.
+func (r *reader) hunks(ch *change, head int32) {
+	old, now := linesOf(ch.old), linesOf(ch.now)
+	kind := Change
+	if len(old) == 0 && len(now) > mostSaid {
+		kind = Written
+	}
+	for _, h := range differences(old, now) {
+		r.side("-", h.old, Change, size(ch.now), head)
+		r.side("+", h.now, kind, size(ch.now), head)
+	}
+}
+
+func (r *reader) side(sign string, lines []string, kind Kind, of int32, head int32) {
+	at := int32(-1)
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); len(l) < leastOutput {
+			continue
+		}
+		if at < 0 {
+			at = r.add(Unit{Kind: Sign, Head: head, Text: sign})
+		}
+		r.add(Unit{Kind: kind, Head: at, Text: text.Clip(l, mostUnit), Size: of})
+	}
+}
+
+func linesOf(s string) []string {
+	if s = strings.TrimRight(s, "\n"); s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
+// A hunk is a run of lines that differ.
+type hunk struct{ old, now []string }
+
+// mostCompared bounds the pairs of lines that are compared. Texts that have more are taken
+// to differ as a whole, but for what they begin and end with.
+const mostCompared = 1 << 18
+
+// differences returns the runs of lines in which two texts differ: what is left of each
+// beside a longest common subsequence.
+func differences(old, now []string) []hunk {
+	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
+		old, now = old[1:], now[1:]
+	}
+	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
+	}
+	if len(old) == 0 && len(now) == 0 {
+		return nil
+	}
+	if len(old)*len(now) > mostCompared {
+		return []hunk{{old, now}}
+	}
+	common := make([][]int32, len(old)+1) // of what follows two places
+	for i := range common {
+		common[i] = make([]int32, len(now)+1)
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		for k := len(now) - 1; k >= 0; k-- {
+			if common[i][k] = max(common[i+1][k], common[i][k+1]); old[i] == now[k] {
+				common[i][k] = common[i+1][k+1] + 1
+			}
+		}
+	}
+	var all []hunk
+	for i, k := 0, 0; i < len(old) || k < len(now); {
+		from, to := i, k
+		for i < len(old) || k < len(now) {
+			if i < len(old) && k < len(now) && old[i] == now[k] {
+				break
+			}
+			if k == len(now) || i < len(old) && common[i+1][k] >= common[i][k+1] {
+				i++
+			} else {
+				k++
+			}
+		}
+		if i > from || k > to {
+			all = append(all, hunk{old[from:i], now[to:k]})
+		}
+		for i < len(old) && k < len(now) && old[i] == now[k] {
+			i++
+			k++
+		}
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package account
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
+)
+
+// A Feature is something that can be seen of a unit. It has one of a few bins.
+type Feature struct {
+	Name string
+	Bins []string
+}
+
+// features is how many there are.
+const features = 15
+
+// Features returns the features of units, in the order of a [Sight].
+func Features() []Feature {
+	yes := []string{"no", "yes"}
+	return []Feature{
+		{"kind", []string{"words", "sentence", "report", "look", "run", "edit", "step", "argument", "change", "written", "span", "output", "sign"}},
+		{"failed", yes},  // of a call; of what it gave, twice
+		{"binds", yes},   // it says what must be
+		{"decides", yes}, // it says why, or what follows
+		{"place", []string{"first", "middle", "last", "only"}},
+		{"form", []string{"plain", "heading", "code", "item"}},
+		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more"}},
+		{"turns", []string{"0", "1", "2-3", "more"}},
+		{"words", []string{"other", "task", "later", "newest"}},
+		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that it is of
+		{"ends", []string{"no", "badly", "well", "both"}},
+		{"number", yes},
+		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
+		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
+		{"again", []string{"no", "later"}}, // the same text stands in a later unit
+	}
+}
+
+// A Sight has the bin of each feature of a unit.
+type Sight [features]uint8
+
+// What words say of a sentence.
+const (
+	binds uint8 = 1 << iota
+	decides
+	badly
+	well
+)
+
+// telling are words by which a reader sees what a sentence is for.
+var telling = lazy.Value(func() map[string]uint8 {
+	m := make(map[string]uint8)
+	for what, words := range map[uint8]string{
+		binds:   "must never always only don't shall should required require requires instead prefer avoid important note ensure without",
+		decides: "because since therefore instead actually means reason why will decided rather now need needs should turns cause so",
+		badly: `error errors fail fails failed failure failing wrong broken bug bugs issue issues panic cannot can't missing
+			denied problem problems conflict conflicts fatal`,
+		well: "pass passes passed passing works work fixed done complete completed success successful successfully clean green merged pushed committed",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			m[w] |= what
+		}
+	}
+	return m
+})
+
+// says returns what the words of a text say.
+func says(s string) uint8 {
+	words := telling()
+	var r uint8
+	var buf [16]byte
+	n := 0
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) {
+			c := s[i]
+			if low := c | 0x20; 'a' <= low && low <= 'z' || c == '\'' {
+				if n < len(buf) {
+					if c != '\'' {
+						c = low
+					}
+					buf[n] = c
+				}
+				n++
+				continue
+			}
+		}
+		if 0 < n && n <= len(buf) {
+			r |= words[string(buf[:n])]
+		}
+		n = 0
+	}
+	return r
+}
+
+// see returns the features of a unit. need is what is likely needed of it for each byte, in
+// percent of the mean.
+func see(u *Unit, need int64, again bool) Sight {
+	said := says(u.Text)
+	s := Sight{
+		uint8(u.Kind), flag(u.Failed), flag(said&binds != 0), flag(said&decides != 0), placeBin(u), formBin(u),
+		bin(int64(u.Calls), 3, 8, 20, 50, 100), bin(int64(u.Turns), 1, 2, 4), wordsBin(u), sizeBin(u),
+		flag(said&badly != 0) + 2*flag(said&well != 0), flag(strings.ContainsAny(u.Text, "0123456789")),
+		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again),
+	}
+	return s
+}
+
+func placeBin(u *Unit) uint8 {
+	switch {
+	case u.First && u.Last:
+		return 3
+	case u.Last:
+		return 2
+	case u.First:
+		return 0
+	}
+	return 1
+}
+
+func formBin(u *Unit) uint8 {
+	bare := strings.TrimLeft(u.Text, " ")
+	switch {
+	case u.Title:
+		return 1
+	case u.Code:
+		return 2
+	case u.Kind > Report && u.Kind != Argument:
+		return 0
+	case strings.HasPrefix(bare, "- "), strings.HasPrefix(bare, "* "):
+		return 3
+	}
+	if n := text.Digits(bare); n > 0 && strings.HasPrefix(bare[n:], ". ") {
+		return 3
+	}
+	return 0
+}
+
+func wordsBin(u *Unit) uint8 {
+	switch {
+	case u.Kind != Words:
+		return 0
+	case u.Task:
+		return 1
+	case u.Turns <= 1:
+		return 3
+	}
+	return 2
+}
+
+func sizeBin(u *Unit) uint8 {
+	return bin(int64(u.Size), 300, 1500, 6000)
+}
+
+// bin returns the number of cuts that v is not below.
+func bin(v int64, cuts ...int64) uint8 {
+	n := uint8(0)
+	for _, c := range cuts {
+		if v < c {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func flag(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}

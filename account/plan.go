@@ -1,0 +1,343 @@
+package account
+
+import (
+	"container/heap"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Request is all that a plan depends on.
+type Request struct {
+	Units  []Unit
+	Worth  *Worth
+	Blocks []Block
+	Budget token.Count // of all blocks
+
+	// Count returns the tokens of a unit, with the line feed behind it. It must be a
+	// function of its argument.
+	Count func(unit int) token.Count
+}
+
+// A Block is what a plan has to know of a block besides its units.
+type Block struct {
+	Tokens token.Count // as it is
+	Frame  token.Count // of a text in its place, besides units: framing and the id
+	Fixed  bool        // it stays as it is
+	Traced bool        // its id is there at least
+	Urgent bool        // what a person says in it comes before anything else
+	Absent bool        // it is not in the window, and stays away
+	Cut    bool        // it is no longer as it was, and does not become so again
+}
+
+// A Plan says what an account has.
+type Plan struct {
+	Kept   []bool      // of each unit
+	Whole  []bool      // of each block: it stands as it is, and none of its units is kept
+	Opened []bool      // of each block: a text stands in its place
+	Tokens token.Count // of all blocks
+}
+
+// A TooSmallError says that what stays whatever happens does not fit a budget.
+type TooSmallError struct{ Need, Budget token.Count }
+
+func (e *TooSmallError) Error() string {
+	return fmt.Sprintf("an account takes %d tokens at least, and may take %d", e.Need, e.Budget)
+}
+
+const (
+	tailShare  = 8   // an eighth of what is spent goes to the newest blocks as they are, as far as they fit
+	mostUrgent = 600 // bytes of what a person says in an urgent block come first
+)
+
+// Make returns the plan for a budget: see the package comment. Beside fixed blocks and
+// the ids of traced ones it takes what persons say in urgent blocks, the newest first, and
+// then unit by unit what is worth most for its bytes, up to the first step that does not
+// fit. It fails with a [*TooSmallError] if fixed blocks and ids do not fit.
+func Make(r *Request) (*Plan, error) {
+	p := newPlanning(r)
+	p.begin()
+	if p.p.Tokens > r.Budget {
+		return nil, &TooSmallError{p.p.Tokens, r.Budget}
+	}
+	if p.urgent() {
+		p.run()
+	}
+	return p.p, nil
+}
+
+// A planning is in the middle of a plan.
+type planning struct {
+	*Request
+	p      *Plan
+	there  []bool   // names and lines that are in the window
+	said   []bool   // texts that are
+	of     [][2]int // units of each block
+	tail   int      // blocks from here on stand as they are
+	onTail token.Count
+	spent  token.Count
+	offers offers
+}
+
+func newPlanning(r *Request) *planning {
+	p := &planning{
+		Request: r, p: &Plan{Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks))},
+		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), tail: len(r.Blocks),
+	}
+	for i := 0; i < len(r.Units); {
+		from, b := i, r.Units[i].Block
+		for i < len(r.Units) && r.Units[i].Block == b {
+			i++
+		}
+		p.of[b] = [2]int{from, i}
+	}
+	return p
+}
+
+// begin sets the plan to what is there whatever happens.
+func (p *planning) begin() {
+	for i := range p.Blocks {
+		switch b := &p.Blocks[i]; {
+		case b.Absent:
+		case b.Fixed:
+			p.keepWhole(i)
+		case b.Traced:
+			p.open(i)
+		}
+	}
+}
+
+// keepWhole keeps a block as it is.
+func (p *planning) keepWhole(i int) {
+	p.p.Whole[i] = true
+	p.p.Tokens += p.Blocks[i].Tokens
+	for k := p.of[i][0]; k < p.of[i][1]; k++ {
+		p.mark(k)
+	}
+}
+
+// mark marks what a unit says as being there.
+func (p *planning) mark(i int) {
+	p.said[p.Worth.texts[i]] = true
+	for _, t := range p.Worth.things[i] {
+		p.there[t] = true
+	}
+}
+
+// open puts a text in place of a block.
+func (p *planning) open(i int) {
+	p.p.Opened[i] = true
+	p.p.Tokens += p.Blocks[i].Frame
+}
+
+// ready reports whether a unit of a block may be kept.
+func (p *planning) ready(i int) bool {
+	b := p.Units[i].Block
+	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent
+}
+
+// urgent keeps what persons say in urgent blocks, and reports whether there is room for
+// more.
+func (p *planning) urgent() bool {
+	for b := len(p.Blocks) - 1; b >= 0; b-- {
+		if !p.Blocks[b].Urgent {
+			continue
+		}
+		bytes := int64(0)
+		for i := p.of[b][0]; i < p.of[b][1]; i++ {
+			u := &p.Units[i]
+			if u.Kind != Words || !p.ready(i) {
+				continue
+			}
+			if bytes += cost(u); bytes > mostUrgent {
+				break
+			}
+			if !p.take(i) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// gain returns what a unit adds.
+func (p *planning) gain(i int) int64 {
+	var sum int64
+	for _, t := range p.Worth.things[i] {
+		if !p.there[t] {
+			sum += p.Worth.gains[t]
+		}
+	}
+	if !p.said[p.Worth.texts[i]] {
+		sum += p.Worth.prior[i]
+	}
+	return sum
+}
+
+// frame is what the text in place of a block takes besides its units, in bytes, when units
+// are compared.
+const frame = 30
+
+// rate returns what a unit is worth for each byte, with the heads that it needs.
+func (p *planning) rate(i int) int64 {
+	gain, bytes := p.gain(i), cost(&p.Units[i])
+	for h := p.Units[i].Head; h >= 0 && !p.p.Kept[h]; h = p.Units[h].Head {
+		gain += p.gain(int(h))
+		bytes += cost(&p.Units[h])
+	}
+	if !p.p.Opened[p.Units[i].Block] {
+		bytes += frame
+	}
+	return gain / bytes
+}
+
+// take keeps a unit with the heads that it needs, and reports whether they fit.
+func (p *planning) take(i int) bool {
+	b := int(p.Units[i].Block)
+	need := token.Count(0)
+	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
+		need += p.Count(k)
+	}
+	opens := !p.p.Opened[b]
+	if opens {
+		need += p.Blocks[b].Frame
+	}
+	if p.p.Tokens+need > p.Budget {
+		return false
+	}
+	p.spent += need
+	if opens {
+		p.open(b)
+		need -= p.Blocks[b].Frame
+	}
+	p.p.Tokens += need
+	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
+		p.p.Kept[k] = true
+		p.mark(k)
+		for _, kid := range p.Worth.kids[k] { // they are cheaper now
+			p.offer(int(kid))
+		}
+	}
+	if opens {
+		for k := p.of[b][0]; k < p.of[b][1]; k++ {
+			p.offer(k)
+		}
+	}
+	return true
+}
+
+// An offer is a unit and what it was worth for each byte when it was last looked at.
+type offer struct {
+	unit int32
+	rate int64
+}
+
+// offers are a heap, the best first; of equal ones, the newest.
+type offers []offer
+
+func (o offers) Len() int      { return len(o) }
+func (o offers) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
+func (o offers) Less(i, j int) bool {
+	if o[i].rate != o[j].rate {
+		return o[i].rate > o[j].rate
+	}
+	return o[i].unit > o[j].unit
+}
+func (o *offers) Push(x any) { *o = append(*o, x.(offer)) } //nolint:forcetypeassert // nothing else is pushed
+func (o *offers) Pop() any {
+	last := (*o)[len(*o)-1]
+	*o = (*o)[:len(*o)-1]
+	return last
+}
+
+// offer offers a unit for what it is worth now.
+func (p *planning) offer(i int) {
+	if p.offers == nil || !p.ready(i) {
+		return
+	}
+	if rate := p.rate(i); rate > 0 {
+		heap.Push(&p.offers, offer{int32(i), rate})
+	}
+}
+
+// run takes steps until one does not fit. A unit is worth less and less as others that say
+// the same are kept, and more only where one that it needs is, which offers it again. So
+// the best offer that is worth what it was is the best.
+func (p *planning) run() {
+	p.offers = make(offers, 0, len(p.Units))
+	for i := range p.Units {
+		if rate := p.rate(i); rate > 0 && p.ready(i) {
+			p.offers = append(p.offers, offer{int32(i), rate})
+		}
+	}
+	heap.Init(&p.offers)
+	for {
+		for p.lengthensTail() {
+			if !p.lengthenTail() {
+				return
+			}
+		}
+		if len(p.offers) == 0 {
+			return
+		}
+		best := &p.offers[0]
+		i := int(best.unit)
+		if !p.ready(i) {
+			heap.Pop(&p.offers)
+			continue
+		}
+		switch rate := p.rate(i); {
+		case rate <= 0:
+			heap.Pop(&p.offers)
+		case rate < best.rate:
+			best.rate = rate
+			heap.Fix(&p.offers, 0)
+		default:
+			heap.Pop(&p.offers)
+			if !p.take(i) {
+				return
+			}
+		}
+	}
+}
+
+// lengthensTail reports whether the newest block that is not whole is to stand as it is.
+func (p *planning) lengthensTail() bool {
+	for p.tail > 0 && (p.p.Whole[p.tail-1] || p.Blocks[p.tail-1].Absent) {
+		p.tail--
+	}
+	if p.tail == 0 {
+		return false
+	}
+	b := &p.Blocks[p.tail-1]
+	return !b.Cut && p.onTail+b.Tokens <= p.spent/tailShare
+}
+
+// lengthenTail has the newest block that is not whole stand as it is, and reports whether
+// it fits.
+func (p *planning) lengthenTail() bool {
+	i := p.tail - 1
+	before := token.Count(0)
+	if p.p.Opened[i] {
+		before += p.Blocks[i].Frame
+	}
+	for k := p.of[i][0]; k < p.of[i][1]; k++ {
+		if p.p.Kept[k] {
+			before += p.Count(k)
+		}
+	}
+	more := p.Blocks[i].Tokens - before
+	if p.p.Tokens+more > p.Budget {
+		return false
+	}
+	for k := p.of[i][0]; k < p.of[i][1]; k++ {
+		p.p.Kept[k] = false
+	}
+	p.p.Tokens -= before
+	p.p.Opened[i] = false
+	p.keepWhole(i)
+	p.spent += more
+	p.onTail += p.Blocks[i].Tokens
+	p.tail = i
+	return true
+}

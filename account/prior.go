@@ -1,0 +1,140 @@
+package account
+
+import (
+	_ "embed" // for the weights
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// A Prior says how much of what a reader must know a unit has for each byte, by its
+// features: the sum of the weights of its bins is the natural logarithm of that, in
+// thousandths. It is a Poisson regression over bins, in integers, so that all processors
+// compute the same.
+type Prior struct{ weights [features][]int }
+
+//go:embed weights.txt
+var weights string
+
+// DefaultPrior returns the prior that Carrel comes with. doc/design/account.md says how its
+// weights were found. It must not be changed.
+func DefaultPrior() *Prior { return builtin() }
+
+var builtin = lazy.Value(func() *Prior {
+	p, err := ParsePrior(weights)
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return p
+})
+
+// heaviest is the largest weight.
+const heaviest = 16_000
+
+// NewPrior returns a prior with some weights, by feature and bin, as [Features] has them.
+func NewPrior(weights [][]int) (*Prior, error) {
+	p := &Prior{}
+	all := Features()
+	if len(weights) != len(all) {
+		return nil, fmt.Errorf("weights of %d features: there are %d", len(weights), len(all))
+	}
+	for i, f := range all {
+		if len(weights[i]) != len(f.Bins) {
+			return nil, fmt.Errorf("feature %s: %d weights, %d bins", f.Name, len(weights[i]), len(f.Bins))
+		}
+		for k, w := range weights[i] {
+			if w < -heaviest || w > heaviest {
+				return nil, fmt.Errorf("feature %s: %s=%d is no weight from -%d to %[4]d", f.Name, f.Bins[k], w, heaviest)
+			}
+		}
+		p.weights[i] = append([]int(nil), weights[i]...)
+	}
+	return p, nil
+}
+
+// ParsePrior reads a prior as [Prior.String] writes it. The error names the line.
+func ParsePrior(text string) (*Prior, error) {
+	all := Features()
+	weights := make([][]int, len(all))
+	for n, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		i := 0
+		for i < len(all) && all[i].Name != words[0] {
+			i++
+		}
+		if i == len(all) {
+			return nil, fmt.Errorf("line %d of a prior: no feature is called %q", n+1, words[0])
+		}
+		weights[i] = nil
+		for k, w := range words[1:] {
+			name, value, _ := strings.Cut(w, "=")
+			v, err := strconv.Atoi(value)
+			if err != nil || k >= len(all[i].Bins) || all[i].Bins[k] != name {
+				return nil, fmt.Errorf("line %d of a prior: %q: want the weights of %s", n+1, w, strings.Join(all[i].Bins, ", "))
+			}
+			weights[i] = append(weights[i], v)
+		}
+	}
+	return NewPrior(weights)
+}
+
+// String returns the prior as [ParsePrior] reads it.
+func (p *Prior) String() string {
+	var b strings.Builder
+	for i, f := range Features() {
+		b.WriteString(f.Name)
+		for k, name := range f.Bins {
+			fmt.Fprintf(&b, " %s=%d", name, p.weights[i][k])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// density returns what a unit has for each byte, times unitDensity.
+func (p *Prior) density(s *Sight) int64 {
+	z := 0
+	for i, b := range s {
+		z += p.weights[i][b]
+	}
+	return exp(z)
+}
+
+// unitDensity is what exp returns for 0.
+const unitDensity = 1 << 20
+
+// exp returns the exponential function of z in thousandths, times unitDensity, between the
+// points of a table in a straight line. z is taken to be from -10 to 10.
+func exp(z int) int64 {
+	z = min(max(z+curveEnd, 0), 2*curveEnd-1)
+	k, rest := z/curveStep, int64(z%curveStep)
+	c := curve()
+	return c[k] + (c[k+1]-c[k])*rest/curveStep
+}
+
+const (
+	curveStep = 250
+	curveEnd  = 10_000
+)
+
+// curve has exp(k/4)·unitDensity for k from -40 to 40. It is made of products of integers,
+// which are right to a millionth.
+var curve = lazy.Value(func() []int64 {
+	const quarter, one = 1_284_025_417, 1_000_000_000 // exp(1/4) in billionths
+	c := make([]int64, 2*curveEnd/curveStep+1)
+	mid := len(c) / 2
+	up := int64(unitDensity) << 10 // with ten bits more, against rounding
+	down := up
+	c[mid] = unitDensity
+	for k := 1; k <= mid; k++ {
+		up = up/one*quarter + up%one*quarter/one
+		down = down/quarter*one + down%quarter*one/quarter
+		c[mid+k], c[mid-k] = up>>10, down>>10
+	}
+	return c
+})

@@ -1,0 +1,371 @@
+package account
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/outcome"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Options adjusts [Read] and [StateOf]. The zero value is the default.
+type Options struct {
+	Tools    *tool.Table    // what tools do
+	Outcomes *outcome.Table // how commands end
+	Project  string         // folder of the project, or empty: the one that most paths are below
+}
+
+// Read returns the units of a conversation, in the order of its blocks. Blocks with system
+// text have none.
+func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) []Unit {
+	r := newReader(msgs, o)
+	for i := range blocks {
+		if blocks[i].Kind != transcript.KindSystem {
+			r.block(int32(i), &blocks[i])
+		}
+	}
+	r.date()
+	return r.units
+}
+
+// A reader reads a conversation.
+type reader struct {
+	Options
+	msgs    []transcript.Message
+	results map[string]transcript.ToolResult // of the block
+	root    string                           // what paths of the project begin with, or empty
+	at      int32                            // block
+	units   []Unit
+}
+
+func newReader(msgs []transcript.Message, o *Options) *reader {
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult)}
+	if o != nil {
+		r.Options = *o
+	}
+	if r.root = strings.TrimSuffix(r.Project, "/"); r.root == "" {
+		r.root = rootOf(msgs)
+	}
+	if r.root != "" {
+		r.root += "/"
+	}
+	return r
+}
+
+// date notes for each unit how much came after it, and what a person said first.
+func (r *reader) date() {
+	task := int32(-1)
+	for i := range r.units {
+		if u := &r.units[i]; u.Kind == Words && (task < 0 || u.Block == task) {
+			u.Task, task = true, u.Block
+		}
+	}
+	calls, turns := int32(0), int32(0)
+	for _, u := range slices.Backward(r.units) {
+		if u.Kind.call() {
+			calls++
+		}
+	}
+	calls = 0
+	for i := len(r.units) - 1; i >= 0; i-- {
+		u := &r.units[i]
+		u.Calls, u.Turns = calls, turns
+		switch {
+		case u.Kind.call():
+			calls++
+		case u.Kind == Words && u.First:
+			turns++
+		}
+	}
+}
+
+// add adds a unit of the block that is read, and returns its index.
+func (r *reader) add(u Unit) int32 {
+	u.Block = r.at
+	r.units = append(r.units, u)
+	return int32(len(r.units) - 1)
+}
+
+func (r *reader) block(i int32, b *transcript.Block) {
+	r.at = i
+	clear(r.results)
+	for _, k := range b.Messages {
+		for _, res := range r.msgs[k].Results() {
+			r.results[res.CallID] = res
+		}
+	}
+	for _, k := range b.Messages {
+		m := &r.msgs[k]
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				switch {
+				case m.Role == transcript.RoleAssistant:
+					r.prose(Sentence, string(p), -1)
+				case b.Kind == transcript.KindSummary:
+					r.prose(Sentence, transcript.SummaryWords(string(p)), -1)
+				default:
+					r.prose(Words, transcript.Words(string(p)), -1)
+				}
+			case transcript.ToolCall:
+				r.call(p)
+			case transcript.ToolResult:
+				if b.Kind == transcript.KindOrphan {
+					r.lines(Output, p.Text(), r.add(Unit{Kind: Step, Head: -1, Text: bullet + "a result without its call"}), p.Error, nil)
+				}
+			case transcript.Thinking, transcript.Media, transcript.Opaque:
+			}
+		}
+	}
+}
+
+// How lines of an account begin.
+const (
+	bullet = "• "  // a call
+	indent = "  "  // what a call was given, and what it gave
+	dollar = "$\n" // a command
+	arrow  = "→ "  // an outcome
+)
+
+// prose adds the sentences of a text. Those below a heading have it as their head.
+func (r *reader) prose(kind Kind, prose string, head int32) {
+	all := passages(prose)
+	above := head
+	for n, p := range all {
+		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Size: size(prose)}
+		if kind == Report || kind == Argument {
+			u.Text = indented(p.text)
+		}
+		if p.title {
+			u.Head = head
+			above = r.add(u)
+			continue
+		}
+		r.add(u)
+	}
+}
+
+func size(s string) int32 { return int32(min(len(s), 1<<30)) }
+
+// indented returns lines, each behind an indentation.
+func indented(lines string) string { return indent + strings.ReplaceAll(lines, "\n", "\n"+indent) }
+
+// call adds a call with its result.
+func (r *reader) call(c transcript.ToolCall) {
+	res, in := r.results[c.ID], gjson.ParseBytes(c.Input)
+	switch class := r.Tools.Of(c); {
+	case asks(c):
+		r.question(c, in, res)
+	case class == tool.Edit:
+		r.edit(c, in, res)
+	case class == tool.Command || class == tool.Check:
+		r.command(c, res)
+	case class == tool.Plan:
+		r.plan(c, in, res)
+	case class == tool.Read:
+		r.look(c, in, res)
+	default:
+		r.other(c, in, res)
+	}
+}
+
+// asks reports whether a call asks the person a question.
+func asks(c transcript.ToolCall) bool {
+	name := tool.Fold(c.Name)
+	return strings.HasPrefix(name, "ask") || name == "requestuserinput"
+}
+
+// question adds a question to the person, and the answer, which is the person's.
+func (r *reader) question(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
+	head := r.add(Unit{Kind: Step, Head: -1, Text: bullet + c.Name, Failed: res.Error})
+	list := in.Get("questions").Array()
+	if len(list) == 0 {
+		list = []gjson.Result{in}
+	}
+	for _, q := range list {
+		if asked := q.Get("question").Str; asked != "" {
+			r.prose(Argument, asked, head)
+		}
+	}
+	r.prose(Words, res.Text(), head)
+}
+
+// look adds a call that reads a file or searches.
+func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
+	what := r.short(tool.Path(c))
+	if at := in.Get("offset"); at.Exists() && what != "" {
+		what = fmt.Sprintf("from line %d of %s", at.Int(), what)
+	}
+	for _, key := range [...]string{"pattern", "query", "url", "glob"} {
+		if v := in.Get(key); v.Type == gjson.String {
+			what = text.Clip(text.Fold(v.Str), mostArgument) + " " + what
+		}
+	}
+	head := r.add(Unit{Kind: Look, Head: -1, Text: bullet + c.Name + " " + strings.TrimSpace(what) + r.failure(c, res), Failed: res.Error})
+	switch {
+	case res.Error:
+	case in.Get("url").Exists():
+		r.prose(Report, res.Text(), head)
+	default:
+		r.lines(Span, res.Text(), head, false, nil)
+	}
+}
+
+// failure returns what a line of a call says of its result that is an error.
+func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) string {
+	if !res.Error {
+		return ""
+	}
+	if o := r.Outcomes.Of(c, res); o.Text != "" {
+		return "\n" + arrow + "failed: " + o.Text
+	}
+	return "\n" + arrow + "failed"
+}
+
+// lines adds the lines of a result that say something, but for some of them by number.
+func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []int) {
+	first, last, n := true, -1, 0
+	for line := range strings.SplitSeq(result, "\n") {
+		n++
+		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
+			line = line[end+1:] // what a terminal shows in the end
+		}
+		line = strings.TrimSpace(withoutNumber(line))
+		if len(line) < leastOutput || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
+			continue
+		}
+		last = int(r.add(Unit{Kind: kind, Head: head, Text: indent + text.Clip(line, mostUnit), First: first, Failed: failed, Size: size(result)}))
+		first = false
+	}
+	if last >= 0 {
+		r.units[last].Last = true
+	}
+}
+
+// withoutNumber takes the number off a line that a tool put there.
+func withoutNumber(line string) string {
+	rest := strings.TrimLeft(line, " ")
+	if n := text.Digits(rest); n > 0 {
+		for _, sign := range [...]string{"→", "\t"} {
+			if bare, found := strings.CutPrefix(rest[n:], sign); found {
+				return bare
+			}
+		}
+	}
+	return line
+}
+
+// wrapper reports whether a line is one that agents put around outputs.
+func wrapper(line string) bool {
+	for _, head := range [...]string{
+		"Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code ", "Shell cwd was reset", "Output:", "<system-reminder>", "</system-reminder>",
+	} {
+		if strings.HasPrefix(line, head) {
+			return true
+		}
+	}
+	return false
+}
+
+// plan adds a call that records what is to be done. Its entries are in the state.
+func (r *reader) plan(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
+	line := bullet + c.Name
+	for _, key := range [...]string{"taskId", "status", "subject", "explanation"} {
+		if v := in.Get(key).String(); v != "" {
+			line += " " + text.Clip(text.Fold(v), mostArgument)
+		}
+	}
+	head := r.add(Unit{Kind: Step, Head: -1, Text: line, Failed: res.Error})
+	if v := in.Get("plan"); v.Type == gjson.String {
+		r.prose(Sentence, v.Str, head)
+		r.prose(Words, res.Text(), head) // what the person said of it
+	}
+	if v := in.Get("description"); v.Type == gjson.String {
+		r.prose(Argument, v.Str, head)
+	}
+}
+
+// other adds a call of a tool of which nothing is known but its arguments.
+func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
+	line := bullet + c.Name
+	var long []string
+	add := func(s string) {
+		switch s = strings.TrimSpace(s); {
+		case s == "":
+		case len(s) <= mostArgument && !strings.Contains(s, "\n"):
+			line += " " + r.short(s)
+		default:
+			long = append(long, s)
+		}
+	}
+	if in.IsObject() || in.IsArray() {
+		in.ForEach(func(_, v gjson.Result) bool {
+			add(v.String())
+			return true
+		})
+	} else {
+		add(in.String())
+	}
+	head := r.add(Unit{Kind: Step, Head: -1, Text: text.Clip(line, mostUnit) + r.failure(c, res), Failed: res.Error})
+	for _, s := range long {
+		r.prose(Argument, s, head)
+	}
+	switch {
+	case res.Error:
+	case delegates(c):
+		r.prose(Report, res.Text(), head)
+	default:
+		r.lines(Output, res.Text(), head, false, nil)
+	}
+}
+
+// delegates reports whether a call has another agent do something.
+func delegates(c transcript.ToolCall) bool {
+	name := tool.Fold(c.Name)
+	return strings.Contains(name, "agent") || strings.HasPrefix(name, "task") || name == "delegate"
+}
+
+// rootOf returns the folder that at least four fifths of the absolute paths of calls are
+// below: the deepest of three to five segments. Without one it is empty.
+func rootOf(msgs []transcript.Message) string {
+	count := make(map[string]int)
+	all := 0
+	for i := range msgs {
+		for _, c := range msgs[i].Calls() {
+			p := tool.Path(c)
+			if !strings.HasPrefix(p, "/") {
+				continue
+			}
+			all++
+			depth := 0
+			for at := 1; at < len(p) && depth < 5; at++ {
+				if p[at] != '/' {
+					continue
+				}
+				if depth++; depth >= 3 {
+					count[p[:at]]++
+				}
+			}
+		}
+	}
+	best := ""
+	for p, n := range count {
+		if 5*n >= 4*all && len(p) > len(best) { // of two that hold so many, one is below the other
+			best = p
+		}
+	}
+	return best
+}
+
+// short returns a text with paths of the project as they are from its folder.
+func (r *reader) short(s string) string {
+	if r.root == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, r.root, "")
+}

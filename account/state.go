@@ -1,0 +1,360 @@
+package account
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/outcome"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A State is what holds at the end of a conversation, as far as calls and their results
+// say so. What something later overtook is not in it.
+type State struct {
+	Tasks   []Task
+	Places  []Place
+	Changed []string // files that were changed, the last at the end, from the folder of the project
+	Loose   []string // of these, those that no commit came after
+	Agents  []string // sub-agents that run, as they were described
+	Last    Ran      // the last command that did more than show something
+	Failing []Ran    // commands that failed and did not pass since, the last at the end
+	Blocks  []int    // that it is from, ascending
+}
+
+// A Task is an entry of the agent's list of things to do.
+type Task struct{ ID, Subject, Status string }
+
+// A Place is a working tree.
+type Place struct {
+	Dir     string // in which commands ran, or empty
+	Branch  string
+	Commit  string // hash and subject of the last commit that was made here, or empty
+	Pushed  bool   // since then
+	touched int
+}
+
+// A Ran is a command with its outcome.
+type Ran struct{ Command, Outcome string }
+
+// How much a state lists, and how long its entries are.
+const (
+	mostFiles   = 25
+	mostFailing = 3
+	mostPlaces  = 4
+	mostLine    = 160
+)
+
+// StateOf returns the state at the end of a conversation.
+func StateOf(msgs []transcript.Message, blocks []transcript.Block, o *Options) *State {
+	t := &tracker{reader: newReader(msgs, o), tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
+	for i := range blocks {
+		t.block(i, &blocks[i])
+	}
+	return t.state()
+}
+
+// A tracker goes over a conversation and keeps what holds.
+type tracker struct {
+	*reader
+	here    int // block
+	order   []string
+	tasks   map[string]*Task
+	places  map[string]*Place
+	files   []string
+	loose   []string
+	running map[string]string // what a sub-agent was to do, by its id
+	last    Ran
+	failing []failing
+	from    map[int]bool
+}
+
+// A failing command, and what would have to pass.
+type failing struct {
+	ran Ran
+	key string
+}
+
+func (t *tracker) block(i int, b *transcript.Block) {
+	t.here = i
+	clear(t.results)
+	for _, k := range b.Messages {
+		for _, r := range t.msgs[k].Results() {
+			t.results[r.CallID] = r
+		}
+	}
+	for _, k := range b.Messages {
+		if m := &t.msgs[k]; m.Role == transcript.RoleUser && len(t.running) > 0 {
+			t.notice(m.Text())
+		}
+		for _, c := range t.msgs[k].Calls() {
+			if r, answered := t.results[c.ID]; answered {
+				t.call(c, gjson.ParseBytes(c.Input), r)
+			}
+		}
+	}
+}
+
+// notice takes the sub-agents that a message says have ended off the list.
+func (t *tracker) notice(said string) {
+	for id := range t.running {
+		if strings.Contains(said, id) {
+			delete(t.running, id)
+		}
+	}
+}
+
+func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.ToolResult) {
+	class := t.Tools.Of(c)
+	switch {
+	case r.Error && class != tool.Command:
+	case class == tool.Plan:
+		t.plan(tool.Fold(c.Name), in, r.Text())
+	case class == tool.Edit:
+		for _, ch := range changesOf(c, in) {
+			t.change(t.short(ch.path))
+		}
+	case class == tool.Command:
+		t.command(c, r)
+	case delegates(c) && in.Get("run_in_background").Bool():
+		if id := after(r.Text(), "agentId: "); id != "" {
+			t.running[id] = text.Clip(text.Fold(in.Get("description").Str), mostLine)
+			t.from[t.here] = true
+		}
+	}
+}
+
+// after returns the word behind a mark in a text.
+func after(s, mark string) string {
+	_, rest, found := strings.Cut(s, mark)
+	if !found {
+		return ""
+	}
+	word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	word, _, _ = strings.Cut(word, "\n")
+	return word
+}
+
+func (t *tracker) plan(name string, in gjson.Result, result string) {
+	t.from[t.here] = true
+	switch name {
+	case "taskcreate":
+		id := strconv.Itoa(len(t.order) + 1)
+		if _, rest, found := strings.Cut(result, "#"); found && text.Digits(rest) > 0 {
+			id = rest[:text.Digits(rest)]
+		}
+		t.task(id, in.Get("subject").Str, "open")
+	case "taskupdate":
+		t.task(in.Get("taskId").String(), in.Get("subject").Str, in.Get("status").Str)
+	default:
+		list := in.Get("todos")
+		if !list.IsArray() {
+			list = in.Get("plan")
+		}
+		if !list.IsArray() {
+			return
+		}
+		t.order = nil
+		clear(t.tasks)
+		for n, e := range list.Array() {
+			t.task(strconv.Itoa(n+1), field(e, "content", "step", "text", "title"), field(e, "status"))
+		}
+	}
+}
+
+func (t *tracker) task(id, subject, status string) {
+	e := t.tasks[id]
+	if e == nil {
+		e = &Task{ID: id}
+		t.tasks[id] = e
+		t.order = append(t.order, id)
+	}
+	if subject != "" {
+		e.Subject = text.Clip(text.Fold(subject), mostLine)
+	}
+	if status != "" {
+		e.Status = status
+	}
+}
+
+// change notes that a file was changed.
+func (t *tracker) change(path string) {
+	if path == "" || len(path) > mostLine {
+		return
+	}
+	t.from[t.here] = true
+	latest := func(list []string) []string {
+		list = slices.DeleteFunc(list, func(f string) bool { return f == path })
+		return append(list, path)
+	}
+	t.files, t.loose = latest(t.files), latest(t.loose)
+}
+
+func (t *tracker) command(c transcript.ToolCall, r transcript.ToolResult) {
+	whole := tool.Line(c)
+	if whole == "" {
+		return
+	}
+	o := t.Outcomes.Of(c, r)
+	t.git(whole, &o)
+	if shows(whole) && o.Verdict != outcome.Failed {
+		return
+	}
+	t.from[t.here] = true
+	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
+	if t.last.Outcome == "" {
+		t.last.Outcome = string(o.Verdict)
+	}
+	key := programs(whole)
+	if o.Verdict == outcome.Unknown || key == "" {
+		return
+	}
+	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return f.key == key })
+	if o.Verdict == outcome.Failed {
+		t.failing = append(t.failing, failing{t.last, key})
+	}
+}
+
+// git notes where work stands.
+func (t *tracker) git(line string, o *outcome.Outcome) {
+	if o.Branch == "" && o.Commit == nil && !o.Pushed {
+		return
+	}
+	t.from[t.here] = true
+	dir := ""
+	if l, err := shell.Parse(line); err == nil {
+		dir = strings.TrimSuffix(t.short(l.Dir+"/"), "/")
+	}
+	p := t.places[dir]
+	if p == nil {
+		p = &Place{Dir: dir}
+		t.places[dir] = p
+	}
+	p.touched = t.here
+	if o.Branch != "" {
+		p.Branch = o.Branch
+	}
+	if o.Commit != nil {
+		p.Commit, p.Pushed = strings.TrimSpace(o.Commit.Hash+" "+text.Clip(o.Commit.Subject, mostLine)), false
+		if o.Commit.Branch != "" {
+			p.Branch = o.Commit.Branch
+		}
+		t.loose = nil
+	}
+	p.Pushed = p.Pushed || o.Pushed
+}
+
+// programs returns what makes two command lines attempts at the same thing: the programs
+// that they run, each with its first word that is no option.
+func programs(line string) string {
+	l, err := shell.Parse(line)
+	if err != nil {
+		return ""
+	}
+	var all []string
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if c.Inner || c.Silent() || c.Looks() {
+			continue
+		}
+		words := c.Operands()
+		all = append(all, strings.Join(append([]string{c.Name}, words[:min(len(words), 2)]...), " "))
+	}
+	return strings.Join(all, "; ")
+}
+
+func (t *tracker) state() *State {
+	s := &State{Changed: t.files, Loose: t.loose, Last: t.last}
+	for _, id := range t.order {
+		s.Tasks = append(s.Tasks, *t.tasks[id])
+	}
+	for _, p := range t.places {
+		s.Places = append(s.Places, *p)
+	}
+	slices.SortFunc(s.Places, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(b.touched, a.touched), strings.Compare(a.Dir, b.Dir))
+	})
+	for id, what := range t.running {
+		s.Agents = append(s.Agents, strings.TrimSpace(what+" ("+id+")"))
+	}
+	slices.Sort(s.Agents)
+	for _, f := range t.failing {
+		if f.ran != t.last {
+			s.Failing = append(s.Failing, f.ran)
+		}
+	}
+	for i := range t.from {
+		s.Blocks = append(s.Blocks, i)
+	}
+	slices.Sort(s.Blocks)
+	return s
+}
+
+// Text returns a state in lines, or an empty text if there is nothing to say. Files that
+// were changed stand in lines of their own, the last at the end.
+func (s *State) Text() string {
+	var b strings.Builder
+	for i, t := range s.Tasks {
+		if i == 0 {
+			b.WriteString("tasks:\n")
+		}
+		fmt.Fprintf(&b, "%s#%s %s: %s\n", indent, t.ID, t.Status, t.Subject)
+	}
+	for _, p := range s.Places[:min(len(s.Places), mostPlaces)] {
+		b.WriteString("git")
+		if p.Dir != "" {
+			b.WriteString(" in " + p.Dir)
+		}
+		b.WriteString(":")
+		if p.Branch != "" {
+			b.WriteString(" branch " + p.Branch + ",")
+		}
+		switch {
+		case p.Commit != "" && p.Pushed:
+			b.WriteString(" last commit " + p.Commit + ", pushed\n")
+		case p.Commit != "":
+			b.WriteString(" last commit " + p.Commit + ", not pushed\n")
+		case p.Pushed:
+			b.WriteString(" pushed\n")
+		default:
+			b.WriteString(" no commit yet\n")
+		}
+	}
+	list := func(title string, files []string) {
+		if len(files) == 0 {
+			return
+		}
+		b.WriteString(title)
+		if n := len(files) - mostFiles; n > 0 {
+			fmt.Fprintf(&b, " (%d more before)", n)
+			files = files[n:]
+		}
+		b.WriteString(":\n")
+		for _, f := range files {
+			b.WriteString(indent + f + "\n")
+		}
+	}
+	if len(s.Loose) == len(s.Changed) {
+		list("changed, not committed", s.Changed)
+	} else {
+		list("changed and committed", slices.DeleteFunc(slices.Clone(s.Changed), func(f string) bool { return slices.Contains(s.Loose, f) }))
+		list("changed, not committed", s.Loose)
+	}
+	for _, a := range s.Agents {
+		b.WriteString("sub-agent runs: " + a + "\n")
+	}
+	for _, f := range s.Failing[max(0, len(s.Failing)-mostFailing):] {
+		b.WriteString("still failing: " + f.Command + "\n" + indent + arrow + f.Outcome + "\n")
+	}
+	if s.Last.Command != "" {
+		b.WriteString("last command: " + s.Last.Command + "\n" + indent + arrow + s.Last.Outcome + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
