@@ -221,10 +221,21 @@ var heads = lazy.Regexp(`(?m)^\[carrel (?:sum_)?([0-9a-f]{8})`)
 // sources is how a line of a summary names the block that it is from.
 var sources = lazy.Regexp(`(?m)^.*\[([0-9a-f]{8})\].*$`)
 
+// traces are how an account names blocks that are not all there, each behind what is.
+var traces = lazy.Regexp(`(?m)^\[([0-9a-f]{8})\]$`)
+
 // stubs finds the parts of a text by which blocks can be recalled: from the head of
-// a stub up to the next, and lines of a summary that name a block.
+// a stub up to the next, lines of a summary that name a block, and what an account has of
+// a block up to its id.
 func (d *desk) stubs(text string) []Stub {
 	var list []Stub
+	from := 0
+	for _, m := range traces().FindAllStringSubmatchIndex(text, -1) {
+		if blocks := d.places[text[m[2]:m[3]]]; blocks != nil {
+			list = append(list, Stub{From: from, To: m[1], For: blocks})
+			from = m[1]
+		}
+	}
 	at := heads().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		to := len(text)

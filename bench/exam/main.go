@@ -1,0 +1,233 @@
+// Command exam prepares windows of cut conversations and scores them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func main() {
+	var b bench
+	flag.StringVar(&b.data, "data", "", "`folder` of the conversations")
+	flag.IntVar(&b.share, "share", 10, "`percent` of the history that a window may have")
+	flag.StringVar(&b.strategy, "strategy", "importance", "`strategy`")
+	flag.StringVar(&b.only, "only", "", "`list` of sessions")
+	flag.StringVar(&b.out, "out", "", "`folder` for the windows")
+	flag.StringVar(&b.weights, "weights", "", "`file` with weights")
+	flag.BoolVar(&b.fit, "fit", false, "print weights fitted to the sessions")
+	flag.BoolVar(&b.loo, "loo", false, "judge each session with weights fitted to the others")
+	flag.BoolVar(&b.missed, "missed", false, "print what is missed")
+	flag.Parse()
+	if err := b.run(flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "exam:", err)
+		os.Exit(3)
+	}
+}
+
+type bench struct {
+	data, strategy, only, out, weights string
+	share                              int
+	missed, fit, loo                   bool
+	model                              *facts.Model
+	prior                              *account.Prior
+}
+
+func (b *bench) run(files []string) error {
+	if b.weights != "" {
+		data, err := os.ReadFile(b.weights)
+		if err != nil {
+			return err
+		}
+		if b.model, err = facts.ParseModel(string(data)); err != nil {
+			return err
+		}
+	}
+	if b.fit || b.loo {
+		return b.fitted(files)
+	}
+	var all exam.Score
+	for _, file := range files {
+		e, err := exam.Read(file)
+		if err != nil {
+			return err
+		}
+		for i := range e.Sessions {
+			s := &e.Sessions[i]
+			if b.only != "" && !strings.Contains(","+b.only+",", ","+s.ID+",") {
+				continue
+			}
+			window, limit, err := b.window(s)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.ID, err)
+			}
+			if b.out != "" {
+				if err := os.WriteFile(filepath.Join(b.out, s.ID+".txt"), []byte(window), 0o600); err != nil {
+					return err
+				}
+			}
+			score := s.Score(window, limit)
+			show(s.ID, score)
+			if b.missed {
+				for _, m := range score.Missed {
+					fmt.Println("      missed", m)
+				}
+			}
+			all.Add(score)
+		}
+	}
+	show("all", all)
+	return nil
+}
+
+func show(id string, s exam.Score) {
+	fmt.Printf("%-4s strings %.3f  questions %.3f  used %.2f of %d\n", id, part(s.Strings, s.AllStrings), part(s.Questions, s.AllQuestions), part(s.Used, s.Limit), s.Limit)
+}
+
+func part(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
+
+const scope = governance.Scope("exam")
+
+// window returns the window of a session that fills its share best.
+func (b *bench) window(s *exam.Session) (string, int, error) {
+	history, err := s.History(b.data)
+	if err != nil {
+		return "", 0, err
+	}
+	ctx := context.Background()
+	counter, err := token.Encoding("estimate")
+	if err != nil {
+		return "", 0, err
+	}
+	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter, Model: b.model, Prior: b.prior})
+	if err != nil {
+		return "", 0, err
+	}
+	in, err := e.Import(ctx, scope, &carrel.ImportRequest{Name: s.ID, Data: history})
+	if err != nil {
+		return "", 0, err
+	}
+	export := func() (string, error) {
+		out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session, To: "openai"})
+		if err != nil {
+			return "", err
+		}
+		return exam.Render(out.Data)
+	}
+	whole, err := export()
+	if err != nil {
+		return "", 0, err
+	}
+	limit := len(whole) * b.share / 100
+	if b.strategy == "none" {
+		return whole, len(whole), nil
+	}
+	best := ""
+	low, high := limit/12, limit/2
+	for range 9 {
+		at := (low + high) / 2
+		res, err := e.Compress(ctx, scope, &carrel.CompressRequest{
+			Session: in.Session, Target: token.Count(at), Strategy: carrel.Strategy(b.strategy), ProbeMin: new(ratio.Ratio),
+		})
+		if errors.Is(err, carrel.ErrBudget) {
+			low = at
+			continue
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		window, err := export()
+		if err != nil {
+			return "", 0, err
+		}
+		if res.Op != "" {
+			if _, err := e.Undo(ctx, scope, &carrel.UndoRequest{Session: in.Session, Op: res.Op}); err != nil {
+				return "", 0, err
+			}
+		}
+		if len(window) > limit {
+			high = at
+			continue
+		}
+		if len(window) > len(best) {
+			best = window
+		}
+		low = at
+		if len(best)*100 >= limit*99 {
+			break
+		}
+	}
+	return best, limit, nil
+}
+
+func (b *bench) fitted(files []string) error {
+	var sessions []*exam.Session
+	var samples []*exam.Sample
+	for _, file := range files {
+		e, err := exam.Read(file)
+		if err != nil {
+			return err
+		}
+		for i := range e.Sessions {
+			s := &e.Sessions[i]
+			if b.only != "" && !strings.Contains(","+b.only+",", ","+s.ID+",") {
+				continue
+			}
+			history, err := s.History(b.data)
+			if err != nil {
+				return err
+			}
+			f, err := carrel.Detect(history)
+			if err != nil {
+				return err
+			}
+			t, err := f.Decode(s.ID, history)
+			if err != nil {
+				return err
+			}
+			sessions = append(sessions, s)
+			samples = append(samples, exam.NewSample(s, t, b.model))
+		}
+	}
+	if b.fit {
+		fmt.Print(exam.Fit(samples))
+		return nil
+	}
+	var all exam.Score
+	for i, s := range sessions {
+		others := append(append([]*exam.Sample{}, samples[:i]...), samples[i+1:]...)
+		b.prior = exam.Fit(others)
+		window, limit, err := b.window(s)
+		if err != nil {
+			return err
+		}
+		if b.out != "" {
+			if err := os.WriteFile(filepath.Join(b.out, s.ID+".txt"), []byte(window), 0o600); err != nil {
+				return err
+			}
+		}
+		score := s.Score(window, limit)
+		show(s.ID, score)
+		if b.missed {
+			for _, m := range score.Missed {
+				fmt.Println("      missed", m)
+			}
+		}
+		all.Add(score)
+	}
+	show("all", all)
+	return nil
+}

@@ -1,0 +1,106 @@
+package exam
+
+import (
+	"math"
+	"strings"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Sample is a session that a prior is fitted to.
+type Sample struct {
+	Units  []account.Unit
+	Sights []account.Sight
+	Labels []float64 // how many of the strings that answers need each unit has; a string that several have is shared
+}
+
+// NewSample reads the conversation of a session, as it was up to the cut, and labels its
+// units. A nil model is that which Carrel comes with.
+func NewSample(s *Session, t *transcript.Session, m *facts.Model) *Sample {
+	blocks := transcript.Group(t.ID, 0, t.Messages)
+	pieces := facts.History(t.Messages, blocks, &facts.HistoryOptions{Person: func(i int) bool { return pager.Instructs(t.Messages, &blocks[i]) }})
+	units := account.Read(t.Messages, blocks, &account.Options{Project: t.Project})
+	sights := account.NewWorth(units, pieces, facts.Estimate(pieces, m), nil).Sights
+	x := &Sample{Units: units, Sights: sights, Labels: make([]float64, len(units))}
+	folded := make([]string, len(units))
+	for i := range units {
+		folded[i] = " " + fold(units[i].Text) + " "
+	}
+	for i := range s.Questions {
+		for _, must := range s.Questions[i].MustHave {
+			m := " " + fold(must) + " "
+			var at []int
+			for k := range folded {
+				if strings.Contains(folded[k], m) {
+					at = append(at, k)
+				}
+			}
+			for _, k := range at {
+				x.Labels[k] += 1 / float64(len(at))
+			}
+		}
+	}
+	return x
+}
+
+// Fit returns the prior that says best how many strings units have: the weights of the bins
+// are moved, one after the other, until what is expected of each bin is what is there, as
+// if each had some examples more of what is expected.
+func Fit(samples []*Sample) *account.Prior {
+	const more, rounds = 6.0, 60
+	var list []account.Sight
+	var size, label []float64
+	for _, x := range samples {
+		for i := range x.Units {
+			list = append(list, x.Sights[i])
+			size = append(size, float64(len(x.Units[i].Text)+1))
+			label = append(label, x.Labels[i])
+		}
+	}
+	total, bytes := 0.0, 0.0
+	for i := range list {
+		total += label[i]
+		bytes += size[i]
+	}
+	mean := make([]float64, len(list)) // expected of each
+	for i := range mean {
+		mean[i] = size[i] * total / bytes
+	}
+	var weights [][]float64
+	for _, f := range account.Features() {
+		weights = append(weights, make([]float64, len(f.Bins)))
+	}
+	for range rounds {
+		for f := range weights {
+			want, have := make([]float64, len(weights[f])), make([]float64, len(weights[f]))
+			for i := range list {
+				want[list[i][f]] += label[i]
+				have[list[i][f]] += mean[i]
+			}
+			step := make([]float64, len(want))
+			for k := range want {
+				step[k] = math.Log((want[k]+more)/(have[k]+more)) * .5
+				// toward no weight
+				step[k] -= weights[f][k] * .02
+				weights[f][k] += step[k]
+			}
+			for i := range list {
+				mean[i] *= math.Exp(step[list[i][f]])
+			}
+		}
+	}
+	rounded := make([][]int, len(weights))
+	for f := range weights {
+		for _, w := range weights[f] {
+			rounded[f] = append(rounded[f], int(math.Round(1000*w)))
+		}
+	}
+	p, err := account.NewPrior(rounded)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
