@@ -212,9 +212,13 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
 	switch {
+	case w.strategy == StrategyAccount:
+		if o.plan, err = c.pass.planAccount(req); err == nil {
+			o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
+		}
 	case w.strategy.covers():
 		if o.plan, err = c.pass.planCover(req); err == nil && o.plan.Picks != nil {
-			o.warnings = append(o.warnings, c.pass.covering.skipped(h)...)
+			o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
 		}
 	case w.strategy.slides():
 		o.plan, err = pager.Slide(req)

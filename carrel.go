@@ -56,6 +56,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
@@ -116,6 +117,10 @@ type Options struct {
 	// Model says how likely it is that a name or a line is needed again. The default
 	// is [facts.DefaultModel].
 	Model *facts.Model
+
+	// Prior says what of an account a reader must know, whatever is needed again. The
+	// default is [account.DefaultPrior].
+	Prior *account.Prior
 
 	// Trigger says how full a window may become, what a pass brings it to, and below
 	// which size no discard and no automatic pass goes. The zero value has the

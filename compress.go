@@ -30,24 +30,25 @@ const (
 	StrategyOpaque       Strategy = "opaque"       // a dense line of names; of the blocks, the last few
 	StrategyWindow       Strategy = "window"       // no new summary; the newest blocks
 	StrategyImportance   Strategy = "importance"   // no new summary; the lines that are most likely needed
+	StrategyAccount      Strategy = "account"      // no new summary; an account of what was said and done
 	StrategyPager        Strategy = "pager"        // no new summary; blocks by rule and by the pager's score
 )
 
 // Strategies returns all strategies, the default first.
 func Strategies() []Strategy {
-	return []Strategy{StrategyImportance, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
+	return []Strategy{StrategyImportance, StrategyAccount, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
 }
 
 // summarizes reports whether s makes a new summary.
 func (s Strategy) summarizes() bool {
-	return s != StrategyWindow && s != StrategyImportance && s != StrategyPager
+	return s != StrategyWindow && s != StrategyImportance && s != StrategyPager && s != StrategyAccount
 }
 
 // covers reports whether s keeps lines, and not blocks.
 func (s Strategy) covers() bool { return s == StrategyImportance || s == StrategyAnchored }
 
 // slides reports whether s keeps the newest blocks, and not the best.
-func (s Strategy) slides() bool { return !s.covers() && s != StrategyPager }
+func (s Strategy) slides() bool { return !s.covers() && s != StrategyPager && s != StrategyAccount }
 
 // A CompressRequest says how small a session's window is to become. Target and
 // Share are two ways to say it; with neither, it is half of the context window

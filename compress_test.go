@@ -101,7 +101,7 @@ func TestStrategies(t *testing.T) {
 			if res.After > res.Budget || res.Op == "" || res.Strategy != strategy {
 				t.Errorf("%d tokens in a budget of %d, op %q, strategy %s", res.After, res.Budget, res.Op, res.Strategy)
 			}
-			if made := res.Summary != nil; made == slices.Contains([]carrel.Strategy{carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyPager}, strategy) {
+			if made := res.Summary != nil; made == slices.Contains([]carrel.Strategy{carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyPager}, strategy) {
 				t.Errorf("a summary was made: %v", made)
 			}
 			keeps(t, e, in.Session, data)
@@ -596,7 +596,7 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 			t.Fatalf("%d tokens in a budget of %d; of %d, %d are accounted for", res.After, req.Target, res.Imported, res.Tokens.Sum())
 		}
 		for _, d := range res.Decisions {
-			lines := res.Strategy == carrel.StrategyImportance || res.Strategy == carrel.StrategyAnchored
+			lines := res.Strategy == carrel.StrategyAccount || res.Strategy == carrel.StrategyImportance || res.Strategy == carrel.StrategyAnchored
 			held := d.Rule.Absolute() || d.Rule.Hard() && !lines
 			if held && d.To != pager.Whole || d.Rule != "" && d.To == pager.Gone {
 				t.Fatalf("decision %+v", d)

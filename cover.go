@@ -16,10 +16,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// A likely is what a conversation has, and what of it the agent is likely to need again.
+type likely struct {
+	pieces []facts.Piece
+	need   *facts.Need
+}
+
+// likely reads the session, once.
+func (p *pass) likely() *likely {
+	if p.needs == nil {
+		h := p.held
+		l := &likely{pieces: p.engine.piecesOf(p.scope, h.session.Messages, h.blocks)}
+		l.need = facts.Estimate(l.pieces, p.engine.opts.Model)
+		p.needs = l
+	}
+	return p.needs
+}
+
 // A cover is what a plan of lines is made from.
 type cover struct {
-	pieces   []facts.Piece
-	need     *facts.Need
+	*likely
 	spans    [][]span // of each block, beside its passages
 	readings []pager.Reading
 	names    []int64
@@ -38,9 +54,7 @@ func (p *pass) cover() *cover {
 		return p.covering
 	}
 	h := p.held
-	c := &cover{spans: make([][]span, len(h.blocks)), readings: make([]pager.Reading, len(h.blocks))}
-	c.pieces = p.engine.piecesOf(p.scope, h.session.Messages, h.blocks)
-	c.need = facts.Estimate(c.pieces, p.engine.opts.Model)
+	c := &cover{likely: p.likely(), spans: make([][]span, len(h.blocks)), readings: make([]pager.Reading, len(h.blocks))}
 	c.names = make([]int64, len(c.need.Names))
 	for i := range c.names {
 		c.names[i] = c.need.Names[i].Worth
@@ -57,7 +71,7 @@ func (p *pass) cover() *cover {
 }
 
 // skipped says which blocks have texts of which a part was not looked at.
-func (c *cover) skipped(h *held) []string {
+func (c *likely) skipped(h *held) []string {
 	var all []string
 	for i := range c.pieces {
 		if p := &c.pieces[i]; p.Skipped > 0 {

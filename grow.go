@@ -91,6 +91,8 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 		}
 	}
 	switch {
+	case o.strategy == StrategyAccount:
+		o.plan, err = p.planAccount(r)
 	case o.strategy.covers():
 		o.plan, err = p.planCover(r)
 	case o.strategy.slides():
@@ -128,7 +130,7 @@ func (p *pass) start(plan *pager.Plan) {
 		switch d.To {
 		case pager.Calls, pager.Lines, pager.Line:
 			made, now := p.stub(i, d.To), p.stubs[d.Block]
-			d.Recut = made.Text != now.Text || !maps.Equal(made.Results, now.Results)
+			d.Recut = !made.Same(&now)
 		case pager.Whole, pager.Bare, pager.Gone:
 		}
 		if !d.Recut && d.After != d.Before {

@@ -327,9 +327,18 @@ func closed(w *transcript.Window, format string) *transcript.Window {
 // a row that are of the same role.
 func merges(format string) bool { return format == "anthropic" || format == "claudecode" }
 
-// standsFor returns the text of an entry that stands for something else.
+// standsFor returns the text of an entry that stands for something else, in the user's
+// voice.
 func standsFor(e *transcript.Entry) (string, bool) {
-	if e.Source != nil || e.Role != transcript.RoleUser || len(e.Parts) != 1 {
+	if e.Role != transcript.RoleUser {
+		return "", false
+	}
+	return madeText(e)
+}
+
+// madeText returns the text of an entry that stands for something else.
+func madeText(e *transcript.Entry) (string, bool) {
+	if e.Source != nil || len(e.Parts) != 1 {
 		return "", false
 	}
 	text, ok := e.Parts[0].(transcript.Text)
@@ -347,15 +356,21 @@ func joined(w *transcript.Window, format string) *transcript.Window {
 	w = closed(w, format)
 	out := &transcript.Window{Session: w.Session, Entries: make([]transcript.Entry, 0, len(w.Entries))}
 	var texts []string
+	var voice transcript.Role
 	flush := func() {
 		if len(texts) > 0 {
-			out.Entries = append(out.Entries, transcript.Stub("", strings.Join(texts, "\n")))
+			e := transcript.Stub("", strings.Join(texts, "\n"))
+			e.Role = voice
+			out.Entries = append(out.Entries, e)
 			texts = nil
 		}
 	}
 	for _, e := range w.Entries {
-		if text, ok := standsFor(&e); ok {
-			texts = append(texts, text)
+		if text, ok := madeText(&e); ok {
+			if e.Role != voice {
+				flush()
+			}
+			texts, voice = append(texts, text), e.Role
 			continue
 		}
 		flush()

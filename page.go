@@ -79,7 +79,9 @@ type pass struct {
 
 	scope    governance.Scope
 	capacity token.Count // of the request, or 0
+	needs    *likely     // once asked for
 	covering *cover      // once asked for
+	account  *accounted  // once asked for
 	heads    []string    // of stubs with lines, once asked for
 }
 
@@ -393,7 +395,7 @@ func (e *Engine) moves(c *store.Change, p *pass, o *outcome) ([]move, error) {
 		m := move{Decision: d, FromStub: h.rows[i].Stub, ToStub: rows[i].Stub}
 		if d.Changed() {
 			if rows[i].State == store.StateStub {
-				cell, err := e.stubCell(c, o.stubs[d.Block], rows[i].Cells)
+				cell, err := e.stubCell(c, o.stubs[d.Block], p.sources(i))
 				if err != nil {
 					return nil, err
 				}
@@ -404,6 +406,21 @@ func (e *Engine) moves(c *store.Change, p *pass, o *outcome) ([]move, error) {
 		moves[i] = m
 	}
 	return moves, nil
+}
+
+// sources returns the cells that the stub of a block is made from: those of the block and,
+// of what holds at the end of an account, those of all blocks that say so.
+func (p *pass) sources(i int) []store.CellID {
+	rows := p.held.rows
+	if p.account == nil || p.account.holder != i {
+		return rows[i].Cells
+	}
+	all := slices.Clone(rows[i].Cells)
+	for _, k := range p.account.state.Blocks {
+		all = append(all, rows[k].Cells...)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // stubCell adds a cell with a stub to a change, and edges to what it was made

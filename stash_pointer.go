@@ -325,8 +325,7 @@ func shape(p *facts.Piece, line int) string {
 
 // read reads a conversation, and the messages after one as passages.
 func (p *pointing) read(msgs []transcript.Message, blocks []transcript.Block, after int) *cover {
-	c := &cover{spans: make([][]span, len(blocks)), readings: make([]pager.Reading, len(blocks))}
-	c.pieces = p.engine.piecesOf(p.scope, msgs, blocks)
+	c := &cover{likely: &likely{pieces: p.engine.piecesOf(p.scope, msgs, blocks)}, spans: make([][]span, len(blocks)), readings: make([]pager.Reading, len(blocks))}
 	c.need = facts.Estimate(c.pieces, p.engine.opts.Model)
 	c.names = make([]int64, len(c.need.Names))
 	for i := range c.names {

@@ -76,7 +76,7 @@ const (
 // It fails with a [*FloorError] if what must stay and a head for each block under a
 // rule do not fit.
 func Cover(r *CoverRequest) (*Plan, error) {
-	p := newPlan(&r.Request)
+	p := NewPlan(&r.Request)
 	if p.Before <= r.Budget {
 		return p, nil
 	}

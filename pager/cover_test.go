@@ -240,7 +240,7 @@ func has(a, b *Plan, i int) bool {
 func TestCoverProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages, names := drawPages(t)
-		whole := newPlan(&coverRequest(1<<30, names, pages...).Request).Before
+		whole := NewPlan(&coverRequest(1<<30, names, pages...).Request).Before
 		budget := rapid.IntRange(0, int(whole)+10).Draw(t, "budget")
 		small, err := Cover(coverRequest(budget, names, pages...))
 		if err != nil {

@@ -164,6 +164,7 @@ const (
 	StageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
 	StageByHand      Stage = "by-hand"      // somebody named the block
+	StageAccount     Stage = "account"      // an account of what was said and done, by what a reader must know
 	StageReturn      Stage = "return"       // what a pass took out is back, as the budget is larger now
 )
 
@@ -206,7 +207,7 @@ var slide = []stage{
 // Make returns the plan for a request. It fails with a [*FloorError] if no
 // step is left and the window is still above the budget.
 func Make(r *Request) (*Plan, error) {
-	p := newPlan(r)
+	p := NewPlan(r)
 	if err := take(r, p, stages, byScore(p.Decisions)); err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func Make(r *Request) (*Plan, error) {
 // oldest first, until what is left fits. Rules hold as in [Make], and what is
 // said there of budgets is true here.
 func Slide(r *Request) (*Plan, error) {
-	p := newPlan(r)
+	p := NewPlan(r)
 	if err := take(r, p, slide, byTurn(p.Decisions)); err != nil {
 		return nil, err
 	}
@@ -253,7 +254,9 @@ func take(r *Request, p *Plan, sequence []stage, order []int) error {
 }
 
 // newPlan returns a plan that changes nothing, with the scores.
-func newPlan(r *Request) *Plan {
+// NewPlan returns the plan that leaves the window as it is, with what each block costs, its
+// score, and what the pager would decide by that.
+func NewPlan(r *Request) *Plan {
 	w, cuts := r.Weights, r.Cuts
 	if w == (Weights{}) {
 		w = DefaultWeights

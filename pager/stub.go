@@ -3,6 +3,7 @@ package pager
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type View struct {
 // further lines is quoted: see [transcript.Quote].
 type Stub struct {
 	Text    string            `json:"text,omitempty"`    // in place of the block
+	Agent   bool              `json:"agent,omitempty"`   // Text is in the agent's voice, and not in the user's
 	Results map[string]string `json:"results,omitempty"` // in place of results, by call id
 }
 
@@ -69,7 +71,7 @@ func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) 
 	case Gone:
 		return nil
 	case Line, Lines:
-		return []transcript.Entry{transcript.Stub(b.ID, stub.Text)}
+		return stub.entries(b.ID)
 	case Whole, Bare, Calls:
 	}
 	entries := make([]transcript.Entry, 0, len(b.Messages))
@@ -88,6 +90,20 @@ func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) 
 		}
 	}
 	return entries
+}
+
+// entries returns what a stub has in the window in place of a block.
+func (s *Stub) entries(id transcript.BlockID) []transcript.Entry {
+	e := transcript.Stub(id, s.Text)
+	if s.Agent {
+		e.Role = transcript.RoleAssistant
+	}
+	return []transcript.Entry{e}
+}
+
+// Same reports whether two stubs say the same.
+func (s *Stub) Same(o *Stub) bool {
+	return s.Text == o.Text && s.Agent == o.Agent && maps.Equal(s.Results, o.Results)
 }
 
 // results returns the lines for the results that are longer than their lines.

@@ -203,7 +203,7 @@ func methodsNamed(list string, peers []*retention.Peer, models func(family strin
 	for _, p := range peers {
 		others = append(others, p.Methods()...)
 	}
-	engine := retention.Strategies(models, carrel.StrategyImportance, carrel.StrategyAnchored, carrel.StrategyPager, carrel.StrategyWindow)
+	engine := retention.Strategies(models, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyAnchored, carrel.StrategyPager, carrel.StrategyWindow)
 	engine = append(engine, retention.Epochs(models, carrel.StrategyImportance))
 	all := slices.Concat(baselines, others, engine)
 	var methods []retention.Method

@@ -52,7 +52,7 @@ func (s *Settings) Summarize(r *carrel.CompressRequest) {
 // summarizes reports whether a strategy makes a summary.
 func summarizes(s carrel.Strategy) bool {
 	switch s {
-	case carrel.StrategyImportance, carrel.StrategyWindow, carrel.StrategyPager:
+	case carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyWindow, carrel.StrategyPager:
 		return false
 	case carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque:
 		return true

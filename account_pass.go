@@ -1,0 +1,197 @@
+package carrel
+
+import (
+	"errors"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An accounted session is one that was read as an account needs it.
+type accounted struct {
+	units []account.Unit
+	of    [][2]int // units of each block
+	worth *account.Worth
+	state *account.State
+	end   string // the state, as it stands behind the account
+
+	holder int // the block in whose place the account ends, or -1
+}
+
+// stateHead is what stands above the state.
+const stateHead = `STATE, as Carrel computed it. Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` +
+	`recall by an id in brackets gives what was cut.`
+
+// accounted reads the session, once.
+func (p *pass) accounted() *accounted {
+	if p.account != nil {
+		return p.account
+	}
+	h, l := p.held, p.likely()
+	o := &account.Options{Tools: p.engine.opts.Tools, Project: h.session.Project}
+	a := &accounted{units: account.Read(h.session.Messages, h.blocks, o), of: make([][2]int, len(h.blocks)), state: account.StateOf(h.session.Messages, h.blocks, o)}
+	a.worth = account.NewWorth(a.units, l.pieces, l.need, p.engine.opts.Prior)
+	for i := 0; i < len(a.units); {
+		from, b := i, a.units[i].Block
+		for i < len(a.units) && a.units[i].Block == b {
+			i++
+		}
+		a.of[b] = [2]int{from, i}
+	}
+	a.end, a.holder = stateHead, -1
+	if text := a.state.Text(); text != "" {
+		a.end += "\n" + transcript.Quote(text)
+	}
+	p.account = a
+	return a
+}
+
+// text returns what a plan has in place of a block.
+func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) string {
+	from, to := a.of[i][0], a.of[i][1]
+	return account.Text(a.units[from:to], plan.Kept[from:to], id)
+}
+
+// planAccount returns the plan of an account for a request. What units cost one by one may
+// be a little less than what they cost together; then a little less is planned.
+func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
+	plan := pager.NewPlan(req)
+	if plan.Before <= req.Budget {
+		return plan, nil
+	}
+	a := p.accounted()
+	end := p.count(a.end + "\n")
+	r := &account.Request{
+		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
+		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
+	}
+	for {
+		made, err := account.Make(r)
+		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
+			return nil, p.accountFloor(req, plan, small.Need-r.Budget)
+		}
+		if err != nil {
+			return nil, err
+		}
+		over := p.enact(req, plan, made) - req.Budget
+		if over <= 0 {
+			return plan, nil
+		}
+		r.Budget -= over
+	}
+}
+
+// accountBlocks returns what an account has to know of the blocks.
+func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Block {
+	h := p.held
+	all := make([]account.Block, len(req.Blocks))
+	for i := range req.Blocks {
+		c, b := &req.Blocks[i], &all[i]
+		b.Frame = p.meter.framing.Message + p.count(account.Mark(h.blocks[i].ID)+"\n")
+		switch {
+		case c.Form == pager.Gone:
+			b.Absent = true
+			continue
+		case c.Rule.Absolute():
+			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
+			continue
+		}
+		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
+		b.Traced = c.Rule != ""
+		b.Urgent = c.Rule.Hard() && h.blocks[i].Kind == transcript.KindUser
+		if !b.Cut {
+			b.Tokens = req.Size(i, uncut(c))
+		}
+	}
+	return all
+}
+
+// uncut is the form of a block of which nothing is missing that may leave.
+func uncut(c *pager.Candidate) pager.Form {
+	if c.Thinking && !c.Rule.Hard() {
+		return pager.Bare
+	}
+	return pager.Whole
+}
+
+// enact turns the plan of an account into decisions, makes the stubs, counts them as they
+// are, and returns the tokens of the window.
+func (p *pass) enact(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
+	a := p.account
+	a.holder = -1
+	for i := range made.Opened {
+		if made.Opened[i] && account.Role(&p.held.blocks[i]) == transcript.RoleAssistant {
+			a.holder = i
+		}
+	}
+	plan.After = req.Fixed
+	for i := range plan.Decisions {
+		d, c := &plan.Decisions[i], &req.Blocks[i]
+		switch {
+		case c.Form == pager.Gone || c.Rule.Absolute():
+			d.To, d.After = c.Form, d.Before
+		case made.Whole[i]:
+			d.To = uncut(c)
+			d.After, d.Recut = req.Size(i, d.To), false
+		case made.Opened[i]:
+			p.enactStub(req, plan, i, made)
+		default:
+			d.To, d.After, d.Recut = pager.Gone, 0, false
+		}
+		if d.Changed() {
+			d.Step = pager.StageAccount
+		} else {
+			d.Step = ""
+		}
+		plan.After += d.After
+	}
+	return plan.After
+}
+
+// enactStub sets the decision about a block that a text stands for. A block of which all
+// is kept stands as it is where that takes no more.
+func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *account.Plan) {
+	h, a, d := p.held, p.account, &plan.Decisions[i]
+	from, to := a.of[i][0], a.of[i][1]
+	kept := 0
+	for k := from; k < to; k++ {
+		if made.Kept[k] {
+			kept++
+		}
+	}
+	if whole := uncut(&req.Blocks[i]); kept == to-from && kept > 0 && a.holder != i && req.Blocks[i].Form == whole {
+		if size := req.Size(i, whole); size <= p.meter.framing.Message+p.count(a.text(made, i, h.blocks[i].ID)) {
+			d.To, d.After, d.Recut = whole, size, false
+			return
+		}
+	}
+	s := pager.Stub{Text: a.text(made, i, h.blocks[i].ID), Agent: account.Role(&h.blocks[i]) == transcript.RoleAssistant}
+	if a.holder == i {
+		s.Text += "\n" + a.end
+	}
+	d.To, d.Lines = pager.Lines, kept
+	if kept == 0 {
+		d.To = pager.Line
+	}
+	p.made[pageKey{i, d.To}] = s
+	d.After = p.meter.entries(pager.Entries(h.session.Messages, &h.blocks[i], d.To, s))
+	if !s.Agent {
+		d.After += p.end()
+	}
+	now := p.stubs[d.Block]
+	d.Recut = d.From == d.To && !s.Same(&now)
+}
+
+// accountFloor returns the error of a budget that is smaller than what an account takes at
+// least.
+func (p *pass) accountFloor(req *pager.Request, plan *pager.Plan, over token.Count) error {
+	e := &pager.FloorError{Budget: req.Budget, Need: req.Budget + over, Fixed: req.Fixed}
+	for i := range req.Blocks {
+		if c := &req.Blocks[i]; c.Rule.Absolute() {
+			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: plan.Decisions[i].Before})
+		}
+	}
+	return e
+}
