@@ -31,7 +31,8 @@ func (p *pass) accounted() *accounted {
 	}
 	h, l := p.held, p.likely()
 	o := &account.Options{Tools: p.engine.opts.Tools, Project: h.session.Project}
-	a := &accounted{units: account.Read(h.session.Messages, h.blocks, o), of: make([][2]int, len(h.blocks)), state: account.StateOf(h.session.Messages, h.blocks, o)}
+	a := &accounted{of: make([][2]int, len(h.blocks))}
+	a.units, a.state = account.Read(h.session.Messages, h.blocks, o)
 	a.worth = account.NewWorth(a.units, l.pieces, l.need, p.engine.opts.Prior)
 	for i := 0; i < len(a.units); {
 		from, b := i, a.units[i].Block

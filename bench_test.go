@@ -58,14 +58,17 @@ func BenchmarkImport(b *testing.B) {
 // texts are scanned and whose lines are counted. What it takes for 100,000 tokens is
 // the same for both sizes if it is linear.
 func BenchmarkPlan(b *testing.B) {
-	for _, steps := range []int{100, 1000} {
-		b.Run(fmt.Sprintf("%dsteps", steps), func(b *testing.B) {
+	for _, test := range []struct {
+		strategy carrel.Strategy
+		steps    int
+	}{{carrel.StrategyAccount, 100}, {carrel.StrategyAccount, 1000}, {carrel.StrategyImportance, 100}, {carrel.StrategyImportance, 1000}} {
+		b.Run(fmt.Sprintf("%s/%dsteps", test.strategy, test.steps), func(b *testing.B) {
 			e := newEngine(b, memory.New())
-			in, err := e.Import(b.Context(), scope, &carrel.ImportRequest{Name: "m.json", Data: working(b, steps)})
+			in, err := e.Import(b.Context(), scope, &carrel.ImportRequest{Name: "m.json", Data: working(b, test.steps)})
 			if err != nil {
 				b.Fatal(err)
 			}
-			plan, err := carrel.Planning(b.Context(), e, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(10, 100)})
+			plan, err := carrel.Planning(b.Context(), e, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(10, 100), Strategy: test.strategy})
 			if err != nil {
 				b.Fatal(err)
 			}

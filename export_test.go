@@ -22,7 +22,10 @@ func Planning(ctx context.Context, e *Engine, scope governance.Scope, req *Compr
 	}
 	return func() (*pager.Plan, error) {
 		p := *first
-		p.made, p.covering, p.heads = make(map[pageKey]pager.Stub), nil, nil
+		p.made, p.covering, p.heads, p.needs, p.account = make(map[pageKey]pager.Stub), nil, nil, nil, nil
+		if req.Strategy == StrategyAccount {
+			return p.planAccount(p.request(req))
+		}
 		return p.planCover(p.request(req))
 	}, nil
 }

@@ -54,7 +54,7 @@ func (t *talk) blocks() []transcript.Block { return transcript.Group("s", 0, t.m
 
 // written returns what an account has of all blocks if nothing is left out.
 func (t *talk) written() string {
-	units := account.Read(t.msgs, t.blocks(), nil)
+	units, _ := account.Read(t.msgs, t.blocks(), nil)
 	kept := slices.Repeat([]bool{true}, len(units))
 	return account.Text(units, kept, "12345678")
 }
@@ -95,7 +95,7 @@ func TestRead(t *testing.T) {
 
 // What is missing is marked: in a line of prose by an ellipsis, and behind a block by its id.
 func TestTextMarksWhatIsMissing(t *testing.T) {
-	units := account.Read(new(talk).agent("The lamp is broken, as its bulb is gone since May. It needs a new one, and a socket that holds it. "+strings.Repeat("It is red all over. ", 8)).msgs,
+	units, _ := account.Read(new(talk).agent("The lamp is broken, as its bulb is gone since May. It needs a new one, and a socket that holds it. "+strings.Repeat("It is red all over. ", 8)).msgs,
 		new(talk).agent("x").blocks(), nil)
 	if len(units) < 3 {
 		t.Fatalf("%d units", len(units))
@@ -123,7 +123,8 @@ func TestState(t *testing.T) {
 		ended("Bash", `{"command":"go test ./bulb"}`, "Exit code 1\nFAIL\texample.com/bulb [build failed]", true).
 		bash("go test ./bulb", "ok  \texample.com/bulb\t0.01s").
 		bash("cat bulb.go", "package bulb")
-	got := account.StateOf(talk.msgs, talk.blocks(), nil).Text()
+	_, state := account.Read(talk.msgs, talk.blocks(), nil)
+	got := state.Text()
 	for _, want := range []string{
 		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
 		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
@@ -138,7 +139,8 @@ func TestState(t *testing.T) {
 	if strings.Contains(got, "build failed") {
 		t.Errorf("a failure that was mended is in\n%s", got)
 	}
-	if got := account.StateOf(nil, nil, nil).Text(); got != "" {
+	_, state = account.Read(nil, nil, nil)
+	if got := state.Text(); got != "" {
 		t.Errorf("of nothing the state is %q", got)
 	}
 }
@@ -182,7 +184,7 @@ func genTalk(rt *rapid.T) *talk {
 func request(t *talk) *account.Request {
 	blocks := t.blocks()
 	pieces := facts.History(t.msgs, blocks, nil)
-	units := account.Read(t.msgs, blocks, nil)
+	units, _ := account.Read(t.msgs, blocks, nil)
 	r := &account.Request{
 		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil), Blocks: make([]account.Block, len(blocks)),
 		Count: func(i int) token.Count { return token.Count(len(units[i].Text) + 1) },

@@ -20,7 +20,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	first, rest, _ := strings.Cut(r.inProject(whole), "\n")
 	u := Unit{Kind: Run, Head: -1, Text: dollar + text.Clip(first, mostCommand), Failed: res.Error}
 	kind := Output
-	o := r.Outcomes.Of(c, res)
+	o := r.outcome(c)
 	switch {
 	case o.Verdict == outcome.Failed:
 		u.Failed = true

@@ -1,7 +1,7 @@
 // Package account writes what stands in an agent's window for work that was paged: an
 // account of it, which a model can work from.
 //
-//	units := account.Read(messages, blocks, options)
+//	units, state := account.Read(messages, blocks, options)
 //	worth := account.NewWorth(units, pieces, need, nil)
 //	plan, err := account.Make(&account.Request{Units: units, Worth: worth, Budget: 8000, …})
 //	text := account.Text(units[from:to], plan.Kept[from:to], id)

@@ -13,24 +13,34 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Options adjusts [Read] and [StateOf]. The zero value is the default.
+// Options adjusts [Read]. The zero value is the default.
 type Options struct {
 	Tools    *tool.Table    // what tools do
 	Outcomes *outcome.Table // how commands end
 	Project  string         // folder of the project, or empty: the one that most paths are below
 }
 
-// Read returns the units of a conversation, in the order of its blocks. Blocks with system
-// text have none.
-func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) []Unit {
+// Read returns the units of a conversation, in the order of its blocks, and what holds at
+// its end. Blocks with system text have no units.
+func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]Unit, *State) {
 	r := newReader(msgs, o)
+	t := newTracker(r)
 	for i := range blocks {
-		if blocks[i].Kind != transcript.KindSystem {
-			r.block(int32(i), &blocks[i])
+		if blocks[i].Kind == transcript.KindSystem {
+			continue
 		}
+		clear(r.results)
+		clear(r.ended)
+		for _, k := range blocks[i].Messages {
+			for _, res := range msgs[k].Results() {
+				r.results[res.CallID] = res
+			}
+		}
+		r.block(int32(i), &blocks[i])
+		t.block(i, &blocks[i])
 	}
 	r.date()
-	return r.units
+	return r.units, t.state()
 }
 
 // A reader reads a conversation.
@@ -38,13 +48,14 @@ type reader struct {
 	Options
 	msgs    []transcript.Message
 	results map[string]transcript.ToolResult // of the block
+	ended   map[string]outcome.Outcome       // the same, once asked for
 	root    string                           // what paths of the project begin with, or empty
 	at      int32                            // block
 	units   []Unit
 }
 
 func newReader(msgs []transcript.Message, o *Options) *reader {
-	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult)}
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -93,12 +104,6 @@ func (r *reader) add(u Unit) int32 {
 
 func (r *reader) block(i int32, b *transcript.Block) {
 	r.at = i
-	clear(r.results)
-	for _, k := range b.Messages {
-		for _, res := range r.msgs[k].Results() {
-			r.results[res.CallID] = res
-		}
-	}
 	for _, k := range b.Messages {
 		m := &r.msgs[k]
 		for _, p := range m.Parts {
@@ -216,12 +221,22 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	}
 }
 
+// outcome returns how a call of the block ended.
+func (r *reader) outcome(c transcript.ToolCall) outcome.Outcome {
+	o, known := r.ended[c.ID]
+	if !known {
+		o = r.Outcomes.Of(c, r.results[c.ID])
+		r.ended[c.ID] = o
+	}
+	return o
+}
+
 // failure returns what a line of a call says of its result that is an error.
 func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) string {
 	if !res.Error {
 		return ""
 	}
-	if o := r.Outcomes.Of(c, res); o.Text != "" {
+	if o := r.outcome(c); o.Text != "" {
 		return "\n" + arrow + "failed: " + o.Text
 	}
 	return "\n" + arrow + "failed"

@@ -52,13 +52,9 @@ const (
 	mostLine    = 160
 )
 
-// StateOf returns the state at the end of a conversation.
-func StateOf(msgs []transcript.Message, blocks []transcript.Block, o *Options) *State {
-	t := &tracker{reader: newReader(msgs, o), tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
-	for i := range blocks {
-		t.block(i, &blocks[i])
-	}
-	return t.state()
+// newTracker returns a tracker that reads with a reader.
+func newTracker(r *reader) *tracker {
+	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
 }
 
 // A tracker goes over a conversation and keeps what holds.
@@ -84,12 +80,6 @@ type failing struct {
 
 func (t *tracker) block(i int, b *transcript.Block) {
 	t.here = i
-	clear(t.results)
-	for _, k := range b.Messages {
-		for _, r := range t.msgs[k].Results() {
-			t.results[r.CallID] = r
-		}
-	}
 	for _, k := range b.Messages {
 		if m := &t.msgs[k]; m.Role == transcript.RoleUser && len(t.running) > 0 {
 			t.notice(m.Text())
@@ -122,7 +112,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 			t.change(t.short(ch.path))
 		}
 	case class == tool.Command:
-		t.command(c, r)
+		t.command(c)
 	case delegates(c) && in.Get("run_in_background").Bool():
 		if id := after(r.Text(), "agentId: "); id != "" {
 			t.running[id] = text.Clip(text.Fold(in.Get("description").Str), mostLine)
@@ -197,12 +187,12 @@ func (t *tracker) change(path string) {
 	t.files, t.loose = latest(t.files), latest(t.loose)
 }
 
-func (t *tracker) command(c transcript.ToolCall, r transcript.ToolResult) {
+func (t *tracker) command(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if whole == "" {
 		return
 	}
-	o := t.Outcomes.Of(c, r)
+	o := t.outcome(c)
 	t.git(whole, &o)
 	if shows(whole) && o.Verdict != outcome.Failed {
 		return

@@ -40,7 +40,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), things: make([][]int32, len(units)),
 		texts: make([]int32, len(units)), kids: make([][]int32, len(units)),
 	}
-	names, lines := w.index(pieces, need)
+	w.find(units, newIndex(w, pieces, need))
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
 	again := make([]bool, len(units))
@@ -57,7 +57,6 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		if u.Head >= 0 {
 			w.kids[u.Head] = append(w.kids[u.Head], int32(i))
 		}
-		w.things[i] = find(u.Text, names, lines)
 		for _, t := range w.things[i] {
 			needs[i] += w.gains[t]
 		}
@@ -83,46 +82,75 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 // cost returns the bytes that a unit takes, with what separates it from others.
 func cost(u *Unit) int64 { return int64(len(u.Text)) + 1 }
 
-// index notes what names and lines are worth, by their keys.
-func (w *Worth) index(pieces []facts.Piece, need *facts.Need) (names, lines map[uint64]int32) {
-	names, lines = make(map[uint64]int32, len(need.Names)), make(map[uint64]int32)
-	at := make([]int32, len(need.Names))
-	w.gains = make([]int64, 0, len(need.Names))
+// An index has the names and lines that are worth something, by their keys.
+type index struct{ names, lines map[uint64]int32 }
+
+// newIndex notes what names and lines are worth.
+func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
+	x := &index{make(map[uint64]int32, len(need.Names)), make(map[uint64]int32)}
+	w.gains = make([]int64, len(need.Names))
 	for i := range need.Names {
-		at[i] = int32(len(w.gains))
-		w.gains = append(w.gains, need.Names[i].Worth/1000*namesWorth)
+		w.gains[i] = need.Names[i].Worth / 1000 * namesWorth
 	}
 	for i := range pieces {
 		for k := range pieces[i].Marks {
-			names[pieces[i].Marks[k].Key] = at[need.Marks[i][k]]
+			x.names[pieces[i].Marks[k].Key] = need.Marks[i][k]
 		}
 		for k := range pieces[i].Lines {
 			key, n := pieces[i].Lines[k].Key, &need.Lines[i][k]
 			if key == 0 || n.Copy == 0 {
 				continue
 			}
-			if _, known := lines[key]; !known {
-				lines[key] = int32(len(w.gains))
+			if _, known := x.lines[key]; !known {
+				x.lines[key] = int32(len(w.gains))
 				w.gains = append(w.gains, n.Worth/1000*linesWorth)
 			}
 		}
 	}
-	return names, lines
+	return x
 }
 
-// find returns the names and lines of a text that are worth something.
-func find(text string, names, lines map[uint64]int32) []int32 {
-	var all []int32
-	s := facts.NewScan(text)
-	for k := range s.Marks {
-		if n, known := names[s.Marks[k].Key]; known && !slices.Contains(all, n) {
-			all = append(all, n)
+// mostJoined is how many bytes of units are scanned at a time.
+const mostJoined = facts.MostScanned / 2
+
+// find notes which names and lines of an index units have. Units are joined and scanned
+// many at a time.
+func (w *Worth) find(units []Unit, x *index) {
+	var b strings.Builder
+	var ends []int32 // of the units that are joined
+	from := 0
+	flush := func(to int) {
+		s := facts.NewScan(b.String())
+		i := 0
+		note := func(at int32, n int32, known bool) {
+			for ends[i] <= at {
+				i++
+			}
+			if list := &w.things[from+i]; known && !slices.Contains(*list, n) {
+				*list = append(*list, n)
+			}
+		}
+		for k := range s.Lines {
+			l := &s.Lines[k]
+			n, known := x.lines[l.Key]
+			note(l.From, n, known && l.Key != 0)
+			for m := l.First; m < l.End; m++ {
+				n, known := x.names[s.Marks[m].Key]
+				note(s.Marks[m].From, n, known)
+			}
+		}
+		b.Reset()
+		ends, from = ends[:0], to
+	}
+	for i := range units {
+		b.WriteString(units[i].Text)
+		b.WriteByte('\n')
+		ends = append(ends, int32(b.Len()))
+		if b.Len() >= mostJoined {
+			flush(i + 1)
 		}
 	}
-	for k := range s.Lines {
-		if n, known := lines[s.Lines[k].Key]; known && s.Lines[k].Key != 0 && !slices.Contains(all, n) {
-			all = append(all, n)
-		}
+	if len(ends) > 0 {
+		flush(len(units))
 	}
-	return all
 }
