@@ -1,7 +1,9 @@
 package carrel
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/pager"
@@ -71,7 +73,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	for {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
-			return nil, p.accountFloor(req, plan, small.Need-r.Budget)
+			return nil, accountFloor(req, r.Blocks, small.Need-r.Budget)
 		}
 		if err != nil {
 			return nil, err
@@ -187,12 +189,16 @@ func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 
 // accountFloor returns the error of a budget that is smaller than what an account takes at
 // least.
-func (p *pass) accountFloor(req *pager.Request, plan *pager.Plan, over token.Count) error {
+func accountFloor(req *pager.Request, blocks []account.Block, over token.Count) error {
 	e := &pager.FloorError{Budget: req.Budget, Need: req.Budget + over, Fixed: req.Fixed}
-	for i := range req.Blocks {
-		if c := &req.Blocks[i]; c.Rule.Absolute() {
-			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: plan.Decisions[i].Before})
+	for i := range blocks {
+		switch b, c := &blocks[i], &req.Blocks[i]; {
+		case b.Fixed:
+			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Tokens})
+		case b.Traced:
+			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Frame})
 		}
 	}
+	slices.SortStableFunc(e.Held, func(a, b pager.Holding) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	return e
 }

@@ -111,7 +111,7 @@ type Options struct {
 	KeepLast int
 
 	// Strategy is how a window is made smaller. The default is
-	// [StrategyImportance].
+	// [StrategyAccount].
 	Strategy Strategy
 
 	// Model says how likely it is that a name or a line is needed again. The default
@@ -264,7 +264,7 @@ func (o *Options) complete() (Options, error) {
 		c.Cuts = pager.DefaultCuts
 	}
 	if c.Strategy == "" {
-		c.Strategy = StrategyImportance
+		c.Strategy = StrategyAccount
 	}
 	if !slices.Contains(Strategies(), c.Strategy) {
 		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, Strategies())

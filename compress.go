@@ -36,7 +36,7 @@ const (
 
 // Strategies returns all strategies, the default first.
 func Strategies() []Strategy {
-	return []Strategy{StrategyImportance, StrategyAccount, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
+	return []Strategy{StrategyAccount, StrategyImportance, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
 }
 
 // summarizes reports whether s makes a new summary.

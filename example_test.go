@@ -106,7 +106,7 @@ func ExampleEngine_Recall() {
 		break
 	}
 	// Output:
-	// turn 2, now stub: Bash {"command":"ls -R cmd internal","description":"ls"}
+	// turn 2, now cold: Bash {"command":"ls -R cmd internal","description":"ls"}
 }
 
 func ExampleEngine_Search() {

@@ -46,7 +46,7 @@ The files are TOML. All keys, with examples:
   last = 5             # newest blocks that never leave; 0 for none
 
   [compress]
-  strategy = "importance"  # how a window is made smaller: carrel help summaries
+  strategy = "account"     # how a window is made smaller: carrel help summaries
 
   [probes]
   accept = 0.90        # share of probes that a compression must answer

@@ -70,7 +70,7 @@ var known = slices.Concat([]key{
 	{name: "retention.retain", read: readRatio, builtIn: pager.DefaultCuts.Retain},
 	{name: "retention.evict", read: readRatio, builtIn: pager.DefaultCuts.Evict},
 	{name: toolClass, read: oneOf(classWords()...)},
-	{name: "compress.strategy", read: oneOf(StrategyWords()...), builtIn: string(carrel.StrategyImportance)},
+	{name: "compress.strategy", read: oneOf(StrategyWords()...), builtIn: string(carrel.StrategyAccount)},
 	{name: "probes.accept", read: readRatio, builtIn: probe.DefaultPolicy().Overall},
 	{name: "tiers.full", read: readEdge, builtIn: percents(tier.DefaultLadder.Summarized)},
 	{name: "tiers.summarized", alias: "tiers.summarised", read: readEdge, builtIn: percents(tier.DefaultLadder.Core)},

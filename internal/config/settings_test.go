@@ -310,7 +310,7 @@ func TestEngineAndRequest(t *testing.T) {
 		{
 			name: "the built-in strategy, which is not probed",
 			text: "probes.accept = 0.95",
-			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyImportance},
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Strategy: carrel.StrategyAccount},
 		},
 		{
 			name: "the pager's formula, which is not probed",
@@ -348,7 +348,7 @@ func TestEngineAndRequest(t *testing.T) {
 				}
 			}()
 			if opts.Weights != tt.opts.Weights || opts.Cuts != tt.opts.Cuts || opts.KeepLast != tt.opts.KeepLast || opts.Window != tt.opts.Window ||
-				opts.Strategy != stdcmp.Or(tt.opts.Strategy, carrel.StrategyImportance) {
+				opts.Strategy != stdcmp.Or(tt.opts.Strategy, carrel.StrategyAccount) {
 				t.Errorf("options are %+v, want %+v", opts, tt.opts)
 			}
 			s.Request(&tt.req)
