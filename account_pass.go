@@ -44,9 +44,7 @@ func (p *pass) accounted() *accounted {
 		a.of[b] = [2]int{from, i}
 	}
 	a.end, a.holder = stateHead, -1
-	if text := a.state.Text(); text != "" {
-		a.end += "\n" + transcript.Quote(text)
-	}
+	a.end += "\n" + transcript.Quote(cmp.Or(a.state.Text(), "no file changed, no command run"))
 	p.account = a
 	return a
 }
@@ -172,7 +170,7 @@ func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	}
 	s := pager.Stub{Text: a.text(made, i, h.blocks[i].ID), Agent: account.Role(&h.blocks[i]) == transcript.RoleAssistant}
 	if a.holder == i {
-		s.Text += "\n" + a.end
+		s.Text += "\n\n" + a.end
 	}
 	d.To, d.Lines = pager.Lines, kept
 	if kept == 0 {

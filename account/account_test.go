@@ -77,11 +77,11 @@ func TestRead(t *testing.T) {
 		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>", true),
 			"• Edit lamp.go\n→ failed: String to replace not found in file."},
 		{"a patch", new(talk).call("apply_patch", `{"input":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old line\n+new line\n*** End Patch"}`, "done"), "• apply_patch lamp.go\n-\nold line\n+\nnew line"},
-		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  package lamp"},
+		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  7: package lamp\n  }"},
 		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
 		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
 		{"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
-			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n  The bulb is broken."},
+			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n→ reported:\n  The bulb is broken."},
 		{"a tool that nobody knows", new(talk).call("brew", `{"kind":"tea","cups":2}`, "brewing"), "• brew tea 2\n  brewing"},
 		{"long lines", new(talk).agent(strings.Repeat("One sentence that is not short at all. ", 6)), strings.TrimSpace(strings.Repeat("One sentence that is not short at all. ", 6))},
 	} {
@@ -129,8 +129,8 @@ func TestState(t *testing.T) {
 		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
 		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
 		"changed and committed:\n  lamp.go\nchanged, not committed:\n  bulb.go\n",
-		"still failing: npm run lint\n",
-		"last command: go test ./bulb\n  → ok example.com/bulb 0.01s",
+		"failed, not run again since: npm run lint\n",
+		"last command: cat bulb.go",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

@@ -99,16 +99,20 @@ func (r *reader) hunks(ch *change, head int32) {
 	if len(old) == 0 && len(now) > mostSaid {
 		kind = Written
 	}
+	if kind == Written {
+		r.file(Written, ch.path, ch.now, r.add(Unit{Kind: Sign, Head: head, Text: "+"}))
+		return
+	}
 	for _, h := range differences(old, now) {
 		r.side("-", h.old, Change, size(ch.now), head)
-		r.side("+", h.now, kind, size(ch.now), head)
+		r.side("+", h.now, Change, size(ch.now), head)
 	}
 }
 
 func (r *reader) side(sign string, lines []string, kind Kind, of int32, head int32) {
 	at := int32(-1)
 	for _, l := range lines {
-		if l = strings.TrimSpace(l); len(l) < leastOutput {
+		if l = strings.TrimSpace(l); len(l) < leastOutput || noise(l) {
 			continue
 		}
 		if at < 0 {

@@ -36,7 +36,45 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	if rest != "" {
 		r.prose(Argument, rest, head)
 	}
-	r.lines(kind, res.Text(), head, u.Failed, o.Lines)
+	said := res.Text()
+	if at := strings.Index(said, "diff --git "); at >= 0 && kind == Span {
+		r.lines(kind, said[:at], head, u.Failed, o.Lines)
+		for _, p := range shell.Patches(said[at:]) {
+			r.hunks(&change{p.Path, p.Old, p.New}, r.add(Unit{Kind: Sign, Head: head, Text: indent + r.short(p.Path) + ":"}))
+		}
+		return
+	}
+	if path := shown(whole); path != "" && kind == Span {
+		r.file(kind, path, said, head)
+		return
+	}
+	r.lines(kind, said, head, u.Failed, o.Lines)
+}
+
+// shown returns the one file that a command line shows, or an empty text.
+func shown(line string) string {
+	l, err := shell.Parse(line)
+	if err != nil {
+		return ""
+	}
+	path := ""
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		switch c.Name {
+		case "cat", "sed", "head", "tail", "nl", "bat":
+		case "cd":
+			continue
+		default:
+			return ""
+		}
+		for _, e := range c.Effects {
+			if path != "" && e.Path != path {
+				return ""
+			}
+			path = e.Path
+		}
+	}
+	return path
 }
 
 // inProject returns a command line without what changes to the folder of the project, and

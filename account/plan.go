@@ -133,6 +133,9 @@ func (p *planning) open(i int) {
 // ready reports whether a unit of a block may be kept.
 func (p *planning) ready(i int) bool {
 	b := p.Units[i].Block
+	if later := p.Units[i].Later; later > 0 && !p.Blocks[p.Units[later].Block].Absent {
+		return false // the later copy is there to take
+	}
 	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,12 +51,13 @@ type reader struct {
 	results map[string]transcript.ToolResult // of the block
 	ended   map[string]outcome.Outcome       // the same, once asked for
 	root    string                           // what paths of the project begin with, or empty
+	copies  map[string]int32                 // of each part of a file, the last unit that has it
 	at      int32                            // block
 	units   []Unit
 }
 
 func newReader(msgs []transcript.Message, o *Options) *reader {
-	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome)}
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), copies: make(map[string]int32)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -119,11 +121,15 @@ func (r *reader) block(i int32, b *transcript.Block) {
 				}
 			case transcript.ToolCall:
 				r.call(p)
+			case transcript.Media:
+				if m.Role == transcript.RoleUser {
+					r.add(Unit{Kind: Words, Head: -1, Text: "[" + cmp.Or(p.Kind, "file") + "]", First: true, Last: true})
+				}
 			case transcript.ToolResult:
 				if b.Kind == transcript.KindOrphan {
 					r.lines(Output, p.Text(), r.add(Unit{Kind: Step, Head: -1, Text: bullet + "a result without its call"}), p.Error, nil)
 				}
-			case transcript.Thinking, transcript.Media, transcript.Opaque:
+			case transcript.Thinking, transcript.Opaque:
 			}
 		}
 	}
@@ -143,7 +149,7 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 	above := head
 	for n, p := range all {
 		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Size: size(prose)}
-		if kind == Report || kind == Argument {
+		if kind == Report || kind == Argument || kind == Span {
 			u.Text = indented(p.text)
 		}
 		if p.title {
@@ -215,9 +221,13 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	switch {
 	case res.Error:
 	case in.Get("url").Exists():
-		r.prose(Report, res.Text(), head)
+		r.report(res.Text(), head)
 	default:
-		r.lines(Span, res.Text(), head, false, nil)
+		if tool.Path(c) != "" && !in.Get("pattern").Exists() {
+			r.file(Span, tool.Path(c), res.Text(), head)
+		} else {
+			r.lines(Span, res.Text(), head, false, nil)
+		}
 	}
 }
 
@@ -250,8 +260,9 @@ func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
 			line = line[end+1:] // what a terminal shows in the end
 		}
-		line = strings.TrimSpace(withoutNumber(line))
-		if len(line) < leastOutput || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
+		_, line = numbered(line)
+		line = strings.TrimSpace(line)
+		if len(line) < leastOutput || noise(line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
 			continue
 		}
 		last = int(r.add(Unit{Kind: kind, Head: head, Text: indent + text.Clip(line, mostUnit), First: first, Failed: failed, Size: size(result)}))
@@ -260,19 +271,6 @@ func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []
 	if last >= 0 {
 		r.units[last].Last = true
 	}
-}
-
-// withoutNumber takes the number off a line that a tool put there.
-func withoutNumber(line string) string {
-	rest := strings.TrimLeft(line, " ")
-	if n := text.Digits(rest); n > 0 {
-		for _, sign := range [...]string{"→", "\t"} {
-			if bare, found := strings.CutPrefix(rest[n:], sign); found {
-				return bare
-			}
-		}
-	}
-	return line
 }
 
 // wrapper reports whether a line is one that agents put around outputs.
@@ -333,9 +331,17 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	switch {
 	case res.Error:
 	case delegates(c):
-		r.prose(Report, res.Text(), head)
+		r.report(res.Text(), head)
 	default:
 		r.lines(Output, res.Text(), head, false, nil)
+	}
+}
+
+// report adds what a sub-agent reported, or what a page says, behind a line that keeps it
+// apart from what the call was given.
+func (r *reader) report(said string, head int32) {
+	if strings.TrimSpace(said) != "" {
+		r.prose(Report, said, r.add(Unit{Kind: Sign, Head: head, Text: arrow + "reported:"}))
 	}
 }
 

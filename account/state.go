@@ -24,8 +24,8 @@ type State struct {
 	Changed []string // files that were changed, the last at the end, from the folder of the project
 	Loose   []string // of these, those that no commit came after
 	Agents  []string // sub-agents that run, as they were described
-	Last    Ran      // the last command that did more than show something
-	Failing []Ran    // commands that failed and did not pass since, the last at the end
+	Last    Ran      // the last command; of one that only shows something there is no outcome
+	Failing []Ran    // commands that failed and neither ran again since nor what may mend them, the last at the end
 	Blocks  []int    // that it is from, ascending
 }
 
@@ -72,10 +72,23 @@ type tracker struct {
 	from    map[int]bool
 }
 
-// A failing command, and what would have to pass.
+// A failing command, and what it ran.
 type failing struct {
-	ran Ran
-	key string
+	ran  Ran
+	keys []string
+}
+
+// alike reports whether two command lines run something of which one may mend the other:
+// make lint, and make lint-fix.
+func alike(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (t *tracker) block(i int, b *transcript.Block) {
@@ -194,21 +207,18 @@ func (t *tracker) command(c transcript.ToolCall) {
 	}
 	o := t.outcome(c)
 	t.git(whole, &o)
+	t.from[t.here] = true
+	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
 	if shows(whole) && o.Verdict != outcome.Failed {
 		return
 	}
-	t.from[t.here] = true
-	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
-	if t.last.Outcome == "" {
+	if t.last.Outcome == "" && o.Verdict != outcome.Unknown {
 		t.last.Outcome = string(o.Verdict)
 	}
-	key := programs(whole)
-	if o.Verdict == outcome.Unknown || key == "" {
-		return
-	}
-	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return f.key == key })
-	if o.Verdict == outcome.Failed {
-		t.failing = append(t.failing, failing{t.last, key})
+	keys := programs(whole)
+	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
+	if o.Verdict == outcome.Failed && len(keys) > 0 {
+		t.failing = append(t.failing, failing{t.last, keys})
 	}
 }
 
@@ -243,10 +253,10 @@ func (t *tracker) git(line string, o *outcome.Outcome) {
 
 // programs returns what makes two command lines attempts at the same thing: the programs
 // that they run, each with its first word that is no option.
-func programs(line string) string {
+func programs(line string) []string {
 	l, err := shell.Parse(line)
 	if err != nil {
-		return ""
+		return nil
 	}
 	var all []string
 	for i := range l.Commands {
@@ -257,7 +267,7 @@ func programs(line string) string {
 		words := c.Operands()
 		all = append(all, strings.Join(append([]string{c.Name}, words[:min(len(words), 2)]...), " "))
 	}
-	return strings.Join(all, "; ")
+	return all
 }
 
 func (t *tracker) state() *State {
@@ -341,10 +351,13 @@ func (s *State) Text() string {
 		b.WriteString("sub-agent runs: " + a + "\n")
 	}
 	for _, f := range s.Failing[max(0, len(s.Failing)-mostFailing):] {
-		b.WriteString("still failing: " + f.Command + "\n" + indent + arrow + f.Outcome + "\n")
+		b.WriteString("failed, not run again since: " + f.Command + "\n" + indent + arrow + f.Outcome + "\n")
 	}
 	if s.Last.Command != "" {
-		b.WriteString("last command: " + s.Last.Command + "\n" + indent + arrow + s.Last.Outcome + "\n")
+		b.WriteString("last command: " + s.Last.Command + "\n")
+		if s.Last.Outcome != "" {
+			b.WriteString(indent + arrow + s.Last.Outcome + "\n")
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -32,6 +32,7 @@ type Unit struct {
 	Size  int32  // bytes of the text that it is of
 	Calls int32  // how many calls came after it
 	Turns int32  // how many times a person spoke after it
+	Later int32  // index of a unit with the same lines of the same file, or 0
 	Kind  Kind
 
 	Same        bool // it goes on in the line of the unit before it

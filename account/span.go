@@ -1,0 +1,162 @@
+package account
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
+)
+
+// How much a span has at most: what belongs together and is longer is more than one.
+const (
+	mostSpanLines = 6
+	mostSpan      = 240 // bytes
+)
+
+// file adds a file, or a part of one: prose with its headings, anything else as spans. Of what
+// stands in a later copy of the same file, only that copy is there.
+func (r *reader) file(kind Kind, path, body string, head int32) {
+	from := len(r.units)
+	if i := strings.LastIndexByte(path, '.'); i >= 0 && proseFiles[strings.ToLower(path[i:])] {
+		var b strings.Builder
+		for line := range strings.Lines(body) {
+			_, line = numbered(line)
+			b.WriteString(line)
+		}
+		r.prose(kind, b.String(), head)
+	} else {
+		r.spans(kind, body, head)
+	}
+	path = r.short(path)
+	for i := from; i < len(r.units); i++ {
+		u := &r.units[i]
+		_, said := withoutPlace(u.Text)
+		key := path + "\n" + said
+		if before, known := r.copies[key]; known {
+			r.units[before].Later = int32(i)
+		}
+		r.copies[key] = int32(i)
+	}
+}
+
+// proseFiles are the endings of files that are written for people.
+var proseFiles = map[string]bool{".md": true, ".mdx": true, ".markdown": true, ".txt": true, ".rst": true, ".adoc": true}
+
+// withoutPlace returns a span without the number of its first line, and that number.
+func withoutPlace(s string) (number, said string) {
+	bare := strings.TrimLeft(s, " ")
+	if n := text.Digits(bare); n > 0 && strings.HasPrefix(bare[n:], ": ") {
+		return bare[:n], bare[n+2:]
+	}
+	return "", bare
+}
+
+// noise reports whether a line is data that nobody reads: long, and of few letters.
+func noise(line string) bool {
+	if len(line) < leastNoise {
+		return false
+	}
+	letters := 0
+	for i := range len(line) {
+		if c := line[i] | 0x20; 'a' <= c && c <= 'z' || c >= 0x80 {
+			letters++
+		}
+	}
+	return 3*letters < len(line)
+}
+
+// leastNoise is how long such a line is at least.
+const leastNoise = 80
+
+// spans adds the lines of a file as spans: lines that follow each other and belong together.
+// Each begins with the number of its first line, where a tool said it.
+func (r *reader) spans(kind Kind, file string, head int32) {
+	s := &spanner{r: r, unit: Unit{Kind: kind, Head: head, First: true, Size: size(file)}, last: -1}
+	for line := range strings.SplitSeq(file, "\n") {
+		number, bare := numbered(line)
+		s.line(number, strings.TrimRight(bare, " \t\r"))
+	}
+	s.flush()
+	if s.last >= 0 {
+		r.units[s.last].Last = true
+	}
+}
+
+// A spanner cuts a file into spans.
+type spanner struct {
+	r      *reader
+	unit   Unit
+	lines  []string
+	number string // of the first line
+	size   int
+	last   int32 // unit
+}
+
+func (s *spanner) line(number, line string) {
+	bare := strings.TrimSpace(line)
+	if bare == "" || wrapper(bare) || noise(bare) {
+		s.flush()
+		return
+	}
+	if len(s.lines) > 0 && (len(s.lines) == mostSpanLines || s.size+len(bare) > mostSpan || opens(s.lines, line)) {
+		s.flush()
+	}
+	if len(s.lines) == 0 {
+		s.number = number
+	}
+	s.lines = append(s.lines, line)
+	s.size += len(bare)
+}
+
+// opens reports whether a line begins something else than the lines before it.
+func opens(lines []string, line string) bool {
+	return depth(line) < depth(lines[0])
+}
+
+// depth is how far a line is indented, in bytes.
+func depth(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// flush adds the span.
+func (s *spanner) flush() {
+	lines := s.lines
+	s.lines, s.size = nil, 0
+	said := 0
+	for i := range lines {
+		said = max(said, len(strings.TrimSpace(lines[i])))
+	}
+	if said < leastOutput {
+		return
+	}
+	var b strings.Builder
+	least := depth(lines[0])
+	for _, l := range lines {
+		least = min(least, depth(l))
+	}
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(indent)
+		if i == 0 && s.number != "" {
+			b.WriteString(s.number + ": ")
+		}
+		b.WriteString(text.Clip(strings.ReplaceAll(l[least:], "\t", " "), mostUnit))
+	}
+	u := s.unit
+	u.Text = b.String()
+	s.last = s.r.add(u)
+	s.unit.First = false
+}
+
+// numbered returns a line that a tool put a number before, and the number, or the line as
+// it is.
+func numbered(line string) (number, bare string) {
+	rest := strings.TrimLeft(line, " ")
+	if n := text.Digits(rest); n > 0 {
+		for _, sign := range [...]string{"→", "\t"} {
+			if bare, found := strings.CutPrefix(rest[n:], sign); found {
+				return rest[:n], bare
+			}
+		}
+	}
+	return "", line
+}
