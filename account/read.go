@@ -254,7 +254,7 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 
 // lines adds the lines of a result that say something, but for some of them by number.
 func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []int) {
-	first, last, n := true, -1, 0
+	first, last, n, said := true, -1, 0, r.units[head].Text
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
@@ -262,7 +262,7 @@ func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []
 		}
 		_, line = numbered(line)
 		line = strings.TrimSpace(line)
-		if len(line) < leastOutput || noise(line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
+		if len(line) < leastOutput || noise(line) || strings.Contains(said, line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
 			continue
 		}
 		last = int(r.add(Unit{Kind: kind, Head: head, Text: indent + text.Clip(line, mostUnit), First: first, Failed: failed, Size: size(result)}))

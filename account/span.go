@@ -101,6 +101,9 @@ func (s *spanner) line(number, line string) {
 		s.flush()
 	}
 	if len(s.lines) == 0 {
+		if len(bare) < leastOutput {
+			return // it ends what came before
+		}
 		s.number = number
 	}
 	s.lines = append(s.lines, line)
@@ -119,11 +122,7 @@ func depth(line string) int { return len(line) - len(strings.TrimLeft(line, " \t
 func (s *spanner) flush() {
 	lines := s.lines
 	s.lines, s.size = nil, 0
-	said := 0
-	for i := range lines {
-		said = max(said, len(strings.TrimSpace(lines[i])))
-	}
-	if said < leastOutput {
+	if len(lines) == 0 {
 		return
 	}
 	var b strings.Builder

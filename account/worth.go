@@ -25,8 +25,8 @@ type Worth struct {
 // facts says that together they are worth 1<<40, in thousandths. doc/design/account.md has
 // the frontier on which they lie.
 const (
-	namesWorth = 600
-	linesWorth = 350
+	namesWorth = 900
+	linesWorth = 450
 	together   = 1 << 40
 )
 

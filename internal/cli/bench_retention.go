@@ -79,7 +79,7 @@ The intervals of ground and line hold 95% of 1,000 draws of sessions. With
 	}
 	f := cmd.Flags()
 	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets, in percent of what came before or as 4k for 4,000 tokens")
-	f.StringVar(&b.strategies, "strategy", "importance,anchored,pager,window", "`list` of strategies: "+strings.Join(config.StrategyWords(), ", "))
+	f.StringVar(&b.strategies, "strategy", "account,importance,anchored,pager,window", "`list` of strategies: "+strings.Join(config.StrategyWords(), ", "))
 	f.BoolVar(&b.baselines, "baselines", false, "measure simple methods and oracles, too")
 	f.IntVar(&b.max, "max", 20, "measure `n` sessions at most")
 	f.IntVar(&b.least, "min", 4000, "`tokens` that come before a cut at least")

@@ -104,7 +104,7 @@ off what the new summary says is done.`,
 	s = takesSession(cmd)
 	f := cmd.Flags()
 	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
-	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; of the settings, or else importance, by default")
+	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; that of the settings by default, or else account")
 	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
 	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
 	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next, which pager goes by; of the last messages by default")

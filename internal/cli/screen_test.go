@@ -68,7 +68,7 @@ func TestTerminal(t *testing.T) {
 	}
 	wants(run("context", "--window", "20000", "--color", "never"),
 		"session 5f0c2a7e · claude-sonnet-4-5 · 35 messages, 1 operation\n", "\n[", "MMMM", " / 20,000 tokens (", "\n  pinned    4 blocks under hard rules", "\nnext    carrel compress 5f0c2a7e\n")
-	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    importance · live ", "\ncheck   claudecode ok\n", "\ndry run: nothing was written\n")
+	wants(run("compress", "--target", "5000", "-n", "--color", "never"), "plan    account · live ", "\ncheck   claudecode ok\n", "\ndry run: nothing was written\n")
 	wants(run("compress", "--target", "5000", "-n", "--window", "20000", "--color", "never"),
 		"\nbudget  5,000 tokens, 31.2% of the 16,000 of the effective window, which is 80.0% of all\n")
 	wants(run("compress", "--target", "25%", "-n", "--color", "never"), "\nbudget  ", " = 25.0% of ", " tokens of conversation + ", " fixed\n")

@@ -252,7 +252,7 @@ func hint(err error) string {
 		}
 		return "carrel search QUERY, or carrel messages"
 	case "probes":
-		return "nothing was changed; try a larger --target, --strategy importance, or --probe-min 0 for whatever comes"
+		return "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes"
 	case "invalid-result":
 		return "nothing was changed; please report this with the session's format"
 	case "refused":

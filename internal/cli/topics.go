@@ -40,12 +40,15 @@ tool definitions and framing, which cannot leave, whole beside it. Without --tar
 effective window, which is 80% of the model's context window: "carrel help
 level".
 
-What fills it are the lines and names most likely needed next. How likely that
-is follows from what the conversation shows of each: when it was last seen, how
-often and by whom it was used, whether a later edit overtook it, and more, with
-weights that were fitted to recorded sessions. A line that is there twice is
-kept once. A block that is cut is a stub that begins with its id, and what was
-kept of it follows. What a budget keeps, every larger one keeps, too.
+What fills it is an account of the work: what persons and the agent said, calls
+with how they ended, changed lines, parts of files, and at its end the state:
+tasks, branch, changed files, the last command. It consists of units, such as a
+sentence or a line, each whole or absent. What a unit is worth follows from its
+kind and from how likely its names and lines are needed next: when they were
+last seen, how often and by whom they were used, and more, with weights that
+were fitted to recorded sessions. What is said twice is kept once. Behind a
+block of which something is missing stands its id in brackets, and the newest
+blocks stay as they are. What a budget keeps, every larger one keeps, too.
 
 Rules come before chances:
 
@@ -57,7 +60,7 @@ Rules come before chances:
   soft      never leaves: code edits that none supersedes, the newest plan, the
             last blocks (--keep-last)
 
-With the strategies other than importance and anchored, what is hard stays as it
+With the strategies other than account, importance and anchored, what is hard stays as it
 is, too. Pager cuts blocks in steps, those with the lowest score first:
 thinking goes, then results of calls become a line each, then the block a line,
 then it goes.

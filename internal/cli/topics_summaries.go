@@ -3,8 +3,11 @@ package cli
 const topicSummaries = `"carrel compress" makes a window smaller by one of these strategies (--strategy,
 compress.strategy):
 
+  account       no summary; an account of the work: what was said, calls with how
+                they ended, changed lines, parts of files, and at its end the
+                state. The default: "carrel help budget"
   importance    no summary; the lines and names most likely needed next, chosen
-                across all blocks: "carrel help budget". The default
+                across all blocks
   anchored      a summary in place of older blocks, merged with the one before;
                 of all else the lines and names most likely needed next
   hybrid        the same summary; of the other blocks the newest stay
@@ -35,6 +38,6 @@ are fewer than 70%, and more than 95% of the tokens gone.
 If it is not accepted, a summary with more detail is tried, then one with the
 last 10 blocks as they are, then a window. If none passes, nothing is changed,
 the exit code is 1, and the probes that failed are listed. Then a larger
---target helps, or --strategy importance, which makes no summary, or
+--target helps, or --strategy account, which makes no summary, or
 --probe-min 0, which takes whatever comes. "carrel probe report" shows how it
 went over the compressions.`

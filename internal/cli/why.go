@@ -228,7 +228,7 @@ func historyWords(h *carrel.WhyEntry) string {
 		return fmt.Sprintf("%s → %s, %s → %s tokens%s", d.From, d.To, thousands(int64(d.Before)), thousands(int64(d.After)), step)
 	}
 	why := cmp.Or(string(d.Rule), "score "+d.Score.Short()) + ", " + string(d.Directive)
-	if d.Step == pager.StageCover { // whatever the score
+	if d.Step == pager.StageCover || d.Step == pager.StageAccount { // whatever the score
 		why = coverWords(d)
 	}
 	if !d.Changed() {
