@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,14 @@ func (r *run) passed() bool { return len(r.fails) == 0 && len(r.passes) > 0 }
 // say how it ended.
 func (r *run) weak() bool {
 	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
+}
+
+// reports returns 1 for a program that reports one thing that failed, and else 0.
+func (r *run) reports() int {
+	if slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 }) {
+		return 1
+	}
+	return 0
 }
 
 // minor are programs that do what is of no account beside another one, and print nothing
@@ -129,11 +138,11 @@ func (j *judge) rules(acts []act) []int {
 	return slices.Compact(rules)
 }
 
-// every returns the rules of all programs but git and gh, which runners seldom run.
+// every returns the rules of the programs that may decide without being named.
 func (j *judge) every() []int {
 	var rules []int
 	for i := range j.table.rules {
-		if name := j.table.rules[i].words[0]; name != "git" && name != "gh" {
+		if r := &j.table.rules[i]; !r.Alone && r.words[0] != "git" && r.words[0] != "gh" {
 			rules = append(rules, i)
 		}
 	}
@@ -395,7 +404,9 @@ func (j *judge) fail(runs []*run, acts []act) {
 		slices.Sort(rules)
 		runs = j.scan(slices.Compact(rules), acts)
 	}
-	slices.SortStableFunc(runs, func(a, b *run) int { return j.outer(a) - j.outer(b) })
+	slices.SortStableFunc(runs, func(a, b *run) int {
+		return cmp.Or(j.outer(a)-j.outer(b), b.reports()-a.reports())
+	})
 	strong := slices.ContainsFunc(runs, func(r *run) bool { return r.failed() })
 	var wrapped []line // what is not the word of the program that failed
 	for _, r := range runs {
@@ -428,8 +439,8 @@ func (j *judge) outer(r *run) int {
 	return 0
 }
 
-// blame says what one program reports that failed: the first thing of each kind, how many
-// there are, and what else there is.
+// blame says what one program reports that failed: the first thing, what of each other
+// kind is nearest to it, how many there are, and what else there is.
 func (j *judge) blame(r *run, wrapped []line) {
 	var items []line
 	for _, kind := range r.items {
@@ -439,25 +450,41 @@ func (j *judge) blame(r *run, wrapped []line) {
 		if len(kind) > 1 && within(kind[0].text, kind[1].text) {
 			kind = kind[1:]
 		}
-		if len(kind) > 0 {
-			j.say(kind[0])
-		}
-		items = append(items, kind...)
-	}
-	for _, l := range r.fails {
-		bare := l.text == "FAIL"
-		if bare && (len(r.fails) > 1 || len(items) > 0) || slices.ContainsFunc(r.items, func(kind []line) bool { return slices.Contains(kind, l) }) {
+		if len(kind) == 0 {
 			continue
 		}
-		j.say(l)
-		break
+		said := kind[0]
+		if len(items) > 0 {
+			said = slices.MinFunc(kind, func(a, b line) int { return items[0].from(a) - items[0].from(b) })
+		}
+		j.say(said)
+		items = append(items, kind...)
+	}
+	fails := slices.DeleteFunc(slices.Clone(r.fails), func(l line) bool {
+		bare := l.text == "FAIL" && (len(r.fails) > 1 || len(items) > 0)
+		return bare || slices.ContainsFunc(r.items, func(kind []line) bool { return slices.Contains(kind, l) })
+	})
+	if len(fails) > 0 {
+		l := slices.MaxFunc(fails, func(a, b line) int { return numbers(a.text) - numbers(b.text) })
+		j.add(l, len(items) > 0 && len(l.text) > minPiece || j.outer(r) == 1 && len(j.pieces) > 0)
 	}
 	for _, l := range r.notes[:min(len(r.notes), maxNotes)] {
 		j.say(l)
 	}
 	for _, l := range items[:min(len(items), maxItems)] {
-		j.say(l)
+		j.add(l, true)
 	}
+}
+
+// numbers returns how many numbers stand in a line: the more, the more it counts.
+func numbers(s string) int {
+	n := 0
+	for i := range len(s) {
+		if text.Digits(s[i:]) > 0 && (i == 0 || text.Digits(s[i-1:]) == 0) {
+			n++
+		}
+	}
+	return n
 }
 
 // within reports whether a line names a test, and another one a test within it.

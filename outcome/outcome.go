@@ -90,9 +90,10 @@ type judge struct {
 
 // A piece is a part of the result that is said.
 type piece struct {
-	line int
-	text string
-	more int // like pieces that are not said
+	line  int
+	text  string
+	more  int  // like pieces that are not said
+	extra bool // it is said where there is room
 }
 
 // refused says why a call was not carried out.
@@ -106,21 +107,24 @@ func (j *judge) refused() {
 	}
 }
 
-// say adds a line to the text.
-func (j *judge) say(l line) {
+// say adds a line to the text, and add one that is extra or not.
+func (j *judge) say(l line) { j.add(l, false) }
+
+func (j *judge) add(l line, extra bool) {
 	for _, p := range j.pieces {
 		if p.text == l.text {
 			return
 		}
 	}
-	j.pieces = append(j.pieces, piece{line: l.number, text: l.text})
+	j.pieces = append(j.pieces, piece{line: l.number, text: l.text, extra: extra})
 }
 
-// maxText is how long the text of an outcome is at most, and maxPiece how long one piece
-// is where there are others, in bytes.
+// maxText is how long the text of an outcome is at most, and minPiece how much of a piece
+// has to be said at least if it is said, in bytes. A separator stands between pieces.
 const (
-	maxText  = 200
-	maxPiece = 120
+	maxText   = 200
+	minPiece  = 44
+	separator = "; "
 )
 
 // outcome writes down what was decided.

@@ -31,6 +31,9 @@ type line struct {
 	text   string // in one line of white space
 }
 
+// from returns how many lines another one is away.
+func (l line) from(other line) int { return max(l.number-other.number, other.number-l.number) }
+
 // maxLook is how much is read of the beginning of a result and of its end, and maxLine
 // how much of a line, in bytes.
 const (
@@ -300,35 +303,64 @@ func number(s, prefix string) (int, bool) {
 	return n, true
 }
 
-// compose joins pieces to a text, and returns the numbers of their lines.
+// compose joins pieces to a text, and returns the numbers of their lines. Where there is
+// no room for all, the longest are cut, the last are left out when little of each is
+// left, and those that are extra are whole or left out.
 func compose(pieces []piece) (string, []int) {
+	var chosen []piece
+	most := -len(separator)
+	for _, p := range pieces {
+		if least := min(p.size(), minPiece) + len(separator); !p.extra && most+least <= maxText {
+			chosen, most = append(chosen, p), most+least
+		}
+	}
+	room := maxText - max(0, len(chosen)-1)*len(separator)
+	sizes := make([]int, len(chosen))
+	for i, p := range chosen {
+		sizes[i] = p.size()
+	}
+	slices.Sort(sizes)
+	limit := maxText
+	for i, size := range sizes { // the shorter ones are whole
+		if limit = room / (len(sizes) - i); size > limit {
+			room = 0
+			break
+		}
+		room -= size
+		limit = maxText
+	}
+	for _, p := range pieces {
+		if need := len(separator) + p.size(); p.extra && need <= room {
+			chosen, room = append(chosen, p), room-need
+		}
+	}
 	var b strings.Builder
 	var lines []int
-	for i, p := range pieces {
-		limit := maxText
-		if len(pieces) > 1 && i == 0 {
-			limit = maxPiece
+	for i, p := range chosen {
+		if i > 0 {
+			b.WriteString(separator)
 		}
-		t := p.text
-		if p.more > 0 {
-			more := " (+" + strconv.Itoa(p.more) + " more)"
-			t = text.Clip(t, limit-len(more)-len(text.Ellipsis)) + more
-		} else if len(t) > limit {
-			t = text.Clip(t, limit-len(text.Ellipsis))
-		}
-		if b.Len() > 0 {
-			room := maxText - b.Len() - len("; ")
-			if len(t) > room {
-				if room < 40 {
-					continue
-				}
-				t = text.Clip(t, room-len(text.Ellipsis))
-			}
-			b.WriteString("; ")
-		}
-		b.WriteString(t)
+		b.WriteString(p.clip(limit))
 		lines = append(lines, p.line)
 	}
 	slices.Sort(lines)
 	return b.String(), slices.Compact(lines)
+}
+
+// suffix says how many like pieces there are.
+func (p *piece) suffix() string {
+	if p.more == 0 {
+		return ""
+	}
+	return " (+" + strconv.Itoa(p.more) + " more)"
+}
+
+func (p *piece) size() int { return len(p.text) + len(p.suffix()) }
+
+// clip returns a piece in a number of bytes.
+func (p *piece) clip(size int) string {
+	if p.size() <= size {
+		return p.text + p.suffix()
+	}
+	return text.Clip(p.text, size-len(p.suffix())-len(text.Ellipsis)) + p.suffix()
 }

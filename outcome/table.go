@@ -13,9 +13,9 @@ import (
 )
 
 // A Program says by which lines of its output one sees how a program ended. Pass, Fail,
-// Note and Items are regular expressions as of package regexp. Each is matched with the
-// beginning of a line, from which indentation, colors and repeated spaces are taken. An
-// empty one matches nothing.
+// Note and Items are regular expressions as of package regexp. Each has to match the whole
+// of a line, from which indentation, colors and repeated spaces are taken. An empty one
+// matches nothing.
 type Program struct {
 	// Name is the program as a command line names it, and what it is to do: "go test",
 	// "python -m pytest", "eslint". The longest name that fits a command counts.
@@ -34,6 +34,10 @@ type Program struct {
 
 	// Quiet is whether the program prints nothing when all is well.
 	Quiet bool
+
+	// Alone is whether its lines decide only where the command line names it, since
+	// other programs print the like.
+	Alone bool
 
 	// Runs is whether it runs other programs, whose lines decide, too.
 	Runs bool
@@ -62,8 +66,7 @@ type pattern struct {
 	first [256]bool
 }
 
-// match returns what of a line an expression matches: the line, if it matches its
-// beginning.
+// match reports whether an expression matches the whole of a line.
 func (p *pattern) match(s string) bool {
 	return p != nil && s != "" && p.first[s[0]] && p.re.MatchString(s)
 }
@@ -132,7 +135,7 @@ func compile(expression string) (*pattern, error) {
 	if expression == "" {
 		return nil, nil
 	}
-	re, err := regexp.Compile(`\A(?:` + expression + `)`)
+	re, err := regexp.Compile(`\A(?:` + expression + `)\z`)
 	if err != nil {
 		return nil, err
 	}
