@@ -6,8 +6,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// deciding returns the line that says most of why a program failed that no rule knows.
-func deciding(lines []line) (line, bool) {
+// deciding returns the line that says most of why a program failed that no rule knows,
+// and how much it says: 0 if no line speaks of a failure.
+func deciding(lines []line) (line, int) {
 	best, rank := line{}, 0
 	for _, l := range lines {
 		r := 0
@@ -21,24 +22,22 @@ func deciding(lines []line) (line, bool) {
 			best, rank = l, r
 		}
 	}
-	switch {
-	case rank > 0:
-		return best, true
-	case len(lines) > 0:
-		return lines[0], true
-	}
-	return line{}, false
+	return best, rank
 }
 
 // A head is how the lines begin that report a failure, and how well such a line tells
 // what failed.
 type head struct {
-	*pattern
+	pattern
 	rank int
 }
 
-// lastWins is the rank from which on the last of several lines says most.
-const lastWins = 8
+// lastWins is the rank from which on the last of several lines says most, and reports the
+// one from which on a line reports a failure and does not only speak of one.
+const (
+	lastWins = 8
+	reports  = 4
+)
 
 var heads = lazy.Value(func() []head {
 	var list []head

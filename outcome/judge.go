@@ -9,10 +9,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A run is what the output says of a program.
+// A run is what the output says of a program: the first lines of each kind and the last.
 type run struct {
 	rule   int
 	named  bool // a command of the line names it
+	many   int  // how many lines of passes there were
 	passes []line
 	fails  []line
 	notes  []line
@@ -29,8 +30,8 @@ func (r *run) weak() bool {
 	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
 }
 
-// reports returns 1 for a program that reports one thing that failed, and else 0.
-func (r *run) reports() int {
+// itemized returns 1 for a program that reports one thing that failed, and else 0.
+func (r *run) itemized() int {
 	if slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 }) {
 		return 1
 	}
@@ -39,7 +40,7 @@ func (r *run) reports() int {
 
 // minor are programs that do what is of no account beside another one, and print nothing
 // when all is well.
-const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown git-add clear"
+const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown clear echo printf cat"
 
 // answers are programs whose status 1 is an answer and no failure.
 const answers = "grep egrep fgrep rg ripgrep ag ack zgrep diff cmp test [ [[ which command type pgrep pkill expr let find jq colordiff false fd locate"
@@ -84,6 +85,10 @@ func (j *judge) command() {
 			return
 		}
 	}
+	if len(acts) == 0 && j.refusedLook() {
+		j.fail(runs, acts)
+		return
+	}
 	if len(acts) == 0 || j.out.running {
 		return
 	}
@@ -91,6 +96,19 @@ func (j *judge) command() {
 		j.verdict = Passed
 	}
 	j.pass(runs)
+}
+
+// refusedLook reports whether git or gh, which were to show something into a pipe, say
+// that they cannot.
+func (j *judge) refusedLook() bool {
+	lines := j.out.lines
+	if len(lines) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(j.line.Commands, func(c shell.Command) bool {
+		return c.Name == "git" && strings.HasPrefix(lines[0].text, "fatal: ") ||
+			c.Name == "gh" && strings.HasPrefix(lines[len(lines)-1].text, "gh: ") && strings.Contains(lines[len(lines)-1].text, "(HTTP ")
+	})
 }
 
 // An act is a command that does something.
@@ -110,10 +128,10 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 		if c.Name != "" {
 			last = c
 		}
-		if c.Silent() || c.Looks() || (c.Name == "echo" || c.Name == "printf" || c.Name == "cat") && !c.Unknown {
+		if c.Silent() || c.Looks() {
 			continue
 		}
-		acts = append(acts, act{Command: c, rule: j.table.find(c), minor: word(minor, c.Name)})
+		acts = append(acts, act{Command: c, rule: j.table.find(c), minor: c.Name == "" || word(minor, c.Name)})
 	}
 	return acts, last
 }
@@ -142,7 +160,7 @@ func (j *judge) rules(acts []act) []int {
 func (j *judge) every() []int {
 	var rules []int
 	for i := range j.table.rules {
-		if r := &j.table.rules[i]; !r.Alone && r.words[0] != "git" && r.words[0] != "gh" {
+		if r := &j.table.rules[i]; r.like == i && !r.Alone && !hasGit(r.words[0]) {
 			rules = append(rules, i)
 		}
 	}
@@ -156,15 +174,22 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 		named := slices.ContainsFunc(acts, func(a act) bool { return a.rule == r })
 		runs[i] = &run{rule: r, named: named, items: make([][]line, len(j.table.rules[r].items))}
 	}
+	j.each(runs, (*run).take)
+	j.each(runs, func(r *run, rule *rule, l line) bool { return (r.named || r.failed()) && r.itemize(rule, l) })
+	return runs
+}
+
+// each calls a function with runs and lines. A line that it does not take is tried again
+// without the name of a task before it.
+func (j *judge) each(runs []*run, take func(*run, *rule, line) bool) {
 	for _, l := range j.out.lines {
 		inner := unprefixed(l.text)
 		for _, r := range runs {
-			if !r.take(&j.table.rules[r.rule], l, l.text) && inner != "" {
-				r.take(&j.table.rules[r.rule], line{l.number, inner}, inner)
+			if !take(r, &j.table.rules[r.rule], l) && inner != "" {
+				take(r, &j.table.rules[r.rule], line{l.number, inner})
 			}
 		}
 	}
-	return runs
 }
 
 // unprefixed returns a line without the name of the task that a runner puts before it, as
@@ -180,26 +205,45 @@ func unprefixed(s string) string {
 	return rest
 }
 
-// take notes a line that says something of how a program ended, and reports whether it
-// does.
-func (r *run) take(rule *rule, l line, s string) bool {
-	found := false
+// take notes a line that says how a program ended or counts, and reports whether it does.
+func (r *run) take(rule *rule, l line) bool {
 	switch {
-	case rule.fail.match(s):
-		r.fails, found = append(r.fails, l), true
-	case rule.pass.match(s):
-		r.passes, found = append(r.passes, l), true
+	case rule.fail.match(l.text):
+		r.fails = keep(r.fails, l)
+	case rule.pass.match(l.text):
+		r.passes = keep(r.passes, l)
+		if l.text != "PASS" {
+			r.many++
+		}
+	case rule.note.match(l.text):
+		r.notes = keep(r.notes, l)
+	default:
+		return false
 	}
+	return true
+}
+
+// itemize notes a line that reports one thing that failed, and reports whether it does.
+func (r *run) itemize(rule *rule, l line) bool {
 	for i, p := range rule.items {
-		if p.match(s) {
-			r.items[i] = append(r.items[i], l)
+		if p.match(l.text) {
+			r.items[i] = keep(r.items[i], l)
 			return true
 		}
 	}
-	if !found && rule.note.match(s) {
-		r.notes, found = append(r.notes, l), true
+	return false
+}
+
+// maxKept is how many lines of a kind are kept of a program.
+const maxKept = 64
+
+// keep adds a line, in the place of the last one if there are too many.
+func keep(list []line, l line) []line {
+	if len(list) == maxKept {
+		list[maxKept-1] = l
+		return list
 	}
-	return found
+	return append(list, l)
 }
 
 // vouched reports whether the status of the line says that each command of a rule
@@ -236,7 +280,7 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 		switch {
 		case zero && a.Counts, passed(a.rule):
 		case a.rule < 0 && !a.minor && some, a.rule >= 0 && j.table.rules[a.rule].Runs && some:
-		case empty && (a.minor || a.rule >= 0 && j.table.rules[a.rule].Quiet):
+		case empty && (a.minor || a.rule >= 0 && (j.table.rules[a.rule].Quiet || j.table.rules[a.rule].Runs && len(j.out.lines) > 0)):
 		case a.minor:
 			continue
 		default:
@@ -247,9 +291,10 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	return known > 0
 }
 
-// empty reports whether the line printed nothing, though nothing kept it from that.
+// empty reports whether the line printed nothing of its own, though nothing kept it from
+// that.
 func (j *judge) empty() bool {
-	if len(j.out.lines) > 0 || j.out.failed || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
+	if j.out.failed || slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
 		return false
 	}
 	for _, c := range j.line.Commands {
@@ -258,6 +303,24 @@ func (j *judge) empty() bool {
 		}
 	}
 	return true
+}
+
+// quiet reports whether a line says which program a runner runs ("$ tsc --noEmit"), and
+// that one prints nothing when all is well.
+func (j *judge) quiet(s string) bool {
+	if inner := unprefixed(s); inner != "" {
+		s = inner
+	}
+	script, ok := strings.CutPrefix(s, "$ ")
+	if !ok {
+		return false
+	}
+	l, err := shell.Parse(script)
+	if err != nil || len(l.Commands) != 1 {
+		return false
+	}
+	rule := j.table.find(&l.Commands[0])
+	return rule >= 0 && j.table.rules[rule].Quiet
 }
 
 // read reports whether what goes into a pipe comes out of one.
@@ -365,23 +428,24 @@ func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 func (j *judge) pass(runs []*run) {
 	for _, r := range runs {
 		if r.passed() || len(r.notes) > 0 {
-			j.brief(r)
+			j.brief(r, false)
 		}
 	}
 	j.order()
 }
 
-// brief says what one program says of a run that passed.
-func (j *judge) brief(r *run) {
+// brief says what one program says of a run that passed, as extra pieces beside those of
+// one that failed.
+func (j *judge) brief(r *run, extra bool) {
 	passes := slices.DeleteFunc(slices.Clone(r.passes), func(l line) bool { return l.text == "PASS" && len(r.passes) > 1 })
 	if len(passes) > 0 {
-		j.say(passes[0])
-		if p := &j.pieces[len(j.pieces)-1]; len(passes) > 1 && p.line == passes[0].number {
-			p.more = len(passes) - 1
+		j.add(passes[0], extra)
+		if p := &j.pieces[len(j.pieces)-1]; p.line == passes[0].number {
+			p.more = max(0, r.many-1)
 		}
 	}
 	for _, l := range r.notes[:min(len(r.notes), maxNotes)] {
-		j.say(l)
+		j.add(l, extra)
 	}
 }
 
@@ -405,7 +469,7 @@ func (j *judge) fail(runs []*run, acts []act) {
 		runs = j.scan(slices.Compact(rules), acts)
 	}
 	slices.SortStableFunc(runs, func(a, b *run) int {
-		return cmp.Or(j.outer(a)-j.outer(b), b.reports()-a.reports())
+		return cmp.Or(j.outer(a)-j.outer(b), b.itemized()-a.itemized())
 	})
 	strong := slices.ContainsFunc(runs, func(r *run) bool { return r.failed() })
 	var wrapped []line // what is not the word of the program that failed
@@ -414,21 +478,35 @@ func (j *judge) fail(runs []*run, acts []act) {
 			wrapped = append(wrapped, r.fails...)
 		}
 	}
+	inner := slices.ContainsFunc(runs, func(r *run) bool { return j.outer(r) == 0 && r.failed() })
+	if strong && !inner {
+		lines := slices.DeleteFunc(slices.Clone(j.out.lines), func(l line) bool { return wordsOf(wrapped, l) })
+		if l, rank := deciding(lines); rank >= reports {
+			j.say(l)
+		}
+	}
 	for _, r := range runs {
 		if r.failed() || r.weak() && !strong {
 			j.blame(r, wrapped)
 		}
 	}
 	if len(j.pieces) == 0 {
-		if l, ok := deciding(j.out.lines); ok {
+		if l, rank := deciding(j.out.lines); rank > 0 {
 			j.say(l)
+		} else if len(j.out.lines) > 0 {
+			j.say(j.out.lines[0])
 		}
 	}
 	for _, r := range runs {
 		if r.passed() {
-			j.brief(r)
+			j.brief(r, true)
 		}
 	}
+}
+
+// wordsOf reports whether a line is one of others.
+func wordsOf(lines []line, l line) bool {
+	return slices.ContainsFunc(lines, func(o line) bool { return o.number == l.number })
 }
 
 // outer returns 1 for a program that runs others, whose own words say less, and else 0.
@@ -445,7 +523,7 @@ func (j *judge) blame(r *run, wrapped []line) {
 	var items []line
 	for _, kind := range r.items {
 		if j.outer(r) == 0 {
-			kind = slices.DeleteFunc(slices.Clone(kind), func(l line) bool { return slices.Contains(wrapped, l) })
+			kind = slices.DeleteFunc(slices.Clone(kind), func(l line) bool { return wordsOf(wrapped, l) })
 		}
 		if len(kind) > 1 && within(kind[0].text, kind[1].text) {
 			kind = kind[1:]
@@ -462,7 +540,7 @@ func (j *judge) blame(r *run, wrapped []line) {
 	}
 	fails := slices.DeleteFunc(slices.Clone(r.fails), func(l line) bool {
 		bare := l.text == "FAIL" && (len(r.fails) > 1 || len(items) > 0)
-		return bare || slices.ContainsFunc(r.items, func(kind []line) bool { return slices.Contains(kind, l) })
+		return bare || slices.ContainsFunc(r.items, func(kind []line) bool { return wordsOf(kind, l) })
 	})
 	if len(fails) > 0 {
 		l := slices.MaxFunc(fails, func(a, b line) int { return numbers(a.text) - numbers(b.text) })

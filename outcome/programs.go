@@ -9,12 +9,12 @@ func programs() []Program {
 }
 
 // rtk is what the program rtk says of a command that succeeded, in place of its output.
-const rtk = `ok ✓.*`
+const rtk = `ok ✓.*|ok \(.*\)`
 
 func goPrograms() []Program {
 	const (
 		place = `(?:vet: )?\S+\.go:\d+:\d+: .*`
-		pkg   = `(?:\S+: )?(?:no required module|cannot find (?:module|package|main module)|(?:package|module) \S+ is not in std).*|go: .*(?:cannot|not found|unknown|no such|updates to go\.mod|does not contain|no Go files|invalid|missing|unrecognized|errors? parsing).*|pattern \S+: .*`
+		pkg   = `(?:\S+: )?no required module .*|(?:\S+: )?cannot find .*|(?:\S+: )?(?:package|module) \S+ is not in std.*|go: .*(?:cannot|not found|unknown|no such|updates to go\.mod|does not contain|no Go files|invalid|missing|unrecognized|errors? parsing).*|pattern \S+: .*`
 	)
 	build := Program{Items: []string{place, `\S+\.go:\d+: .*`, pkg}, Fail: `FAIL \S+ \[(?:build|setup) failed\]`}
 	quiet := build
@@ -34,7 +34,7 @@ func goPrograms() []Program {
 		{Name: "go run", Fail: `exit status \d+|panic: .*`, Items: []string{place + `|panic: .*|fatal error: .*`, pkg}, Alone: true},
 		{
 			Name: "golangci-lint", Pass: `0 issues\.`, Fail: `[1-9]\d* issues?:|level=error msg="(?:\[linters_context\]|Running error).*`,
-			Items: []string{place, `\S+\.go:\d+: .*`, `level=error .*|Error: .*`}, Note: `\* \w+: \d+`,
+			Items: []string{place, `\S+\.go:\d+: [^:].*`, `level=error .*|Error: .*`}, Note: `\* \w+: \d+`,
 		},
 		{Name: "govulncheck", Pass: `No vulnerabilities found\.`, Fail: `Your code is affected by .*`, Items: []string{`Vulnerability #\d+: .*`}},
 	}
@@ -124,7 +124,7 @@ func scriptPrograms() []Program {
 		},
 		{
 			Name: "biome", Pass: `(?:Checked|Formatted) \d+ files? in .*`, Fail: `Found [1-9]\d* errors?\.|× .* were emitted .*|× No files were processed .*`, Note: `Found [1-9]\d* warnings?\.`,
-			Items: []string{`(?:at )?\S+(?::\d+:\d+)? (?:lint/\S+|format|organizeImports|assist/\S+|parse|suppressions/\S+)(?: .*)?`, `× .*`},
+			Items: []string{`(?:at )?\S+(?::\d+:\d+)? lint/\S+(?: .*)?|(?:at )?\S+(?::\d+:\d+)? (?:format|organizeImports|parse)(?: .*)?|(?:at )?\S+(?::\d+:\d+)? assist/.*`, `× .*`},
 		},
 		{
 			Name: "eslint", Quiet: true, Fail: `✖ \d+ problems? \([1-9]\d* errors?, .*|ESLint found too many warnings .*|Oops! Something went wrong! :\(`,
@@ -261,7 +261,8 @@ func runners() []Program {
 		Fail: `error: script "[^"]+" (?:exited with|was terminated).*|\[[\w:./-]+\] ERROR task failed.*|mise ERROR .*|g?make(?:\[\d+\])?: \*\*\* .*` +
 			`|npm (?:ERR!|error) (?:Lifecycle script|code|Test failed|Missing script).*|ELIFECYCLE .*|ERR_PNPM_.*|error Command (?:failed|".*" not found).*|error: Recipe .*|error: Script not found .*` +
 			`|task: Failed to run task .*|husky - .*(?:failed|exited with code).*|ERROR run failed: .*`,
-		Runs: true,
+		Items: []string{`error: unrecognized subcommand .*`},
+		Runs:  true,
 	}, "bun", "bun run", "bun x", "npm", "npm run", "npm test", "npm exec", "pnpm", "yarn", "make", "gmake", "ninja", "mise", "just", "task", "turbo", "nx", "lerna", "rake", "pre-commit", "tox", "nox", "docker", "husky", "lint-staged", "act")
 }
 

@@ -55,20 +55,31 @@ type rule struct {
 	Program
 
 	words      []string // of the name
-	pass, fail *pattern
-	note       *pattern
-	items      []*pattern
+	like       int      // the number of the first rule with the same lines, under another name
+	pass, fail pattern
+	note       pattern
+	items      []pattern
 }
 
-// A pattern is an expression, and the bytes with which a line may begin that it matches.
-type pattern struct {
-	re    *regexp.Regexp
+// A pattern is an expression, as the alternatives that it consists of.
+type pattern []alternative
+
+// An alternative is an expression with what it takes to match: one of the bytes with
+// which the line begins, and a text within it.
+type alternative struct {
+	re    func() *regexp.Regexp
 	first [256]bool
+	needs string
 }
 
 // match reports whether an expression matches the whole of a line.
-func (p *pattern) match(s string) bool {
-	return p != nil && s != "" && p.first[s[0]] && p.re.MatchString(s)
+func (p pattern) match(s string) bool {
+	for i := range p {
+		if a := &p[i]; s != "" && a.first[s[0]] && strings.Contains(s, a.needs) && a.re().MatchString(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // Builtin returns the table of common programs and tools.
@@ -94,6 +105,7 @@ func (t *Table) With(programs []Program, tools *tool.Table) (*Table, error) {
 
 // extend does what With does.
 func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
+	made := make(map[string]pattern) // by their expressions: programs share many
 	n := &Table{tools: t.tools, rules: slices.Clone(t.rules), names: make(map[string][]int)}
 	if tools != nil {
 		n.tools = tools
@@ -104,12 +116,17 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 			return nil, fmt.Errorf("program %q: a name needs a word", p.Name)
 		}
 		var err error
-		add := func(field, expression string) *pattern {
-			made, wrong := compile(expression)
+		add := func(field, expression string) pattern {
+			one, there := made[expression]
+			if there {
+				return one
+			}
+			one, wrong := compile(expression)
 			if wrong != nil && err == nil {
 				err = fmt.Errorf("program %q: %s: %w", p.Name, field, wrong)
 			}
-			return made
+			made[expression] = one
+			return one
 		}
 		r.pass, r.fail, r.note = add("pass", p.Pass), add("fail", p.Fail), add("note", p.Note)
 		for _, i := range p.Items {
@@ -121,7 +138,14 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 		n.rules = slices.DeleteFunc(n.rules, func(old rule) bool { return slices.Equal(old.words, r.words) })
 		n.rules = append(n.rules, r)
 	}
-	for i, r := range n.rules {
+	like := make(map[string]int)
+	for i := range n.rules {
+		r := &n.rules[i]
+		key := strings.Join(slices.Concat([]string{r.Pass, r.Fail, r.Note, fmt.Sprint(r.Quiet, r.Alone, r.Runs, hasGit(r.words[0]))}, r.Items), "\x00")
+		if _, there := like[key]; !there {
+			like[key] = i
+		}
+		r.like = like[key]
 		n.names[r.words[0]] = append(n.names[r.words[0]], i)
 	}
 	for _, list := range n.names {
@@ -130,26 +154,94 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 	return n, nil
 }
 
-// compile makes a pattern of an expression.
-func compile(expression string) (*pattern, error) {
+// hasGit reports whether a program is git or gh, whose lines decide only where the line
+// names them.
+func hasGit(name string) bool { return name == "git" || name == "gh" }
+
+// compile makes a pattern of an expression. The expressions themselves are compiled when a
+// line may match them.
+func compile(expression string) (pattern, error) {
 	if expression == "" {
 		return nil, nil
 	}
-	re, err := regexp.Compile(`\A(?:` + expression + `)\z`)
-	if err != nil {
+	if _, err := syntax.Parse(`\A(?:`+expression+`)\z`, syntax.Perl); err != nil {
 		return nil, err
 	}
-	p := &pattern{re: re}
-	parsed, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	if begins(parsed.Simplify(), &p.first) {
-		for i := range p.first {
-			p.first[i] = true
+	var p pattern
+	for _, part := range alternatives(expression) {
+		parsed, err := syntax.Parse(part, syntax.Perl)
+		if err != nil {
+			return nil, err
 		}
+		a := alternative{re: lazy.Value(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + part + `)\z`) })}
+		parsed = parsed.Simplify()
+		a.needs = needs(parsed)
+		if begins(parsed, &a.first) {
+			for i := range a.first {
+				a.first[i] = true
+			}
+		}
+		p = append(p, a)
 	}
 	return p, nil
+}
+
+// alternatives parts an expression at each | that stands in no brackets. One with flags
+// for all that follows them is left whole.
+func alternatives(expression string) []string {
+	var parts []string
+	depth, class, from := 0, false, 0
+	for i := 0; i < len(expression); i++ {
+		switch c := expression[i]; {
+		case c == '\\':
+			if i++; i < len(expression) && expression[i] == 'Q' {
+				return []string{expression}
+			}
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+			for i+1 < len(expression) && strings.IndexByte("^]", expression[i+1]) >= 0 {
+				i++
+			}
+			if i+1 < len(expression) && expression[i+1] == '[' { // [[:alpha:]]
+				return []string{expression}
+			}
+		case c == '(':
+			if end := strings.IndexAny(expression[i:], ":)"); strings.HasPrefix(expression[i:], "(?") && end > 0 && expression[i+end] == ')' {
+				return []string{expression}
+			}
+			depth++
+		case c == ')':
+			depth--
+		case c == '|' && depth == 0:
+			parts, from = append(parts, expression[from:i]), i+1
+		}
+	}
+	return append(parts, expression[from:])
+}
+
+// needs returns a text that is in all that an expression matches, the longest that is easy
+// to tell.
+func needs(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return string(re.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needs(re.Sub[0])
+	case syntax.OpConcat:
+		longest := ""
+		for _, sub := range re.Sub {
+			if n := needs(sub); len(n) > len(longest) {
+				longest = n
+			}
+		}
+		return longest
+	default:
+	}
+	return ""
 }
 
 // begins adds the bytes with which texts begin that an expression matches, and reports
@@ -239,7 +331,7 @@ func (t *Table) find(c *shell.Command) int {
 	for _, i := range list {
 		want := t.rules[i].words[1:]
 		if begin(words, want) || begin(plain, want) {
-			return i
+			return t.rules[i].like
 		}
 	}
 	return -1

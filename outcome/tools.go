@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-var pushed = lazy.Value(func() *pattern {
+var pushed = lazy.Value(func() pattern {
 	p, err := compile(`(?:\+ )?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} \S+ -> .*|\* \[new (?:branch|tag)\] .*|Everything up-to-date`)
 	if err != nil {
 		panic(err) // a test matches it
@@ -19,7 +19,7 @@ var pushed = lazy.Value(func() *pattern {
 })
 
 // done are how tools say that they changed a file or a list, or asked.
-var done = lazy.Value(func() *pattern {
+var done = lazy.Value(func() pattern {
 	p, err := compile(`The file .* has been (?:updated|edited|created).*|File (?:created|written|updated|edited).*|Success(?:fully)?\b.*|Updated task #.*|Task #\d+ created.*|Todos have been .*|` +
 		`User has answered your questions.*|User has approved your plan.*|(?:Wrote|Edit applied|Applied|Created|Updated|Replaced|Done!).*|Plan updated.*`)
 	if err != nil {

@@ -12,6 +12,7 @@ type wrapper struct {
 	valued   string // its options that take the next word, parted by spaces
 	operands int    // words of its own before the program
 	verbs    string // words of which one must come first: uv run
+	may      string // words of which one may come first: rtk test
 	sets     bool   // variables may stand before the program
 	feeds    bool   // the program gets more words than stand in the line
 	remote   bool   // the program runs on another machine
@@ -53,7 +54,7 @@ var wrappers = lazy.Value(func() map[string]wrapper {
 		"npx":      fetches,
 		"bunx":     fetches,
 		"pnpx":     fetches,
-		"rtk":      {hides: true}, // it shortens the output
+		"rtk":      {hides: true, may: "test err proxy summary"}, // it shortens the output
 	}
 	m["gtimeout"] = m["timeout"]
 	for _, name := range []string{"uv", "poetry", "pipenv", "rye", "hatch", "pdm"} {
@@ -117,6 +118,9 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 	}
 	if !options() {
 		return 0, false
+	}
+	if at+1 < len(words) && has(w.may, words[at]) {
+		at++
 	}
 	if w.verbs != "" {
 		if at >= len(words) || !text.HasWord(w.verbs, words[at]) {
