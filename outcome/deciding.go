@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -73,3 +74,37 @@ func speaksOfError(s string) bool {
 	}
 	return false
 }
+
+// crashed reports whether an output ends as that of an interpreter does that an exception
+// ended, or is the word of a shell that could not run a program.
+func crashed(lines []line) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	last := lines[len(lines)-1].text
+	switch {
+	case strings.HasPrefix(last, "Node.js v"):
+		return slices.ContainsFunc(lines, func(l line) bool { return strings.HasPrefix(l.text, "at ") })
+	case exception().match(last):
+		return slices.ContainsFunc(lines, func(l line) bool {
+			return strings.HasPrefix(l.text, `File "`) || strings.HasPrefix(l.text, "Traceback (most recent call last)")
+		})
+	}
+	return len(lines) == 1 && notRun().match(last)
+}
+
+var exception = lazy.Value(func() pattern {
+	p, err := compile(`(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: .*)?`)
+	if err != nil {
+		panic(err) // a test matches it
+	}
+	return p
+})
+
+var notRun = lazy.Value(func() pattern {
+	p, err := compile(`(?:\S*/)?(?:ba|z|da|k)?sh: .*(?:command not found|No such file or directory|Permission denied).*|\S+: command not found`)
+	if err != nil {
+		panic(err) // a test matches it
+	}
+	return p
+})

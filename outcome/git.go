@@ -1,35 +1,46 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 )
 
 // state reads what git says of commits, branches and remotes.
 func (j *judge) state() {
 	verbs := make(map[string]bool)
+	dry := false
 	for i := range j.line.Commands {
 		if c := &j.line.Commands[i]; c.Name == "git" && !c.Inner {
-			verb, _ := c.Verb()
+			verb, args := c.Verb()
 			verbs[verb] = true
+			dry = dry || slices.Contains(args, "--dry-run") || verb == "push" && slices.Contains(args, "-n")
+			if verb == "branch" && slices.Equal(args, []string{"--show-current"}) && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && !j.out.failed {
+				j.branch = j.out.lines[0].text
+			}
 		}
 	}
-	if len(verbs) == 0 {
+	has := func(list string) bool {
+		for v := range verbs {
+			if word(list, v) {
+				return true
+			}
+		}
+		return false
+	}
+	commits, moves := has("commit cherry-pick revert merge") && !dry, has("status commit checkout switch stash merge rebase pull cherry-pick revert")
+	if !commits && !moves && !verbs["push"] {
 		return
 	}
-	commits := verbs["commit"] || verbs["cherry-pick"] || verbs["revert"] || verbs["merge"]
 	for _, l := range j.out.lines {
 		if c, ok := commitOf(l.text); ok && commits {
 			j.commit, j.branch = c, c.Branch
 		}
-		if verbs["push"] && pushed().match(l.text) {
+		if verbs["push"] && !dry && pushed().match(l.text) {
 			j.pushed = true
 		}
-		if b, ok := branchOf(l.text); ok {
+		if b, ok := branchOf(l.text); ok && moves {
 			j.branch = b
 		}
-	}
-	if verbs["branch"] && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && len(j.line.Commands[0].Args) == 2 && j.line.Commands[0].Args[1] == "--show-current" {
-		j.branch = j.out.lines[0].text
 	}
 }
 
@@ -62,6 +73,11 @@ func branchOf(s string) (string, bool) {
 				return b, true
 			}
 		}
+	}
+	if rest, ok := strings.CutPrefix(s, "## "); ok { // git status -sb
+		rest, _, _ = strings.Cut(rest, " ")
+		rest, _, _ = strings.Cut(rest, "...")
+		return rest, rest != "HEAD" && rest != "No"
 	}
 	rest, ok := strings.CutPrefix(s, "On branch ")
 	return rest, ok && !strings.Contains(rest, " ")

@@ -64,9 +64,14 @@ func (j *judge) command() {
 			return
 		}
 	}
+	zero := counted && status == 0 && !j.out.running
 	for _, r := range runs {
-		if r.failed() && !j.out.running {
+		switch {
+		case !r.failed() || j.out.running:
+		case r.named || j.out.failed || !j.vouched(-1, acts, zero) || slices.ContainsFunc(acts, j.runs):
 			j.fail(runs, acts)
+			return
+		default: // a program that is not known, and its status, say the opposite
 			return
 		}
 	}
@@ -78,14 +83,13 @@ func (j *judge) command() {
 		j.fail(runs, acts)
 		return
 	}
-	zero := counted && status == 0 && !j.out.running
 	for _, r := range runs {
 		if r.weak() && !j.vouched(r.rule, acts, zero) {
 			j.fail(runs, acts)
 			return
 		}
 	}
-	if len(acts) == 0 && j.refusedLook() {
+	if len(acts) == 0 && j.refusedLook() || len(acts) > 0 && !j.vouched(-1, acts, zero) && crashed(j.out.lines) && !slices.ContainsFunc(runs, (*run).passed) {
 		j.fail(runs, acts)
 		return
 	}
@@ -118,6 +122,9 @@ type act struct {
 	minor bool
 }
 
+// runs reports whether a command runs other programs.
+func (j *judge) runs(a act) bool { return a.rule >= 0 && j.table.rules[a.rule].Runs }
+
 // acts returns the commands of the line that do something, and the last of all.
 func (j *judge) acts() (acts []act, last *shell.Command) {
 	for i := range j.line.Commands {
@@ -145,7 +152,7 @@ func (j *judge) rules(acts []act) []int {
 		if a.rule >= 0 {
 			rules = append(rules, a.rule)
 		}
-		if a.rule < 0 && !a.minor || a.rule >= 0 && j.table.rules[a.rule].Runs {
+		if a.rule < 0 && !a.minor || j.runs(a) {
 			all = true
 		}
 	}
@@ -247,14 +254,14 @@ func keep(list []line, l line) []line {
 }
 
 // vouched reports whether the status of the line says that each command of a rule
-// succeeded.
+// succeeded, or where no command has it, each command.
 func (j *judge) vouched(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
 	}
 	named := false
 	for _, a := range acts {
-		if a.rule == rule {
+		if a.rule == rule && rule >= 0 {
 			named = true
 			if !a.Counts {
 				return false
@@ -279,8 +286,8 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	for _, a := range acts {
 		switch {
 		case zero && a.Counts, passed(a.rule):
-		case a.rule < 0 && !a.minor && some, a.rule >= 0 && j.table.rules[a.rule].Runs && some:
-		case empty && (a.minor || a.rule >= 0 && (j.table.rules[a.rule].Quiet || j.table.rules[a.rule].Runs && len(j.out.lines) > 0)):
+		case some && j.runs(a):
+		case empty && (a.minor || a.rule >= 0 && j.table.rules[a.rule].Quiet || j.runs(a) && len(j.out.lines) > 0):
 		case a.minor:
 			continue
 		default:

@@ -156,6 +156,9 @@ func (o *output) unwrap() {
 		return
 	}
 	first := o.lines[0].text
+	if last := o.lines[len(o.lines)-1].text; strings.HasPrefix(first, timedOut) || strings.HasPrefix(last, timedOut) {
+		o.failed = true
+	}
 	switch {
 	case strings.HasPrefix(first, "<tool_use_error>"):
 		o.refused = true
@@ -179,6 +182,9 @@ func (o *output) unwrap() {
 		o.foot()
 	}
 }
+
+// timedOut is how Claude Code begins to say that it ended a command.
+const timedOut = "Command timed out after "
 
 // wraps reports whether all that is behind the beginning of a reminder is a reminder.
 func (o *output) wraps(i int) bool {
@@ -269,18 +275,29 @@ func (o *output) foot() {
 	for len(o.lines) > 0 {
 		last := o.lines[len(o.lines)-1].text
 		n, ok := number(strings.TrimPrefix(last, "["), "The command completed with exit code ") // OpenHands
-		if !ok {
-			n, ok = number(last, "Exit Code: ") // Gemini
-		}
+		gemini, isGemini := number(last, "Exit Code: ")
 		switch {
 		case ok:
 			o.ended(n)
+		case isGemini:
+			o.ended(gemini)
+			o.labels()
 		case strings.HasPrefix(last, "Shell cwd was reset to"), strings.HasPrefix(last, "[Current working directory:"), strings.HasPrefix(last, "[Python interpreter:"),
 			strings.HasPrefix(last, "Signal: "), strings.HasPrefix(last, "Background PIDs: "), strings.HasPrefix(last, "Process Group PGID: "), last == "Error: (none)":
 		default:
 			return
 		}
 		o.lines = o.lines[:len(o.lines)-1]
+	}
+}
+
+// labels takes off what Gemini CLI writes before an output.
+func (o *output) labels() {
+	for len(o.lines) > 1 && (strings.HasPrefix(o.lines[0].text, "Command: ") || strings.HasPrefix(o.lines[0].text, "Directory: ")) {
+		o.lines = o.lines[1:]
+	}
+	for _, label := range [...]string{"Output: ", "Stdout: "} {
+		o.lines[0].text = strings.TrimPrefix(o.lines[0].text, label)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // What programs printed, judged as a call of which the status is known, as one that goes
-// into a pipe, and as one of a script that a name says nothing of. The status with which
+// into a pipe, and as one of a runner that does not say what it runs. The status with which
 // the program ended is the truth. A verdict that is said must be right.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.txtar"))
@@ -41,7 +41,7 @@ func TestRecorded(t *testing.T) {
 				for mode, o := range map[string]Outcome{
 					"status": Builtin().Of(bash(line), result(exit(status, printed), status != 0)),
 					"pipe":   Builtin().Of(bash("("+line+") 2>&1 | cat"), result(printed, false)),
-					"script": Builtin().Of(bash("./check.sh 2>&1 | cat"), result(printed, false)),
+					"runner": Builtin().Of(bash("make check 2>&1 | cat"), result(printed, false)),
 				} {
 					n := known[mode]
 					n[0]++
@@ -61,7 +61,7 @@ func TestRecorded(t *testing.T) {
 					}
 				}
 			}
-			for _, mode := range []string{"status", "pipe", "script"} {
+			for _, mode := range []string{"status", "pipe", "runner"} {
 				n := known[mode]
 				t.Logf("%s: %s: n %d, right %d, wrong %d", tool, mode, n[0], n[1], n[2])
 			}
