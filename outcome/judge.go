@@ -135,12 +135,18 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 		if c.Name != "" {
 			last = c
 		}
-		if c.Silent() || c.Looks() {
+		rule := j.table.find(c)
+		if c.Silent() || c.Looks() || asks(c) || rule >= 0 && j.table.rules[rule].Shows {
 			continue
 		}
-		acts = append(acts, act{Command: c, rule: j.table.find(c), minor: c.Name == "" || word(minor, c.Name)})
+		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" || word(minor, c.Name)})
 	}
 	return acts, last
+}
+
+// asks reports whether a command is only asked which it is, or how it is used.
+func asks(c *shell.Command) bool {
+	return len(c.Args) == 1 && word("--version -V version --help help", c.Args[0])
 }
 
 // rules returns the rules whose lines decide: those of the programs that run, or all of

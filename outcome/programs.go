@@ -5,7 +5,7 @@ import "slices"
 // programs is the table of common programs. The forms of those that testdata/recorded has
 // were written by what they print; the others' are those of their documentation.
 func programs() []Program {
-	return slices.Concat(goPrograms(), gitPrograms(), scriptPrograms(), pythonPrograms(), compiledPrograms(), runners())
+	return slices.Concat(goPrograms(), gitPrograms(), scriptPrograms(), pythonPrograms(), compiledPrograms(), systemPrograms(), runners())
 }
 
 // rtk is what the program rtk says of a command that succeeded, in place of its output.
@@ -253,6 +253,21 @@ func compiledPrograms() []Program {
 	}
 	compiler := Program{Quiet: true, Items: []string{`\S+:\d+:\d+: (?:fatal )?error: .*`, `(?:fatal )?error(?:\[E\d+\])?: .*|\S+ undefined reference to .*|collect2: error.*`}}
 	return append(list, named(compiler, "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc")...)
+}
+
+// systemPrograms are those that work on machines and networks, and those that only show.
+func systemPrograms() []Program {
+	list := []Program{
+		{Name: "curl", Items: []string{`curl: \(\d+\) .*`}, Alone: true},
+		{Name: "wget", Items: []string{`wget: .*|.* ERROR \d+: .*`}, Alone: true},
+		{Name: "brew", Items: []string{`Error: .*`}, Alone: true},
+		{Name: "kubectl", Items: []string{`error: .*|Error from server .*`}, Note: `\S+ (?:created|configured|unchanged|deleted)`, Alone: true},
+	}
+	list = append(list, named(Program{Items: []string{`E: .*`}, Alone: true}, "apt", "apt-get")...)
+	return append(list, named(Program{Shows: true},
+		"go list", "go doc", "go env", "go version", "go help", "npm ls", "npm list", "npm view", "npm outdated", "npm explain", "pnpm ls", "pnpm list", "pnpm why", "yarn list", "yarn why",
+		"pip list", "pip show", "pip freeze", "cargo tree", "cargo metadata", "docker ps", "docker logs", "docker images", "docker inspect", "kubectl get", "kubectl describe", "kubectl logs",
+		"brew list", "brew info", "mise ls", "mise tasks")...)
 }
 
 // runners are the programs that run others.

@@ -32,6 +32,10 @@ type Program struct {
 	// Note is of a line that is worth saying besides, such as one that counts.
 	Note string
 
+	// Shows is whether the program only shows something, so that there is no outcome
+	// unless it fails.
+	Shows bool
+
 	// Quiet is whether the program prints nothing when all is well.
 	Quiet bool
 
@@ -141,7 +145,7 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 	like := make(map[string]int)
 	for i := range n.rules {
 		r := &n.rules[i]
-		key := strings.Join(slices.Concat([]string{r.Pass, r.Fail, r.Note, fmt.Sprint(r.Quiet, r.Alone, r.Runs, hasGit(r.words[0]))}, r.Items), "\x00")
+		key := strings.Join(slices.Concat([]string{r.Pass, r.Fail, r.Note, fmt.Sprint(r.Shows, r.Quiet, r.Alone, r.Runs, hasGit(r.words[0]))}, r.Items), "\x00")
 		if _, there := like[key]; !there {
 			like[key] = i
 		}
