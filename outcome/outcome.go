@@ -88,14 +88,6 @@ type judge struct {
 	branch  string
 }
 
-// A piece is a part of the result that is said.
-type piece struct {
-	line  int
-	text  string
-	more  int  // like pieces that are not said
-	extra bool // it is said where there is room
-}
-
 // refused says why a call was not carried out.
 func (j *judge) refused() {
 	j.verdict = Failed
@@ -106,26 +98,6 @@ func (j *judge) refused() {
 		}
 	}
 }
-
-// say adds a line to the text, and add one that is extra or not.
-func (j *judge) say(l line) { j.add(l, false) }
-
-func (j *judge) add(l line, extra bool) {
-	for _, p := range j.pieces {
-		if p.text == l.text {
-			return
-		}
-	}
-	j.pieces = append(j.pieces, piece{line: l.number, text: l.text, extra: extra})
-}
-
-// maxText is how long the text of an outcome is at most, and minPiece how much of a piece
-// has to be said at least if it is said, in bytes. A separator stands between pieces.
-const (
-	maxText   = 200
-	minPiece  = 44
-	separator = "; "
-)
 
 // outcome writes down what was decided.
 func (j *judge) outcome() Outcome {

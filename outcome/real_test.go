@@ -33,7 +33,7 @@ func TestRealResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type tally struct{ n, said, right, sayable, missed, strings, there int }
+	type tally struct{ n, said, right, sayable, strings, there int }
 	tallies := map[string]*tally{}
 	add := func(name string) *tally {
 		if tallies[name] == nil {

@@ -45,11 +45,10 @@ func TestRecorded(t *testing.T) {
 				} {
 					n := known[mode]
 					n[0]++
-					switch o.Verdict {
-					case truth:
+					switch {
+					case o.Verdict == truth:
 						n[1]++
-					case Unknown:
-					default:
+					case o.Verdict != Unknown:
 						n[2]++
 						if !slices.Contains(wrong, tool+" "+mode+" "+f[0]) {
 							t.Errorf("%s, %s: %s, %q; want %s\n%s", part.Name, mode, o.Verdict, o.Text, truth, printed)

@@ -228,14 +228,12 @@ func alternatives(expression string) []string {
 // needs returns a text that is in all that an expression matches, the longest that is easy
 // to tell.
 func needs(re *syntax.Regexp) string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return string(re.Rune)
-		}
-	case syntax.OpCapture, syntax.OpPlus:
+	switch op := re.Op; {
+	case op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0:
+		return string(re.Rune)
+	case op == syntax.OpCapture, op == syntax.OpPlus:
 		return needs(re.Sub[0])
-	case syntax.OpConcat:
+	case op == syntax.OpConcat:
 		longest := ""
 		for _, sub := range re.Sub {
 			if n := needs(sub); len(n) > len(longest) {
@@ -243,7 +241,6 @@ func needs(re *syntax.Regexp) string {
 			}
 		}
 		return longest
-	default:
 	}
 	return ""
 }
@@ -251,47 +248,35 @@ func needs(re *syntax.Regexp) string {
 // begins adds the bytes with which texts begin that an expression matches, and reports
 // whether it may match the empty text.
 func begins(re *syntax.Regexp, first *[256]bool) bool {
-	switch re.Op {
-	case syntax.OpLiteral:
-		r := re.Rune[0]
-		add(first, r, r)
-		if re.Flags&syntax.FoldCase != 0 {
-			for i := range first {
-				first[i] = true
-			}
-		}
+	switch op := re.Op; {
+	case op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0:
+		add(first, re.Rune[0], re.Rune[0])
 		return false
-	case syntax.OpCharClass:
-		for i := 0; i+1 < len(re.Rune); i += 2 {
-			add(first, re.Rune[i], re.Rune[i+1])
-		}
-		return false
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+	case op == syntax.OpLiteral, op == syntax.OpAnyChar, op == syntax.OpAnyCharNotNL:
 		for i := range first {
 			first[i] = true
 		}
 		return false
-	case syntax.OpCapture, syntax.OpPlus:
+	case op == syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			add(first, re.Rune[i], re.Rune[i+1])
+		}
+		return false
+	case op == syntax.OpCapture, op == syntax.OpPlus:
 		return begins(re.Sub[0], first)
-	case syntax.OpStar, syntax.OpQuest, syntax.OpRepeat:
+	case op == syntax.OpStar, op == syntax.OpQuest, op == syntax.OpRepeat:
 		begins(re.Sub[0], first)
 		return true
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if !begins(sub, first) {
-				return false
-			}
-		}
-		return true
-	case syntax.OpAlternate:
+	case op == syntax.OpConcat:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !begins(sub, first) })
+	case op == syntax.OpAlternate:
 		empty := false
 		for _, sub := range re.Sub {
 			empty = begins(sub, first) || empty
 		}
 		return empty
-	default: // what matches a place, or nothing
-		return true
 	}
+	return true // what matches a place, or nothing
 }
 
 // add notes the first bytes of a range of characters.
