@@ -175,7 +175,7 @@ func (o *output) unwrap() {
 		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool {
 			return strings.HasPrefix(l.text, "Output too large") || strings.HasPrefix(l.text, "Preview (first") || l.text == "</persisted-output>" || l.text == "..."
 		})
-	case strings.HasPrefix(first, "<retrieval_status>"), strings.HasPrefix(first, "<status>"):
+	case strings.HasPrefix(first, "<retrieval_status>"), strings.HasPrefix(first, "<status>"), strings.HasPrefix(first, "<returncode>"):
 		o.tags()
 	default:
 		o.head()
@@ -210,7 +210,8 @@ func (o *output) rejected() {
 	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " STOP what you are doing")
 }
 
-// tags reads the elements in which Claude Code hands over what runs in the background.
+// tags reads the elements in which Claude Code hands over what runs in the background, and
+// mini-SWE-agent every output.
 func (o *output) tags() {
 	kept := o.lines[:0]
 	inside := false
@@ -222,7 +223,7 @@ func (o *output) tags() {
 			inside = false
 		case inside:
 			kept = append(kept, l)
-		case name == "exit_code" && closed:
+		case (name == "exit_code" || name == "returncode") && closed:
 			if n, err := strconv.Atoi(value); err == nil {
 				o.ended(n)
 			}
@@ -252,10 +253,17 @@ func (o *output) head() {
 		o.lines = o.lines[1:]
 		return
 	}
+	if _, rest, ok := strings.Cut(o.lines[0].text, ". Exit code: "); ok && strings.HasPrefix(o.lines[0].text, "Command executed") { // Roo Code
+		if n, ok := number(rest, ""); ok {
+			o.ended(n)
+		}
+		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool { return l.text == "Output:" && l.number <= 1 })
+		return
+	}
 	if !strings.HasPrefix(o.lines[0].text, "Chunk ID:") && !strings.HasPrefix(o.lines[0].text, "Exit code:") && !strings.HasPrefix(o.lines[0].text, "Wall time:") {
 		return
 	}
-	for i, l := range o.lines[:min(len(o.lines), maxHead)] { // Codex
+	for i, l := range o.lines[:min(len(o.lines), maxHead)] { // Codex, Cursor
 		if n, ok := number(l.text, "Process exited with code "); ok {
 			o.ended(n)
 		}
@@ -263,7 +271,7 @@ func (o *output) head() {
 			o.ended(n)
 		}
 		o.running = o.running || strings.HasPrefix(l.text, "Process running with session ID")
-		if l.text == "Output:" {
+		if l.text == "Output:" || l.text == "Command output:" {
 			o.lines = o.lines[i+1:]
 			return
 		}
@@ -275,6 +283,9 @@ func (o *output) foot() {
 	for len(o.lines) > 0 {
 		last := o.lines[len(o.lines)-1].text
 		n, ok := number(strings.TrimPrefix(last, "["), "The command completed with exit code ") // OpenHands
+		if !ok {
+			n, ok = number(strings.Trim(last, "<>"), "exited with exit code ") // Copilot
+		}
 		gemini, isGemini := number(last, "Exit Code: ")
 		switch {
 		case ok:
