@@ -24,6 +24,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/storetest"
 )
 
 // A bench is an engine with a clock and sources that a test can turn.
@@ -108,7 +109,7 @@ func (b *bench) commit(t testing.TB, manifest, text string, confidence float64) 
 
 func (b *bench) fingerprint(t testing.TB) digest.Digest {
 	t.Helper()
-	d, err := store.Fingerprint(t.Context(), b.store, scope)
+	d, err := storetest.Fingerprint(t.Context(), b.store, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

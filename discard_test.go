@@ -345,11 +345,3 @@ func TestTriggerCountsCompressions(t *testing.T) {
 		t.Errorf("after an undo: %+v, %v", res, err)
 	}
 }
-
-func TestLevel(t *testing.T) {
-	for used, want := range map[token.Count]string{95_999: "ok", 96_000: "warn", 112_000: "compress", 144_000: "critical"} {
-		if got := carrel.Level(used, pager.Effective(200_000, 0)); got != want {
-			t.Errorf("Level(%d) = %s, want %s", used, got, want)
-		}
-	}
-}

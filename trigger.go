@@ -109,10 +109,3 @@ func (e *Engine) cycles(ctx context.Context, scope governance.Scope, id transcri
 	}
 	return len(passes), nil
 }
-
-// Level says how full a window is: "ok", "warn" from 60 percent, "compress"
-// from 70, "critical" from 90. The window is that which is of use, see
-// [pager.Effective].
-func Level(used, effective token.Count) string {
-	return string((*pager.Trigger)(nil).Level(used, effective))
-}

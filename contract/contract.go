@@ -98,18 +98,10 @@ type IDError struct {
 
 func (e *IDError) Error() string { return fmt.Sprintf("block id %q %s", e.ID, e.Text) }
 
-// Quote returns an id as a contract has it, between quotation marks. The
-// language knows no escapes, so an id that is empty, holds a quotation mark or
-// a control or line-breaking character, or is not UTF-8 gets an [*IDError]. So
-// does "none": a list with this one text counts as empty.
-func Quote(id string) (string, error) {
-	if err := CheckID(id); err != nil {
-		return "", err
-	}
-	return `"` + id + `"`, nil
-}
-
-// CheckID returns the error of [Quote] for an id.
+// CheckID returns an [*IDError] for an id that a contract cannot have between quotation
+// marks. The language knows no escapes, so that is one that is empty, holds a quotation mark
+// or a control or line-breaking character, or is not UTF-8. So is "none": a list with this
+// one text counts as empty.
 func CheckID(id string) error {
 	for i := range len(id) {
 		if c := id[i]; c < ' ' || c == '"' || c >= 0x7f {

@@ -452,7 +452,7 @@ func TestInit(t *testing.T) {
 	s := new(State)
 	write(s.Pass(nil, at)) // a contract need not be empty
 	lines := write(s.Init("s-1", p))
-	template := write(Template("s-1"))
+	template := write(new(State).Init("s-1", nil))
 	if diff := cmp.Diff(template, lines[:len(template)]); diff != "" {
 		t.Errorf("the contract does not begin with the template (-want +got):\n%s", diff)
 	}
@@ -582,7 +582,7 @@ remember a source called dbPassword with "x"
 	if diff := cmp.Diff([]Sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if got := FindSensitive(slices.Values(must(t)(Template("id")))); got != nil {
+	if got := FindSensitive(slices.Values(must(t)(new(State).Init("id", nil)))); got != nil {
 		t.Errorf("findings in the template: %v", got)
 	}
 }

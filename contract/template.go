@@ -18,12 +18,8 @@ var templateRest = [...]string{
 	`  show "ok: what is claimed was checked"`,
 }
 
-// Template returns the beginning of the contract of a session, whose id may be
-// empty: states, empty lists, compositions and guards.
-func Template(id string) ([]string, error) { return new(State).Init(id, nil) }
-
-// Init begins the contract of a session: with the statements of [Template], as
-// far as they are not there, and then what a payload says, which may be nil. Each
+// Init begins the contract of a session: with states, empty lists,
+// compositions and guards, as far as they are not there, and then what a payload says, which may be nil. Each
 // item of the payload is in the state afterwards, or there is an error. The
 // error is [ErrInitialized] if the contract was begun before, a [*TextError] about
 // an item that cannot be written, or a [*ConflictError] if decisions contradict one

@@ -133,15 +133,6 @@ func NewGraph(msgs []transcript.Message, blocks []transcript.Block, opts *Option
 // is the graph's own list.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
-// Node returns the thing of a kind and a name, or nil. Files are named by their
-// paths, relative to the project if they are in it.
-func (g *Graph) Node(kind NodeKind, name string) *Node {
-	if i, ok := g.index[nodeKey{kind, name}]; ok {
-		return &g.nodes[i]
-	}
-	return nil
-}
-
 // Call returns the standing of a call. One that is not in the conversation, and
 // one whose id another call has, too, is current.
 func (g *Graph) Call(id string) Standing {

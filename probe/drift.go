@@ -91,19 +91,3 @@ func typeDrift(rounds []RoundScore, t Type) (TypeDrift, bool) {
 	d.Change = d.Last - d.First
 	return d, seen
 }
-
-// Merge returns the probes of all lists, each id once: a later round still asks
-// what an earlier one asked, as it was asked then.
-func Merge(lists ...[]Probe) []Probe {
-	merged := []Probe{}
-	seen := make(map[string]bool)
-	for _, list := range lists {
-		for _, p := range list {
-			if !seen[p.ID] {
-				seen[p.ID] = true
-				merged = append(merged, p)
-			}
-		}
-	}
-	return merged
-}

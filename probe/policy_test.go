@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,17 +128,5 @@ func TestDriftOf(t *testing.T) {
 	}
 	if got := DriftOf(nil); len(got.Rounds) != 0 || got.Change != 0 {
 		t.Errorf("drift of no rounds is %+v", got)
-	}
-}
-
-func TestMerge(t *testing.T) {
-	old := []Probe{{ID: "a", Question: "old"}, {ID: "b"}}
-	got := Merge(old, nil, []Probe{{ID: "a", Question: "new"}, {ID: "c"}})
-	var ids []string
-	for _, p := range got {
-		ids = append(ids, p.ID)
-	}
-	if !slices.Equal(ids, []string{"a", "b", "c"}) || got[0].Question != "old" {
-		t.Errorf("merged to %+v", got)
 	}
 }

@@ -2,7 +2,6 @@ package summary
 
 import (
 	"slices"
-	"strings"
 )
 
 // Compat returns the merge as the skill published it in its version 1.0.0:
@@ -37,24 +36,6 @@ func Compat(old, next *Summary) *Summary {
 		m.Files = append(m.Files, f)
 	}
 	return m
-}
-
-// CompatTodos completes to-dos as the skill published it: one that is in
-// progress and whose text occurs in the state, in any case, whatever the state
-// says of it. It returns how many that were. [SyncTodos] is the one to use.
-func CompatTodos(todos []Todo, s *Summary) ([]Todo, int) {
-	out, changed := slices.Clone(todos), 0
-	for i := range out {
-		if out[i].Status == TodoActive && containsFold(s.State, out[i].Content) {
-			out[i].Status = TodoCompleted
-			changed++
-		}
-	}
-	return out, changed
-}
-
-func containsFold(text, part string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
 // Published returns the summary in the form that the skill published in its version

@@ -102,16 +102,6 @@ func TestSyncTodosDecidesOnce(t *testing.T) {
 	}
 }
 
-// The published rule takes any mention for completion.
-func TestCompatTodos(t *testing.T) {
-	s := &Summary{State: "OAuth flow complete, testing token refresh"}
-	todos := []Todo{{Content: "OAuth Flow", Status: TodoActive}, {Content: "Token refresh", Status: TodoActive}, {Content: "OAuth flow", Status: TodoPending}}
-	got, n := CompatTodos(todos, s)
-	if n != 2 || got[0].Status != TodoCompleted || got[1].Status != TodoCompleted || got[2].Status != TodoPending || todos[0].Status != TodoActive {
-		t.Errorf("%d: %v", n, got)
-	}
-}
-
 func FuzzParseTodos(f *testing.F) {
 	f.Add([]byte(`[{"content":"a","status":"in_progress"}]`))
 	f.Add([]byte(`{"plan":[{"step":"a","status":"\u0070ending"},"b"],"n":1.0}`))

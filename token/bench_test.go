@@ -84,14 +84,3 @@ func BenchmarkCount(b *testing.B) {
 		}
 	}
 }
-
-// A message that was counted before costs its hash.
-func BenchmarkMemo(b *testing.B) {
-	text := prose(4 << 10)
-	c := token.Memo(encoding(b, "o200k_base"), 100)
-	c.Count(text)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		benchmarkSink += c.Count(text)
-	}
-}

@@ -9,7 +9,7 @@ var LoadedEarly = func() bool {
 		}
 	}
 	for _, model := range []string{"gpt-4o", "gpt-4", "claude-opus-4-1", "gemini-2.5-pro", ""} {
-		Memo(ForModel(model), 10)
+		ForModel(model)
 	}
 	return o200k.codec != nil || cl100k.codec != nil
 }()

@@ -29,21 +29,3 @@ func FramingOf(provider string) Framing {
 // ImageBound is the most that an image costs a model that scales images down
 // to about 1.2 megapixels, in tokens. It stands for an image of unknown size.
 const ImageBound Count = 1_600
-
-// Image returns the number of tokens of an image by its size in pixels, as
-// Anthropic counts: width·height/750, rounded up, but at most [ImageBound],
-// since larger images are scaled down first. If the size is not known, that is
-// if a side is not positive, it returns ImageBound.
-//
-// Models that take more pixels, as Claude Opus 4.7 was the first to do, may
-// count up to three times the bound for an image of full size.
-func Image(width, height int) Count {
-	if width <= 0 || height <= 0 {
-		return ImageBound
-	}
-	// An image with a side of 1 200 000 pixels is over the bound already, so
-	// nothing is lost by the cut, and the product cannot overflow.
-	const side = 1_200_000
-	pixels := int64(min(width, side)) * int64(min(height, side))
-	return Count(min((pixels+749)/750, int64(ImageBound)))
-}

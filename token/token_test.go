@@ -74,7 +74,6 @@ func TestEncodingNamesItself(t *testing.T) {
 		token.ForModel("claude-opus-4-7"), token.ForModel("nobody knows"),
 		token.Bound(encoding(t, "cl100k_base"), 100),
 		token.Bound(token.Bound(encoding(t, "estimate"), 1234), 105),
-		token.Memo(token.ForModel("gemini-2.5-pro"), 10),
 	}
 	const text = "One text is as good as another: 12345, \"quoted\".\n"
 	for _, c := range counters {
@@ -328,30 +327,6 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestImage(t *testing.T) {
-	const huge = int(^uint(0) >> 1)
-	for _, tt := range []struct {
-		name          string
-		width, height int
-		want          token.Count
-	}{
-		{"a small image", 200, 200, 54},
-		{"a part of a token is a token", 1, 1, 1},
-		{"just under the bound", 1092, 1092, 1590},
-		{"a larger image is scaled down", 4000, 3000, token.ImageBound},
-		{"an image of no known size", 0, 0, token.ImageBound},
-		{"a negative size is not known", -1, 500, token.ImageBound},
-		{"the product does not overflow", huge, huge, token.ImageBound},
-		{"a line of any length", huge, 1, token.ImageBound},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := token.Image(tt.width, tt.height); got != tt.want {
-				t.Errorf("Image(%d, %d) = %d, want %d", tt.width, tt.height, got, tt.want)
-			}
-		})
-	}
-}
-
 // The framing of an unknown provider is nowhere below that of a known one.
 func TestFramingOfUnknownProvider(t *testing.T) {
 	bound := token.FramingOf("nobody")
@@ -372,7 +347,6 @@ func TestCountConcurrently(t *testing.T) {
 		"o200k":  encoding(t, "o200k_base"),
 		"cl100k": encoding(t, "cl100k_base"),
 		"bound":  token.ForModel("claude-sonnet-5"),
-		"memo":   token.Memo(encoding(t, "o200k_base"), 8),
 	}
 	texts := []string{"one", "two words", "and\n   \nthree", strings.Repeat("a line\n", 1_000)}
 	const workers = 8

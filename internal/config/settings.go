@@ -181,15 +181,6 @@ func triageKeys() []key {
 // percents returns a share of so many percent.
 func percents(n int) ratio.Ratio { return ratio.Ratio(n) * percent }
 
-// Keys returns the names of all settings.
-func Keys() []string {
-	names := make([]string, len(known))
-	for i := range known {
-		names[i] = known[i].name
-	}
-	return names
-}
-
 // fileKeys returns the names of the settings that files may have.
 func fileKeys() []string {
 	var names []string

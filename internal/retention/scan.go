@@ -21,22 +21,6 @@ const (
 	KindNumber Kind = "number" // 3 to 18 digits
 )
 
-// An Identifier is a name in a text.
-type Identifier struct {
-	Text  string // a path is named by its last two segments
-	Kind  Kind
-	Inner bool // part of a larger one: it is there, but nobody asks for it
-}
-
-// Identifiers returns the identifiers of a text, in order, repetitions included.
-func Identifiers(text string) []Identifier {
-	var list []Identifier
-	for _, m := range scan(text) {
-		list = append(list, Identifier{text[m.from:m.to], m.kind, m.inner})
-	}
-	return list
-}
-
 // A mention is an identifier where it is in a text.
 type mention struct {
 	id          name

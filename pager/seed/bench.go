@@ -3,7 +3,6 @@ package seed
 import (
 	_ "embed" // for the sample
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -11,13 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
+// sample is a history of twelve blocks: four of noise, five about what is resolved and three
+// about what is active. Ids, turns and the keywords in each block are those of the original's
+// sample.
+//
 //go:embed sample.json
 var sample []byte
-
-// Sample returns a history of twelve blocks: four of noise, five about what is
-// resolved and three about what is active. Ids, turns and the keywords in each
-// block are those of the original's sample.
-func Sample() []byte { return slices.Clone(sample) }
 
 // Weights returns the pairs of weights that [Matrix] tries, from the one that
 // looks at the intent most to the one that looks at age most.

@@ -24,8 +24,8 @@ type ServerOptions struct {
 	Read time.Duration
 
 	// Write is how long an answer may take, from the end of the request's header on.
-	// The default is two minutes. An answer that takes longer asks for it, see
-	// [Unhurried].
+	// The default is two minutes. An answer that takes longer sets deadlines
+	// of its own, with an http.ResponseController.
 	Write time.Duration
 
 	// Idle is how long a connection is kept between requests. The default is two
@@ -63,14 +63,6 @@ func Server(h http.Handler, opts *ServerOptions) *http.Server {
 		// A refusal of what no handler gets to see tells nothing, either.
 		DisableGeneralOptionsHandler: true,
 	}
-}
-
-// Unhurried lifts the time limits of a request whose body has been read, for an answer
-// that goes on for as long as there is something to tell, such as a stream of events.
-// The handler sees to it by itself that the client still listens.
-func Unhurried(w http.ResponseWriter) error {
-	c := http.NewResponseController(w)
-	return errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{}))
 }
 
 // ErrRemote means that an address can be reached from other machines, and nobody has

@@ -323,33 +323,6 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// An answer that goes on for longer than others may lifts its limits; one that does not
-// is cut off.
-func TestUnhurried(t *testing.T) {
-	const limit = 100 * time.Millisecond
-	s := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{Read: limit, Write: limit})
-	for _, unhurried := range []bool{true, false} {
-		s.visit = func(w http.ResponseWriter, r *http.Request) {
-			if unhurried {
-				if err := auth.Unhurried(w); err != nil {
-					t.Error(err)
-				}
-			}
-			_, _ = io.WriteString(w, "begun")
-			_ = http.NewResponseController(w).Flush() // whether it gets through, the client says
-			select {
-			case <-time.After(3 * limit): // the limits are of real time
-			case <-r.Context().Done():
-			}
-			_, _ = io.WriteString(w, " and done")
-		}
-		answer := s.say(t, s.begun(http.MethodGet)+"Connection: close\r\n\r\n")
-		if !strings.Contains(answer, "begun") || strings.Contains(answer, "and done") != unhurried {
-			t.Errorf("unhurried is %t, the answer is %q", unhurried, answer)
-		}
-	}
-}
-
 func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		addr         string

@@ -277,7 +277,7 @@ func TestRetiredSessions(t *testing.T) {
 // fingerprint returns a digest of all that is in the scope.
 func fingerprint(t *testing.T, s store.Store) string {
 	t.Helper()
-	d, err := store.Fingerprint(t.Context(), s, scope)
+	d, err := storetest.Fingerprint(t.Context(), s, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

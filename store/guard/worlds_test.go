@@ -22,6 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/guard"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/store/storetest"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -389,11 +390,11 @@ func intact(t *testing.T, w *world, s store.Store) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s has written into their log", entries[i].Actor))
 		}
 	}
-	empty, err := store.Fingerprint(t.Context(), memory.New(), "ghost/web")
+	empty, err := storetest.Fingerprint(t.Context(), memory.New(), "ghost/web")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := store.Fingerprint(t.Context(), s, "ghost/web"); err != nil || !got.Equal(empty) {
+	if got, err := storetest.Fingerprint(t.Context(), s, "ghost/web"); err != nil || !got.Equal(empty) {
 		problems = append(problems, fmt.Sprintf("something is in a scope that nobody may write to (%v)", err))
 	}
 	return problems

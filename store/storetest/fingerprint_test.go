@@ -1,4 +1,4 @@
-package store_test
+package storetest_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/store/storetest"
 )
 
 const fingerprintScope governance.Scope = "test"
@@ -92,7 +93,7 @@ func fingerprints(t *testing.T, s store.Store, writes []write) (all []string) {
 				t.Fatal(err)
 			}
 		}
-		one, err := store.Fingerprint(t.Context(), s, fingerprintScope)
+		one, err := storetest.Fingerprint(t.Context(), s, fingerprintScope)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestFingerprintChanges(t *testing.T) {
 func TestFingerprintReportsErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := store.Fingerprint(ctx, memory.New(), fingerprintScope); !errors.Is(err, context.Canceled) {
+	if _, err := storetest.Fingerprint(ctx, memory.New(), fingerprintScope); !errors.Is(err, context.Canceled) {
 		t.Errorf("Fingerprint in a context that is done: %v, want context.Canceled", err)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package storetest
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // Fingerprint returns a digest of all that a scope holds, in the documented
@@ -23,8 +24,8 @@ import (
 // Text is represented by its commitment, whose salt is random, so that no text
 // can be guessed from a fingerprint. It is not one view of the database but
 // many: nobody should write meanwhile.
-func Fingerprint(ctx context.Context, s Store, scope governance.Scope) (digest.Digest, error) {
-	f := &fingerprint{ctx: ctx, s: s, scope: scope, hash: sha256.New(), cells: make(map[CellID]bool)}
+func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (digest.Digest, error) {
+	f := &fingerprint{ctx: ctx, s: s, scope: scope, hash: sha256.New(), cells: make(map[store.CellID]bool)}
 	f.text("carrel scope 1")
 	for _, part := range []func() error{f.sessions, f.artifacts, f.manifests, f.log, f.lineage} {
 		if err := part(); err != nil {
@@ -37,10 +38,10 @@ func Fingerprint(ctx context.Context, s Store, scope governance.Scope) (digest.D
 // A fingerprint is one in the making.
 type fingerprint struct {
 	ctx   context.Context
-	s     Store
+	s     store.Store
 	scope governance.Scope
 	hash  hash.Hash
-	cells map[CellID]bool // that something refers to
+	cells map[store.CellID]bool // that something refers to
 }
 
 // text adds texts, each with its length, so that none runs into the next.
@@ -85,7 +86,7 @@ func (f *fingerprint) document(data []byte) {
 }
 
 // refer adds the ids of cells, and remembers them.
-func (f *fingerprint) refer(ids ...CellID) {
+func (f *fingerprint) refer(ids ...store.CellID) {
 	f.number(int64(len(ids)))
 	for _, id := range ids {
 		f.text(string(id))
@@ -95,7 +96,7 @@ func (f *fingerprint) refer(ids ...CellID) {
 	}
 }
 
-func (f *fingerprint) entry(e *Entry) {
+func (f *fingerprint) entry(e *store.Entry) {
 	f.number(int64(e.Revision))
 	f.text(e.ID, e.Op, string(e.Actor))
 	f.time(e.Time)
@@ -122,7 +123,7 @@ func (f *fingerprint) sessions() error {
 }
 
 // session adds what belongs to a session.
-func (f *fingerprint) session(h *Head) error {
+func (f *fingerprint) session(h *store.Head) error {
 	items, err := f.s.Items(f.ctx, f.scope, h.ID)
 	if err != nil {
 		return err
@@ -224,9 +225,9 @@ func (f *fingerprint) lineage() error {
 	slices.Sort(ids)
 	for next := 0; next < len(ids); {
 		for c, err := range f.s.Cells(f.ctx, f.scope, ids[next:]) {
-			gone, isGone := errors.AsType[*GoneError](err)
+			gone, isGone := errors.AsType[*store.GoneError](err)
 			if isGone {
-				c = &Cell{ID: gone.Cell, Kind: gone.Kind, Commit: gone.Commit}
+				c = &store.Cell{ID: gone.Cell, Kind: gone.Kind, Commit: gone.Commit}
 			} else if err != nil {
 				return err
 			}
