@@ -196,7 +196,6 @@ type globals struct {
 	quiet, raw        bool
 	verbose           int
 	color, progress   string
-	noPager           bool
 	now               string
 	timeout           time.Duration
 
@@ -229,7 +228,6 @@ func (g *globals) register(f *pflag.FlagSet) {
 	f.StringVar(&g.color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
 	f.BoolVar(&g.raw, "raw", false, "print content to a terminal as it is, with what commands the terminal")
 	f.StringVar(&g.progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
-	f.BoolVar(&g.noPager, "no-pager", false, "accepted for scripts: output is never paged")
 	f.StringVar(&g.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")
 	f.DurationVar(&g.timeout, "timeout", 0, "give up after a `duration` such as 30s (CARREL_TIMEOUT)")
 }

@@ -22,7 +22,7 @@ import (
 func newPager(env *Env, g *globals) *cobra.Command {
 	opts := seed.Defaults()
 	var history, contractFile, limn string
-	var dry, compat bool
+	var dry bool
 	cmd := &cobra.Command{
 		Use:   "pager --history FILE --contract FILE",
 		Short: "Decide on a history file and continue its contract",
@@ -42,9 +42,6 @@ settings but its flags.`,
 			}
 			if err := oneOf("--limn", limn, "current", "legacy"); err != nil {
 				return err
-			}
-			if !compat {
-				return usagef("--compat=false: pager always decides as the original does")
 			}
 			opts.Legacy = limn == "legacy"
 			if env.Getenv("GOGC") == "" {
@@ -83,7 +80,6 @@ settings but its flags.`,
 	f.Float64Var(&opts.EvictCut, "evict-cut", opts.EvictCut, "`score` below which a block is evicted")
 	f.StringVar(&limn, "limn", "current", "`dialect` of the statements: current or legacy")
 	offer(cmd, "limn", "current", "legacy")
-	f.BoolVar(&compat, "compat", true, "decide as the original does, which pager always does")
 	writes(cmd, &dry)
 	return cmd
 }
