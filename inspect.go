@@ -138,15 +138,21 @@ type MessagesResult struct {
 	Branches []transcript.Branch `json:"branches,omitempty"`
 }
 
+// loadInfo loads a session, with what lists say of it.
+func (e *Engine) loadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, SessionInfo, error) {
+	h, err := e.load(ctx, scope, id)
+	if err != nil {
+		return nil, SessionInfo{}, err
+	}
+	info, err := e.info(ctx, scope, h.head)
+	return h, info, err
+}
+
 // Messages returns the blocks of a session.
 func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *MessagesResult, err error) {
 	defer during("list messages of session "+string(id), &err)
 
-	h, err := e.load(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	info, err := e.info(ctx, scope, h.head)
+	h, info, err := e.loadInfo(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
@@ -232,11 +238,7 @@ const reserve = 20_000
 func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcript.SessionID, capacity token.Count) (_ *ContextResult, err error) {
 	defer during("context of session "+string(id), &err)
 
-	h, err := e.load(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	info, err := e.info(ctx, scope, h.head)
+	h, info, err := e.loadInfo(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

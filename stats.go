@@ -41,11 +41,7 @@ type StatsResult struct {
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *StatsResult, err error) {
 	defer during("stats of session "+string(id), &err)
 
-	h, err := e.load(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	info, err := e.info(ctx, scope, h.head)
+	h, info, err := e.loadInfo(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

@@ -24,16 +24,23 @@ type SummaryResult struct {
 	Summary *summary.Summary `json:"summary"` // the whole
 }
 
+// headAndSummary returns the head of a session and what stands for its older blocks, or
+// nil.
+func (e *Engine) headAndSummary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, *standIn, error) {
+	head, err := e.head(ctx, scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := e.standIn(ctx, scope, head.Summary)
+	return head, s, err
+}
+
 // Summary returns what stands in the window of a session for its older blocks.
 // A session that has none is [store.ErrNotFound].
 func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SummaryResult, err error) {
 	defer during("summary of session "+string(id), &err)
 
-	head, err := e.head(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	s, err := e.standIn(ctx, scope, head.Summary)
+	_, s, err := e.headAndSummary(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +201,7 @@ type CompressionState struct {
 func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *State, err error) {
 	defer during("state of session "+string(id), &err)
 
-	head, err := e.head(ctx, scope, id)
-	if err != nil {
-		return nil, err
-	}
-	s, err := e.standIn(ctx, scope, head.Summary)
+	head, s, err := e.headAndSummary(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

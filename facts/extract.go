@@ -576,31 +576,37 @@ func reads(name string) bool {
 // arguments writes the arguments of a call as names and values.
 func arguments(in gjson.Result) string {
 	var b strings.Builder
-	var walk func(key string, v gjson.Result)
-	walk = func(key string, v gjson.Result) {
-		switch {
-		case b.Len() > 4*sentenceRunes:
-		case v.IsObject():
-			v.ForEach(func(k, v gjson.Result) bool {
-				walk(k.Str, v)
-				return true
-			})
-		case v.IsArray():
-			for _, e := range v.Array() {
-				walk(key, e)
-			}
-		case v.String() != "":
-			if b.Len() > 0 {
-				b.WriteString(", ")
-			}
-			if key != "" {
-				b.WriteString(key + " ")
-			}
-			b.WriteString(v.String())
+	eachValue("", in, func(key, value string) {
+		if value == "" || b.Len() > 4*sentenceRunes {
+			return
 		}
-	}
-	walk("", in)
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		if key != "" {
+			b.WriteString(key + " ")
+		}
+		b.WriteString(value)
+	})
 	return b.String()
+}
+
+// eachValue calls f for the values in JSON that are neither objects nor arrays, each with
+// the key that it has, or that its array has.
+func eachValue(key string, v gjson.Result, f func(key, value string)) {
+	switch {
+	case v.IsObject():
+		v.ForEach(func(k, v gjson.Result) bool {
+			eachValue(k.Str, v, f)
+			return true
+		})
+	case v.IsArray():
+		for _, e := range v.Array() {
+			eachValue(key, e, f)
+		}
+	default:
+		f(key, v.String())
+	}
 }
 
 // fields writes what a result in JSON says: its fields, and of lists the fields

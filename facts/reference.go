@@ -33,26 +33,11 @@ func (x *extractor) references(i int, role transcript.Role, said string) {
 
 // used takes the references among the arguments of a call.
 func (x *extractor) used(i int, in gjson.Result) {
-	var walk func(key string, v gjson.Result)
-	walk = func(key string, v gjson.Result) {
-		switch {
-		case v.IsObject():
-			v.ForEach(func(k, v gjson.Result) bool {
-				walk(k.Str, v)
-				return true
-			})
-		case v.IsArray():
-			for _, e := range v.Array() {
-				walk(key, e)
-			}
-		case len(v.String()) <= 80:
-			w := v.String()
-			if !strings.Contains(w, " ") && reference(key, w, "") != "" && x.fresh(w) {
-				x.add(Fact{Kind: FactReference, Role: transcript.RoleAssistant, Block: i, Subject: w, Text: strings.TrimSpace(key + " " + w)})
-			}
+	eachValue("", in, func(key, w string) {
+		if len(w) <= 80 && !strings.Contains(w, " ") && reference(key, w, "") != "" && x.fresh(w) {
+			x.add(Fact{Kind: FactReference, Role: transcript.RoleAssistant, Block: i, Subject: w, Text: strings.TrimSpace(key + " " + w)})
 		}
-	}
-	walk("", in)
+	})
 }
 
 // fresh reports whether a reference was not there before.

@@ -2,6 +2,20 @@ package limn
 
 // checkEach checks an operation for every item of a list.
 func (m *Machine) checkEach(e *Each, f *frame) error {
+	return m.forEach(e, f, func(op Core, inner *frame) error { return at(e.Op.Pos, m.check(op, inner)) })
+}
+
+// each does an operation for every item of a list, up to the first that fails.
+func (m *Machine) each(e *Each, f *frame) error {
+	return m.forEach(e, f, func(op Core, inner *frame) error {
+		_, err := m.exec(op, inner, false)
+		return located(e.Op.Pos, err)
+	})
+}
+
+// forEach calls do with an operation and a frame for every item of a list, up to the first
+// that fails.
+func (m *Machine) forEach(e *Each, f *frame, do func(op Core, inner *frame) error) error {
 	l, err := m.listNamed("each", e.List)
 	if err != nil {
 		return err
@@ -13,8 +27,8 @@ func (m *Machine) checkEach(e *Each, f *frame) error {
 	m.iterating = append(m.iterating, e.List.Text)
 	defer m.leaveEach()
 	for inner.item = range l.all() {
-		if err := m.check(m.coreOf(e.Op), inner); err != nil {
-			return at(e.Op.Pos, err)
+		if err := do(m.coreOf(e.Op), inner); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -26,23 +40,3 @@ func (m *Machine) eachFrame(e *Each, l *list, outer *frame) (*frame, error) {
 }
 
 func (m *Machine) leaveEach() { m.iterating = m.iterating[:len(m.iterating)-1] }
-
-// each does an operation for every item of a list, up to the first that fails.
-func (m *Machine) each(e *Each, f *frame) error {
-	l, err := m.listNamed("each", e.List)
-	if err != nil {
-		return err
-	}
-	inner, err := m.eachFrame(e, l, f)
-	if err != nil {
-		return err
-	}
-	m.iterating = append(m.iterating, e.List.Text)
-	defer m.leaveEach()
-	for inner.item = range l.all() {
-		if _, err := m.exec(m.coreOf(e.Op), inner, false); err != nil {
-			return located(e.Op.Pos, err)
-		}
-	}
-	return nil
-}

@@ -68,13 +68,17 @@ func (x packRun) source() (Value, error) {
 	return x.value("source_slot")
 }
 
+// operands returns the name that is written, and the value for it.
+func (x packRun) operands() (target Name, v Value, err error) {
+	if target, err = x.target(); err == nil {
+		v, err = x.source()
+	}
+	return target, v, err
+}
+
 // setValue gives a name a value. From a slot that takes names, it is the name.
 func (x packRun) setValue() error {
-	target, err := x.target()
-	if err != nil {
-		return err
-	}
-	v, err := x.source()
+	target, v, err := x.operands()
 	if err != nil {
 		return err
 	}
@@ -96,11 +100,7 @@ func keptDescriptor(s *symbol) string {
 }
 
 func (x packRun) appendToList() error {
-	target, err := x.target()
-	if err != nil {
-		return err
-	}
-	v, err := x.source()
+	target, v, err := x.operands()
 	if err != nil {
 		return err
 	}

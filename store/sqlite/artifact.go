@@ -199,14 +199,8 @@ func (v view) pickDocs(emit func(*store.Artifact) error, docs []int64) error {
 }
 
 // numbers runs a query for rows of one number.
-func (v view) numbers(query string, args ...any) (all []int64, err error) {
-	err = v.each(func(rows *sql.Rows) error {
-		var n int64
-		err := rows.Scan(&n)
-		all = append(all, n)
-		return err
-	}, query, args...)
-	return all, err
+func (v view) numbers(query string, args ...any) ([]int64, error) {
+	return numbersOf(v.each, query, args...)
 }
 
 // Hits implements [store.Artifacts].

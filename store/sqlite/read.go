@@ -93,6 +93,11 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 	if err != nil {
 		return err
 	}
+	return eachRow(rows, f)
+}
+
+// eachRow calls f for each row, and closes the rows.
+func eachRow(rows *sql.Rows, f func(rows *sql.Rows) error) error {
 	defer rows.Close() // what is wrong, rows.Err says
 	for rows.Next() {
 		if err := f(rows); err != nil {
@@ -100,6 +105,17 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 		}
 	}
 	return rows.Err()
+}
+
+// numbersOf returns the numbers of a query, each its own row, that each runs.
+func numbersOf(each func(f func(rows *sql.Rows) error, query string, args ...any) error, query string, args ...any) (all []int64, err error) {
+	err = each(func(rows *sql.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		all = append(all, n)
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // head returns the head of a session, or ErrNotFound.
@@ -290,25 +306,33 @@ func (s *Store) Items(ctx context.Context, scope governance.Scope, id transcript
 	return items, nil
 }
 
+// listed returns what the rows of a query have, each behind its place, and an error if the
+// imprints of all are not want.
+func listed[T any](v view, scope governance.Scope, id transcript.SessionID, query string,
+	imprintOf func(scope governance.Scope, id transcript.SessionID, at int64, value T) imprint, want imprint, what string,
+) (list []T, err error) {
+	var all imprint
+	err = v.each(func(rows *sql.Rows) error {
+		var at int64
+		var value T
+		err := rows.Scan(&at, &value)
+		list = append(list, value)
+		all.join(imprintOf(scope, id, at, value))
+		return err
+	}, query, scope, id)
+	if err == nil && all != want {
+		err = damaged("%s of session %s", what, id)
+	}
+	return list, err
+}
+
 // items returns the items of a session that is there, all of them.
 func (v view) items(scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
 		return nil, err
 	}
-	var all imprint
-	err = v.each(func(rows *sql.Rows) error {
-		var at int64
-		var cell store.CellID
-		err := rows.Scan(&at, &cell)
-		items = append(items, cell)
-		all.join(itemImprint(scope, id, at, cell))
-		return err
-	}, selectItems, scope, id)
-	if err == nil && all != total.items {
-		err = damaged("the list of items of session %s", id)
-	}
-	return items, err
+	return listed(v, scope, id, selectItems, itemImprint, total.items, "the list of items")
 }
 
 // Cells implements [store.Cells].
@@ -513,17 +537,5 @@ func (v view) statements(scope governance.Scope, id transcript.SessionID) (lines
 	if err != nil {
 		return nil, err
 	}
-	var all imprint
-	err = v.each(func(rows *sql.Rows) error {
-		var at int64
-		var line string
-		err := rows.Scan(&at, &line)
-		lines = append(lines, line)
-		all.join(statementImprint(scope, id, at, line))
-		return err
-	}, selectStatements, scope, id)
-	if err == nil && all != total.statements {
-		err = damaged("the contract of session %s", id)
-	}
-	return lines, err
+	return listed(v, scope, id, selectStatements, statementImprint, total.statements, "the contract")
 }

@@ -187,17 +187,20 @@ func newStore(path string, o *Options, steps []migration) (*Store, error) {
 	}, err
 }
 
+// giveUp closes the connections of a store that could not be opened, and explains why.
+func (s *Store) giveUp(err *error) {
+	if *err != nil {
+		_ = s.closeFiles() // the error above tells more
+		*err = s.explain(*err)
+	}
+}
+
 func openWriting(ctx context.Context, path string, o *Options, steps []migration) (_ *Store, err error) {
 	s, err := newStore(path, o, steps)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = s.closeFiles() // the error above tells more
-			err = s.explain(err)
-		}
-	}()
+	defer s.giveUp(&err)
 	if !writable(path) { // the engine would find out when it writes
 		return nil, &TroubleError{Path: path, Kind: store.ErrReadOnly, Next: nextReadOnly}
 	}
@@ -256,12 +259,7 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = s.closeFiles() // the error above tells more
-			err = s.explain(err)
-		}
-	}()
+	defer s.giveUp(&err)
 	s.how = how
 	close(s.written) // nothing ever is
 	if s.readers, err = connect(path, o.BusyTimeout, how, "query_only(1)"); err != nil {

@@ -288,14 +288,8 @@ func (w *writer) number(query string, args ...any) (n int64, err error) {
 }
 
 // numbers runs a statement that returns rows of one number.
-func (w *writer) numbers(query string, args ...any) (all []int64, err error) {
-	err = w.each(func(rows *sql.Rows) error {
-		var n int64
-		err := rows.Scan(&n)
-		all = append(all, n)
-		return err
-	}, query, args...)
-	return all, err
+func (w *writer) numbers(query string, args ...any) ([]int64, error) {
+	return numbersOf(w.each, query, args...)
 }
 
 // each runs a statement and calls f for each row that it returns.
@@ -308,13 +302,7 @@ func (w *writer) each(f func(rows *sql.Rows) error, query string, args ...any) e
 	if err != nil {
 		return err
 	}
-	defer rows.Close() // what is wrong, rows.Err says
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return eachRow(rows, f)
 }
 
 func (w *writer) prepare(query string) (*sql.Stmt, error) {
