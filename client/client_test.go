@@ -1,26 +1,36 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -177,6 +187,24 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 			received{Method: "GET", URI: "/v1/artifacts?all=true&limit=1000&source=a+b"},
 		},
 		{
+			"a dot is one, too",
+			func(ctx context.Context, c *Client) error { _, err := c.Why(ctx, scope, "."); return err },
+			received{Method: "GET", URI: "/v1/items/%2E/why"},
+		},
+		{
+			"a list is sent as it is",
+			func(ctx context.Context, c *Client) error { _, err := c.Remove(ctx, scope, "a", "<b>"); return err },
+			received{Method: "POST", URI: "/v1/artifacts/remove", Body: `{"ids":["a","<b>"]}`},
+		},
+		{
+			"what follows a field that is left out is there",
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Undo(ctx, scope, &carrel.UndoRequest{Op: "op_1"})
+				return err
+			},
+			received{Method: "POST", URI: "/v1/undo", Body: `{"op":"op_1"}`},
+		},
+		{
 			"no request is an empty one",
 			func(ctx context.Context, c *Client) error { _, err := c.Undo(ctx, scope, nil); return err },
 			received{Method: "POST", URI: "/v1/undo", Body: `{}`},
@@ -263,6 +291,8 @@ func TestWhatMayPassIsTriedAgainAndNothingElse(t *testing.T) {
 		{"time is up", problem(context.DeadlineExceeded), 1, context.DeadlineExceeded, nil},
 		{"too many requests, with a pause", status(429, "Retry-After", "2"), 3, nil, []time.Duration{2 * time.Second, 2 * time.Second}},
 		{"a pause that is too long", status(503, "Retry-After", "3600"), 1, nil, nil},
+		{"the longest pause that a server may ask for", status(503, "Retry-After", "10"), 3, nil, []time.Duration{10 * time.Second, 10 * time.Second}},
+		{"a pause that is no number", status(503, "Retry-After", "1a"), 3, nil, []time.Duration{firstPause / 2, firstPause}},
 		{"a broken server", status(500), 1, nil, nil},
 		{"a gateway", status(502), 1, nil, nil},
 	} {
@@ -280,6 +310,30 @@ func TestWhatMayPassIsTriedAgainAndNothingElse(t *testing.T) {
 				t.Errorf("pauses (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Pauses double up to the longest, and half of each is left to chance.
+func TestPausesGrowToTheLongest(t *testing.T) {
+	s := serve(t, problem(store.ErrBusy))
+	c, pauses := dial(t, s.URL, &Options{Retries: 9})
+	var chances []int64
+	c.rand = func(n int64) int64 {
+		chances = append(chances, n)
+		return n - 1
+	}
+	if _, err := c.Stats(t.Context(), scope, "s"); !errors.Is(err, store.ErrBusy) {
+		t.Fatal(err)
+	}
+	full := firstPause
+	if len(*pauses) != 9 || len(chances) != 9 {
+		t.Fatalf("%d pauses and %d chances, want 9", len(*pauses), len(chances))
+	}
+	for i, got := range *pauses {
+		if got != full-1 || chances[i] != int64(full/2) {
+			t.Errorf("pause %d is %v with a chance of %v, want %v and %v", i, got, time.Duration(chances[i]), full-1, full/2)
+		}
+		full = min(2*full, maxPause)
 	}
 }
 
@@ -307,13 +361,19 @@ func TestAServerThatIsNotThereIsUnreachable(t *testing.T) {
 
 func TestNoRedirectIsFollowed(t *testing.T) {
 	other := serve(t, result(struct{}{}))
-	for _, code := range []int{301, 302, 303, 307, 308} {
+	for _, code := range []int{300, 301, 302, 303, 307, 308, 399} {
 		s := serve(t, status(code, "Location", other.URL))
 		c, _ := dial(t, s.URL, &Options{Token: "tok", HTTPClient: new(http.Client)})
 		if _, err := c.Undo(t.Context(), scope, nil); !errors.Is(err, ErrReply) {
 			t.Errorf("%d: %v", code, err)
 		}
 		s.only(t)
+	}
+	s := serve(t, status(400, "Location", other.URL))
+	c, _ := dial(t, s.URL, nil)
+	_, err := c.Undo(t.Context(), scope, nil)
+	if e, ok := errors.AsType[*Error](err); !ok || errors.Is(err, ErrReply) || e.Problem.Status != 400 || e.Error() != "the server answers with status 400 bad request" {
+		t.Errorf("400: %v", err)
 	}
 	if len(other.seen) > 0 {
 		t.Errorf("the other server was asked: %v", other.seen)
@@ -353,6 +413,25 @@ func TestRepliesHaveALimit(t *testing.T) {
 	c, _ = dial(t, s.URL, nil)
 	if data, err := c.Replay(t.Context(), scope, "m_1"); err != nil || len(data) != 1000 {
 		t.Error(len(data), err)
+	}
+}
+
+// Of what a server says why it refuses, 4 MiB are read: what is longer is no problem of
+// Carrel's.
+func TestProblemsHaveALimit(t *testing.T) {
+	for size, want := range map[int]bool{4 << 20: true, 4<<20 + 1: false} {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			data, err := json.Marshal(api.NewProblem(store.ErrNotFound))
+			if err != nil {
+				panic(err)
+			}
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, strings.Repeat(" ", size-len(data)), string(data))
+		})
+		c, _ := dial(t, s.URL, nil)
+		if _, err := c.Stats(t.Context(), scope, "s"); err == nil || errors.Is(err, store.ErrNotFound) != want {
+			t.Errorf("%d bytes: %v, want that it is understood: %v", size, err, want)
+		}
 	}
 }
 
@@ -454,11 +533,90 @@ func TestAStreamEndsWithAProblemOrIsTriedAgain(t *testing.T) {
 	s := serve(t, stream("event: progress\ndata: {}\n\n"), stream("event: problem\ndata: "+string(p)+"\n\n"))
 	c, pauses := dial(t, s.URL, nil)
 	ctx := carrel.WithProgress(t.Context(), func(string, int, int) {})
-	if _, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"}); !errors.Is(err, carrel.ErrPolicy) {
+	if _, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"}); !errors.Is(err, carrel.ErrPolicy) || errors.Is(err, ErrUnreachable) {
 		t.Error(err)
 	}
 	if len(*pauses) != 1 {
 		t.Errorf("%d pauses, want 1: the first stream ended too early", len(*pauses))
+	}
+}
+
+// A reply in a stream is one whether or not progress was asked for, and progress that
+// cannot be read is not told.
+func TestOddProgressIsNotTold(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "event: progress\ndata: {\n\nevent: progress\ndata: {\"job\":\"count\"}\n\nevent: result\ndata: {\"op\":\"op_1\"}\n\n")
+	})
+	c, _ := dial(t, s.URL, nil)
+	told := 0
+	for _, ctx := range []context.Context{t.Context(), carrel.WithProgress(t.Context(), func(string, int, int) { told++ })} {
+		if res, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"}); err != nil || res.Op != "op_1" {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times, want once", told)
+	}
+}
+
+// A failing transport fails each request.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+// A request is sent again if the connection could not be made or broke, but not if the
+// name is unknown.
+func TestALostConnectionIsMadeAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		again bool
+	}{
+		{"dialing fails", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true},
+		{"the name is unknown", &net.OpError{Op: "dial", Err: &net.DNSError{Name: "host"}}, false},
+		{"reading fails", &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}, false},
+		{"the connection is reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
+		{"the connection is closed while writing", &net.OpError{Op: "write", Err: syscall.EPIPE}, true},
+		{"it ends", io.EOF, true},
+		{"it ends early", io.ErrUnexpectedEOF, true},
+		{"something else", errors.New("odd"), false},
+	} {
+		c, pauses := dial(t, "http://127.0.0.1:1", &Options{Retries: 1, HTTPClient: &http.Client{Transport: failing{tt.err}}})
+		_, err := c.Stats(t.Context(), scope, "s")
+		if !errors.Is(err, ErrUnreachable) || !errors.Is(err, tt.err) || strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if again := len(*pauses) == 1; again != tt.again {
+			t.Errorf("%s: sent again: %v, want %v", tt.name, again, tt.again)
+		}
+	}
+}
+
+// What a result is made of is handed on, and why there is none.
+func TestResultsAreHandedOn(t *testing.T) {
+	infos := []carrel.SessionInfo{{Title: "a"}, {Title: "b"}}
+	for _, tt := range []struct {
+		name   string
+		answer any
+		call   func(context.Context, *Client) (any, error)
+		want   any
+	}{
+		{"find session", api.SessionResult{Session: "a"}, func(ctx context.Context, c *Client) (any, error) { return c.FindSession(ctx, scope, "@last") }, transcript.SessionID("a")},
+		{"removed sessions", api.Page[carrel.SessionInfo]{Items: infos}, func(ctx context.Context, c *Client) (any, error) { return c.RemovedSessions(ctx, scope) }, infos},
+		{"reviews", api.Page[carrel.ReviewEntry]{Items: []carrel.ReviewEntry{{}, {}}}, func(ctx context.Context, c *Client) (any, error) { return c.Reviews(ctx, scope) }, []carrel.ReviewEntry{{}, {}}},
+		{"contract", api.ContractResult{Statements: []string{"x"}}, func(ctx context.Context, c *Client) (any, error) { return c.Contract(ctx, scope, "s") }, []string{"x"}},
+		{"replay", api.ReplayResult{Data: []byte("x")}, func(ctx context.Context, c *Client) (any, error) { return c.Replay(ctx, scope, "m_1") }, []byte("x")},
+	} {
+		s := serve(t, result(tt.answer), problem(store.ErrNotFound))
+		c, _ := dial(t, s.URL, nil)
+		got, err := tt.call(t.Context(), c)
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, %v, want %v", tt.name, got, err, tt.want)
+		}
+		if got, err := tt.call(t.Context(), c); !errors.Is(err, store.ErrNotFound) || !reflect.ValueOf(got).IsZero() {
+			t.Errorf("%s, refused: %v, %v", tt.name, got, err)
+		}
 	}
 }
 
@@ -485,12 +643,28 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 	if err != nil || len(entries) != 2500 || entries[2499].Revision != 2499 || len(s.seen) != 3 {
 		t.Errorf("%d entries in %d pages, %v", len(entries), len(s.seen), err)
 	}
+	log, err := c.Log(t.Context(), scope, 0)
+	if err != nil || len(log) != 2500 {
+		t.Errorf("%d entries of the log, %v", len(log), err)
+	}
 	for limit, pages := range map[int]int{1: 1, 1000: 1, 1001: 2, 2500: 3, 9999: 3} {
 		s := serve(t, list(2500))
 		c, _ := dial(t, s.URL, nil)
 		got, err := c.Sessions(t.Context(), scope, limit)
 		if err != nil || len(got) != min(limit, 2500) || len(s.seen) != pages {
 			t.Errorf("limit %d: %d sessions in %d pages, %v", limit, len(got), len(s.seen), err)
+		}
+		asked := 0
+		for _, r := range s.seen {
+			u, err := url.Parse(r.URI)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, _ := strconv.Atoi(u.Query().Get("limit")) // 0 if it has none
+			asked += n
+		}
+		if want := min(limit, 3000); asked != want {
+			t.Errorf("limit %d: pages of %d sessions in all were asked for, want %d", limit, asked, want)
 		}
 	}
 }
@@ -505,7 +679,7 @@ func TestAPageThatComesAgainEndsTheList(t *testing.T) {
 
 func TestMessagesAreOfOneRevision(t *testing.T) {
 	page := func(revision store.Revision, next string, ids ...transcript.BlockID) http.HandlerFunc {
-		r := api.MessagesResult{Next: next}
+		r := api.MessagesResult{Next: next, Count: 7}
 		r.Revision, r.Session = revision, "s"
 		for _, id := range ids {
 			r.Blocks = append(r.Blocks, carrel.BlockInfo{ID: id})
@@ -524,14 +698,28 @@ func TestMessagesAreOfOneRevision(t *testing.T) {
 	if _, err := c.Messages(t.Context(), scope, "s"); !errors.Is(err, store.ErrConflict) {
 		t.Error(err)
 	}
+
+	s = serve(t, page(1, "n", "a"), page(2, "m", "b"), page(1, "", "c"), page(1, "", "d"))
+	c, _ = dial(t, s.URL, nil)
+	if res, err := c.Messages(t.Context(), scope, "s"); err != nil || len(res.Blocks) != 1 || res.Messages != 7 {
+		t.Errorf("one page of another revision: %+v, %v", res, err)
+	}
+
+	for i, answers := range [][]http.HandlerFunc{{problem(store.ErrNotFound)}, {page(1, "n", "a"), problem(store.ErrNotFound)}} {
+		s = serve(t, answers...)
+		c, _ = dial(t, s.URL, nil)
+		if res, err := c.Messages(t.Context(), scope, "s"); res != nil || !errors.Is(err, store.ErrNotFound) || len(s.seen) != i+1 {
+			t.Errorf("page %d is refused: %+v, %v after %d requests", i+1, res, err, len(s.seen))
+		}
+	}
 }
 
 func TestWhatCannotBeSentIsRefusedHere(t *testing.T) {
 	s := serve(t, result(struct{}{}))
 	c, _ := dial(t, s.URL, nil)
-	_, err := c.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: []json.RawMessage{json.RawMessage(`{}],"at":1`)}})
-	if !errors.Is(err, carrel.ErrRequest) {
-		t.Errorf("a message that is not JSON: %v", err)
+	_, err := c.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: []json.RawMessage{json.RawMessage(`{}`), json.RawMessage(`{}],"at":1`)}})
+	if !errors.Is(err, carrel.ErrRequest) || !strings.Contains(err.Error(), "messages: entry 2 ") {
+		t.Errorf("a second message that is not JSON: %v", err)
 	}
 	if _, err := c.Stats(t.Context(), scope, ""); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("no session: %v", err)
@@ -551,6 +739,137 @@ func TestAManifestWithAnotherSealIsRefused(t *testing.T) {
 		c, _ := dial(t, s.URL, nil)
 		if _, _, err := c.Manifest(t.Context(), scope, "m_1"); !errors.Is(err, carrel.ErrIntegrity) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A manifest comes with its document, which is sealed as the server says.
+func TestAManifestIsReadFromItsDocument(t *testing.T) {
+	sealed, err := manifest.Seal(&manifest.Manifest{
+		Header: manifest.Header{
+			ID: "m_00000001", Scope: string(scope), Actor: "ada", Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+			Policy: "default/1", Format: "text", Encoding: "o200k_base", Semantic: "lexical/1", Tier: tier.Full,
+		},
+		Items: []manifest.Item{&manifest.Output{Commit: manifest.CommitOutput([]digest.Salt{{}}, nil)}},
+	}, bytes.NewReader(make([]byte, digest.Size)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := api.ManifestResult{Document: sealed.Bytes()}
+	r.ID, r.Seal = "m_00000001", sealed.Seal()
+	s := serve(t, result(r))
+	c, _ := dial(t, s.URL, nil)
+	m, got, err := c.Manifest(t.Context(), scope, "m_1")
+	if err != nil || m.ID != "m_00000001" || string(m.Body) != string(r.Document) || !got.Seal().Equal(r.Seal) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	r.Seal[0] ^= 1
+	s = serve(t, result(r))
+	c, _ = dial(t, s.URL, nil)
+	if _, _, err := c.Manifest(t.Context(), scope, "m_1"); !errors.Is(err, carrel.ErrIntegrity) || !strings.Contains(err.Error(), "seal") {
+		t.Errorf("another seal: %v", err)
+	}
+}
+
+// A report of a contract has its state, which is made of the statements.
+func TestAContractIsCheckedWithItsStatements(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		is      error
+	}{
+		{"both", []http.HandlerFunc{result(contract.Report{}), result(api.ContractResult{})}, nil},
+		{"no report", []http.HandlerFunc{problem(store.ErrNotFound)}, store.ErrNotFound},
+		{"no statements", []http.HandlerFunc{result(contract.Report{}), problem(store.ErrConflict)}, store.ErrConflict},
+		{"statements that are none", []http.HandlerFunc{result(contract.Report{}), result(map[string]any{"statements": []string{`add "block-0x07" to evicted-blocks`}})}, ErrReply},
+	} {
+		s := serve(t, tt.answers...)
+		c, _ := dial(t, s.URL, nil)
+		report, err := c.CheckContract(t.Context(), scope, "s")
+		if !errors.Is(err, tt.is) || (err == nil) != (report != nil && report.State != nil) || len(s.seen) != len(tt.answers) {
+			t.Errorf("%s: %+v, %v after %d requests, want %v after %d", tt.name, report, err, len(s.seen), tt.is, len(tt.answers))
+		}
+	}
+}
+
+// Events come as they happen, until whoever reads has enough or the stream ends.
+func TestEventsComeUntilTheStreamEnds(t *testing.T) {
+	stream := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+			fmt.Fprint(w, text)
+		}
+	}
+	raw, err := json.Marshal(api.NewProblem(carrel.ErrPolicy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const two = "id: 1\ndata: {\"session\":\"a\"}\n\nid: 2\ndata: {\"session\":\"b\"}\n\n"
+	for _, tt := range []struct {
+		name   string
+		answer http.HandlerFunc
+		most   int // events that are read
+		want   string
+		is     error
+	}{
+		{"it ends", stream(two), 9, "1 a, 2 b", ErrUnreachable},
+		{"the reader has enough", stream(two), 1, "1 a", nil},
+		{"with a problem", stream(two + "event: problem\ndata: " + string(raw) + "\n\n"), 9, "1 a, 2 b", carrel.ErrPolicy},
+		{"with what is no event", stream("data: {\n\n" + two), 9, "", ErrReply},
+		{"no stream", result(struct{}{}), 9, "", ErrReply},
+		{"a refusal", problem(store.ErrNotFound), 9, "", store.ErrNotFound},
+		{"a status that is none of a stream", status(http.StatusNoContent), 9, "", nil},
+		{"no reply", hangUp, 9, "", ErrUnreachable},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, tt.answer)
+			c, pauses := dial(t, s.URL, nil)
+			var got []string
+			var last error
+			for e, err := range c.Events(t.Context(), scope, "s", "") {
+				if err != nil {
+					last = err
+					continue
+				}
+				if got = append(got, e.ID+" "+string(e.Session)); len(got) == tt.most {
+					break
+				}
+			}
+			if strings.Join(got, ", ") != tt.want || len(*pauses) > 0 {
+				t.Errorf("events %q after %d pauses, want %q after none", got, len(*pauses), tt.want)
+			}
+			if tt.is != nil && !errors.Is(last, tt.is) || (last == nil) != (tt.most == 1) {
+				t.Errorf("error %v, want %v", last, tt.is)
+			}
+			if again, ok := errors.AsType[*againError](last); ok {
+				t.Errorf("%v is to be tried again, which is for the reader to do", again)
+			}
+			if accept := s.seen[0].Header.Get("Accept"); accept != "text/event-stream" {
+				t.Errorf("Accept is %q", accept)
+			}
+		})
+	}
+}
+
+// Cookies of a server are not kept, and the client says what it is.
+func TestTheClientOfAnotherProgramIsNotUsedAsItIs(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
+		result(struct{}{})(w, r)
+	})
+	c, _ := dial(t, s.URL, &Options{HTTPClient: &http.Client{Jar: jar}})
+	for range 2 {
+		if _, err := c.Stats(t.Context(), scope, "s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range s.seen {
+		if r.Header.Get("Cookie") != "" || r.Header.Get("User-Agent") != "carrel-client" {
+			t.Errorf("header %v", r.Header)
 		}
 	}
 }

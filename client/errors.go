@@ -53,7 +53,7 @@ func (e *Error) Unwrap() []error { return e.causes }
 
 // errorOf returns the error of a reply.
 func errorOf(resp *http.Response, body io.Reader) error {
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+	if resp.StatusCode/100 == 3 {
 		return fmt.Errorf("%w: status %d, and redirects are not followed", ErrReply, resp.StatusCode)
 	}
 	const most = 4 << 20

@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -60,6 +61,8 @@ func TestFiguresOfErrorsGetAcross(t *testing.T) {
 		},
 		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.ConflictError{Decision: "a", Conflicts: []contract.Conflict{{Decision: "b", List: contract.TrackedDecisions, Stem: "s", Value: "v"}}}),
 		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.RunError{Failures: []contract.Failure{{Line: 3, Kind: contract.FailedPin, Text: "out"}}}),
+		&carrel.ShorterError{Session: "s", Known: 9, Has: 4, KnownBytes: 900, Bytes: 400},
+		store.ErrNotFound,
 	} {
 		got := across(t, fmt.Errorf("job: %w", was))
 		// What an error says as a problem is all that there is to know of it.
@@ -74,14 +77,43 @@ func TestFiguresOfErrorsGetAcross(t *testing.T) {
 }
 
 func TestWhereInputIsWrongGetsAcross(t *testing.T) {
-	was := &transcript.SyntaxError{Name: "a.json", Line: 3, Field: "messages.1.role", Text: "is missing"}
-	got := across(t, fmt.Errorf("import: %w", was))
-	e, ok := errors.AsType[*transcript.SyntaxError](got)
-	if !ok || e.Name != was.Name || e.Line != was.Line || e.Field != was.Field {
-		t.Errorf("%+v", e)
+	for _, was := range []*transcript.SyntaxError{
+		{Name: "a.json", Line: 3, Field: "messages.1.role", Text: "is missing"},
+		{Name: "a.json", Text: "is empty"},
+		{Line: 3, Text: "ends too early"},
+		{Field: "messages", Text: "is missing"},
+	} {
+		got := across(t, fmt.Errorf("import: %w", was))
+		e, ok := errors.AsType[*transcript.SyntaxError](got)
+		if !ok || e.Name != was.Name || e.Line != was.Line || e.Field != was.Field {
+			t.Errorf("%+v, want %+v", e, was)
+		}
+		if errors.Is(got, carrel.ErrFormat) {
+			t.Error("a format was recognized")
+		}
 	}
-	if errors.Is(got, carrel.ErrFormat) {
-		t.Error("a format was recognized")
+	for _, p := range []*api.Problem{
+		{Type: api.TypePrefix + api.Input.Slug, Status: api.Input.Status, Detail: "odd"},
+		{Type: api.TypePrefix + api.Busy.Slug, Status: api.Busy.Status, Detail: "store is busy", File: "x.db", Line: 1, Field: "f"},
+	} {
+		if e, ok := errors.AsType[*transcript.SyntaxError](newError(p)); ok {
+			t.Errorf("%+v is %+v, want no error of syntax: it names no place in the input", p, e)
+		}
+	}
+}
+
+// A problem is of a kind by its slug and its status together: a server that says
+// another status means something else.
+func TestTheStatusIsAPartOfTheKind(t *testing.T) {
+	for _, k := range api.Kinds() {
+		p := &api.Problem{Type: api.TypePrefix + k.Slug, Status: 599, Detail: k.Is.Error()}
+		if err := newError(p); len(err.Unwrap()) > 0 {
+			t.Errorf("%+v is %v", p, err.Unwrap())
+		}
+		p = &api.Problem{Type: api.TypePrefix + "another", Status: k.Status, Detail: k.Is.Error()}
+		if err := newError(p); len(err.Unwrap()) > 0 {
+			t.Errorf("%+v is %v", p, err.Unwrap())
+		}
 	}
 }
 

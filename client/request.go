@@ -34,7 +34,7 @@ func newMessage(op *api.Operation, req any) (*message, error) {
 	m := &message{op: op, path: path}
 	if op.Method == http.MethodGet {
 		query, err := queryOf(rest)
-		if err == nil && query != "" {
+		if query != "" {
 			m.path += "?" + query
 		}
 		return m, err

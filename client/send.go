@@ -98,7 +98,7 @@ func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
 	body := http.MaxBytesReader(nil, resp.Body, c.opts.MaxReply)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
+	case resp.StatusCode/100 != 2:
 		return nil, passing(errorOf(resp, body), retryAfter(resp.Header))
 	case kind == eventStream:
 		return follow(ctx, body)

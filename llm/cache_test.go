@@ -111,11 +111,83 @@ func TestCachedKeepsWithinItsLimit(t *testing.T) {
 			for el := c.lru.Front(); el != nil; el = el.Next() {
 				used += el.Value.(*entry).size()
 			}
+			if want := c.lru.Len() * (256 + 4*f.dim); used != want {
+				t.Fatalf("%d entries of %d numbers take %d bytes, want %d", c.lru.Len(), f.dim, used, want)
+			}
 			if used != c.used || used > max(limit, 0) || c.lru.Len() != len(c.entries) {
 				t.Fatalf("%d bytes in %d entries, counted as %d in %d, limit %d", used, c.lru.Len(), c.used, len(c.entries), limit)
 			}
 		}
 	})
+}
+
+// What fills the limit to the last byte is remembered; one byte less holds nothing.
+func TestCachedHoldsWhatFillsItsLimit(t *testing.T) {
+	for less, calls := range []int{1, 2} {
+		f := &fake{dim: 4}
+		c := Cached(f, entryOverhead+16-less)
+		for range 2 {
+			if _, err := c.Embed(t.Context(), []string{"a"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(f.calls) != calls {
+			t.Errorf("%d bytes less than one vector takes: asked %d times, want %d", less, len(f.calls), calls)
+		}
+	}
+}
+
+// uneven answers with vectors whose lengths come in turn, and fails after them.
+type uneven struct{ lengths []int }
+
+func (u *uneven) Name() string { return "uneven" }
+
+func (u *uneven) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, 0, len(texts))
+	for range texts {
+		if len(u.lengths) == 0 {
+			return nil, ErrUnavailable
+		}
+		vectors = append(vectors, make([]float32, u.lengths[0]))
+		u.lengths = u.lengths[1:]
+	}
+	return vectors, nil
+}
+
+func TestCachedTakesNoVectorsOfSeveralLengths(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		lengths []int
+		err     error
+	}{
+		{"again and again", []int{4, 5, 4, 5}, ErrReply},
+		{"none has a number in it", []int{4, 0, 0, 4}, ErrReply},
+		{"the second time they are of one length", []int{4, 5, 5, 5}, nil},
+		{"the second time there is none", []int{4, 5}, ErrUnavailable},
+	} {
+		c := Cached(&uneven{tt.lengths}, 1<<20)
+		if got, err := c.Embed(t.Context(), []string{"a", "b"}); !errors.Is(err, tt.err) || (err == nil) != (len(got) == 2) {
+			t.Errorf("%s: %v, %v, want %v", tt.name, got, err, tt.err)
+		}
+	}
+}
+
+// What is forgotten because the model was replaced takes no room any more.
+func TestCachedMakesRoomWhereTheModelWasReplaced(t *testing.T) {
+	f := &fake{dim: 4}
+	c := Cached(f, 3*(entryOverhead+4*6)).(*cache)
+	for _, step := range []struct {
+		dim   int
+		texts []string
+	}{{4, []string{"a", "b"}}, {6, []string{"b", "c"}}} {
+		f.dim = step.dim
+		if _, err := c.Embed(t.Context(), step.texts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := 2 * (entryOverhead + 4*6); c.used != want || c.lru.Len() != 2 || len(c.entries) != 2 {
+		t.Errorf("%d bytes in %d and %d entries, want %d in 2", c.used, c.lru.Len(), len(c.entries), want)
+	}
 }
 
 func TestCachedNoticesThatTheModelWasReplaced(t *testing.T) {

@@ -136,7 +136,7 @@ func (m *Meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 	began := m.limits.Now()
 	reply, err := m.generator.Generate(call, &limited)
 	m.settle(need, m.limits.Now().Sub(began), reply, err)
-	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("%s: %w: %v of time", m.Name(), ErrSpend, m.limits.Time)
 	}
 	return reply, err
@@ -151,7 +151,7 @@ func (m *Meter) reserve(need int64) (time.Duration, error) {
 	switch {
 	case l.Tokens <= 0:
 		return 0, fmt.Errorf("%w: 0 tokens", ErrSpend)
-	case used > l.Tokens || need > l.Tokens-used:
+	case need > l.Tokens-used:
 		return 0, fmt.Errorf("%w: %d tokens, of which %d are used, and this takes up to %d", ErrSpend, l.Tokens, used, need)
 	case m.spent.Calls >= l.Calls:
 		return 0, fmt.Errorf("%w: %d calls", ErrSpend, l.Calls)

@@ -59,6 +59,8 @@ func TestLimits(t *testing.T) {
 		{"an error costs what it may have cost", llm.Limits{Tokens: 2*need - 1}, []llmtest.Step{llmtest.Fail(llm.ErrUnavailable)}, []error{llm.ErrUnavailable, llm.ErrSpend}, need, 1},
 		{"a refused request costs nothing", llm.Limits{Tokens: need}, []llmtest.Step{llmtest.Fail(llm.ErrRefused), costs(1, 1)}, []error{llm.ErrRefused, nil}, 2, 2},
 		{"calls", llm.Limits{Tokens: 100 * need, Calls: 2}, []llmtest.Step{costs(1, 1), llmtest.Fail(llm.ErrReply), costs(1, 1)}, []error{nil, llm.ErrReply, llm.ErrSpend}, 2 + need, 2},
+		{"one token", llm.Limits{Tokens: 1}, nil, []error{llm.ErrSpend}, 0, 0},
+		{"the ceiling is passed by one", llm.Limits{Tokens: need}, []llmtest.Step{costs(need, 1)}, []error{nil, llm.ErrSpend}, need + 1, 1},
 		{"calls below 0", llm.Limits{Tokens: 100 * need, Calls: -1}, nil, []error{llm.ErrSpend}, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,12 +83,12 @@ func TestLimits(t *testing.T) {
 func TestLengthThatIsAskedFor(t *testing.T) {
 	s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say("yes")}, Repeat: true, Tokens: 7}
 	m := llm.Limited(s, &llm.Limits{Tokens: 1e6})
-	for _, n := range []int{0, 3} {
+	for _, n := range []int{0, 1, -1} {
 		if _, err := m.Generate(t.Context(), &llm.Prompt{MaxTokens: n}); err != nil {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff([]llm.Prompt{{MaxTokens: llm.DefaultReply}, {MaxTokens: 3}}, s.Prompts()); diff != "" {
+	if diff := cmp.Diff([]llm.Prompt{{MaxTokens: llm.DefaultReply}, {MaxTokens: 1}, {MaxTokens: llm.DefaultReply}}, s.Prompts()); diff != "" {
 		t.Errorf("prompts (-want +got):\n%s", diff)
 	}
 	if m.Name() != "script" || m.Window() != 7 || m.Limits().Calls != llm.DefaultCalls {
@@ -122,6 +124,36 @@ func TestTimeOfAllCalls(t *testing.T) {
 	})
 }
 
+// The time is used up exactly.
+func TestNoTimeIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &llmtest.Script{Func: func(int, *llm.Prompt) llmtest.Step {
+			time.Sleep(time.Minute - 1) // of the bubble's clock
+			return llmtest.Say("yes")
+		}}
+		m := llm.Limited(s, &llm.Limits{Tokens: 1e9, Time: 2 * (time.Minute - 1)})
+		for i, want := range []error{nil, nil, llm.ErrSpend} {
+			if _, err := m.Generate(t.Context(), &llm.Prompt{}); !errors.Is(err, want) {
+				t.Errorf("call %d: %v, want %v", i, err, want)
+			}
+		}
+		if s.Calls() != 2 || m.Spent().Time != 2*(time.Minute-1) {
+			t.Errorf("%d calls, spent %+v", s.Calls(), m.Spent())
+		}
+	})
+}
+
+// A deadline of the server's own is not that the time ran out.
+func TestOnlyTheOwnDeadlineIsOfTheLimit(t *testing.T) {
+	s := &llmtest.Script{Steps: []llmtest.Step{llmtest.Fail(llm.ErrUnavailable), llmtest.Fail(llm.ErrRefused)}}
+	m := llm.Limited(s, &llm.Limits{Tokens: 1e9})
+	for _, want := range []error{llm.ErrUnavailable, llm.ErrRefused} {
+		if _, err := m.Generate(t.Context(), &llm.Prompt{}); !errors.Is(err, want) || errors.Is(err, llm.ErrSpend) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+}
+
 // Whatever many callers ask for at the same time, the ceiling holds while replies
 // cost no more than was reserved.
 func TestCeilingHolds(t *testing.T) {
@@ -153,8 +185,22 @@ func TestCeilingHolds(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	p := &llm.Prompt{System: "ab", Text: "cde", MaxTokens: 9}
-	if got := p.Most(); got.Input < 5 || got.Output != 9 {
-		t.Errorf("at most %+v", got)
+	if got := p.Most(); got.Input != 5+64 || got.Output != 9 {
+		t.Errorf("at most %+v, want a token for each byte, and 64 for the frame", got)
+	}
+	for text, want := range map[string]int{"": 0, "a": 1, "ab": 1, "abc": 2, "abcd": 2, "abcdefghi": 5} {
+		if got := llm.Bound(text); got != want {
+			t.Errorf("bound of %q is %d, want %d", text, got, want)
+		}
+	}
+	for _, tt := range []struct{ u, v, want llm.Usage }{
+		{llm.Usage{Input: 1, Output: 1}, llm.Usage{Input: 8, Output: 9}, llm.Usage{Input: 1, Output: 1}},
+		{llm.Usage{}, llm.Usage{Input: 8, Output: 9}, llm.Usage{Input: 8, Output: 9}},
+		{llm.Usage{Input: -1, Output: -1}, llm.Usage{Input: 8, Output: 9}, llm.Usage{Input: 8, Output: 9}},
+	} {
+		if got := tt.u.Or(tt.v); got != tt.want {
+			t.Errorf("%+v or %+v is %+v, want %+v", tt.u, tt.v, got, tt.want)
+		}
 	}
 	if got := (llm.Usage{Input: 3}).Or(llm.Usage{Input: 8, Output: 9}).Add(llm.Usage{Input: 1, Output: 1}); got != (llm.Usage{Input: 4, Output: 10}) {
 		t.Errorf("usage is %+v", got)
