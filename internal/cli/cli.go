@@ -44,8 +44,11 @@ func Main(ctx context.Context, env *Env, args []string) (code int) {
 	}
 	root.SetErr(env.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && (!g.started || is[*usageError](err)) {
-		err = &usageError{err: err, hint: advice(cmd, err)}
+	usage, wrong := errors.AsType[*usageError](err)
+	if err != nil && (!g.started || wrong) {
+		if !wrong || usage.hint == "" {
+			err = &usageError{err: err, hint: advice(cmd, err)}
+		}
 		if wantsJSON(args) {
 			g.json = allFields
 		}

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,7 +24,10 @@ var update = flag.Bool("update", false, "write what the scripts compare with")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"carrel": func() { os.Exit(Main(context.Background(), OS(), os.Args[1:])) },
+		"carrel": func() {
+			ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			os.Exit(Main(ctx, OS(), os.Args[1:]))
+		},
 	})
 }
 
@@ -50,7 +57,7 @@ func TestScripts(t *testing.T) {
 				os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations")),
 			)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch},
 	})
 }
 
@@ -85,4 +92,43 @@ func let(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(ts.Exec(args[1], args[2:]...))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// awaitServers runs "await N": it asks which servers run until there are N.
+func awaitServers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await number")
+	}
+	for range 400 { // each takes a moment
+		ts.Check(ts.Exec("carrel", "ps", "--jq", ".servers | length"))
+		if strings.TrimSpace(ts.ReadFile("stdout")) == args[0] {
+			return
+		}
+	}
+	ts.Fatalf("there are not %s servers", args[0])
+}
+
+// fetch runs "fetch STATUS URL [TOKEN [HOST]]" and keeps what is answered in the file
+// body.
+func fetch(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: fetch status url [token [host]]")
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, args[1], http.NoBody)
+	ts.Check(err)
+	if len(args) > 2 {
+		req.Header.Set("Authorization", "Bearer "+args[2])
+	}
+	if len(args) > 3 {
+		req.Host = args[3]
+	}
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("body"), body, 0o600))
+	if got := strconv.Itoa(resp.StatusCode); got != args[0] {
+		ts.Fatalf("%s answers with status %s, want %s: %s", args[1], got, args[0], body)
+	}
 }

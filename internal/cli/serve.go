@@ -84,7 +84,7 @@ func (g *globals) serve(ctx context.Context, a *access, cmd *cobra.Command, fl *
 		return &usageError{err: err, hint: "--remote lets other machines reach it; put TLS before it"}
 	}
 	if err != nil {
-		return err
+		return &usageError{err: err, hint: "carrel ps lists the servers that run; port 0 takes a free one"}
 	}
 	defer func() { _ = l.Close() }() // closed by the service already, or never used
 	var tracer trace.TracerProvider
