@@ -46,6 +46,7 @@ goes on. "carrel hook" gives it to agents by itself.`,
 	s = takesSession(cmd)
 	f := cmd.Flags()
 	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "what it is for: a `word`, restart or compaction")
+	offer(cmd, "for", string(carrel.PurposeRestart), string(carrel.PurposeCompaction))
 	f.IntVar(&tokens, "tokens", int(carrel.BriefTokens), "how large it may be, in `tokens`")
 	f.StringVarP(&file, "file", "f", "", "of a conversation in a `file`, in place of a stored one")
 	return cmd

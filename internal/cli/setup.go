@@ -68,6 +68,8 @@ stays. Doing either twice changes nothing.`,
 	f.BoolVar(&s.print, "print", false, "print what would change, and change nothing")
 	f.StringVar(&s.scope, "scope", "user", "whose settings: a `word`, user or project")
 	f.StringVar(&s.mode, "mode", "all", "what is written: a `word`, hooks, mcp or all")
+	offer(cmd, "scope", "user", "project")
+	offer(cmd, "mode", "hooks", "mcp", "all")
 	f.BoolVarP(&s.yes, "yes", "y", false, "answer yes to every question")
 	return cmd
 }

@@ -96,6 +96,7 @@ refused.`,
 	f.StringVar(&req.Title, "title", "", "`title`, such as the command; the name of the file by default")
 	f.StringVar(&req.Source, "source", "", "where it comes from: a `text`")
 	f.StringVar(&session, "session", "", "`session` whose words say which lines are likely to be needed")
+	g.offerSession(cmd)
 	f.IntVar(&tokens, "tokens", int(carrel.StashTokens), "size of the pointer, in `tokens`")
 	f.StringVar(&ttl, "ttl", "", "how long it lives: a `duration` such as 36h; 7d by default")
 	f.BoolVar(&req.AllowSecrets, "allow-secret", false, "let in what looks as if it held a credential")

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel"
 )
 
 // argumentsOf returns how many arguments a usage line allows: capital words are
@@ -86,5 +89,61 @@ func TestCompletionEndsWithTheLastArgument(t *testing.T) {
 		if list, _ := cmd.ValidArgsFunction(cmd, make([]string, most), ""); len(list) > 0 {
 			t.Errorf("%s (%s) completes argument %d: %q", cmd.CommandPath(), cmd.Use, most+1, list)
 		}
+	}
+}
+
+// A flag that names sessions, formats or words to choose from completes to them.
+func TestFlagsCompleteWhatTheyName(t *testing.T) {
+	s := newDesk(t)
+	root := newRoot(s.env, &globals{env: s.env})
+	seen := 0
+	for cmd := range leaves(root) {
+		cmd.SetContext(t.Context())
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			arg, usage := pflag.UnquoteUsage(f)
+			want := map[string][]string{"session": {"@last", "@prev"}, "format": carrel.Formats()}[arg]
+			if name := cmd.Name() + " --" + f.Name; name == "add --block" {
+				want = []string{s.block[:8]}
+			} else if name == "put --from" {
+				want = []string{"note"}
+			}
+			if _, list, ok := strings.Cut(usage, ": "); ok && want == nil && f.Value.Type() != "bool" && !strings.Contains(usage, "such as") {
+				list, _, _ = strings.Cut(list, ";")
+				for _, word := range strings.FieldsFunc(strings.ReplaceAll(list, " or ", ", "), func(r rune) bool { return r == ',' }) {
+					if word = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(word), "or ")); regexp.MustCompile(`^[a-z0-9]+$`).MatchString(word) {
+						want = append(want, word)
+					}
+				}
+				if len(want) < 2 {
+					want = nil
+				}
+			}
+			if want == nil {
+				return
+			}
+			seen++
+			complete, ok := cmd.GetFlagCompletionFunc(f.Name)
+			if !ok {
+				t.Errorf("%s --%s (%s) completes nothing, want %q", cmd.CommandPath(), f.Name, usage, want)
+				return
+			}
+			list, directive := complete(cmd, nil, "")
+			var got []string
+			for _, c := range list {
+				word, _, _ := strings.Cut(c, "\t")
+				got = append(got, word)
+			}
+			for _, word := range want {
+				if !slices.Contains(got, word) {
+					t.Errorf("%s --%s (%s) completes to %q, want %q among them", cmd.CommandPath(), f.Name, usage, got, word)
+				}
+			}
+			if directive&cobra.ShellCompDirectiveNoFileComp == 0 && f.Name != "pack" { // which may be a file
+				t.Errorf("%s --%s completes to files", cmd.CommandPath(), f.Name)
+			}
+		})
+	}
+	if seen < 35 {
+		t.Errorf("%d flags, want the 35 there were, at least", seen)
 	}
 }
