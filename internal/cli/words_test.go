@@ -518,10 +518,12 @@ func TestRetentionIsPrinted(t *testing.T) {
 		retention.ScoreGround: {Mean: 0.5, Low: 0.25, High: 0.75}, retention.ScoreOver: {Mean: 0.001},
 	}
 	r.Rows = []retentionRow{{Budget: "10%", Method: "window", Scores: scores}, {Budget: "20%", Method: "window"}}
-	(&printing{"rows", func(p *page) { r.print(p) },
+	(&printing{
+		"rows", func(p *page) { r.print(p) },
 		"sessions\t1\ncases\t2\nshort\t1\nidle\t2\nskipped\t1\nleft\t2\n10%\twindow\t0.500\t0.250\t0.750\t\t\t\t\t\t\t\t0.001\n20%\twindow\t\t\t\t\t\t\t\t\t\t\t\n",
 		r.counts() + "\n\nat 10%  ground               line    stub  complete  valid  used  over\nwindow  0.50    [0.25–0.75]  –       –     –         –      –     0.00\n" +
 			"\nat 20%  ground    line    stub  complete  valid  used  over\nwindow  –         –       –     –         –      –     –\n\n" +
 			"ground, line: of the names used and the lines copied later, those in the window [95%];\nstub: or one recall away; complete: steps with all their names; used: of the budget\n" +
-			"over: of the windows, those above the budget, as rules held more; compress refuses such\n"}).test(t)
+			"over: of the windows, those above the budget, as rules held more; compress refuses such\n",
+	}).test(t)
 }
