@@ -1,0 +1,211 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bash returns the input of an event for the result of a command.
+func bash(t *testing.T, tool string, response any, input ...string) []byte {
+	t.Helper()
+	in := map[string]any{"session_id": "s", "transcript_path": "/t/s.jsonl", "tool_name": tool, "tool_response": response}
+	if len(input) > 0 {
+		in["tool_input"] = json.RawMessage(input[0])
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A result is looked at if the event is larger than the bound, and a text of it is taken
+// if that is larger.
+func TestLargeIsAboveTheBound(t *testing.T) {
+	input := bash(t, "Bash", map[string]any{"stdout": strings.Repeat("x", 300), "stderr": strings.Repeat("y", 200)})
+	for _, tt := range []struct {
+		large int
+		want  []string
+	}{
+		{len(input), nil},
+		{300, nil},
+		{299, []string{"stdout"}},
+		{200, []string{"stdout"}},
+		{199, []string{"stdout", "stderr"}},
+	} {
+		e, err := (Claude{}).Read("PostToolUse", input, tt.large)
+		if err != nil || len(e.Outputs) != len(tt.want) || (e.Kind == KindResult) != (tt.want != nil) || e.Session != "s" {
+			t.Errorf("above %d: %+v, %v, want %q", tt.large, e, err, tt.want)
+		}
+	}
+	if _, err := (Claude{}).Read("PostToolUse", append(input, '}'), 1); err == nil {
+		t.Error("what is no JSON is read")
+	}
+	e, err := (Claude{}).Read("PostToolUse", append(input, '}'), len(input)+1)
+	if err != nil || e.Kind != KindNone {
+		t.Errorf("what is small is looked at: %+v, %v", e, err)
+	}
+}
+
+func TestKindsOfEvents(t *testing.T) {
+	for _, tt := range []struct {
+		event, source string
+		kind          Kind
+		waited, holds bool
+	}{
+		{"SessionStart", "startup", KindBegun, false, true},
+		{"SessionStart", "compact", KindCompacted, false, true},
+		{"PreCompact", "compact", KindCompacting, false, true},
+		{"PostCompact", "compact", KindGrown, false, false},
+		{"Stop", "", KindGrown, true, false},
+		{"SessionEnd", "", KindGrown, false, false},
+		{"UserPromptSubmit", "compact", KindGrown, false, true},
+		{"Notification", "", KindNone, false, true},
+	} {
+		input := fmt.Appendf(nil, `{"session_id":"s","transcript_path":"/t/s.jsonl","source":%q}`, tt.source)
+		e, err := (Claude{}).Read(tt.event, input, 0)
+		if err != nil || e.Kind != tt.kind || e.Waited != tt.waited || (e.Session == "s") != tt.holds {
+			t.Errorf("%s of %q: %+v, %v", tt.event, tt.source, e, err)
+		}
+	}
+}
+
+// What Carrel itself was asked for is left as it is.
+func TestOursIsLeftAlone(t *testing.T) {
+	for command, want := range map[string]bool{
+		"carrel recall 1": true, "cd x && /usr/bin/carrel recall 1": true, "x=$(carrel why 1)": true,
+		"carrels": false, "mycarrel": false, "grep carrel.go": false, "": false,
+	} {
+		if got := ours(&claudeEvent{Tool: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command))}); got != want {
+			t.Errorf("%q is ours: %v, want %v", command, got, want)
+		}
+	}
+	for tool, want := range map[string]bool{"mcp__carrel__recall": true, "mcp__plugin_carrel__recall": true, "mcp__mycarrel__x": false, "mcp__desk__carrel": false} {
+		if got := ours(&claudeEvent{Tool: tool}); got != want {
+			t.Errorf("%s is ours: %v, want %v", tool, got, want)
+		}
+	}
+}
+
+func TestTitlesTellMost(t *testing.T) {
+	long := strings.Repeat("é", 80)
+	for input, want := range map[string]string{
+		`{"command":"make\nall"}`:           "Bash make",
+		`{"command":" \n","file_path":"a"}`: "Bash a",
+		`{"description":"d","url":"u"}`:     "Bash u",
+		`{"command":"` + long + `"}`:        "Bash " + long,
+		`{"command":"` + long + `x"}`:       "Bash " + strings.Repeat("é", 79) + "…",
+		`{}`:                                "Bash",
+	} {
+		if got := (&claudeEvent{Tool: "Bash", Input: json.RawMessage(input)}).title(); got != want {
+			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+}
+
+// A pointer takes the place of the text that it is of, and of nothing else.
+func TestPointersTakeThePlaceOfTexts(t *testing.T) {
+	for _, tt := range []struct {
+		name, tool, response string
+		old, texts           []string
+		want                 string
+	}{
+		{"the only one", "Bash", `{"stdout":"abc","stderr":"<b>"}`, []string{"abc"}, []string{"[1]"}, `{"stderr":"<b>","stdout":"[1]"}`},
+		{"the second one", "Bash", `{"stdout":"abc","stderr":"def"}`, []string{"def"}, []string{"[1]"}, `{"stderr":"[1]","stdout":"abc"}`},
+		{"one of two could not be kept", "Bash", `{"stdout":"abc","stderr":"def"}`, []string{"abc", "def"}, []string{"", "[2]"}, `{"stderr":"[2]","stdout":"abc"}`},
+		{"the first of two could", "Bash", `{"stdout":"abc","stderr":"def"}`, []string{"abc", "def"}, []string{"[1]", ""}, `{"stderr":"def","stdout":"[1]"}`},
+		{"none could be kept", "Bash", `{"stdout":"abc"}`, []string{"abc"}, []string{""}, ""},
+		{"it is not there", "Bash", `{"stdout":"abc"}`, []string{"xyz"}, []string{"[1]"}, ""},
+		{"a picture", "Bash", `{"stdout":"abc","isImage":true}`, []string{"abc"}, []string{"[1]"}, ""},
+		{"a structure", "Bash", `{"stdout":"abc","structuredContent":{}}`, []string{"abc"}, []string{"[1]"}, ""},
+		{"a list of texts", "mcp__desk__x", `[{"type":"text","text":"abc"},{"type":"image"}]`, []string{"abc"}, []string{"[1]"}, `[{"text":"[1]","type":"text"},{"type":"image"}]`},
+		{"a text alone", "mcp__desk__x", `"abc"`, []string{"abc"}, []string{"[<1>]"}, `"[<1>]"`},
+		{"a file that the client made", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/s/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"stdout":"[1]"}`},
+		{"a file of another session", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9,"stdout":"[1]"}`},
+	} {
+		in := &claudeEvent{Transcript: "/t/s.jsonl", Tool: tt.tool, Response: json.RawMessage(tt.response)}
+		var old []Output
+		for _, text := range tt.old {
+			old = append(old, Output{Text: text})
+		}
+		got, err := in.with(old, tt.texts)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
+		}
+	}
+	for response, want := range map[string]file{
+		`{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":1}`:      {"/t/s/out.txt", 1},
+		`{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":0}`:      {},
+		`{"persistedOutputPath":"/t/s/out.txt","persistedOutputSize":-1}`:     {},
+		`{"persistedOutputPath":"/t/s/../x/out.txt","persistedOutputSize":1}`: {},
+		`{"persistedOutputPath":"","persistedOutputSize":1}`:                  {},
+		`{}`: {},
+	} {
+		if got := (&claudeEvent{Transcript: "/t/s.jsonl", Response: json.RawMessage(response)}).persisted(); got != want {
+			t.Errorf("%s: %+v, want %+v", response, got, want)
+		}
+	}
+}
+
+func TestAnswersAreWritten(t *testing.T) {
+	input := bash(t, "Bash", map[string]any{"stdout": "abc"})
+	e := &Event{Outputs: []Output{{Text: "abc"}}}
+	for _, tt := range []struct {
+		name string
+		a    Answer
+		want string
+	}{
+		{"to keep", Answer{Keep: "Keep <this>", Context: "x"}, "Keep <this>"},
+		{"a context", Answer{Context: "a & b"}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a & b"}}`},
+		{"an output", Answer{Outputs: []string{"[1]"}}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"[1]"}}}`},
+		{"an output that stays", Answer{Outputs: []string{""}}, ""},
+		{"nothing", Answer{}, ""},
+	} {
+		got, err := (Claude{}).Write("PostToolUse", input, e, &tt.a)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
+		}
+	}
+	if got, err := (Claude{}).Write("PostToolUse", []byte("{"), e, &Answer{Outputs: []string{"[1]"}}); err == nil {
+		t.Errorf("an answer to what is no JSON: %s", got)
+	}
+}
+
+// A text is taken if it is known byte for byte.
+func TestTextsAreKnown(t *testing.T) {
+	for raw, want := range map[string]string{
+		`"a"`: "a", `"\ud83d\ude00"`: "😀", `"` + "\uFFFD" + `"`: "\uFFFD", `"\ufffd\uFFFD"`: "\uFFFD\uFFFD",
+	} {
+		if got, err := textOf(json.RawMessage(raw)); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	for _, raw := range []string{`"\ud800"`, `"\ufffd\ud800"`, "\"\uFFFD\\ud800\"", "\"\xff\""} {
+		if got, err := textOf(json.RawMessage(raw)); !errors.Is(err, errLossy) {
+			t.Errorf("%s: %q, %v, want that it is no Unicode", raw, got, err)
+		}
+	}
+	// What is at no such place is left alone.
+	for _, tt := range []struct{ raw, path, want string }{
+		{`{"a":"x"}`, "a", `{"a":"X"}`},
+		{`{"a":"x"}`, "b", `{"a":"x"}`},
+		{`{"a":1}`, "a", `{"a":1}`},
+		{`{"a":"x"}`, "*", `{"a":"x"}`},
+		{`{"a":"x"}`, "", `{"a":"x"}`},
+		{`["x",1,"y"]`, "*", `["X",1,"Y"]`},
+		{`[1, 2]`, "*", `[1, 2]`},
+		{`["x"]`, "a", `["x"]`},
+		{`"x"`, "a", `"x"`},
+		{`{"":"x"}`, "", `{"":"x"}`},
+	} {
+		got, err := replaceAt(json.RawMessage(tt.raw), tt.path, func(s string) (string, bool) { return strings.ToUpper(s), true })
+		if diff := cmp.Diff(tt.want, string(got)); err != nil || diff != "" {
+			t.Errorf("%s at %q: %v (-want +got):\n%s", tt.raw, tt.path, err, diff)
+		}
+	}
+}
