@@ -128,8 +128,14 @@ func TestTracesAreReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []traceStep{
-		{"get", "a", "fault", nil}, {"get", "a", "hit", nil}, {"get", "b", "fault", nil}, {"get", "c", "fault", []string{"a"}},
-		{"get", "d", "fault, not kept", nil}, {"pin", "c", "pinned", nil}, {"get", "e", "fault, not kept", nil}, {"unpin", "c", "unpinned", nil},
+		{"get", "a", "fault", nil},
+		{"get", "a", "hit", nil},
+		{"get", "b", "fault", nil},
+		{"get", "c", "fault", []string{"a"}},
+		{"get", "d", "fault, not kept", nil},
+		{"pin", "c", "pinned", nil},
+		{"get", "e", "fault, not kept", nil},
+		{"unpin", "c", "unpinned", nil},
 	}
 	if diff := cmp.Diff(want, res.Steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
@@ -263,8 +269,14 @@ func TestColorsAndJSONAreAskedFor(t *testing.T) {
 		json string // of the environment
 		want bool
 	}{
-		{nil, "", false}, {nil, "1", true}, {nil, "0", false}, {nil, "false", false}, {[]string{"--json"}, "", true}, {[]string{"--ndjson"}, "", true},
-		{[]string{"--jq", "."}, "", true}, {[]string{"--template", "{{.schema}}"}, "", false},
+		{nil, "", false},
+		{nil, "1", true},
+		{nil, "0", false},
+		{nil, "false", false},
+		{[]string{"--json"}, "", true},
+		{[]string{"--ndjson"}, "", true},
+		{[]string{"--jq", "."}, "", true},
+		{[]string{"--template", "{{.schema}}"}, "", false},
 	} {
 		env, stdout, stderr := newEnv(t)
 		home := env.Dir
