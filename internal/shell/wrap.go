@@ -119,7 +119,7 @@ func (w *wrapper) behind(words []string) (at int, ok bool) {
 	if !options() {
 		return 0, false
 	}
-	if at+1 < len(words) && has(w.may, words[at]) {
+	if at+1 < len(words) && text.HasWord(w.may, words[at]) {
 		at++
 	}
 	if w.verbs != "" {
