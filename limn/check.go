@@ -251,7 +251,7 @@ func (c *nameCheck) cond(cond Cond) {
 // by what there is not.
 func (c *nameCheck) applies(t *Test) bool {
 	w, ok := t.Value.(*Word)
-	return ok && t.Op == OpIs && c.walk().defined[w.Text] > 0
+	return ok && t.Op == OpIs && c.walk().defined[w.Text] != 0
 }
 
 // walk returns the names with a meaning where the check is.

@@ -50,10 +50,6 @@ func (m *Machine) subject(t *Test, f *frame) (Value, error) {
 		}
 		return f.item, nil
 	case *Word:
-		if f != nil && f.strict {
-			v, _ := f.item.Field(s.Text)
-			return v, nil
-		}
 		v, ok := m.find(s.Text, f, asSubject)
 		if !ok && !m.live[s.Text] {
 			return Value{}, m.unknown(s.Pos, s.Text)

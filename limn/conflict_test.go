@@ -125,6 +125,47 @@ func TestContradictions(t *testing.T) {
 		{"rules inside of others are not looked at", []string{
 			"choose if x is 1: require y is 1", "require y is 2",
 		}, nil},
+		{"a permission of what is forbidden before", []string{
+			"forbid x is above 5", "permit x is above 7",
+		}, []string{"dead-permit 1 2"}},
+		{"a permission of more than is forbidden", []string{
+			"forbid x is above 5", "permit x is above 3", "forbid x is above 8",
+		}, []string{"redundant-forbid 1 3"}},
+		{"permissions do not contradict one another, nor requirements", []string{
+			"permit x is above 5", "permit x is below 3", "require x is above 9", "permit x is below 2",
+		}, nil},
+		{"a requirement is not within a prohibition", []string{
+			"forbid x is above 5", "require x is below 8", "forbid y is above 5", "require y is below 5",
+		}, nil},
+		{"prohibitions that overlap", []string{
+			"forbid x is above 5 and y is above 5", "forbid x is above 7 and y is above 3",
+		}, nil},
+		{"one whole day between two days", []string{
+			"forbid d is above 2026-01-01 and d is below 2026-01-03",
+		}, nil},
+		{"the only whole day between two days is excluded", []string{
+			"forbid d is above 2026-01-01 and d is below 2026-01-03 and d is not equal to 2026-01-02",
+		}, []string{"dead-forbid 1"}},
+		{"the ends of a distance in days", []string{
+			"forbid d is within 2 of 2026-01-10", "require d is 2026-01-08", "require e is within 2 of 2026-01-10", "forbid e is not equal to 2026-01-12",
+		}, []string{"require-forbid-conflict 1 2"}},
+		{"the same field of two records that a predicate is applied to", []string{
+			"define big: total is above 5", "define small: total is below 4", "require order is big", "require cart is small", "require order is small",
+		}, []string{"require-conflict 3 5"}},
+		{"the highest is not the lowest, nor the highest of another field", []string{
+			"remember a list called xs", "require highest f of xs is above 5", "require lowest f of xs is below 3",
+			"require highest g of xs is below 3", "require highest f of xs is below 3",
+		}, []string{"require-conflict 2 5"}},
+		{"a predicate that an each defines may be one or not", []string{
+			"remember a list called xs", "each the xs define high: is above 5", "require x is high", "require x is 9",
+		}, nil},
+		{"a name that a remember binds within another is no text", []string{
+			"remember a value called a1 from remember a value called b1 from x", "require s is b1", "require s is c1",
+		}, nil},
+		{"an excluded bound", []string{
+			"require x is not below 4 and x is not above 4 and x is not equal to 4", "require y is not below 4 and y is not above 4",
+			"require z is 4 and z is not below 4", "forbid w is 4 and w is below 4", "forbid v is 4 and v is above 4",
+		}, []string{"always-deny 1", "dead-forbid 4", "dead-forbid 5"}},
 		{"expectations do not contradict", []string{
 			"expect x is 1", "require x is 2", "expect x is above 3 and x is below 2",
 		}, nil},
@@ -196,6 +237,30 @@ func TestContradictionsAreSound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Distances are computed in floating point, so their ends are a little off: what the
+// machine finds within one, or not within it, is not said never to be.
+func TestContradictionsKnowRounding(t *testing.T) {
+	for center := range 10 {
+		for distance := range 10 {
+			for value := range 20 {
+				x := fmt.Sprintf("0.%d", value)
+				if value >= 10 {
+					x = fmt.Sprintf("1.%d", value-10)
+				}
+				test := fmt.Sprintf("x is within 0.%d of 0.%d", distance, center)
+				verb := "require"
+				if last(t, nil, "remember a number called x with "+x, "require "+test).Status != StatusSuccess {
+					verb = "forbid"
+				}
+				text := verb + " " + test + "\nrequire x is equal to " + x
+				if found := Contradictions(Parse("", text, nil)); len(found) > 0 {
+					t.Errorf("%s: %s", text, found[0].Text)
+				}
+			}
+		}
+	}
 }
 
 // drawRules writes a program of predicates and rules over few names and values.

@@ -18,7 +18,7 @@ func Format(text string, opts *Options) (string, error) {
 	}
 	statements := place(p)
 	var b strings.Builder
-	last := 0 // line of the body that the line at hand is within
+	var last int // line of the body that the line at hand is within
 	for n, line := range Lines(text) {
 		s, ok := statements[n]
 		if ok {

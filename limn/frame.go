@@ -8,7 +8,7 @@ type frame struct {
 	item    Value
 	binding string // the name that the item goes by, or empty
 	bare    bool   // fields of the item are values by their names, as in an each
-	strict  bool   // subjects are fields of the item and nothing else, as in a filter
+	strict  bool   // subjects must be fields of the item, as in a filter: a check refuses others
 }
 
 // An iteration is a list and how many of its records have a field.

@@ -119,8 +119,8 @@ func (l *listener) watch() {
 	seen := make(map[string]bool)
 	for _, h := range l.m.handlers {
 		w := watcher{m: l.m}
-		w.cond(h.when.Cond, 0)
-		w.cond(h.when.Unless, 0)
+		w.cond(h.when.Cond)
+		w.cond(h.when.Unless)
 		h.watches = w.names
 		for _, name := range h.watches {
 			if !seen[name] {

@@ -111,6 +111,101 @@ func TestListenStops(t *testing.T) {
 	}
 }
 
+// Who takes no more results lets nothing more happen.
+func TestListenStopsWhatItDoes(t *testing.T) {
+	const program = "remember a number called x with 2\nremember a number called y with 0\nwhen x is above 1\n  show x\n  assign y to 1\nwhen x is 2\n  assign y to 2"
+	for results, want := range []string{"", "0", "0", "1"} {
+		if results == 0 {
+			continue
+		}
+		m := NewMachine(nil)
+		for range m.Run(Parse("", program, nil)) {
+			continue
+		}
+		got := 0
+		for range m.Listen(slices.Values([]Update{{Name: "y", Value: Int(9)}})) {
+			if got++; got == results {
+				break
+			}
+		}
+		if y, _ := m.Value("y"); y.String() != want {
+			t.Errorf("after %d results y is %s, want %s", results, y, want)
+		}
+	}
+}
+
+// Without a handler there is nothing to listen for, and after an error nobody listens.
+func TestListens(t *testing.T) {
+	const handler = "remember a number called x with 1\nwhen x is 1\n  show x"
+	for _, tt := range []struct {
+		program string
+		want    bool
+	}{
+		{"", false},
+		{"remember a number called x with 1", false},
+		{handler, true},
+		{handler + "\nrequire x is 2", true},
+		{handler + "\nforbid x is 1", true},
+		{handler + "\nshow ghost", false},
+		{handler + "\ncount", false},
+		{handler + "\nrequire x is 1 and x is 2 or x is 3", false},
+	} {
+		m := NewMachine(nil)
+		for range m.Run(Parse("", tt.program, nil)) {
+			continue
+		}
+		results := slices.Collect(m.Listen(slices.Values([]Update{{Name: "x", Value: Int(3)}})))
+		if m.Listens() != tt.want || (len(results) > 0) != tt.want {
+			t.Errorf("%q: listens %t with %d results, want %t", tt.program, m.Listens(), len(results), tt.want)
+		}
+	}
+}
+
+// Each condition that is defined counts once, however often others apply it: these would
+// be looked at 2⁶⁰ times.
+func TestWatchingLooksAtEachDefinitionOnce(t *testing.T) {
+	lines := []string{"remember a number called x with 1", "remember a number called limit with 2", "define p0: is 1"}
+	for i := 1; i < 60; i++ {
+		lines = append(lines, fmt.Sprintf("define p%d: is p%d or is p%d", i, i-1, i-1))
+	}
+	// What the handler applies is simple when it is registered, and not any more afterwards.
+	lines = append(lines, "define p50: is 1", "when x is p59\n  show x", "define p50: is p49 or is p49", "define p0: is above limit")
+	m := NewMachine(nil)
+	for r := range m.Run(Parse("", strings.Join(lines, "\n"), nil)) {
+		if r.Status != StatusSuccess {
+			t.Fatalf("line %d: %s", r.Line.Pos.Line, r.Message)
+		}
+	}
+	for r := range m.Listen(nil) {
+		if got := fmt.Sprint(r.Metadata["watching"]); got != "[x limit]" {
+			t.Errorf("watching %s", got)
+		}
+		break
+	}
+}
+
+// An update that does not fit into the machine is an error of its source.
+func TestUpdatesThatDoNotFit(t *testing.T) {
+	must := sure(t)
+	m := NewMachine(nil)
+	for range m.Run(Parse("", "remember a list called xs\nwhen xs includes 1\n  show xs", nil)) {
+		continue
+	}
+	m.items = maxItems - 1 // as if there were other lists
+	updates := []Update{{Name: "xs", Value: must(ListOf(Int(1), Int(2)))}, {Name: "xs", Value: must(ListOf(Int(1)))}}
+	results := slices.Collect(m.Listen(slices.Values(updates)))
+	want := []Status{StatusListening, StatusRuntimeError, StatusShutdown}
+	if got := statuses(results); !slices.Equal(got, want) {
+		t.Fatalf("statuses %v, want %v", got, want)
+	}
+	if got, want := fmt.Sprint(results[1].Message, results[1].Metadata), "the lists would hold more than 1000000 itemsmap[disabled:[0] name:xs]"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if v, _ := m.Value("xs"); v.Len() != 0 {
+		t.Errorf("xs is %s", v)
+	}
+}
+
 // A source that fails, or gives no value, is given up without more ado.
 func TestUpdatesThatAreNone(t *testing.T) {
 	results := listen(t, "remember a number called x with 0\nremember how to go: show x\nwhen x is above 1\n  show x",

@@ -245,7 +245,7 @@ func (p *parser) unexpected() {
 		p.fail(`"and" does not lead to anything`, "go on with a verb, or with a value if this is a list")
 	case t.is(kwOr):
 		p.fail(`"or" does not lead to a condition`, "begin each part of a condition with a name")
-	case t.is(kwOf) && p.at > 0 && p.toks[p.at-1].kind != tokWord:
+	case t.is(kwOf) && p.toks[p.at-1].kind != tokWord:
 		p.fail(`"of" behind something that has no fields`, "write FIELD of NAME, both without quotes")
 	case t.is(kwOf):
 		p.fail(`"of" behind a field of something`, "records are flat: remember the inner field first")

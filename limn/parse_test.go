@@ -36,7 +36,8 @@ var testPack = &Pack{
 // TestGrammar runs the examples of testdata/grammar, one archive for each part of
 // the grammar. An accepted example is its text, its canonical form after "= ", and
 // its amber condition after "~ ". A refused one is its text and the error, with
-// position, after "! ". Blank lines are between examples.
+// position, after "! ", and its hint after "? " if that is pinned. Blank lines are
+// between examples.
 func TestGrammar(t *testing.T) {
 	files, err := filepath.Glob("testdata/grammar/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -66,6 +67,7 @@ func TestGrammar(t *testing.T) {
 type example struct {
 	source                []string
 	canon, amber, refusal []string
+	hints                 []string
 }
 
 // examples cuts a section into examples.
@@ -83,6 +85,8 @@ func examples(section string) []example {
 			e.amber = append(e.amber, rest)
 		case mark == "!":
 			e.refusal = append(e.refusal, rest)
+		case mark == "?":
+			e.hints = append(e.hints, rest)
 		case line == "" && expected:
 			all = append(all, e)
 			e = example{}
@@ -101,10 +105,11 @@ func testExample(t *testing.T, section string, e example) {
 		t.Errorf("%s: example without what it expects:\n%s", section, source)
 	}
 	prog := Parse("", source, &Options{Packs: []*Pack{testPack}})
-	var gotCanon, gotAmber, gotRefusal []string
+	var gotCanon, gotAmber, gotRefusal, gotHints []string
 	for _, l := range prog.Lines {
 		if l.Err != nil {
 			gotRefusal = append(gotRefusal, l.Err.Error())
+			gotHints = append(gotHints, l.Err.Hint)
 			if l.Err.Hint == "" {
 				t.Errorf("no hint for %v", l.Err)
 			}
@@ -120,6 +125,9 @@ func testExample(t *testing.T, section string, e example) {
 	}
 	if diff := cmp.Diff(gotRefusal, e.refusal); diff != "" {
 		t.Errorf("errors of\n%s\n(-got +want)\n%s", source, diff)
+	}
+	if diff := cmp.Diff(gotHints, e.hints); diff != "" && e.hints != nil {
+		t.Errorf("hints of\n%s\n(-got +want)\n%s", source, diff)
 	}
 	if diff := cmp.Diff(gotAmber, e.amber); diff != "" {
 		t.Errorf("amber of\n%s\n(-got +want)\n%s", source, diff)
@@ -299,6 +307,7 @@ func TestBodyEndsWithALineThatIsIndentedWrongly(t *testing.T) {
 		{"a tab behind spaces", "when x is 1\n  show x\n  \tshow y\n  show z", "!1 4"},
 		{"shallower", "when x is 1\n   show x\n  show y", "1 3"},
 		{"at the left, but for a space that is none", "when x is 1\n  show x\n\u00a0\u00a0show y", "1 3"},
+		{"spaces behind a space that is none", "when x is 1\n  show x\n\u00a0  show y", "1 3"},
 		{"a handler that is indented", " when x is 1\n   show x", "!1 2"},
 		{"a handler behind a tab", "\twhen x is 1\n\t  show x", "!1 !2"},
 	} {
@@ -332,6 +341,10 @@ func TestNestingIsBounded(t *testing.T) {
 		if l.Err == nil || !strings.Contains(l.Err.Text, "too ") {
 			t.Errorf("%s: the error is %v", name, l.Err)
 		}
+	}
+	wide := strings.Repeat("remember a v called y from count the xs then each xs show and ", maxNesting) + "show b"
+	if l := Parse("", wide, nil).Lines[0]; l.Err != nil {
+		t.Errorf("side by side: %v", l.Err)
 	}
 	deep := strings.Repeat("choose if x is 1: ", maxNesting-1) + "show b"
 	if l := Parse("", deep, nil).Lines[0]; l.Err != nil {

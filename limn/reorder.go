@@ -6,7 +6,7 @@ package limn
 func (p *parser) reorder() {
 	start := p.prefix()
 	first := p.toks[start]
-	if first.kind != tokWord && !first.isArticle() || first.is(kwCombine) {
+	if first.is(kwCombine) {
 		return
 	}
 	i := start

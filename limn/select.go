@@ -36,7 +36,7 @@ func (m *Machine) selectItems(s *Select, captured bool) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	f := &frame{of: &iteration{name: s.List.Text, list: l}, strict: true}
+	f := &frame{of: &iteration{name: s.List.Text, list: l}}
 	var items []Value
 	for f.item = range l.all() {
 		ok, err := m.holds(s.Cond, f)

@@ -6,24 +6,25 @@ import "slices"
 type watcher struct {
 	m     *Machine
 	names []string
+	seen  []*Define // whose conditions were visited
 }
 
-func (w *watcher) cond(c Cond, depth int) {
-	if depth > maxDepth {
-		return
-	}
+func (w *watcher) cond(c Cond) {
 	switch c := c.(type) {
 	case *Test:
 		w.expr(c.Subject)
 		if p := w.m.predicate(c); p != nil {
-			w.cond(p.Cond, depth+1)
+			if !slices.Contains(w.seen, p) {
+				w.seen = append(w.seen, p)
+				w.cond(p.Cond)
+			}
 			return
 		}
 		w.expr(c.Within)
 		w.expr(c.Value)
 	case *Junction:
 		for _, part := range c.Conds {
-			w.cond(part, depth+1)
+			w.cond(part)
 		}
 	}
 }
