@@ -288,6 +288,14 @@ func TestStem(t *testing.T) {
 		{"prefer-indent:tabs", "indent", "tabs"},
 		{"select-max-retries-5", "max-retries", "5"},
 		{"use-größe-xl", "größe", "xl"},
+		{"pin-go-9-slim", "go", "9-slim"},
+		{"pin-api-v0-beta", "api", "v0-beta"},
+		{"use-foo--bar", "foo-", "bar"},
+		{"use-a-.5-b", "a-.5", "b"},
+		{"use-a-v-b", "a-v", "b"},
+		{"use-a-5-6", "a", "5-6"},
+		{"choose-a-b=c-1", "a-b", "c-1"},
+		{" Prefer-Tabs-Wide ", "tabs", "wide"},
 		{"use-sqlite", "", ""},      // says nothing of anything
 		{"use-3", "", ""},           // nothing that it is about
 		{"use-database-", "", ""},   // no value
@@ -679,6 +687,128 @@ func TestTheSpecificationHasTheStatements(t *testing.T) {
 			t.Errorf("the page lacks the list %s", l)
 		}
 	}
+}
+
+// Lists may be declared with what is in them, and what is counted may be said as a count.
+func TestReplayReadsOtherForms(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`remember a list called open-questions with "who?" and "why?"`, "open-questions [who?|why?]\n"},
+		{`remember a list called open-questions with "who?"`, "open-questions [who?]\n"},
+		{`remember a list called open-questions with "none"`, "open-questions []\n"},
+		{"remember a list called tracked-decisions with \"a\" and \"b\"\nremember a number called decision-count from count the tracked-decisions", "decision-count 2\ntracked-decisions [a|b]\n"},
+		{`assign claim-basis to document`, "claim-basis document\n"},
+		{`assign claim-basis to "none"`, "claim-basis none\n"},
+		{`remember a string called source-state with scanned`, "source-state scanned\n"},
+		{`assign window-tokens to 5`, "window-tokens 5\n"},
+		{`remember a source called notes with "a"` + "\n" + `remember a claim called guess with "b" because "c"`, "source notes: a\nclaim guess: b\n"},
+		{`remember a source called notes with "a"` + "\n" + `remember a claim called notes with "b"`, "claim notes: b\n"},
+		{`remember a list called open-questions` + "\n" + `add "who?" to open-questions because "asked"` + "\n" + `add "who?" to open-questions` + "\n" + `remove "who?" from open-questions`, "open-questions [who?]\n"},
+		{`remember an idea called notes with "a"`, ""},
+		{`remember a source called notes with "a" and "b"`, ""},
+		{`remember a source called notes from "a"`, ""},
+		{`remember a source called notes with 5`, ""},
+		{`remember a good source called notes with "a"`, ""},
+	} {
+		s, err := Replay(Lines(tt.text))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, describe(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+// Behind the end of a contract stands only what changes nothing.
+func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
+	for line, want := range map[string]bool{
+		"":                                    true,
+		"-- a comment":                        true,
+		"show claim-basis":                    true,
+		`require claim-basis is "none"`:       true,
+		"count":                               true,
+		"inherited count":                     true,
+		"keep the xs where each is 1":         true,
+		"compare xs to ys":                    true,
+		"show x and count the xs":             true,
+		"each the xs show":                    true,
+		"about this":                          true,
+		"add 1 to xs":                         false,
+		"show x and add 1 to xs":              false,
+		"each the xs add each to ys":          false,
+		"choose if x is 1: add 1 to xs":       false,
+		"remember a value called x with":      false,
+		`remember a value called x with "a"`:  false,
+		`remember a source called x with "a"`: false,
+		"remember how to go: show x":          false,
+		"gather the ns from 1 to 2":           false,
+		"filter the xs where each is 1":       false,
+		"sort the xs by f":                    false,
+		"transform xs by each":                false,
+		"weakens x over 5":                    false,
+		"assign x to 1":                       false,
+		"define big: is 1":                    false,
+		"when x is 1:":                        true,
+		"disclose":                            true, // it names what it does, which was read before
+		"add":                                 false,
+		"inherited add":                       false,
+		"overwrite the xs now":                false,
+		`overwrite "x"`:                       false,
+		`"x"`:                                 true,
+		`remember a string called claim-basis with "none"`: false,
+	} {
+		text := `remember a string called contract-state with "closed"` + "\n" + line
+		if _, err := Replay(Lines(text)); (err == nil) != want {
+			t.Errorf("%s: %v, want that it may follow: %v", line, err, want)
+		}
+	}
+	text := `remember a string called contract-state with "closed"` + "\nwhen x is 1\n  show x"
+	if _, err := Replay(Lines(text)); err != nil {
+		t.Error(err)
+	}
+}
+
+// An error about a run says how many failures there are besides the first.
+func TestRunErrorCounts(t *testing.T) {
+	failure := Failure{Line: 3, Kind: FailedBudget, Text: "too much"}
+	for n, want := range map[int]string{1: "", 2: " (and 1 more)", 3: " (and 2 more)"} {
+		if got := (&RunError{slices.Repeat([]Failure{failure}, n)}).Error(); got != "the contract fails: line 3: too much"+want {
+			t.Errorf("%d failures: %s", n, got)
+		}
+	}
+}
+
+// A contract begins with all that its reader may rely on, and what is there already is
+// not said again.
+func TestTemplate(t *testing.T) {
+	lines := must(t)(Template("s-1"))
+	diffLines(t, "the beginning", `remember a string called session-id with "s-1"
+remember a string called contract-state with "open"
+remember a string called source-state with "unscanned"
+remember a string called claim-basis with "none"
+remember a list called tracked-decisions
+remember a list called overridden-decisions
+remember a list called open-questions
+remember a list called session-corrections
+remember a list called verified-claims
+remember a list called precommit-verified
+remember a number called decision-count with 0
+`, lines[:len(lines)-len(templateRest)])
+	s := new(State)
+	write := must(t)
+	write(s.AddDecision("use-x-1", Refuse))
+	write(s.SetSourceState(Scanned))
+	write(s.SetClaimBasis(BasisInference))
+	lines = write(s.Init("", nil))
+	diffLines(t, "the rest of a beginning", `remember a string called contract-state with "open"
+remember a list called overridden-decisions
+remember a list called open-questions
+remember a list called session-corrections
+remember a list called verified-claims
+remember a list called precommit-verified
+remember a number called decision-count with 1
+`, lines[:len(lines)-len(templateRest)])
 }
 
 // The pack of an option is there, and so is its date.
