@@ -194,7 +194,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 				if file == "" || !s.whole[file] {
 					rule = cmp.Or(rule, RuleEdit)
 				}
-				if file != "" && overwrites(c) && s.done(b, c) {
+				if overwrites(c) && s.done(b, c) {
 					whole = append(whole, file)
 				}
 			case line != nil && rewrites(tool.Line(c), line):
@@ -249,7 +249,7 @@ func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []
 	shows = keys
 	for i := range line.Commands {
 		for _, e := range line.Commands[i].Effects {
-			if e.Act != shell.Read && e.Path != "" {
+			if e.Act != shell.Read {
 				shows = append(shows, "file "+e.Path)
 			}
 		}

@@ -120,6 +120,38 @@ func TestStandings(t *testing.T) {
 			[]string{"read stale", "read stale", "read", "one-off", "read stale", "edit", "read", "read", "edit", "read"},
 		},
 		{
+			"a search shows not the whole file, a read does",
+			slices.Concat(
+				tool1("1", "Read", `{"file_path":"a.go"}`, "…"), tool1("2", "bash", `{"command":"grep x a.go"}`, "…"),
+				tool1("3", "Read", `{"file_path":"b.go"}`, "…"), tool1("4", "bash", `{"command":"cat b.go"}`, "…"),
+				tool1("5", "Read", `{"file_path":"c.go"}`, "…"), tool1("6", "bash", `{"command":"make > c.go"}`, "…"),
+				tool1("7", "Read", `{"file_path":"d.go"}`, "…"), tool1("8", "bash", `{"command":"make d.go < d.go"}`, "…"),
+				tool1("9", "Read", `{"file_path":"e.go"}`, "…"), tool1("10", "Grep", `{"pattern":"x","path":"e.go"}`, "…"),
+				tool1("11", "Grep", `{"pattern":"y","path":"e.go"}`, "…"),
+			),
+			nil,
+			[]string{"read", "read", "read stale", "read", "read stale", "command", "read", "command", "read", "read", "read"},
+		},
+		{
+			"a read is not stale by what has left, nor one of two files if one of them is",
+			slices.Concat(
+				tool1("1", "Read", `{"file_path":"a.go"}`, "…"), tool1("2", "Read", `{"file_path":"a.go"}`, "…"),
+				tool1("3", "bash", `{"command":"cat b.go c.go"}`, "…"), tool1("4", "Read", `{"file_path":"b.go"}`, "…"),
+				tool1("5", "Read", `{"file_path":"d.go"}`, "…"), tool1("6", "Read", `{"file_path":"./d.go"}`, "…"),
+			),
+			map[int]Form{2: Gone, 6: Line},
+			[]string{"read", "read", "read", "read", "read stale", "read"},
+		},
+		{
+			"an overwriting without a path makes nothing void, and one that failed is no edit",
+			[]transcript.Message{
+				call("1", "quick_edit", `{}`), answer("1", "ok", false), call("2", "overwrite_file", `{}`), answer("2", "ok", false),
+				call("3", "quick_edit", `{"path":"a.go"}`), answer("3", "no match", true), call("4", "write_todo", `{}`), answer("4", "failed", true),
+			},
+			nil,
+			[]string{"edit", "edit", "tool", "plan"},
+		},
+		{
 			"a reply with several calls goes with the last of them",
 			[]transcript.Message{
 				{Role: assistant, Parts: []transcript.Part{
@@ -297,6 +329,85 @@ func TestNamedDiscard(t *testing.T) {
 				t.Errorf("refused (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// An error about a discard lists three blocks, and how many more there are.
+func TestDiscardErrorIsShort(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "1 of 9 blocks may not be discarded: b0: is pinned",
+		3: "3 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned",
+		4: "4 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned; and 1 more",
+		6: "6 of 9 blocks may not be discarded: b0: is pinned; b1: is pinned; b2: is pinned; and 3 more",
+	} {
+		e := &DiscardError{Named: 9, Before: 5, Floor: 3}
+		for i := range n {
+			e.Refused = append(e.Refused, Refusal{fmt.Sprint("b", i), RulePin, "is pinned"})
+		}
+		if got := e.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		e.Paging = true
+		if got, want := e.Error(), strings.ReplaceAll(want, "discarded", "paged"); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	for target, want := range map[token.Count]string{0: "target of 1 tokens is below the floor of 100", 5: "target of 5 tokens is below the floor of 100"} {
+		_, err := PlanDiscard(&DiscardRequest{Auto: true, Target: target, Floor: 100})
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if _, err := PlanDiscard(&DiscardRequest{Auto: true, Target: 100, Floor: 100}); err != nil {
+		t.Errorf("a target that is the floor: %v", err)
+	}
+}
+
+// What takes no tokens does not go by itself, and what is never discarded not by name.
+func TestDiscardLeavesWhatIsNothing(t *testing.T) {
+	blocks := []Standing{block(1, DisposeRead, 0), block(2, DisposeRead, 1), block(3, "", 50), block(4, DisposeReply, 49)}
+	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Auto: true, Target: 50})
+	if err != nil || p.After != 50 || p.Before != 100 || len(p.Discards) != 2 || p.Discards[0].Turn != 2 || p.Discards[1].Turn != 4 {
+		t.Errorf("plan %+v, %v", p, err)
+	}
+	_, err = PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: []transcript.BlockID{"03"}})
+	e, ok := errors.AsType[*DiscardError](err)
+	if want := []Refusal{{"03", "", "is never discarded"}}; !ok || cmp.Diff(want, e.Refused) != "" || e.Before != 100 || e.Named != 1 {
+		t.Errorf("refused %+v", err)
+	}
+	if p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, IDs: []transcript.BlockID{"01"}}); err != nil || p.After != 100 {
+		t.Errorf("plan %+v, %v", p, err)
+	}
+	if p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Floor: 1000}); err != nil || p.After != 100 || p.Discards != nil {
+		t.Errorf("nothing that is named: plan %+v, %v", p, err)
+	}
+}
+
+// Blocks go by class, stale reads first, then the older, the larger and those with the
+// lower id; each says why.
+func TestDiscardOrder(t *testing.T) {
+	stale := block(9, DisposeRead, 5)
+	stale.Stale = true
+	large, low, high := block(2, DisposeCheck, 9), block(2, DisposeCheck, 5), block(2, DisposeCheck, 5)
+	large.ID, low.ID, high.ID = "z", "x", "y"
+	blocks := []Standing{block(1, DisposeReply, 5), high, low, large, block(3, DisposeRead, 5), block(4, DisposeCheck, 50), stale}
+	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Auto: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range p.Discards {
+		got = append(got, fmt.Sprintf("%s %d %d %s", d.Block, d.Priority, d.Tokens, d.Reason))
+	}
+	want := []string{
+		"09 1 5 output of a reading tool for what was examined, edited or read again since", "03 1 5 output of a reading tool for what was examined",
+		"z 3 9 output of a quick check", "x 3 5 output of a quick check", "y 3 5 output of a quick check", "04 3 50 output of a quick check", "01 8 5 older reply",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("discards (-want +got):\n%s", diff)
+	}
+	if Disposal("").Priority() != 0 || Disposal("").Words() != "" {
+		t.Error("what is never discarded has a place in the order")
 	}
 }
 

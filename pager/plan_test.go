@@ -181,6 +181,28 @@ func TestFloorSumsUp(t *testing.T) {
 	})
 }
 
+func TestFloorOfAWindow(t *testing.T) {
+	for window, want := range map[token.Count]token.Count{0: 0, 10: 3, 99_999: 29_999, 100_000: 30_000, 100_004: 30_000, 1_000_000: 30_000} {
+		if got := Floor(window); got != want {
+			t.Errorf("Floor(%d) = %d, want %d", window, got, want)
+		}
+	}
+}
+
+// The error says what holds a window up: the largest sums first, and of equal ones the
+// rule that comes first as a word.
+func TestFloorErrorText(t *testing.T) {
+	for fixed, want := range map[token.Count]string{
+		0: "budget of 5 tokens is below the floor of 90 (pin 30, edit 20, plan 20)",
+		1: "budget of 5 tokens is below the floor of 90 (pin 30, edit 20, plan 20, fixed 1)",
+	} {
+		e := &FloorError{Budget: 5, Need: 90, Fixed: fixed, Held: []Holding{{"d", RulePlan, 20}, {"a", RulePin, 15}, {"b", RulePin, 15}, {"c", RuleEdit, 20}}}
+		if got := e.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 // A window that fits is left alone, whatever the scores say.
 func TestPlanLeavesAWindowThatFits(t *testing.T) {
 	r := &Request{

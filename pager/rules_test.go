@@ -2,9 +2,13 @@ package pager
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -155,12 +159,21 @@ func TestPinsAreHard(t *testing.T) {
 
 func TestCorrection(t *testing.T) {
 	for text, want := range map[string]bool{
-		"No, the other one":                       true,
-		"no":                                      true,
-		"Wrong file.":                             true,
-		"Please don't push yet":                   true,
-		"From now on use tabs":                    true,
-		"That’s not what I asked for":             true,
+		"No, the other one":           true,
+		"no":                          true,
+		"Wrong file.":                 true,
+		"Please don't push yet":       true,
+		"From now on use tabs":        true,
+		"That’s not what I asked for": true,
+		"Fine, but don’t push":        true,
+		"hmm, no":                     true,
+		"  Undo that":                 true,
+		"donnever do it":              false, // a part of another word
+		"never do it":                 true,
+		"No_op is the name":           false,
+		"I said it":                   true,
+		strings.Repeat("x ", 297) + "never do it": true,  // the last word begins within 600 bytes and ends there
+		strings.Repeat("x ", 298) + "never do it": false, // and here it does not
 		"nothing to add":                          false, // begins with "no", but is another word
 		"Now run the tests":                       false,
 		"stopwatch class, please":                 false,
@@ -186,6 +199,58 @@ func TestIntent(t *testing.T) {
 	if diff := cmp.Diff(Intent{"pager", "score"}, in.Focus(texts, 2)); diff != "" {
 		t.Errorf("Focus (-want +got):\n%s", diff)
 	}
+}
+
+// Terms are what a pattern finds, and hits are counted by text.
+func TestTermsAgainstPattern(t *testing.T) {
+	word := regexp.MustCompile(`[A-Za-z0-9_]+`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("aAzZ09_@[`{/:é b-")), 0, 120, -1)
+		terms := func(text string) (list []string) {
+			for _, w := range word.FindAllString(text, -1) {
+				list = append(list, strings.ToLower(w))
+			}
+			return list
+		}
+		said := strings.Repeat(text.Draw(t, "text"), rapid.IntRange(1, 3).Draw(t, "times"))
+		var want Intent
+		for _, w := range terms(said) {
+			if len(w) > 1 && !stop()[w] && !slices.Contains(want, w) {
+				want = append(want, w)
+			}
+		}
+		in := NewIntent(said, said)
+		if diff := cmp.Diff(want, in); diff != "" {
+			t.Fatalf("terms of %q (-want +got):\n%s", said, diff)
+		}
+		texts := rapid.SliceOfN(text, 0, 6).Draw(t, "texts")
+		texts = append(texts, said)[rapid.IntRange(0, 1).Draw(t, "without the first")*len(texts):]
+		hits := make([]int, len(texts))
+		count := make(map[string]int)
+		for i, text := range texts {
+			for _, term := range in {
+				if slices.Contains(terms(text), term) {
+					hits[i]++
+					count[term]++
+				}
+			}
+		}
+		if diff := cmp.Diff(hits, in.Hits(texts)); diff != "" {
+			t.Fatalf("hits of %q in %q (-want +got):\n%s", in, texts, diff)
+		}
+		n := rapid.IntRange(0, 5).Draw(t, "n")
+		var focus Intent
+		for times := 1; times <= len(texts); times++ {
+			for _, term := range in {
+				if count[term] == times && len(focus) < n {
+					focus = append(focus, term)
+				}
+			}
+		}
+		if got := in.Focus(texts, n); !slices.Equal(focus, got) {
+			t.Fatalf("the focus of %q on %q is %q, want %q", in, texts, got, focus)
+		}
+	})
 }
 
 // Where nobody has asked anything, nothing is the newest of it, and the first block is

@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,9 +100,138 @@ func TestFailure(t *testing.T) {
 		{"or the first", "\n  no such thing\nbye", true, "error: no such thing"},
 		{"code that handles errors is none", "if err != nil {\n\treturn error\n}", false, ""},
 		{"nothing at all", "", true, "error: "},
+		{"a report behind spaces", "one\n  \tpanic: boom  \r\n", false, "panic: boom"},
+		{"the first that speaks of it", "one\nit Failed\nan ERROR\n", true, "error: it Failed"},
+		{"the first report", "FAIL one\npanic: two", true, "FAIL one"},
 	} {
 		if got := failure(transcript.ToolResult{Error: tt.failed}, tt.text); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// An entry is a message in the form that its block has: without thinking where bytes before
+// it have changed, with lines in place of results, and not there at all where nothing of it
+// is left.
+func TestEntries(t *testing.T) {
+	thinking := transcript.Thinking{}
+	msgs := []transcript.Message{
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{thinking, transcript.ToolCall{ID: "1", Name: "Bash"}}},
+		answer("1", "long", false),
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{thinking}},
+	}
+	b := &transcript.Block{ID: "b1", Messages: []int{0, 1, 2}}
+	lines := Stub{Results: map[string]string{"1": "short"}}
+	for _, tt := range []struct {
+		form Form
+		stub Stub
+		want string // parts, text and new result of each
+	}{
+		{Whole, Stub{}, "2: 1: 1:"},
+		{Bare, Stub{}, "1: 1:"},
+		{Calls, lines, "1: 1:short"},
+		{Lines, Stub{Text: "in place"}, "1:in place"},
+		{Line, Stub{Text: "in place"}, "1:in place"},
+		{Gone, Stub{}, ""},
+	} {
+		var got []string
+		for _, e := range Entries(msgs, b, tt.form, tt.stub) {
+			got = append(got, fmt.Sprintf("%d:%s%s", len(e.Parts), e.Text(), e.Replaced["1"]))
+		}
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("%s: entries %q, want %q", tt.form, got, tt.want)
+		}
+	}
+}
+
+// What tells most about a call is its first argument of some that says anything.
+func TestDescribeCalls(t *testing.T) {
+	for _, tt := range []struct {
+		name, input, what, excerpt string
+	}{
+		{"a command", `{"path":"a","command":"ls"}`, "Bash", "ls"},
+		{"an empty command", `{"command":"","path":"a.go"}`, "Bash", "a.go"},
+		{"a command that is no text", `{"command":5,"file_path":"a.go","path":"b"}`, "Bash", "a.go"},
+		{"nothing of these", `{"x":  5}`, "Bash", `{"x": 5}`},
+		{"control characters and a text that is no UTF-8", `{"command":"a\u0007\u001b b \n\t c\ufffd d"}`, "Bash", "a b c d"},
+		{"a text of a hundred characters", `{"command":"` + strings.Repeat("é", 100) + `  "}`, "Bash", strings.Repeat("é", 100)},
+		{"a longer one", `{"command":"` + strings.Repeat("é", 101) + `"}`, "Bash", strings.Repeat("é", 100) + "…"},
+	} {
+		msgs := []transcript.Message{call("1", "Bash", tt.input), answer("1", "ok", false)}
+		what, excerpt := Describe(msgs, view(msgs).Block)
+		if what != tt.what || excerpt != tt.excerpt {
+			t.Errorf("%s: %q, %q, want %q, %q", tt.name, what, excerpt, tt.what, tt.excerpt)
+		}
+	}
+	calls := func(names ...string) string {
+		m := transcript.Message{Role: transcript.RoleAssistant}
+		for i, n := range names {
+			m.Parts = append(m.Parts, transcript.ToolCall{ID: string(rune('a' + i)), Name: n, Input: []byte(`{"path":"p` + n + `"}`)})
+		}
+		msgs := []transcript.Message{m}
+		what, excerpt := Describe(msgs, &transcript.Block{Kind: transcript.KindTool, Messages: []int{0}})
+		return what + " " + excerpt
+	}
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"A", "B", "A"}, "A+B pA; pB; pA"},
+		{[]string{"A", "B", "C"}, "A+B+C pA; pB; pC"},
+		{[]string{"A", "B", "C", "D"}, "A+B+C+… pA; pB; pC; pD"},
+	} {
+		if got := calls(tt.names...); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}
+
+// A head names two calls with the ends of their paths, a tool once for calls in a row, and
+// how many calls there are besides.
+func TestHeadOfSeveralCalls(t *testing.T) {
+	for _, tt := range []struct {
+		calls []string // name and path
+		want  string
+	}{
+		{[]string{"Read a/b/c.go"}, "Read b/c.go"},
+		{[]string{"Read /c.go"}, "Read /c.go"},
+		{[]string{"Read c.go", "Read d/e.go"}, "Read c.go d/e.go"},
+		{[]string{"Read a.go", "Edit b.go"}, "Read a.go Edit b.go"},
+		{[]string{"Read a.go", "Edit b.go", "Read c.go"}, "Read a.go Edit b.go +1"},
+		{[]string{"Read a.go", "Edit b.go", "Read c.go", "Read d.go"}, "Read a.go Edit b.go +2"},
+	} {
+		m := transcript.Message{Role: transcript.RoleAssistant}
+		for i, c := range tt.calls {
+			name, path, _ := strings.Cut(c, " ")
+			m.Parts = append(m.Parts, transcript.ToolCall{ID: string(rune('a' + i)), Name: name, Input: []byte(`{"file_path":"` + path + `"}`)})
+		}
+		v := view([]transcript.Message{m, {Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: "a"}}}})
+		if got, want := v.Head(), "[carrel "+v.Block.ID.Short()+" "+tt.want+"]"; got != want {
+			t.Errorf("%q: head %q, want %q", tt.calls, got, want)
+		}
+	}
+}
+
+// A block cut to lines has those with the most names, of equal ones the first, and in the
+// order of the text, as far as a fourth of its bytes goes.
+func TestLinesWithTheMostNames(t *testing.T) {
+	pad := strings.Repeat("nothing here\n", 10)
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"the one with two names", "a.go\nsome of b.go c.go  \n" + pad, []string{"a.go", "some of b.go c.go"}},
+		{"as far as there is room", "some words of a.go\nother words of b.go c.go\n" + strings.Repeat("nothing\n", 9), []string{"other words of b.go c.go"}},
+		{"the first of equal ones", "one line with a.go\ntwo lines with b.go\n" + strings.Repeat("x\n", 30), []string{"one line with a.go"}},
+		{"a line of 400 bytes", "b.go\na.go" + strings.Repeat("x", 396) + "\n" + strings.Repeat(pad, 20), []string{"b.go", "a.go" + strings.Repeat("x", 396)}},
+		{"but none that is longer", "b.go\na.go" + strings.Repeat("x", 397) + "\n" + strings.Repeat(pad, 20), []string{"b.go"}},
+		{"exactly a fourth", "a.go\n" + strings.Repeat("x", 14), []string{"a.go"}},
+		{"no room", "a.go\n" + strings.Repeat("x", 13), nil},
+	} {
+		v := view([]transcript.Message{say(transcript.RoleUser, tt.text)})
+		_, kept, _ := strings.Cut(v.Stub(Lines).Text, "\n")
+		if want := strings.Join(tt.want, "\n"); kept != want {
+			t.Errorf("%s: %q, want %q", tt.name, kept, want)
 		}
 	}
 }

@@ -144,7 +144,21 @@ func TestTriggerValidate(t *testing.T) {
 		{"an edge above all", &Trigger{Critical: ratio.One + 1}, false},
 		{"a target above the edge", &Trigger{Target: 800_000}, false},
 		{"a profile that is not known", &Trigger{Profile: "x"}, false},
-		{"a figure below 0", &Trigger{Floor: -1}, false},
+		{"a floor below 0", &Trigger{Floor: -1}, false},
+		{"messages below 0", &Trigger{Messages: -1}, false},
+		{"cycles below 0", &Trigger{Cycles: -1}, false},
+		{"a rest below 0", &Trigger{Keep: -1}, false},
+		{"a rest for the next try below 0", &Trigger{KeepRetry: -1}, false},
+		{"tokens below 0", &Trigger{Tokens: -1}, false},
+		{"iterations below 0", &Trigger{Iterations: -1}, false},
+		{"an effective window below 0", &Trigger{Effective: -1}, false},
+		{"figures of 1", &Trigger{Messages: 1, Cycles: 1, Keep: 1, KeepRetry: 1, Tokens: 1, Iterations: 1, Effective: 1, Floor: 1}, true},
+		{"shares that are all the same", &Trigger{Warn: 500_000, Compress: 500_000, Critical: 500_000, Target: 500_000}, true},
+		{"shares of all", &Trigger{Warn: ratio.One, Compress: ratio.One, Critical: ratio.One, Target: ratio.One}, true},
+		{"the least shares", &Trigger{Warn: 1, Compress: 1, Critical: 1, Target: 1}, true},
+		{"a warning below 0", &Trigger{Warn: -1}, false},
+		{"a target below 0", &Trigger{Target: -1}, false},
+		{"the other profile", &Trigger{Profile: ProfilePager}, true},
 	} {
 		if err := tt.trigger.Validate(); (err == nil) != tt.valid || err != nil && !errors.Is(err, ErrTrigger) {
 			t.Errorf("%s: %v", tt.name, err)
