@@ -48,7 +48,7 @@ func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
 			return err
 		}
 		if tolerance != KindNone && tolerance != KindNumber {
-			return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", tolerance)
+			return noTolerance(t, tolerance)
 		}
 		return m.checkOrdered(t, subject, value, f)
 	case OpIs, OpEqual, OpIncludes:

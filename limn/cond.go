@@ -104,11 +104,18 @@ func notOrdered(t *Test, a, b Kind) error {
 	return semanticError(t.Pos, "%q does not go with a %s and a %s: it is about numbers and dates", t.Op, a, b)
 }
 
+func noTolerance(t *Test, k Kind) error {
+	return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", k)
+}
+
 // near reports whether two numbers, or two dates, are no farther apart than a
 // tolerance.
 func near(t *Test, a, b, tolerance Value) (bool, error) {
-	if !ordered(a.Kind(), b.Kind()) || tolerance.Kind() != KindNumber {
+	switch {
+	case !ordered(a.Kind(), b.Kind()):
 		return false, notOrdered(t, a.Kind(), b.Kind())
+	case tolerance.Kind() != KindNumber:
+		return false, noTolerance(t, tolerance.Kind())
 	}
 	if a.order(b) < 0 {
 		a, b = b, a

@@ -10,7 +10,6 @@ func (l *listener) fire(i int, c cause, chain []int) {
 	h := l.m.handlers[i]
 	metadata := l.metadata(i, c)
 	before := l.snapshot()
-	l.m.changed = nil
 	for n, line := range h.when.Body {
 		r, finished := l.m.execInner(line)
 		r.Line, r.Metadata = line, merge(r.Metadata, metadata, map[string]any{"statement": n})

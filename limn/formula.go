@@ -131,7 +131,7 @@ func (r *reading) constant(e Expr) (constant, bool) {
 	case *Text:
 		return constantOf(String(e.Text))
 	case *Word:
-		if !r.bound[e.Text] && !r.vague[e.Text] {
+		if !r.bound[e.Text] {
 			return constantOf(String(e.Text))
 		}
 	}
@@ -141,7 +141,7 @@ func (r *reading) constant(e Expr) (constant, bool) {
 // subjectTerm returns what a test is about. In a predicate, the field of a record
 // that the predicate is applied to goes before a name.
 func subjectTerm(e Expr, item string) string {
-	if w, ok := e.(*Word); ok && item != "" {
+	if w, ok := e.(*Word); ok {
 		return w.Text + " at " + item
 	}
 	return term(e, item)

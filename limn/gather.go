@@ -3,9 +3,14 @@ package limn
 // maxRange is how many numbers can be gathered.
 const maxRange = 10_000
 
-// bounds returns the ends of the range that is to be gathered, its step, which is
-// negative if it goes down, and how many numbers there are in it.
-func (g *Gather) bounds() (from, step int64, n int, err error) {
+// A stretch is the numbers that are to be gathered.
+type stretch struct {
+	from, step int64 // the step is negative if it goes down
+	n          int
+}
+
+// stretch returns the numbers that are to be gathered.
+func (g *Gather) stretch() (stretch, error) {
 	var ends [3]int64
 	for i, number := range []*Number{g.From, g.To, g.By} {
 		if number == nil {
@@ -14,48 +19,48 @@ func (g *Gather) bounds() (from, step int64, n int, err error) {
 		}
 		v, err := parseNumber(number.Text)
 		if err != nil {
-			return 0, 0, 0, at(number.Pos, err)
+			return stretch{}, at(number.Pos, err)
 		}
 		var ok bool
 		if ends[i], ok = v.wholeNumber(); !ok {
-			return 0, 0, 0, semanticError(number.Pos, "only whole numbers can be gathered, and not too large ones: %s", number.Text)
+			return stretch{}, semanticError(number.Pos, "only whole numbers can be gathered, and not too large ones: %s", number.Text)
 		}
 	}
 	from, to, step := ends[0], ends[1], ends[2]
 	if step < 1 {
-		return 0, 0, 0, semanticError(g.By.Pos, "numbers are gathered by steps of 1 or more")
+		return stretch{}, semanticError(g.By.Pos, "numbers are gathered by steps of 1 or more")
 	}
 	distance := uint64(max(from, to)) - uint64(min(from, to)) //nolint:gosec // right whatever the signs
-	if distance/uint64(step) >= maxRange {                    //nolint:gosec // step is positive
-		return 0, 0, 0, semanticError(g.From.Pos, "at most %d numbers can be gathered", maxRange)
+	further := distance / uint64(step)                        //nolint:gosec // step is positive
+	if further >= maxRange {
+		return stretch{}, semanticError(g.From.Pos, "at most %d numbers can be gathered", maxRange)
 	}
-	n = int(distance/uint64(step)) + 1 //nolint:gosec // both are small
 	if to < from {
 		step = -step
 	}
-	return from, step, n, nil
+	return stretch{from, step, int(further) + 1}, nil //nolint:gosec // it is small
 }
 
 func (m *Machine) checkGather(g *Gather) error {
 	if err := m.bindable(g.Name); err != nil {
 		return err
 	}
-	_, _, _, err := g.bounds()
+	_, err := g.stretch()
 	return asSemantic(err)
 }
 
 // gather makes a list of numbers and shows it.
 func (m *Machine) gather(g *Gather, captured bool) (Value, error) {
-	from, step, n, err := g.bounds()
+	s, err := g.stretch()
 	if err != nil {
 		return Value{}, err
 	}
-	if err := m.spend(n); err != nil {
+	if err := m.spend(s.n); err != nil {
 		return Value{}, err
 	}
-	items := make([]Value, n)
+	items := make([]Value, s.n)
 	for i := range items {
-		items[i] = Int(from + int64(i)*step)
+		items[i] = Int(s.from + int64(i)*s.step)
 	}
 	v := Value{newList(items)}
 	if err := m.bind(g.Name.Text, "", v); err != nil {

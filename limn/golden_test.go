@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ import (
 // Each begins with a sentence that says what it pins. Its files are "program";
 // "packs", with the names of packs that are built in; packs in files that end in
 // ".json"; "updates" (see parseUpdates); and "want", which has for every result the
-// line and the status, then what was shown after "|", the trigger of a firing after
-// "<", and other metadata as JSON.
+// line and the status, then what was shown after "|", the message of an error that is none
+// of parsing after "!", the trigger of a firing after "<", and other metadata as JSON.
 func TestPacks(t *testing.T)  { runArchives(t, "pack") }
 func TestListen(t *testing.T) { runArchives(t, "listen") }
 
@@ -35,6 +36,13 @@ func runArchives(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 			got, want := runArchive(t, archive)
+			if *update {
+				i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
+				archive.Files[i].Data, want = []byte(got), got
+				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -118,6 +126,9 @@ func writeResult(b *strings.Builder, r Result) {
 	fmt.Fprintf(b, "%s %s\n", at, r.Status)
 	for _, line := range r.Output {
 		fmt.Fprintf(b, "  | %s\n", line)
+	}
+	if r.Err != nil && r.Status != StatusParseError {
+		fmt.Fprintf(b, "  ! %s\n", r.Message)
 	}
 	rest := make(map[string]any)
 	for name, v := range r.Metadata {

@@ -27,9 +27,6 @@ func key(v Value) any {
 	switch x := v.v.(type) {
 	case float64:
 		if x == math.Trunc(x) {
-			if n, ok := v.wholeNumber(); ok {
-				return n
-			}
 			n, _ := big.NewFloat(x).Int(nil)
 			return keyOfBig(n)
 		}
@@ -45,7 +42,12 @@ type bigKey struct {
 	bytes string
 }
 
-func keyOfBig(n *big.Int) bigKey { return bigKey{n.Sign(), string(n.Bytes())} }
+func keyOfBig(n *big.Int) any {
+	if n.IsInt64() {
+		return n.Int64()
+	}
+	return bigKey{n.Sign(), string(n.Bytes())}
+}
 
 // first returns the position of the first item equal to v, or -1.
 func (x *index) first(v Value) int {

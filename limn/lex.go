@@ -143,15 +143,13 @@ func (lx *lexer) classify(t *token) *fault {
 		t.word = keywords[t.text]
 	}
 	switch {
-	case t.word != kwNone && t.word.category() == Verb:
-		t.kind = tokKeyword
-	case lx.verbs != nil && lx.verbs[t.text] != nil:
+	case lx.verbs[t.text] != nil:
 		t.kind, t.word = tokPackVerb, kwNone
 	case t.word == kwCombine:
 		t.kind = tokWord
 	case t.word != kwNone:
 		t.kind = tokKeyword
-	case lx.nouns != nil && lx.nouns[t.text] != nil:
+	case lx.nouns[t.text] != nil:
 		t.kind, t.noun = tokWord, true
 	case isNumber(t.text):
 		t.kind = tokNumber

@@ -184,6 +184,54 @@ func TestWatchingLooksAtEachDefinitionOnce(t *testing.T) {
 	}
 }
 
+// A handler that depends on nothing but failed sources never fires again, whoever changes
+// what it watches; a name that an update brings is watched from then on.
+func TestDisabledHandlersStaySo(t *testing.T) {
+	results := listen(t, "remember a number called x with 0\nremember a number called y with 0\nremember a string called mode with late\n"+
+		"when x is above 1\n  show \"x\"\nwhen y is above 1\n  assign x to 5\nwhen mode is not equal to late\n  show \"mode\"",
+		Update{Name: "x", Err: errors.New("cut")}, Update{Name: "y", Value: Int(2)}, Update{Name: "late", Value: String("other")},
+	)
+	if got, want := results[0].Message, "listening for changes of x, y, mode"; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	var got []string
+	for _, r := range results[1:] {
+		got = append(got, fmt.Sprint(r.Status, r.Output))
+	}
+	want := []string{"error_runtime[]", "handler_fire[]", "handler_fire[mode]", "shutdown[]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// No statement of a body may write to a live name, whichever its verb; reading it is fine.
+func TestHandlersSpareLiveNames(t *testing.T) {
+	opts := &Options{Packs: []*Pack{{Name: "live", Declarations: []PackName{{"level", "number"}, {"seen", "list_of_numbers"}}}}}
+	for line, want := range map[string]bool{
+		"remember a number called level with 1": false,
+		"remember how to level: show mine":      false,
+		"gather the level from 1 to 2":          false,
+		"assign level to 1":                     false,
+		"weakens level over 5":                  false,
+		"add 1 to seen":                         false,
+		"remove 1 from seen":                    false,
+		"sort the seen by f":                    false,
+		"transform the seen by each":            false,
+		"filter the seen where each is 1":       false,
+		"show mine and assign level to 1":       false,
+		"keep the seen where each is 1":         true,
+		"show level":                            true,
+		"count the seen":                        true,
+		"assign mine to level":                  true,
+		"add level to mine":                     true,
+	} {
+		r := last(t, opts, "remember a list called mine", "remember a number called x with 1", "when x is 2\n  show x\n  "+line)
+		if got := r.Status == StatusSuccess; got != want || !got && r.Status != StatusSemanticError {
+			t.Errorf("%s: %s: %s, want it accepted: %t", line, r.Status, r.Message, want)
+		}
+	}
+}
+
 // An update that does not fit into the machine is an error of its source.
 func TestUpdatesThatDoNotFit(t *testing.T) {
 	must := sure(t)

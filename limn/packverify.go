@@ -112,12 +112,11 @@ func (x packRun) compare() (finding, error) {
 // numberPattern is what counts as a number in a text.
 var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`) })
 
-// numbersIn returns the numbers in a text, or the first n of them if n is not
-// negative. What is too large for a number is passed over.
-func numbersIn(text string, n int) []Value {
+// numbersIn returns the numbers in a text. What is too large for a number is passed over.
+func numbersIn(text string) []Value {
 	var numbers []Value
 	for _, s := range numberPattern().FindAllString(text, -1) {
-		if v, err := parseNumber(s); err == nil && len(numbers) != n {
+		if v, err := parseNumber(s); err == nil {
 			numbers = append(numbers, v)
 		}
 	}
@@ -145,7 +144,7 @@ func (x packRun) measure() (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	nearest, delta, err := nearestNumber(numbersIn(v[1].String(), -1), claim)
+	nearest, delta, err := nearestNumber(numbersIn(v[1].String()), claim)
 	if err != nil {
 		return finding{}, err
 	}
@@ -209,7 +208,7 @@ func (x packRun) ranges() (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	claimed, reference := numbersIn(v[0].String(), 2), numbersIn(v[1].String(), 2)
+	claimed, reference := numbersIn(v[0].String()), numbersIn(v[1].String())
 	f := finding{values: map[string]Value{paramStatus: String(differNot)}}
 	diverges := none
 	if len(claimed) < 2 || len(reference) < 2 {
@@ -230,7 +229,7 @@ func (x packRun) ranges() (finding, error) {
 	return f, nil
 }
 
-// divergence says which ends of two ranges are not equal.
+// divergence says which ends of two ranges, the first two numbers of each, are not equal.
 func divergence(a, b []Value) string {
 	low, high := a[0].Equal(b[0]), a[1].Equal(b[1])
 	switch {

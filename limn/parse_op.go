@@ -61,7 +61,7 @@ func (p *parser) moment(k keyword) *Moment {
 		return nil
 	}
 	t := p.peek()
-	if t.kind != tokDate && (t.kind != tokText || !isDay(t.text)) {
+	if !isDay(t.text) {
 		p.fail(fmt.Sprintf("%v behind %q is no day", t, k.String()), `write a day as "yyyy-mm-dd"`)
 		return nil
 	}

@@ -246,6 +246,13 @@ func TestLinesAreCutWhereTheLanguageCuts(t *testing.T) {
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("lines (-got +want)\n%s", diff)
 	}
+	for _, text := range []string{"a\u22a8b", "a\u2027b", "a\u202ab", "a\u00a9b", "a\u0105b", "\xe2\x80", "\xe2", "\xc2", "\xe2\x81\xa8b", "\x85b", "a\x1fb\tc\x00d\x7fe"} {
+		for n, line := range Lines(text) {
+			if n != 1 || line != text {
+				t.Errorf("%q has a line %d, %q", text, n, line)
+			}
+		}
+	}
 	for range Lines("x\ny") {
 		break
 	}

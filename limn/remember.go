@@ -13,7 +13,7 @@ func (m *Machine) checkRemember(r *Remember, f *frame) error {
 		return m.checkFields(r.Fields, f)
 	case r.From != nil:
 		return m.checkSource(r.From, f)
-	case r.makesList():
+	case r.List:
 		return m.checkItems(r, f)
 	case len(r.Values) == 1:
 		_, err := m.kindOf(r.Values[0], f)
@@ -21,8 +21,6 @@ func (m *Machine) checkRemember(r *Remember, f *frame) error {
 	}
 	return semanticError(r.Name.Pos, "'%s' is to be remembered with nothing", r.Name.Text)
 }
-
-func (r *Remember) makesList() bool { return r.List || len(r.Values) > 1 }
 
 // checkFields checks the fields of a record.
 func (m *Machine) checkFields(fields []Assignment, f *frame) error {
@@ -153,7 +151,7 @@ func (m *Machine) remembered(r *Remember, f *frame) (Value, error) {
 		return m.recordOf(r, f)
 	case r.From != nil:
 		return m.sourced(r.From, f)
-	case r.makesList():
+	case r.List:
 		return m.listOf(r.Values, f)
 	}
 	return m.eval(r.Values[0], f)

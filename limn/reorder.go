@@ -14,7 +14,7 @@ func (p *parser) reorder() {
 		i++
 	}
 	if verb := p.toks[i]; verb.isVerb() {
-		copy(p.toks[start+1:i+1], p.toks[start:i])
+		copy(p.toks[start+1:], p.toks[start:i])
 		p.toks[start] = verb
 		return
 	}

@@ -59,7 +59,7 @@ func (m *Machine) show(s *Show, f *frame) error {
 		if err != nil {
 			return err
 		}
-		if err := m.spend(v.width()/16 + 1); err != nil {
+		if err := m.spendOn(v); err != nil {
 			return err
 		}
 		parts[i] = canonical(e) + ": " + v.String()
@@ -68,12 +68,15 @@ func (m *Machine) show(s *Show, f *frame) error {
 	return nil
 }
 
+// spendOn takes the steps of writing a value.
+func (m *Machine) spendOn(v Value) error { return m.spend(v.width()/16 + 1) }
+
 // emit shows a value: a list of records on as many lines, anything else on one.
 func (m *Machine) emit(v Value) error {
 	if err := m.spend(v.extent()); err != nil {
 		return err
 	}
-	if err := m.spend(v.width()/16 + 1); err != nil {
+	if err := m.spendOn(v); err != nil {
 		return err
 	}
 	if v.Category() != KindRecord {
@@ -100,7 +103,7 @@ func (m *Machine) emitShort(v Value) error {
 		return m.emit(v)
 	}
 	for _, item := range ends(items) {
-		if err := m.spend(item.width()/16 + 1); err != nil {
+		if err := m.spendOn(item); err != nil {
 			return err
 		}
 	}

@@ -130,6 +130,9 @@ func TestConstructorsRefuseWhatTheLanguageHasNot(t *testing.T) {
 			}
 		})
 	}
+	if v, err := RecordOf(many[:maxFields]...); err != nil || v.Len() != maxFields {
+		t.Errorf("%d fields: %v", maxFields, err)
+	}
 	if v, err := FromJSON(math.Inf(1)); !errors.Is(err, errTooLarge) {
 		t.Errorf("infinity: got %v and %v, want an error", v, err)
 	}
@@ -254,9 +257,18 @@ func TestIndexKnowsLargeNumbers(t *testing.T) {
 	l.add(must(parseNumber("100000000000000000000")))
 	l.add(Float(1e300))
 	l.add(Float(0.5))
-	for _, v := range []Value{Float(1e20), Float(1e300), Float(0.5), Float(7)} {
+	l.add(Float(-1e300))
+	l.add(must(parseNumber("-100000000000000000000")))
+	l.add(Float(1 << 53))
+	l.add(Float(-1 << 53))
+	for _, v := range []Value{Float(1e20), Float(1e300), Float(0.5), Float(7), Float(-1e20), Float(-1e300), Int(1 << 53), Int(-1 << 53)} {
 		if l.find(v) < 0 {
 			t.Errorf("%v is not found", v)
+		}
+	}
+	for _, v := range []Value{Float(-0.5), Float(-7), Float(-1e21), Int(1<<53 + 1), Int(-1<<53 - 1), String("7")} {
+		if l.find(v) >= 0 {
+			t.Errorf("%v is found", v)
 		}
 	}
 	if l.find(Float(1e21)) >= 0 || l.find(Float(7.5)) >= 0 {
