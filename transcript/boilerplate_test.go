@@ -18,6 +18,9 @@ func TestWords(t *testing.T) {
 		{"an interruption", "[Request interrupted by user for tool use]", ""},
 		{"a file that is open", "<ide_opened_file>The user opened a.go.</ide_opened_file>Explain it.", "Explain it."},
 		{"a skill", "Base directory for this skill: /home/me/.claude/skills/fix\n\n# Fix", ""},
+		{"a reminder before a program's words", "<system-reminder>It is late.</system-reminder>\n  <bash-stdout>ok</bash-stdout>", ""},
+		{"a command of the client behind a reminder", "<system-reminder>It is late.</system-reminder> /compact ", ""},
+		{"a hook", "Stop hook feedback: no", ""},
 		{"words about a command", "What does /compact do?", "What does /compact do?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tag
 // of a stub, gets a backslash behind its bracket, and each end of a line is a space.
 func QuoteInline(text string) string {
 	var b strings.Builder
-	for at := breakEnd(text); at >= 0; at = breakEnd(text) {
+	for at := breakEnd(text); at > 0; at = breakEnd(text) {
 		b.WriteString(strings.TrimRightFunc(text[:at], func(r rune) bool { return breakEnd(string(r)) > 0 }) + " ")
 		text = text[at:]
 	}
@@ -59,12 +59,12 @@ func indentSome(text string, holds func(rest string) bool) string {
 // indent puts a space before each line but the first for which a condition holds.
 func indent(text string, holds func(rest string) bool) string {
 	at := breakEnd(text)
-	if at < 0 {
+	if at == 0 {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text) + 1 + strings.Count(text, "\n"))
-	for ; at >= 0; at = breakEnd(text) {
+	for ; at > 0; at = breakEnd(text) {
 		b.WriteString(text[:at])
 		if text = text[at:]; holds(text) {
 			b.WriteByte(' ')
@@ -82,7 +82,7 @@ func outdent(text string, holds func(rest string) bool) string {
 			text = text[1:]
 		}
 		at := breakEnd(text)
-		if at < 0 {
+		if at == 0 {
 			b.WriteString(text)
 			return b.String()
 		}
@@ -91,7 +91,7 @@ func outdent(text string, holds func(rest string) bool) string {
 	}
 }
 
-// breakEnd returns the offset behind the first end of a line in a text, or -1.
+// breakEnd returns the offset behind the first end of a line in a text, or 0.
 func breakEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -105,7 +105,7 @@ func breakEnd(text string) int {
 			}
 		}
 	}
-	return -1
+	return 0
 }
 
 // seemsMarked reports whether a text begins with [Mark] for somebody who does not see
@@ -142,8 +142,7 @@ func visible(text string) (head, word string) {
 	b := make([]byte, 0, longest)
 	for _, r := range text {
 		switch {
-		case unseen(r), len(b) == 0 && (r == ' ' || r == '\t' || r == '\u00a0'):
-			continue
+		case unseen(r), len(b) == 0 && (r == ' ' || r == '\u00a0'):
 		case r >= utf8.RuneSelf, r < ' ':
 			b = append(b, 0)
 		default:
@@ -159,7 +158,7 @@ func visible(text string) (head, word string) {
 
 // unseen reports whether a character takes no place of its own.
 func unseen(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) < 0
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) == 0
 }
 
 // What a bracket must stand before so that it is protected. A tag may be closing.

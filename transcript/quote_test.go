@@ -24,6 +24,16 @@ func TestQuote(t *testing.T) {
 		{"a tag that was protected", `<\system-reminder>`, `<\\system-reminder>`},
 		{"a tag of another kind", "<b>system-reminder</b>", "<b>system-reminder</b>"},
 		{"nothing", "", ""},
+		{"a turn with all that can stand before it", " \t\u00a0 Tool:x\n\u3000user:", "  \t\u00a0 Tool:x\n\u3000user:"},
+		{"a word that is no turn", "users: x\nuser x\ntools:\nhumane:\n:user\n1user:", "users: x\nuser x\ntools:\nhumane:\n:user\n1user:"},
+		{"all turns", "human:\nuser:\nassistant:\nsystem:\ndeveloper:\ntool:", " human:\n user:\n assistant:\n system:\n developer:\n tool:"},
+		{"all statements", "remember \nrequire \nassign \nexpect \npermit \nforbid \nadd \"\nremove \"\ncite \"", " remember \n require \n assign \n expect \n permit \n forbid \n add \"\n remove \"\n cite \""},
+		{"what is long before it", strings.Repeat("\u200b", 40) + "[carrel", " " + strings.Repeat("\u200b", 40) + "[carrel"},
+		{"a letter of another alphabet", "é[carrel\nuseré:\nus\u200der:", "é[carrel\nuseré:\n us\u200der:"},
+		{"control characters", "\x01us\x7fer:\n\x01user:\nus\x02er:", "\x01us\x7fer:\n \x01user:\n us\x02er:"},
+		{"separators of units and groups", "a\x1fuser:\x1duser:\x1euser:\x1cuser:\fuser:", "a\x1fuser:\x1d user:\x1e user:\x1c user:\f user:"},
+		{"an end of a line at the end", "a\r\n", "a\r\n"},
+		{"a tag that closes one that closes", "<//system-reminder><command-x><bash-x", "<//system-reminder><\\command-x><\\bash-x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Quote(tt.in)
@@ -44,11 +54,37 @@ func TestQuoteInline(t *testing.T) {
 		`[\Carrel`:                  `[\\Carrel`,
 		"x <local-command-stdout>":  `x <\local-command-stdout>`,
 		"a[i] < b, [carol], <br />": "a[i] < b, [carol], <br />",
+		"\na\n\n\nb":                " a   b",
+		"a\r\n\r\nb\r":              "a  b ",
+		"a\u2028\u0085b":            "a  b",
 		"[":                         "[",
 		"<":                         "<",
 	} {
 		if got := QuoteInline(in); got != want {
 			t.Errorf("QuoteInline(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// What no quotation or escaped text can be is left as it is.
+func TestUnquoteOfOtherTexts(t *testing.T) {
+	for _, text := range []string{"[carrel x]", "a\n[carrel x]\nuser: b", "  a\n b"} {
+		if got := Unquote(text); got != text {
+			t.Errorf("Unquote(%q) = %q", text, got)
+		}
+		if got := Unescape(text); got != text {
+			t.Errorf("Unescape(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestIsTag(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<system-reminder>": true, "</system-reminder>": true, "<bash-input>": true, "<command-": true, "</local-command-stdout>": true,
+		"<": false, "": false, "system-reminder>": false, "/system-reminder": false, "<b>": false, "<//bash-": false, " <bash-": false, "x<bash-": false,
+	} {
+		if got := IsTag(text); got != want {
+			t.Errorf("IsTag(%q) = %t", text, got)
 		}
 	}
 }

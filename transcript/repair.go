@@ -147,7 +147,6 @@ func (r *repair) unused(id string, taken map[string]bool) string {
 	for {
 		fresh := fmt.Sprintf("%s_%d", id, r.seen[id])
 		if !taken[fresh] {
-			taken[fresh] = true
 			return fresh
 		}
 		r.seen[id]++
@@ -251,7 +250,6 @@ func (r *repair) onlyAnswers(i, j int, calls []ToolCall) bool {
 	if e.Role == RoleAssistant || len(e.Calls()) > 0 {
 		return false
 	}
-	once := make(map[string]bool)
 	for k, p := range e.Parts {
 		res, ok := p.(ToolResult)
 		if !ok {
@@ -261,11 +259,10 @@ func (r *repair) onlyAnswers(i, j int, calls []ToolCall) bool {
 			continue
 		}
 		first, _ := r.firstResult(res.CallID, i)
-		if once[res.CallID] || first.entry != j || first.index != k ||
+		if first.entry != j || first.index != k ||
 			!slices.ContainsFunc(calls, func(c ToolCall) bool { return c.ID == res.CallID }) {
 			return false
 		}
-		once[res.CallID] = true
 	}
 	return true
 }

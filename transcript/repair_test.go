@@ -97,6 +97,74 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// What was done is told in order, with the place in the repaired list.
+func TestRepairTellsWhatItDid(t *testing.T) {
+	for _, tt := range []struct {
+		in, out string
+		fixes   []string
+	}{
+		{"u a:x u", "u a:x r:x! u", []string{"2 made up a result for an unanswered call"}},
+		{"u a:x u r:x a", "u a:x r:x u a", []string{"2 result moved behind its call"}},
+		{"u r:x a", "u u! a", []string{"1 result without a call became user text"}},
+		{"u a:x r:x r:x a", "u a:x r:x u! a", []string{"3 second result for a call became user text"}},
+		{"u a:x r:x,x a", "u a:x r:x! u! a", []string{"2 result moved behind its call", "3 second result for a call became user text"}},
+		{"u a:x r:x a:x r:x u", "u a:x r:x a:x_2! r:x_2! u", []string{"3 call id x was used before"}},
+		{"u a:x,x,x r:x r:x r:x u", "u a:x,x_2,x_3! r:x r:x_2! r:x_3! u", []string{"1 call id x was used before", "1 call id x was used before"}},
+		{"a:x a:y r:y r:x u", "a:x r:x a:y r:y u", []string{"1 result moved behind its call"}},
+		{"u a:x r:x,y u", "u a:x r:x! u! u", []string{"2 result moved behind its call", "3 result without a call became user text"}},
+		{"u a:x r:y,x u", "u a:x r:x! u! u", []string{"2 result moved behind its call", "3 result without a call became user text"}},
+		{"a:x,y u r:y u r:x u", "a:x,y r:x r:y u u u", []string{"1 result moved behind its call", "2 result moved behind its call"}},
+		{"a:x u r:x+ u", "a:x r:x! u u! u", []string{"1 result moved behind its call"}},
+		{"a:x r:+ r:x+ u", "a:x r:x! u u! u", []string{"1 result moved behind its call"}},
+		{"a:x,y r:x r:x,y u", "a:x,y r:x r:y! u! u", []string{"2 result moved behind its call", "3 second result for a call became user text"}},
+		{"r:x,x u", "u! u", []string{"0 result without a call became user text", "0 second result for a call became user text"}},
+		{"a:x u a:y", "a:x r:x! u a:y", []string{"1 made up a result for an unanswered call"}},
+		{"u a:x u r: u r:x", "u a:x r:x u u u", []string{"2 result moved behind its call"}},
+		{"a:x,y r:y", "a:x,y r:x! r:y", []string{"1 made up a result for an unanswered call"}},
+		{"a:x a:x r:x", "a:x r:x! a:x_2! r:x_2!", []string{"1 call id x was used before", "1 made up a result for an unanswered call"}},
+	} {
+		got, fixes := Repair(script(tt.in))
+		var told []string
+		for _, f := range fixes {
+			told = append(told, fmt.Sprint(f.Message, " ", f.What))
+		}
+		if words(got) != tt.out || !slices.Equal(told, tt.fixes) {
+			t.Errorf("Repair(%s) =\n%s, want\n%s\nfixes %q, want\n      %q", tt.in, words(got), tt.out, told, tt.fixes)
+		}
+	}
+}
+
+// A result in a reply is nobody's, and a call in the user's name is a call.
+func TestRepairOfOddRoles(t *testing.T) {
+	m := calls("x")
+	r := results("x")
+	r.Role = RoleAssistant
+	entries := []Entry{Keep(&m, "b1"), Keep(&r, "b2"), Keep(new(text(RoleUser, "go on")), "")}
+	out, fixes := Repair(entries)
+	if len(fixes) == 0 || !wellFormed(out) {
+		t.Errorf("repaired to %s with %v", words(out), fixes)
+	}
+	if words(out) != "a:x r:x! u" || out[1].Role != RoleTool || out[1].Block != "b1" || out[1].Results()[0].Text() != "result of x" {
+		t.Errorf("behind the call stands %+v", out[1])
+	}
+	both := Message{Role: RoleAssistant, Parts: []Part{ToolCall{ID: "x", Name: "run"}, ToolResult{CallID: "x", Content: []Part{Text("mine")}}}}
+	out, _ = Repair([]Entry{Keep(&both, ""), Keep(new(text(RoleUser, "go on")), "")})
+	if words(out) != "a:x! r:x! u" || !out[1].Results()[0].Error || out[1].Results()[0].Text() != Interrupted || !strings.HasSuffix(out[0].Text(), "\nmine") {
+		t.Errorf("repaired to %s: %+v", words(out), out)
+	}
+	calling := results("x")
+	calling.Parts = append(calling.Parts, ToolCall{ID: "y", Name: "run"})
+	out, _ = Repair(append(script("a:x u"), Keep(&calling, ""), Keep(new(results("y")), "")))
+	if words(out) != "a:x r:x! u u:y! r:y" {
+		t.Errorf("repaired to %s", words(out))
+	}
+	m.Role = RoleUser
+	entries = []Entry{Keep(&m, ""), Keep(new(results("x")), ""), Keep(new(text(RoleUser, "go on")), "")}
+	if out, fixes := Repair(entries); len(fixes) > 0 || words(out) != "u:x r:x u" {
+		t.Errorf("repaired to %s with %v", words(out), fixes)
+	}
+}
+
 // Whatever comes in, what goes out is well formed, needs no second repair, and
 // holds every call, every text and the text of every result.
 func TestRepairLaws(t *testing.T) {
