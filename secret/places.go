@@ -128,7 +128,7 @@ func assignment(text string, i int) (Finding, bool) {
 		return Finding{}, false
 	}
 	from := i + 1
-	if from < len(text) && text[from] == '=' && text[i] != ':' || strings.HasPrefix(text[i:], "::") {
+	if from < len(text) && text[from] == '=' && text[i] != ':' || text[i] == ':' && (text[i-1] == ':' || strings.HasPrefix(text[from:], ":")) {
 		return Finding{}, false // a comparison, or the path of a name
 	}
 	if from < len(text) && (text[from] == '=' || text[from] == '>') {
