@@ -260,7 +260,7 @@ func remembers(r *limn.Remember) bool {
 }
 
 func readSource(r *limn.Remember) (statement, *SyntaxError) {
-	if r.From != nil || r.List || len(r.Values) != 1 {
+	if len(r.Values) != 1 {
 		return statement{}, nil
 	}
 	value, ok := r.Values[0].(*limn.Text)
@@ -319,7 +319,7 @@ func bareWords(line string) []word {
 	var words []word
 	start, quoted := -1, false
 	for i, r := range line + " " {
-		if r != '"' && (quoted || !isSpace(r) && r != ':') {
+		if r != '"' && !isSpace(r) && r != ':' {
 			if start < 0 && !quoted {
 				start = i
 			}

@@ -549,6 +549,17 @@ func TestReplaySessionErrors(t *testing.T) {
 		{`remember a number called decision-count from count the tracked-decisions`, "column 26: tracked-decisions is counted before it is declared"},
 		{`remember a number called block-count from count the paged-blocks`, "column 26: block-count is changed in another way"},
 		{`assign open-questions to "a"`, "column 8: open-questions is changed in another way"},
+		{`remember a list called tracked-decisions from open-questions`, "column 24: tracked-decisions is changed in another way"},
+		{`remember a list called tracked-decisions with f as "x"`, "column 24: tracked-decisions is changed in another way"},
+		{`remember a string called tracked-decisions with "x"`, "column 26: tracked-decisions is changed in another way"},
+		{`remember a list called tracked-decisions with "x" and "none"`, `column 55: block id "none" is the language's word for an empty list`},
+		{`remember a number called window-tokens with 007`, `column 26: window-tokens cannot be "007": it is a whole number that is not negative`},
+		{`remember a number called window-tokens with -0`, `column 26: window-tokens cannot be "-0": it is a whole number that is not negative`},
+		{`remember a number called window-tokens with 9223372036854775808`, `column 26: window-tokens cannot be "9223372036854775808": it is a whole number that is not negative`},
+		{`remember a string called claim-basis with faith`, "column 26: claim-basis is changed in another way"},
+		{`remember a number called summary-blocks from count the open-questions`, "column 26: summary-blocks is changed in another way"},
+		{`remember a number called decision-count from sum the open-questions`, "column 26: decision-count is changed in another way"},
+		{`remember a number called decision-count from count the xs`, "column 26: decision-count is changed in another way"},
 		{`remember a list called tracked-decisions with 1 and 2`, "column 24: tracked-decisions is changed in another way"},
 		{`assign notes to "other"`, "column 8: notes is changed in another way"},
 		{`remember a string called notes with "other"`, "column 26: notes is changed in another way"},
@@ -753,6 +764,7 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 		"disclose":                            true, // it names what it does, which was read before
 		"add":                                 false,
 		"inherited add":                       false,
+		"inherited":                           false,
 		"overwrite the xs now":                false,
 		`overwrite "x"`:                       false,
 		`"x"`:                                 true,
@@ -771,9 +783,9 @@ func TestNothingThatChangesFollowsTheEnd(t *testing.T) {
 
 // An error about a run says how many failures there are besides the first.
 func TestRunErrorCounts(t *testing.T) {
-	failure := Failure{Line: 3, Kind: FailedBudget, Text: "too much"}
+	failures := []Failure{{3, FailedBudget, "too much"}, {4, FailedGuard, "not met"}, {5, FailedPin, "out"}}
 	for n, want := range map[int]string{1: "", 2: " (and 1 more)", 3: " (and 2 more)"} {
-		if got := (&RunError{slices.Repeat([]Failure{failure}, n)}).Error(); got != "the contract fails: line 3: too much"+want {
+		if got := (&RunError{failures[:n]}).Error(); got != "the contract fails: line 3: too much"+want {
 			t.Errorf("%d failures: %s", n, got)
 		}
 	}
@@ -809,6 +821,55 @@ remember a list called verified-claims
 remember a list called precommit-verified
 remember a number called decision-count with 1
 `, lines[:len(lines)-len(templateRest)])
+}
+
+// What records a correction stays in the window, also where nothing is pinned.
+func TestCorrectionsKeepTheirBlocks(t *testing.T) {
+	s := new(State)
+	write := must(t)
+	write(s.AddCorrection("answer-first", "block-1"))
+	var pin *PinError
+	if _, err := s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
+		t.Errorf("Pass: %v, want a PinError", err)
+	}
+	if s.Declared(Retained) || s.Declared("other") || s.Count("other") != 0 || s.Pinned("block-2") || !s.Pinned("block-1") {
+		t.Error("a pass that was refused left something")
+	}
+	write(s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Paged}}, at))
+	if !s.Declared(Retained) || !s.Declared(Evicted) {
+		t.Error("a pass declares the lists")
+	}
+}
+
+// What was decided in an earlier session needs no statement in this one.
+func TestInheritedDecisionsAreNotRepeated(t *testing.T) {
+	parent, s := new(State), new(State)
+	write := must(t)
+	write(parent.AddDecision("use-x-1", Refuse))
+	write(s.Inherit(parent))
+	diffLines(t, "the same decision", "", write(s.AddDecision("use-x-1", Refuse)))
+	diffLines(t, "no budget", "remember a number called token-budget with 0\nremember a number called window-tokens with 0\n", write(s.Budget(0, 0)))
+	var budget *BudgetError
+	if _, err := s.Budget(-1, 5); !errors.As(err, &budget) || budget.Tokens != -1 || budget.Limit != 5 {
+		t.Errorf("Budget: %v", err)
+	}
+}
+
+// A list may have a text several times; each removal takes the first of them.
+func TestListsWithEqualTexts(t *testing.T) {
+	text := "remember a list called open-questions\n" + strings.Repeat("add \"a\" to open-questions\nadd \"b\" to open-questions\n", 3)
+	for n, want := range []string{"[a|b|a|b|a|b]", "[b|a|b|a|b]", "[b|b|a|b]", "[b|b|b]"} {
+		s, err := Replay(Lines(text + strings.Repeat("remove \"a\" from open-questions\n", n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := describe(s); got != "open-questions "+want+"\n" {
+			t.Errorf("without %d: %s, want %s", n, got, want)
+		}
+	}
+	if _, err := Replay(Lines(text + strings.Repeat("remove \"a\" from open-questions\n", 4))); err == nil {
+		t.Error("a text that is not there is removed")
+	}
 }
 
 // The pack of an option is there, and so is its date.

@@ -152,6 +152,28 @@ func TestStandings(t *testing.T) {
 			[]string{"edit", "edit", "tool", "plan"},
 		},
 		{
+			"calls without a file are about what they ask",
+			slices.Concat(
+				tool1("1", "Read", `{}`, "…"), tool1("2", "Read", `{"x":1}`, "…"), tool1("3", "Read", `{"x":1}`, "…"),
+				tool1("4", "bash", `{"command":"cat <"}`, "…"), []transcript.Message{answer("zz", "…", false)},
+			),
+			nil,
+			[]string{"read", "read stale", "read", "command", "tool"},
+		},
+		{
+			"an overwriting that was never answered makes nothing void",
+			[]transcript.Message{
+				call("1", "quick_edit", `{"path":"a.go"}`), answer("1", "ok", false),
+				{Role: assistant, Parts: []transcript.Part{
+					transcript.ToolCall{ID: "2", Name: "overwrite_file", Input: []byte(`{"path":"a.go"}`)},
+					transcript.ToolCall{ID: "3", Name: "Read", Input: []byte(`{"path":"b.go"}`)},
+				}},
+				answer("3", "…", false),
+			},
+			nil,
+			[]string{"edit", "edit"},
+		},
+		{
 			"a reply with several calls goes with the last of them",
 			[]transcript.Message{
 				{Role: assistant, Parts: []transcript.Part{

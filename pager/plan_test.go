@@ -216,6 +216,64 @@ func TestPlanLeavesAWindowThatFits(t *testing.T) {
 	}
 }
 
+// Thinking goes of all blocks or of none, also where the rest is no shorter and where the
+// budget is met before.
+func TestThinkingGoesAtOnce(t *testing.T) {
+	thinks := func(id string, rule Rule) Candidate {
+		return Candidate{ID: transcript.BlockID(id), Turn: 1, Form: Whole, Rule: rule, Thinking: true}
+	}
+	r := &Request{
+		Blocks: []Candidate{thinks("a", ""), thinks("b", RuleRecent), thinks("c", ""), thinks("d", RulePin), {ID: "e", Turn: 1, Form: Whole}},
+		Size: func(i int, f Form) token.Count {
+			if f == Bare && i != 2 {
+				return 50
+			}
+			return 100
+		},
+	}
+	for budget, want := range map[token.Count][]Form{500: {Whole, Whole, Whole, Whole, Whole}, 499: {Bare, Bare, Bare, Whole, Whole}, 400: {Bare, Bare, Bare, Whole, Whole}} {
+		r.Budget = budget
+		for name, plan := range map[string]func(*Request) (*Plan, error){"Make": Make, "Slide": Slide} {
+			p, err := plan(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, forms(p)); diff != "" || p.After != 400 && budget < 500 {
+				t.Errorf("%s with %d: %d tokens (-want +got):\n%s", name, budget, p.After, diff)
+			}
+		}
+	}
+}
+
+// The oldest leave a sliding window, wherever they stand in the request; of one turn the
+// lower id.
+func TestSlideTakesTheOldest(t *testing.T) {
+	r := &Request{
+		Blocks: []Candidate{{ID: "z", Turn: 2, Form: Whole}, {ID: "b", Turn: 1, Form: Whole}, {ID: "a", Turn: 1, Form: Whole}},
+		Size:   func(int, Form) token.Count { return 10 }, Budget: 25,
+	}
+	for budget, want := range map[token.Count][]Form{25: {Whole, Whole, Gone}, 15: {Whole, Gone, Gone}, 5: {Gone, Gone, Gone}} {
+		r.Budget = budget
+		p, err := Slide(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, forms(p)); diff != "" {
+			t.Errorf("budget %d (-want +got):\n%s", budget, diff)
+		}
+	}
+	for i := range r.Blocks {
+		r.Blocks[i].Rule = RulePin
+	}
+	r.Budget = 1
+	r.Size = func(i int, _ Form) token.Count { return token.Count(10 + 5*(i%2)) }
+	_, err := Slide(r)
+	over, ok := errors.AsType[*FloorError](err)
+	if want := []Holding{{"b", RulePin, 15}, {"a", RulePin, 10}, {"z", RulePin, 10}}; !ok || !slices.Equal(over.Held, want) {
+		t.Errorf("held %+v, want %+v", err, want)
+	}
+}
+
 // The steps are taken in the order of the stages, the lowest score first.
 func TestPlanOrder(t *testing.T) {
 	block := func(id string, rule Rule, hits, age int) Candidate {

@@ -110,6 +110,30 @@ func TestRules(t *testing.T) {
 			[]Rule{RuleNewestUser, RulePending},
 		},
 		{
+			"a call in the middle is not pending, and an edit may come first",
+			[]transcript.Message{call("1", "Edit", `{"file_path":"a.go"}`), say(user, "build it"), call("2", "Bash", `{}`), say(assistant, "a"), say(user, "go on"), say(assistant, "b")},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleEdit, RuleFirstTask, "", "", RuleNewestUser, RuleNewest},
+		},
+		{
+			"edits of files that are not known supersede nothing",
+			[]transcript.Message{
+				say(user, "build it"), call("1", "Edit", `{}`), answer("1", "ok", false), call("2", "Edit", `{}`), answer("2", "ok", false),
+				say(user, "go on"), say(assistant, "b"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleFirstTask, RuleEdit, RuleEdit, RuleNewestUser, RuleNewest},
+		},
+		{
+			"a picture is a task, nothing at all is none, and what a program says neither",
+			[]transcript.Message{
+				{Role: user}, say(user, " "), {Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}}}, say(assistant, "a"),
+				{Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}, transcript.Text("<bash-stdout>x</bash-stdout>")}},
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{"", "", RuleNewestUser, RuleNewest, ""},
+		},
+		{
 			"words behind a tool's result correct, too",
 			[]transcript.Message{
 				say(user, "build it"), call("1", "Bash", `{}`),

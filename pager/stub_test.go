@@ -236,6 +236,23 @@ func TestLinesWithTheMostNames(t *testing.T) {
 	}
 }
 
+// What a part names is not named for the next one.
+func TestResultsNameTheirOwn(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	msgs := []transcript.Message{
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+			transcript.Text("a.b"), transcript.ToolCall{ID: "1", Name: "R", Input: []byte("{}")}, transcript.ToolCall{ID: "2", Name: "R", Input: []byte("{}")},
+		}},
+		answer("1", "c.d "+long, false), answer("2", "e.f "+long, false),
+	}
+	got := view(msgs).Stub(Calls).Results
+	for id, name := range map[string]string{"1": "c.d", "2": "e.f"} {
+		if !strings.HasSuffix(got[id], "; recall by id] "+name) {
+			t.Errorf("the line of result %s is %q, want it to name %s alone", id, got[id], name)
+		}
+	}
+}
+
 // A result that is shorter than its line stays.
 func TestShortResultsStay(t *testing.T) {
 	v := view([]transcript.Message{call("1", "Bash", `{}`), answer("1", "ok", false)})

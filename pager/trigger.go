@@ -116,7 +116,7 @@ func (t *Trigger) Validate() error {
 	case c.Target <= 0 || c.Target > c.Compress || c.Warn <= 0 || c.Warn > c.Compress || c.Compress > c.Critical || c.Critical > ratio.One:
 		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: they must rise from above 0 to 1 at most",
 			ErrTrigger, c.Target, c.Warn, c.Compress, c.Critical)
-	case c.Messages < 0 || c.Cycles < 0 || c.Keep < 0 || c.KeepRetry < 0 || c.Tokens < 0 || c.Iterations < 0 || c.Effective < 0 || c.Floor < 0:
+	case min(c.Messages, c.Cycles, c.Keep, c.KeepRetry, c.Iterations) < 0 || min(c.Tokens, c.Effective, c.Floor) < 0:
 		return fmt.Errorf("%w: a figure is below 0", ErrTrigger)
 	}
 	return nil
@@ -187,7 +187,7 @@ func (t *Trigger) Figures(window token.Count) Figures {
 func (t *Trigger) Level(used, effective token.Count) Level {
 	c := t.Complete()
 	switch {
-	case effective <= 0 || reaches(used, effective, c.Critical):
+	case reaches(used, effective, c.Critical):
 		return LevelCritical
 	case reaches(used, effective, c.Compress):
 		return LevelCompress

@@ -28,6 +28,9 @@ func TestLevelIsExactAtItsEdges(t *testing.T) {
 		{200_000, 160_000, LevelCritical},
 		{6, 9, LevelWarn}, // 66.7 %
 		{1, 0, LevelCritical},
+		{0, 0, LevelCritical},
+		{0, -1, LevelCritical},
+		{-1, 160_000, LevelOK},
 		{math.MaxInt / 4, math.MaxInt / 2, LevelOK}, // no figure is too large
 		{math.MaxInt, math.MaxInt, LevelCritical},
 	} {
@@ -43,6 +46,10 @@ func TestEffective(t *testing.T) {
 		{200_000, 150_000, 150_000},
 		{32_000, 160_000, 32_000}, // not more than there is
 		{0, 160_000, 160_000},
+		{1, 160_000, 1},
+		{-1, 160_000, 160_000},
+		{10, 1, 1},
+		{10, -1, 8},
 		{0, 0, 0},
 	} {
 		if got := Effective(tt.window, tt.given); got != tt.want {
@@ -88,6 +95,7 @@ func TestDue(t *testing.T) {
 		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, ActionWarn, "9 messages are below 10"},
 		{"critical, with nine", nil, with(func(l *Load) { l.Used, l.Messages = 160_000, 9 }), false, ActionWarn, "at least 90.0%"},
 		{"a call is pending", nil, with(func(l *Load) { l.Pending = true }), false, ActionWarn, "not answered yet"},
+		{"a call is pending below 60 %", nil, with(func(l *Load) { l.Used, l.Pending = 95_999, true }), false, ActionNone, "below 60.0%"},
 		{"nine cycles", nil, with(func(l *Load) { l.Cycles = 9 }), true, ActionCompress, "10 messages"},
 		{"ten cycles", nil, with(func(l *Load) { l.Cycles = 10 }), false, ActionNewSession, "consider a new session"},
 		{"another edge", &Trigger{Compress: 800_000}, full, false, ActionWarn, "below 80.0%"},
@@ -177,6 +185,10 @@ func TestIterationsAndPending(t *testing.T) {
 	}
 	if !Pending(msgs, transcript.Group("s", 0, msgs)) || Pending(nil, nil) {
 		t.Error("a call without a result is pending, and nothing is not")
+	}
+	alone := msgs[4:]
+	if !Pending(alone, transcript.Group("s", 0, alone)) {
+		t.Error("a call alone is not pending")
 	}
 	msgs = append(msgs, answer("1", "ok", false))
 	if Pending(msgs, transcript.Group("s", 0, msgs)) {
