@@ -127,7 +127,10 @@ func TestRules(t *testing.T) {
 		{
 			"a picture is a task, nothing at all is none, and what a program says neither",
 			[]transcript.Message{
-				{Role: user}, say(user, " "), {Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}}}, say(assistant, "a"),
+				{Role: user},
+				say(user, " "),
+				{Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}}},
+				say(assistant, "a"),
 				{Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}, transcript.Text("<bash-stdout>x</bash-stdout>")}},
 			},
 			&RuleOptions{Last: -1},

@@ -32,17 +32,17 @@ func TestShapesAtTheirLimits(t *testing.T) {
 			value[:len(value)-1], "a" + value, "_" + value, "9" + value, `\` + "nn" + value, "%33D" + value, "%D" + value,
 			s.prefix + strings.Repeat("A2B3C", s.least), s.prefix + "EXAMPLE" + body(s.least-7), s.prefix + " " + body(s.least),
 		} {
-			if got := found(scanShapes(nil, text), text); got != "" && !strings.Contains(got, "openai-key sk-") {
+			if got := found(scanShapes(text), text); got != "" && !strings.Contains(got, "openai-key sk-") {
 				t.Errorf("in %q: %q, want nothing", text, got)
 			}
 		}
 		long := s.prefix + body(s.least+1000)
-		got := found(scanShapes(nil, long), long)
+		got := found(scanShapes(long), long)
 		if s.most == 0 && got != string(s.kind)+" "+long || s.most > 0 && got != "" {
 			t.Errorf("%d bytes of %s: %d of them are found", len(long), s.prefix, len(got))
 		}
 		letters := s.prefix + strings.Repeat("ABCDEFGH", s.least)[:s.least]
-		if got := found(scanShapes(nil, letters), letters); (got == "") != s.mixed {
+		if got := found(scanShapes(letters), letters); (got == "") != s.mixed {
 			t.Errorf("in %q: %q", letters, got)
 		}
 		two := value + " " + value

@@ -74,7 +74,7 @@ type Finding struct {
 // Scan returns the credentials in a text, in order and without overlap. Where
 // one could be taken for two kinds, it has the one that says more.
 func Scan(text string) []Finding {
-	all := scanShapes(nil, text)
+	all := scanShapes(text)
 	all = scanPrivateKeys(all, text)
 	all = scanJWTs(all, text)
 	all = scanURLs(all, text)

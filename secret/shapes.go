@@ -67,8 +67,9 @@ var starts = func() (t [3][256]uint64) {
 	return t
 }()
 
-// scanShapes appends the credentials that are known by their prefix.
-func scanShapes(all []Finding, text string) []Finding {
+// scanShapes returns the credentials that are known by their prefix.
+func scanShapes(text string) []Finding {
+	var all []Finding
 	for i := 0; i+2 < len(text); i++ {
 		may := starts[0][text[i]]
 		if may == 0 {
