@@ -121,26 +121,32 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 		fixes []string
 	}{
 		{
-			"an empty message", []string{next, `{"role":"assistant","content":null}`, next}, []string{next, next},
+			"an empty message",
+			[]string{next, `{"role":"assistant","content":null}`, next},
+			[]string{next, next},
 			[]string{"1 empty message left out"},
 		},
 		{
-			"a call whose arguments are an object", []string{next, `{"role":"assistant","reasoning":"hm","content":"a","tool_calls":[{"id":"x","function":{"name":"f","arguments":{"a":1}}}]}`, `{"role":"tool","tool_call_id":"x","content":"b"}`},
+			"a call whose arguments are an object",
+			[]string{next, `{"role":"assistant","reasoning":"hm","content":"a","tool_calls":[{"id":"x","function":{"name":"f","arguments":{"a":1}}}]}`, `{"role":"tool","tool_call_id":"x","content":"b"}`},
 			[]string{next, `{"role": "assistant", "content": "a", "reasoning_content": "hm", "tool_calls": [{"id": "x", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}`, `{"role":"tool","tool_call_id":"x","content":"b"}`},
 			[]string{"1 tool call written anew"},
 		},
 		{
-			"two calls without a name", []string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"arguments":"1"}},{"id":"y","function":{"arguments":"2"}}]}`},
+			"two calls without a name",
+			[]string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"arguments":"1"}},{"id":"y","function":{"arguments":"2"}}]}`},
 			[]string{`{"role": "assistant", "content": null, "tool_calls": [{"id": "x", "type": "function", "function": {"name": "unknown", "arguments": "1"}}, {"id": "y", "type": "function", "function": {"name": "unknown", "arguments": "2"}}]}`},
 			[]string{"0 tool call written anew"},
 		},
 		{
-			"a result without content", []string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, `{"tool_call_id":"x","role":"tool"}`, next},
+			"a result without content",
+			[]string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, `{"tool_call_id":"x","role":"tool"}`, next},
 			[]string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, `{"tool_call_id":"x","role":"tool", "content": ""}`, next},
 			[]string{"1 missing content written as an empty text"},
 		},
 		{
-			"a call that was never answered", []string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, next},
+			"a call that was never answered",
+			[]string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, next},
 			[]string{`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"f","arguments":"1"}}]}`, `{"role": "tool", "tool_call_id": "x", "content": "` + transcript.Interrupted + `"}`, next},
 			[]string{"1 made up a result for an unanswered call"},
 		},
