@@ -166,6 +166,13 @@ func TestContradictions(t *testing.T) {
 			"require x is not below 4 and x is not above 4 and x is not equal to 4", "require y is not below 4 and y is not above 4",
 			"require z is 4 and z is not below 4", "forbid w is 4 and w is below 4", "forbid v is 4 and v is above 4",
 		}, []string{"always-deny 1", "dead-forbid 4", "dead-forbid 5"}},
+		{"what is compared with both numbers and days makes no sense", []string{
+			"require x is above 5 and x is above 2026-01-01 and x is below 3", "require y is 5 and y is below 2026-01-01 and y is above 9",
+			"require z is 2026-01-01 and z is above 5 and z is 2026-01-02",
+		}, nil},
+		{"nothing is between ends that cross", []string{
+			"require x is above 5 and x is not above 3", "require y is above 2026-01-05 and y is below 2026-01-03",
+		}, []string{"always-deny 1", "always-deny 2"}},
 		{"a lower end that is open stays so, and an upper one", []string{
 			"require x is above 4 and x is not below 4 and x is not above 4", "require y is below 4 and y is not above 4 and y is not below 4",
 			"require z is not below 4 and z is above 4 and z is not above 4", "require w is not above 4 and w is below 4 and w is not below 4",

@@ -204,6 +204,38 @@ func TestDisabledHandlersStaySo(t *testing.T) {
 	}
 }
 
+// A handler watches every name that its conditions mention, once, in their order.
+func TestWatchedNames(t *testing.T) {
+	program := "remember a thing called r with f as 1\nremember a list called xs with 1\nremember a list called rs with r\n" +
+		"remember how to go: show r\ndefine big: is above limit\n"
+	for _, name := range []string{"a1", "b1", "c1", "d1", "e1", "limit", "g1", "h1"} {
+		program += "remember a number called " + name + " with 5\n"
+	}
+	for cond, want := range map[string]string{
+		"a1 is b1 plus c1 multiplied by d1 minus a1":  "[a1 b1 c1 d1]",
+		"f of r is equal to highest of xs":            "[r xs]",
+		"lowest f of rs is within a1 of b1":           "[rs a1 b1]",
+		"a1 is big and b1 is 2 or xs includes c1":     "[a1 limit b1 xs c1]",
+		"a1 is 5 unless go-on is b1 and c1 is \"d1\"": "",
+		"a1 is 5 unless b1 is ghost and c1 is \"d1\"": "[a1 b1 c1]",
+		"a1 is equal to big":                          "[a1]",
+		"a1 is equal to go":                           "",
+	} {
+		m := NewMachine(&Options{Confirm: func(string) bool { return true }})
+		for range m.Run(Parse("", program+"when "+cond+"\n  show a1", nil)) {
+			continue
+		}
+		got := ""
+		for r := range m.Listen(nil) {
+			got = fmt.Sprint(r.Metadata["watching"])
+			break
+		}
+		if got != want {
+			t.Errorf("when %s: watching %s, want %s", cond, got, want)
+		}
+	}
+}
+
 // No statement of a body may write to a live name, whichever its verb; reading it is fine.
 func TestHandlersSpareLiveNames(t *testing.T) {
 	opts := &Options{Packs: []*Pack{{Name: "live", Declarations: []PackName{{"level", "number"}, {"seen", "list_of_numbers"}}}}}

@@ -37,6 +37,14 @@ func TestBuiltinPacks(t *testing.T) {
 	if err := CheckPacks(append(packs, packs[0])); !errors.Is(err, ErrPack) {
 		t.Errorf("a pack goes with itself: %v", err)
 	}
+	live := &Pack{Name: "live", Vocabulary: []PackWord{{"level", "noun"}}, Declarations: []PackName{{"level", "number"}}}
+	if err := CheckPacks(append(packs[:2:2], live)); err != nil {
+		t.Errorf("a live name that is a noun of its pack: %v", err)
+	}
+	other := &Pack{Name: "other", Declarations: []PackName{{"level", "number"}}}
+	if err := CheckPacks([]*Pack{live, other}); !errors.Is(err, ErrPack) || !strings.Contains(err.Error(), `"level" is in both the pack "live" and the pack "other"`) {
+		t.Errorf("two packs with a live name: %v", err)
+	}
 	if _, err := BuiltinPack("sesion"); !errors.Is(err, ErrNoPack) {
 		t.Errorf("BuiltinPack of an unknown name returns %v", err)
 	}

@@ -241,7 +241,7 @@ func (s *span) empty() bool {
 	if s.lo == nil || s.hi == nil || s.lo.Cmp(s.hi) < 0 {
 		return false
 	}
-	return s.lo.Cmp(s.hi) > 0 || s.excludes(constant{kind: s.kind, number: s.lo})
+	return s.excludes(constant{kind: s.kind, number: s.lo}) // which is above hi, or equal to it
 }
 
 // excludes reports whether a value is not in a span that has nothing equal to it.
