@@ -43,9 +43,13 @@ func parts() []transcript.Message {
 	return []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("look"), transcript.Text(""), transcript.Media{Kind: "image", MIME: "image/png", Data: "AA"}, transcript.Media{Kind: "document", URL: "https://x"}}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{
-			transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Thinking{Signature: "r", Redacted: true}, transcript.Text("so"),
-			transcript.Opaque{Type: "odd", Raw: []byte(`{"type":"odd"}`)}, transcript.Opaque{Type: "bad", Raw: []byte(`{`)},
-			transcript.ToolCall{ID: "1", Name: "f", Input: []byte(`{"a": 1}`)}, transcript.ToolCall{ID: "2", Name: "g", Input: []byte(`oops`)},
+			transcript.Thinking{Text: "hm", Signature: "s"},
+			transcript.Thinking{Signature: "r", Redacted: true},
+			transcript.Text("so"),
+			transcript.Opaque{Type: "odd", Raw: []byte(`{"type":"odd"}`)},
+			transcript.Opaque{Type: "bad", Raw: []byte(`{`)},
+			transcript.ToolCall{ID: "1", Name: "f", Input: []byte(`{"a": 1}`)},
+			transcript.ToolCall{ID: "2", Name: "g", Input: []byte(`oops`)},
 		}},
 		{Role: transcript.RoleTool, Parts: []transcript.Part{
 			transcript.ToolResult{CallID: "1", Content: []transcript.Part{transcript.Text("ok")}}, transcript.ToolResult{CallID: "2", Error: true},

@@ -1,0 +1,266 @@
+package anthropic
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A date at the end of a model's name is eight digits behind a hyphen, and no more of it.
+func TestUndated(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-opus-4-5-20251101": "claude-opus-4-5", "a-20251101": "a", "-20251101": "", "20251101": "20251101", "": "",
+		"a_20251101": "a_20251101", "a-2025110": "a-2025110", "a-202511012": "a-202511012", "a-2025110x": "a-2025110x", "a-2025/101": "a-2025/101", "a-:0251101": "a-:0251101",
+		"a-09999999": "a",
+	} {
+		if got := undated(name); got != want {
+			t.Errorf("undated(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// An id stays if it has the provider's letters only; of another, at most 32 of these are
+// kept before a hash.
+func TestCleanIDs(t *testing.T) {
+	long := strings.Repeat("a", 40)
+	for id, prefix := range map[string]string{"": "_", "a b": "ab_", "é": "_", long + "é": long[:32] + "_", "a@[`{/:": "a_"} {
+		got := cleanID(id)
+		if !strings.HasPrefix(got, prefix) || len(got) != len(prefix)+12 || cleanID(got) != got {
+			t.Errorf("cleanID(%q) = %q, want %s and a hash", id, got, prefix)
+		}
+	}
+	for _, id := range []string{"toolu_01-AZaz09", "A", "Z", "a", "z", "0", "9", "_", "-", long} {
+		if got := cleanID(id); got != id {
+			t.Errorf("cleanID(%q) = %q", id, got)
+		}
+	}
+	if cleanID("a b") == cleanID("a  b") {
+		t.Error("two ids become one")
+	}
+}
+
+// Fields of kinds that they should not have mean nothing, and an inner content is read
+// wherever the type stands.
+func TestDecodeOddBlocks(t *testing.T) {
+	result := func(parts ...transcript.Part) []transcript.Part {
+		return []transcript.Part{transcript.ToolResult{CallID: "a", Content: parts}}
+	}
+	for _, tt := range []struct {
+		name, block string
+		want        []transcript.Part
+	}{
+		{"a result with its type last", `{"content":[{"type":"text","text":"x"}],"tool_use_id":"a","type":"tool_result"}`, result(transcript.Text("x"))},
+		{"a result with a text", `{"tool_use_id":"a","type":"tool_result","content":"x"}`, result(transcript.Text("x"))},
+		{"a result with null", `{"tool_use_id":"a","type":"tool_result","content":null}`, result()},
+		{"one with null before its type", `{"tool_use_id":"a","content":null,"type":"tool_result"}`, result()},
+		{"a result that is no failure", `{"type":"tool_result","tool_use_id":"a","is_error":"true","content":"x"}`, result(transcript.Text("x"))},
+		{"a text with content", `{"content":[{"type":"text","text":"x"}],"type":"text","text":"y"}`, []transcript.Part{transcript.Text("y")}},
+		{"a call with input before its type", `{"input":{"b":1},"name":"n","id":"a","type":"tool_use"}`, []transcript.Part{transcript.ToolCall{ID: "a", Name: "n", Input: []byte(`{"b":1}`)}}},
+		{"a call with numbers", `{"type":"tool_use","id":1,"name":2,"input":3}`, []transcript.Part{transcript.ToolCall{Input: []byte("3")}}},
+	} {
+		role := "user"
+		if strings.Contains(tt.block, "tool_use\"") {
+			role = "assistant"
+		}
+		s := decode(t, `{"messages":[{"role":"`+role+`","content":[`+tt.block+`]}]}`)
+		if diff := cmp.Diff(tt.want, s.Messages[0].Parts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The first text that is no Unicode is told with its line, also of the system text.
+func TestDecodeWarnsOnce(t *testing.T) {
+	bad := `{"role":"user","content":"\ud800"}`
+	for _, tt := range []struct {
+		data string
+		want []int
+	}{
+		{`{"messages":[` + "\n" + `{"role":"user","content":"é"}]}`, nil},
+		{`{"messages":[` + "\n" + `{"role":"user","content":"a"},` + "\n" + bad + ",\n" + bad + `]}`, []int{3}},
+		{"{\"system\":\n\"\\ud800\",\"messages\":[\n" + bad + `]}`, []int{2}},
+		{"{\"messages\":[\n" + bad + "],\n\"system\":\"\\ud800\"}", []int{2}},
+	} {
+		var got []int
+		for _, w := range decode(t, tt.data).Warnings {
+			got = append(got, w.Line)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.data, diff)
+		}
+	}
+}
+
+// What a model takes of thinking and of results depends on its version, and on what was
+// asked for.
+func TestThinkingBudgets(t *testing.T) {
+	const (
+		server = `{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"x","input":{}},{"type":"web_tool_result","tool_use_id":"s"}]}`
+		budget = `"thinking":{"type":"enabled","budget_tokens":5},`
+	)
+	for _, tt := range []struct {
+		name, model, fields string
+		list                []string
+		want                string
+	}{
+		{"a budget, and a reply without thinking", "claude-opus-4-5", budget, []string{ask, call, answer}, "A8 1"},
+		{"of another version", "claude-opus-4-6", budget, []string{ask, call, answer}, ""},
+		{"of the next one", "claude-opus-4-7", budget, []string{ask, call, answer}, "A13 -1"},
+		{"a budget that is not enabled", "claude-opus-4-5", `"thinking":{"type":"disabled","budget_tokens":5},`, []string{ask, call, answer}, ""},
+		{"one that is adaptive", "claude-opus-4-5", `"thinking":{"type":"enabled"},`, []string{ask, call, answer}, ""},
+		{"the other way round", "claude-opus-4-5", `"thinking":{"budget_tokens":5,"type":"enabled"},`, []string{ask, call, answer}, "A8 1"},
+		{"an order behind it", "claude-opus-4-5", budget, []string{ask, call, answer, ask}, ""},
+		{"a result alone", "claude-opus-4-5", budget, []string{answer}, "A3 0"},
+		{"a reply with a server's tool at the end", "claude-opus-4-6", "", []string{ask, server}, ""},
+		{"a pending call at the end", "claude-opus-4-6", "", []string{ask, call}, ""},
+		{"a note behind a server's tool", "claude-haiku-5-5", "", []string{ask, server, `{"role":"system","content":"x"}`}, ""},
+		{"a note behind an empty reply", "claude-haiku-5-5", "", []string{ask, `{"role":"assistant","content":[]}`, `{"role":"system","content":"x"}`}, "A10 1, A15 2"},
+		{"a note behind a note", "claude-haiku-5-5", "", []string{ask, `{"role":"system","content":"x"}`, `{"role":"system","content":"y"}`}, "A15 1, A15 2"},
+		{"a call without input", "", "", []string{ask, strings.Replace(call, `,"input":{}`, "", 1)}, "A0 1"},
+		{"a call in the first bytes", "", "", []string{strings.Replace(call, "assistant", "user", 1)}, "A0 0"},
+	} {
+		found, err := Format{}.Validate([]byte(`{"model":"` + tt.model + `",` + tt.fields + `"messages":[` + strings.Join(tt.list, ",") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range found {
+			got = append(got, fmt.Sprint(v.Rule, " ", v.Message))
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%s: %s, want %s: %v", tt.name, got, tt.want, found)
+		}
+	}
+	found, err := Format{}.Validate([]byte(`{"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[` + ask + `]}`))
+	want := []transcript.Violation{{Rule: "A11", Message: -1, Text: "a cache mark of one hour stands behind one of five minutes, in the system text"}}
+	if diff := cmp.Diff(want, found); err != nil || diff != "" {
+		t.Errorf("%v, violations (-want +got):\n%s", err, diff)
+	}
+}
+
+// What has to be mended is told with its place, and the rest stays as it is.
+func TestEncodeMends(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		list, want []string
+		fixes      []string
+		model      string
+	}{
+		{
+			name: "thinking without a signature", list: []string{ask, `{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"a"}]}`, ask},
+			want: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, ask}, fixes: []string{"1 thinking without a signature left out"},
+		},
+		{
+			name: "an empty text", list: []string{ask, `{"role":"assistant","content":[{"type":"text","text":" "},{"type":"text","text":"a"}]}`, ask},
+			want: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, ask}, fixes: []string{"1 empty text left out"},
+		},
+		{
+			name: "nothing but an empty text", list: []string{ask, `{"role":"assistant","content":" "}`, ask}, want: []string{ask, ask}, fixes: []string{"1 empty text left out"},
+		},
+		{
+			name: "an empty message", list: []string{ask, `{"role":"assistant","content":[]}`, ask}, want: []string{ask, ask}, fixes: []string{"1 empty message left out"},
+		},
+		{
+			name: "a call in other letters", list: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"é","name":"f","input":{}}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"é","content":"x"}]}`},
+			want: []string{
+				ask, `{"role":"assistant","content":[{"type":"tool_use","id":"` + cleanID("é") + `","name":"f","input":{}}]}`,
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + cleanID("é") + `","content":"x"}]}`,
+			},
+			fixes: []string{"1 tool call id written in the provider's alphabet", "2 tool call id written in the provider's alphabet"},
+		},
+		{
+			name: "a call whose input is a text", list: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":"x"}]}`},
+			want:  []string{ask, `{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"_raw": "\"x\""}}]}`},
+			fixes: []string{"1 tool call written anew"},
+		},
+		{
+			name: "settings where the model takes none", model: "claude-sonnet-4-6", list: []string{ask, `{"role":"system","content":[{"type":"tool_change"}]}`, ask},
+			want: []string{ask, ask}, fixes: nil,
+		},
+	} {
+		s := decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`)
+		w := transcript.Whole(s)
+		w.As = "other" // so that it is written
+		enc := encode(t, w)
+		var fixes []string
+		for _, f := range enc.Repairs {
+			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
+		}
+		if tt.fixes == nil {
+			if found, err := (Format{}).Validate(enc.Data); err != nil || len(found) > 0 {
+				t.Errorf("%s: %v %v in %s", tt.name, err, found, enc.Data)
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.fixes, fixes); diff != "" {
+			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
+		}
+		got := strings.ReplaceAll(string(enc.Data), `}, {"role"`, `},{"role"`)
+		if want := `{"model":"` + tt.model + `","messages":[` + strings.Join(tt.want, ",") + `]}`; got != want {
+			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
+		}
+	}
+}
+
+// Notes stay where the model takes them, and become the user's elsewhere.
+func TestNotesHaveTheirPlace(t *testing.T) {
+	const (
+		note   = `{"role":"system","content":"be brief"}`
+		server = `{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"x","input":{}},{"type":"web_tool_result","tool_use_id":"s"}]}`
+	)
+	for _, tt := range []struct {
+		name, model string
+		list        []string
+		stays       bool
+	}{
+		{"behind an order, at the end", "claude-haiku-5-5", []string{ask, note}, true},
+		{"before a reply", "claude-haiku-5-5", []string{ask, note, reply, ask}, true},
+		{"behind a server's tool", "claude-haiku-5-5", []string{ask, server, note, reply, ask}, true},
+		{"before a server's tool", "claude-haiku-5-5", []string{ask, note, server, ask}, true},
+		{"behind a reply", "claude-haiku-5-5", []string{ask, reply, note}, false},
+		{"before an order", "claude-haiku-5-5", []string{ask, note, ask}, false},
+		{"of a model that takes none", "claude-sonnet-4-6", []string{ask, note}, false},
+		{"of a model that is not known", "x", []string{ask, note, ask}, true},
+	} {
+		w := transcript.Whole(decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`))
+		w.As = "other"
+		enc := encode(t, w)
+		if got := strings.Contains(string(enc.Data), note); got != tt.stays || got == (len(enc.Repairs) > 0) {
+			t.Errorf("%s: it stays: %t, repairs %v", tt.name, got, enc.Repairs)
+		}
+		if !tt.stays {
+			if f := enc.Repairs[0]; f.What != "system text became user text" || !strings.Contains(string(enc.Data), SystemMark+"be brief") {
+				t.Errorf("%s: %v in %s", tt.name, enc.Repairs, enc.Data)
+			}
+		}
+	}
+}
+
+// Of another format, pictures and documents are carried where the provider has a place for
+// them, and what only the provider knows where it came from there.
+func TestMadeMedia(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		media transcript.Media
+		want  string // source; empty for a loss
+	}{
+		{"an image", transcript.Media{Kind: "image", MIME: "image/png", Data: "AA"}, `{"type": "base64", "media_type": "image/png", "data": "AA"}`},
+		{"by address", transcript.Media{Kind: "image", URL: "u"}, `{"type": "url", "url": "u"}`},
+		{"both ways", transcript.Media{Kind: "image", MIME: "image/png", Data: "AA", URL: "u"}, `{"type": "base64", "media_type": "image/png", "data": "AA"}`},
+		{"of no type", transcript.Media{Kind: "image", Data: "AA"}, ""},
+		{"of nothing", transcript.Media{Kind: "image", MIME: "image/png"}, ""},
+		{"a document", transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AA"}, `{"type": "base64", "media_type": "application/pdf", "data": "AA"}`},
+		{"another one", transcript.Media{Kind: "document", MIME: "text/plain", Data: "AA"}, ""},
+		{"a sound that says it is one", transcript.Media{Kind: "audio", MIME: "application/pdf", Data: "AA"}, ""},
+	} {
+		s := &transcript.Session{Format: "openai", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("a"), tt.media}}}}
+		enc := encode(t, transcript.Whole(s))
+		if got := string(enc.Data); tt.want == "" && len(enc.Losses) != 1 || tt.want != "" && (len(enc.Losses) > 0 || !strings.Contains(got, `{"type": "`+tt.media.Kind+`", "source": `+tt.want+`}`)) {
+			t.Errorf("%s: losses %v in %s", tt.name, enc.Losses, got)
+		}
+	}
+}
