@@ -128,3 +128,14 @@ func TestReasonsAreApart(t *testing.T) {
 		seen[r] = true
 	}
 }
+
+func TestValidID(t *testing.T) {
+	for id, want := range map[string]bool{
+		"m_01234567": true, "m_" + strings.Repeat("a", 64): true, "m_0123456": false, "m_" + strings.Repeat("a", 65): false,
+		"m_0123456g": false, "m_0123456A": false, "01234567": false, "n_01234567": false, "m_": false, "": false, "m_ 1234567": false,
+	} {
+		if got := validID(id); got != want {
+			t.Errorf("validID(%q) = %t", id, got)
+		}
+	}
+}

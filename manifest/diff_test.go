@@ -155,6 +155,7 @@ func TestExplain(t *testing.T) {
 		{"a segment by its row", "", 401, 1, ReasonBrief},
 		{"an omission by its ref", "77e0b1c2", 0, 3, ReasonOverBudget},
 		{"an omission by its row", "", 402, 3, ReasonOverBudget},
+		{"the first of a set", "ffff", 1, 6, ReasonExpired},
 		{"one of a set", "ffff", 17, 6, ReasonExpired},
 		{"one of the other set", "ffff", 400, 7, ReasonNotScored},
 		{"an unknown ref", "ffff", 0, -1, ""},
@@ -165,6 +166,9 @@ func TestExplain(t *testing.T) {
 		if ok != (tt.item >= 0) || reason != tt.reason || ok && item != m.Items[tt.item] {
 			t.Errorf("%s: %v, %q, %t, want item %d, %q", tt.name, item, reason, ok, tt.item, tt.reason)
 		}
+	}
+	if ReasonRefuted.Dead() != true || ReasonExpired.Dead() != true || ReasonOverBudget.Dead() || ReasonFits.Dead() {
+		t.Error("the dead are what has expired or was refuted")
 	}
 	m.Items[1] = &Redacted{}
 	if _, _, ok := m.Explain("a41c09de", 401); ok {

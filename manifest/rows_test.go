@@ -66,6 +66,13 @@ func TestParseRowsRefuses(t *testing.T) {
 		"row zero":                    "b64:0:DQQ",
 		"bits beyond the last row":    "b64:9007199254740991:DQQ",
 		"letters":                     "abc",
+		"half a number":               "1-b",
+		"a number of letters":         "b64:abc:DQQ",
+		"a number that is too large":  "b64:99999999999999999999:DQQ",
+		"the last row but one":        "b64:9007199254740992:DQQ",
+		"a zero before bits":          "b64:01001:DQQ",
+		"a sign before bits":          "b64:+1001:DQQ",
+		"a bit too many":              "b64:9007199254740989:DQ",
 	} {
 		if s, err := ParseRows(text); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: ParseRows(%q) = %v, %v, want ErrFormat", name, text, s, err)

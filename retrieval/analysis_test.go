@@ -52,3 +52,27 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// Words are told once each, in their order, and stems, too.
+func TestTermsAndStems(t *testing.T) {
+	if diff := cmp.Diff([]string{"deploys", "deploy", "b_1", "is"}, retrieval.Terms("Deploys deploy, DEPLOY b_1 is deploys")); diff != "" {
+		t.Errorf("terms (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"deploy", "b_1", "is"}, retrieval.Stems("Deploys deploy, DEPLOY b_1 is deploys")); diff != "" {
+		t.Errorf("stems (-want +got):\n%s", diff)
+	}
+	if retrieval.Terms("?!") != nil || retrieval.Stems("") != nil {
+		t.Error("there are words in nothing")
+	}
+}
+
+// Forms of one word are one stem of an analysis, which takes no more room for them.
+func TestAnalysisJoinsForms(t *testing.T) {
+	one, many := retrieval.Analyze("deploy"), retrieval.Analyze("deploy deploys deployed deploying")
+	if one.Size() != many.Size() || retrieval.Analyze("deploy vpn").Size() <= one.Size() || retrieval.Analyze("").Size() >= one.Size() {
+		t.Errorf("sizes are %d, %d and %d", retrieval.Analyze("").Size(), one.Size(), many.Size())
+	}
+	if size := one.Size(); size < 2048 || size > 4096 {
+		t.Errorf("an analysis takes %d bytes, want some 2 KB", size)
+	}
+}

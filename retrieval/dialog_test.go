@@ -107,6 +107,28 @@ func TestDialogScore(t *testing.T) {
 	}
 }
 
+// The words that a turn has are told in the order of the query, those of its frame with those
+// that it says; forms of a word count once, and so do the words behind them.
+func TestDialogTerms(t *testing.T) {
+	d := retrieval.NewDialog(talk("I|9 July|Ann|The owl and a tent.", "II|3 June|Bo|Owls!", "III|1 May|Cy|Nothing."))
+	for query, want := range map[string][]string{
+		"tent owls July":           {"0 [tent owls july]", "1 [owls]"},
+		"July owl":                 {"0 [july owl]", "1 [owl]"},
+		"owls owl, the OWL tent":   {"0 [owls tent]", "1 [owls]"},
+		"June":                     {"1 [june]"},
+		"the owl of both himself":  {"1 [owl]", "0 [owl]"},
+		"what is the June of that": {"1 [june]"},
+	} {
+		var got []string
+		for _, h := range d.Rank(query) {
+			got = append(got, fmt.Sprintf("%d %v", h.Index, h.Terms))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("terms for %q (-want +got):\n%s", query, diff)
+		}
+	}
+}
+
 func TestTurnString(t *testing.T) {
 	for _, tt := range []struct {
 		turn retrieval.Turn

@@ -89,6 +89,38 @@ func TestValidate(t *testing.T) {
 			"unsound triage policy: scores 51 rows deeply, want 1 to the 50 admitted",
 		},
 		{
+			"provenance below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, -1, 1 }),
+			"unsound triage policy: class tool: weights are 1.000000, -0.000001, 0.000001, want none below 0",
+		},
+		{
+			"semantics below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, 1, -1 }),
+			"unsound triage policy: class tool: weights are 1.000000, 0.000001, -0.000001, want none below 0",
+		},
+		{
+			"a rank below 0", set(provenance.Tool, func(r *Rule) { r.Rank = -1 }),
+			"unsound triage policy: class tool: rank is -0.000001, want 0 to 1",
+		},
+		{
+			"trust below 0", func(p *Policy) { p.Trust = -1 },
+			"unsound triage policy: trust is -0.000001, want 0 to 1",
+		},
+		{
+			"a floor above 1", func(p *Policy) { p.Floor = ratio.One + 1 },
+			"unsound triage policy: floor is 1.000001, want 0 to 1",
+		},
+		{
+			"nothing to score", func(p *Policy) { p.Deep = 0 },
+			"unsound triage policy: scores 0 rows deeply, want 1 to the 50 admitted",
+		},
+		{
+			"red above 1", func(p *Policy) { p.Red = ratio.One + 1 },
+			"unsound triage policy: red is from 1.000001 and yellow from 0.350000, want 0 <= yellow <= red <= 1",
+		},
+		{
+			"yellow below 0", func(p *Policy) { p.Yellow = -1 },
+			"unsound triage policy: red is from 0.600000 and yellow from -0.000001, want 0 <= yellow <= red <= 1",
+		},
+		{
 			"tags out of order", func(p *Policy) { p.Yellow = 700_000 },
 			"unsound triage policy: red is from 0.600000 and yellow from 0.700000, want 0 <= yellow <= red <= 1",
 		},
@@ -101,6 +133,40 @@ func TestValidate(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// What is just within the bounds is sound.
+func TestValidateAtItsEdges(t *testing.T) {
+	for name, change := range map[string]func(*Policy){
+		"no trust, no floor, no yellow": func(p *Policy) { p.Trust, p.Floor, p.Yellow, p.Red = 0, 0, 0, 0 },
+		"all of it":                     func(p *Policy) { p.Trust, p.Floor, p.Yellow, p.Red = ratio.One, ratio.One, ratio.One, ratio.One },
+		"yellow from where red is":      func(p *Policy) { p.Yellow = p.Red },
+		"one row":                       func(p *Policy) { p.Admit, p.Deep = 1, 1 },
+		"all that are admitted":         func(p *Policy) { p.Deep = p.Admit },
+		"a millisecond":                 set(provenance.Tool, func(r *Rule) { r.HalfLife = time.Millisecond }),
+		"recency alone":                 set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, 0, 0 }),
+		"provenance alone":              set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 0, ratio.One, 0 }),
+		"nearly all semantics":          set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 1, 0, ratio.One-1 }),
+		"ranks of 0":                    set(provenance.Tool, func(r *Rule) { r.Rank = 0 }),
+		"ranks of 1":                    set(provenance.Tool, func(r *Rule) { r.Rank = ratio.One }),
+	} {
+		p := DefaultPolicy()
+		change(p)
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTagsAdd(t *testing.T) {
+	var tags Tags
+	for i, tag := range []Tag{Red, Yellow, Green, Black, ""} {
+		tags.Add(tag, i+1)
+		tags.Add(tag, 10)
+	}
+	if want := (Tags{11, 12, 13, 14}); tags != want {
+		t.Errorf("tags %+v, want %+v", tags, want)
 	}
 }
 
