@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -365,11 +366,82 @@ func TestRounded(t *testing.T) {
 func TestLower(t *testing.T) {
 	for in, want := range map[string]string{
 		"PAGER": "pager", "\u0130X": "i\u0307x", "\u212AELVIN": "kelvin",
+		"Α''Σ": "α''ς", "''Σ": "''σ", "ΑΣ''": "ας''", "ΑΣ''Α": "ασ''α", "ΣΑ": "σα", "ǅΣ": "ǆς", "ªΣ": "ªς", "ⅠΣ": "ⅰς", "中Σ": "中σ", "ΑΣ中": "ας中",
 		"ΟΔΟΣ": "οδος", "ΣΟΦΟΣ": "σοφος", "Σ": "σ", "ΑΣ.": "ας.", "ΑΣ'Α": "ασ'α", "Α.Σ": "α.ς", "1Σ": "1σ", "ΑΣΣ": "ασς",
 	} {
 		if got := lower(in); got != want {
 			t.Errorf("lower(%q) = %q, want %q", in, got, want)
 		}
+	}
+	// Case_Ignorable of Unicode's DerivedCoreProperties, what is of the categories of marks,
+	// formats, modifiers apart.
+	for _, r := range "'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a" + "^`¨\u00ad\u0301\u02b0\u200b" {
+		if got, want := lower("ΑΣ"+string(r)+"Α"), "ασ"+string(r)+"α"; got != want {
+			t.Errorf("with %q between: %q, want %q", r, got, want)
+		}
+	}
+	for _, r := range "\"-,;!\u00b6\u00b8a\u2010\u201a\u2020\u2028\uff08\uff0d\uff1b1" {
+		want := "ας" + string(r) + "α"
+		if r == 'a' {
+			want = "ασaα"
+		}
+		if r == '\u00b8' {
+			want = "ασ\u00b8α" // a modifier
+		}
+		if got := lower("ΑΣ" + string(r) + "Α"); got != want {
+			t.Errorf("with %q between: %q, want %q", r, got, want)
+		}
+	}
+}
+
+// Strings are in ASCII, as the original writes them.
+func TestStrings(t *testing.T) {
+	for in, want := range map[string]string{
+		"": `""`, " ~": `" ~"`, `"`: `"\""`, `\`: `"\\"`, "\x00\x1f": `"\u0000\u001f"`, "\x7f\u0080": `"\u007f\u0080"`, "\b\t\n\f\r": `"\b\t\n\f\r"`, "\v": `"\u000b"`,
+		"\uffff": `"\uffff"`, "\U00010000": `"\ud800\udc00"`, "\U0010ffff": `"\udbff\udfff"`, "é": `"\u00e9"`, "a/b": `"a/b"`, "!#[]": `"!#[]"`,
+	} {
+		if got := string(appendString(nil, in)); got != want {
+			t.Errorf("%q is written as %s, want %s", in, got, want)
+		}
+		if got := string(appendValue(nil, []byte(want))); got != want {
+			t.Errorf("%s is written again as %s", want, got)
+		}
+	}
+	for in, want := range map[string]string{
+		"[1 ,\n2,\r\t3 ]": "[1, 2, 3]", `{"a" :{ } }`: `{"a": {}}`, `"\/\u0041é😀"`: `"/A\u00e9\ud83d\ude00"`, `"\uD83D"`: `"\ud83d"`, `[-0,-0.0,1e5,1E400,-12,0.10]`: `[0, -0.0, 100000.0, 1E400, -12, 0.1]`,
+		` "a, b: c" `: `"a, b: c"`, `null`: `null`, `"\u12`: `"\u12"`, `"\u123`: `"\u123"`, `"\u00g1"`: `"\u00g1"`,
+	} {
+		if got := string(appendValue(nil, []byte(in))); got != want {
+			t.Errorf("%s is written as %s, want %s", in, got, want)
+		}
+	}
+}
+
+// All that is wrong with results is told.
+func TestCheckInvariantsTellsAll(t *testing.T) {
+	results, err := Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := CheckInvariants(results); len(faults) > 0 {
+		t.Fatalf("faults %q", faults)
+	}
+	r := results[1]
+	r.Records[1].Block, r.Records[2].Block = r.Records[0].Block, r.Records[0].Block
+	results[2].Records[0].Block = "none"
+	count := make(map[string]int)
+	for _, fault := range CheckInvariants(results) {
+		switch {
+		case strings.HasSuffix(fault, r.Records[0].Block+" is decided twice"):
+			count["twice"]++
+		case strings.Contains(fault, "decided twice in one pass"), strings.Contains(fault, "empty list"):
+			count["refused"]++
+		default:
+			count[fault]++
+		}
+	}
+	if want := map[string]int{"twice": 2, "refused": 2}; !maps.Equal(count, want) {
+		t.Errorf("faults %v, want %v", count, want)
 	}
 }
 
