@@ -1,6 +1,10 @@
 package digest
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 func TestParse(t *testing.T) {
 	d := Of([]byte("carrel"))
@@ -9,9 +13,31 @@ func TestParse(t *testing.T) {
 		t.Errorf("Parse(%q) = %v, %v", d.String(), got, err)
 	}
 	for _, bad := range []string{"", "00", d.String()[1:], "g" + d.String()[1:]} {
-		if _, err := Parse(bad); err == nil {
-			t.Errorf("Parse(%q) succeeded", bad)
+		if got, err := Parse(bad); err == nil || got != (Digest{}) {
+			t.Errorf("Parse(%q) = %v, %v, want no digest and an error", bad, got, err)
 		}
+	}
+	if _, err := Parse("00"); !strings.Contains(err.Error(), "has 2 characters, want 64") {
+		t.Errorf("a digest that is too short: %v", err)
+	}
+}
+
+// In JSON a digest is its text, and nothing that is none is read.
+func TestText(t *testing.T) {
+	d := Of([]byte("carrel"))
+	data, err := json.Marshal(d)
+	if want := `"` + d.String() + `"`; err != nil || string(data) != want {
+		t.Errorf("%v is written %s, %v", d, data, err)
+	}
+	var got Digest
+	if err := json.Unmarshal(data, &got); err != nil || got != d {
+		t.Errorf("%s is read as %v, %v", data, got, err)
+	}
+	if err := json.Unmarshal([]byte(`"00"`), &got); err == nil || got != d {
+		t.Errorf("what is no digest was read: %v, %v", got, err)
+	}
+	if got, want := d.Short(), d.String()[:8]; got != want {
+		t.Errorf("the short form is %s, want %s", got, want)
 	}
 }
 
@@ -39,5 +65,18 @@ func TestCommit(t *testing.T) {
 	}
 	if !base.Equal(Commit(Salt{1}, "k", []byte("x"))) {
 		t.Error("the same commitment twice is not equal")
+	}
+}
+
+// Commitments are stored: they are what the comment on [Commit] says, computed here with
+// another program.
+func TestCommitIsAsDescribed(t *testing.T) {
+	var salt Salt
+	for i := range salt {
+		salt[i] = byte(i)
+	}
+	const want = "80bdd46f77f602c1332fb972295b6717722e1704bdaf14119c1ee6f57770423f"
+	if got := Commit(salt, "text", []byte("carrel")).String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -3,6 +3,7 @@ package governance
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +17,8 @@ func TestScopePatterns(t *testing.T) {
 		leaves  []Scope
 	}{
 		{"acme/web", []Scope{"acme/web"}, []Scope{"acme", "acme/we", "acme/web2", "acme/web/a", "Acme/web", ""}},
-		{"acme/*", []Scope{"acme/web", "acme/web/a"}, []Scope{"acme", "acme2/web", "acmeweb", ""}},
+		{"acme/*", []Scope{"acme/web", "acme/web/a"}, []Scope{"acme", "acme/", "acme2/web", "acmeweb", ""}},
+		{"acme/web/a", []Scope{"acme/web/a"}, []Scope{"acme/web", "acme/web/ab"}},
 		{"acme/web/*", []Scope{"acme/web/a"}, []Scope{"acme/web", "acme/web2/a", "acme/x/a"}},
 		{"*", []Scope{"local", "acme/web/a"}, []Scope{""}},
 	} {
@@ -80,6 +82,53 @@ func TestGrantAllowsWhatItNames(t *testing.T) {
 	for _, p := range Permissions() {
 		if err := Whole(ActorUser).Check("acme/web", p, now); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A scope is as long as is said, and no longer.
+func TestScopeLength(t *testing.T) {
+	longest := "acme/" + strings.Repeat("x", 195)
+	if s, err := ParseScope(longest); err != nil || string(s) != longest {
+		t.Errorf("200 bytes are %q, %v", s, err)
+	}
+	if s, err := ParseScope(longest + "x"); err == nil || s != "" {
+		t.Errorf("201 bytes are the scope %q", s)
+	}
+}
+
+func TestParsePermission(t *testing.T) {
+	for _, p := range Permissions() {
+		if got, err := ParsePermission(string(p)); err != nil || got != p {
+			t.Errorf("%s is read as %q, %v", p, got, err)
+		}
+	}
+	for _, bad := range []string{"", "Read", "everything"} {
+		if got, err := ParsePermission(bad); err == nil || got != "" {
+			t.Errorf("%q is taken for the permission %q", bad, got)
+		}
+	}
+}
+
+// A refusal tells whether to ask for another permission or for a new token.
+func TestDeniedSaysWhy(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	g := Whole("dana")
+	g.Permissions = []Permission{Read}
+	for _, tt := range []struct {
+		name    string
+		expires time.Time
+		want    DeniedError
+		text    string
+	}{
+		{"a permission that is lacking", time.Time{}, DeniedError{Actor: "dana", Scope: "acme", Permission: Write}, "not allowed: dana may not write in scope acme"},
+		{"a grant that has expired", now, DeniedError{Actor: "dana", Scope: "acme", Permission: Write, Expired: true}, "not allowed: the grant of dana has expired"},
+	} {
+		g.Expires = tt.expires
+		err := g.Check("acme", Write, now)
+		denied, ok := errors.AsType[*DeniedError](err)
+		if !ok || *denied != tt.want || err.Error() != tt.text {
+			t.Errorf("%s: %+v, %v", tt.name, denied, err)
 		}
 	}
 }

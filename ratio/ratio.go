@@ -27,22 +27,21 @@ func Of[N, D ~int | ~int64](n N, d D) Ratio {
 	if d == 0 {
 		return 0
 	}
-	a, b := int64(n)*int64(One), int64(d)
-	if (a < 0) != (b < 0) {
-		return Ratio((a - b/2) / b)
+	return round(int64(n)*int64(One), int64(d))
+}
+
+// round returns a/b to the nearest whole number, halves away from zero.
+func round(a, b int64) Ratio {
+	half := b / 2
+	if a^b < 0 { // their signs differ
+		half = -half
 	}
-	return Ratio((a + b/2) / b)
+	return Ratio((a + half) / b)
 }
 
 // Mul returns the product of r and s to the nearest millionth, halves away
 // from zero.
-func (r Ratio) Mul(s Ratio) Ratio {
-	p := int64(r) * int64(s)
-	if p < 0 {
-		return Ratio((p - int64(One)/2) / int64(One))
-	}
-	return Ratio((p + int64(One)/2) / int64(One))
-}
+func (r Ratio) Mul(s Ratio) Ratio { return round(int64(r)*int64(s), int64(One)) }
 
 // Scale returns r·n, rounded down for positive values: a share of a budget
 // never exceeds it.

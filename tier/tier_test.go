@@ -17,6 +17,9 @@ func TestLadder(t *testing.T) {
 		{11_000, 10_000, Core},
 		{11_001, 10_000, Minimal},
 		{1, 0, Minimal},
+		{0, 0, Minimal},
+		{-1, -1, Minimal},
+		{0, 1, Full},
 		{31_200, 40_000, Full}, // the source's own example: 78 percent
 	} {
 		if got := DefaultLadder.Tier(tt.demand, tt.budget); got != tt.want {
@@ -37,6 +40,9 @@ func TestSoftLadder(t *testing.T) {
 		{10_001, 10_000, Soft},
 		{50_000, 10_000, Soft},
 		{1, 0, Soft},
+		{0, 0, Soft},
+		{-1, -1, Soft},
+		{1, 1, Full},
 	} {
 		if got := SoftLadder.Tier(tt.demand, tt.budget); got != tt.want {
 			t.Errorf("Tier(%d, %d) = %s, want %s", tt.demand, tt.budget, got, tt.want)

@@ -8,7 +8,6 @@
 package tool
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"strings"
@@ -36,8 +35,8 @@ const (
 // Classes returns all classes.
 func Classes() []Class { return []Class{Edit, Plan, Read, Command, Check, Title, Other} }
 
-// A Table says which class a tool has, by its folded name. A nil table is the
-// built-in one. Tables are not changed once they are made, so they may be shared.
+// A Table says which class a tool has, by its folded name. A table that is nil or
+// empty is the built-in one. Tables are not changed once they are made, so they may be shared.
 type Table struct {
 	classes map[string]Class
 }
@@ -110,7 +109,7 @@ func (t *Table) Class(name string) Class {
 // [Read].
 func (t *Table) Of(c transcript.ToolCall) Class {
 	class := t.Class(c.Name)
-	if class == Edit && bytes.Contains(c.Input, []byte(`"view"`)) && gjson.GetBytes(c.Input, "command").Str == "view" {
+	if class == Edit && gjson.GetBytes(c.Input, "command").Str == "view" {
 		return Read
 	}
 	return class

@@ -130,7 +130,7 @@ func TestFirstLine(t *testing.T) {
 }
 
 func TestDigits(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "x1": 0, "12": 2, "12x3": 2, "٣": 0} {
+	for s, want := range map[string]int{"": 0, "x1": 0, "12": 2, "12x3": 2, "٣": 0, "0987654321 ": 10, "1/2": 1, "1:2": 1} {
 		if got := text.Digits(s); got != want {
 			t.Errorf("Digits(%q) = %d, want %d", s, got, want)
 		}
