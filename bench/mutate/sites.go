@@ -132,7 +132,11 @@ func (s *search) visit(n ast.Node) bool {
 func reserves(n *ast.CallExpr) bool {
 	switch fun := n.Fun.(type) {
 	case *ast.Ident:
-		return fun.Name == "make" && len(n.Args) == 3
+		if fun.Name != "make" {
+			return false
+		}
+		_, isMap := n.Args[0].(*ast.MapType)
+		return len(n.Args) == 3 || isMap && len(n.Args) == 2
 	case *ast.SelectorExpr:
 		return fun.Sel.Name == "Grow" && len(n.Args) > 0
 	}

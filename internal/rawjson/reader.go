@@ -57,8 +57,7 @@ type Reader struct {
 	pos   int
 	depth int
 	path  []step
-	keyAt int  // where the latest key of Object begins
-	valid bool // data is valid UTF-8
+	keyAt int // where the latest key of Object begins
 	lossy bool
 }
 
@@ -74,7 +73,7 @@ var bom = []byte("\xef\xbb\xbf")
 // NewReader returns a reader at the beginning of data. A byte order mark is
 // passed over.
 func NewReader(data []byte) *Reader {
-	r := &Reader{data: data, valid: utf8.Valid(data)}
+	r := &Reader{data: data}
 	if bytes.HasPrefix(data, bom) {
 		r.pos = len(bom)
 	}
@@ -276,7 +275,6 @@ func (r *Reader) skipObject() error {
 		return err
 	}
 	for more := !r.closes('}'); more; {
-		r.space()
 		if _, _, err := r.scan(); err != nil {
 			return err
 		}
@@ -353,9 +351,9 @@ func (r *Reader) next(bracket byte) (more bool, err error) {
 	}
 	switch {
 	case r.pos == len(r.data):
-		return false, r.cut()
+		return more, r.cut()
 	case r.data[r.pos] != ',':
-		return false, r.Fail(r.pos, "%s where a comma or %q is expected", r.here(), bracket)
+		return more, r.Fail(r.pos, "%s where a comma or %q is expected", r.here(), bracket)
 	}
 	r.pos++
 	return true, nil

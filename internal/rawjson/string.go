@@ -22,7 +22,7 @@ func (r *Reader) String() (string, error) {
 
 // sound replaces what is not valid UTF-8.
 func (r *Reader) sound(s string) string {
-	if r.valid || utf8.ValidString(s) {
+	if utf8.ValidString(s) {
 		return s
 	}
 	r.lossy = true
@@ -35,50 +35,48 @@ func (r *Reader) scan() (span Span, escaped bool, err error) {
 	start := r.pos
 	switch {
 	case start == len(r.data):
-		return Span{}, false, r.cut()
+		return span, escaped, r.cut()
 	case r.data[start] != '"':
-		return Span{}, false, r.Fail(start, "%s where a string is expected", r.here())
+		return span, escaped, r.Fail(start, "%s where a string is expected", r.here())
 	}
-	for i := start + 1; i < len(r.data); i++ {
+	for i := start + 1; ; {
 		for i < len(r.data) && plain[r.data[i]] {
 			i++
 		}
 		if i == len(r.data) {
-			break
+			return span, escaped, r.cut()
 		}
-		switch c := r.data[i]; {
-		case c == '"':
+		switch c := r.data[i]; c {
+		case '"':
 			r.pos = i + 1
 			return Span{start, r.pos}, escaped, nil
-		case c == '\\':
+		case '\\':
 			escaped = true
 			n := escapeLen(r.data[i:])
 			if n == 0 {
-				if bytes.IndexByte(r.data[i:], '"') < 0 {
-					return Span{}, false, r.cut()
+				if !bytes.ContainsRune(r.data[i:], '"') {
+					return span, escaped, r.cut()
 				}
-				return Span{}, false, r.Fail(i, "malformed escape in a string")
+				return span, escaped, r.Fail(i, "malformed escape in a string")
 			}
-			i += n - 1
-		case c < ' ':
-			return Span{}, false, r.Fail(i, "control character %#02x in a string", c)
+			i += n
+		default:
+			return span, escaped, r.Fail(i, "control character %#02x in a string", c)
 		}
 	}
-	return Span{}, false, r.cut()
 }
 
 // escapeLen returns the length of the escape that b begins with, 0 if it is
 // none.
 func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if _, ok := hex4(b); ok {
-			return 6
+	if len(b) > 1 {
+		switch b[1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			return 2
+		case 'u':
+			if _, ok := hex4(b); ok {
+				return 6
+			}
 		}
 	}
 	return 0
