@@ -119,14 +119,12 @@ func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript
 	if err := g.mine(scope, &c.Entry); err != nil {
 		return 0, err
 	}
-	if at > 0 && c.Head.Status == "" { // which may bring back a session that was taken out
-		head, err := g.store.Head(ctx, scope, id)
-		if err == nil && head.Status != "" {
-			err = g.may(scope, governance.Erase)
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // which the store says its own way
-			return 0, err
-		}
+	head, err := g.store.Head(ctx, scope, id)
+	if err == nil && head.Status != "" { // which the change may bring back
+		err = g.may(scope, governance.Erase)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // which the store says its own way
+		return 0, err
 	}
 	return g.store.Apply(ctx, scope, id, at, c)
 }

@@ -218,8 +218,11 @@ func TestEntriesAreByTheActor(t *testing.T) {
 	s := memory.New()
 	g := granted(s, governance.Permissions()...)
 	for _, by := range []governance.Actor{"user", "", "mallory ", "Mallory"} {
-		_, applied := g.Apply(t.Context(), scope, "s", 0, &store.Change{Entry: store.Entry{ID: "op_1", Actor: by}})
-		_, updated := g.Update(t.Context(), scope, &store.Update{Entry: store.Entry{ID: "op_2", Actor: by}})
+		revision, applied := g.Apply(t.Context(), scope, "s", 0, &store.Change{Entry: store.Entry{ID: "op_1", Actor: by}})
+		version, updated := g.Update(t.Context(), scope, &store.Update{Entry: store.Entry{ID: "op_2", Actor: by}})
+		if revision != 0 || version != 0 {
+			t.Errorf("an entry of %q is at revision %d and at version %d", by, revision, version)
+		}
 		for _, err := range []error{applied, updated} {
 			if !errors.Is(err, governance.ErrDenied) {
 				t.Errorf("an entry of %q: %v, want it denied", by, err)
@@ -242,10 +245,14 @@ func TestPurgedBlocks(t *testing.T) {
 			Head: store.Head{Blocks: 1}, Entry: store.Entry{ID: "op_1", Actor: actor},
 			Blocks: []store.Block{{ID: "b", Turn: 1, State: store.StatePurged}},
 		}
-		_, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, c)
+		at, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, c)
 		want := slices.Contains(set, governance.Write) && slices.Contains(set, governance.Erase)
-		if errors.Is(err, governance.ErrDenied) == want || want && err != nil {
-			t.Errorf("with %v: %v", set, err)
+		if errors.Is(err, governance.ErrDenied) == want || want && err != nil || !want && at != 0 {
+			t.Errorf("with %v: revision %d, %v", set, at, err)
+		}
+		erased := &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}, Erase: true} // which the store refuses without a status
+		if _, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, erased); errors.Is(err, governance.ErrDenied) == want || err == nil {
+			t.Errorf("an erasure with %v: %v", set, err)
 		}
 	}
 }
@@ -259,11 +266,17 @@ func TestRetiredSessions(t *testing.T) {
 			s := memory.New()
 			apply := func(s store.Store, at store.Revision, entry string, status store.Status) error {
 				c := &store.Change{Head: store.Head{Status: status}, Entry: store.Entry{ID: entry, Actor: actor}, Erase: status == store.StatusPurged}
-				_, err := s.Apply(t.Context(), scope, "s", at, c)
+				revision, err := s.Apply(t.Context(), scope, "s", at, c)
+				if err != nil && revision != 0 {
+					t.Errorf("what is refused has revision %d", revision)
+				}
 				return err
 			}
 			if err := apply(s, 0, "op_1", tt.from); err != nil {
 				t.Fatal(err)
+			}
+			if err := apply(granted(s, set...), 0, "op_1", tt.to); err == nil {
+				t.Errorf("from %q to %q with %v: begins anew", tt.from, tt.to, set)
 			}
 			err := apply(granted(s, set...), 1, "op_2", tt.to)
 			want := slices.Contains(set, governance.Write) && slices.Contains(set, governance.Erase)

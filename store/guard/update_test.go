@@ -189,7 +189,10 @@ func TestUpdatesTake(t *testing.T) {
 			for set := range subsets() {
 				s := stocked(t)
 				before := fingerprint(t, s)
-				_, err := granted(s, set...).Update(t.Context(), scope, tt.update(t, s))
+				version, err := granted(s, set...).Update(t.Context(), scope, tt.update(t, s))
+				if err != nil && version != 0 {
+					t.Errorf("with %v what is refused has version %d", set, version)
+				}
 				missing := slices.ContainsFunc(append(tt.takes, write), func(p governance.Permission) bool { return !slices.Contains(set, p) })
 				switch {
 				case !missing && err != nil:
@@ -228,9 +231,14 @@ func TestUpdateOfAnotherVersion(t *testing.T) {
 		func(w *store.Write) { w.ID = "a1x" },
 	} {
 		bad := on(t, s, "a", spoil)
-		if _, err := g.Update(t.Context(), scope, bad); !errors.Is(err, store.ErrConflict) {
-			t.Errorf("%s at %d: %v, want ErrConflict", bad.Artifacts[0].ID, bad.Artifacts[0].At, err)
+		if version, err := g.Update(t.Context(), scope, bad); !errors.Is(err, store.ErrConflict) || version != 0 {
+			t.Errorf("%s at %d: version %d, %v, want ErrConflict", bad.Artifacts[0].ID, bad.Artifacts[0].At, version, err)
 		}
+	}
+	nameless := on(t, s, "a1", func(w *store.Write) { w.ID = "" })
+	_, want := s.Update(t.Context(), scope, nameless)
+	if _, err := g.Update(t.Context(), scope, nameless); want == nil || err == nil || err.Error() != want.Error() {
+		t.Errorf("without an id: %v, want what the store says: %v", err, want)
 	}
 	pin := on(t, s, "a", func(w *store.Write) { w.Pinned = true })
 	if _, err := g.Update(t.Context(), scope, pin); err != nil {
@@ -240,6 +248,13 @@ func TestUpdateOfAnotherVersion(t *testing.T) {
 		Artifacts: []store.Write{{Artifact: last.Artifacts[0].Artifact, At: 1}}, Entry: store.Entry{ID: "op2", Actor: actor},
 	}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("the version before: %v, want ErrConflict", err)
+	}
+	gone := last.Artifacts[0].Artifact // which one who may not erase is refused, if it is what is there now
+	gone.Status = store.StatusTombstoned
+	if _, err := g.Update(t.Context(), scope, &store.Update{
+		Artifacts: []store.Write{{Artifact: gone, At: 1}}, Entry: store.Entry{ID: "op3", Actor: actor},
+	}); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("the version before is removed: %v, want ErrConflict", err)
 	}
 }
 
