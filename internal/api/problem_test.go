@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -119,5 +120,82 @@ func TestOperationsNeedWhatTheyDo(t *testing.T) {
 	}
 	if len(Whoami.Needs()) != 0 || Whoami.Writes() {
 		t.Errorf("to be told who one is needs %v", Whoami.Needs())
+	}
+}
+
+// Who asked for a compression that fails its probes is told what was tried, and by which
+// probes the best of it failed; there may have been none.
+func TestProbesProblem(t *testing.T) {
+	attempts := []carrel.Attempt{{Strategy: "window", Passed: 1, Probes: 2}}
+	failed := probe.Result{Probe: probe.Probe{ID: "p2"}, Place: probe.Lost}
+	report := &probe.Report{Results: []probe.Result{{Probe: probe.Probe{ID: "p1"}, Place: probe.Window}, failed}}
+	for _, tt := range []struct {
+		name   string
+		report *probe.Report
+		want   []probe.Result
+	}{
+		{"with a report", report, []probe.Result{failed}},
+		{"without one", nil, nil},
+	} {
+		p := NewProblem(fmt.Errorf("compress: %w", &carrel.ProbesError{Attempts: attempts, Report: tt.report}))
+		if diff := cmp.Diff(tt.want, p.Probes); diff != "" {
+			t.Errorf("%s: probes (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(attempts, p.Attempts); diff != "" {
+			t.Errorf("%s: attempts (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The scope of a request is the one that it names, or the one that its token is for.
+func TestScopeOf(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		given []string
+		grant []governance.ScopePattern
+		want  governance.Scope
+		says  string
+	}{
+		{"named", []string{"acme/web"}, nil, "acme/web", ""},
+		{"named, of a token for one", []string{"acme/web"}, []governance.ScopePattern{"acme/api"}, "acme/web", ""},
+		{"not named, of a token for one", nil, []governance.ScopePattern{"acme/api"}, "acme/api", ""},
+		{"not named, of a token for one and for all below another", nil, []governance.ScopePattern{"rival/*", "acme/api"}, "acme/api", ""},
+		{"not named, of a token for two", nil, []governance.ScopePattern{"acme/web", "acme/api"}, "", "is missing, and the token is not for one scope alone"},
+		{"not named, of a token for all", nil, []governance.ScopePattern{"*"}, "", "is missing, and the token is not for one scope alone"},
+		{"not named, of a token for all below one", nil, []governance.ScopePattern{"acme/*"}, "", "is missing, and the token is not for one scope alone"},
+		{"not named, of a token for nothing", nil, nil, "", "is missing, and the token is not for one scope alone"},
+		{"named twice", []string{"acme/web", "acme/web"}, []governance.ScopePattern{"acme/web"}, "", "comes twice"},
+		{"named badly", []string{"acme/*"}, []governance.ScopePattern{"acme/web"}, "", "is no scope"},
+		{"named with nothing", []string{""}, []governance.ScopePattern{"acme/web"}, "", "is no scope"},
+	} {
+		h := http.Header{}
+		for _, s := range tt.given {
+			h.Add(HeaderScope, s)
+		}
+		got, err := ScopeOf(h, &governance.Grant{Scopes: tt.grant})
+		if got != tt.want || (err != nil) != (tt.says != "") {
+			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want)
+		}
+		if err == nil {
+			continue
+		}
+		if e, ok := errors.AsType[*FieldError](err); !ok || e.Field != HeaderScope || e.Text != tt.says {
+			t.Errorf("%s: %v, want that %s %s", tt.name, err, HeaderScope, tt.says)
+		}
+		if !errors.Is(err, carrel.ErrRequest) || errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v is another error than that of a bad request", tt.name, err)
+		}
+	}
+}
+
+// What reads or writes a whole conversation is bounded, and what asks for a line is not.
+func TestLarge(t *testing.T) {
+	for o, want := range map[*Operation]bool{
+		&Import.Operation: true, &Compress.Operation: true, &Assemble.Operation: true,
+		&Whoami.Operation: false, &Recall.Operation: false, &Why.Operation: false,
+	} {
+		if got := o.Large(); got != want {
+			t.Errorf("%s is large: %t, want %t", o.Name, got, want)
+		}
 	}
 }
