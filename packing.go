@@ -444,7 +444,7 @@ func (p *packing) corrects(i int) bool {
 
 // work fills what was done, what remains, and the files.
 func (p *packing) work(in *handoff.Input) {
-	todo, committed := -1, -1
+	committed := -1
 	changes := make(map[string][]string)
 	var paths []string
 	at := make(map[string]int)
@@ -452,7 +452,11 @@ func (p *packing) work(in *handoff.Input) {
 		f := &p.found[i]
 		switch f.Kind { //nolint:exhaustive // the others are no work
 		case facts.FactTodo:
-			todo = max(todo, f.Block)
+			if f.Status == facts.StatusCompleted {
+				in.Done = append(in.Done, f.Subject)
+			} else {
+				in.Remaining = append(in.Remaining, f.Subject)
+			}
 		case facts.FactCommand:
 			if f.Status == facts.StatusOK && strings.Contains(f.Subject, "git commit") {
 				committed = f.Block
@@ -463,14 +467,6 @@ func (p *packing) work(in *handoff.Input) {
 			}
 			changes[f.Subject] = append(changes[f.Subject], strings.TrimSuffix(string(f.Status)+": "+f.Text, ": "))
 			at[f.Subject] = f.Block
-		}
-	}
-	for i := range p.found {
-		switch f := &p.found[i]; {
-		case f.Kind == facts.FactTodo && f.Block == todo && f.Status == facts.StatusCompleted:
-			in.Done = append(in.Done, f.Subject)
-		case f.Kind == facts.FactTodo && f.Block == todo:
-			in.Remaining = append(in.Remaining, f.Subject)
 		}
 	}
 	for _, name := range paths {
