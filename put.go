@@ -319,20 +319,24 @@ func (e *Engine) find(ctx context.Context, scope governance.Scope, prefix string
 	if prefix == "" {
 		return nil, fmt.Errorf("%w: no id of an artifact", ErrRequest)
 	}
-	found, err := e.store.Pick(ctx, scope, &store.Pick{Prefix: prefix}, 2)
-	if err != nil {
-		return nil, err
+	for limit := 2; ; limit *= 8 {
+		found, err := e.store.Pick(ctx, scope, &store.Pick{Prefix: prefix}, limit)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(found, func(a store.Artifact) bool { return string(a.ID) == prefix })
+		switch {
+		case i >= 0:
+			return &found[i], nil
+		case len(found) == limit:
+			continue // the one with just this id may be behind those whose ids go on
+		case len(found) == 0 || exact:
+			return nil, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound)
+		case len(found) > 1:
+			return nil, fmt.Errorf("%w: artifact %s: %s and %s begin so", ErrAmbiguous, prefix, found[0].ID, found[1].ID)
+		}
+		return &found[0], nil
 	}
-	i := slices.IndexFunc(found, func(a store.Artifact) bool { return string(a.ID) == prefix })
-	switch {
-	case i >= 0:
-		return &found[i], nil
-	case len(found) == 0 || exact:
-		return nil, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound)
-	case len(found) > 1:
-		return nil, fmt.Errorf("%w: artifact %s: %s and %s begin so", ErrAmbiguous, prefix, found[0].ID, found[1].ID)
-	}
-	return &found[0], nil
 }
 
 // contents returns the content cells of artifacts.
