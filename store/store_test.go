@@ -1,13 +1,16 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -58,6 +61,18 @@ func TestChangeValidate(t *testing.T) {
 		{"a block that is there twice", store.Change{Blocks: []store.Block{block, block}}, "block b1 is twice"},
 		{"a state that does not exist", store.Change{Blocks: []store.Block{{ID: "b1", State: "warm"}}}, `block b1: no such state: "warm"`},
 		{"items from before the first", store.Change{Items: []store.CellID{"c1"}, ItemsFrom: -1}, "items from -1 on"},
+		{"items from the first on", store.Change{Items: []store.CellID{"c1"}}, ""},
+		{"no items, whatever the first would be", store.Change{ItemsFrom: -1}, ""},
+		{"a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, ""},
+		{"a session that is purged", store.Change{Head: store.Head{Status: store.StatusPurged}, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, ""},
+		{"a session that is live", store.Change{Head: store.Head{Status: store.StatusLive}}, `no session is "live"`},
+		{"a session that is held", store.Change{Head: store.Head{Status: store.StatusHeld}}, `no session is "held"`},
+		{"an erasure", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true}, ""},
+		{"an erasure of a live session", store.Change{Erase: true}, "what is erased is of a session that is purged"},
+		{"an erasure of a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Erase: true}, "what is erased is of a session that is purged"},
+		{"an erasure with a statement", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}}, "nothing is added"},
+		{"an erasure with words", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Index: []store.IndexEntry{{}}}, "nothing is added"},
+		{"an erasure with both", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, "nothing is added"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.change.Entry.ID = "op_1"
@@ -67,6 +82,77 @@ func TestChangeValidate(t *testing.T) {
 	t.Run("a journal entry without an id", func(t *testing.T) {
 		checkError(t, new(store.Change).Validate(), "the journal entry has no id")
 	})
+}
+
+func TestUpdateValidate(t *testing.T) {
+	cell := store.Cell{ID: "c1", Kind: store.CellText, Body: []byte("text")}
+	cell.Commit = digest.Commit(cell.Salt, string(cell.Kind), cell.Body)
+	artifact := func(change func(*store.Artifact)) store.Write {
+		a := store.Artifact{ID: "a1", Class: provenance.Classes()[0], Status: store.StatusLive, Content: "c1", About: "c2"}
+		if change != nil {
+			change(&a)
+		}
+		return store.Write{Artifact: a}
+	}
+	sound := artifact(nil)
+	manifest := func(uses ...store.ArtifactID) *store.Manifest { return &store.Manifest{ID: "m1", Uses: uses} }
+	for _, tt := range []struct {
+		name   string
+		update store.Update
+		want   string // in the error, or empty
+	}{
+		{"a sound update", store.Update{Cells: []store.Cell{cell}, Artifacts: []store.Write{sound, artifact(func(a *store.Artifact) { a.ID = "a2" })}, Manifest: manifest("a1", "a2")}, ""},
+		{"a cell that is there twice", store.Update{Cells: []store.Cell{cell, cell}}, "cell c1 is twice in the update"},
+		{"an artifact without an id", store.Update{Artifacts: []store.Write{sound, artifact(func(a *store.Artifact) { a.ID = "" })}}, "artifact 2 of the update has no id"},
+		{"an artifact that is there twice", store.Update{Artifacts: []store.Write{sound, sound}}, "artifact a1 is twice"},
+		{"a class that does not exist", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Class = "rumor" })}}, `no such class: "rumor"`},
+		{"a status that does not exist", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Status = "warm" })}}, `no such status: "warm"`},
+		{"no status", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Status = "" })}}, "no such status"},
+		{"no content", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Content = "" })}}, "artifact a1 has no cell for its content"},
+		{"nothing about it", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.About = "" })}}, "artifact a1 has no cell for its content"},
+		{"a manifest without an id", store.Update{Manifest: &store.Manifest{}}, "the manifest has no id"},
+		{"a manifest that uses an artifact twice", store.Update{Manifest: manifest("a1", "a2", "a1")}, "manifest m1 uses artifact a1 twice"},
+		{"an outcome of a manifest", store.Update{Outcome: &store.Outcome{Manifest: "m1"}}, ""},
+		{"an outcome of nothing", store.Update{Outcome: &store.Outcome{}}, "the outcome names no manifest"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.update.Entry.ID = "op_1"
+			checkError(t, tt.update.Validate(), tt.want)
+		})
+	}
+	for _, class := range provenance.Classes() {
+		for _, status := range []store.Status{store.StatusLive, store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned, store.StatusPurged} {
+			u := &store.Update{Entry: store.Entry{ID: "op_1"}, Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Class, a.Status = class, status })}}
+			checkError(t, u.Validate(), "")
+		}
+	}
+	checkError(t, new(store.Update).Validate(), "the entry of the log has no id")
+}
+
+func TestTokenValidate(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*store.Token)
+		want   string
+	}{
+		{"a sound token", func(*store.Token) {}, ""},
+		{"no id", func(t *store.Token) { t.ID = "" }, "the token has no id"},
+		{"a short hash", func(t *store.Token) { t.Hash = t.Hash[1:] }, "token tok_1: a hash has 32 bytes, not 31"},
+		{"nobody's", func(t *store.Token) { t.Actor = "" }, "token tok_1: it is nobody's"},
+		{"never made", func(t *store.Token) { t.Created = time.Time{} }, "token tok_1: it was never made"},
+	} {
+		token := &store.Token{ID: "tok_1", Hash: make([]byte, store.HashSize), Actor: "dana", Created: time.UnixMilli(1)}
+		tt.change(token)
+		t.Run(tt.name, func(t *testing.T) { checkError(t, token.Validate(), tt.want) })
+	}
+}
+
+// What is gone is told from what is not there.
+func TestGoneError(t *testing.T) {
+	err := error(&store.GoneError{Cell: "c1"})
+	if !errors.Is(err, store.ErrGone) || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%v: is gone %t, is not found %t", err, errors.Is(err, store.ErrGone), errors.Is(err, store.ErrNotFound))
+	}
 }
 
 func checkError(t *testing.T, err error, want string) {

@@ -108,10 +108,7 @@ func (f *fingerprint) sessions() error {
 		if err != nil {
 			return err
 		}
-		f.text("session", string(h.ID), h.Format, h.Model, h.Encoding)
-		if h.Status != "" {
-			f.text("status", string(h.Status))
-		}
+		f.text("session", string(h.ID), string(h.Status), h.Format, h.Model, h.Encoding)
 		f.number(int64(h.Revision), int64(h.Messages), int64(h.Blocks), int64(h.Tokens), int64(h.Window), h.Bytes)
 		f.time(h.Created, h.Updated)
 		f.refer(h.About, h.Summary)

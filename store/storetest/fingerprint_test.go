@@ -3,7 +3,9 @@ package storetest_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 const fingerprintScope governance.Scope = "test"
@@ -183,5 +186,214 @@ func TestFingerprintReportsErrors(t *testing.T) {
 	cancel()
 	if _, err := storetest.Fingerprint(ctx, memory.New(), fingerprintScope); !errors.Is(err, context.Canceled) {
 		t.Errorf("Fingerprint in a context that is done: %v, want context.Canceled", err)
+	}
+}
+
+// A recorded store answers with what it holds, whether that makes sense or not.
+type recorded struct {
+	store.Store
+	head      store.Head
+	items     []store.CellID
+	block     store.Block
+	entry     store.Entry
+	statement string
+	version   store.Version
+	artifact  store.Artifact
+	manifest  store.Manifest
+	logged    store.Entry
+	derived   []store.CellID
+	cell      store.Cell // but for its id
+	gone      bool
+	edge      store.Edge
+	fails     string // the method that does
+}
+
+var errRecorded = errors.New("it cannot be read")
+
+func (r *recorded) err(method string) error {
+	if r.fails == method {
+		return errRecorded
+	}
+	return nil
+}
+
+// yields returns an iteration over one value, or over the error of a method.
+func yields[T any](r *recorded, method string, v T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) { yield(v, r.err(method)) }
+}
+
+func (r *recorded) Heads(context.Context, governance.Scope) iter.Seq2[*store.Head, error] {
+	return yields(r, "Heads", &r.head)
+}
+
+func (r *recorded) Items(context.Context, governance.Scope, transcript.SessionID) ([]store.CellID, error) {
+	return r.items, r.err("Items")
+}
+
+func (r *recorded) Blocks(context.Context, governance.Scope, transcript.SessionID) iter.Seq2[*store.Block, error] {
+	return yields(r, "Blocks", &r.block)
+}
+
+func (r *recorded) Entries(context.Context, governance.Scope, transcript.SessionID, store.Revision) iter.Seq2[*store.Entry, error] {
+	return yields(r, "Entries", &r.entry)
+}
+
+func (r *recorded) Statements(context.Context, governance.Scope, transcript.SessionID) iter.Seq2[string, error] {
+	return yields(r, "Statements", r.statement)
+}
+
+func (r *recorded) Version(context.Context, governance.Scope) (store.Version, error) {
+	return r.version, r.err("Version")
+}
+
+func (r *recorded) Artifacts(context.Context, governance.Scope, store.Version) iter.Seq2[*store.Artifact, error] {
+	return yields(r, "Artifacts", &r.artifact)
+}
+
+func (r *recorded) Manifests(context.Context, governance.Scope, transcript.SessionID) iter.Seq2[*store.Manifest, error] {
+	return yields(r, "Manifests", &store.Manifest{ID: r.manifest.ID})
+}
+
+func (r *recorded) Manifest(context.Context, governance.Scope, string) (*store.Manifest, error) {
+	return &r.manifest, r.err("Manifest")
+}
+
+func (r *recorded) Log(_ context.Context, _ governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
+	if after != 0 {
+		return func(func(*store.Entry, error) bool) {}
+	}
+	return yields(r, "Log", &r.logged)
+}
+
+func (r *recorded) Derived(context.Context, governance.Scope, []store.CellID) ([]store.CellID, error) {
+	return r.derived, r.err("Derived")
+}
+
+func (r *recorded) Cells(_ context.Context, _ governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	return func(yield func(*store.Cell, error) bool) {
+		for _, id := range ids {
+			c := r.cell
+			c.ID = id
+			err := r.err("Cells")
+			if r.gone {
+				yield(nil, &store.GoneError{Cell: id, Kind: c.Kind, Commit: c.Commit})
+				return
+			}
+			if !yield(&c, err) {
+				return
+			}
+		}
+	}
+}
+
+func (r *recorded) Sources(context.Context, governance.Scope, store.CellID) ([]store.Edge, error) {
+	return []store.Edge{r.edge}, r.err("Sources")
+}
+
+func newRecorded() *recorded {
+	return &recorded{
+		head: store.Head{ID: "s", About: "c4", Summary: "c3"}, items: []store.CellID{"c1", "c2"}, block: store.Block{Tools: []string{"Read", "Bash"}, Cells: []store.CellID{"c1"}, Stub: "c5"},
+		manifest: store.Manifest{ID: "m", Uses: []store.ArtifactID{"a", "b"}, Made: []store.Outcome{{}}, Body: []byte("{}")},
+		artifact: store.Artifact{Content: "c6", About: "c7"}, derived: []store.CellID{"c0"}, cell: store.Cell{Kind: store.CellText},
+	}
+}
+
+func fingerprintOf(t *testing.T, r *recorded) string {
+	t.Helper()
+	d, err := storetest.Fingerprint(t.Context(), r, fingerprintScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.String()
+}
+
+// otherwise gives a value another one, or reports that it has no field's kind.
+func otherwise(v reflect.Value) bool {
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.UnixMilli(7)))
+		return true
+	case digest.Digest:
+		v.Index(3).SetUint(9)
+		return true
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Slice:
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 1, 1), v))
+	default:
+		return false
+	}
+	return true
+}
+
+// Each field of all that a reader can see is in the fingerprint.
+func TestFingerprintHasEveryField(t *testing.T) {
+	seen := map[string]string{fingerprintOf(t, newRecorded()): "nothing"}
+	check := func(name string, r *recorded) {
+		t.Helper()
+		one := fingerprintOf(t, r)
+		if other, ok := seen[one]; ok {
+			t.Errorf("with %s otherwise, the fingerprint is that of %s", name, other)
+		}
+		seen[one] = name
+	}
+	parts := map[string]func(*recorded) any{
+		"head": func(r *recorded) any { return &r.head }, "block": func(r *recorded) any { return &r.block },
+		"entry": func(r *recorded) any { return &r.entry }, "artifact": func(r *recorded) any { return &r.artifact },
+		"manifest": func(r *recorded) any { return &r.manifest }, "outcome": func(r *recorded) any { return &r.manifest.Made[0] },
+		"log": func(r *recorded) any { return &r.logged }, "edge": func(r *recorded) any { return &r.edge },
+	}
+	for name, part := range parts {
+		for i := range reflect.TypeOf(part(newRecorded())).Elem().NumField() {
+			r := newRecorded()
+			v := reflect.ValueOf(part(r)).Elem()
+			field := name + "." + v.Type().Field(i).Name
+			if field == "outcome.Manifest" { // which is the manifest that it stands beside
+				continue
+			}
+			if !otherwise(v.Field(i)) {
+				t.Errorf("%s is of kind %s", field, v.Field(i).Kind())
+			}
+			check(field, r)
+		}
+	}
+	for name, change := range map[string]func(*recorded){
+		"the items":             func(r *recorded) { r.items = []store.CellID{"c2", "c1"} },
+		"the number of items":   func(r *recorded) { r.items, r.block.Stub, r.block.Cells = r.items[:1], "c2", nil },
+		"no items":              func(r *recorded) { r.items = nil },
+		"the statement":         func(r *recorded) { r.statement = "x" },
+		"the version":           func(r *recorded) { r.version++ },
+		"what was made":         func(r *recorded) { r.derived = []store.CellID{"c8"} },
+		"a kind of cells":       func(r *recorded) { r.cell.Kind = store.CellStub },
+		"a commitment":          func(r *recorded) { r.cell.Commit[0]++ },
+		"that cells are gone":   func(r *recorded) { r.gone = true },
+		"where a text ends":     func(r *recorded) { r.head.ID, r.head.Format = "", "s" },
+		"a tool":                func(r *recorded) { r.block.Tools = []string{"Read", "Grep"} },
+		"where tools end":       func(r *recorded) { r.block.Tools = []string{"ReadBash"} },
+		"an entry without data": func(r *recorded) { r.entry.Data = []byte{} },
+		"a gate without data":   func(r *recorded) { r.artifact.Gate = []byte{} },
+	} {
+		r := newRecorded()
+		change(r)
+		check(name, r)
+	}
+}
+
+// Whichever part cannot be read, the fingerprint is that error.
+func TestFingerprintNeedsEveryPart(t *testing.T) {
+	for _, method := range []string{
+		"Heads", "Items", "Blocks", "Entries", "Statements", "Version", "Artifacts", "Manifests", "Manifest", "Log", "Derived", "Cells", "Sources",
+	} {
+		r := newRecorded()
+		r.fails = method
+		if d, err := storetest.Fingerprint(t.Context(), r, fingerprintScope); !errors.Is(err, errRecorded) || d != (digest.Digest{}) {
+			t.Errorf("%s fails: %v, %v", method, d, err)
+		}
 	}
 }
