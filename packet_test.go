@@ -68,8 +68,8 @@ func project() *diary {
 	d.calls("Write", `{"file_path":"/tmp/notes","content":"nothing"}`, "created", false)
 	d.runs("git commit -m pool", "[main 1a2b3c4] pool", false)
 	d.calls("Edit", `{"file_path":"/srv/lamp/lock.go","old_string":"two()","new_string":"one()"}`, "updated", false)
-	d.says("I decided to use a mutex because channels block here.\n\nWe're going with port 8443. See https://example.com/ports too.")
-	d.says("The pool is fixed now.\n\n" + longLine + "\n\n--")
+	d.says("I decided to use a mutex because channels block here.\n\nWe're going with port 8443. This avoids a clash. See https://example.com/ports too.")
+	d.says("The pool is fixed now.\n\n" + longLine + "\n--")
 	d.asks("yes")
 	d.asks(longCorrection)
 	d.says("Understood. The pool was the cause. Which port is free?")
@@ -125,7 +125,7 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 			{Text: "It is twice as fast.", Basis: "the contract has it as the claim speed"},
 			{Text: "It waits for jobs that were rejected.", Basis: "the agent said so in " + in("It waits for")},
 			{Text: "I decided to use a mutex because channels block here.", Basis: "the agent decided it in " + in("I decided") + "; no word of the user's on it is on record; its reason: channels block here."},
-			{Text: "We're going with port 8443.", Basis: "the agent decided it in " + in("I decided") + "; no word of the user's on it is on record"},
+			{Text: "We're going with port 8443.", Basis: "the agent decided it in " + in("I decided") + "; no word of the user's on it is on record; its reason: This avoids a clash."},
 			{Text: "The pool is fixed now.", Basis: "the agent said so in " + in("The pool is fixed")},
 			{Text: "I can't push until the token is renewed.", Basis: "the agent said so in " + in("I can't push")},
 		},
@@ -236,7 +236,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 	}
 	amend(t, b.Engine, &carrel.ContractRequest{
 		Session: id, Init: true, Decisions: []string{"one pool for all", "two locks"}, Questions: []string{"who reviews it"},
-		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}},
+		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}, {Text: "Never rebase; merge."}},
 		Sources:     []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},
 		Verified:    []carrel.ContractClaim{{Text: "needs Go 1.26", Source: "readme"}},
 	})
@@ -255,6 +255,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		"- No, don't touch the API." + at("No, don't touch"),
 		"- No, don't rename anything." + at("No, don't rename"),
 		"- keep-it-short: Say it in as few words as it needs, and stop.",
+		"- never-rebase-merge",
 		"Pinned:",
 		`- Bash {"command":"make lamp"} built lamp 1.4.2` + at("make lamp"),
 		"- It waits for jobs that were rejected." + at("It waits for"),
@@ -262,7 +263,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		"- two locks",
 		"- one pool for all",
 		"- yes" + at("yes"),
-		"- We're going with port 8443." + at("I decided"),
+		"- We're going with port 8443. (This avoids a clash.)" + at("I decided"),
 		"- I decided to use a mutex because channels block here." + at("I decided"),
 		"Open:",
 		"- error: check.sh: line 3: lampctl: not found (make check)" + at("make check"),

@@ -25,7 +25,7 @@ func TestPageByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := list.Blocks[2], list.Blocks[4]
-	req := &carrel.PageRequest{Blocks: []string{second.ShortID, string(first.ID), second.ShortID}, DryRun: true}
+	req := &carrel.PageRequest{Blocks: []string{second.ShortID, second.ShortID, string(first.ID)}, DryRun: true}
 	before := snapshot(t, e, in.Session)
 	planned, err := e.Page(t.Context(), scope, req)
 	if err != nil {
