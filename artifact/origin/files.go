@@ -79,16 +79,13 @@ func filePath(ref artifact.Ref) (string, error) {
 // within returns a path relative to root, and whether it stays below it as far
 // as one can tell from the words.
 func within(root, name string) (string, bool) {
+	var err error
 	if filepath.IsAbs(name) {
-		abs, err := filepath.Abs(root)
-		if err != nil {
-			return "", false
-		}
-		if name, err = filepath.Rel(abs, name); err != nil {
-			return "", false
+		if root, err = filepath.Abs(root); err == nil {
+			name, err = filepath.Rel(root, name)
 		}
 	}
-	return name, filepath.IsLocal(name)
+	return name, err == nil && filepath.IsLocal(name)
 }
 
 // read returns the content of a file below root.

@@ -108,6 +108,12 @@ func TestFiles(t *testing.T) {
 		f, err = files.Fetch(t.Context(), "file:a.md", has("older\n"))
 		check(t, f, err, "first\n", nil, "")
 	})
+	t.Run("what an error says", func(t *testing.T) {
+		_, err := files.Fetch(t.Context(), "file:none.md", nil)
+		if want := "file:none.md: no longer there: no such file or directory"; runtime.GOOS == "linux" && (err == nil || err.Error() != want) {
+			t.Errorf("a file that is not there: %v, want %s", err, want)
+		}
+	})
 	t.Run("no folders", func(t *testing.T) {
 		f, err := new(Files).Fetch(t.Context(), "file:a.md", nil)
 		check(t, f, err, "", artifact.ErrForbidden, SettingFiles)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/artifact"
 )
@@ -83,6 +86,7 @@ func TestHosts(t *testing.T) {
 		},
 		{"*.example.org:81", "http://a.example.org:81/", "http://a.example.org/ http://example.org:81/"},
 		{"192.0.2.1", "http://192.0.2.1/", "http://192.0.2.2/ http://[::ffff:192.0.2.1]/ http://3221225985/ http://192.0.2.01/ http://192.0.513/"},
+		{"example.org:1", "http://example.org:1/", "http://example.org/"},
 		{"[2001:DB8::1]", "http://[2001:db8::1]/ https://[2001:db8:0:0:0:0:0:1]:443/", "http://[2001:db8::2]/ http://[2001:db8::1]:8080/ http://[2001:db8::1%25eth0]/"},
 		{"[::1]:8080", "http://[::1]:8080/ http://[0:0:0:0:0:0:0:1]:8080/", "http://[::1]/ http://127.0.0.1:8080/"},
 	} {
@@ -105,7 +109,7 @@ func TestHosts(t *testing.T) {
 	}
 	for _, s := range []string{
 		"", "*", "*.", "a.*", "*.*.org", "a*.org", "https://example.org", "example.org/", "example.org:", "example.org:http", "example.org:0",
-		"example.org:080", "example.org:65536", "::1", "[::1", "::1]", "[::1]x", "[example.org]", "*.[::1]", "[fe80::1%eth0]", "a b", "bücher.example",
+		"example.org:080", "example.org:65536", "::1", "[::1", "[2001:db8::1:80", "::1]", "[::1]x", "[example.org]", "*.[::1]", "[fe80::1%eth0]", "a b", "bücher.example",
 		"example.org.", ".example.org", "u@example.org",
 	} {
 		if r, err := parseHost(s); err == nil {
@@ -445,4 +449,129 @@ func FuzzURL(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Who may not fetch a URL is told the very rule that would allow it.
+func TestHostsNameTheRule(t *testing.T) {
+	for s, want := range map[string]string{
+		"http://example.org/x":        `add "example.org" to `,
+		"https://example.org:443/":    `add "example.org" to `,
+		"https://EXAMPLE.org:80/":     `add "example.org:80" to `,
+		"http://[2001:DB8::1]/":       `add "[2001:db8::1]" to `,
+		"http://[2001:db8::1]:8080/":  `add "[2001:db8::1]:8080" to `,
+		"http:///x":                   "the URL has no host",
+		"http:example.org":            "the URL has no host",
+		"http://example.org:070/":     `"070" is not a port`,
+		"ftp://example.org/":          `the scheme is "ftp"`,
+		"http://someone@example.org/": "the URL has a user",
+		"http://b\u00fccher.example/": "is not a host name in ASCII",
+	} {
+		u, err := url.Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkURL(nil, u); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", s, err, want)
+		}
+	}
+	opaque := &url.URL{Scheme: "http", Opaque: "example.org/x", Host: "example.org"}
+	if err := checkURL([]hostRule{{name: "example.org"}}, opaque); err == nil {
+		t.Error("a URL that is opaque may be fetched")
+	}
+}
+
+// Two URLs are of one origin if scheme, host and port are one.
+func TestSameOrigin(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"http://a.org/x", "http://A.org:80/y", true},
+		{"https://a.org/", "https://a.org:443/", true},
+		{"http://a.org:443/", "https://a.org/", false},
+		{"http://a.org/", "http://b.org/", false},
+		{"http://a.org/", "http://a.org:81/", false},
+	} {
+		a, err := url.Parse(tt.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := url.Parse(tt.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sameOrigin(a, b); got != tt.want {
+			t.Errorf("%s and %s: %t, want %t", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// A response is taken for what it is: unchanged only if that was asked, and not encoded.
+func TestHTTPReads(t *testing.T) {
+	u, err := url.Parse("https://example.org/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := &artifact.Have{ETag: `"1"`, Modified: "then"}
+	for _, tt := range []struct {
+		name   string
+		code   int
+		header http.Header
+		asked  string // the header of the request
+		body   string
+		want   *artifact.Fetched
+		kind   error
+	}{
+		{"a text", 200, http.Header{}, "", "text", &artifact.Fetched{Content: []byte("text")}, nil},
+		{"a text as it is", 200, http.Header{"Content-Encoding": {"identity"}}, "", "text", &artifact.Fetched{Content: []byte("text")}, nil},
+		{"a text in an encoding", 200, http.Header{"Content-Encoding": {"gzip"}}, "", "text", nil, artifact.ErrUnavailable},
+		{"unchanged", 304, http.Header{}, "If-None-Match", "", &artifact.Fetched{Unchanged: true, ETag: `"1"`, Modified: "then"}, nil},
+		{"unchanged since", 304, http.Header{}, "If-Modified-Since", "", &artifact.Fetched{Unchanged: true, ETag: `"1"`, Modified: "then"}, nil},
+		{"unchanged, with another tag", 304, http.Header{"Etag": {`"2"`}}, "If-None-Match", "", &artifact.Fetched{Unchanged: true, ETag: `"2"`}, nil},
+		{"unchanged, with another time", 304, http.Header{"Last-Modified": {"now"}}, "If-None-Match", "", &artifact.Fetched{Unchanged: true, Modified: "now"}, nil},
+		{"unchanged, unasked", 304, http.Header{}, "", "", nil, artifact.ErrUnavailable},
+		{"gone, asked if it is unchanged", 410, http.Header{}, "If-None-Match", "", nil, artifact.ErrGone},
+	} {
+		req := &http.Request{URL: u, Header: http.Header{}}
+		if tt.asked != "" {
+			req.Header.Set(tt.asked, "x")
+		}
+		resp := &http.Response{StatusCode: tt.code, Header: tt.header, Body: io.NopCloser(strings.NewReader(tt.body)), Request: req}
+		got, err := new(HTTP).read("it", u, resp, have)
+		if !errors.Is(err, tt.kind) || (err == nil) != (tt.kind == nil) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.kind)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// Each wait of a connection has an end, and so has what a server may say before its text.
+func TestTransportIsBounded(t *testing.T) {
+	tr := (guard{}).transport(nil)
+	if tr.TLSHandshakeTimeout < time.Second || tr.IdleConnTimeout < time.Second || tr.MaxResponseHeaderBytes <= 0 || !tr.DisableCompression || tr.Proxy != nil {
+		t.Errorf("the transport is %+v", tr)
+	}
+}
+
+// A text may be as long as the limit, and no byte longer; one of no limit has that of all.
+func TestLimits(t *testing.T) {
+	for _, tt := range []struct {
+		limit   int64
+		content string
+		want    error
+	}{
+		{1, "x", nil}, {1, "xx", artifact.ErrForbidden}, {3, "xyz", nil}, {3, "wxyz", artifact.ErrForbidden},
+		{0, "xyz", nil}, {-1, "xyz", nil}, {9, "\x00xyz", artifact.ErrForbidden}, {9, "xyz\x00", artifact.ErrForbidden},
+	} {
+		content, err := readAll(strings.NewReader(tt.content), limited(tt.limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := answer("it", limited(tt.limit), &artifact.Fetched{Content: content}, nil)
+		if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) || err == nil && string(f.Content) != tt.content {
+			t.Errorf("%q within %d: %v, %v, want %v", tt.content, tt.limit, f, err, tt.want)
+		}
+	}
 }

@@ -17,7 +17,13 @@ func ofKernel(f *os.File) bool {
 	if errc != nil || err != nil {
 		return true
 	}
-	switch uint32(st.Type) {
+	return madeUp(uint32(st.Type))
+}
+
+// madeUp reports whether file systems of a type are made up by the kernel. The numbers
+// are those of magic.h.
+func madeUp(magic uint32) bool {
+	switch magic {
 	case 0x9fa0, // proc
 		0x62656572, // sysfs
 		0x64626720, // debugfs
