@@ -32,6 +32,8 @@ func (w *walker) git(c *Command) {
 		case !strings.HasPrefix(a, "-"):
 			if c.known[i] {
 				verb = a
+			} else {
+				c.Unknown = true // whatever it is told to do
 			}
 			args.Args, args.known = c.Args[i+1:], c.known[i+1:]
 			i = len(c.Args)
@@ -99,7 +101,7 @@ func (w *walker) git(c *Command) {
 			}
 		}
 	default:
-		c.Unknown = verb != "" && !text.HasWord(gitLooks, verb) && !text.HasWord(gitKeeps, verb)
+		c.Unknown = c.Unknown || verb != "" && !text.HasWord(gitLooks, verb) && !text.HasWord(gitKeeps, verb)
 	}
 }
 

@@ -96,6 +96,23 @@ func TestTextAndDirectory(t *testing.T) {
 		{"a change that may fail stays", "cd x || mkdir x; make", "", "cd x || mkdir x; make"},
 		{"a change of the directory alone stays", "cd /srv", "", "cd /srv"},
 		{"a directory that only the shell knows is none", "cd $X && make", "", "make"},
+		{"a shell beside others stays", "bash -c make &", "", "bash -c make &"},
+		{"a shell whose result is turned round stays", "! bash -c make", "", "! bash -c make"},
+		{"a shell with a variable stays", "X=1 bash -c make", "", "X=1 bash -c make"},
+		{"a shell whose output goes elsewhere stays", "bash -c make > log", "", "bash -c make > log"},
+		{"a shell with a line that is not known stays", `bash -c "$X"`, "", `bash -c "$X"`},
+		{"a shell with words for the line goes", "bash -c make all", "", "make"},
+		{"a shell with more words stays", "bash -c make all x", "", "bash -c make all x"},
+		{"a shell with a line that is none stays", `bash -c "if"`, "", `bash -c "if"`},
+		{"a change whose output goes elsewhere stays", "cd a > x && make", "", "cd a > x && make"},
+		{"a change with a variable stays", "X=1 cd a && make", "", "X=1 cd a && make"},
+		{"a change that is turned round stays", "! cd a; make", "", "! cd a; make"},
+		{"a change beside others stays", "cd a & make", "", "cd a & make"},
+		{"a change with more words stays", "cd -P a; make", "", "cd -P a; make"},
+		{"changes to the root and up go", "cd /x && cd .. && make", "/", "make"},
+		{"changes from the home go", "cd ~/x; cd y; make", "~/x/y", "make"},
+		{"a change of the directory before changes of nothing goes", "cd a\ncd b", "a", "cd b"},
+		{"a change behind an and that may fail stays", "cd a && cd b || cd c; make", "a", "cd b || cd c; make"},
 		{"a shell that does more stays", "bash -c make && ls", "", "bash -c make && ls"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,30 +155,70 @@ func TestCommands(t *testing.T) {
 
 func TestLooks(t *testing.T) {
 	for line, want := range map[string]bool{
-		"cat a":                       true,
-		"git log -3":                  true,
-		"git -C x branch -a":          true,
-		"git branch -D old":           false,
-		"git config user.name":        true,
-		"git config user.name x":      false,
-		"git stash list":              true,
-		"git stash":                   false,
-		"sed -n 1p a":                 true,
-		"sed -i s/a/b/ a":             false,
-		"find . -delete":              false,
-		"sort -o a b":                 false,
-		"grep x a > b":                false,
-		"grep x a 2>/dev/null":        true,
-		"ssh host ls":                 false,
-		"make":                        false,
-		"gh pr view 12":               true,
-		"gh pr create --fill":         false,
-		"gh api repos/a/b":            true,
-		"gh api -X POST repos/a/b":    false,
-		"command -v go":               true,
-		"gofmt -l .":                  true,
-		"fd x -x rm":                  false,
-		"curl -s https://example.com": false,
+		"cat a":                        true,
+		"git log -3":                   true,
+		"git -C x branch -a":           true,
+		"git branch -D old":            false,
+		"git config user.name":         true,
+		"git config user.name x":       false,
+		"git stash list":               true,
+		"git stash":                    false,
+		"sed -n 1p a":                  true,
+		"sed -i s/a/b/ a":              false,
+		"find . -delete":               false,
+		"sort -o a b":                  false,
+		"grep x a > b":                 false,
+		"grep x a 2>/dev/null":         true,
+		"ssh host ls":                  false,
+		"make":                         false,
+		"gh pr view 12":                true,
+		"gh pr create --fill":          false,
+		"gh api repos/a/b":             true,
+		"gh api -X POST repos/a/b":     false,
+		"command -v go":                true,
+		"gofmt -l .":                   true,
+		"fd x -x rm":                   false,
+		"git remote -v":                true,
+		"git remote show origin":       true,
+		"git remote get-url origin":    true,
+		"git remote add x y":           false,
+		"git worktree":                 true,
+		"git worktree list":            true,
+		"git worktree add ../w":        false,
+		"git reflog":                   true,
+		"git reflog show main":         true,
+		"git reflog expire --all":      false,
+		"git notes list":               true,
+		"git notes show HEAD":          true,
+		"git notes add -m x":           false,
+		"git bundle verify b":          true,
+		"git bundle create b HEAD":     false,
+		"git stash show":               true,
+		"git stash pop":                false,
+		"git config":                   true,
+		"git config -l":                true,
+		"git config --get a b":         true,
+		"git config --unset a":         false,
+		"git config --replace-all a b": false,
+		"git symbolic-ref HEAD":        true,
+		"git symbolic-ref HEAD x":      false,
+		"git tag":                      true,
+		"git tag -l 'v*'":              true,
+		"git tag v1":                   false,
+		"git branch":                   true,
+		"git branch --contains x":      true,
+		"git branch -v":                true,
+		"git commit -m x":              false,
+		"git $VERB":                    false,
+		"gh":                           false,
+		"gh pr":                        false,
+		"gh run watch 1":               true,
+		"gh api -f a=b repos":          false,
+		"gh api --method POST repos":   false,
+		"rm a":                         false,
+		"$X a":                         false,
+		"ls":                           true,
+		"curl -s https://example.com":  false,
 	} {
 		l, err := Parse(line)
 		if err != nil || len(l.Commands) != 1 {
@@ -203,6 +260,13 @@ func TestReads(t *testing.T) {
 		"rg -n main a.go":                      {"a.go"},
 		"git show HEAD:a.go":                   {"a.go"},
 		"cat a.go || echo none":                {"a.go"},
+		"cat a.go; X=1":                        {"a.go"},
+		"cat a.go; export X=1":                 {"a.go"},
+		"{ cat b.go; } < a.go":                 {"a.go", "b.go"},
+		"cat b.go a.go b.go":                   {"b.go", "a.go"},
+		"cat a.go; $X":                         nil,
+		"cat a.go; ls":                         nil,
+		"cat a.go; source x.sh":                nil,
 		"cat a.go && git log":                  nil,
 		"cat a.go && go test ./...":            nil,
 		"cat a.go > b.go":                      nil,
@@ -220,6 +284,136 @@ func TestReads(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, l.Reads()); diff != "" {
 			t.Errorf("files that %q reads (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestSilentAndSearches(t *testing.T) {
+	for line, want := range map[string][2]bool{
+		"cd x":            {true, false},
+		"export A=1":      {true, false},
+		"trap - EXIT":     {true, false},
+		"> f":             {false, true},
+		"true > f":        {false, true},
+		"$X a":            {false, true},
+		"ls":              {false, true},
+		"cat a":           {false, false},
+		"grep x a":        {false, true},
+		"git show HEAD:a": {false, false},
+		"< a":             {true, false},
+	} {
+		l, err := Parse(line)
+		if err != nil || len(l.Commands) != 1 {
+			t.Fatalf("Parse(%q) = %+v, %v, want one command", line, l, err)
+		}
+		if got := [2]bool{l.Commands[0].Silent(), l.Searches()}; got != want {
+			t.Errorf("%q is silent, and searches: %v, want %v", line, got, want)
+		}
+	}
+	for line, want := range map[string]bool{"cat a | wc -l": true, "cd x; head a": false, "cat a; jq . b": true, "": false} {
+		l, err := Parse(line)
+		if err != nil || l.Searches() != want {
+			t.Errorf("%q searches: %t, %v, want %t", line, l.Searches(), err, want)
+		}
+	}
+}
+
+// A word is what the program gets, or stands there as it is in the line.
+func TestWordsOfALine(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		words []string
+		known bool // all of them
+	}{
+		{`$'a\n\t\r\\\'\"\?z'`, []string{"a\n\t\r\\'\"?z"}, true},
+		{`$'ab'`, []string{"ab"}, true},
+		{`$'a\x41'`, []string{`$'a\x41'`}, false},
+		{`'a\n'`, []string{`a\n`}, true},
+		{`"a\$b\"c\\d\` + "`" + `e\f"`, []string{`a$b"c\d` + "`" + `e\f`}, true},
+		{`a\ b\*c\\`, []string{`a b*c\`}, true},
+		{`[a]b`, []string{`[a]b`}, false},
+		{`[ab`, []string{`[ab`}, true},
+		{`a]b[`, []string{`a]b[`}, true},
+		{`"[a]*?"`, []string{`[a]*?`}, true},
+		{`a?`, []string{`a?`}, false},
+		{`a"$X"b`, []string{`a"$X"b`}, false},
+		{`"a$X"`, []string{`"a$X"`}, false},
+		{`{1,2,3,4,5,6,7,8}{1,2}`, []string{"11", "12", "21", "22", "31", "32", "41", "42", "51", "52", "61", "62", "71", "72", "81", "82"}, true},
+		{`{a}`, []string{"{a}"}, true},
+		{`"{a,b}"`, []string{"{a,b}"}, true},
+	} {
+		l, err := Parse("p " + tt.in)
+		if err != nil || len(l.Commands) != 1 {
+			t.Fatalf("Parse(%q) = %+v, %v, want one command", tt.in, l, err)
+		}
+		c := l.Commands[0]
+		if diff := cmp.Diff(tt.words, c.Args); diff != "" || all(c.known) != tt.known {
+			t.Errorf("words of %s, known %t (-want +got):\n%s", tt.in, all(c.known), diff)
+		}
+	}
+	eight := "{1,2,3,4,5,6,7,8}"
+	for in, want := range map[string]int{eight + eight: 64, eight + "{1,2,3,4,5,6,7,8,9}": 1, "{a," + eight + eight + "}": 1, "{a," + eight + eight + "0,b}x{1,2}": 1} {
+		if l, err := Parse("p " + in); err != nil || len(l.Commands[0].Args) != want {
+			t.Errorf("%s is %d words, %v, want %d", in, len(l.Commands[0].Args), err, want)
+		}
+	}
+}
+
+// What a line sets is followed as far as is said, and no further.
+func TestBoundsOfALine(t *testing.T) {
+	var vars strings.Builder
+	for i := range 65 {
+		vars.WriteString("x" + strconv.Itoa(i) + "=f" + strconv.Itoa(i) + "; ")
+	}
+	calls := func(n int) string { // n functions, each of which calls the one before
+		b := "f0() { rm a; }; "
+		for i := range n {
+			b += "f" + strconv.Itoa(i+1) + "() { f" + strconv.Itoa(i) + "; }; "
+		}
+		return b + "f" + strconv.Itoa(n)
+	}
+	for name, tt := range map[string]struct{ line, want string }{
+		"64 variables":                 {vars.String() + "cat $x63", "cat: read f63"},
+		"65 variables":                 {vars.String() + "cat $x64", "cat: read ?"},
+		"one of 65 variables, again":   {vars.String() + "x3=a; cat $x3", "cat: read a"},
+		"a value of 1024 bytes":        {"x=" + strings.Repeat("a", 1024) + "; cat $x", "cat: read " + strings.Repeat("a", 1024)},
+		"a value of 1025 bytes":        {"x=" + strings.Repeat("a", 1025) + "; cat $x", "cat: read ?"},
+		"8 functions in one another":   {calls(7), "rm: delete a"},
+		"9 functions in one another":   {calls(8), "f0!"},
+		"1001 brackets beside another": {strings.Repeat("(:);", 1001) + "rm a", strings.Repeat(": ; ", 1001) + "rm: delete a"},
+		"a directory of 4096 bytes":    {"cd " + strings.Repeat("a", 4096) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete " + strings.Repeat("a", 4096) + "/c"},
+		"a directory of 4097 bytes":    {"cd " + strings.Repeat("a", 4097) + "; rm /b; rm c", "cd ; rm: delete /b ; rm: delete ?"},
+		"the longest line":             {": " + strings.Repeat("a", MaxLine-2), ":"},
+	} {
+		if got := describe(tt.line); got != tt.want {
+			t.Errorf("%s:\n got %.200s\nwant %.200s", name, got, tt.want)
+		}
+	}
+	if _, err := Parse(strings.Repeat("(", 1000) + "ls" + strings.Repeat(")", 1000)); err != nil {
+		t.Errorf("1000 brackets in one another: %v", err)
+	}
+	if _, err := Parse(strings.Repeat("(", 1001) + "ls" + strings.Repeat(")", 1001)); !errors.Is(err, ErrLong) {
+		t.Errorf("1001 brackets in one another: %v", err)
+	}
+}
+
+// The heads of a patch are read in either form; what is no head is no file.
+func TestPatchHeads(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want []Patch
+	}{
+		"a file that is renamed":         {"--- a/x.go\t2026-01-02\n+++ b/y.go\n@@ -1 +1 @@\n-a\n+b\n", []Patch{{Path: "y.go", From: "x.go", Act: Rename, Old: "a\n", New: "b\n"}}},
+		"without prefixes":               {"--- x.go\n+++ x.go\n@@\n \n+b\n\n", []Patch{{Path: "x.go", Act: Edit, Old: "\n", New: "\nb\n"}}},
+		"paths of a letter":              {"--- a\n+++ a\n@@\n+b\n", []Patch{{Path: "a", Act: Edit, New: "b\n"}}},
+		"nothing to nothing":             {"--- /dev/null\n+++ /dev/null\n", nil},
+		"a head without the other":       {"+++ x.go\n@@\n+b\n", nil},
+		"what stands before the hunk":    {"--- x\n+++ x\nindex 1\n-no\n@@\n+b\n", []Patch{{Path: "x", Act: Edit, New: "b\n"}}},
+		"an envelope with several files": {"say *** Begin Patch\n*** Update File: a b.go\n@@\n-x\n+y\n*** Add File: c.go\n+z\n*** Move to: d.go\n*** Update File:  \n*** End Patch\n", []Patch{{Path: "a b.go", Act: Edit, Old: "x\n", New: "y\n"}, {Path: "d.go", From: "c.go", Act: Rename, New: "z\n"}}},
+		"a move of nothing":              {"*** Begin Patch\n*** Move to: d.go\n*** End Patch\n", nil},
+	} {
+		if diff := cmp.Diff(tt.want, Patches(tt.text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 		if !ok {
 			break
 		}
-		h.feeds, h.remote, h.hides = h.feeds || wrap.feeds, h.remote || wrap.remote, h.hides || wrap.hides
+		h.feeds, h.remote, h.hides = h.feeds || wrap.feeds, wrap.remote, h.hides || wrap.hides
 		words, known = words[n:], known[n:]
 		if wrap.line {
 			h.name, h.line = name, true
