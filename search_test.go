@@ -1,0 +1,146 @@
+package carrel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A search finds what fits its conditions, as many as asked for, each with its place and
+// with the words around what was found.
+func TestSearchFinds(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	d := &diary{}
+	d.asks("Where is the beacon?")
+	d.runs("grep beacon map.txt", "map.txt:3: the beacon is on the pier", false)
+	d.compacts("The user asked for the beacon.")
+	for i := range 12 {
+		d.asks(fmt.Sprintf("And beacon number %d?", i))
+		d.says("No.")
+	}
+	id := b.imports(t, d)
+	other, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "other.json", Data: body(t, []message{
+		{Role: "user", Content: "ä" + strings.Repeat("é ", 60) + "a BEACON " + strings.Repeat("ö\n ", 90) + "end"},
+		{Role: "user", Content: "beacon"},
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := func(req *carrel.SearchRequest) []carrel.Found {
+		t.Helper()
+		found, err := b.Search(t.Context(), scope, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	for _, tt := range []struct {
+		name string
+		req  carrel.SearchRequest
+		want int
+	}{
+		{"by default", carrel.SearchRequest{Query: "beacon"}, 10},
+		{"with a limit", carrel.SearchRequest{Query: "beacon", Limit: 3}, 3},
+		{"with a limit above what there is", carrel.SearchRequest{Query: "beacon", Limit: 99}, 17},
+		{"in a session", carrel.SearchRequest{Query: "beacon", Limit: 99, Session: id}, 15},
+		{"in another", carrel.SearchRequest{Query: "beacon", Limit: 99, Session: other.Session}, 2},
+		{"of a kind", carrel.SearchRequest{Query: "beacon", Limit: 99, Kind: transcript.KindTool}, 1},
+		{"of a kind in a session", carrel.SearchRequest{Query: "beacon", Limit: 99, Kind: transcript.KindUser, Session: id}, 13},
+		{"of what is not there", carrel.SearchRequest{Query: "lighthouse"}, 0},
+	} {
+		found := search(&tt.req)
+		if found == nil || len(found) != tt.want {
+			t.Errorf("%s: %d are found, want %d", tt.name, len(found), tt.want)
+		}
+		for i, f := range found {
+			if tt.req.Session != "" && f.Session != tt.req.Session || tt.req.Kind != "" && f.Kind != tt.req.Kind || i > 0 && f.Score > found[i-1].Score {
+				t.Errorf("%s: found %+v", tt.name, f)
+			}
+			if f.Earlier == 1 != (f.State == store.StateCold) {
+				t.Errorf("%s: %+v is of an earlier window, and not cold, or the other way round", tt.name, f)
+			}
+		}
+	}
+	earlier := 0
+	for _, f := range search(&carrel.SearchRequest{Query: "beacon", Limit: 99}) {
+		earlier += f.Earlier
+	}
+	if earlier != 2 {
+		t.Errorf("%d are of the earlier window, want 2", earlier)
+	}
+	for _, f := range search(&carrel.SearchRequest{Query: "beacon", Session: other.Session}) {
+		if f.Excerpt == "beacon" {
+			continue // the whole
+		}
+		if !strings.HasPrefix(f.Excerpt, "…é") || !strings.HasSuffix(f.Excerpt, "ö…") || !strings.Contains(f.Excerpt, "é a BEACON ö ö") || !utf8.ValidString(f.Excerpt) {
+			t.Errorf("the excerpt is %q", f.Excerpt)
+		}
+	}
+	if found, err := b.Search(t.Context(), scope, &carrel.SearchRequest{Query: " ?"}); err != nil || len(found) > 0 {
+		t.Errorf("without a word: %+v, %v", found, err)
+	}
+}
+
+// What is left out of a context is in its account, with its row, its score and the reason,
+// and what was fetched with the versions before and after.
+func TestManifestHasWhatIsLeftOut(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	in := load(t, b.Engine, conversation(t))
+	b.sources["func:port"] = "the port is 8080"
+	fetched := chunk("the port is 80")
+	fetched.ID, fetched.Source = "fetched", "func:port"
+	b.put(t, &carrel.PutRequest{ID: "roses", Class: provenance.Document, Content: []byte("Roses are red.")}, fetched,
+		&carrel.PutRequest{ID: "twin", Class: provenance.Document, Content: []byte("the port is  8080")})
+	r := b.assemble(t, &carrel.AssembleRequest{Query: "which port is it?", Session: in.Session, Budget: 60_000})
+	m, sealed, err := b.Manifest(t.Context(), scope, r.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sealed.Manifest().Header
+	info, err := b.Session(t.Context(), scope, in.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Revision != int64(info.Revision) || string(h.Session) != string(in.Session) || m.Session != in.Session || r.Window == 0 {
+		t.Errorf("the header is %+v, the window has %d tokens", h, r.Window)
+	}
+	reasons := make(map[string]manifest.Reason)
+	rank := 0
+	for _, it := range sealed.Manifest().Items {
+		at := 3
+		switch it := it.(type) {
+		case *manifest.Segment:
+			at = 0
+		case *manifest.Omission:
+			at = 1
+			reasons[it.Ref] = it.Reason
+			if want := map[string]int64{"roses": 1, "twin": 3}[it.Ref]; it.Row != want || it.Tokens == 0 || it.Class != provenance.Document || it.Score == nil || it.Score.Tag == "" {
+				t.Errorf("left out is %+v, want row %d", it, want)
+			}
+		case *manifest.Set:
+			at = 2
+		case *manifest.Fetch:
+			if it.Ref != "fetched" || it.From != 1 || it.To != 2 || it.Outcome != manifest.OutcomeChanged {
+				t.Errorf("fetched is %+v", it)
+			}
+		}
+		if at < rank {
+			t.Errorf("%T stands behind what comes later", it)
+		}
+		rank = at
+	}
+	if len(reasons) != 2 || reasons["roses"] != manifest.ReasonMinor || reasons["twin"] != manifest.ReasonDuplicate {
+		t.Errorf("left out are %v", reasons)
+	}
+	if len(m.Uses) != 1 || m.Uses[0] != "fetched" {
+		t.Errorf("used are %v", m.Uses)
+	}
+}
