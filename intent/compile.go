@@ -28,18 +28,30 @@ func Compile(text string, opts *Options) *Intent {
 	if opts != nil && opts.Limit > 0 {
 		limit = opts.Limit
 	}
+	return compile(text, limit, weighing())
+}
+
+func compile(text string, limit int, t table) *Intent {
 	c := &compiler{text: text}
 	c.look(limit)
-	c.tokens = trimmed(c.tokens)
 	in := &Intent{Confidence: High}
-	if in.Pass = c.pass(); in.Pass != "" {
+	f := c.find()
+	if in.Pass = f.pass; in.Pass == Machine || in.Pass == Nothing {
 		return in
 	}
-	c.split()
-	parts := c.parts()
-	if parts[0].blind {
-		if in.Pass = c.tells(); in.Pass != "" {
-			return in
+	j := t.judge(c, f)
+	if j.verb == "" {
+		if in.Pass == "" {
+			in.Pass = c.chat()
+		}
+		return in
+	}
+	parts := f.parts
+	if j.verb != f.verb() {
+		in.Pass = ""
+		parts = c.reread(f, j)
+		if j.at >= 0 {
+			in.assume("%q makes it %s", c.value(j.at, j.at+1).Text, j.verb)
 		}
 	}
 	c.compile(in, parts)
@@ -50,6 +62,99 @@ func Compile(text string, opts *Options) *Intent {
 	}
 	in.Confidence = c.confidence(in, parts[0])
 	return in
+}
+
+// A finding is what the rules find in a prompt, before it is weighed.
+type finding struct {
+	pass  Pass   // why it passes through, or empty
+	parts []part // at least one, unless it is from a program or has no words
+}
+
+// find returns what the rules find.
+func (c *compiler) find() *finding {
+	c.tokens = trimmed(c.tokens)
+	f := &finding{pass: c.pass()}
+	if f.pass == Machine || f.pass == Nothing {
+		return f
+	}
+	c.split()
+	f.parts = c.parts()
+	if f.pass == "" && f.parts[0].blind {
+		f.pass = c.tells()
+	}
+	return f
+}
+
+// verb is what the rules take the prompt for.
+func (f *finding) verb() Verb {
+	if f.pass != "" {
+		return ""
+	}
+	return f.parts[0].act.verb
+}
+
+// chat returns why a prompt passes through of which no rule says it.
+func (c *compiler) chat() Pass {
+	for _, t := range c.tokens {
+		if t.kind == word && greetings()[t.low] {
+			return Greeting
+		}
+	}
+	return Continuation
+}
+
+// reread makes the first request one of the verb that the prompt is taken for:
+// another request of the prompt, if it has that verb, or else the clause that
+// speaks most for it.
+func (c *compiler) reread(f *finding, j judgment) []part {
+	for k, p := range f.parts {
+		if k > 0 && p.act.verb == j.verb {
+			p.lead = c.clauses[:c.clauseOf(p.act.at)]
+			return append([]part{p}, f.parts[k+1:]...)
+		}
+	}
+	at := j.at
+	if at < 0 {
+		at = f.parts[0].act.at
+	}
+	k := c.clauseOf(at)
+	cl := c.clauses[k]
+	p := part{end: cl.to, lead: c.clauses[:k], trail: c.clauses[k+1:], judged: true}
+	if cl.act != nil {
+		p.act = *cl.act
+		if p.act.to > 0 { // behind "a plan for": the noun is part of the object again
+			p.act.body = p.act.from
+		}
+	} else {
+		p.act.at = c.skip(cl.from, cl.to)
+		p.act.body = p.act.at
+		p.act.form = Statement
+		if c.asksAt(cl.to) {
+			p.act.form = Question
+		}
+	}
+	p.act.opener = opener{verb: j.verb, form: p.act.form, own: j.verb == Transform}
+	p.act.slot, p.act.thing, p.act.unknown, p.act.from, p.act.to = j.verb.object(), "", "", 0, 0
+	parts := []part{p}
+	for _, other := range f.parts {
+		if other.act.at >= cl.to && !other.blind {
+			if len(parts) == 1 {
+				parts[0].trail = c.clauses[k+1 : c.clauseOf(other.act.at)]
+			}
+			parts = append(parts, other)
+		}
+	}
+	return parts
+}
+
+// clauseOf returns the index of the clause that a token is in, or of the last one
+// before it.
+func (c *compiler) clauseOf(at int) int {
+	k := 0
+	for k+1 < len(c.clauses) && c.clauses[k+1].from <= at {
+		k++
+	}
+	return k
 }
 
 // A compiler holds a prompt while it is compiled.
@@ -189,6 +294,8 @@ type part struct {
 	trail []clause // after it
 	weak  bool     // guessed from a statement
 	blind bool     // guessed from nothing
+
+	judged bool // the table has given it another verb than the rules
 }
 
 // parts returns the requests of the prompt, at least one.
@@ -402,7 +509,7 @@ func (c *compiler) confidence(in *Intent, p part) Confidence {
 	switch {
 	case p.blind, p.weak && len(in.Gaps) > 0:
 		return Low
-	case p.weak, p.act.unknown != "", len(in.Gaps) > 0, len(in.Amber) > 0, p.act.as != "", c.cut > 0:
+	case p.weak, p.judged, p.act.unknown != "", len(in.Gaps) > 0, len(in.Amber) > 0, p.act.as != "", c.cut > 0:
 		return Medium
 	default:
 		return High

@@ -108,6 +108,10 @@ func (s *scanner) punctuation(r rune, size int) {
 	case ',':
 		s.add(comma, s.pos+size)
 	case '.', '!', '。', '！', '…':
+		if n := len(s.tokens); r == '.' && n > 0 && s.tokens[n-1].end == s.pos && abbreviations()[s.tokens[n-1].low] {
+			s.pos += size
+			return
+		}
 		s.add(stop, s.pos+size)
 	case '?', '？':
 		s.add(ask, s.pos+size)
@@ -126,6 +130,9 @@ func (s *scanner) punctuation(r rune, size int) {
 		s.add(mark, s.pos+size)
 	}
 }
+
+// abbreviations are words whose full stop ends no sentence.
+var abbreviations = set("vs mr mrs ms dr prof approx incl")
 
 // startsWord reports whether a word begins with r. Flags, dot files and sums of
 // money do so with a sign.

@@ -1,0 +1,95 @@
+package intent
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
+
+// outcomes are what a prompt can be taken for: it passes through, or one of the
+// verbs.
+var outcomes = append([]Verb{""}, Verbs()...)
+
+// weights are how much a feature speaks for each outcome, in the order of
+// outcomes.
+type weights [8]int32
+
+// A table has the weights of features by their names.
+type table map[string]*weights
+
+// The weights of the package, which TestWeights makes. A row has the name of a
+// feature, a tab, and its weights.
+//
+//go:embed weights.txt
+var weightList string
+
+var weighing = lazy.Value(func() table {
+	t := make(table)
+	for row := range strings.Lines(weightList) {
+		name, list, _ := strings.Cut(row, "\t")
+		w, k := new(weights), 0
+		for number := range strings.FieldsSeq(list) {
+			v, _ := strconv.Atoi(number) // TestWeights has written it
+			w[k] = int32(v)
+			k++
+		}
+		t[name] = w
+	}
+	return t
+})
+
+// A judgment says what a prompt is taken for.
+type judgment struct {
+	verb Verb
+	lead int32 // by how much it is ahead of the next outcome
+	at   int   // the token that speaks most for it, against what the rules say, or -1
+}
+
+// judge takes a prompt for the outcome that its features speak for most.
+func (t table) judge(c *compiler, f *finding) judgment {
+	type hit struct {
+		*weights
+
+		at int
+	}
+	var hits []hit
+	seen := make(map[*weights]bool)
+	c.features(f, func(name []byte, at int) {
+		if w := t[string(name)]; w != nil && !seen[w] {
+			seen[w] = true
+			hits = append(hits, hit{w, at})
+		}
+	})
+	var sum weights
+	for _, h := range hits {
+		for k, w := range h.weights {
+			sum[k] += w
+		}
+	}
+	best, second := 0, -1
+	for k := 1; k < len(sum); k++ {
+		if sum[k] > sum[best] {
+			best, second = k, best
+		} else if second < 0 || sum[k] > sum[second] {
+			second = k
+		}
+	}
+	j := judgment{verb: outcomes[best], lead: sum[best] - sum[second], at: -1}
+	rule := slices.Index(outcomes, f.verb())
+	speaks := make(map[int]int32)
+	for _, h := range hits {
+		if h.at < 0 {
+			continue
+		}
+		speaks[h.at] += h.weights[best] - h.weights[rule]
+	}
+	for at := range c.tokens { // in the order of the prompt: a map has none
+		if s := speaks[at]; s > 0 && (j.at < 0 || s > speaks[j.at]) {
+			j.at = at
+		}
+	}
+	return j
+}

@@ -1,0 +1,231 @@
+package intent
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "make weights.txt anew")
+
+// A lesson is a prompt with what it is to be taken for.
+type lesson struct {
+	features []string
+	want     int
+}
+
+// newLesson reads the features of a prompt.
+func newLesson(prompt string, verb Verb) lesson {
+	l := lesson{want: slices.Index(outcomes, verb)}
+	c := &compiler{text: prompt}
+	c.look(DefaultLimit)
+	f := c.find()
+	if f.parts == nil {
+		return l
+	}
+	seen := make(map[string]bool)
+	c.features(f, func(name []byte, _ int) {
+		if s := string(name); !seen[s] {
+			seen[s] = true
+			l.features = append(l.features, s)
+		}
+	})
+	return l
+}
+
+// authors are the sets of prompts that are learned from, by their authors, and the
+// share of verbs that a table gets at least that was learned without them.
+var authors = []struct {
+	name  string
+	sets  []string
+	floor float64
+}{
+	{"first", []string{"tune", "everyday-tune"}, 0.98},
+	{"second", []string{"second-tune"}, 0.91},
+	{"third", []string{"third-tune"}, 0.89},
+	{"fourth", []string{"fourth-tune"}, 0.87},
+}
+
+// lessons returns the lessons of all authors but one, and those of
+// testdata/prompts.txt.
+func lessons(t *testing.T, without string) (list []lesson) {
+	t.Helper()
+	for _, a := range authors {
+		if a.name == without {
+			continue
+		}
+		for _, set := range a.sets {
+			for _, c := range readCases(t, set) {
+				list = append(list, newLesson(c.Prompt, c.Verb))
+			}
+		}
+	}
+	return append(list, examples(t)...)
+}
+
+// examples reads testdata/prompts.txt. A row has a verb, or "none", a tab, and a
+// prompt, in which "\n" is a line break.
+func examples(t *testing.T) (list []lesson) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/prompts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(data)) {
+		verb, prompt, _ := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+		if verb == "none" {
+			verb = ""
+		}
+		prompt = strings.NewReplacer(`\n`, "\n", `\\`, `\`).Replace(prompt)
+		if !slices.Contains(outcomes, Verb(verb)) || prompt == "" {
+			t.Fatalf("row %q", row)
+		}
+		list = append(list, newLesson(prompt, Verb(verb)))
+	}
+	return list
+}
+
+// How a table is learned.
+const (
+	rounds = 15   // over all lessons
+	pace   = 0.05 // by which weights move at a step, at first
+	shrink = 0.03 // by which they go back to 0, as a share of that
+	rare   = 3    // lessons that a feature must be in
+	scale  = 64   // of weights in the table
+	slight = 6    // weights of which none is larger are left out
+)
+
+// learn makes a table by multinomial logistic regression, one lesson at a time,
+// with weights that decay. So that it gives the same on every processor, no
+// product is fused with a sum, and exponentials are made of products.
+func learn(list []lesson) table {
+	count := make(map[string]int)
+	for _, l := range list {
+		for _, f := range l.features {
+			count[f]++
+		}
+	}
+	type row [8]float64
+	rows := make(map[string]*row)
+	known := make([][]*row, len(list))
+	for i, l := range list {
+		for _, f := range l.features {
+			if count[f] < rare {
+				continue
+			}
+			if rows[f] == nil {
+				rows[f] = new(row)
+			}
+			known[i] = append(known[i], rows[f])
+		}
+	}
+	order := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // it only orders lessons
+	for round := range rounds {
+		step := pace / (1 + float64(0.3*float64(round)))
+		for _, i := range order.Perm(len(list)) {
+			var sum row
+			for _, r := range known[i] {
+				for k, w := range r {
+					sum[k] += w
+				}
+			}
+			wrong := sum
+			largest, all := slices.Max(sum[:]), 0.0
+			for k := range wrong {
+				wrong[k] = exp(sum[k] - largest)
+				all += wrong[k]
+			}
+			for k := range wrong {
+				wrong[k] /= all
+			}
+			wrong[list[i].want]--
+			for _, r := range known[i] {
+				for k := range r {
+					r[k] -= float64(step * (wrong[k] + float64(shrink*r[k])))
+				}
+			}
+		}
+	}
+	t := make(table)
+	for f, r := range rows {
+		mean := 0.0
+		for _, w := range r {
+			mean += w / float64(len(r))
+		}
+		w, largest := new(weights), int32(0)
+		for k := range w {
+			w[k] = int32(math.Round(scale * (r[k] - mean)))
+			largest = max(largest, w[k], -w[k])
+		}
+		if largest > slight {
+			t[f] = w
+		}
+	}
+	return t
+}
+
+// exp returns e to the power of x, which is at most 0, to about a percent.
+func exp(x float64) float64 {
+	y := 1 + x/1024
+	if y < 0 {
+		return 0
+	}
+	for range 10 {
+		y *= y
+	}
+	return y
+}
+
+// write returns a table as weights.txt has it.
+func (t table) write() []byte {
+	var b bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&b, "%s\t%s\n", name, strings.Trim(fmt.Sprint(*t[name]), "[]"))
+	}
+	return b.Bytes()
+}
+
+// The weights are those that the lessons give. To make them anew:
+//
+//	go test ./intent -run TestWeights -update
+func TestWeights(t *testing.T) {
+	got := learn(lessons(t, "")).write()
+	if *update {
+		if err := os.WriteFile("weights.txt", got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(got) != weightList {
+		t.Error("weights.txt is not what the lessons give: run go test ./intent -run TestWeights -update")
+	}
+}
+
+// A table that was learned without an author shows what the prompts of others get.
+// The first two authors' prompts get more, because the rules were made with them:
+// they say where a request begins.
+func TestOtherAuthors(t *testing.T) {
+	for _, a := range authors {
+		without := learn(lessons(t, a.name))
+		right, all := 0, 0
+		for _, set := range a.sets {
+			for _, c := range readCases(t, set) {
+				all++
+				if compile(c.Prompt, DefaultLimit, without).Verb == c.Verb {
+					right++
+				}
+			}
+		}
+		t.Logf("%s: %d of %d, %.1f %%", a.name, right, all, 100*share(right, all))
+		if share(right, all) < a.floor {
+			t.Errorf("%s: %.3f of the verbs are right, want at least %.3f", a.name, share(right, all), a.floor)
+		}
+	}
+}
