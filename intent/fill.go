@@ -51,6 +51,9 @@ func (c *compiler) fill(p part) *filling {
 	if f.open() && !p.weak {
 		f.whole(p)
 	}
+	if f.open() {
+		f.elsewhere(p)
+	}
 	switch {
 	case len(f.slots[TargetForm]) > 0:
 	case f.act.own:
@@ -87,6 +90,35 @@ func (f *filling) whole(p part) {
 	case f.act.slot != object || f.act.verb == Decide:
 	case i < p.end && len(f.slots) == 0:
 		f.put(object, i, p.end)
+	}
+}
+
+// told is how many words a clause has at least that tells of something.
+const told = 4
+
+// elsewhere takes for the object what a clause before the request, or else behind
+// it, tells of, or the words of a request that names something all the same. A gap
+// is for what the prompt leaves open, and not for what no rule understands.
+func (f *filling) elsewhere(p part) {
+	object := f.act.verb.object()
+	if f.act.verb == Fix {
+		return // a fault without what has it is a gap
+	}
+	if f.pronoun == "" && f.act.verb != Transform && f.act.verb != Decide && p.end-f.act.at >= told && !f.vague(f.act.body, p.end) {
+		f.put(object, f.act.body, p.end)
+	}
+	for k := len(p.lead) - 1; k >= 0 && f.open(); k-- {
+		f.tells(p.lead[k])
+	}
+	for k := 0; k < len(p.trail) && f.open(); k++ {
+		f.tells(p.trail[k])
+	}
+}
+
+// tells takes a clause for the object if it tells of something.
+func (f *filling) tells(cl clause) {
+	if i := f.skip(cl.from, cl.to); cl.to-i >= told && !f.is(i, "before", "if", "when", "as") {
+		f.put(f.act.verb.object(), i, cl.to)
 	}
 }
 
@@ -425,6 +457,10 @@ func (f *filling) run(i, end int, slot Slot) {
 				continue
 			}
 		}
+		if f.tokens[i].kind == comma && f.instructs(f.skip(i, end), false) {
+			f.put(slot, start, i)
+			return
+		}
 		head = f.tokens[i].kind == comma || head && f.is(i, "and", "but", "then", "please")
 		if f.tokens[i].kind == comma && !f.continues(slot, i, end) {
 			f.put(slot, start, i)
@@ -564,6 +600,9 @@ func (f *filling) clause(cl clause, lead bool) {
 		return
 	}
 	i := f.skip(cl.from, cl.to)
+	if f.instructs(i, lead) {
+		return
+	}
 	before := f.count()
 	slot := f.begin(cl, i, lead)
 	if cl.act != nil && f.count() > before {
@@ -576,6 +615,13 @@ func (f *filling) clause(cl clause, lead bool) {
 	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[Symptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && cl.from > 0 && f.tokens[cl.from-1].kind != colon {
 		f.put(Symptoms, i, cl.to)
 	}
+}
+
+// instructs reports whether words behind a repair say how it is to be done, for
+// which fix has no slot: "keep it concise" is no symptom.
+func (f *filling) instructs(i int, lead bool) bool {
+	_, n := negations().at(f.tokens[i:])
+	return f.act.verb == Fix && !lead && (n > 0 || f.is(i, "keep", "leave", "use", "only", "be"))
 }
 
 // symptomLength is how many words and signs a statement has at most that is

@@ -44,8 +44,7 @@ var weighing = lazy.Value(func() table {
 // A judgment says what a prompt is taken for.
 type judgment struct {
 	verb Verb
-	lead int32 // by how much it is ahead of the next outcome
-	at   int   // the token that speaks most for it, against what the rules say, or -1
+	at   int // where the rules say something else, the token that speaks most against them, or -1
 }
 
 // judge takes a prompt for the outcome that its features speak for most.
@@ -69,25 +68,20 @@ func (t table) judge(c *compiler, f *finding) judgment {
 			sum[k] += w
 		}
 	}
-	best, second := 0, -1
-	for k := 1; k < len(sum); k++ {
-		if sum[k] > sum[best] {
-			best, second = k, best
-		} else if second < 0 || sum[k] > sum[second] {
-			second = k
-		}
-	}
-	j := judgment{verb: outcomes[best], lead: sum[best] - sum[second], at: -1}
+	best := slices.Index(sum[:], slices.Max(sum[:]))
+	j := judgment{verb: outcomes[best], at: -1}
 	rule := slices.Index(outcomes, f.verb())
-	speaks := make(map[int]int32)
-	for _, h := range hits {
-		if h.at < 0 {
-			continue
-		}
-		speaks[h.at] += h.weights[best] - h.weights[rule]
+	if best == rule {
+		return j
 	}
-	for at := range c.tokens { // in the order of the prompt: a map has none
-		if s := speaks[at]; s > 0 && (j.at < 0 || s > speaks[j.at]) {
+	speaks := make([]int32, len(c.tokens))
+	for _, h := range hits {
+		if h.at >= 0 {
+			speaks[h.at] += h.weights[best] - h.weights[rule]
+		}
+	}
+	for at, s := range speaks {
+		if s > 0 && (j.at < 0 || s > speaks[j.at]) {
 			j.at = at
 		}
 	}
