@@ -28,6 +28,9 @@ type namer struct {
 
 // add passes a feature on: a letter or two for its kind, "=" and its parts.
 func (n *namer) add(at int, kind string, parts ...string) {
+	if at >= len(n.tokens) {
+		at = -1
+	}
 	n.buf = append(append(n.buf[:0], kind...), '=')
 	for i, p := range parts {
 		if i > 0 {

@@ -41,6 +41,11 @@ var weighing = lazy.Value(func() table {
 	return t
 })
 
+// doubt is how far ahead passing through must be if no rule says that a prompt
+// does: to take small talk for a request is the smaller mistake. It is half of what
+// one in the logarithm of the odds is.
+const doubt = 32
+
 // A judgment says what a prompt is taken for.
 type judgment struct {
 	verb Verb
@@ -67,6 +72,9 @@ func (t table) judge(c *compiler, f *finding) judgment {
 		for k, w := range h.weights {
 			sum[k] += w
 		}
+	}
+	if f.pass == "" {
+		sum[0] -= doubt
 	}
 	best := slices.Index(sum[:], slices.Max(sum[:]))
 	j := judgment{verb: outcomes[best], at: -1}
