@@ -282,8 +282,8 @@ func TestContextSumsUp(t *testing.T) {
 		if got.Capacity != capacity || got.Reserved != reserved || got.Free != max(0, capacity-c.Used-reserved) {
 			t.Errorf("in a window of %d: %d reserved, %d free, want %d and %d", capacity, got.Reserved, got.Free, reserved, max(0, capacity-c.Used-reserved))
 		}
-		if got.Level != carrel.Level(got.Used, got.Effective) {
-			t.Errorf("in a window of %d: level %s, want %s", capacity, got.Level, carrel.Level(got.Used, got.Effective))
+		if got.Level != string((*pager.Trigger)(nil).Level(got.Used, got.Effective)) {
+			t.Errorf("in a window of %d: level %s, want %s", capacity, got.Level, string((*pager.Trigger)(nil).Level(got.Used, got.Effective)))
 		}
 	}
 	if _, err := e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{list.Blocks[2].ShortID}}); err != nil {

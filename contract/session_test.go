@@ -794,7 +794,7 @@ func TestRunErrorCounts(t *testing.T) {
 // A contract begins with all that its reader may rely on, and what is there already is
 // not said again.
 func TestTemplate(t *testing.T) {
-	lines := must(t)(Template("s-1"))
+	lines := must(t)(new(State).Init("s-1", nil))
 	diffLines(t, "the beginning", `remember a string called session-id with "s-1"
 remember a string called contract-state with "open"
 remember a string called source-state with "unscanned"

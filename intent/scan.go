@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A kind says what a token is.
@@ -132,7 +134,7 @@ func (s *scanner) punctuation(r rune, size int) {
 }
 
 // abbreviations are words whose full stop ends no sentence.
-var abbreviations = set("vs mr mrs ms dr prof approx incl")
+var abbreviations = lazy.Words("vs mr mrs ms dr prof approx incl")
 
 // startsWord reports whether a word begins with r. Flags, dot files and sums of
 // money do so with a sign.

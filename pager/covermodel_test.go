@@ -34,7 +34,7 @@ type slowBlock struct {
 }
 
 func slowCover(r *CoverRequest) (*Plan, bool) {
-	s := &slowCovering{r: r, p: newPlan(&r.Request), blocks: make([]slowBlock, len(r.Blocks)), names: make(map[int32]bool), copies: make(map[int32]bool)}
+	s := &slowCovering{r: r, p: NewPlan(&r.Request), blocks: make([]slowBlock, len(r.Blocks)), names: make(map[int32]bool), copies: make(map[int32]bool)}
 	if s.p.Before <= r.Budget {
 		return s.p, true
 	}
@@ -336,7 +336,7 @@ func TestCoverAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages, names := drawPages(t)
 		request := func() *CoverRequest {
-			whole := newPlan(&coverRequest(1<<30, names, pages...).Request).Before
+			whole := NewPlan(&coverRequest(1<<30, names, pages...).Request).Before
 			r := coverRequest(rapid.IntRange(0, int(whole)).Draw(t, "budget"), names, pages...)
 			r.Fixed = token.Count(rapid.IntRange(0, 9).Draw(t, "fixed"))
 			for i := range r.Readings {
