@@ -153,7 +153,7 @@ func TestDescribeCalls(t *testing.T) {
 		{"an empty command", `{"command":"","path":"a.go"}`, "Bash", "a.go"},
 		{"a command that is no text", `{"command":5,"file_path":"a.go","path":"b"}`, "Bash", "a.go"},
 		{"nothing of these", `{"x":  5}`, "Bash", `{"x": 5}`},
-		{"control characters and a text that is no UTF-8", `{"command":"a\u0007\u001b b \n\t c\ufffd d"}`, "Bash", "a b c d"},
+		{"control characters, and the mark of a character that was lost", `{"command":"a\u0007\u001b b \n\t c\ufffd d"}`, "Bash", "a b c\ufffd d"},
 		{"a text of a hundred characters", `{"command":"` + strings.Repeat("é", 100) + `  "}`, "Bash", strings.Repeat("é", 100)},
 		{"a longer one", `{"command":"` + strings.Repeat("é", 101) + `"}`, "Bash", strings.Repeat("é", 100) + "…"},
 	} {

