@@ -253,7 +253,7 @@ func TestContextSumsUp(t *testing.T) {
 		for _, s := range shares {
 			blocks, tokens, stands = blocks+s.Blocks, tokens+s.Tokens, stands+s.Stands
 		}
-		if blocks != c.Blocks || tokens != c.Used || stands != c.Tokens || c.Used != c.SessionInfo.Window {
+		if blocks != c.Blocks || tokens != c.Used || stands != c.Tokens || c.Used != c.Window {
 			t.Errorf("%s: %d blocks of %d, %d tokens of %d, for %d of %d", name, blocks, c.Blocks, tokens, c.Used, stands, c.Tokens)
 		}
 		if c.Cold.Tokens != 0 || c.Fixed.Blocks != 0 || c.Earlier != (carrel.ContextShare{}) {

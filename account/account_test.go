@@ -72,16 +72,22 @@ func TestRead(t *testing.T) {
 		{"a command that passed", new(talk).bash("go test ./...", "ok  \texample.com/lamp\t0.012s\n"), "$\ngo test ./...\n→ ok example.com/lamp 0.012s"},
 		{"a command that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nmake: *** No targets.  Stop.", true), "$\nmake\n→ failed: make: *** No targets. Stop."},
 		{"a command that shows", new(talk).bash("sed -n 1,2p lamp.go", "package lamp\nvar on bool"), "$\nsed -n 1,2p lamp.go\n  package lamp\n  var on bool"},
-		{"a change", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"func a() {\n\treturn 1\n}","new_string":"func a() {\n\treturn 2\n}"}`, "updated"),
-			"• Edit lamp.go\n-\nreturn 1\n+\nreturn 2"},
-		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>", true),
-			"• Edit lamp.go\n→ failed: String to replace not found in file."},
+		{
+			"a change", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"func a() {\n\treturn 1\n}","new_string":"func a() {\n\treturn 2\n}"}`, "updated"),
+			"• Edit lamp.go\n-\nreturn 1\n+\nreturn 2",
+		},
+		{
+			"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>", true),
+			"• Edit lamp.go\n→ failed: String to replace not found in file.",
+		},
 		{"a patch", new(talk).call("apply_patch", `{"input":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old line\n+new line\n*** End Patch"}`, "done"), "• apply_patch lamp.go\n-\nold line\n+\nnew line"},
 		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  7: package lamp\n  }"},
 		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
 		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
-		{"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
-			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n→ reported:\n  The bulb is broken."},
+		{
+			"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
+			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n→ reported:\n  The bulb is broken.",
+		},
 		{"a tool that nobody knows", new(talk).call("brew", `{"kind":"tea","cups":2}`, "brewing"), "• brew tea 2\n  brewing"},
 		{"long lines", new(talk).agent(strings.Repeat("One sentence that is not short at all. ", 6)), strings.TrimSpace(strings.Repeat("One sentence that is not short at all. ", 6))},
 	} {

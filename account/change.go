@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,19 +22,20 @@ const mostSaid = 12
 // edit adds a call that changes files: which, what failed, and the lines that differ.
 func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	changes := changesOf(c, in)
-	line := bullet + c.Name
+	words := []string{bullet + c.Name}
 	for i := range changes {
 		if p := r.short(changes[i].path); i == 0 || p != r.short(changes[i-1].path) {
-			line += " " + p
+			words = append(words, p)
 		}
 	}
 	if len(changes) == 0 {
-		line += " " + r.short(tool.Path(c))
+		words = append(words, r.short(tool.Path(c)))
 	}
 	if strings.Contains(text.Head(res.Text(), mostCommand), "overwritten") {
-		line += " (overwritten)"
+		words = append(words, "(overwritten)")
 	}
-	head := r.add(Unit{Kind: Edit, Head: -1, Text: text.Clip(strings.TrimRight(line, " "), mostUnit) + r.failure(c, res), Failed: res.Error})
+	line := strings.TrimRight(strings.Join(words, " "), " ")
+	head := r.add(Unit{Kind: Edit, Head: -1, Text: text.Clip(line, mostUnit) + r.failure(c, res), Failed: res.Error})
 	if res.Error {
 		return // nothing has changed
 	}
@@ -155,9 +157,9 @@ func differences(old, now []string) []hunk {
 	for i := range common {
 		common[i] = make([]int32, len(now)+1)
 	}
-	for i := len(old) - 1; i >= 0; i-- {
-		for k := len(now) - 1; k >= 0; k-- {
-			if common[i][k] = max(common[i+1][k], common[i][k+1]); old[i] == now[k] {
+	for i, was := range slices.Backward(old) {
+		for k, is := range slices.Backward(now) {
+			if common[i][k] = max(common[i+1][k], common[i][k+1]); was == is {
 				common[i][k] = common[i+1][k+1] + 1
 			}
 		}

@@ -3,6 +3,7 @@ package account
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"github.com/carrel-dev/carrel/token"
 )
@@ -142,8 +143,8 @@ func (p *planning) ready(i int) bool {
 // urgent keeps what persons say in urgent blocks, and reports whether there is room for
 // more.
 func (p *planning) urgent() bool {
-	for b := len(p.Blocks) - 1; b >= 0; b-- {
-		if !p.Blocks[b].Urgent {
+	for b, block := range slices.Backward(p.Blocks) {
+		if !block.Urgent {
 			continue
 		}
 		bytes := int64(0)

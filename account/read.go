@@ -79,12 +79,6 @@ func (r *reader) date() {
 		}
 	}
 	calls, turns := int32(0), int32(0)
-	for _, u := range slices.Backward(r.units) {
-		if u.Kind.call() {
-			calls++
-		}
-	}
-	calls = 0
 	for i := len(r.units) - 1; i >= 0; i-- {
 		u := &r.units[i]
 		u.Calls, u.Turns = calls, turns
@@ -287,13 +281,13 @@ func wrapper(line string) bool {
 
 // plan adds a call that records what is to be done. Its entries are in the state.
 func (r *reader) plan(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
-	line := bullet + c.Name
+	words := []string{bullet + c.Name}
 	for _, key := range [...]string{"taskId", "status", "subject", "explanation"} {
 		if v := in.Get(key).String(); v != "" {
-			line += " " + text.Clip(text.Fold(v), mostArgument)
+			words = append(words, text.Clip(text.Fold(v), mostArgument))
 		}
 	}
-	head := r.add(Unit{Kind: Step, Head: -1, Text: line, Failed: res.Error})
+	head := r.add(Unit{Kind: Step, Head: -1, Text: strings.Join(words, " "), Failed: res.Error})
 	if v := in.Get("plan"); v.Type == gjson.String {
 		r.prose(Sentence, v.Str, head)
 		r.prose(Words, res.Text(), head) // what the person said of it

@@ -253,7 +253,6 @@ func take(r *Request, p *Plan, sequence []stage, order []int) error {
 	return nil
 }
 
-// newPlan returns a plan that changes nothing, with the scores.
 // NewPlan returns the plan that leaves the window as it is, with what each block costs, its
 // score, and what the pager would decide by that.
 func NewPlan(r *Request) *Plan {

@@ -562,8 +562,14 @@ func TestLimits(t *testing.T) {
 		content string
 		want    error
 	}{
-		{1, "x", nil}, {1, "xx", artifact.ErrForbidden}, {3, "xyz", nil}, {3, "wxyz", artifact.ErrForbidden},
-		{0, "xyz", nil}, {-1, "xyz", nil}, {9, "\x00xyz", artifact.ErrForbidden}, {9, "xyz\x00", artifact.ErrForbidden},
+		{1, "x", nil},
+		{1, "xx", artifact.ErrForbidden},
+		{3, "xyz", nil},
+		{3, "wxyz", artifact.ErrForbidden},
+		{0, "xyz", nil},
+		{-1, "xyz", nil},
+		{9, "\x00xyz", artifact.ErrForbidden},
+		{9, "xyz\x00", artifact.ErrForbidden},
 	} {
 		content, err := readAll(strings.NewReader(tt.content), limited(tt.limit))
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // strategies are all ways to make a window smaller.
 var strategies = []carrel.Strategy{
 	carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque,
-	carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyPager,
+	carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyPager,
 }
 
 // judge makes the window of a conversation smaller by every strategy and to four shares, and

@@ -129,7 +129,7 @@ func (b *bench) open(ctx context.Context) (*carrel.Engine, store.Store, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := carrel.New(s, &carrel.Options{Strategy: carrel.StrategyImportance})
+	e, err := carrel.New(s, &carrel.Options{Strategy: carrel.StrategyAccount})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}

@@ -96,11 +96,11 @@ func Render(request []byte) (string, error) {
 			out = append(out, "<tool_result>\n"+text+"\n</tool_result>")
 			continue
 		}
-		said := "<" + m.Role + ">\n" + text
+		out = append(out, "<"+m.Role+">\n"+text)
 		for _, c := range m.Calls {
-			said += "\n<call " + c.Function.Name + "> " + c.Function.Arguments
+			out = append(out, "<call "+c.Function.Name+"> "+c.Function.Arguments)
 		}
-		out = append(out, said+"\n</"+m.Role+">")
+		out = append(out, "</"+m.Role+">")
 	}
 	return strings.Join(out, "\n"), nil
 }

@@ -24,8 +24,12 @@ func TestReadOfAFile(t *testing.T) {
 		name, want string
 		ok         bool
 	}{
-		{"full", "12345", true}, {"empty", "", true}, {"broken", "a\uFFFDb", true},
-		{"large", "", false}, {"none", "", false}, {".", "", false},
+		{"full", "12345", true},
+		{"empty", "", true},
+		{"broken", "a\uFFFDb", true},
+		{"large", "", false},
+		{"none", "", false},
+		{".", "", false},
 	} {
 		if got, ok := w.read(filepath.Join(dir, tt.name)); got != tt.want || ok != tt.ok {
 			t.Errorf("%s: %q, %t, want %q, %t", tt.name, got, ok, tt.want, tt.ok)
