@@ -138,3 +138,15 @@ var curve = lazy.Value(func() []int64 {
 	}
 	return c
 })
+
+// Weight returns the weight of a bin of a feature, or 0 if there is none of that name.
+func (p *Prior) Weight(feature, bin string) int {
+	for i, f := range Features() {
+		for k, name := range f.Bins {
+			if f.Name == feature && name == bin {
+				return p.weights[i][k]
+			}
+		}
+	}
+	return 0
+}

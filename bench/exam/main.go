@@ -1,4 +1,16 @@
-// Command exam prepares windows of cut conversations and scores them.
+// Command exam measures what windows still tell of conversations that were cut:
+//
+//	go run ./bench/exam -data FOLDER [-strategy account] [-share 10] EXAM.json...
+//
+// An exam is a JSON file with sessions: the path of a conversation below the folder, how many
+// of its lines the agent had seen, and questions, each with the strings without which its
+// answer cannot be given. The conversation is compressed until its window, written as text,
+// fills the share of the bytes that the whole of it has. Package internal/exam says when a
+// string counts. For each session the output has the share of the strings, the share of the
+// questions of which all strings are there, and how full the window was.
+//
+// With -fit it prints weights for account/weights.txt, fitted to all sessions; with -loo each
+// session is judged with weights fitted to the others.
 package main
 
 import (
@@ -22,16 +34,24 @@ import (
 
 func main() {
 	var b bench
-	flag.StringVar(&b.data, "data", "", "`folder` of the conversations")
-	flag.IntVar(&b.share, "share", 10, "`percent` of the history that a window may have")
-	flag.StringVar(&b.strategy, "strategy", "importance", "`strategy`")
-	flag.StringVar(&b.only, "only", "", "`list` of sessions")
-	flag.StringVar(&b.out, "out", "", "`folder` for the windows")
-	flag.StringVar(&b.weights, "weights", "", "`file` with weights")
-	flag.BoolVar(&b.fit, "fit", false, "print weights fitted to the sessions")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/exam -data FOLDER [flags] EXAM.json...")
+		flag.PrintDefaults()
+	}
+	flag.StringVar(&b.data, "data", ".", "`folder` that the paths of conversations are below")
+	flag.IntVar(&b.share, "share", 10, "`percent` of the bytes of the conversation that a window may have")
+	flag.StringVar(&b.strategy, "strategy", string(carrel.StrategyAccount), "`how` windows are made; none leaves them as they are")
+	flag.StringVar(&b.only, "only", "", "`list` of the ids of the sessions to take")
+	flag.StringVar(&b.out, "out", "", "write each window to a file in a `folder`")
+	flag.StringVar(&b.weights, "weights", "", "`file` with the weights of needs, as bench/retention -fit prints them")
+	flag.BoolVar(&b.fit, "fit", false, "print weights fitted to the sessions, and measure nothing")
 	flag.BoolVar(&b.loo, "loo", false, "judge each session with weights fitted to the others")
-	flag.BoolVar(&b.missed, "missed", false, "print what is missed")
+	flag.BoolVar(&b.missed, "missed", false, "print the strings that windows lack")
 	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
 	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "exam:", err)
 		os.Exit(3)
