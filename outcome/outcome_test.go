@@ -3,6 +3,7 @@ package outcome
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,6 +97,8 @@ func TestShell(t *testing.T) {
 		{"a version", "bun --version", ok, "1.3.5", Unknown, ""},
 		{"a list of what is not there", "npm ls lens", no, "Exit code 1\nlamp@1.0.0\n└── (empty)", Failed, "lamp@1.0.0"},
 		{"a page that is not there", "curl -sS https://example.com/x | head -5", ok, "curl: (22) The requested URL returned error: 404", Failed, "curl: (22) The requested URL returned error: 404"},
+		{"tests that log what their runner says", "npx playwright test", ok, "  1 failed\n  2 passed (3.1s)", Passed, "2 passed (3.1s)"},
+		{"tests that fail in a pipe, and pass", "npx playwright test | cat", ok, "  1) lamp.spec.js:3:1 › far ───\n  1 failed\n  2 passed (3.1s)", Failed, "1) lamp.spec.js:3:1 › far; 1 failed"},
 		{"a script that ran more than tests", "./deploy.sh 2>&1 | tail -5", ok, " 12 pass\n 0 fail\nno route to host", Unknown, "12 pass; 0 fail"},
 		{"a report of failures elsewhere", "./report.sh", ok, "Found 3 errors in 2 files.", Unknown, ""},
 		{"tests that fail in a script", "./check.sh 2>&1 | tail -5", ok, " 11 pass\n 1 fail", Failed, "1 fail; 11 pass"},
@@ -178,6 +181,10 @@ func TestTools(t *testing.T) {
 		{"a file that begins with an error", "read_file", false, "Error: off", Unknown, ""},
 		{"a file that is not there", "Read", true, "<tool_use_error>File does not exist.</tool_use_error>", Failed, "File does not exist."},
 		{"an answer", "AskUserQuestion", false, `User has answered your questions: "Which lamp?"="The left one". You can now continue with the user's answers in mind.`, Passed, `"Which lamp?"="The left one"`},
+		{
+			"answers to long questions", "AskUserQuestion", false, `User has answered your questions: "` + strings.Repeat("Which lamp? ", 20) + `"="The left one, or \"none\"", "` +
+				strings.Repeat("How bright? ", 20) + `"="Dim". You can now continue with the user's answers in mind.`, Passed, `The left one, or \"none\"; Dim`,
+		},
 		{"a plan that is turned down", "ExitPlanMode", true, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. x). To tell you how to proceed, the user said:\nuse two lamps", Failed, "use two lamps"},
 		{"a plan that is taken", "ExitPlanMode", false, "User has approved your plan. You can now start coding.", Passed, ""},
 		{"a list", "TodoWrite", false, "Todos have been modified successfully. Ensure that you continue", Passed, ""},

@@ -115,8 +115,8 @@ func scriptPrograms() []Program {
 		},
 		{Name: "ava", Pass: `\d+ tests? passed|# fail 0`, Fail: `(?:1 test|(?:[2-9]|[1-9]\d+) tests) failed|\d+ uncaught exceptions?|# fail [1-9]\d*`, Items: []string{`✘ .*|✖ .*|not ok .*`}},
 		{
-			Name: "playwright", Pass: `\d+ passed \(.*\)`, Fail: `[1-9]\d* (?:failed|did not run|interrupted)`, Note: `\d+ (?:flaky|skipped)`,
-			Items: []string{`\d+\) \[.*`, `Error: .*`},
+			Name: "playwright", Pass: `\d+ passed \(.*\)|[1-9]\d* flaky`, Fail: `[1-9]\d* (?:failed|did not run|interrupted)|Error: No tests found.*`, Note: `\d+ skipped`,
+			Items: []string{`\d+\) (?:\[.*\] › )?\S+:\d+:\d+ › .*`, `Error: .*`},
 		},
 		{
 			Name: "tsc", Quiet: true, Fail: `error TS\d+: .*|\S+\(\d+,\d+\): error TS\d+: .*|\S+:\d+:\d+ - error TS\d+: .*|Found [1-9]\d* errors? in .*`,

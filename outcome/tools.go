@@ -78,7 +78,20 @@ func (j *judge) answers() {
 			t = rest
 		}
 		t, _, _ = strings.Cut(t, ". You can now continue")
-		j.say(line{l.number, t})
+		if len(t) <= maxText {
+			j.say(line{l.number, t})
+			continue
+		}
+		parts := strings.Split(t, `"="`) // the answers alone, if the questions are too long
+		for k, p := range parts[min(1, len(parts)-1):] {
+			if i := strings.LastIndex(p, `", "`); i >= 0 && k+2 < len(parts) {
+				p = p[:i]
+			}
+			if k+2 >= len(parts) {
+				p = strings.TrimSuffix(p, `"`)
+			}
+			j.say(line{l.number, p})
+		}
 	}
 }
 
