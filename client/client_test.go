@@ -73,10 +73,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // only returns the one request that there was.
 func (s *server) only(t *testing.T) received {
 	t.Helper()
-	if len(s.seen) != 1 {
-		t.Fatalf("%d requests, want 1", len(s.seen))
+	all := s.requests()
+	if len(all) != 1 {
+		t.Fatalf("%d requests, want 1", len(all))
 	}
-	return s.seen[0]
+	return all[0]
+}
+
+// requests returns the requests that there were.
+func (s *server) requests() []received {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
 }
 
 // result answers with a result.
@@ -234,7 +242,7 @@ func TestHeadersSayWhoAsksAndWhose(t *testing.T) {
 	if _, err := c.Stats(t.Context(), "", "s"); err != nil {
 		t.Fatal(err)
 	}
-	write, read := s.seen[0].Header, s.seen[1].Header
+	write, read := s.requests()[0].Header, s.requests()[1].Header
 	for key, want := range map[string]string{
 		"Carrel-Scope": "acme/web", "Authorization": "Bearer tok_1.secret", "User-Agent": "test/1",
 		"Content-Type": "application/json", "Accept": "application/json",
@@ -262,7 +270,7 @@ func TestEachWriteHasAKeyOfItsOwnHoweverOftenItIsSent(t *testing.T) {
 		}
 	}
 	var keys []string
-	for _, r := range s.seen {
+	for _, r := range s.requests() {
 		keys = append(keys, r.Header.Get(api.HeaderIdempotency))
 		if r.Body != `{"session":"s"}` {
 			t.Errorf("body %q", r.Body)
@@ -303,8 +311,8 @@ func TestWhatMayPassIsTriedAgainAndNothingElse(t *testing.T) {
 			if err == nil || tt.is != nil && !errors.Is(err, tt.is) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("error %v, want %v", err, tt.is)
 			}
-			if len(s.seen) != tt.times {
-				t.Errorf("sent %d times, want %d", len(s.seen), tt.times)
+			if len(s.requests()) != tt.times {
+				t.Errorf("sent %d times, want %d", len(s.requests()), tt.times)
 			}
 			if diff := cmp.Diff(tt.pauses, *pauses); diff != "" {
 				t.Errorf("pauses (-want +got):\n%s", diff)
@@ -640,8 +648,8 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 	s := serve(t, list(2500))
 	c, _ := dial(t, s.URL, nil)
 	entries, err := c.Journal(t.Context(), scope, "s", 0)
-	if err != nil || len(entries) != 2500 || entries[2499].Revision != 2499 || len(s.seen) != 3 {
-		t.Errorf("%d entries in %d pages, %v", len(entries), len(s.seen), err)
+	if err != nil || len(entries) != 2500 || entries[2499].Revision != 2499 || len(s.requests()) != 3 {
+		t.Errorf("%d entries in %d pages, %v", len(entries), len(s.requests()), err)
 	}
 	log, err := c.Log(t.Context(), scope, 0)
 	if err != nil || len(log) != 2500 {
@@ -651,11 +659,11 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 		s := serve(t, list(2500))
 		c, _ := dial(t, s.URL, nil)
 		got, err := c.Sessions(t.Context(), scope, limit)
-		if err != nil || len(got) != min(limit, 2500) || len(s.seen) != pages {
-			t.Errorf("limit %d: %d sessions in %d pages, %v", limit, len(got), len(s.seen), err)
+		if err != nil || len(got) != min(limit, 2500) || len(s.requests()) != pages {
+			t.Errorf("limit %d: %d sessions in %d pages, %v", limit, len(got), len(s.requests()), err)
 		}
 		asked := 0
-		for _, r := range s.seen {
+		for _, r := range s.requests() {
 			u, err := url.Parse(r.URI)
 			if err != nil {
 				t.Fatal(err)
@@ -708,8 +716,8 @@ func TestMessagesAreOfOneRevision(t *testing.T) {
 	for i, answers := range [][]http.HandlerFunc{{problem(store.ErrNotFound)}, {page(1, "n", "a"), problem(store.ErrNotFound)}} {
 		s = serve(t, answers...)
 		c, _ = dial(t, s.URL, nil)
-		if res, err := c.Messages(t.Context(), scope, "s"); res != nil || !errors.Is(err, store.ErrNotFound) || len(s.seen) != i+1 {
-			t.Errorf("page %d is refused: %+v, %v after %d requests", i+1, res, err, len(s.seen))
+		if res, err := c.Messages(t.Context(), scope, "s"); res != nil || !errors.Is(err, store.ErrNotFound) || len(s.requests()) != i+1 {
+			t.Errorf("page %d is refused: %+v, %v after %d requests", i+1, res, err, len(s.requests()))
 		}
 	}
 }
@@ -724,8 +732,8 @@ func TestWhatCannotBeSentIsRefusedHere(t *testing.T) {
 	if _, err := c.Stats(t.Context(), scope, ""); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("no session: %v", err)
 	}
-	if len(s.seen) > 0 {
-		t.Errorf("%d requests were sent", len(s.seen))
+	if len(s.requests()) > 0 {
+		t.Errorf("%d requests were sent", len(s.requests()))
 	}
 }
 
@@ -786,8 +794,8 @@ func TestAContractIsCheckedWithItsStatements(t *testing.T) {
 		s := serve(t, tt.answers...)
 		c, _ := dial(t, s.URL, nil)
 		report, err := c.CheckContract(t.Context(), scope, "s")
-		if !errors.Is(err, tt.is) || (err == nil) != (report != nil && report.State != nil) || len(s.seen) != len(tt.answers) {
-			t.Errorf("%s: %+v, %v after %d requests, want %v after %d", tt.name, report, err, len(s.seen), tt.is, len(tt.answers))
+		if !errors.Is(err, tt.is) || (err == nil) != (report != nil && report.State != nil) || len(s.requests()) != len(tt.answers) {
+			t.Errorf("%s: %+v, %v after %d requests, want %v after %d", tt.name, report, err, len(s.requests()), tt.is, len(tt.answers))
 		}
 	}
 }
@@ -844,7 +852,7 @@ func TestEventsComeUntilTheStreamEnds(t *testing.T) {
 			if again, ok := errors.AsType[*againError](last); ok {
 				t.Errorf("%v is to be tried again, which is for the reader to do", again)
 			}
-			if accept := s.seen[0].Header.Get("Accept"); accept != "text/event-stream" {
+			if accept := s.requests()[0].Header.Get("Accept"); accept != "text/event-stream" {
 				t.Errorf("Accept is %q", accept)
 			}
 		})
@@ -867,7 +875,7 @@ func TestTheClientOfAnotherProgramIsNotUsedAsItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range s.seen {
+	for _, r := range s.requests() {
 		if r.Header.Get("Cookie") != "" || r.Header.Get("User-Agent") != "carrel-client" {
 			t.Errorf("header %v", r.Header)
 		}
