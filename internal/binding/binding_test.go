@@ -193,6 +193,68 @@ func TestBrokenFileBindsNothing(t *testing.T) {
 	}
 }
 
+// What is recorded anew where anything of it is another, is found; a client that changed
+// keeps its folder and the files of others.
+func TestEachChangeIsRecorded(t *testing.T) {
+	f := newFolder(t)
+	first := binding.Binding{Client: binding.Process{PID: 20, Started: "8"}, Session: "one", Transcript: "/x/one.jsonl", Scope: "local", Time: time.Unix(1, 0).UTC()}
+	for _, change := range []func(*binding.Binding){
+		func(*binding.Binding) {},
+		func(b *binding.Binding) { b.Session = "two" },
+		func(b *binding.Binding) { b.Transcript = "/y/one.jsonl" },
+		func(b *binding.Binding) { b.Scope = "other" },
+	} {
+		if err := f.Record(&first); err != nil {
+			t.Fatal(err)
+		}
+		want := first
+		change(&want)
+		if err := f.Record(&want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Of(first.Client)
+		if diff := cmp.Diff(&want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	// The same again writes nothing: its time is that of the first.
+	again := first
+	again.Time = time.Unix(9, 0).UTC()
+	for _, b := range []*binding.Binding{&first, &again} {
+		if err := f.Record(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := f.Of(first.Client); err != nil || got.Time.Unix() != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if info, err := os.Stat(f.Path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder %v, %v", info, err)
+	}
+}
+
+// Files of others are left alone when those of clients that have ended are removed.
+func TestOnlyBindingsAreSwept(t *testing.T) {
+	f := newFolder(t)
+	if err := os.MkdirAll(f.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"notes.json", "12345", "12345.json", "20.json"} {
+		if err := os.WriteFile(filepath.Join(f.Path, name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.hook(31, "two")
+	entries, err := os.ReadDir(f.Path)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"12345", "30.json", "notes.json"}, names); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // The system's own table knows this process.
 func TestSystem(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {

@@ -56,6 +56,7 @@ func TestForking(t *testing.T) {
 		{"/home/.claude/session-env/one/sessionstart-hook-0.sh", false},
 		{"/home/.claude/session-env/fork/sessionstart-hook-0.sh", true},
 		{"/somewhere/else.sh", false},
+		{"/somewhere/fork/else.sh", false},
 	} {
 		got := binding.Forking(func(name string) string { return map[string]string{"CLAUDE_ENV_FILE": tt.file}[name] }, "one")
 		if got != tt.want {

@@ -240,7 +240,17 @@ func TestServeEndsInTime(t *testing.T) {
 }
 
 func TestNewWantsItsParts(t *testing.T) {
-	if _, err := New(&Options{}); err == nil {
-		t.Error("a service of nothing")
+	whole := Options{Engine: new(carrel.Engine), Store: memory.New(), Authority: new(auth.Authority)}
+	for name, without := range map[string]func(*Options){
+		"nothing":   func(o *Options) { *o = Options{} },
+		"engine":    func(o *Options) { o.Engine = nil },
+		"store":     func(o *Options) { o.Store = nil },
+		"authority": func(o *Options) { o.Authority = nil },
+	} {
+		o := whole
+		without(&o)
+		if _, err := New(&o); err == nil || !strings.Contains(err.Error(), "engine, store and authority are needed") {
+			t.Errorf("without %s: %v", name, err)
+		}
 	}
 }

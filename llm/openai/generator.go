@@ -256,8 +256,8 @@ func replyError(data []byte) error {
 		Code json.RawMessage `json:"code"`
 	}
 	if json.Unmarshal(data, &e) == nil {
-		code, err := strconv.Atoi(strings.Trim(string(e.Code), `"`))
-		if err == nil && code >= 400 && code <= 599 {
+		code, _ := strconv.Atoi(strings.Trim(string(e.Code), `"`)) // 0 if it is none
+		if code >= 400 && code <= 599 {
 			return fmt.Errorf("an error in place of a reply: %w", sentinels.Status(code))
 		}
 	}

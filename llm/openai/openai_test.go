@@ -118,6 +118,35 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
+// A request has as many texts as fit, and one at least.
+func TestBatchesAreFilled(t *testing.T) {
+	_, c := serve(t, Options{Batch: 3, BatchBytes: 6}, func(http.ResponseWriter, *http.Request, int) {})
+	for _, tt := range []struct {
+		texts []string
+		want  int
+	}{
+		{[]string{"a"}, 1},
+		{[]string{"aaaaaaaaa", "b"}, 1},
+		{[]string{"aa", "bbbb", "c"}, 2},
+		{[]string{"aa", "bbbbb"}, 1},
+		{[]string{"aa", "bb", "cc", ""}, 3},
+		{[]string{"aa", "bb", "ccc"}, 2},
+		{[]string{"", "", "", ""}, 3},
+	} {
+		if got := c.batch(tt.texts); got != tt.want {
+			t.Errorf("%q: %d, want %d", tt.texts, got, tt.want)
+		}
+	}
+}
+
+// Where a vector is given twice, the last one counts.
+func TestVectorsAreReadAnew(t *testing.T) {
+	vectors, err := parseReply([]byte(`{"data":[{"index":0,"embedding":[1,2],"embedding":[3]}]}`), 1, 0)
+	if diff := cmp.Diff([][]float32{{3}}, vectors); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestEmbedNothing(t *testing.T) {
 	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
 	if got, err := c.Embed(t.Context(), nil); err != nil || len(got) != 0 || s.calls.Load() != 0 {

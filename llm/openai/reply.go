@@ -26,7 +26,7 @@ var errNumbers = errors.New("not an array of finite numbers")
 
 // UnmarshalJSON implements [json.Unmarshaler]. It is given valid JSON.
 func (v *vector) UnmarshalJSON(b []byte) error {
-	if len(b) < 2 || b[0] != '[' {
+	if b[0] != '[' {
 		return errNumbers
 	}
 	elements := bytes.TrimSpace(b[1 : len(b)-1])
