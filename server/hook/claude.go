@@ -363,8 +363,7 @@ func textOf(raw json.RawMessage) (string, error) {
 		return "", err
 	}
 	const replacement = "\uFFFD"
-	if n := strings.Count(text, replacement); n > 0 &&
-		n > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
+	if strings.Count(text, replacement) > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
 		return "", errLossy
 	}
 	return text, nil
