@@ -153,6 +153,67 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// Where a command reads from and prints to, and where it runs: fed by the line, piped from
+// another, shown in the output, inner to a word, remote.
+func TestWhereCommandsRun(t *testing.T) {
+	for line, want := range map[string]string{
+		"ls":                          "ls shown",
+		"ls > f; ls":                  "ls; ls shown",
+		"ls 1> f":                     "ls",
+		"ls 2> f":                     "ls shown",
+		"ls 2> f > g":                 "ls",
+		"ls > g 2> f":                 "ls",
+		"ls < f":                      "ls shown",
+		"ls >> f":                     "ls",
+		"ls &> f":                     "ls",
+		"ls | wc":                     "ls; wc piped shown",
+		"ls | { wc; cat; }":           "ls; wc piped shown; cat piped shown",
+		"ls | (wc) | cat":             "ls; wc piped; cat piped shown",
+		"(ls) > f; pwd":               "-; ls; pwd shown",
+		"echo $(ls) `pwd`; id":        "ls inner; pwd inner; echo shown; id shown",
+		"cat <(ls | wc)":              "ls inner; wc piped inner; cat shown",
+		"X=$(ls); pwd":                "ls inner; pwd shown",
+		"bash -c 'ls; pwd'":           "ls shown; pwd shown",
+		"bash -c 'ls; pwd' > f; id":   "-; ls; pwd; id shown",
+		"ls | bash -c 'pwd' | wc":     "ls; pwd piped; wc piped shown",
+		"eval $X":                     "eval shown",
+		"eval $X > f":                 "eval",
+		"f() { ls; }; f > x; f":       "-; ls; ls shown",
+		"coproc ls; pwd":              "ls; pwd shown",
+		"ssh host 'ls; pwd'; id":      "ls shown remote; pwd shown remote; id shown",
+		"cat <<< a; wc <<E\nb\nE\nls": "cat fed shown; wc fed shown; ls shown",
+		"[[ $(ls) ]] && pwd":          "ls inner; [[ shown; pwd shown",
+		"export X=$(ls)":              "ls inner; export shown",
+		"if ls; then pwd; fi | wc":    "ls; pwd; wc piped shown",
+		"ls & pwd":                    "ls shown; pwd shown",
+		"! ls":                        "ls shown",
+	} {
+		l, err := Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, c := range l.Commands {
+			said := c.Name
+			if said == "" {
+				said = "-"
+			}
+			for _, f := range []struct {
+				name string
+				set  bool
+			}{{"fed", c.Fed}, {"piped", c.Piped}, {"shown", c.Shown}, {"inner", c.Inner}, {"remote", c.Remote}} {
+				if f.set {
+					said += " " + f.name
+				}
+			}
+			all = append(all, said)
+		}
+		if got := strings.Join(all, "; "); got != want {
+			t.Errorf("%q\n got %s\nwant %s", line, got, want)
+		}
+	}
+}
+
 func TestLooks(t *testing.T) {
 	for line, want := range map[string]bool{
 		"cat a":                        true,

@@ -101,7 +101,7 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 func (w *wrapper) behind(words []string) (at int, ok bool) {
 	at = 1
 	options := func() bool {
-		for at < len(words) && len(words[at]) > 1 && words[at][0] == '-' {
+		for at < len(words) && strings.HasPrefix(words[at], "-") {
 			o := words[at]
 			if o == "--" {
 				at++
