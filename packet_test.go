@@ -291,3 +291,96 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		t.Errorf("brief (-want +got):\n%s", diff)
 	}
 }
+
+// A file is delivered by a commit that came behind its last change and succeeded, and by
+// nothing else.
+func TestPacketKnowsWhatIsCommitted(t *testing.T) {
+	edit := `{"file_path":"/srv/lamp/pool.go","old_string":"wait()","new_string":"take()"}`
+	for _, tt := range []struct {
+		name string
+		do   func(d *diary)
+		want handoff.Status
+	}{
+		{"no commit", func(d *diary) { d.runs("make all", "built", false) }, handoff.Draft},
+		{"a commit that failed", func(d *diary) { d.runs("git commit -m x", "nothing to commit", true) }, handoff.Draft},
+		{"a commit", func(d *diary) { d.runs("git commit -m x", "[main 1a2b3c4] x", false) }, handoff.Delivered},
+		{"a commit, and a change", func(d *diary) {
+			d.runs("git commit -m x", "[main 1a2b3c4] x", false)
+			d.calls("Edit", edit, "updated", false)
+		}, handoff.Draft},
+	} {
+		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+		d := &diary{}
+		d.asks("Fix the pool in pool.go.")
+		d.calls("Edit", edit, "updated", false)
+		tt.do(d)
+		d.says("It is done.")
+		if p := packetOf(t, b.Engine, b.imports(t, d)); len(p.Artifacts) != 1 || p.Artifacts[0].Status != tt.want {
+			t.Errorf("%s: %+v, want it %s", tt.name, p.Artifacts, tt.want)
+		}
+	}
+}
+
+// An error of an earlier window is open until the command succeeds or the file is changed;
+// that the command fails again in another way resolves nothing.
+func TestBriefKnowsWhatIsSettled(t *testing.T) {
+	const first, second = "check.sh: line 3: lampctl: not found", "check.sh: line 9: beamctl: not found"
+	for _, tt := range []struct {
+		name string
+		do   func(d *diary)
+		want []string // the errors that are open
+	}{
+		{"nothing more", func(d *diary) { d.says("I look.") }, []string{first}},
+		{"it succeeds", func(d *diary) { d.runs("make check", "ok", false) }, nil},
+		{"it fails in another way", func(d *diary) { d.runs("make check", second, true) }, []string{second, first}},
+		{"another command succeeds", func(d *diary) { d.runs("make all", "ok", false) }, []string{first}},
+	} {
+		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+		d := &diary{}
+		d.asks("Fix the check.")
+		d.runs("make check", first, true)
+		d.compacts("The user wants the check fixed.")
+		d.asks("Go on.")
+		tt.do(d)
+		res, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: b.imports(t, d)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`(?m)^- error: (.*?) \(`).FindAllStringSubmatch(res.Text, -1) {
+			got = append(got, m[1])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: open (-want +got):\n%s\n%s", tt.name, diff, res.Text)
+		}
+	}
+}
+
+// What is wanted comes the newest first, then what was wanted first of all; and what is done
+// by Carrel's own tools is none of the work.
+func TestBriefOrdersWhatIsWanted(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	d := &diary{}
+	for _, text := range []string{"Fix the pool.", "Mend the lamp.", "Explain the beam."} {
+		d.asks(text)
+		d.says("I look.")
+	}
+	d.calls("mcp__plugin_carrel_carrel__bash", `{"command":"make own"}`, "own", false)
+	d.calls("mcp__other__bash", `{"command":"make other"}`, "other", false)
+	d.calls("carrel_bash", `{"command":"make plain"}`, "plain", false)
+	res, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: b.imports(t, d)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for _, want := range []string{"- Explain the beam.", "- Fix the pool.", "- Mend the lamp.", "- make other: ok"} {
+		i := strings.Index(res.Text, want)
+		if i <= at {
+			t.Errorf("%q is at %d, behind %d:\n%s", want, i, at, res.Text)
+		}
+		at = i
+	}
+	if strings.Contains(res.Text, "make own") {
+		t.Errorf("the brief tells of Carrel's own tools:\n%s", res.Text)
+	}
+}
