@@ -1,9 +1,8 @@
 package intent
 
 import (
-	"strings"
-
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // Keywords returns the words that the work is about: those of the filled slots
@@ -41,12 +40,9 @@ func (k *keywords) part(v Verb, slots map[Slot][]Value) {
 }
 
 // add adds the words of a text.
-func (k *keywords) add(text string) {
-	separates := func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}
-	for w := range strings.FieldsFuncSeq(text, separates) {
-		if w = strings.ToLower(w); len(w) > 1 && !stops()[w] && !k.seen[w] {
+func (k *keywords) add(said string) {
+	for w := range text.Terms(said) {
+		if len(w) > 1 && !stops()[w] && !k.seen[w] {
 			k.seen[w] = true
 			k.list = append(k.list, w)
 		}

@@ -3,6 +3,7 @@ package pager
 import (
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -26,20 +27,20 @@ func corrects(msgs []transcript.Message, b *transcript.Block) bool {
 // Correction reports whether a user's message corrects what was done or sets a
 // standing order: it begins with a word of refusal, or has a phrase of
 // correction within its first 600 bytes.
-func Correction(text string) bool {
-	text = strings.TrimSpace(text)
-	if transcript.Machine(text) {
+func Correction(s string) bool {
+	s = strings.TrimSpace(s)
+	if transcript.Machine(s) {
 		return false
 	}
-	text = strings.ToLower(text[:min(len(text), correctionReach)])
-	text = strings.ReplaceAll(text, "’", "'")
+	s = strings.ToLower(s[:min(len(s), correctionReach)])
+	s = strings.ReplaceAll(s, "’", "'")
 	for _, head := range correctionHeads {
-		if rest, ok := strings.CutPrefix(text, head); ok && (rest == "" || !termByte(rest[0])) {
+		if rest, ok := strings.CutPrefix(s, head); ok && (rest == "" || !text.InTerm(rest[0])) {
 			return true
 		}
 	}
 	for _, phrase := range correctionPhrases {
-		if i := strings.Index(text, phrase); i >= 0 && (i == 0 || !termByte(text[i-1])) {
+		if i := strings.Index(s, phrase); i >= 0 && (i == 0 || !text.InTerm(s[i-1])) {
 			return true
 		}
 	}

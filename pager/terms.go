@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // An Intent is a set of terms to look for, without duplicates.
@@ -16,13 +17,13 @@ type Intent []string
 func NewIntent(texts ...string) Intent {
 	var in Intent
 	seen := make(map[string]bool)
-	for _, text := range texts {
-		eachTerm(text, func(term string) {
+	for _, said := range texts {
+		for term := range text.Terms(said) {
 			if len(term) > 1 && !stop()[term] && !seen[term] {
 				seen[term] = true
 				in = append(in, strings.Clone(term))
 			}
-		})
+		}
 	}
 	return in
 }
@@ -36,13 +37,13 @@ func (in Intent) Focus(texts []string, n int) Intent {
 		count[term] = 0
 	}
 	last := make(map[string]int, len(in))
-	for i, text := range texts {
-		eachTerm(text, func(term string) {
+	for i, said := range texts {
+		for term := range text.Terms(said) {
 			if _, ok := count[term]; ok && last[term] != i+1 {
 				last[term] = i + 1
 				count[term]++
 			}
-		})
+		}
 	}
 	var kept Intent
 	for _, term := range in {
@@ -65,51 +66,15 @@ func (in Intent) Hits(texts []string) []int {
 		at[term] = i
 	}
 	last := make([]int, len(in)) // text in which a term was found last, from 1
-	for i, text := range texts {
-		eachTerm(text, func(term string) {
+	for i, said := range texts {
+		for term := range text.Terms(said) {
 			if k, ok := at[term]; ok && last[k] != i+1 {
 				last[k] = i + 1
 				hits[i]++
 			}
-		})
+		}
 	}
 	return hits
-}
-
-// eachTerm calls f for each run of ASCII letters, digits and underscores in
-// text, in lower case. Other letters separate.
-func eachTerm(text string, f func(term string)) {
-	var buf [64]byte
-	for i := 0; i < len(text); {
-		if !termByte(text[i]) {
-			i++
-			continue
-		}
-		start, upper := i, false
-		for i < len(text) && termByte(text[i]) {
-			upper = upper || 'A' <= text[i] && text[i] <= 'Z'
-			i++
-		}
-		switch word := text[start:i]; {
-		case !upper:
-			f(word)
-		case len(word) <= len(buf):
-			for k := range len(word) {
-				c := word[k]
-				if 'A' <= c && c <= 'Z' {
-					c += 'a' - 'A'
-				}
-				buf[k] = c
-			}
-			f(string(buf[:len(word)]))
-		default:
-			f(strings.ToLower(word))
-		}
-	}
-}
-
-func termByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
 // stop has words that say nothing of what a text is about.

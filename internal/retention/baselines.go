@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
@@ -158,12 +159,10 @@ func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
 
 // keywords returns the words of a text as the seed cuts them, each once, without
 // those of one or two letters.
-func keywords(text string) []string {
+func keywords(said string) []string {
 	var list []string
 	known := make(map[string]bool)
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return r >= 128 || !wordByte[byte(r)]
-	}) {
+	for w := range text.Terms(said) {
 		if len(w) > 2 && !known[w] {
 			known[w] = true
 			list = append(list, w)

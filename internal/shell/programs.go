@@ -136,7 +136,7 @@ func (c *Command) sort(valued string, long bool) sorted {
 				i += 2
 			}
 		default:
-			if isNumber(a[1:]) { // head -20
+			if text.AreDigits(a[1:]) { // head -20
 				s.options = append(s.options, a)
 				continue
 			}
@@ -161,8 +161,6 @@ func (c *Command) sort(valued string, long bool) sorted {
 	}
 	return s
 }
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // given reports whether one of some options is there.
 func (s *sorted) given(options string) bool {

@@ -205,3 +205,20 @@ func TestFirstSentence(t *testing.T) {
 		}
 	}
 }
+
+// Terms are those of a text in which only ASCII is letters, whatever its case.
+func TestTerms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`([A-Za-z0-9_]{0,4}|[ .,é日\xff-]){0,12}`).Draw(t, "s")
+		want := strings.FieldsFunc(strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r + 'a' - 'A'
+			}
+			return r
+		}, s), func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_", r) })
+		got := slices.Collect(text.Terms(s))
+		if !slices.Equal(got, want) {
+			t.Fatalf("terms of %q are %q, want %q", s, got, want)
+		}
+	})
+}

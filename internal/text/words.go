@@ -43,6 +43,32 @@ func Words(s string) iter.Seq[string] {
 	}
 }
 
+// Terms returns the terms of a text in lower case: its runs of letters and digits of ASCII
+// and underscores, as the original context pager has them. Other letters part terms. A term
+// is not to be kept without [strings.Clone] of it, since it may hold the whole text.
+func Terms(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(s); {
+			if !InTerm(s[i]) {
+				i++
+				continue
+			}
+			start := i
+			for i < len(s) && InTerm(s[i]) {
+				i++
+			}
+			if !yield(strings.ToLower(s[start:i])) {
+				return
+			}
+		}
+	}
+}
+
+// InTerm reports whether a byte is of a term.
+func InTerm(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
 // Stem returns the stem of a word in lower case (Snowball, English). A word with a digit or
 // an underscore is a name and is its own stem.
 func Stem(word string) string {
