@@ -42,9 +42,13 @@ var weighing = lazy.Value(func() table {
 })
 
 // doubt is how far ahead passing through must be if no rule says that a prompt
-// does: to take small talk for a request is the smaller mistake. It is half of what
-// one in the logarithm of the odds is.
-const doubt = 32
+// does, and trust how far ahead a verb must be if one does: the rules for small talk
+// hardly ever take a request for it. They are half of what one in the logarithm of
+// the odds is, and one.
+const (
+	doubt = 32
+	trust = 64
+)
 
 // A judgment says what a prompt is taken for.
 type judgment struct {
@@ -75,6 +79,8 @@ func (t table) judge(c *compiler, f *finding) judgment {
 	}
 	if f.pass == "" {
 		sum[0] -= doubt
+	} else {
+		sum[0] += trust
 	}
 	best := slices.Index(sum[:], slices.Max(sum[:]))
 	j := judgment{verb: outcomes[best], at: -1}

@@ -96,10 +96,10 @@ func examples(t *testing.T) (list []lesson) {
 const (
 	rounds = 15   // over all lessons
 	pace   = 0.05 // by which weights move at a step, at first
-	shrink = 0.03 // by which they go back to 0, as a share of that
+	shrink = 0.06 // by which they go back to 0, as a share of that
 	rare   = 3    // lessons that a feature must be in
 	scale  = 64   // of weights in the table
-	slight = 6    // weights of which none is larger are left out
+	slight = 4    // weights of which none is larger are left out
 )
 
 // learn makes a table by multinomial logistic regression, one lesson at a time,
