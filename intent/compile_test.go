@@ -80,6 +80,7 @@ func TestReorder(t *testing.T) {
 		{"a look at a fault", "Can you have a look why the tests fail?", Question, `fix target="the tests" symptoms="fail"`},
 		{"what stands before the question", "Everybody talks about zero trust now. What is it?", Question, `explain target="Everybody talks about zero trust now"`},
 		{"an abbreviation", "Tabs vs. spaces", Question, `decide options="Tabs vs. spaces"`},
+		{"a text behind the form", "Translate to German: The door is shut.", VerbFirst, `transform source="The door is shut" target-form="German"`},
 		{"what was told before", "The tap drips. How do I stop it?", Question, `fix target="The tap drips"`},
 		{"only the form", "Less formal please", Statement, `transform target-form="Less formal" constraints="Less formal" gap=source`},
 		{"how something should be", "The intro needs to be shorter", TargetFirst, `transform source="The intro" target-form="shorter"`},

@@ -56,7 +56,7 @@ func (c *compiler) fill(p part) *filling {
 	}
 	switch {
 	case len(f.slots[TargetForm]) > 0:
-	case f.act.own:
+	case f.act.own, f.act.slot != TargetForm && len(f.tokens) >= 2*told:
 		f.put(TargetForm, f.act.at, f.act.at+1)
 	case f.act.thing != "" && f.act.thing != "translation":
 		f.put(TargetForm, f.act.from, f.act.to)
@@ -100,12 +100,16 @@ const told = 4
 // it, tells of, or the words of a request that names something all the same. A gap
 // is for what the prompt leaves open, and not for what no rule understands.
 func (f *filling) elsewhere(p part) {
-	object := f.act.verb.object()
+	object, from := f.act.verb.object(), f.act.body
+	if f.act.verb == Fix {
+		from = f.act.at
+	}
+	named := (f.pronoun == "" || f.pronoun == "me" || f.pronoun == "us") && f.act.verb != Transform && f.act.verb != Decide
+	if named && p.end-f.act.at >= told && !f.vague(from, p.end) && (f.act.verb != Fix || len(f.tokens) >= 2*told) {
+		f.put(object, from, p.end)
+	}
 	if f.act.verb == Fix {
 		return // a fault without what has it is a gap
-	}
-	if f.pronoun == "" && f.act.verb != Transform && f.act.verb != Decide && p.end-f.act.at >= told && !f.vague(f.act.body, p.end) {
-		f.put(object, f.act.body, p.end)
 	}
 	for k := len(p.lead) - 1; k >= 0 && f.open(); k-- {
 		f.tells(p.lead[k])
@@ -177,7 +181,7 @@ func (f *filling) object(p part) {
 			f.run(with+1, end, TargetForm)
 			return
 		}
-		if in := f.anyOf(i, end, "in"); f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase") && in+3 > end && f.follows(place, in+1, end, "") {
+		if in := f.anyOf(i, end, "in"); f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase") && in < end && in+3 > end && f.follows(place, in+1, end, "") {
 			f.put(slot, i, in)
 			f.put(TargetForm, in+1, end)
 			return
