@@ -38,6 +38,19 @@
 // Failing that, an answer to a question and a short statement of the person pass
 // through, and anything else is read as explain, with low confidence.
 //
+// # How the verb is weighed
+//
+// Rules know phrases, and people use others. So a table has the last word on the
+// verb, and on whether a prompt passes through. It adds up what each feature of the
+// prompt says for each outcome: the words with which clauses begin, pairs of words,
+// the classes of words (verbs of repair, nouns for texts, words of a fault), what
+// ends the prompt, and what the rules take its clauses for. Weights are integers.
+// If the table disagrees with the rules, the slots are filled for its verb, and
+// [Intent.Assumed] names the word that spoke most for it.
+//
+// The weights are learned from labeled prompts, by multinomial logistic regression.
+// TestWeights makes them anew, and fails if the committed ones are others.
+//
 // # Flags
 //
 // Markers of flags match whole words and phrases, in the person's own words
@@ -50,7 +63,8 @@
 // # Limits
 //
 // The words are English. The rules know phrases and not grammar, so that a
-// value may be cut too long or too short. Of a prompt of more than
+// value may be cut too long or too short. What the table learned from are single
+// prompts: it does not know what was said before. Of a prompt of more than
 // [DefaultLimit] bytes, the beginning and the end are looked at, and
 // [Intent.Assumed] says how much was not. Of further requests, eight are kept.
 //
