@@ -259,7 +259,7 @@ func (s *slowCovering) nextWhole(wholes []int, end bool) bool {
 			above := max(s.spent-s.history/little, 0)
 			below := s.spent - above
 			rule := s.r.Blocks[i].Rule
-			all, one := below/ruleShare+above, token.Count(1<<40)
+			all, one := below/ruleShare+above, token.Count(1<<30)
 			switch {
 			case slices.Contains([]Rule{RuleNewestUser, RuleCorrection, RuleFirstTask}, rule):
 				all, one = below/saidShare+above, below/onceShare+above-b.onWhole
