@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel"
@@ -76,40 +77,59 @@ func (b *bench) run(files []string) error {
 			return err
 		}
 	}
+	sessions, err := b.sessions(files)
+	if err != nil {
+		return err
+	}
 	if b.fit || b.loo {
-		return b.fitted(files)
+		return b.fitted(sessions)
 	}
 	var all exam.Score
-	for _, file := range files {
-		e, err := exam.Read(file)
-		if err != nil {
+	for _, s := range sessions {
+		if err := b.judge(s, &all); err != nil {
 			return err
-		}
-		for i := range e.Sessions {
-			s := &e.Sessions[i]
-			if b.only != "" && !strings.Contains(","+b.only+",", ","+s.ID+",") {
-				continue
-			}
-			window, limit, err := b.window(s)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.ID, err)
-			}
-			if b.out != "" {
-				if err := os.WriteFile(filepath.Join(b.out, s.ID+".txt"), []byte(window), 0o600); err != nil {
-					return err
-				}
-			}
-			score := s.Score(window, limit)
-			show(s.ID, score)
-			if b.missed {
-				for _, m := range score.Missed {
-					fmt.Println("      missed", m)
-				}
-			}
-			all.Add(score)
 		}
 	}
 	show("all", all)
+	return nil
+}
+
+// sessions returns those of some exams that are asked for.
+func (b *bench) sessions(files []string) ([]*exam.Session, error) {
+	var all []*exam.Session
+	for _, file := range files {
+		e, err := exam.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		for i := range e.Sessions {
+			if s := &e.Sessions[i]; b.only == "" || slices.Contains(strings.Split(b.only, ","), s.ID) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+// judge prints the score of a session, and adds it to that of all.
+func (b *bench) judge(s *exam.Session, all *exam.Score) error {
+	window, limit, err := b.window(s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.ID, err)
+	}
+	if b.out != "" {
+		if err := os.WriteFile(filepath.Join(b.out, s.ID+".txt"), []byte(window), 0o600); err != nil {
+			return err
+		}
+	}
+	score := s.Score(window, limit)
+	show(s.ID, score)
+	if b.missed {
+		for _, m := range score.Missed {
+			fmt.Println("      missed", m)
+		}
+	}
+	all.Add(score)
 	return nil
 }
 
@@ -193,34 +213,23 @@ func (b *bench) window(s *exam.Session) (string, int, error) {
 	return best, limit, nil
 }
 
-func (b *bench) fitted(files []string) error {
-	var sessions []*exam.Session
-	var samples []*exam.Sample
-	for _, file := range files {
-		e, err := exam.Read(file)
+// fitted prints weights fitted to sessions, or judges each with weights fitted to the others.
+func (b *bench) fitted(sessions []*exam.Session) error {
+	samples := make([]*exam.Sample, len(sessions))
+	for i, s := range sessions {
+		history, err := s.History(b.data)
 		if err != nil {
 			return err
 		}
-		for i := range e.Sessions {
-			s := &e.Sessions[i]
-			if b.only != "" && !strings.Contains(","+b.only+",", ","+s.ID+",") {
-				continue
-			}
-			history, err := s.History(b.data)
-			if err != nil {
-				return err
-			}
-			f, err := carrel.Detect(history)
-			if err != nil {
-				return err
-			}
-			t, err := f.Decode(s.ID, history)
-			if err != nil {
-				return err
-			}
-			sessions = append(sessions, s)
-			samples = append(samples, exam.NewSample(s, t, b.model))
+		f, err := carrel.Detect(history)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.ID, err)
 		}
+		t, err := f.Decode(s.ID, history)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.ID, err)
+		}
+		samples[i] = exam.NewSample(s, t, b.model)
 	}
 	if b.fit {
 		fmt.Print(exam.Fit(samples))
@@ -228,25 +237,10 @@ func (b *bench) fitted(files []string) error {
 	}
 	var all exam.Score
 	for i, s := range sessions {
-		others := append(append([]*exam.Sample{}, samples[:i]...), samples[i+1:]...)
-		b.prior = exam.Fit(others)
-		window, limit, err := b.window(s)
-		if err != nil {
+		b.prior = exam.Fit(slices.Concat(samples[:i], samples[i+1:]))
+		if err := b.judge(s, &all); err != nil {
 			return err
 		}
-		if b.out != "" {
-			if err := os.WriteFile(filepath.Join(b.out, s.ID+".txt"), []byte(window), 0o600); err != nil {
-				return err
-			}
-		}
-		score := s.Score(window, limit)
-		show(s.ID, score)
-		if b.missed {
-			for _, m := range score.Missed {
-				fmt.Println("      missed", m)
-			}
-		}
-		all.Add(score)
 	}
 	show("all", all)
 	return nil
