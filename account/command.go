@@ -17,6 +17,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		r.other(c, parsed(c), res)
 		return
 	}
+	line := r.line(whole)
 	first, rest, _ := strings.Cut(r.inProject(whole), "\n")
 	u := Unit{Kind: Run, Head: -1, Text: dollar + text.Clip(first, mostCommand), Failed: res.Error}
 	kind := Output
@@ -25,7 +26,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	case o.Verdict == outcome.Failed:
 		u.Failed = true
 		u.Text += "\n" + arrow + strings.TrimSuffix("failed: "+o.Text, ": ")
-	case shows(whole):
+	case shows(line):
 		u.Kind, kind = Look, Span
 	case o.Text != "":
 		u.Text += "\n" + arrow + o.Text
@@ -38,25 +39,21 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	}
 	said := res.Text()
 	if at := strings.Index(said, "diff --git "); at >= 0 && kind == Span {
-		r.lines(kind, said[:at], head, u.Failed, o.Lines)
+		r.output(kind, said[:at], head, u.Failed, o.Lines)
 		for _, p := range shell.Patches(said[at:]) {
 			r.hunks(&change{p.Path, p.Old, p.New}, r.add(Unit{Kind: Sign, Head: head, Text: indent + r.short(p.Path) + ":"}))
 		}
 		return
 	}
-	if path := shown(whole); path != "" && kind == Span {
+	if path := shown(line); path != "" && kind == Span {
 		r.file(kind, path, said, head)
 		return
 	}
-	r.lines(kind, said, head, u.Failed, o.Lines)
+	r.output(kind, said, head, u.Failed, o.Lines)
 }
 
 // shown returns the one file that a command line shows, or an empty text.
-func shown(line string) string {
-	l, err := shell.Parse(line)
-	if err != nil {
-		return ""
-	}
+func shown(l *shell.Line) string {
 	path := ""
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -77,6 +74,19 @@ func shown(line string) string {
 	return path
 }
 
+// line returns what a command line runs; of one that is no line of a shell, nothing.
+func (r *reader) line(whole string) *shell.Line {
+	l, known := r.lines[whole]
+	if !known {
+		var err error
+		if l, err = shell.Parse(whole); err != nil {
+			l = &shell.Line{}
+		}
+		r.lines[whole] = l
+	}
+	return l
+}
+
 // inProject returns a command line without what changes to the folder of the project, and
 // with the paths of the project as they are from there.
 func (r *reader) inProject(line string) string {
@@ -91,11 +101,7 @@ func (r *reader) inProject(line string) string {
 }
 
 // shows reports whether a command line only shows what is there.
-func shows(line string) bool {
-	l, err := shell.Parse(line)
-	if err != nil {
-		return false
-	}
+func shows(l *shell.Line) bool {
 	for i := range l.Commands {
 		if c := &l.Commands[i]; !c.Looks() && !c.Silent() {
 			return false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/outcome"
 	"github.com/carrel-dev/carrel/tool"
@@ -51,13 +52,14 @@ type reader struct {
 	results map[string]transcript.ToolResult // of the block
 	ended   map[string]outcome.Outcome       // the same, once asked for
 	root    string                           // what paths of the project begin with, or empty
+	lines   map[string]*shell.Line           // that commands were, once read
 	copies  map[string]int32                 // of each part of a file, the last unit that has it
 	at      int32                            // block
 	units   []Unit
 }
 
 func newReader(msgs []transcript.Message, o *Options) *reader {
-	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), copies: make(map[string]int32)}
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), copies: make(map[string]int32), lines: make(map[string]*shell.Line)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -121,7 +123,7 @@ func (r *reader) block(i int32, b *transcript.Block) {
 				}
 			case transcript.ToolResult:
 				if b.Kind == transcript.KindOrphan {
-					r.lines(Output, p.Text(), r.add(Unit{Kind: Step, Head: -1, Text: bullet + "a result without its call"}), p.Error, nil)
+					r.output(Output, p.Text(), r.add(Unit{Kind: Step, Head: -1, Text: bullet + "a result without its call"}), p.Error, nil)
 				}
 			case transcript.Thinking, transcript.Opaque:
 			}
@@ -220,7 +222,7 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 		if tool.Path(c) != "" && !in.Get("pattern").Exists() {
 			r.file(Span, tool.Path(c), res.Text(), head)
 		} else {
-			r.lines(Span, res.Text(), head, false, nil)
+			r.output(Span, res.Text(), head, false, nil)
 		}
 	}
 }
@@ -246,8 +248,8 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 	return "\n" + arrow + "failed"
 }
 
-// lines adds the lines of a result that say something, but for some of them by number.
-func (r *reader) lines(kind Kind, result string, head int32, failed bool, but []int) {
+// output adds the lines of a result that say something, but for some of them by number.
+func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	first, last, n, said := true, -1, 0, r.units[head].Text
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
@@ -327,7 +329,7 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	case delegates(c):
 		r.report(res.Text(), head)
 	default:
-		r.lines(Output, res.Text(), head, false, nil)
+		r.output(Output, res.Text(), head, false, nil)
 	}
 }
 

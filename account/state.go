@@ -209,13 +209,13 @@ func (t *tracker) command(c transcript.ToolCall) {
 	t.git(whole, &o)
 	t.from[t.here] = true
 	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
-	if shows(whole) && o.Verdict != outcome.Failed {
+	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
 	}
 	if t.last.Outcome == "" && o.Verdict != outcome.Unknown {
 		t.last.Outcome = string(o.Verdict)
 	}
-	keys := programs(whole)
+	keys := programs(t.line(whole))
 	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
 	if o.Verdict == outcome.Failed && len(keys) > 0 {
 		t.failing = append(t.failing, failing{t.last, keys})
@@ -229,7 +229,7 @@ func (t *tracker) git(line string, o *outcome.Outcome) {
 	}
 	t.from[t.here] = true
 	dir := ""
-	if l, err := shell.Parse(line); err == nil {
+	if l := t.line(line); l.Dir != "" {
 		dir = strings.TrimSuffix(t.short(l.Dir+"/"), "/")
 	}
 	p := t.places[dir]
@@ -253,11 +253,7 @@ func (t *tracker) git(line string, o *outcome.Outcome) {
 
 // programs returns what makes two command lines attempts at the same thing: the programs
 // that they run, each with its first word that is no option.
-func programs(line string) []string {
-	l, err := shell.Parse(line)
-	if err != nil {
-		return nil
-	}
+func programs(l *shell.Line) []string {
 	var all []string
 	for i := range l.Commands {
 		c := &l.Commands[i]
