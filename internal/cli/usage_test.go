@@ -72,12 +72,8 @@ func TestUsageLinesCountArguments(t *testing.T) {
 
 // What completes one argument completes no second one.
 func TestCompletionEndsWithTheLastArgument(t *testing.T) {
-	env, _, stderr := newEnv(t)
-	if got := Main(t.Context(), env, []string{"demo", "--keep", env.Dir + "/demo"}); got != exitDone {
-		t.Fatalf("demo: status %d: %s", got, stderr)
-	}
-	g := &globals{env: env}
-	root := newRoot(env, g)
+	s := newDesk(t)
+	root := newRoot(s.env, &globals{env: s.env})
 	for cmd := range leaves(root) {
 		if cmd.ValidArgsFunction == nil {
 			continue

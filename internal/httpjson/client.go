@@ -277,10 +277,7 @@ func (b *content) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
-	}
-	n, err := b.source.Read(p)
+	n, err := b.source.Read(p[:min(int64(len(p)), b.left+1)])
 	b.left -= int64(n)
 	b.length += int64(n)
 	if n > 0 {
@@ -289,7 +286,7 @@ func (b *content) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		err = errTooLong
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if !errors.Is(err, io.EOF) {
 		b.err = err
 	}
 	return n, err

@@ -266,6 +266,14 @@ func TestEventsHaveIDs(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	got = nil
+	_, err = ReadEvents(strings.NewReader("data: a\n:\ndata: b\n\n"), func(e *Event) (bool, error) {
+		got = append(got, string(e.Data))
+		return false, nil
+	})
+	if want := []string{"a\nb"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("a short comment in an event: %q, %v, want %q", got, err, want)
+	}
+	got = nil
 	_, err = ReadEvents(strings.NewReader("data: a\rdata: b\n\ndata: c\r\n\ndata: d\n\n"), func(e *Event) (bool, error) {
 		got = append(got, string(e.Data))
 		return false, nil

@@ -106,7 +106,7 @@ func (l *lines) next() (line []byte, ended bool, err error) {
 		switch {
 		case err != nil:
 			return l.line, true, ignoreEOF(err)
-		case b == '\n' && l.cr && len(l.line) == 0:
+		case b == '\n' && l.cr:
 			l.cr = false
 		case b == '\n' || b == '\r':
 			l.cr = b == '\r'

@@ -88,6 +88,7 @@ func TestEmbed(t *testing.T) {
 		{"a mean", safetensors(matrix), raw, Options{}, "Deployment now", []float32{2. / 3, 4. / 3}},
 		{"a mean of length 1", safetensors(matrix), "", Options{}, "Deployment", []float32{0.6, 0.8}},
 		{"length 1 by the file", safetensors(matrix), `{"normalize":true}`, Options{}, "deployment", []float32{0.6, 0.8}},
+		{"a mean that is shorter than 1", safetensors(spec{"embeddings", "F32", []int{4, 2}, le[float32](9, 9, 0.3, 0.4, 0, 0, 0, 0)}), "", Options{}, "deploy", []float32{0.6, 0.8}},
 		{"unknown words do not count", safetensors(matrix), raw, Options{}, "deploy xyz deployx!", []float32{3, 0}},
 		{"numbers at the edge", safetensors(matrix, spec{"weights", "F32", []int{4}, le[float32](1, math.MaxFloat32, 1, 1)}), raw, Options{}, "deploy", []float32{math.MaxFloat32, 0}},
 		{"nothing known", safetensors(matrix), "", Options{}, "xyz [UNK]", []float32{0, 0}},
@@ -239,8 +240,20 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Load(fstest.MapFS{}, &Options{MaxTokens: -1}); err == nil {
-		t.Error("no error for a negative limit")
+	for _, o := range []Options{{MaxTokens: -1}, {MaxBytes: -1}} {
+		if _, err := Load(fstest.MapFS{}, &o); err == nil || !strings.Contains(err.Error(), "negative number") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// A table has one component at least, and as many as are allowed.
+func TestDimensionsOfTables(t *testing.T) {
+	for dim, ok := range map[int]bool{1: true, maxDim: true, maxDim + 1: false} {
+		got, err := newTable(safetensors(spec{"embeddings", "F32", []int{1, dim}, make([]byte, 4*dim)}))
+		if (err == nil) != ok || ok && got.dim != dim || !ok && !errors.Is(err, ErrFormat) {
+			t.Errorf("%d: %d, %v", dim, got.dim, err)
+		}
 	}
 }
 
