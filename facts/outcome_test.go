@@ -39,3 +39,60 @@ func TestOutcomeOf(t *testing.T) {
 		}
 	}
 }
+
+// What an output tells: how it ended, and the line that says most.
+func TestOutcomeTells(t *testing.T) {
+	for _, tt := range []struct{ name, text, status, exit, tells string }{
+		{"the last line, if nothing stands out", "one\ntwo\n", "ok", "", "two"},
+		{"nothing", "", "ok", "", ""},
+		{"how many tests passed", "ok  \tlamp/beam\t0.1s\nmore", "ok", "", "ok lamp/beam 0.1s"},
+		{"totals on lines that follow each other", "Tests:  3 passed\nTest Suites: 1 passed\nbye", "ok", "", "Tests: 3 passed Test Suites: 1 passed"},
+		{"but not across others", "Tests: 3 passed\n\nx y\nFound 0 warnings", "ok", "", "Tests: 3 passed"},
+		{"the first package that was tested", "ok  \tlamp/beam\t0.1s\nok  \tlamp/lens\t0.1s", "ok", "", "ok lamp/beam 0.1s"},
+		{"that was not only remembered", "ok  \tlamp/beam\t(cached)\nok  \tlamp/lens\t0.1s", "ok", "", "ok lamp/lens 0.1s"},
+		{"what counts something", "hello\n12 passed in 0.3s\nbye", "ok", "", "12 passed in 0.3s"},
+		{"a place on the net", "see\nhttps://example.com/pull/7\nbye", "ok", "", "https://example.com/pull/7"},
+		{"http, too", "http://example.com/7\nbye", "ok", "", "http://example.com/7"},
+		{"totals rather than a place on the net", "https://example.com/7\n3 passed\nbye", "ok", "", "3 passed"},
+		{"a commit rather than totals", "3 passed\n[main 1a2b3c4] Fix it\n1 file changed", "ok", "", "[main 1a2b3c4] Fix it"},
+		{"a commit that failed to push is one", "[topic 1a2b3c4] Fix it\nfatal: no remote", "ok", "", "[topic 1a2b3c4] Fix it"},
+		{"the first commit on a branch", "[main (root-commit) 1234567] Begin\nx", "ok", "", "[main (root-commit) 1234567] Begin"},
+		{"brackets without the name of a commit", "[main] Fix it\nx", "ok", "", "x"},
+
+		{"a code of its own", "Exit code 2\nno rule to make it", "failed", "2", "no rule to make it"},
+		{"a code of 0 in spite of its words", "Exit code 0\nerror: the beam is off", "ok", "0", "error: the beam is off"},
+		{"a code in the last line", "x\n[exit status 3]\n", "failed", "3", "x"},
+		{"a code behind other words is none", "it may exit with exit code 3 at times\nx", "ok", "", "x"},
+		{"a code of a process", "Process exited with code 1\nx", "failed", "1", "Process exited with code 1"},
+		{"a code out of JSON", `{"output":"x\ny","metadata":{"exit_code":4}}`, "failed", "4", "x"},
+		{"JSON without a failure", `{"output":"x\ny","metadata":{"exit_code":0}}`, "ok", "", "y"},
+
+		{"the best of several failures", "error: it broke\n--- FAIL: TestBeam\nFAIL", "failed", "", "--- FAIL: TestBeam"},
+		{"the first of those that are as good", "panic: one\npanic: two", "failed", "", "panic: one"},
+		{"a place in a file is no failure by itself", "main.go:17:4: unused\nbye", "ok", "", "bye"},
+		{"but tells of one", "Exit code 1\nbuilding\nmain.go:17:4: unused\nmake: *** [all] Error 1", "failed", "1", "main.go:17:4: unused"},
+		{"a place behind a mark of a linter", "Exit code 1\nbuilding\n[lint] main.go:17:4: unused", "failed", "1", "[lint] main.go:17:4: unused"},
+		{"a command that is not there", "trying\nsh: frob: command not found", "failed", "", "sh: frob: command not found"},
+		{"an error of a compiler", "src/a.ts(3,1): error TS2304: no name", "failed", "", "src/a.ts(3,1): error TS2304: no name"},
+		{"counted failures", "running\n3 failed, 12 passed", "failed", "", "3 failed, 12 passed"},
+		{"no counted failures", "running\n0 failed, 12 passed", "ok", "", "0 failed, 12 passed"},
+		{"failures that a later count takes back", "FAIL: one of the cases\n0 failed, 12 passed", "ok", "", "0 failed, 12 passed"},
+		{"what speaks of a failure, if no line begins so", "Exit code 1\nbuilding\nit cannot be read", "failed", "1", "it cannot be read"},
+		{"the first line, if none speaks", "Exit code 1\none\ntwo", "failed", "1", "one"},
+		{"totals beside a failure of few letters", "FAIL\n2 failed, 1 passed", "failed", "", "2 failed, 1 passed"},
+		{"an early error that the run got over", "error: cold cache\n1\n2\n3\n4\n5\n6", "ok", "", "6"},
+		{"an error near the end", "1\n2\nerror: cold cache\n3\n4\n5\n6", "failed", "", "error: cold cache"},
+		{"what a program adds at the end is not looked at", "fine\n<system-reminder>\nerror: no\n", "ok", "", "fine"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := transcript.ToolResult{Content: []transcript.Part{transcript.Text(tt.text)}}
+			o := outcomeOf(r, false)
+			if string(o.status) != tt.status || o.exit != tt.exit || o.tells != tt.tells {
+				t.Errorf("%q is %s, exit %q, and tells %q, want %s, %q, %q", tt.text, o.status, o.exit, o.tells, tt.status, tt.exit, tt.tells)
+			}
+			if (o.failure != "") != (tt.status == "failed") {
+				t.Errorf("the failure is %q", o.failure)
+			}
+		})
+	}
+}
