@@ -430,7 +430,7 @@ func (s *slow) line(copied int32) map[string]string {
 		switch {
 		case q.Path == "":
 		case q.Path != p.Path:
-			if stem(q.Path) == stem(p.Path) && s.heatOf(q.Path) == "named" {
+			if tested(q.Path) == tested(p.Path) && s.heatOf(q.Path) == "named" {
 				got["sibling"] = "yes"
 			}
 		case q.Source == SourceEdit:
