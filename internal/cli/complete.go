@@ -93,6 +93,14 @@ func (g *globals) completeBlock(cmd *cobra.Command, _ []string, _ string) ([]cob
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
+// completeOneBlock offers blocks as completeBlock does, for the only argument there is.
+func (g *globals) completeOneBlock(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return g.completeBlock(cmd, args, word)
+}
+
 // offer gives a flag fixed words to complete.
 func offer(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there

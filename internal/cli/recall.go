@@ -25,7 +25,7 @@ standard error, and escapes for what could command it; with --raw it gets the by
   carrel recall 77e0b1c2 --range 1000:2000
   carrel recall 77e0b1c2 --text`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: g.completeBlock,
+		ValidArgsFunction: g.completeOneBlock,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			req.Block = args[0]
 			if req.From, req.To, err = parseRange(span); err != nil {

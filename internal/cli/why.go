@@ -28,7 +28,7 @@ Rule and score are the pager's. The score, by which --strategy pager goes, is
     relevance weight × share of the intent's words in the block
   + recency weight × 1/(1+ln(1+turns since))`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: g.completeBlock,
+		ValidArgsFunction: g.completeOneBlock,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
