@@ -134,8 +134,8 @@ func linesOf(s string) []string {
 // A hunk is a run of lines that differ.
 type hunk struct{ old, now []string }
 
-// mostCompared bounds the pairs of lines that are compared. Texts that have more are taken
-// to differ as a whole, but for what they begin and end with.
+// mostCompared bounds the pairs of lines that are compared. Of texts that have
+// more, only the lines at the beginning and at the end are found to be equal.
 const mostCompared = 1 << 18
 
 // differences returns the runs of lines in which two texts differ: what is left of each
