@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -35,7 +36,9 @@ func (p *pass) accounted() *accounted {
 	o := &account.Options{Tools: p.engine.opts.Tools, Project: h.session.Project}
 	a := &accounted{of: make([][2]int, len(h.blocks))}
 	a.units, a.state = account.Read(h.session.Messages, h.blocks, o)
-	a.worth = account.NewWorth(a.units, l.pieces, l.need, p.engine.opts.Prior)
+	a.worth = account.NewWorth(a.units, l.pieces, l.need, p.engine.opts.Prior, func(text string) *facts.Scan {
+		return p.engine.scans.scan(p.scope, text)
+	})
 	for i := 0; i < len(a.units); {
 		from, b := i, a.units[i].Block
 		for i < len(a.units) && a.units[i].Block == b {
@@ -56,7 +59,8 @@ func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) strin
 }
 
 // planAccount returns the plan of an account for a request. What units cost one by one may
-// be a little less than what they cost together; then a little less is planned.
+// be a little more than what they cost together, or a little less; then a little more is
+// planned, once, or a little less, until it fits.
 func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	plan := pager.NewPlan(req)
 	if plan.Before <= req.Budget {
@@ -68,7 +72,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
 		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
 	}
-	for {
+	for tried := false; ; tried = true {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
 			return nil, accountFloor(req, r.Blocks, small.Need-r.Budget)
@@ -77,6 +81,10 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 			return nil, err
 		}
 		over := p.enact(req, plan, made) - req.Budget
+		if room := -over - (r.Budget - made.Tokens); !tried && room > req.Budget/100 {
+			r.Budget += room
+			continue
+		}
 		if over <= 0 {
 			return plan, nil
 		}
@@ -90,7 +98,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	all := make([]account.Block, len(req.Blocks))
 	for i := range req.Blocks {
 		c, b := &req.Blocks[i], &all[i]
-		b.Frame = p.meter.framing.Message + p.count(account.Mark(h.blocks[i].ID)+"\n")
+		b.Frame, b.Mark = p.meter.framing.Message, p.count(account.Mark(h.blocks[i].ID)+"\n")
 		switch {
 		case c.Form == pager.Gone:
 			b.Absent = true
@@ -194,7 +202,7 @@ func accountFloor(req *pager.Request, blocks []account.Block, over token.Count) 
 		case b.Fixed:
 			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Tokens})
 		case b.Traced:
-			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Frame})
+			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Frame + b.Mark})
 		}
 	}
 	slices.SortStableFunc(e.Held, func(a, b pager.Holding) int { return cmp.Compare(b.Tokens, a.Tokens) })

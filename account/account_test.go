@@ -72,6 +72,7 @@ func TestRead(t *testing.T) {
 		{"a command that passed", new(talk).bash("go test ./...", "ok  \texample.com/lamp\t0.012s\n"), "$\ngo test ./...\n→ ok example.com/lamp 0.012s"},
 		{"a command that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nmake: *** No targets.  Stop.", true), "$\nmake\n→ failed: make: *** No targets. Stop."},
 		{"a command that shows", new(talk).bash("sed -n 1,2p lamp.go", "package lamp\nvar on bool"), "$\nsed -n 1,2p lamp.go\n  package lamp\n  var on bool"},
+		{"a command with its limit", new(talk).call("Bash", `{"command":"go vet","timeout":60000}`, ""), "$\ngo vet\n→ passed\n  timeout 60000"},
 		{
 			"a change", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"func a() {\n\treturn 1\n}","new_string":"func a() {\n\treturn 2\n}"}`, "updated"),
 			"• Edit lamp.go\n-\nreturn 1\n+\nreturn 2",
@@ -81,7 +82,11 @@ func TestRead(t *testing.T) {
 			"• Edit lamp.go\n→ failed: String to replace not found in file.",
 		},
 		{"a patch", new(talk).call("apply_patch", `{"input":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old line\n+new line\n*** End Patch"}`, "done"), "• apply_patch lamp.go\n-\nold line\n+\nnew line"},
-		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  7: package lamp\n  }"},
+		{"a file that was read", new(talk).call("Read", `{"file_path":"/w/p/x/lamp.go","offset":7}`, "     7→package lamp\n     8→}\n"), "• Read from line 7 of lamp.go\n  7: package lamp"},
+		{
+			"a statement with its comment", new(talk).call("Read", `{"file_path":"lamp.go"}`, "     3→// On lights it.\n     4→func On(\n     5→\tbulb int,\n     6→) {\n     7→\tlight(bulb)\n     8→}\n"),
+			"• Read lamp.go\n  3: // On lights it.\n  func On(\n   bulb int,\n  ) {\n  7: light(bulb)",
+		},
 		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
 		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
 		{
@@ -132,6 +137,7 @@ func TestState(t *testing.T) {
 	_, state := account.Read(talk.msgs, talk.blocks(), nil)
 	got := state.Text()
 	for _, want := range []string{
+		"folder: /w/p/x\n",
 		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
 		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
 		"changed and committed:\n  lamp.go\nchanged, not committed:\n  bulb.go\n",
@@ -148,6 +154,32 @@ func TestState(t *testing.T) {
 	_, state = account.Read(nil, nil, nil)
 	if got := state.Text(); got != "" {
 		t.Errorf("of nothing the state is %q", got)
+	}
+}
+
+// The state of a long conversation says what was ordered last and what the agent said since,
+// as both may be far above.
+func TestStateOfALongConversation(t *testing.T) {
+	talk := new(talk).user("Mend the lamp.").user("Never touch the socket.").agent("I see what you mean, and leave the socket alone from here on.\n\nThe bulb comes next, because the lamp is dark without it.")
+	for n := range 3 {
+		talk.bash("make", fmt.Sprint(n, strings.Repeat(" lamp", 20)))
+	}
+	says := func() string {
+		_, s := account.Read(talk.msgs, talk.blocks(), nil)
+		return s.Order + "|" + s.Said
+	}
+	if got := says(); got != "|" {
+		t.Errorf("a short conversation ends with %q", got)
+	}
+	for n := range 200 {
+		talk.bash("make", strings.Repeat(fmt.Sprint("lamp", n, "\n"), 100))
+	}
+	if got, want := says(), "Never touch the socket.|The bulb comes next, because the lamp is dark without it."; got != want {
+		t.Errorf("a long conversation ends with %q, want %q", got, want)
+	}
+	talk.user("Now paint it.")
+	if got := says(); got != "|" {
+		t.Errorf("just behind an order it ends with %q", got)
 	}
 }
 
@@ -192,11 +224,11 @@ func request(t *talk) *account.Request {
 	pieces := facts.History(t.msgs, blocks, nil)
 	units, _ := account.Read(t.msgs, blocks, nil)
 	r := &account.Request{
-		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil), Blocks: make([]account.Block, len(blocks)),
+		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil, nil), Blocks: make([]account.Block, len(blocks)),
 		Count: func(i int) token.Count { return token.Count(len(units[i].Text) + 1) },
 	}
 	for i := range blocks {
-		r.Blocks[i] = account.Block{Tokens: token.Count(len(blocks[i].Text(t.msgs)) + 4), Frame: 16, Traced: i == 0, Urgent: blocks[i].Kind == transcript.KindUser}
+		r.Blocks[i] = account.Block{Tokens: token.Count(len(blocks[i].Text(t.msgs)) + 4), Frame: 6, Mark: 10, Traced: i == 0, Urgent: blocks[i].Kind == transcript.KindUser}
 	}
 	return r
 }
@@ -243,6 +275,9 @@ func check(rt *rapid.T, r *account.Request, p *account.Plan) {
 			sum += r.Blocks[i].Tokens
 		case p.Opened[i]:
 			sum += r.Blocks[i].Frame
+			if missing(r, p, i) {
+				sum += r.Blocks[i].Mark
+			}
 		case r.Blocks[i].Traced:
 			rt.Fatalf("block %d has left no trace", i)
 		}
@@ -264,6 +299,46 @@ func check(rt *rapid.T, r *account.Request, p *account.Plan) {
 	}
 	if sum != p.Tokens || sum > r.Budget {
 		rt.Fatalf("a plan of %d tokens says %d, of %d", sum, p.Tokens, r.Budget)
+	}
+}
+
+// missing reports whether a unit of a block is not kept, or there is none.
+func missing(r *account.Request, p *account.Plan, block int) bool {
+	all := 0
+	for i := range r.Units {
+		if int(r.Units[i].Block) == block {
+			if all++; !p.Kept[i] {
+				return true
+			}
+		}
+	}
+	return all == 0
+}
+
+// A part of a budget names blocks of which nothing else is worth its place, so that they can
+// be recalled.
+func TestBlocksAreNamed(t *testing.T) {
+	talk := new(talk).user("Mend the lamp, and never touch the socket. Say what the bulb, the wire and the switch are like.")
+	for range 8 {
+		talk.bash("true", "")
+	}
+	for range 60 {
+		talk.agent("We decided to keep the old bulb because the new one must never be used with lamp-" + strings.Repeat("x", len(talk.msgs)) + ".")
+	}
+	r := request(talk)
+	r.Budget = 3000
+	p, err := account.Make(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range r.Blocks {
+		if i > 0 && i <= 8 && p.Opened[i] {
+			n++
+		}
+	}
+	if n == 0 {
+		t.Error("no call of the eight that say nothing is named")
 	}
 }
 

@@ -3,6 +3,8 @@ package account
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/outcome"
@@ -37,6 +39,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	if rest != "" {
 		r.prose(Argument, rest, head)
 	}
+	r.limits(c, head)
 	said := res.Text()
 	if at := strings.Index(said, "diff --git "); at >= 0 && kind == Span {
 		r.output(kind, said[:at], head, u.Failed, o.Lines)
@@ -50,6 +53,21 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		return
 	}
 	r.output(kind, said, head, u.Failed, o.Lines)
+}
+
+// limits adds the numbers that a command was given beside its line, such as how long it may
+// take.
+func (r *reader) limits(c transcript.ToolCall, head int32) {
+	var all []string
+	parsed(c).ForEach(func(key, v gjson.Result) bool {
+		if v.Type == gjson.Number {
+			all = append(all, key.Str+" "+v.Raw)
+		}
+		return true
+	})
+	if len(all) > 0 {
+		r.add(Unit{Kind: Argument, Head: head, Text: text.Clip(indent+strings.Join(all, ", "), mostArgument), First: true, Last: true})
+	}
 }
 
 // shown returns the one file that a command line shows, or an empty text.

@@ -2,7 +2,7 @@
 // account of it, which a model can work from.
 //
 //	units, state := account.Read(messages, blocks, options)
-//	worth := account.NewWorth(units, pieces, need, nil)
+//	worth := account.NewWorth(units, pieces, need, nil, nil)
 //	plan, err := account.Make(&account.Request{Units: units, Worth: worth, Budget: 8000, …})
 //	text := account.Text(units[from:to], plan.Kept[from:to], id)
 //
@@ -32,7 +32,8 @@
 // lines again (package facts). A name, a line and a sentence are paid for once. Units are
 // taken in the order of that worth, which does not depend on the budget, up to the first
 // that does not fit: whatever a plan keeps, a plan with a larger budget keeps, too. The
-// newest blocks are kept as they are, as far as an eighth of what is spent has room.
+// newest blocks are kept as they are, as far as an eighth of what is spent has room, and a part of it goes to the calls and ids of
+// blocks of which there is nothing else.
 //
 // # Determinism
 //

@@ -23,7 +23,8 @@ type Request struct {
 // A Block is what a plan has to know of a block besides its units.
 type Block struct {
 	Tokens token.Count // as it is
-	Frame  token.Count // of a text in its place, besides units: framing and the id
+	Frame  token.Count // of a text in its place, besides units and the id: framing
+	Mark   token.Count // of the id, which stands there while a unit is missing
 	Fixed  bool        // it stays as it is
 	Traced bool        // its id is there at least
 	Urgent bool        // what a person says in it comes before anything else
@@ -47,6 +48,7 @@ func (e *TooSmallError) Error() string {
 }
 
 const (
+	idShare    = 24  // a part of what is spent goes to the calls and ids of blocks of which the window has nothing else
 	tailShare  = 8   // an eighth of what is spent goes to the newest blocks as they are, as far as they fit
 	mostUrgent = 600 // bytes of what a person says in an urgent block come first
 )
@@ -74,8 +76,11 @@ type planning struct {
 	there  []bool   // names and lines that are in the window
 	said   []bool   // texts that are
 	of     [][2]int // units of each block
+	left   []int    // how many of them are not kept
 	tail   int      // blocks from here on stand as they are
 	onTail token.Count
+	named  int // blocks from here on have their ids in the window
+	onIDs  token.Count
 	spent  token.Count
 	offers offers
 }
@@ -83,14 +88,15 @@ type planning struct {
 func newPlanning(r *Request) *planning {
 	p := &planning{
 		Request: r, p: &Plan{Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks))},
-		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), tail: len(r.Blocks),
+		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)),
+		tail: len(r.Blocks), named: len(r.Blocks),
 	}
 	for i := 0; i < len(r.Units); {
 		from, b := i, r.Units[i].Block
 		for i < len(r.Units) && r.Units[i].Block == b {
 			i++
 		}
-		p.of[b] = [2]int{from, i}
+		p.of[b], p.left[b] = [2]int{from, i}, i-from
 	}
 	return p
 }
@@ -128,8 +134,11 @@ func (p *planning) mark(i int) {
 // open puts a text in place of a block.
 func (p *planning) open(i int) {
 	p.p.Opened[i] = true
-	p.p.Tokens += p.Blocks[i].Frame
+	p.p.Tokens += p.opening(i)
 }
+
+// opening returns the tokens of a text in place of a block that has none of its units.
+func (p *planning) opening(i int) token.Count { return p.Blocks[i].Frame + p.Blocks[i].Mark }
 
 // ready reports whether a unit of a block may be kept.
 func (p *planning) ready(i int) bool {
@@ -198,21 +207,26 @@ func (p *planning) rate(i int) int64 {
 // take keeps a unit with the heads that it needs, and reports whether they fit.
 func (p *planning) take(i int) bool {
 	b := int(p.Units[i].Block)
-	need := token.Count(0)
+	need, left := token.Count(0), p.left[b]
 	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
 		need += p.Count(k)
+		left--
+	}
+	if left == 0 {
+		need -= p.Blocks[b].Mark
 	}
 	opens := !p.p.Opened[b]
 	if opens {
-		need += p.Blocks[b].Frame
+		need += p.opening(b)
 	}
 	if p.p.Tokens+need > p.Budget {
 		return false
 	}
 	p.spent += need
+	p.left[b] = left
 	if opens {
 		p.open(b)
-		need -= p.Blocks[b].Frame
+		need -= p.opening(b)
 	}
 	p.p.Tokens += need
 	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
@@ -281,6 +295,9 @@ func (p *planning) run() {
 				return
 			}
 		}
+		if p.names() && !p.name() {
+			return
+		}
 		if len(p.offers) == 0 {
 			return
 		}
@@ -317,6 +334,36 @@ func (p *planning) lengthensTail() bool {
 	return !b.Cut && p.onTail+b.Tokens <= p.spent/tailShare
 }
 
+// names reports whether a call of a block that the window has nothing of is to stand there
+// with its id.
+func (p *planning) names() bool {
+	for p.named > 0 && p.call(p.named-1) < 0 {
+		p.named--
+	}
+	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent/idShare
+}
+
+// call returns the first call of a block that the window has nothing of, or -1.
+func (p *planning) call(b int) int {
+	if p.p.Whole[b] || p.p.Opened[b] || p.Blocks[b].Absent {
+		return -1
+	}
+	for i := p.of[b][0]; i < p.of[b][1]; i++ {
+		if p.Units[i].Kind.call() && p.ready(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// name keeps that call, and reports whether it fits.
+func (p *planning) name() bool {
+	before := p.spent
+	fits := p.take(p.call(p.named - 1))
+	p.onIDs += p.spent - before
+	return fits
+}
+
 // lengthenTail has the newest block that is not whole stand as it is, and reports whether
 // it fits.
 func (p *planning) lengthenTail() bool {
@@ -324,6 +371,9 @@ func (p *planning) lengthenTail() bool {
 	before := token.Count(0)
 	if p.p.Opened[i] {
 		before += p.Blocks[i].Frame
+		if p.left[i] > 0 || p.of[i][0] == p.of[i][1] {
+			before += p.Blocks[i].Mark
+		}
 	}
 	for k := p.of[i][0]; k < p.of[i][1]; k++ {
 		if p.p.Kept[k] {

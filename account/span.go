@@ -8,8 +8,8 @@ import (
 
 // How much a span has at most: what belongs together and is longer is more than one.
 const (
-	mostSpanLines = 6
-	mostSpan      = 240 // bytes
+	mostSpanLines = 4
+	mostSpan      = 200 // bytes
 )
 
 // file adds a file, or a part of one: prose with its headings, anything else as spans. Of what
@@ -67,8 +67,8 @@ func noise(line string) bool {
 // leastNoise is how long such a line is at least.
 const leastNoise = 80
 
-// spans adds the lines of a file as spans: lines that follow each other and belong together.
-// Each begins with the number of its first line, where a tool said it.
+// spans adds the lines of a file as spans: a statement, with the comment above it. Each
+// begins with the number of its first line, where a tool said it.
 func (r *reader) spans(kind Kind, file string, head int32) {
 	s := &spanner{r: r, unit: Unit{Kind: kind, Head: head, First: true, Size: size(file)}, last: -1}
 	for line := range strings.SplitSeq(file, "\n") {
@@ -88,6 +88,7 @@ type spanner struct {
 	lines  []string
 	number string // of the first line
 	size   int
+	open   int   // brackets
 	last   int32 // unit
 }
 
@@ -97,7 +98,7 @@ func (s *spanner) line(number, line string) {
 		s.flush()
 		return
 	}
-	if len(s.lines) > 0 && (len(s.lines) == mostSpanLines || s.size+len(bare) > mostSpan || opens(s.lines, line)) {
+	if len(s.lines) > 0 && (len(s.lines) == mostSpanLines || s.size+len(bare) > mostSpan || !s.goesOn(line)) {
 		s.flush()
 	}
 	if len(s.lines) == 0 {
@@ -108,11 +109,26 @@ func (s *spanner) line(number, line string) {
 	}
 	s.lines = append(s.lines, line)
 	s.size += len(bare)
+	s.open += strings.Count(bare, "(") + strings.Count(bare, "[") - strings.Count(bare, ")") - strings.Count(bare, "]")
 }
 
-// opens reports whether a line begins something else than the lines before it.
-func opens(lines []string, line string) bool {
-	return depth(line) < depth(lines[0])
+// goesOn reports whether a line belongs to the lines before it: the brackets of their
+// statement are open, or they are a comment.
+func (s *spanner) goesOn(line string) bool {
+	last := s.lines[len(s.lines)-1]
+	return depth(line) >= depth(s.lines[0]) && (s.open > 0 || comment(last))
+}
+
+// comment reports whether a line is a comment, in the languages that mark one at its
+// beginning.
+func comment(line string) bool {
+	bare := strings.TrimLeft(line, " \t")
+	for _, sign := range [...]string{"//", "#", "/*", "* ", "--"} {
+		if strings.HasPrefix(bare, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // depth is how far a line is indented, in bytes.
@@ -121,7 +137,7 @@ func depth(line string) int { return len(line) - len(strings.TrimLeft(line, " \t
 // flush adds the span.
 func (s *spanner) flush() {
 	lines := s.lines
-	s.lines, s.size = nil, 0
+	s.lines, s.size, s.open = nil, 0, 0
 	if len(lines) == 0 {
 		return
 	}

@@ -19,6 +19,9 @@ import (
 // A State is what holds at the end of a conversation, as far as calls and their results
 // say so. What something later overtook is not in it.
 type State struct {
+	Folder  string // of the project, which paths are written from, or empty
+	Order   string // what a person said last, if calls came after it
+	Said    string // what the agent said last, if it is after Order
 	Tasks   []Task
 	Places  []Place
 	Changed []string // files that were changed, the last at the end, from the folder of the project
@@ -50,6 +53,10 @@ const (
 	mostFailing = 3
 	mostPlaces  = 4
 	mostLine    = 160
+	mostOrder   = 240
+
+	leastCalls = 3       // that come after an order which the state repeats,
+	leastBytes = 100_000 // in a conversation whose units have so many bytes
 )
 
 // newTracker returns a tracker that reads with a reader.
@@ -67,6 +74,9 @@ type tracker struct {
 	files   []string
 	loose   []string
 	running map[string]string // what a sub-agent was to do, by its id
+	newest  string            // what a person said last
+	said    string            // what the agent said since
+	calls   int               // since then
 	last    Ran
 	failing []failing
 	from    map[int]bool
@@ -94,13 +104,27 @@ func alike(a, b []string) bool {
 func (t *tracker) block(i int, b *transcript.Block) {
 	t.here = i
 	for _, k := range b.Messages {
-		if m := &t.msgs[k]; m.Role == transcript.RoleUser && len(t.running) > 0 {
-			t.notice(m.Text())
-		}
+		t.speaks(&t.msgs[k], b.Kind)
 		for _, c := range t.msgs[k].Calls() {
 			if r, answered := t.results[c.ID]; answered {
 				t.call(c, gjson.ParseBytes(c.Input), r)
 			}
+		}
+	}
+}
+
+// speaks notes what a message says.
+func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
+	said := m.Text()
+	switch {
+	case m.Role == transcript.RoleAssistant && strings.TrimSpace(said) != "":
+		t.said = said
+	case m.Role == transcript.RoleUser && kind == transcript.KindUser:
+		if len(t.running) > 0 {
+			t.notice(said)
+		}
+		if words := transcript.Words(said); strings.TrimSpace(words) != "" {
+			t.newest, t.said, t.calls = words, "", 0
 		}
 	}
 }
@@ -115,6 +139,7 @@ func (t *tracker) notice(said string) {
 }
 
 func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.ToolResult) {
+	t.calls++
 	class := t.Tools.Of(c)
 	switch {
 	case r.Error && class != tool.Command:
@@ -266,8 +291,29 @@ func programs(l *shell.Line) []string {
 	return all
 }
 
+// bytes returns the bytes of all units.
+func (t *tracker) bytes() int {
+	n := 0
+	for i := range t.units {
+		n += len(t.units[i].Text)
+	}
+	return n
+}
+
+// lastSentence returns the last sentence of what the agent said.
+func lastSentence(said string) string {
+	all := passages(said)
+	if len(all) == 0 {
+		return ""
+	}
+	return text.Clip(text.Fold(all[len(all)-1].text), mostOrder)
+}
+
 func (t *tracker) state() *State {
-	s := &State{Changed: t.files, Loose: t.loose, Last: t.last}
+	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
+	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
+		s.Order, s.Said = text.Clip(text.Fold(t.newest), mostOrder), lastSentence(t.said)
+	}
 	for _, id := range t.order {
 		s.Tasks = append(s.Tasks, *t.tasks[id])
 	}
@@ -297,6 +343,14 @@ func (t *tracker) state() *State {
 // were changed stand in lines of their own, the last at the end.
 func (s *State) Text() string {
 	var b strings.Builder
+	say := func(title, what string) {
+		if what != "" {
+			b.WriteString(title + ": " + what + "\n")
+		}
+	}
+	say("folder", s.Folder)
+	say("newest order", s.Order)
+	say("the agent last said", s.Said)
 	for i, t := range s.Tasks {
 		if i == 0 {
 			b.WriteString("tasks:\n")

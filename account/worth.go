@@ -31,16 +31,20 @@ const (
 )
 
 // NewWorth says what units are worth, given what the pieces of the conversation say and
-// what of it is likely to be needed. A nil prior is [DefaultPrior].
-func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *Worth {
+// what of it is likely to be needed. A nil prior is [DefaultPrior]. Texts are scanned by
+// scan, which may remember them; nil is [facts.NewScan].
+func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, scan func(string) *facts.Scan) *Worth {
 	if p == nil {
 		p = DefaultPrior()
+	}
+	if scan == nil {
+		scan = facts.NewScan
 	}
 	w := &Worth{
 		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), things: make([][]int32, len(units)),
 		texts: make([]int32, len(units)), kids: make([][]int32, len(units)),
 	}
-	w.find(units, newIndex(w, pieces, need))
+	w.find(units, newIndex(w, pieces, need), scan)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
 	again := make([]bool, len(units))
@@ -110,17 +114,19 @@ func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 	return x
 }
 
-// mostJoined is how many bytes of units are scanned at a time.
-const mostJoined = facts.MostScanned / 2
+// mostJoined is about how many bytes of units are scanned at a time. A conversation that
+// grew has the same units at its beginning, so that all but the last scan may be
+// remembered.
+const mostJoined = 16 << 10
 
 // find notes which names and lines of an index units have. Units are joined and scanned
 // many at a time.
-func (w *Worth) find(units []Unit, x *index) {
+func (w *Worth) find(units []Unit, x *index, scan func(string) *facts.Scan) {
 	var b strings.Builder
 	var ends []int32 // of the units that are joined
 	from := 0
 	flush := func(to int) {
-		s := facts.NewScan(b.String())
+		s := scan(b.String())
 		i := 0
 		note := func(at int32, n int32, known bool) {
 			for ends[i] <= at {
