@@ -26,7 +26,7 @@ type Worth struct {
 // the frontier on which they lie.
 const (
 	namesWorth = 900
-	linesWorth = 450
+	linesWorth = 480
 	together   = 1 << 40
 )
 
