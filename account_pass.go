@@ -23,9 +23,11 @@ type accounted struct {
 	holder int // the block in whose place the account ends, or -1
 }
 
-// stateHead is what stands above the state.
-const stateHead = `STATE, as Carrel computed it. Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` +
-	`recall by an id in brackets gives what was cut.`
+// What stands behind an account, and above the state if there is one.
+const (
+	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; recall by an id in brackets gives what was cut.`
+	stateHead = "STATE, as Carrel computed it. " + legend
+)
 
 // accounted reads the session, once.
 func (p *pass) accounted() *accounted {
@@ -46,8 +48,10 @@ func (p *pass) accounted() *accounted {
 		}
 		a.of[b] = [2]int{from, i}
 	}
-	a.end, a.holder = stateHead, -1
-	a.end += "\n" + transcript.Quote(cmp.Or(a.state.Text(), "no file changed, no command run"))
+	a.end, a.holder = legend, -1
+	if state := a.state.Text(); state != "" {
+		a.end = stateHead + "\n" + transcript.Quote(state)
+	}
 	p.account = a
 	return a
 }

@@ -94,6 +94,11 @@ func TestRead(t *testing.T) {
 			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n→ reported:\n  The bulb is broken.",
 		},
 		{"a tool that nobody knows", new(talk).call("brew", `{"kind":"tea","cups":2}`, "brewing"), "• brew tea 2\n  brewing"},
+		{
+			"a result in JSON", new(talk).call("get_order", `{"id":"O-7"}`, `{"order":{"id":"O-7","note":"","state":"packed","gifts":[],"lines":[{"sku":"LAMP-2","name":"`+strings.Repeat("a standing lamp ", 6)+`","price":279,"days":null,"warranty":"two years on all parts but the bulb"}]},"ok":true}`),
+			"• get_order O-7\n  order: id: O-7, state: packed\n  order.lines[0]: sku: LAMP-2, name: " + strings.TrimSpace(strings.Repeat("a standing lamp ", 6)) + ", price: 279\n" +
+				"  order.lines[0]: warranty: two years on all parts but the bulb\n  ok: true",
+		},
 		{"long lines", new(talk).agent(strings.Repeat("One sentence that is not short at all. ", 6)), strings.TrimSpace(strings.Repeat("One sentence that is not short at all. ", 6))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
