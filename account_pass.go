@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/facts"
@@ -25,8 +26,10 @@ type accounted struct {
 
 // What stands behind an account, and above the state if there is one.
 const (
-	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; recall by an id in brackets gives what was cut.`
-	stateHead = "STATE, as Carrel computed it. " + legend
+	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
+	talk      = `Above is an account: "•" is a call; ` + cutLegend
+	cutLegend = "recall by an id in brackets gives what was cut."
+	stateHead = "STATE, as Carrel computed it. "
 )
 
 // accounted reads the session, once.
@@ -48,9 +51,12 @@ func (p *pass) accounted() *accounted {
 		}
 		a.of[b] = [2]int{from, i}
 	}
-	a.end, a.holder = legend, -1
+	a.end, a.holder = talk, -1
+	if slices.ContainsFunc(a.units, func(u account.Unit) bool { return strings.HasPrefix(u.Text, "$") }) {
+		a.end = legend
+	}
 	if state := a.state.Text(); state != "" {
-		a.end = stateHead + "\n" + transcript.Quote(state)
+		a.end = stateHead + a.end + "\n" + transcript.Quote(state)
 	}
 	p.account = a
 	return a
