@@ -82,7 +82,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
 		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
 	}
-	for tried := false; ; tried = true {
+	for extended := false; ; {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
 			return nil, accountFloor(req, r.Blocks, small.Need-r.Budget)
@@ -91,9 +91,11 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 			return nil, err
 		}
 		over := p.enact(req, plan, made) - req.Budget
-		if room := -over - (r.Budget - made.Tokens); !tried && room > req.Budget/100 {
+		if room := -over - (r.Budget - made.Tokens); !extended && room > req.Budget/100 {
+			extended = true
 			r.Budget += room
-			continue
+			made.Extend(r.Budget)
+			over = p.enact(req, plan, made) - req.Budget
 		}
 		if over <= 0 {
 			return plan, nil

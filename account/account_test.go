@@ -239,11 +239,12 @@ func request(t *talk) *account.Request {
 }
 
 // A plan fits its budget, its figure is the sum of its parts, no unit stands without its
-// head, and what it keeps every plan with a larger budget keeps, too.
+// head, and what it keeps every plan with a larger budget keeps, too. A plan that is extended
+// to a larger budget is the plan for that.
 func TestPlansGrowWithTheirBudget(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := request(genTalk(rt))
-		var last *account.Plan
+		var last, extended *account.Plan
 		budget := token.Count(rapid.IntRange(16, 200).Draw(rt, "budget"))
 		for range 6 {
 			r.Budget = budget
@@ -252,7 +253,16 @@ func TestPlansGrowWithTheirBudget(t *testing.T) {
 				rt.Fatal(err)
 			}
 			check(rt, r, p)
-			if last != nil {
+			if last == nil {
+				if extended, err = account.Make(r); err != nil {
+					rt.Fatal(err)
+				}
+			} else {
+				extended.Extend(budget)
+				check(rt, r, extended)
+				if !slices.Equal(extended.Kept, p.Kept) || !slices.Equal(extended.Whole, p.Whole) {
+					rt.Fatalf("a plan that was extended to %d differs from the plan for %[1]d", budget)
+				}
 				for i := range r.Units {
 					if last.Kept[i] && !p.Kept[i] && !p.Whole[r.Units[i].Block] {
 						rt.Fatalf("a budget of %d loses unit %d, %q", budget, i, r.Units[i].Text)

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -38,6 +37,8 @@ type Plan struct {
 	Whole  []bool      // of each block: it stands as it is, and none of its units is kept
 	Opened []bool      // of each block: a text stands in its place
 	Tokens token.Count // of all blocks
+
+	planning *planning
 }
 
 // A TooSmallError says that what stays whatever happens does not fit a budget.
@@ -63,15 +64,22 @@ func Make(r *Request) (*Plan, error) {
 	if p.p.Tokens > r.Budget {
 		return nil, &TooSmallError{p.p.Tokens, r.Budget}
 	}
-	if p.urgent() {
-		p.run()
-	}
+	p.p.planning = p
+	p.p.Extend(r.Budget)
 	return p.p, nil
+}
+
+// Extend makes p the plan for a larger budget, as [Make] would.
+func (p *Plan) Extend(budget token.Count) {
+	p.planning.Budget = budget
+	if p.planning.urgent() {
+		p.planning.run()
+	}
 }
 
 // A planning is in the middle of a plan.
 type planning struct {
-	*Request
+	Request
 	p      *Plan
 	there  []bool   // names and lines that are in the window
 	said   []bool   // texts that are
@@ -87,7 +95,7 @@ type planning struct {
 
 func newPlanning(r *Request) *planning {
 	p := &planning{
-		Request: r, p: &Plan{Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks))},
+		Request: *r, p: &Plan{Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks))},
 		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)),
 		tail: len(r.Blocks), named: len(r.Blocks),
 	}
@@ -159,13 +167,13 @@ func (p *planning) urgent() bool {
 		bytes := int64(0)
 		for i := p.of[b][0]; i < p.of[b][1]; i++ {
 			u := &p.Units[i]
-			if u.Kind != Words || !p.ready(i) {
+			if u.Kind != Words || !p.ready(i) && !p.p.Kept[i] {
 				continue
 			}
 			if bytes += cost(u); bytes > mostUrgent {
 				break
 			}
-			if !p.take(i) {
+			if !p.p.Kept[i] && !p.take(i) {
 				return false
 			}
 		}
@@ -244,37 +252,74 @@ func (p *planning) take(i int) bool {
 	return true
 }
 
-// An offer is a unit and what it was worth for each byte when it was last looked at.
-type offer struct {
-	unit int32
-	rate int64
+// Offers are the units that are worth something, as a heap: the unit that was worth most
+// for each byte when it was last looked at comes first, of equal ones the newest.
+type offers struct {
+	heap []int32
+	rate []int64 // of each unit
+	at   []int32 // where each unit stands in the heap plus one, or 0
 }
 
-// offers are a heap, the best first; of equal ones, the newest.
-type offers []offer
-
-func (o offers) Len() int      { return len(o) }
-func (o offers) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
-func (o offers) Less(i, j int) bool {
-	if o[i].rate != o[j].rate {
-		return o[i].rate > o[j].rate
+func (o *offers) before(a, b int32) bool {
+	if o.rate[a] != o.rate[b] {
+		return o.rate[a] > o.rate[b]
 	}
-	return o[i].unit > o[j].unit
+	return a > b
 }
-func (o *offers) Push(x any) { *o = append(*o, x.(offer)) } //nolint:forcetypeassert // nothing else is pushed
-func (o *offers) Pop() any {
-	last := (*o)[len(*o)-1]
-	*o = (*o)[:len(*o)-1]
-	return last
+
+// put sets the unit at a place of the heap.
+func (o *offers) put(k int, unit int32) {
+	o.heap[k], o.at[unit] = unit, int32(k+1)
+}
+
+// set changes what a unit is worth, or adds it.
+func (o *offers) set(unit int32, rate int64) {
+	o.rate[unit] = rate
+	k := int(o.at[unit]) - 1
+	if k < 0 {
+		k = len(o.heap)
+		o.heap = append(o.heap, unit)
+	}
+	for k > 0 && o.before(unit, o.heap[(k-1)/2]) {
+		o.put(k, o.heap[(k-1)/2])
+		k = (k - 1) / 2
+	}
+	o.sink(k, unit)
+}
+
+// sink puts a unit at a place of the heap, or as far below as it belongs.
+func (o *offers) sink(k int, unit int32) {
+	for {
+		kid := 2*k + 1
+		if kid+1 < len(o.heap) && o.before(o.heap[kid+1], o.heap[kid]) {
+			kid++
+		}
+		if kid >= len(o.heap) || !o.before(o.heap[kid], unit) {
+			break
+		}
+		o.put(k, o.heap[kid])
+		k = kid
+	}
+	o.put(k, unit)
+}
+
+// pop takes the first unit out.
+func (o *offers) pop() {
+	last := o.heap[len(o.heap)-1]
+	o.at[o.heap[0]] = 0
+	o.heap = o.heap[:len(o.heap)-1]
+	if len(o.heap) > 0 {
+		o.sink(0, last)
+	}
 }
 
 // offer offers a unit for what it is worth now.
 func (p *planning) offer(i int) {
-	if p.offers == nil || !p.ready(i) {
+	if p.offers.rate == nil || !p.ready(i) {
 		return
 	}
 	if rate := p.rate(i); rate > 0 {
-		heap.Push(&p.offers, offer{int32(i), rate})
+		p.offers.set(int32(i), rate)
 	}
 }
 
@@ -282,13 +327,19 @@ func (p *planning) offer(i int) {
 // the same are kept, and more only where one that it needs is, which offers it again. So
 // the best offer that is worth what it was is the best.
 func (p *planning) run() {
-	p.offers = make(offers, 0, len(p.Units))
-	for i := range p.Units {
-		if rate := p.rate(i); rate > 0 && p.ready(i) {
-			p.offers = append(p.offers, offer{int32(i), rate})
+	o := &p.offers
+	if o.rate == nil {
+		n := len(p.Units)
+		*o = offers{make([]int32, 0, n), make([]int64, n), make([]int32, n)}
+		for i := range p.Units {
+			if rate := p.rate(i); rate > 0 && p.ready(i) {
+				o.rate[i], o.heap = rate, append(o.heap, int32(i))
+			}
+		}
+		for k := len(o.heap) - 1; k >= 0; k-- {
+			o.sink(k, o.heap[k])
 		}
 	}
-	heap.Init(&p.offers)
 	for {
 		for p.lengthensTail() {
 			if !p.lengthenTail() {
@@ -298,26 +349,18 @@ func (p *planning) run() {
 		if p.names() && !p.name() {
 			return
 		}
-		if len(p.offers) == 0 {
+		if len(o.heap) == 0 {
 			return
 		}
-		best := &p.offers[0]
-		i := int(best.unit)
-		if !p.ready(i) {
-			heap.Pop(&p.offers)
-			continue
-		}
-		switch rate := p.rate(i); {
-		case rate <= 0:
-			heap.Pop(&p.offers)
-		case rate < best.rate:
-			best.rate = rate
-			heap.Fix(&p.offers, 0)
-		default:
-			heap.Pop(&p.offers)
-			if !p.take(i) {
-				return
-			}
+		i := o.heap[0]
+		switch rate := p.rate(int(i)); {
+		case rate <= 0 || !p.ready(int(i)):
+			o.pop()
+		case rate < o.rate[i]:
+			o.rate[i] = rate
+			o.sink(0, i)
+		case !p.take(int(i)):
+			return
 		}
 	}
 }
