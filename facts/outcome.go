@@ -237,13 +237,24 @@ func goesOn(rest string) bool {
 
 // succeeds reports whether a line says that all went well in the end.
 func succeeds(line string) bool {
+	for _, word := range [...]string{"ok", "pass", "done", "success"} {
+		if strings.EqualFold(line, word) {
+			return true
+		}
+	}
+	if n := len(line) - len(": ok"); n >= 0 && strings.EqualFold(line[n:], ": ok") {
+		return true
+	}
+	if !strings.Contains(line, "succe") && !strings.Contains(line, "Succe") && !strings.Contains(line, "SUCCE") {
+		return false // most lines are long, and say nothing of it
+	}
 	low := lower(line)
 	for _, word := range [...]string{"succeeded", "successfully", "build success"} {
 		if strings.Contains(low, word) {
 			return !strings.Contains(low, "not "+word)
 		}
 	}
-	return low == "ok" || low == "pass" || low == "done" || low == "success" || strings.HasSuffix(low, ": ok")
+	return false
 }
 
 // located reports whether a line begins with a place in a file, as compilers
