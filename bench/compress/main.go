@@ -27,7 +27,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +36,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/retention"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
@@ -92,7 +92,7 @@ type bench struct {
 }
 
 func (b *bench) run(ctx context.Context, folders []string) error {
-	files, err := list(folders)
+	files, err := retention.Files(folders)
 	if err != nil {
 		return err
 	}
@@ -109,23 +109,6 @@ func (b *bench) run(ctx context.Context, folders []string) error {
 	}
 	b.sum()
 	return nil
-}
-
-func list(folders []string) ([]string, error) {
-	var files []string
-	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && slices.Contains([]string{".json", ".jsonl"}, filepath.Ext(path)) {
-				files = append(files, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.Sort(files)
-	return files, nil
 }
 
 // A trial is one conversation.

@@ -95,7 +95,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, folders []string) error 
 	var peers []*retention.Peer
 	if b.peers != "" {
 		var err error
-		if peers, err = startPeers(ctx, b.peers); err != nil {
+		if peers, err = retention.StartPeers(ctx, b.peers); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, folders []string) error 
 	if err == nil {
 		err = b.measure(out, folders, peers)
 	}
-	return cmp.Or(err, closePeers(peers))
+	return cmp.Or(err, retention.ClosePeers(peers))
 }
 
 func (b *bench) measure(out io.Writer, folders []string, peers []*retention.Peer) error {

@@ -25,16 +25,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/retention"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -67,7 +66,7 @@ func main() {
 var shares = []int{50, 25, 10}
 
 func run(ctx context.Context, folders []string, verbose, judge bool) (broken int, err error) {
-	files, err := list(folders)
+	files, err := retention.Files(folders)
 	if err != nil {
 		return 0, err
 	}
@@ -89,23 +88,6 @@ func run(ctx context.Context, folders []string, verbose, judge bool) (broken int
 	}
 	b.sum(os.Stdout)
 	return b.broken, nil
-}
-
-func list(folders []string) ([]string, error) {
-	var files []string
-	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && slices.Contains([]string{".json", ".jsonl"}, filepath.Ext(path)) {
-				files = append(files, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.Sort(files)
-	return files, nil
 }
 
 // A bench counts what was done and what was broken.

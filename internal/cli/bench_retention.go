@@ -209,12 +209,11 @@ func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]ret
 		list = append(list, retention.Method{Name: string(chosen[i]), Pack: m.Pack})
 	}
 	if b.baselines {
+		list = append(list, retention.Simple()...)
 		for _, m := range retention.Baselines() {
 			if m.Oracle() {
 				oracles = append(oracles, m)
-				continue
 			}
-			list = append(list, retention.Method{Name: kindSimple + "-" + m.Name, Pack: m.Pack})
 		}
 	}
 	var packed atomic.Int64
@@ -380,7 +379,7 @@ func (b *retentionBench) result(found *recording, report *retention.Report) *ret
 		switch {
 		case row.Oracle:
 			kind = kindOracle
-		case strings.HasPrefix(row.Method, kindSimple+"-"):
+		case retention.IsSimple(row.Method):
 			kind = kindSimple
 		}
 		for name, e := range row.Scores {

@@ -3,6 +3,7 @@ package retention
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -34,10 +35,28 @@ func Baselines() []Method {
 		{Name: "bm25-recent", Pack: func(p []Message, b int) []Message { return bm25(p, singles(p), b, 4) }},
 		{Name: "bm25-recent-pairs", Pack: func(p []Message, b int) []Message { return bm25(p, units(p), b, 4) }},
 		{Name: "clip", Pack: clip},
+		{Name: "names", Pack: bagOfNames},
 		{Name: "oracle-messages", foresee: oracleMessages},
 		{Name: "oracle-lines", foresee: oracleLines},
 	}
 }
+
+// Simple returns the simple methods that know nothing of what comes, each under a name
+// that no strategy has: "simple-" stands before it.
+func Simple() []Method {
+	var methods []Method
+	for _, m := range Baselines() {
+		if !m.Oracle() {
+			methods = append(methods, Method{Name: simplePrefix + m.Name, Pack: m.Pack})
+		}
+	}
+	return methods
+}
+
+const simplePrefix = "simple-"
+
+// IsSimple reports whether a name is that of a method of [Simple].
+func IsSimple(name string) bool { return strings.HasPrefix(name, simplePrefix) }
 
 // recency keeps the newest messages that fit.
 func recency(prefix []Message, budget int) []Message { return end(prefix, budget, false) }
@@ -209,6 +228,53 @@ func clip(prefix []Message, budget int) []Message {
 		return end(clipped(0), budget, false)
 	}
 	return clipped(n)
+}
+
+// bagOfNames keeps no sentence but a bag of names, in one message: words that have a digit, a
+// dot, a slash, an underscore, a hyphen or a capital behind a small letter, each once, the
+// most frequent first, and of equals that which was seen last.
+func bagOfNames(prefix []Message, budget int) []Message {
+	count, last := make(map[string]int), make(map[string]int)
+	seen := 0
+	for i := range prefix {
+		s := &scanner{text: prefix[i].reading().plain}
+		s.runs(0, len(s.text), &pathByte, func(from, to int) {
+			w := strings.Trim(s.text[from:to], ".-/@")
+			if seen++; len(w) > 2 && isName(w) {
+				count[w]++
+				last[w] = seen
+			}
+		})
+	}
+	list := slices.Collect(maps.Keys(count))
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(last[b], last[a])) })
+	bag := Message{Role: RoleUser}
+	room := (budget - bag.Cost()) * 4
+	var kept []string
+	for _, w := range list {
+		if len(w)+1 <= room {
+			kept = append(kept, w)
+			room -= len(w) + 1
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	bag.Text = strings.Join(kept, " ")
+	return []Message{bag}
+}
+
+// isName reports whether a word is one for a bag of names.
+func isName(w string) bool {
+	for i := range len(w) {
+		switch c := w[i]; {
+		case '0' <= c && c <= '9', strings.IndexByte("./_-", c) >= 0:
+			return true
+		case 'A' <= c && c <= 'Z' && i > 0 && 'a' <= w[i-1] && w[i-1] <= 'z':
+			return true
+		}
+	}
+	return false
 }
 
 // clippedCalls returns calls whose arguments have no text longer than n bytes.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -472,5 +474,59 @@ func TestStrategiesFlagTheirStubs(t *testing.T) {
 		if stubs == 0 || Cost(out) > budget || Cost(out) < budget/2 {
 			t.Errorf("%s: %d stubs, %d tokens of %d", m.Name, stubs, Cost(out), budget)
 		}
+	}
+}
+
+// The bag has each name once, the most frequent first, and is within its budget.
+func TestBagOfNames(t *testing.T) {
+	msgs := []Message{
+		user("Mend lamp.go, and ask for the hall_lamp or openLamp; see docs/lamps."),
+		call("1", `{"path":"lamp.go"}`),
+		result("1", "lamp.go has 120 lines, and hall_lamp is one"),
+	}
+	const all = "lamp.go hall_lamp 120 docs/lamps openLamp"
+	for _, tt := range []struct {
+		budget int
+		want   string
+	}{
+		{40, all},
+		{4 + (len(all)+1)/4 + 1, all},
+		{4 + 8/4, "lamp.go"},
+		{4 + 12/4, "lamp.go 120"},
+		{4, ""},
+		{0, ""},
+	} {
+		got := bagOfNames(msgs, tt.budget)
+		text := ""
+		for i := range got {
+			text += got[i].Text
+		}
+		if text != tt.want || Cost(got) > tt.budget {
+			t.Errorf("in %d: %q, which costs %d, want %q", tt.budget, text, Cost(got), tt.want)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b.jsonl", "a/c.json", "a/notes.md", "a.json"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Files([]string{dir, filepath.Join(dir, "a")})
+	for i := range got {
+		got[i], _ = filepath.Rel(dir, got[i])
+		got[i] = filepath.ToSlash(got[i])
+	}
+	if diff := cmp.Diff([]string{"a.json", "a/c.json", "b.jsonl"}, got); diff != "" || err != nil {
+		t.Errorf("(-want +got):\n%s%v", diff, err)
+	}
+	if _, err := Files([]string{filepath.Join(dir, "absent")}); err == nil {
+		t.Error("a folder that is not there has files")
 	}
 }

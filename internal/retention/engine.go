@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -133,29 +134,81 @@ func compress(prefix []Message, budget int, s carrel.Strategy, m *facts.Model, n
 
 const scope = governance.Scope("retention")
 
-// A desk is an engine with a prefix in it.
-type desk struct {
+// A Desk is an engine with a conversation in it, which makes windows of it. It is not
+// safe for concurrent use.
+type Desk struct {
 	engine  *carrel.Engine
 	session transcript.SessionID
-	places  map[string][]int // messages of a block, by the short form of its id
-	now     func() time.Time // a clock, or nil
-	took    time.Duration    // of the last compression
 }
 
-func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
+// NewDesk returns a desk with a conversation in a format that Carrel reads; which one, the
+// data say if the format is empty. The engine goes by the weights of a model and a prior;
+// nil ones are those that Carrel comes with.
+func NewDesk(name, format string, data []byte, m *facts.Model, p *account.Prior) (*Desk, error) {
 	counter, err := token.Encoding("estimate")
 	if err != nil {
 		return nil, err
 	}
-	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter, Model: m})
+	e, err := carrel.New(memory.New(), &carrel.Options{Counter: counter, Model: m, Prior: p})
 	if err != nil {
 		return nil, err
 	}
-	data, err := request(prefix)
+	in, err := e.Import(context.Background(), scope, &carrel.ImportRequest{Name: name, Format: format, Data: data})
 	if err != nil {
 		return nil, err
 	}
-	in, err := e.Import(context.Background(), scope, &carrel.ImportRequest{Name: "prefix", Format: "openai", Data: data})
+	return &Desk{engine: e, session: in.Session}, nil
+}
+
+// Whole returns the conversation as a request of Chat Completions.
+func (d *Desk) Whole() ([]byte, error) {
+	out, err := d.engine.Export(context.Background(), scope, &carrel.ExportRequest{Session: d.session, To: "openai"})
+	if err != nil {
+		return nil, err
+	}
+	return out.Data, nil
+}
+
+// Window returns what a strategy makes of the conversation with a target in the engine's
+// tokens, as a request of Chat Completions. Probes refuse nothing. It fails as
+// [carrel.Engine.Compress] does.
+func (d *Desk) Window(target int, s carrel.Strategy) ([]byte, error) {
+	ctx := context.Background()
+	res, err := d.engine.Compress(ctx, scope, d.request(target, s))
+	if err != nil {
+		return nil, err
+	}
+	window, err := d.Whole()
+	if err != nil {
+		return nil, err
+	}
+	if res.Op != "" {
+		if _, err := d.engine.Undo(ctx, scope, &carrel.UndoRequest{Session: d.session, Op: res.Op}); err != nil {
+			return nil, err
+		}
+	}
+	return window, nil
+}
+
+func (d *Desk) request(target int, s carrel.Strategy) *carrel.CompressRequest {
+	return &carrel.CompressRequest{Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio)}
+}
+
+// A desk is a [Desk] with a prefix in it.
+type desk struct {
+	*Desk
+
+	places map[string][]int // messages of a block, by the short form of its id
+	now    func() time.Time // a clock, or nil
+	took   time.Duration    // of the last compression
+}
+
+func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
+	data, err := Request(prefix)
+	if err != nil {
+		return nil, err
+	}
+	in, err := NewDesk("prefix", "openai", data, m, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +219,7 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 	if len(whole.Messages) != len(prefix) {
 		return nil, fmt.Errorf("%d messages were read as %d", len(prefix), len(whole.Messages))
 	}
-	d := &desk{engine: e, session: in.Session, places: make(map[string][]int)}
+	d := &desk{Desk: in, places: make(map[string][]int)}
 	blocks := transcript.Group(whole.ID, 0, whole.Messages)
 	for i := range blocks {
 		d.places[blocks[i].ID.Short()] = blocks[i].Messages
@@ -177,34 +230,23 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 // at returns the window with a budget of the engine's tokens, and takes the
 // compression back.
 func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
-	ctx := context.Background()
-	req := &carrel.CompressRequest{Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio)}
 	if d.now != nil {
-		try := *req
+		ctx, try := context.Background(), d.request(target, s)
 		try.DryRun = true
-		if _, err := d.engine.Compress(ctx, scope, &try); err != nil {
+		if _, err := d.engine.Compress(ctx, scope, try); err != nil {
 			return nil, err
 		}
 		start := d.now()
-		if _, err := d.engine.Compress(ctx, scope, &try); err != nil {
+		if _, err := d.engine.Compress(ctx, scope, try); err != nil {
 			return nil, err
 		}
 		d.took = d.now().Sub(start)
 	}
-	res, err := d.engine.Compress(ctx, scope, req)
+	out, err := d.Window(target, s)
 	if err != nil {
 		return nil, err
 	}
-	out, err := d.engine.Export(ctx, scope, &carrel.ExportRequest{Session: d.session, To: "openai"})
-	if err != nil {
-		return nil, err
-	}
-	if res.Op != "" {
-		if _, err := d.engine.Undo(ctx, scope, &carrel.UndoRequest{Session: d.session, Op: res.Op}); err != nil {
-			return nil, err
-		}
-	}
-	window, err := openai.Format{}.Decode("window", out.Data)
+	window, err := openai.Format{}.Decode("window", out)
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +295,8 @@ func (d *desk) stubs(text string) []Stub {
 	return list
 }
 
-// request writes messages as a Chat Completions request.
-func request(msgs []Message) ([]byte, error) {
+// Request returns messages as a request of Chat Completions.
+func Request(msgs []Message) ([]byte, error) {
 	type function struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`

@@ -92,7 +92,7 @@ func LoadDialogs(paths []string) (all []*Dialog, lost []Unresolved, skipped []st
 		}
 		files := []string{path}
 		if info.IsDir() {
-			if files, err = list([]string{path}); err != nil {
+			if files, err = Files([]string{path}); err != nil {
 				return nil, nil, nil, err
 			}
 		}

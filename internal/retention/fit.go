@@ -96,7 +96,7 @@ type example struct {
 
 // pieces returns the prefix as package facts reads it.
 func (c *Case) pieces() []facts.Piece {
-	data, err := request(c.Prefix)
+	data, err := Request(c.Prefix)
 	if err != nil {
 		return nil
 	}

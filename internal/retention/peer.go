@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,40 @@ func (p *Peer) greet() error {
 		p.Packages = append(p.Packages, name+" "+hello.Packages[name])
 	}
 	return nil
+}
+
+// installed is where the script that installs peers puts their programs, in its own
+// folder.
+var installed = filepath.Join(".installed", "bin")
+
+// StartPeers starts all peers that are installed below a folder.
+func StartPeers(ctx context.Context, folder string) ([]*Peer, error) {
+	bin, err := filepath.Abs(filepath.Join(folder, installed))
+	if err != nil {
+		return nil, err
+	}
+	programs, err := os.ReadDir(bin)
+	if err != nil || len(programs) == 0 {
+		return nil, fmt.Errorf("-peers %s: no peers are installed there: run %s first", folder, filepath.Join(folder, "run"))
+	}
+	var peers []*Peer
+	for _, f := range programs {
+		p, err := StartPeer(ctx, filepath.Join(bin, f.Name()))
+		if err != nil {
+			return nil, errors.Join(err, ClosePeers(peers))
+		}
+		peers = append(peers, p)
+	}
+	return peers, nil
+}
+
+// ClosePeers ends peers and returns what went wrong with them.
+func ClosePeers(peers []*Peer) error {
+	var errs []error
+	for _, p := range peers {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Methods returns what the program offers. They keep nothing once something went

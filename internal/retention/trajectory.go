@@ -118,7 +118,7 @@ func FamilyOf(path string) string {
 // their paths, each in the family that a function gives it; nil is [FamilyOf]. Files
 // that are no conversation are skipped and returned by their paths.
 func Load(folders []string, family func(path string) string) (all []*Trajectory, skipped []string, err error) {
-	files, err := list(folders)
+	files, err := Files(folders)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,9 @@ func Load(folders []string, family func(path string) string) (all []*Trajectory,
 	return all, skipped, nil
 }
 
-func list(folders []string) ([]string, error) {
+// Files returns the paths of all files below folders that end in .json or .jsonl, in
+// order, each once.
+func Files(folders []string) ([]string, error) {
 	var files []string
 	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
