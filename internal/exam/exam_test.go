@@ -1,10 +1,14 @@
 package exam
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/account"
@@ -45,7 +49,7 @@ func TestScore(t *testing.T) {
 		{"nothing", "", 0, 0},
 	} {
 		got := s.Score(tt.window, 100)
-		if got.Strings != tt.strings || got.Questions != tt.questions || got.AllStrings != 4 || got.AllQuestions != 3 || got.Used != len(tt.window) || len(got.Missed) != 4-tt.strings {
+		if got.Strings != tt.strings || got.Questions != tt.questions || got.AllStrings != 4 || got.AllQuestions != 3 || got.Bytes != len(tt.window) || len(got.Missed) != 4-tt.strings {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
@@ -63,31 +67,76 @@ func TestHistory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte("1\n2\n3"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for lines, want := range map[int]string{0: "1\n2\n3", 1: "1\n", 2: "1\n2\n", 3: "1\n2\n3", 9: "1\n2\n3"} {
-		got, err := (&Session{Conversation: "a.jsonl", Lines: lines}).History(dir)
-		if err != nil || string(got) != want {
-			t.Errorf("%d lines: %q, %v", lines, got, err)
+	for lines, want := range map[int]string{0: "1\n2\n3", 1: "1\n", 2: "1\n2\n", 3: "1\n2\n3"} {
+		for _, folder := range []string{dir, ""} {
+			got, err := (&Session{Conversation: "a.jsonl", Lines: lines, file: filepath.Join(dir, "exam.json")}).History(folder)
+			if err != nil || string(got) != want {
+				t.Errorf("%d lines: %q, %v", lines, got, err)
+			}
 		}
 	}
-	if _, err := (&Session{ID: "x", Conversation: "b.jsonl"}).History(dir); err == nil || !strings.HasPrefix(err.Error(), "x: ") {
-		t.Errorf("a session without its file: %v", err)
+	for _, tt := range []struct{ name, data, want string }{
+		{"b.jsonl", "1\n2\n3", "e.json: session x: lines: 4 is too many: b.jsonl has 3"},
+		{"b.jsonl", "1\n2\n3\n", "e.json: session x: lines: 4 is too many: b.jsonl has 3"},
+		{"b.jsonl", "", "e.json: session x: lines: 4 is too many: b.jsonl has 0"},
+		{"c.jsonl", "1", "e.json: session x: conversation: open "},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte(tt.data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &Session{ID: "x", Conversation: tt.name, Lines: 4, file: "e.json"}
+		if _, err := s.History(dir); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s with %q: %v, want %s", tt.name, tt.data, err, tt.want)
+		}
 	}
 }
 
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "exam.json")
-	if err := os.WriteFile(path, []byte(`{"sessions":[{"id":"a","conversation":"a.jsonl","lines":3,"questions":[{"type":"fact","question":"Which?","answer":"That.","must_have":["that"]}]}]}`), 0o600); err != nil {
+	read := func(text string) (*Exam, error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Read(path)
+	}
+	const question = `{"id":"q1","type":"fact","q":"Which?","answer":"That.","must_have":["that"],"where":"it is that"}`
+	const session = `{"sessions":[{"id":"a","conversation":"a.jsonl","lines":3,"questions":[` + question + `],"next":["go on"]}]}`
+	e, err := read(session)
+	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Read(path)
-	if err != nil || len(e.Sessions) != 1 || e.Sessions[0].Questions[0].MustHave[0] != "that" || e.Sessions[0].Lines != 3 {
-		t.Errorf("%+v, %v", e, err)
+	want := Session{ID: "a", Conversation: "a.jsonl", Lines: 3, Next: []string{"go on"}, file: path, Questions: []Question{
+		{ID: "q1", Type: "fact", Text: "Which?", Answer: "That.", MustHave: []string{"that"}, Where: "it is that"},
+	}}
+	if diff := cmp.Diff([]Session{want}, e.Sessions, cmp.AllowUnexported(Session{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := os.WriteFile(path, []byte(`{"sessions":3}`), 0o600); err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct{ from, to, want string }{
+		{session, `{"sessions":3}`, ":1: sessions: want an array, not number"},
+		{session, "{\n\n\"sessions\":[}", ":3: invalid character"},
+		{session, `{"session":[]}`, ": sessions: there are none"},
+		{`"lines":3`, `"lines":"3"`, ":1: sessions.lines: want a number, not string"},
+		{`"lines":3`, `"lines":-3`, ": session a: lines: -3 is below 0"},
+		{`"id":"a"`, `"id":"../a"`, `: sessions[0].id: "../a" is no id`},
+		{`"id":"a",`, ``, `: sessions[0].id: "" is no id`},
+		{`"conversation":"a.jsonl",`, ``, ": session a: conversation: the path of a file is missing"},
+		{question, ``, ": session a: questions: there are none"},
+		{question, question + "," + question, ": session a: question q1: id: there are two"},
+		{`"id":"q1",`, ``, `: session a: questions[0].id: "" is no id`},
+		{`"q":"Which?"`, `"question":"Which?"`, ": session a: question q1: q: the question is missing"},
+		{`"answer":"That.",`, ``, ": session a: question q1: answer: the answer is missing"},
+		{`["that"]`, `[]`, ": session a: question q1: must_have: the strings are missing"},
+		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" has neither"},
+		{`}]}`, `},{"id":"a","conversation":"b","questions":[` + question + `]}]}`, ": session a: id: there are two sessions"},
+	} {
+		text := strings.Replace(session, tt.from, tt.to, 1)
+		_, err := read(text)
+		if wrong, ok := errors.AsType[*Error](err); !ok || !strings.HasPrefix(wrong.Error(), path+tt.want) {
+			t.Errorf("%s:\n got %v\nwant %s", text, err, tt.want)
+		}
 	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "exam.json") {
-		t.Errorf("no exam: %v", err)
+	if _, err := Read(filepath.Join(t.TempDir(), "absent.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an exam that is not there: %v", err)
 	}
 }
 

@@ -1,0 +1,295 @@
+package exam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/retention"
+)
+
+// A Sitting is a session with the history that it asks about. It is not safe for
+// concurrent use.
+type Sitting struct {
+	*Session
+
+	Whole string // the history as a window that has all of it
+
+	history []byte
+	desk    *retention.Desk
+	prefix  []retention.Message
+}
+
+// Open reads the history of a session, from below a folder, or from that of the exam if it
+// is empty. Strategies go by the weights of a model and a prior; nil ones are those that
+// Carrel comes with. It fails with an [*Error] where a question has a string that does not
+// stand in the history.
+func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*Sitting, error) {
+	history, err := s.History(folder)
+	if err != nil {
+		return nil, err
+	}
+	x := &Sitting{Session: s, history: history}
+	if x.desk, err = retention.NewDesk(s.ID, "", history, m, p); err != nil {
+		return nil, s.fail("", "conversation", "%s: %w", s.Conversation, err)
+	}
+	if x.Whole, err = rendered(x.desk.Whole()); err != nil {
+		return nil, s.fail("", "conversation", "%s: %w", s.Conversation, err)
+	}
+	if missed := s.Score(x.Whole, len(x.Whole)).Missed; len(missed) > 0 {
+		more := ""
+		if n := len(missed) - 1; n > 0 {
+			more = fmt.Sprintf("; nor do %d more strings of this session", n)
+		}
+		return nil, s.fail(missed[0].Question, "must_have", "%q does not stand in what %s of %s say, in one line or in two that follow each other%s", missed[0].String, linesOf(s.Lines), s.Conversation, more)
+	}
+	return x, nil
+}
+
+func linesOf(n int) string {
+	if n == 0 {
+		return "the messages"
+	}
+	return fmt.Sprintf("the first %d lines", n)
+}
+
+// rendered renders a request, unless making it failed.
+func rendered(request []byte, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return Render(request)
+}
+
+// messages returns what the simple methods choose from: the history without the system
+// text that it begins with.
+func (s *Sitting) messages() ([]retention.Message, error) {
+	if s.prefix == nil {
+		t, err := retention.Read(s.Conversation, "", s.history)
+		if err != nil {
+			return nil, s.fail("", "conversation", "%s: %w", s.Conversation, err)
+		}
+		s.prefix = t.Messages[t.Pinned:]
+	}
+	return s.prefix, nil
+}
+
+// Limit returns how many bytes a window may have with a share in percent.
+func (s *Sitting) Limit(share int) int { return len(s.Whole) * share / 100 }
+
+// fill returns the largest window within a limit that some targets give, of nine between a
+// twelfth and the half of it in tokens, each chosen by what the one before gave.
+func fill(limit int, window func(target int) (string, error)) (string, error) {
+	best := ""
+	low, high := limit/12, limit/2
+	for range 9 {
+		at := (low + high) / 2
+		w, err := window(at)
+		switch {
+		case errors.Is(err, carrel.ErrBudget):
+			low = at
+		case err != nil:
+			return "", err
+		case len(w) > limit:
+			high = at
+		default:
+			if len(w) > len(best) {
+				best = w
+			}
+			low = at
+		}
+		if len(best)*100 >= limit*99 {
+			break
+		}
+	}
+	return best, nil
+}
+
+// The kinds of methods.
+const (
+	KindStrategy = "strategy" // of Carrel's engine
+	KindSimple   = "simple"   // of package retention, knowing nothing of what comes
+	KindPeer     = "peer"     // a package of others
+	KindWhole    = "whole"    // the history as it is
+	KindWindows  = "windows"  // a folder of texts
+)
+
+// A Method is a way to make a window of a history.
+type Method struct {
+	Name string
+	Kind string
+
+	// Window returns what a method makes of a session in so many bytes. It may be
+	// more.
+	Window func(s *Sitting, limit int) (string, error)
+}
+
+// Strategies returns a method for each of some strategies, of their names.
+func Strategies(list ...carrel.Strategy) []Method {
+	var methods []Method
+	for _, strategy := range list {
+		methods = append(methods, Method{string(strategy), KindStrategy, func(s *Sitting, limit int) (string, error) {
+			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(target, strategy)) })
+		}})
+	}
+	return methods
+}
+
+// Simple returns the simple methods of package retention.
+func Simple() []Method { return packing(KindSimple, retention.Simple()) }
+
+// Peers returns the methods of peers. What they give may be used if their Err says so.
+func Peers(peers []*retention.Peer) []Method {
+	var methods []Method
+	for _, p := range peers {
+		methods = append(methods, packing(KindPeer, p.Methods())...)
+	}
+	return methods
+}
+
+func packing(kind string, list []retention.Method) []Method {
+	var methods []Method
+	for _, m := range list {
+		methods = append(methods, Method{m.Name, kind, func(s *Sitting, limit int) (string, error) {
+			prefix, err := s.messages()
+			if err != nil {
+				return "", err
+			}
+			return fill(limit, func(target int) (string, error) { return rendered(retention.Request(m.Pack(prefix, target))) })
+		}})
+	}
+	return methods
+}
+
+// Whole is the method that leaves the history as it is: it has all bytes, whatever the
+// share.
+func Whole() Method {
+	return Method{"whole", KindWhole, func(s *Sitting, _ int) (string, error) { return s.Whole, nil }}
+}
+
+// Methods returns those of a list of names: "carrel" is all strategies, "baselines" all
+// simple methods, "peers" those that are given, and "all" all of these.
+func Methods(list string, peers []Method) ([]Method, error) {
+	strategies, simple := Strategies(carrel.Strategies()...), Simple()
+	all := slices.Concat(strategies, simple, peers)
+	known := slices.Concat(all, []Method{Whole()})
+	groups := map[string][]Method{"all": all, "carrel": strategies, "baselines": simple, "peers": peers}
+	var methods []Method
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		named, isGroup := groups[name]
+		if !isGroup {
+			i := slices.IndexFunc(known, func(m Method) bool { return m.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("no method is called %q: there are all, carrel, baselines, %s", name, strings.Join(MethodNames(peers), ", "))
+			}
+			named = known[i : i+1]
+		}
+		for _, m := range named {
+			if !slices.ContainsFunc(methods, func(o Method) bool { return o.Name == m.Name }) {
+				methods = append(methods, m)
+			}
+		}
+	}
+	return methods, nil
+}
+
+// MethodNames returns the names of all methods.
+func MethodNames(peers []Method) []string {
+	var names []string
+	for _, m := range slices.Concat(Strategies(carrel.Strategies()...), Simple(), peers, []Method{Whole()}) {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Folder returns the methods whose windows are in a folder: in each of its folders those of
+// one method, of its name; or else the files are of one method, of the name of the folder. A
+// window is a file SESSION.txt with its text, or SESSION.json with a request in any format
+// that Carrel reads.
+func Folder(folder string) ([]Method, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var methods []Method
+	for _, e := range entries {
+		if e.IsDir() {
+			methods = append(methods, windowsIn(e.Name(), filepath.Join(folder, e.Name())))
+		}
+	}
+	if len(methods) == 0 {
+		at, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, windowsIn(filepath.Base(at), folder))
+	}
+	return methods, nil
+}
+
+func windowsIn(name, folder string) Method {
+	return Method{name, KindWindows, func(s *Sitting, _ int) (string, error) {
+		text, err := os.ReadFile(filepath.Join(folder, s.ID+".txt"))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return string(text), err
+		}
+		path := filepath.Join(folder, s.ID+".json")
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%s: no window of session %s: want %s.txt or %s.json: %w", folder, s.ID, s.ID, s.ID, err)
+		}
+		if err != nil {
+			return "", err
+		}
+		desk, err := retention.NewDesk(s.ID, "", data, nil, nil)
+		if err != nil {
+			return "", &Error{File: path, Err: err}
+		}
+		return rendered(desk.Whole())
+	}}
+}
+
+// A Window is what a method made of a session.
+type Window struct {
+	*Sitting
+
+	Method *Method
+	Text   string
+	Limit  int // bytes that it may have
+}
+
+// File returns the path of a window below a folder of windows, as [Folder] reads them.
+func (w *Window) File() string { return filepath.Join(w.Method.Name, w.ID+".txt") }
+
+// Windows has methods make windows of sessions, one after the other, with a share in
+// percent, and hands each over. It ends with the first error, or with the context.
+func Windows(ctx context.Context, sittings []*Sitting, methods []Method, share int, use func(w *Window) error) error {
+	for _, s := range sittings {
+		for i := range methods {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w := &Window{Sitting: s, Method: &methods[i], Limit: s.Limit(share)}
+			if w.Method.Kind == KindWhole {
+				w.Limit = len(s.Whole)
+			}
+			var err error
+			if w.Text, err = w.Method.Window(s, w.Limit); err != nil {
+				return fmt.Errorf("session %s, method %s: %w", s.ID, w.Method.Name, err)
+			}
+			if err := use(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package exam
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// made opens the sessions of the exam that was made up: a session of Claude Code that is
+// cut, a request of Chat Completions, and one of Messages.
+func made(t *testing.T) []*Sitting {
+	t.Helper()
+	sessions, err := ReadAll([]string{"testdata/made.json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*Sitting
+	for _, s := range sessions {
+		x, err := s.Open("", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func TestOpen(t *testing.T) {
+	for _, s := range made(t) {
+		score := s.Score(s.Whole, len(s.Whole))
+		if score.Strings != score.AllStrings || score.Strings == 0 {
+			t.Errorf("%s: the whole has %d of %d strings", s.ID, score.Strings, score.AllStrings)
+		}
+		if strings.Contains(s.Whole, "4be1c07") {
+			t.Errorf("%s: what the agent had not seen is there", s.ID)
+		}
+		if strings.Contains(s.Whole, "You look after") || strings.Contains(s.Whole, "You keep the books") {
+			t.Errorf("%s: the system text is there", s.ID)
+		}
+	}
+}
+
+// A question is refused whose strings do not stand in what the agent had seen, and a request
+// is not cut.
+func TestOpenRefuses(t *testing.T) {
+	data, err := os.ReadFile("testdata/made.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "exam.json")
+	for _, tt := range []struct{ name, from, to, want string }{
+		{"nowhere", `"on Thursday"`, `"on Friday"`, `session bakery: question b3: must_have: "on Friday" does not stand in what the messages of conversations/bakery.json say, in one line or in two that follow each other`},
+		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" does not stand in what the first 11 lines of conversations/harbor.jsonl say, in one line or in two that follow each other; nor do 1 more strings of this session`},
+		{"in the system text", `"on Thursday"`, `"the books of a bakery"`, `session bakery: question b3: must_have: "the books of a bakery" does`},
+		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json is one request and has no lines"},
+		{"no conversation", "conversations/dome.json", "made.json", "session dome: conversation: made.json: "},
+	} {
+		text := strings.Replace(string(data), tt.from, tt.to, 1)
+		if text == string(data) {
+			t.Fatalf("%s: %s is not there", tt.name, tt.from)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := ReadAll([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = nil
+		for _, s := range sessions {
+			_, e := s.Open("testdata", nil, nil)
+			err = errors.Join(err, e)
+		}
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.HasPrefix(err.Error(), path+": "+tt.want) {
+			t.Errorf("%s:\n got %v\nwant %s", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestReadAllRefusesTwoOfOneID(t *testing.T) {
+	if _, err := ReadAll([]string{"testdata/made.json", "testdata/made.json"}); err == nil || !strings.Contains(err.Error(), "session harbor: id: testdata/made.json has a session of this id, too") {
+		t.Error(err)
+	}
+}
+
+// Every method keeps within the bytes, and fills them if there is enough that it can give.
+func TestWindows(t *testing.T) {
+	methods, err := Methods("all,whole,window", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = Windows(t.Context(), made(t)[:1], methods, 40, func(w *Window) error {
+		seen++
+		if len(w.Text) > w.Limit {
+			t.Errorf("%s of %s: %d bytes of %d", w.Method.Name, w.ID, len(w.Text), w.Limit)
+		}
+		if (w.Method.Kind == KindWhole) != (w.Text == w.Whole) {
+			t.Errorf("%s of %s is the whole", w.Method.Name, w.ID)
+		}
+		if slices.Contains([]string{"account", "importance", "simple-clip"}, w.Method.Name) && len(w.Text)*100 < w.Limit*90 {
+			t.Errorf("%s of %s: only %d bytes of %d", w.Method.Name, w.ID, len(w.Text), w.Limit)
+		}
+		return nil
+	})
+	if want := len(methods); err != nil || seen != want || len(methods) != len(MethodNames(nil)) {
+		t.Errorf("%d windows, want %d: %v", seen, want, err)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	peer := Method{Name: "mill", Kind: KindPeer}
+	names := func(list string) string {
+		methods, err := Methods(list, []Method{peer})
+		if err != nil {
+			return err.Error()
+		}
+		var names []string
+		for _, m := range methods {
+			names = append(names, m.Name)
+		}
+		return strings.Join(names, ",")
+	}
+	for list, want := range map[string]string{
+		"window, simple-names,window": "window,simple-names",
+		"peers":                       "mill",
+		"whole,mill":                  "whole,mill",
+		"best":                        `no method is called "best": there are all, carrel, baselines, account, `,
+		"":                            `no method is called "": there are all, carrel, baselines, account, `,
+	} {
+		if got := names(list); got != want && (!strings.HasSuffix(want, " ") || !strings.HasPrefix(got, want)) {
+			t.Errorf("%q: %s, want %s", list, got, want)
+		}
+	}
+	for _, s := range carrel.Strategies() {
+		if !slices.Contains(strings.Split(names("carrel"), ","), string(s)) {
+			t.Errorf("strategy %s is not in carrel", s)
+		}
+	}
+	if got := names("baselines"); !strings.Contains(got, "simple-mask-fit,") || !strings.Contains(got, "simple-names") || strings.Contains(got, "oracle") {
+		t.Errorf("baselines: %s", got)
+	}
+}
+
+// What was written as windows is judged as what made it.
+func TestFolder(t *testing.T) {
+	sittings, dir := made(t), t.TempDir()
+	methods, err := Methods("window,simple-recency", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(path, text string) {
+		t.Helper()
+		path = filepath.Join(dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := Measure(t.Context(), sittings, methods, 30, func(w *Window) error {
+		put(w.File(), w.Text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure := func(folder string) (*Report, error) {
+		methods, err := Folder(folder)
+		if err != nil {
+			return nil, err
+		}
+		return Measure(t.Context(), sittings, methods, 30, nil)
+	}
+	got, err := measure(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(want.Rows) // folders come in the order of their names
+	for i := range want.Rows {
+		want.Rows[i].Kind = KindWindows
+	}
+	if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	one, err := measure(filepath.Join(dir, "window"))
+	if err != nil || len(one.Rows) != 1 || one.Rows[0].Method != "window" || one.Rows[0].Strings != got.Rows[1].Strings {
+		t.Errorf("one method: %+v, %v", one, err)
+	}
+
+	// Requests are windows, too; here they are all of it, which is too much.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sittings {
+		put(filepath.Join("mine", s.ID+".json"), string(s.history))
+	}
+	r, err := measure(dir)
+	if err != nil || r.Rows[0].Over != 3 || r.Rows[0].Strings.Mean != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, tt := range []struct{ file, text, want string }{
+		{"mine/dome.json", `{"title":"none"}`, filepath.Join(dir, "mine", "dome.json") + ": "},
+		{"mine/dome.json", "", "no window of session dome: want dome.txt or dome.json"},
+	} {
+		put(tt.file, tt.text)
+		if tt.text == "" {
+			if err := os.Remove(filepath.Join(dir, tt.file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := measure(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A mean is within its interval and the interval within what there is; equal questions have
+// none, and it is the same each time.
+func TestEstimate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "questions")
+		has, of := make([]int, n), make([]int, n)
+		for i := range has {
+			of[i] = rapid.IntRange(1, 4).Draw(t, "of")
+			has[i] = rapid.IntRange(0, of[i]).Draw(t, "has")
+		}
+		e := estimate(has, of)
+		if e.Low > e.Mean || e.Mean > e.High || e.Low < 0 || e.High > ratio.One || e != estimate(has, of) {
+			t.Fatalf("%v of %v: %+v", has, of, e)
+		}
+		if all := estimate(of, of); all != (Estimate{ratio.One, ratio.One, ratio.One}) {
+			t.Fatalf("all of %v: %+v", of, all)
+		}
+	})
+	// The mean of 100 coins has a standard error of .05: 95 percent are within .1.
+	coins, of := make([]int, 100), make([]int, 100)
+	for i := range coins {
+		coins[i], of[i] = i%2, 1
+	}
+	near := func(got, want ratio.Ratio) bool { return max(got-want, want-got) <= ratio.Of(2, 100) }
+	if e := estimate(coins, of); e.Mean != ratio.One/2 || !near(e.Low, ratio.Of(40, 100)) || !near(e.High, ratio.Of(60, 100)) {
+		t.Errorf("coins: %+v", e)
+	}
+}
