@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -75,18 +74,17 @@ func readFault(paragraph string) ([]*mutant, error) {
 	var all []*mutant
 	for _, run := range runs {
 		m := &mutant{
-			file: fields["file"], pkg: "./" + path.Dir(fields["file"]), line: 1 + bytes.Count(data[:at], []byte("\n")),
+			file: &file{name: fields["file"], data: data}, line: 1 + bytes.Count(data[:at], []byte("\n")),
 			from: at, to: at + len(fields["old"]), text: fields["new"],
 		}
 		run, m.says, _ = strings.Cut(run, "\t")
 		m.what = fields["fault"] + ": go " + run
-		command := strings.Fields(run)
-		m.run = command
+		m.run = strings.Fields(run)
+		m.command = m.run
 		if name, _, ok := property(run); ok {
 			m.says = "--- FAIL: " + name
-			command = slices.Concat(command[:1], []string{"-vet=off"}, command[1:], []string{"-rapid.checks=2000", "-rapid.nofailfile", "-rapid.shrinktime=0s"})
+			m.command = slices.Concat(m.run[:1], []string{"-vet=off"}, m.run[1:], []string{"-rapid.checks=2000", "-rapid.nofailfile", "-rapid.shrinktime=0s"})
 		}
-		m.commands = [][]string{command}
 		all = append(all, m)
 	}
 	if all == nil {

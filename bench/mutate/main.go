@@ -8,11 +8,14 @@
 // Without -faults it draws mutants at random: a comparison that includes its bound or no
 // longer does, a condition that is turned round, an arm of a joined condition that is gone,
 // an operator or a number that is another one, a statement that is left out. The draw
-// depends on the seed and on the code alone. Each mutant is built beside the code, which is
-// not touched, and tested by its package; if that notices nothing, by all packages that
-// import it directly, and by the engine and the command line. A mutant that does not build
-// is drawn again. A mutant that is known to change nothing, by its entry in equivalent.txt,
-// counts as neither.
+// depends on the seed and on the code alone. A mutant that does not build is drawn again. A
+// mutant that is known to change nothing, by its entry in equivalent.txt, counts as neither.
+//
+// The code is not touched. The tests of a package are compiled once, with all mutants: an
+// environment variable tells the binary which of them to run with. The binary is run without
+// one first, to know how long it takes. A mutant is noticed if the tests of its own package
+// fail, or take ten times as long and a minute; if not, the tests of a package that depends on
+// it, directly or not, the engine and the command line at last.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
 // one promise, and names the command that must fail: a property, the demonstration, or a
@@ -43,7 +46,7 @@ func main() {
 	})
 	flag.BoolVar(&o.near, "near", false, "test a mutant by its own package alone: faster, and fewer are noticed")
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
-	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "time for the tests of one mutant; then it counts as noticed")
+	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "most time for the tests of a package with one mutant, which is noticed then; or for the command of a fault")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-faults] [-only PATTERN] [PACKAGE...]")
 		flag.PrintDefaults()

@@ -4,35 +4,34 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"os"
+	"slices"
 	"strconv"
 )
 
 // A mutant is a change of one place of one file.
 type mutant struct {
-	file     string // from the root of the module
-	pkg      string // import path
+	id       int // from 1
+	file     *file
+	fn       *ast.FuncDecl // where it is; nil for a fault
 	line     int
-	from, to int    // bytes of the file
-	text     string // in their place
-	what     string // the change, for people
-	commands [][]string
+	from, to int      // bytes of the file
+	text     string   // in their place
+	what     string   // the change, for people
 	run      []string // of a fault: the go command that it is noticed by
-	says     string   // what a command must say for the mutant to be noticed
+	command  []string // of a fault: that one, with what makes it quicker
+	says     string   // of a fault: what the command must say
 }
 
 // String returns where a mutant is and what it changes.
-func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
+func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file.name, m.line, m.what) }
+
+// key names a mutant whatever else changes in its file.
+func (m *mutant) key() string { return m.file.name + ": " + m.what }
 
 // source returns the file with the mutant in it.
-func (m *mutant) source() ([]byte, error) {
-	data, err := os.ReadFile(m.file)
-	if err != nil {
-		return nil, err
-	}
-	return append(data[:m.from:m.from], append([]byte(m.text), data[m.to:]...)...), nil
+func (m *mutant) source() []byte {
+	return slices.Concat(m.file.data[:m.from], []byte(m.text), m.file.data[m.to:])
 }
 
 // others are the operators that an operator may be taken for.
@@ -45,51 +44,52 @@ var others = map[token.Token][]token.Token{
 	token.LAND: {token.LOR}, token.LOR: {token.LAND},
 }
 
-// sites returns all mutants of a file.
-func sites(file, pkg string) ([]*mutant, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, file, data, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	s := &search{set: set, data: data, file: file, pkg: pkg}
-	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && fn.Name.Name != "String" {
+// sites returns all mutants of a file. Functions with labels have none: two copies of such a
+// body cannot stand in one function.
+func (f *file) sites(set *token.FileSet) []*mutant {
+	s := &search{set: set, file: f}
+	for _, d := range f.tree.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && fn.Name.Name != "String" && !labeled(fn) {
+			s.fn = fn
 			ast.Inspect(fn.Body, s.visit)
 		}
 	}
-	return s.found, nil
+	return s.found
+}
+
+func labeled(fn *ast.FuncDecl) bool {
+	for n := range ast.Preorder(fn.Body) {
+		if _, ok := n.(*ast.LabeledStmt); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // A search collects the mutants of a file.
 type search struct {
-	set       *token.FileSet
-	data      []byte
-	file, pkg string
-	found     []*mutant
+	set   *token.FileSet
+	file  *file
+	fn    *ast.FuncDecl // where it is
+	found []*mutant
 }
 
 func (s *search) add(from, to token.Pos, text, what string) {
-	m := &mutant{
-		file: s.file, pkg: s.pkg, line: s.set.Position(from).Line,
-		from: s.set.Position(from).Offset, to: s.set.Position(to).Offset, text: text, what: what,
-	}
-	s.found = append(s.found, m)
+	at := s.set.Position(from)
+	s.found = append(s.found, &mutant{
+		file: s.file, fn: s.fn, line: at.Line, from: at.Offset, to: s.set.Position(to).Offset, text: text, what: what,
+	})
 }
 
 func (s *search) text(n ast.Node) string {
-	return string(s.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
+	return string(s.file.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
 }
 
 // line returns the beginning of the line that a place is on.
 func (s *search) line(at token.Pos) string {
 	offset := s.set.Position(at).Offset
-	from := 1 + bytes.LastIndexByte(s.data[:offset], '\n')
-	rest, _, _ := bytes.Cut(s.data[from:], []byte("\n"))
+	from := 1 + bytes.LastIndexByte(s.file.data[:offset], '\n')
+	rest, _, _ := bytes.Cut(s.file.data[from:], []byte("\n"))
 	return short(string(bytes.TrimSpace(rest)))
 }
 

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A pkg is a package of the module.
+type pkg struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Deps       []string // what its tests are linked with, itself too; nil if it has none
+	files      []*file
+	suite
+}
+
+// A file is a file of a package that is not a test.
+type file struct {
+	name string // from the root of the module
+	pkg  *pkg
+	data []byte
+	tree *ast.File
+}
+
+// golang runs the go command and returns what it writes.
+func golang(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("go %s: %w\n%s%s", args[0], err, out, failed.Stderr)
+	}
+	return out, err
+}
+
+// list returns the packages of the module with their files.
+func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
+	out, err := golang(ctx, "list", "-test", "-json=ImportPath,Dir,GoFiles,Deps", "./...")
+	if err != nil {
+		return nil, err
+	}
+	var all []*pkg
+	tests := make(map[string][]string)
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if path, ok := strings.CutSuffix(p.ImportPath, ".test"); ok {
+			for _, dep := range p.Deps {
+				dep, _, _ = strings.Cut(dep, " ") // what follows names the tests that it is compiled for
+				tests[path] = append(tests[path], dep)
+			}
+		} else if !strings.Contains(p.ImportPath, " ") {
+			all = append(all, &p)
+		}
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		p.Deps = tests[p.ImportPath]
+		dir, err := filepath.Rel(root, p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range p.GoFiles {
+			f := &file{name: filepath.ToSlash(filepath.Join(dir, name)), pkg: p}
+			if f.data, err = os.ReadFile(f.name); err != nil {
+				return nil, err
+			}
+			if f.tree, err = parser.ParseFile(set, f.name, f.data, parser.SkipObjectResolution); err != nil {
+				return nil, err
+			}
+			p.files = append(p.files, f)
+		}
+	}
+	return all, nil
+}
+
+// mutable reports whether mutants are drawn from a package: not from what exists for tests
+// and benches alone.
+func mutable(path string) bool {
+	for _, not := range []string{"/bench/", "/internal/fake", "/internal/conform", "/internal/e2e", "/internal/archtest", "/internal/retention", "storetest", "formattest", "llmtest"} {
+		if strings.Contains(path, not) {
+			return false
+		}
+	}
+	return true
+}
+
+// draw returns all mutants in the order in which they are tried.
+func (t *trial) draw(set *token.FileSet) ([]*mutant, error) {
+	named := make(map[string]bool)
+	for _, name := range t.packages {
+		dir, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		named[dir] = true
+	}
+	var all []*mutant
+	for _, p := range t.pkgs {
+		if !named[p.Dir] && (len(named) > 0 || !mutable(p.ImportPath)) {
+			continue
+		}
+		for _, f := range p.files {
+			all = append(all, f.sites(set)...)
+		}
+	}
+	rng := rand.New(rand.NewPCG(t.seed, 0)) //nolint:gosec // it need not be hard to guess
+	rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	return all, nil
+}
+
+// A checker tells which mutants build.
+type checker struct {
+	set     *token.FileSet
+	imports types.Importer
+}
+
+func newChecker(ctx context.Context, set *token.FileSet) (*checker, error) {
+	out, err := golang(ctx, "list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}", "./...")
+	if err != nil {
+		return nil, err
+	}
+	exports := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		exports[path] = export
+	}
+	return &checker{set, importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}, nil
+}
+
+// builds reports whether the package of a mutant builds with it.
+func (c *checker) builds(m *mutant) bool {
+	mutated, err := parser.ParseFile(c.set, m.file.name, m.source(), parser.SkipObjectResolution)
+	if err != nil {
+		return false
+	}
+	var trees []*ast.File
+	for _, f := range m.file.pkg.files {
+		if f == m.file {
+			trees = append(trees, mutated)
+		} else {
+			trees = append(trees, f.tree)
+		}
+	}
+	config := types.Config{Importer: c.imports}
+	_, err = config.Check(m.file.pkg.ImportPath, c.set, trees, nil)
+	return err == nil
+}
+
+// choose takes the first mutants that build, up to n, and tells of those that change nothing.
+func (t *trial) choose(ctx context.Context, all []*mutant, c *checker) ([]*mutant, error) {
+	known, err := readEquivalent("bench/mutate/equivalent.txt")
+	if err != nil {
+		return nil, err
+	}
+	var chosen []*mutant
+	for _, m := range all {
+		switch {
+		case len(chosen) == t.n || ctx.Err() != nil:
+			return chosen, ctx.Err()
+		case slices.Contains(known, m.key()):
+			t.tell(m, equivalent, 0)
+		case c.builds(m):
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen, nil
+}

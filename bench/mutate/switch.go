@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// chosen is the environment variable with the number of the mutant that a test binary runs
+// with. Without it, it runs with none.
+const chosen = "MUTANT"
+
+// switched returns the overlay of all mutants. The body of a function that has some begins
+// with a switch that holds, for each, a copy of the body with the mutant in it. So a copy is
+// compiled as it would be alone, whatever the mutant changes: constants, types or labels of
+// cases.
+func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
+	of := make(map[*file]map[*ast.FuncDecl][]*mutant)
+	for _, m := range mutants {
+		if of[m.file] == nil {
+			of[m.file] = make(map[*ast.FuncDecl][]*mutant)
+		}
+		of[m.file][m.fn] = append(of[m.file][m.fn], m)
+	}
+	replace := make(map[string][]byte)
+	for f, functions := range of {
+		var b bytes.Buffer
+		at := 0
+		for _, d := range f.tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || functions[fn] == nil {
+				continue
+			}
+			body, end := set.Position(fn.Body.Pos()).Offset, set.Position(fn.Body.End()).Offset
+			b.Write(f.data[at : body+1])
+			at = body + 1
+			b.WriteString("\nswitch mutantChosen {\n")
+			for _, m := range functions[fn] {
+				fmt.Fprintf(&b, "case %d:\n%s%s%s\n", m.id, f.data[body:m.from], m.text, f.data[m.to:end])
+				if fn.Type.Results == nil {
+					b.WriteString("return\n")
+				}
+			}
+			b.WriteString("}\n")
+		}
+		b.Write(f.data[at:])
+		replace[f.name] = b.Bytes()
+		replace[filepath.Join(filepath.Dir(f.name), "mutant_chosen.go")] = fmt.Appendf(nil,
+			"package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantChosen, _ = strconv.Atoi(os.Getenv(%q))\n", f.tree.Name.Name, chosen)
+	}
+	return replace
+}
+
+// A suite is the tests of a package, compiled with all mutants.
+type suite struct {
+	once   sync.Once
+	err    error
+	binary string
+	limit  time.Duration // for the tests; 0 if they fail without a mutant
+}
+
+// test runs the tests that should notice a mutant, the nearest first, until some do.
+func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
+	for _, p := range t.suites(m) {
+		p.once.Do(func() { p.err = t.compile(ctx, p) })
+		if p.err != nil {
+			return "", p.err
+		}
+		if p.limit == 0 {
+			continue
+		}
+		if passed, _, err := t.runSuite(ctx, p, m.id); err != nil {
+			return "", err
+		} else if !passed {
+			return noticed, nil
+		}
+	}
+	return lived, nil
+}
+
+// suites returns the packages whose tests should notice a mutant: its own; those that depend
+// on it, the smaller first; the engine and the command line.
+func (t *trial) suites(m *mutant) []*pkg {
+	own := m.file.pkg
+	var all []*pkg
+	for _, p := range t.pkgs {
+		if slices.Contains(p.Deps, own.ImportPath) && (p == own || !t.near) {
+			all = append(all, p)
+		}
+	}
+	rank := func(p *pkg) int {
+		switch {
+		case p == own:
+			return 0
+		case p == t.pkgs[0] || strings.HasSuffix(p.ImportPath, "/internal/cli"):
+			return 1 << 20
+		}
+		return len(p.Deps)
+	}
+	slices.SortStableFunc(all, func(a, b *pkg) int { return rank(a) - rank(b) })
+	return all
+}
+
+// compile builds the tests of a package and runs them once without a mutant, to know how
+// long they take. It says if they fail: then they can notice nothing.
+func (t *trial) compile(ctx context.Context, p *pkg) error {
+	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
+	if _, err := golang(ctx, "test", "-c", "-vet=off", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
+		return err
+	}
+	p.limit = t.limit
+	began := time.Now()
+	passed, out, err := t.runSuite(ctx, p, 0)
+	if passed {
+		p.limit = min(t.limit, time.Minute+10*time.Since(began))
+	} else if p.limit = 0; err == nil {
+		fmt.Fprintf(os.Stderr, "mutate: the tests of %s fail without a mutant, so they notice none:\n%s\n", p.ImportPath, out)
+	}
+	return err
+}
+
+// runSuite runs the tests of a package with a mutant, as go test does. It reports whether
+// they pass within their time, and returns what they write.
+func (t *trial) runSuite(ctx context.Context, p *pkg, id int) (passed bool, out []byte, err error) {
+	temp, err := os.MkdirTemp(t.dir, "")
+	if err != nil {
+		return false, nil, err
+	}
+	defer os.RemoveAll(temp)
+	limited, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.binary, "-test.failfast", "-test.paniconexit0")
+	if slices.Contains(p.Deps, "pgregory.net/rapid") {
+		cmd.Args = append(cmd.Args, "-rapid.nofailfile")
+	}
+	cmd.Dir = p.Dir
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "TMPDIR="+temp, chosen+"="+strconv.Itoa(id))
+	cmd.WaitDelay = 10 * time.Second
+	out, err = cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return false, nil, err // it did not start
+	}
+	return err == nil, out, ctx.Err()
+}

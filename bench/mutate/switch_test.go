@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// A module with tests that notice some mutants. Package a has none of its own: only those of
+// package b can notice its mutants.
+const module = `
+-- go.mod --
+module example.com/m
+
+go 1.26.0
+-- bench/mutate/equivalent.txt --
+# The same on both sides.
+a/a.go: v == v: == → !=
+-- a/a.go --
+package a
+
+func Sum(_ string, v int) (n int, err error) {
+	defer func() { recover() }()
+	if v == v {
+		n = v
+	}
+	const size = 3
+	var list [size]int
+	for i := range list {
+		n += i
+	}
+	return n, nil
+}
+
+func Kind(n int) string {
+	switch n {
+	case 4:
+		return "four"
+	case 5:
+		return "five"
+	}
+	return "other"
+}
+
+func Jump(n int) int {
+again:
+	if n < 100 {
+		n *= 7
+		goto again
+	}
+	return n
+}
+
+var Made int
+
+func init() { Made = 8 }
+-- b/b.go --
+package b
+
+import "example.com/m/a"
+
+func Twice(n int) int {
+	for n > 50 {
+		n -= 50
+	}
+	sum, _ := a.Sum("", n)
+	return 2 * sum
+}
+-- b/b_test.go --
+package b
+
+import (
+	"os"
+	"testing"
+
+	"example.com/m/a"
+)
+
+func TestTwice(t *testing.T) {
+	if _, err := os.Stat("b.go"); err != nil {
+		t.Error(err)
+	}
+	if got := Twice(54); got != 14 {
+		t.Error(got)
+	}
+	if a.Made != 8 {
+		t.Error(a.Made)
+	}
+	if got := a.Jump(20); got != 140 {
+		t.Error(got)
+	}
+}
+`
+
+// Every mutant of the module, and what becomes of it. Two cases of the same number do not
+// build; a function with a label has no mutants.
+func TestMutants(t *testing.T) {
+	chdir(t)
+	var out bytes.Buffer
+	o := options{out: &out, n: 1000, workers: 2, limit: 10 * time.Second}
+	if ok, err := o.run(t.Context()); ok || err != nil {
+		t.Fatalf("got %v, %v, want false, as too many lived", ok, err)
+	}
+	want := `
+10 of 14 noticed (71.4 %), 1 equivalent, seed 0
+LIVED a/a.go:20: case 5:: 5 → 6
+LIVED a/a.go:4: recover(): left out
+LIVED b/b.go:6: for n > 50 {: 50 → 51
+LIVED b/b.go:6: n > 50: > → >=
+equivalent a/a.go:5: v == v: == → !=
+noticed a/a.go:37: Made = 8: left out
+noticed a/a.go:37: func init() { Made = 8 }: 8 → 9
+noticed a/a.go:5: if v == v: turned round
+noticed a/a.go:6: n = v: left out
+noticed a/a.go:8: const size = 3: 3 → 4
+noticed b/b.go:10: 2 * sum: * → /
+noticed b/b.go:10: return 2 * sum: 2 → 3
+noticed b/b.go:6: n > 50: > → <=
+noticed b/b.go:7: n -= 50: 50 → 51
+noticed b/b.go:7: n -= 50: left out`
+	got := strings.Split(regexp.MustCompile(` +\d+\.\ds `).ReplaceAllString(out.String(), ""), "\n")
+	slices.Sort(got)
+	if diff := cmp.Diff(strings.Split(want, "\n"), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func chdir(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := txtar.FS(txtar.Parse([]byte(module)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+}
