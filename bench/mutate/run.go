@@ -52,7 +52,7 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	if _, err := os.Stat("go.mod"); err != nil {
 		return false, errors.New("run it from the root of the module")
 	}
-	dir, err := os.MkdirTemp("", "carrel-mutate-")
+	dir, err := temporary("")
 	if err != nil {
 		return false, err
 	}
@@ -76,6 +76,15 @@ func (o *options) run(ctx context.Context) (bool, error) {
 		return t.count[lived]+t.count[unbuilt] == 0, nil
 	}
 	return 100*t.count[noticed] >= least*tested, nil
+}
+
+// temporary makes a folder that others can read: some tests start themselves as another user.
+func temporary(in string) (string, error) {
+	dir, err := os.MkdirTemp(in, "carrel-mutate-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
 }
 
 // A trial tests mutants.

@@ -132,7 +132,7 @@ func (t *trial) compile(ctx context.Context, p *pkg) error {
 // runSuite runs the tests of a package with a mutant, as go test does. It reports whether
 // they pass within their time, and returns what they write.
 func (t *trial) runSuite(ctx context.Context, p *pkg, id int) (passed bool, out []byte, err error) {
-	temp, err := os.MkdirTemp(t.dir, "")
+	temp, err := temporary(t.dir)
 	if err != nil {
 		return false, nil, err
 	}
