@@ -44,6 +44,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -111,7 +112,7 @@ type row struct {
 	parent    string // parentUuid, or empty
 	hidden    bool   // meta, sub-agent's or a team's
 	sidechain bool
-	message   string // message.id
+	message   string // message.id of a reply, or empty
 	block     int    // apiBlockIndex, or -1
 	boundary  bool   // marks a compaction
 	summary   bool   // is what a compaction left
@@ -229,6 +230,9 @@ func readRow(item int, text []byte) row {
 		}
 		return true
 	})
+	if r.kind != "assistant" {
+		r.message = ""
+	}
 	return r
 }
 
@@ -264,7 +268,6 @@ func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
 		m := readMessage(s.Items[r.item].Raw, r)
 		m.Items = []int{r.item}
 		at, joins := reply[r.message]
-		joins = joins && r.kind == "assistant"
 		switch {
 		case joins:
 			msgs[at].Parts = append(msgs[at].Parts, m.Parts...)
@@ -279,7 +282,7 @@ func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
 		default:
 			at = len(msgs)
 			msgs, results = append(msgs, m), append(results, nil)
-			if r.kind == "assistant" && r.message != "" {
+			if r.message != "" {
 				reply[r.message] = at
 			}
 		}
@@ -336,13 +339,7 @@ func title(msgs []transcript.Message) string {
 // results is tool.
 func readMessage(raw []byte, r *row) transcript.Message {
 	msg := gjson.Get(view(raw), "message")
-	m := transcript.Message{ID: r.uuid, Role: transcript.Role(r.kind)}
-	if r.kind == "assistant" && r.message != "" {
-		m.ID = r.message
-	}
-	if r.kind == "user" {
-		m.Summary = gjson.Get(view(raw), "isCompactSummary").Bool()
-	}
+	m := transcript.Message{ID: cmp.Or(r.message, r.uuid), Role: transcript.Role(r.kind), Summary: r.kind == "user" && r.summary}
 	content := msg.Get("content")
 	if !content.IsArray() {
 		m.Parts = []transcript.Part{transcript.Text(content.String())}

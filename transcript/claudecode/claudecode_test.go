@@ -116,6 +116,16 @@ func samples() map[string][]byte {
 		f.row("user", "r1", "a1", strings.TrimSuffix(res("t1"), "]")+","+strings.TrimPrefix(res("t2"), "["), "")
 		f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
 	})
+	add("rows that number their blocks", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"second"}`, `,"apiBlockIndex":1`)
+		f.row("assistant", "a2", "a1", `m1 {"type":"text","text":"without a number"}`, "")
+		f.row("assistant", "a3", "a2", `m1 {"type":"text","text":"first"}`, `,"apiBlockIndex":0`)
+	})
+	add("rows without a time", func(f *file) {
+		f.WriteString(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"go"}}` + "\n")
+		f.WriteString(`{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"id":"m1","content":[{"type":"text","text":"done"}]}}` + "\n")
+	})
 	add("an interrupted call and a pending one", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
@@ -161,6 +171,8 @@ func TestDecode(t *testing.T) {
 		"side rows, notes, a rewind and a sub-agent":      "user: go\nassistant: right\n",
 		"a compaction cuts the tree":                      "user: so far: gone\nassistant: on\n",
 		"a row with two calls, and one with both results": "user: go\nassistant: call t1 call t2\ntool: out of t1 out of t2\nassistant: done\n",
+		"rows that number their blocks":                   "user: go\nassistant: first without a number second\n",
+		"rows without a time":                             "user: go\nassistant: done\n",
 		"an interrupted call and a pending one":           "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
 	} {
 		s, err := Format{}.Decode("x.jsonl", all[name])
@@ -194,6 +206,12 @@ func TestEarlierWindows(t *testing.T) {
 	}{
 		{"the mark names the row before it", func(f *file) { plain(f); f.mark("b1", "a1", ""); after(f, "b1", summary) }, rest, []string{first}},
 		{"the mark names a row that is not there", func(f *file) { plain(f); f.mark("b1", "gone", ""); after(f, "b1", summary) }, rest, []string{first}},
+		{"a note of the program before the mark is not where the window ends", func(f *file) {
+			plain(f)
+			f.WriteString(`{"type":"system","uuid":"n1","parentUuid":"u1"}` + "\n")
+			f.mark("b1", "gone", "")
+			after(f, "b1", summary)
+		}, rest, []string{first}},
 		{"there is a summary without a mark", func(f *file) { plain(f); after(f, "", summary) }, rest, []string{first}},
 		{"a new beginning is no compaction", func(f *file) { plain(f); after(f, "", "") }, rest, nil},
 		{"what was rewound before it is no part of the window", func(f *file) {
@@ -225,6 +243,26 @@ func TestEarlierWindows(t *testing.T) {
 			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1","gone"]}`)
 			after(f, "b1", summary)
 		}, rest, []string{first}},
+		{"a list that names the mark keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1","b1"]}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"a list behind a row that is not there keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"gone","uuids":["a1"]}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"a list behind a row before the mark keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u1","uuids":["a1"]}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"a segment that ends with the mark keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"b1","anchorUuid":"u2","tailUuid":"b1"}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
 		{"a mark that names itself", func(f *file) { plain(f); f.mark("b1", "b1", ""); after(f, "b1", summary) }, rest, []string{first}},
 	} {
 		var f file
@@ -238,12 +276,34 @@ func TestEarlierWindows(t *testing.T) {
 		for _, msgs := range s.Earlier {
 			earlier = append(earlier, words(msgs))
 		}
+		for i := range s.Messages {
+			if m := &s.Messages[i]; m.Summary != (m.ID == "u2" && tt.name != "a new beginning is no compaction") {
+				t.Errorf("%s: message %s is a summary: %t", tt.name, m.ID, m.Summary)
+			}
+		}
 		if diff := cmp.Diff(tt.now, words(s.Messages)); diff != "" {
 			t.Errorf("%s: now (-want +got):\n%s", tt.name, diff)
 		}
 		if diff := cmp.Diff(tt.earlier, earlier); diff != "" {
 			t.Errorf("%s: earlier windows (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// As sessions were read once, what the agent kept over a compaction stays before it.
+func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
+	var f file
+	f.row("user", "u1", "", `"paint it"`, "")
+	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"red"}`, "")
+	f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
+	f.row("user", "u2", "b1", `"so far: red"`, `,"isCompactSummary":true`)
+	s, err := Format{}.Apart().Decode("x.jsonl", []byte(f.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const earlier, now = "user: paint it\nassistant: red\n", "user: so far: red\n"
+	if len(s.Earlier) != 1 || words(s.Earlier[0]) != earlier || words(s.Messages) != now {
+		t.Errorf("%d earlier windows, now %q, want %q and %q", len(s.Earlier), words(s.Messages), earlier, now)
 	}
 }
 
@@ -286,11 +346,19 @@ func TestSeveralCompactions(t *testing.T) {
 
 func TestBranches(t *testing.T) {
 	all := samples()
+	var noted file
+	noted.row("user", "n1", "", `"a note"`, `,"isMeta":true`)
+	noted.row("user", "u1", "n1", `"go"`, "")
+	noted.row("assistant", "a1", "u1", `m1 {"type":"text","text":"done"}`, "")
+	noted.row("user", "u2", "a1", `"not that way"`, "")
+	noted.row("user", "u3", "a1", `"that way"`, "")
+	all["a fork behind a note"] = []byte(noted.String())
 	for name, want := range map[string][]transcript.Branch{
 		"side rows, notes, a rewind and a sub-agent": {
 			{Kind: transcript.BranchFork, Root: "a1", Leaf: "u2", Parent: "u1", Messages: 2},
 			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "u1", Messages: 1},
 		},
+		"a fork behind a note":         {{Kind: transcript.BranchFork, Root: "u2", Leaf: "u2", Parent: "a1", Messages: 1}},
 		"a compaction cuts the tree":   nil, // what it cut off is an earlier window
 		"parallel calls fork the tree": nil,
 	} {
@@ -314,14 +382,16 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// The file of a sub-agent is a session of its own.
+// The file of a sub-agent is a session of its own, if it says of which.
 func TestSubAgentsFile(t *testing.T) {
-	var f file
-	f.row("user", "u1", "", `"look into it"`, `,"isSidechain":true,"agentId":"a17"`)
-	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"found"}`, `,"isSidechain":true,"agentId":"a17"`)
-	s, err := Format{}.Decode("agent-a17.jsonl", []byte(f.String()))
-	if err != nil || s.ID != "s-1/agent-a17" || len(s.Messages) != 2 {
-		t.Errorf("%+v, %v", s, err)
+	for agent, id := range map[string]transcript.SessionID{`,"agentId":"a17"`: "s-1/agent-a17", "": "s-1"} {
+		var f file
+		f.row("user", "u1", "", `"look into it"`, `,"isSidechain":true`+agent)
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"found"}`, `,"isSidechain":true`+agent)
+		s, err := Format{}.Decode("agent-a17.jsonl", []byte(f.String()))
+		if err != nil || s.ID != id || len(s.Messages) != 2 {
+			t.Errorf("with %q: %+v, %v", agent, s, err)
+		}
 	}
 }
 
@@ -539,6 +609,17 @@ func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
 				t.Errorf("after %q, %q: the title is %q, want %q", own, said, s.Title, want)
 			}
 		}
+	}
+}
+
+// A summary that the client wrote is no title, even if no person spoke before it.
+func TestTitleIsNotFromASummary(t *testing.T) {
+	var f file
+	f.row("user", "u1", "", `"so far: red"`, `,"isCompactSummary":true`)
+	f.row("user", "u2", "u1", `"and the roof?"`, "")
+	s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+	if err != nil || s.Title != "and the roof?" {
+		t.Errorf("the title is %q, %v", s.Title, err)
 	}
 }
 

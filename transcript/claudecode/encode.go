@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -62,7 +63,7 @@ type encoder struct {
 
 // A pending row waits for its place in its reply.
 type pending struct {
-	item int // of the session, or -1 for a made row
+	item int // of the session; a made row is behind all of those
 	raw  []byte
 }
 
@@ -206,12 +207,7 @@ func dropElement(parts []gjson.Result, k int) transcript.Cut {
 // flush writes the queued rows: kept rows in the order of the file, made rows
 // behind them.
 func (e *encoder) flush() {
-	slices.SortStableFunc(e.reply, func(a, b pending) int {
-		if a.item < 0 || b.item < 0 {
-			return 0
-		}
-		return a.item - b.item
-	})
+	slices.SortStableFunc(e.reply, func(a, b pending) int { return cmp.Compare(a.item, b.item) })
 	for _, p := range e.reply {
 		e.write(p.raw)
 	}
@@ -239,7 +235,7 @@ func (e *encoder) write(raw []byte) {
 	}
 	var cuts []transcript.Cut
 	for _, v := range values {
-		if r := gjson.GetBytes(raw, v.key); r.Exists() && r.Raw != string(v.with) {
+		if r := gjson.GetBytes(raw, v.key); r.Exists() {
 			cuts = append(cuts, transcript.Cut{From: r.Index, To: r.Index + len(r.Raw), With: v.with})
 		}
 	}
@@ -278,7 +274,7 @@ func (e *encoder) make(kind string, message any) {
 		UserType: "external", Cwd: e.frame["cwd"], Version: e.frame["version"], Branch: e.frame["gitBranch"],
 		Type: kind, Message: message, Timestamp: e.nextStamp(),
 	}
-	e.reply = append(e.reply, pending{-1, marshal(row)})
+	e.reply = append(e.reply, pending{len(e.from.Items), marshal(row)})
 }
 
 // nextStamp returns the time of a made row: that of the row before it, or, in

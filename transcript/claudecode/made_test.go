@@ -145,6 +145,18 @@ func TestFramesOfMadeRows(t *testing.T) {
 	}
 }
 
+// A session of this format in which nobody said anything is written with what is added.
+func TestMadeRowsWithoutASession(t *testing.T) {
+	s := &transcript.Session{Format: Format{}.Name()}
+	out, err := Format{}.Encode(&transcript.Window{Session: s, Entries: []transcript.Entry{transcript.Stub("b", "added")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := madeRows(t, out.Data); len(rows) != 1 || rows[0].Message.Content != "added" {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
 // The id of a new session is a uuid of version 8, and another one for another text, result,
 // role or number of messages.
 func TestNewSessionsHaveTheirOwnIDs(t *testing.T) {

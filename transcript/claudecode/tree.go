@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -55,13 +56,24 @@ func (t *tree) leaf() int {
 
 // spoken returns the nearest row at or above i that is somebody's words.
 func (t *tree) spoken(i int) int {
-	for range t.rows { // no path is longer: a cycle ends here
-		if i < 0 || t.rows[i].chat() {
+	for i := range t.path(i) {
+		if t.rows[i].chat() {
 			return i
 		}
-		i = t.parent[i]
 	}
 	return -1
+}
+
+// path returns the rows from i to the root.
+func (t *tree) path(i int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for range t.rows { // no path is longer: a cycle ends here
+			if i < 0 || !yield(i) {
+				return
+			}
+			i = t.parent[i]
+		}
+	}
 }
 
 // A window is the rows of the conversation between two compactions.
@@ -104,7 +116,7 @@ func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
 	}
 	for i := range t.rows {
 		switch r := &t.rows[i]; {
-		case r.kind == "assistant" && r.message != "":
+		case r.message != "":
 			w.replies[r.message] = append(w.replies[r.message], i)
 		case r.kind == "user":
 			for _, id := range answered(s.Items[r.item].Raw) {
@@ -140,7 +152,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 	}
 	reply := func(i int) { // with all of its rows, and their results
 		r := &w.rows[i]
-		if r.kind != "assistant" || w.taken[i] {
+		if r.kind != "assistant" {
 			return
 		}
 		rows := []int{i}
@@ -258,7 +270,10 @@ func (w *walk) segment(head, tail string, cut int) []int {
 		return nil
 	}
 	var rows []int
-	for i := last; i >= 0 && i < cut && len(rows) < cut; i = w.parent[i] {
+	for i := range w.path(last) {
+		if i >= cut {
+			return nil
+		}
 		rows = append(rows, i)
 		if i == first {
 			slices.Reverse(rows)
@@ -290,15 +305,13 @@ func (k *kept) parent(t *tree, i int) int {
 // The rows of a reply that number their blocks are in the order of those, at the
 // reply's places.
 func (t *tree) order(w window) []int {
-	order := slices.Clone(w.rows)
-	if k := &w.kept; len(k.rows) > 0 {
-		at, _ := slices.BinarySearch(order, k.anchor+1) // behind the anchor
-		from, _ := slices.BinarySearch(order, k.cut)
-		order = slices.Concat(order[from:max(at, from)], order[:from], order[max(at, from):])
-	}
+	from, _ := slices.BinarySearch(w.rows, w.kept.cut)    // 0 if nothing is kept
+	at, _ := slices.BinarySearch(w.rows, w.kept.anchor+1) // behind the anchor
+	at = max(at, from)
+	order := slices.Concat(w.rows[from:at], w.rows[:from], w.rows[at:])
 	places := make(map[string][]int) // message id → places in order
 	for n, i := range order {
-		if r := &t.rows[i]; r.kind == "assistant" && r.message != "" && r.block >= 0 {
+		if r := &t.rows[i]; r.message != "" && r.block >= 0 {
 			places[r.message] = append(places[r.message], n)
 		}
 	}
@@ -325,7 +338,7 @@ func (t *tree) branches(shown []bool) []transcript.Branch {
 			continue
 		}
 		root := i
-		for j, n := t.parent[i], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+		for j := range t.path(i) {
 			if shown[j] {
 				break
 			}
@@ -347,7 +360,7 @@ func (t *tree) branches(shown []bool) []transcript.Branch {
 
 func (t *tree) branch(root int, shown []bool) transcript.Branch {
 	b := transcript.Branch{Kind: transcript.BranchCompacted, Root: t.rows[root].uuid}
-	for j, n := t.parent[root], 0; j >= 0 && n < len(t.rows); j, n = t.parent[j], n+1 {
+	for j := range t.path(root) {
 		if shown[j] {
 			b.Kind, b.Parent = transcript.BranchFork, t.rows[j].uuid
 			break
