@@ -76,12 +76,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	if plan.Before <= req.Budget {
 		return plan, nil
 	}
-	a := p.accounted()
-	end := p.count(a.end + "\n")
-	r := &account.Request{
-		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
-		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
-	}
+	r, _ := p.accountRequest(req, plan)
 	for extended := false; ; {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
@@ -102,6 +97,17 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 		}
 		r.Budget -= over
 	}
+}
+
+// accountRequest returns what the plan of an account depends on, and what the state takes
+// at the end of it.
+func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
+	a := p.accounted()
+	end = p.count(a.end + "\n")
+	return &account.Request{
+		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
+		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
+	}, end
 }
 
 // accountBlocks returns what an account has to know of the blocks.

@@ -16,8 +16,9 @@ import (
 
 // A passHistory is what passes left of a session, by its journal.
 type passHistory struct {
-	budget token.Count                 // of the last pass that is not undone
-	paged  map[transcript.BlockID]bool // whose last change was by a pass
+	budget   token.Count                 // of the last pass that is not undone
+	strategy Strategy                    // of that pass
+	paged    map[transcript.BlockID]bool // whose last change was by a pass
 }
 
 // passes reads from the journal which blocks passes have cut or taken out, and to which
@@ -52,7 +53,7 @@ func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcri
 	for i := range steps {
 		s := &steps[i]
 		if s.op == "page" {
-			h.budget = s.data.Budget
+			h.budget, h.strategy = s.data.Budget, s.data.Strategy
 		}
 		for _, m := range s.data.Moves {
 			if m.Changed() {
@@ -62,6 +63,15 @@ func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcri
 	}
 	maps.DeleteFunc(h.paged, func(_ transcript.BlockID, paged bool) bool { return !paged })
 	return h, nil
+}
+
+// reopen has a plan begin with what passes have cut or taken out as if it were whole.
+func (b *passHistory) reopen(h *held, r *pager.Request) {
+	for i := range r.Blocks {
+		if b.paged[h.rows[i].ID] && h.rows[i].State != store.StatePurged {
+			r.Blocks[i].Form = pager.Whole
+		}
+	}
 }
 
 // grow returns an outcome that brings back what passes took out of the window and what
@@ -78,11 +88,7 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 	if req.Auto || r.Budget <= before.budget || len(before.paged) == 0 {
 		return nil, nil //nolint:nilnil // nothing comes back
 	}
-	for i := range r.Blocks {
-		if before.paged[h.rows[i].ID] && h.rows[i].State != store.StatePurged {
-			r.Blocks[i].Form = pager.Whole
-		}
-	}
+	before.reopen(h, r)
 	o := &outcome{strategy: req.Strategy, kept: h.summary}
 	if req.Strategy.summarizes() {
 		o.strategy = StrategyWindow

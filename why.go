@@ -34,8 +34,9 @@ type WhyResult struct {
 	Weights pager.Weights        `json:"weights"`
 	Cuts    pager.Cuts           `json:"cuts"`
 	Intent  []string             `json:"intent,omitempty"`
-	Need    *WhyNeed             `json:"need,omitempty"` // what of it is likely to be needed again, as of now
-	History []WhyEntry           `json:"history"`        // oldest first
+	Account *WhyAccount          `json:"account,omitempty"` // if the last pass made an account
+	Need    *WhyNeed             `json:"need,omitempty"`    // what of it is likely to be needed again, as of now
+	History []WhyEntry           `json:"history"`           // oldest first
 }
 
 // A WhyEntry is what the journal says about a block.
@@ -52,7 +53,9 @@ type WhyEntry struct {
 
 // Why tells of every decision about a block, with the rule or the inputs of
 // the score, and what rule and score it has now; and of its names and lines how
-// likely the agent needs them again, by what, and whether they are in the window.
+// likely the agent needs them again, by what, and whether they are in the window. If
+// the last pass made an account, it tells the same of the units of the block, with what
+// they cost and what brings back those that are not there.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) (_ *WhyResult, err error) {
 	defer during("why "+block, &err)
 
@@ -80,6 +83,9 @@ func (e *Engine) Why(ctx context.Context, scope governance.Scope, block string) 
 		}
 		res.Now, res.Intent = &plan.Decisions[i], p.intent
 		res.Preview, res.Need = preview(h.session.Messages, &h.blocks[i]), p.need(i)
+		if res.Account, err = e.whyAccount(ctx, scope, p, i); err != nil {
+			return nil, err
+		}
 		if s, ok := p.stubs[row.ID]; ok {
 			res.Stub = &s
 		}

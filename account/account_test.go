@@ -3,6 +3,7 @@ package account_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -278,6 +279,75 @@ func TestPlansGrowWithTheirBudget(t *testing.T) {
 			budget += budget/2 + token.Count(rapid.IntRange(1, 100).Draw(rt, "more"))
 		}
 	})
+}
+
+// A plan says of each unit with which budget it comes in: with that it is there, and with
+// one token less it is not.
+func TestPlansSayFromWhereUnitsAreThere(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := request(genTalk(rt))
+		if len(r.Units) == 0 {
+			return
+		}
+		r.Budget = math.MaxInt
+		all, err := account.Make(r)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		i := rapid.IntRange(0, len(r.Units)-1).Draw(rt, "unit")
+		there := func(budget token.Count) bool {
+			r.Budget = budget
+			p, err := account.Make(r)
+			return err == nil && (p.Kept[i] || p.Whole[r.Units[i].Block])
+		}
+		switch from := all.From[i]; {
+		case from == 0:
+			if all.Kept[i] || all.Whole[r.Units[i].Block] {
+				rt.Fatalf("unit %d, %q, is there and has no budget", i, r.Units[i].Text)
+			}
+		case !there(from) || there(from-1):
+			rt.Fatalf("unit %d, %q, is to be there from %d on: it is with %[3]d %v, with one less %v", i, r.Units[i].Text, from, there(from), there(from-1))
+		}
+	})
+}
+
+// Of lines of a file that are read again, the later copy says them in place of the earlier,
+// and of two units with the same text the one that is worth more.
+func TestPlansSayWhereAUnitIsSaid(t *testing.T) {
+	lamp := "the lamp is broken because its socket has no spring"
+	r := request(new(talk).user("Mend the lamp.").call("Read", `{"file_path":"/w/p/x/lamp.go"}`, lamp).
+		call("Read", `{"file_path":"/w/p/x/lamp.go"}`, lamp).user("Go on."))
+	r.Budget = math.MaxInt
+	p, err := account.Make(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spans []int
+	for i := range r.Units {
+		if r.Units[i].Kind == account.Span {
+			spans = append(spans, i)
+		}
+	}
+	if len(spans) != 2 || p.In(r, spans[0]) != spans[1] || p.In(r, spans[1]) != -1 || p.In(r, 0) != -1 {
+		t.Errorf("of the spans %v, the first is said in %d and the second in %d", spans, p.In(r, spans[0]), p.In(r, spans[1]))
+	}
+}
+
+func TestReasonsOfAUnit(t *testing.T) {
+	r := request(new(talk).user("Mend the lamp."))
+	prior := account.DefaultPrior()
+	list := prior.Explain(&r.Worth.Sights[0])
+	for i, reason := range list {
+		if reason.Weight == 0 || reason.Weight != prior.Weight(reason.Feature, reason.Bin) {
+			t.Errorf("reason %+v has another weight than its bin", reason)
+		}
+		if i > 0 && max(reason.Weight, -reason.Weight) > max(list[i-1].Weight, -list[i-1].Weight) {
+			t.Errorf("reason %+v weighs more than the one before", reason)
+		}
+	}
+	if len(list) == 0 || !slices.ContainsFunc(list, func(r facts.Reason) bool { return r.Feature == "kind" && r.Bin == account.Words.String() }) {
+		t.Errorf("nothing says that it is a person's: %+v", list)
+	}
 }
 
 func check(rt *rapid.T, r *account.Request, p *account.Plan) {

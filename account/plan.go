@@ -38,6 +38,12 @@ type Plan struct {
 	Opened []bool      // of each block: a text stands in its place
 	Tokens token.Count // of all blocks
 
+	// From has for each unit the smallest budget whose plan has it, alone or in a block that
+	// stands as it is; 0 if this plan has not. Rate has what it was worth for each byte when
+	// it was taken, beside what was there before it.
+	From []token.Count
+	Rate []int64
+
 	planning *planning
 }
 
@@ -61,6 +67,7 @@ const (
 func Make(r *Request) (*Plan, error) {
 	p := newPlanning(r)
 	p.begin()
+	p.reach(p.p.Tokens)
 	if p.p.Tokens > r.Budget {
 		return nil, &TooSmallError{p.p.Tokens, r.Budget}
 	}
@@ -81,11 +88,12 @@ func (p *Plan) Extend(budget token.Count) {
 type planning struct {
 	Request
 	p      *Plan
-	there  []bool   // names and lines that are in the window
-	said   []bool   // texts that are
-	of     [][2]int // units of each block
-	left   []int    // how many of them are not kept
-	tail   int      // blocks from here on stand as they are
+	there  []bool      // names and lines that are in the window
+	said   []bool      // texts that are
+	of     [][2]int    // units of each block
+	left   []int       // how many of them are not kept
+	tail   int         // blocks from here on stand as they are
+	top    token.Count // the most that was there so far
 	onTail token.Count
 	named  int // blocks from here on have their ids in the window
 	onIDs  token.Count
@@ -95,7 +103,7 @@ type planning struct {
 
 func newPlanning(r *Request) *planning {
 	p := &planning{
-		Request: *r, p: &Plan{Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks))},
+		Request: *r, p: newPlan(r),
 		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)),
 		tail: len(r.Blocks), named: len(r.Blocks),
 	}
@@ -126,8 +134,10 @@ func (p *planning) begin() {
 func (p *planning) keepWhole(i int) {
 	p.p.Whole[i] = true
 	p.p.Tokens += p.Blocks[i].Tokens
+	p.top = max(p.top, p.p.Tokens)
 	for k := p.of[i][0]; k < p.of[i][1]; k++ {
 		p.mark(k)
+		p.date(k, 0)
 	}
 }
 
@@ -214,7 +224,7 @@ func (p *planning) rate(i int) int64 {
 
 // take keeps a unit with the heads that it needs, and reports whether they fit.
 func (p *planning) take(i int) bool {
-	b := int(p.Units[i].Block)
+	b, rate := int(p.Units[i].Block), p.rate(i)
 	need, left := token.Count(0), p.left[b]
 	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
 		need += p.Count(k)
@@ -232,6 +242,7 @@ func (p *planning) take(i int) bool {
 	}
 	p.spent += need
 	p.left[b] = left
+	p.top = max(p.top, p.p.Tokens+need)
 	if opens {
 		p.open(b)
 		need -= p.opening(b)
@@ -239,6 +250,7 @@ func (p *planning) take(i int) bool {
 	p.p.Tokens += need
 	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
 		p.p.Kept[k] = true
+		p.date(k, rate)
 		p.mark(k)
 		for _, kid := range p.Worth.kids[k] { // they are cheaper now
 			p.offer(int(kid))

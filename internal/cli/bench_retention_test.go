@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/config"
 )
@@ -111,7 +112,7 @@ func TestRetentionOnTerminal(t *testing.T) {
 
 // Each bin of each feature has words, and no two bins of one the same.
 func TestReasonsHaveWords(t *testing.T) {
-	for _, f := range slices.Concat(facts.FeaturesOfNames(), facts.FeaturesOfLines()) {
+	for _, f := range append(slices.Concat(facts.FeaturesOfNames(), facts.FeaturesOfLines()), unitFeatures()...) {
 		said := make(map[string]string)
 		for _, bin := range f.Bins {
 			words := sayReason(facts.Reason{Feature: f.Name, Bin: bin, Weight: -1})
@@ -124,6 +125,15 @@ func TestReasonsHaveWords(t *testing.T) {
 			said[words] = bin
 		}
 	}
+}
+
+// unitFeatures returns the features of units of an account.
+func unitFeatures() []facts.Feature {
+	var all []facts.Feature
+	for _, f := range account.Features() {
+		all = append(all, facts.Feature{Name: f.Name, Bins: f.Bins})
+	}
+	return all
 }
 
 func TestBecause(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -22,6 +23,12 @@ it was kept, and when it moved. It also says, as of now, which of its lines and
 names the agent will most likely need next, with the chance of each, whether it
 is in the window, and the strongest reasons for (+) and against (−) it; and which
 of its calls later ones have overtaken. --json has more of them, and all reasons.
+
+Where the last pass wrote an account, it lists the units of the block, those in
+the window first: what each is worth for each of its bytes, where the mean of the
+conversation is 1 and the floor the worth below which nothing had room; what it
+costs in tokens; and, for one that is not there, which block says it in its place,
+or the smallest --target that brings it back. A recall always does.
 
 Rule and score are the pager's. The score, by which --strategy pager goes, is
 
@@ -62,6 +69,9 @@ func printWhy(p *page, r *carrel.WhyResult) {
 	}
 	p.fields(rows...)
 	p.stub(r.Stub)
+	if r.Account != nil {
+		p.account(r.Account)
+	}
 	if r.Need != nil {
 		p.need(r.Need)
 	}
@@ -103,6 +113,48 @@ const (
 	likelyShown = 5
 )
 
+// account prints which units of a block an account has: for a person, some of them.
+func (p *page) account(w *carrel.WhyAccount) {
+	if !p.tty {
+		p.fields([]any{"units", w.Kept, w.Total, "floor", w.Floor})
+	} else if len(w.Units) > 0 {
+		p.line("")
+		p.line("%s", p.paint(dim, fmt.Sprintf("account  worth    %d of %s in the window, floor %s", w.Kept, count(w.Total, "unit"), timesWords(w.Floor))))
+	}
+	shown := 0
+	for i := range w.Units {
+		u := &w.Units[i]
+		if i > 0 && u.Kept != w.Units[i-1].Kept {
+			shown = 0
+		}
+		if shown++; p.tty && shown > likelyShown {
+			continue
+		}
+		state, color := keptWords(u.Kept)
+		if !p.tty {
+			p.fields([]any{u.Kind, u.Worth, state, u.Text, unitWords(u), becauseWords(u.Because)})
+			continue
+		}
+		p.line("%-8s %6s  %s  %s", u.Kind, timesWords(u.Worth), p.paint(color, fmt.Sprintf("%-8s", state)), cut(visible(text.Fold(u.Text)), max(p.width-27, 20)))
+		p.line("%27s%s", "", p.paint(dim, unitWords(u)+": "+becauseWords(u.Because)))
+	}
+}
+
+// timesWords says how many times the mean something is worth.
+func timesWords(r ratio.Ratio) string { return r.Short() + "×" }
+
+// unitWords says what a unit costs, and what brings it back.
+func unitWords(u *carrel.WhyUnit) string {
+	words := count(int(u.Tokens), "token")
+	if u.In != "" {
+		words += ", said in " + u.In.Short()
+	}
+	if u.Target > 0 {
+		words += ", back at --target " + thousands(int64(u.Target))
+	}
+	return words
+}
+
 // need prints what of a block is likely needed next.
 func (p *page) need(n *carrel.WhyNeed) {
 	if p.tty && len(n.Lines)+len(n.Names) > 0 {
@@ -131,16 +183,21 @@ func (p *page) need(n *carrel.WhyNeed) {
 
 // likely prints a line or a name that may be needed next, and why.
 func (p *page) likely(what, text string, chance ratio.Ratio, kept bool, because []facts.Reason) {
-	state, color := "kept", green
-	if !kept {
-		state, color = "not kept", yellow
-	}
+	state, color := keptWords(kept)
 	if !p.tty {
 		p.fields([]any{what, chance, state, text, becauseWords(because)})
 		return
 	}
 	p.line("%-6s %8s  %s  %s", what, chance.Percent(), p.paint(color, fmt.Sprintf("%-8s", state)), cut(visible(text), max(p.width-27, 20)))
 	p.line("%27s%s", "", p.paint(dim, becauseWords(because)))
+}
+
+// keptWords says whether something is in the window, and in which color.
+func keptWords(kept bool) (string, string) {
+	if kept {
+		return "kept", green
+	}
+	return "not kept", yellow
 }
 
 // callWords says what has overtaken a call.

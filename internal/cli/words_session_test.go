@@ -82,6 +82,20 @@ func TestWhyHasWords(t *testing.T) {
 			"name      25.0%  kept      a.go\n" + strings.Repeat(" ", 27) + "\nline       0.5%  not kept  " + strings.Repeat("x", 52) + "…\n" + strings.Repeat(" ", 27) + "\n",
 		},
 		{
+			"units of an account", func(p *page) {
+				w := &carrel.WhyAccount{Floor: 1_500_000, Total: 8, Kept: 6}
+				for range 6 {
+					w.Units = append(w.Units, carrel.WhyUnit{Text: "$\nmake", Kind: "run", Tokens: 3, Worth: 2_000_000, Kept: true})
+				}
+				w.Units = append(w.Units, carrel.WhyUnit{Text: "go on", Kind: "words", Tokens: 1, In: "1234567890abcdef"}, carrel.WhyUnit{Text: "  ok", Kind: "output", Tokens: 1, Target: 5000})
+				p.account(w)
+				p.account(&carrel.WhyAccount{})
+			}, "units\t6\t8\tfloor\t1.500000\n" + strings.Repeat("run\t2.000000\tkept\t$\\nmake\t3 tokens\t\n", 6) +
+				"words\t0.000000\tnot kept\tgo on\t1 token, said in 12345678\t\noutput\t0.000000\tnot kept\t  ok\t1 token, back at --target 5,000\t\nunits\t0\t0\tfloor\t0.000000\n",
+			"\naccount  worth    6 of 8 units in the window, floor 1.50×\n" + strings.Repeat("run       2.00×  kept      $ make\n"+strings.Repeat(" ", 27)+"3 tokens: \n", 5) +
+				"words     0.00×  not kept  go on\n" + strings.Repeat(" ", 27) + "1 token, said in 12345678: \noutput    0.00×  not kept  ok\n" + strings.Repeat(" ", 27) + "1 token, back at --target 5,000: \n",
+		},
+		{
 			"lines, names and calls", func(p *page) {
 				n := &carrel.WhyNeed{Calls: []carrel.WhyCall{{CallID: "c1", State: facts.StateCurrent}}}
 				for range 6 {

@@ -22,6 +22,7 @@ import (
 const (
 	sessionURI  = "carrel://session/"
 	itemURI     = "carrel://item/"
+	whyURI      = "carrel://why/"
 	manifestURI = "carrel://manifest/"
 )
 
@@ -44,6 +45,10 @@ func (s *Server) addResources() {
 			Name: "item", Title: "Item",
 			Description: "The original of a block, an artifact or a summary, byte for byte.",
 		}, &api.Recall.Operation, readItem},
+		{whyURI, sdk.ResourceTemplate{
+			Name: "why", Title: "Why", MIMEType: "application/json",
+			Description: "Why a block is where it is, what of it is in the window, and what brings back the rest.",
+		}, &api.Why.Operation, readWhy},
 		{manifestURI, sdk.ResourceTemplate{
 			Name: "manifest", Title: "Manifest", MIMEType: "application/json",
 			Description: "The sealed account of a context that was assembled. The id may be @last.",
@@ -113,6 +118,14 @@ func readItem(ctx context.Context, c *call, id string) ([]byte, error) {
 		return nil, err
 	}
 	return res.Data, nil
+}
+
+func readWhy(ctx context.Context, c *call, id string) ([]byte, error) {
+	res, err := c.Why(ctx, c.scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(res)
 }
 
 func readManifest(ctx context.Context, c *call, id string) ([]byte, error) {

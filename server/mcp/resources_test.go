@@ -55,7 +55,7 @@ func TestResources(t *testing.T) {
 	for _, x := range templates.ResourceTemplates {
 		uris = append(uris, x.URITemplate)
 	}
-	if diff := cmp.Diff([]string{"carrel://item/{id}", "carrel://manifest/{id}", "carrel://session/{id}"}, uris); diff != "" {
+	if diff := cmp.Diff([]string{"carrel://item/{id}", "carrel://manifest/{id}", "carrel://session/{id}", "carrel://why/{id}"}, uris); diff != "" {
 		t.Errorf("templates (-want +got):\n%s", diff)
 	}
 
@@ -73,6 +73,10 @@ func TestResources(t *testing.T) {
 	want := done(t, d.ClientSession, "recall", m{"id": id}, nil).text[0]
 	if c := readResource(t, d.ClientSession, "carrel://item/"+id); c.Text != want || c.MIMEType != "text/plain" {
 		t.Errorf("item: %s %.60q", c.MIMEType, c.Text)
+	}
+	var why carrel.WhyResult
+	if err := json.Unmarshal([]byte(readResource(t, d.ClientSession, "carrel://why/"+id).Text), &why); err != nil || !strings.HasPrefix(string(why.Block), id) || len(why.History) == 0 {
+		t.Errorf("why: %+v, %v", why, err)
 	}
 	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte("\xff\x00")})
 	if err != nil {
@@ -100,6 +104,7 @@ func TestResourcesThatAreNotThere(t *testing.T) {
 	for _, tt := range []struct{ uri, kind, hint string }{
 		{"carrel://session/none", "not-found", "get_messages"},
 		{"carrel://item/00ff00ff", "not-found", "search"},
+		{"carrel://why/00ff00ff", "not-found", "search"},
 		{"carrel://manifest/none", "not-found", ""},
 		{"carrel://item/" + strings.Repeat("f", 300), "usage", ""},
 		{"carrel://item/" + string(big[0].ID), "usage", "recall tool"},

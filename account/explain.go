@@ -1,0 +1,80 @@
+package account
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func newPlan(r *Request) *Plan {
+	return &Plan{
+		Kept: make([]bool, len(r.Units)), Whole: make([]bool, len(r.Blocks)), Opened: make([]bool, len(r.Blocks)),
+		From: make([]token.Count, len(r.Units)), Rate: make([]int64, len(r.Units)),
+	}
+}
+
+// date notes that a unit is there from now on.
+func (p *planning) date(i int, rate int64) {
+	if p.p.From[i] == 0 {
+		p.p.From[i], p.p.Rate[i] = p.top, rate
+	}
+}
+
+// reach notes that no plan has fewer tokens: whatever is there, is there from then on.
+func (p *planning) reach(least token.Count) {
+	p.top = max(p.top, least)
+	for i, from := range p.p.From {
+		if from > 0 {
+			p.p.From[i] = p.top
+		}
+	}
+}
+
+// In returns the index of the unit that says what unit i does and that a plan has in its
+// place: a later copy of the same lines of a file, or a unit with the same text. If there
+// is none, it returns -1.
+func (p *Plan) In(r *Request, i int) int {
+	if later := r.Units[i].Later; later > 0 && !r.Blocks[r.Units[later].Block].Absent {
+		return int(later)
+	}
+	for k := range r.Units {
+		if k != i && r.Worth.texts[k] == r.Worth.texts[i] && p.From[k] > 0 && (p.From[i] == 0 || p.From[k] < p.From[i]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// Mean returns what all units of a conversation are worth for each byte.
+func (w *Worth) Mean(units []Unit) int64 {
+	var sum, bytes int64
+	for _, g := range w.gains {
+		sum += g
+	}
+	for i := range units {
+		sum += w.prior[i]
+		bytes += cost(&units[i])
+	}
+	return max(sum/max(bytes, 1), 1)
+}
+
+// Explain returns what the features of a unit add to the logarithm of what it has for each
+// byte that a reader must know, what adds or takes most first. What adds nothing is left
+// out.
+func (p *Prior) Explain(s *Sight) []facts.Reason {
+	var list []facts.Reason
+	for i, f := range Features() {
+		if w := p.weights[i][s[i]]; w != 0 {
+			list = append(list, facts.Reason{Feature: f.Name, Bin: f.Bins[s[i]], Weight: w})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b facts.Reason) int {
+		return cmp.Compare(max(b.Weight, -b.Weight), max(a.Weight, -a.Weight))
+	})
+	return list
+}
+
+// String returns the kind as [Features] names it.
+func (k Kind) String() string { return Features()[0].Bins[k] }

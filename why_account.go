@@ -1,0 +1,135 @@
+package carrel
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A WhyAccount says what the account of a session has of a block, and why, as of now.
+// Worths are for each byte, with the heads that a unit needs and beside what was taken
+// before it; 1 is the mean of the session.
+type WhyAccount struct {
+	Floor ratio.Ratio `json:"floor"` // worth of the first unit of the session for which the last budget has no room; 0: it has room for all
+	Total int         `json:"total"` // units of the block
+	Kept  int         `json:"kept"`  // of these, those in the window
+	Units []WhyUnit   `json:"units"` // ten at most that are in the window, and then ten at most that are not; of both, the worthiest first
+}
+
+// A WhyUnit is a unit of a block: see package account.
+type WhyUnit struct {
+	Text   string      `json:"text"`
+	Kind   string      `json:"kind"`   // see [account.Features]
+	Tokens token.Count `json:"tokens"` // that it costs
+	Worth  ratio.Ratio `json:"worth"`  // 0 also where a rule or the end of the conversation keeps it
+	Kept   bool        `json:"kept"`   // it is in the window
+
+	// In is the block that says it in its place, which is worth more: it has a later copy of the
+	// same lines of a file, or the same text.
+	In transcript.BlockID `json:"in,omitempty"`
+
+	// Target is the smallest target of a compression that brings it back, a few tokens more
+	// or less; 0 if it is there, or if only a recall shows it.
+	Target token.Count `json:"target,omitempty"`
+
+	// Because has what speaks for and against its being something that a reader must know.
+	Because []facts.Reason `json:"because"`
+}
+
+// whyAccount returns what the account has of block i, or nil if the last pass made none.
+func (e *Engine) whyAccount(ctx context.Context, scope governance.Scope, p *pass, i int) (*WhyAccount, error) {
+	h := p.held
+	before, err := e.passes(ctx, scope, h.head.ID)
+	if err != nil || before.strategy != StrategyAccount {
+		return nil, err
+	}
+	req := p.request(&CompressRequest{Target: before.budget})
+	before.reopen(h, req)
+	plan := pager.NewPlan(req)
+	r, end := p.accountRequest(req, plan)
+	beside := req.Fixed + end
+	last := r.Budget
+	r.Budget = math.MaxInt
+	made, err := account.Make(r)
+	if err != nil {
+		return nil, err
+	}
+	a := p.accounted()
+	mean := a.worth.Mean(a.units)
+	w := &WhyAccount{Floor: rated(floorOf(made, last), mean), Units: []WhyUnit{}}
+	prior := cmp.Or(e.opts.Prior, account.DefaultPrior())
+	text, whole := p.inPlace(i)
+	for k := a.of[i][0]; k < a.of[i][1]; k++ {
+		unit := &a.units[k]
+		if unit.Kind == account.Sign {
+			continue // it stands above others, and says nothing alone
+		}
+		u := WhyUnit{
+			Text: unit.Text, Kind: unit.Kind.String(), Tokens: r.Count(k), Worth: rated(made.Rate[k], mean),
+			Kept: whole || strings.Contains(text, transcript.Quote(unit.Text)), Because: prior.Explain(&a.worth.Sights[k]),
+		}
+		if u.Kept {
+			w.Kept++
+		} else {
+			if by := made.In(r, k); by >= 0 {
+				u.In = h.blocks[a.units[by].Block].ID
+			}
+			if from := made.From[k]; from > 0 {
+				u.Target = max(from+beside, h.head.Window, before.budget+1)
+			}
+		}
+		w.Units = append(w.Units, u)
+	}
+	w.Total = len(w.Units)
+	slices.SortStableFunc(w.Units, func(a, b WhyUnit) int {
+		switch {
+		case a.Kept && !b.Kept:
+			return -1
+		case b.Kept && !a.Kept:
+			return 1
+		}
+		return cmp.Compare(b.Worth, a.Worth)
+	})
+	w.Units = slices.Concat(w.Units[:min(w.Kept, mostExplained)], w.Units[w.Kept:min(w.Total, w.Kept+mostExplained)])
+	return w, nil
+}
+
+// rated returns a worth for each byte as a multiple of the mean.
+func rated(rate, mean int64) ratio.Ratio { return ratio.Of(rate, mean) }
+
+// floorOf returns what the first unit is worth that a plan takes only with a larger budget.
+func floorOf(made *account.Plan, budget token.Count) int64 {
+	first := -1
+	for k, from := range made.From {
+		if from > budget && (first < 0 || from < made.From[first]) {
+			first = k
+		}
+	}
+	if first < 0 {
+		return 0
+	}
+	return made.Rate[first]
+}
+
+// inPlace returns what stands in the window in place of block i, and whether the block
+// itself does.
+func (p *pass) inPlace(i int) (text string, whole bool) {
+	switch pager.Form(p.held.rows[i].Form) {
+	case pager.Whole, pager.Bare:
+		return "", true
+	case pager.Calls, pager.Lines, pager.Line:
+		return p.stubs[p.held.rows[i].ID].Text, false
+	case pager.Gone:
+	}
+	return "", false
+}

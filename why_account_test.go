@@ -1,0 +1,103 @@
+package carrel_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Of each block of an account, why lists the units that stand in the window and others that
+// do not, each with its reasons; and a compression to the target that it names brings one
+// back.
+func TestWhyExplainsAnAccount(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, leak(t))
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: carrel.StrategyAccount})
+	if err != nil {
+		t.Fatal(err)
+	}
+	window := string(export(t, e, in.Session))
+	var missing []carrel.WhyUnit
+	var of []string
+	kept := 0
+	for _, d := range res.Decisions {
+		why, err := e.Why(t.Context(), scope, string(d.Block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := why.Account
+		if w == nil || len(w.Units) > w.Total || w.Kept > w.Total {
+			t.Fatalf("turn %d: %+v", d.Turn, w)
+		}
+		kept += w.Kept
+		for i, u := range w.Units {
+			switch before := max(i-1, 0); {
+			case u.Text == "" || u.Tokens <= 0 || u.Kind == "" || len(u.Because) == 0:
+				t.Errorf("turn %d: unit %+v", d.Turn, u)
+			case u.Kept && (u.Target > 0 || u.In != "" || !w.Units[before].Kept):
+				t.Errorf("turn %d: %q is in the window, and something is to bring it back: %+v", d.Turn, u.Text, u)
+			case u.Kept == w.Units[before].Kept && u.Worth > w.Units[before].Worth:
+				t.Errorf("turn %d: %q is worth more than the one before it", d.Turn, u.Text)
+			case !u.Kept && u.Target > 0:
+				missing, of = append(missing, u), append(of, string(d.Block))
+			}
+		}
+	}
+	if kept == 0 || len(missing) == 0 {
+		t.Fatalf("%d units are in the window, %d are missing", kept, len(missing))
+	}
+	i := slices.IndexFunc(missing, func(u carrel.WhyUnit) bool { return !strings.Contains(window, quoted(u.Text)) })
+	if i < 0 {
+		t.Fatal("nothing is missing in the window")
+	}
+	again, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: missing[i].Target + missing[i].Target/50, Strategy: carrel.StrategyAccount})
+	if err != nil || again.Op == "" {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	why, err := e.Why(t.Context(), scope, of[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(why.Account.Units, func(u carrel.WhyUnit) bool { return !u.Kept && u.Text == missing[i].Text }) {
+		t.Errorf("%q is not back at a target of %d", missing[i].Text, missing[i].Target)
+	}
+}
+
+// A window that is no account has none to explain.
+func TestWhyOfAnotherStrategyHasNoAccount(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, leak(t))
+	for _, strategy := range []carrel.Strategy{"", carrel.StrategyImportance} {
+		if strategy != "" {
+			if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: strategy}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		why, err := e.Why(t.Context(), scope, string(firstBlock(t, e, in.Session)))
+		if err != nil || why.Account != nil {
+			t.Errorf("strategy %q: %+v, %v", strategy, why.Account, err)
+		}
+	}
+}
+
+// quoted returns the first line of a text as JSON has it.
+func quoted(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	b := bytes.NewBufferString(line)
+	return strings.ReplaceAll(b.String(), `"`, `\"`)
+}
+
+func firstBlock(t *testing.T, e *carrel.Engine, id transcript.SessionID) transcript.BlockID {
+	t.Helper()
+	res, err := e.Messages(t.Context(), scope, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Blocks[0].ID
+}
