@@ -1,0 +1,86 @@
+package account_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// edit adds a call that replaces a text of a file.
+func (t *talk) edit(old, now string) *talk {
+	return t.tool("Edit", map[string]any{"file_path": "lamp.go", "old_string": old, "new_string": now}, "ok")
+}
+
+// tool adds a call with arguments.
+func (t *talk) tool(name string, in any, result string) *talk {
+	b, err := json.Marshal(in)
+	if err != nil {
+		panic(err)
+	}
+	return t.call(name, string(b), result)
+}
+
+// lines returns some lines that differ.
+func lines(what string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s number %d\n", what, i)
+	}
+	return b.String()
+}
+
+// An account has the lines that an edit takes away and puts there, and no line that stays.
+func TestChanges(t *testing.T) {
+	for _, test := range []struct{ name, old, now, want string }{
+		{"a line more at the end", "first\nsecond\n", "first\nsecond\nthird\n", "+\nthird"},
+		{"a line more at the beginning", "first\nsecond", "zeroth\nfirst\nsecond", "+\nzeroth"},
+		{"a line less", "first\nsecond\nthird", "first\nthird", "-\nsecond"},
+		{"nothing is left", "first\nsecond", "", "-\nfirst\nsecond"},
+		{"all is new", "", "first\nsecond", "+\nfirst\nsecond"},
+		{"the same line once more", "again\nagain", "again\nagain\nagain", "+\nagain"},
+		{"the same", "first", "first", ""},
+		{"two places", "one\nstays\ntwo", "three\nstays\nfour", "-\none\n+\nthree\n-\ntwo\n+\nfour"},
+		{"a line that moves", "stays\nmoves\none\ntwo\nends", "stays\none\ntwo\nmoves\nends", "-\nmoves\n+\nmoves"},
+		{"lines between others", "aaa\nbbb\nccc\nddd", "xxx\nbbb\nyyy\nddd\nzzz", "-\naaa\n+\nxxx\n-\nccc\n+\nyyy\n+\nzzz"},
+		{"most of the new text is older", "one\ntwo\nthree\nfour", "two\nfour\none", "-\none\n-\nthree\n+\none"},
+		{"an end alone", "value = 1\nend", "value = 2\nfi\nend\nend", "-\nvalue = 1\n+\nvalue = 2\nend"},
+		{"lines that say nothing", "{\n}", "{\n}\n}", ""},
+		{"data that nobody reads", "aaa", strings.Repeat("0123456789", 8), "-\naaa"},
+		{"letters that are long", "aaa", strings.Repeat("letters ", 10) + "end", "-\naaa\n+\n" + strings.Repeat("letters ", 10) + "end"},
+		{"a dozen lines", "", lines("line", 12), "+\n" + strings.TrimSuffix(lines("line", 12), "\n")},
+		{"a dozen lines in place of others", "gone", lines("line", 13), "-\ngone\n+\n" + strings.TrimSuffix(lines("line", 13), "\n")},
+		{"a file", "", lines("line", 13), "+\n" + strings.TrimSuffix("  "+strings.ReplaceAll(lines("line", 13), "\n", "\n  "), "\n  ")},
+		{"texts too long to compare", "begin\n" + lines("old", 600) + "same\nend", "begin\nsame\n" + lines("new", 600) + "end", "-\n" + lines("old", 600) + "same\n+\nsame\n" + strings.TrimSuffix(lines("new", 600), "\n")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			want := strings.TrimSuffix("• Edit lamp.go\n"+test.want, "\n")
+			if got := new(talk).edit(test.old, test.now).written(); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// Whatever a tool calls the texts and the files that it changes, they are found.
+func TestToolsThatChange(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"several edits of a file", new(talk).call("MultiEdit", `{"file_path":"lamp.go","edits":[{"old_string":"one","new_string":"two"},{"old_string":"five","new_string":"six"}]}`, "ok"), "• MultiEdit lamp.go\n-\none\n+\ntwo\n-\nfive\n+\nsix"},
+		{"an edit without texts", new(talk).call("Edit", `{"file_path":"lamp.go"}`, "ok"), "• Edit lamp.go"},
+		{"a text that is none", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":{"a":1},"old_str":"was","new_string":"","new_str":"is now"}`, "ok"), "• Edit lamp.go\n-\nwas\n+\nis now"},
+		{"only what goes", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"was"}`, "ok"), "• Edit lamp.go\n-\nwas"},
+		{"a patch of two files", new(talk).call("apply_patch", `{"patch":"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old lamp\n+new lamp\n*** Update File: bulb.go\n@@\n-old bulb\n+new bulb\n*** End Patch"}`, "done"), "• apply_patch lamp.go bulb.go\n-\nold lamp\n+\nnew lamp\n-\nold bulb\n+\nnew bulb"},
+		{"a patch that is the whole input", new(talk).call("apply_patch", `"*** Begin Patch\n*** Update File: lamp.go\n@@\n-old lamp\n+new lamp\n*** End Patch"`, "done"), "• apply_patch lamp.go\n-\nold lamp\n+\nnew lamp"},
+		{"a file that was there", new(talk).call("Write", `{"file_path":"lamp.go","content":"package lamp"}`, "The file lamp.go has been overwritten."), "• Write lamp.go (overwritten)\n+\npackage lamp"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.talk.written(); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package account_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/account"
+)
+
+// seen returns, for the first unit with a text in it, the bins of its features by name.
+func seen(t *testing.T, talk *talk, text string) map[string]string {
+	t.Helper()
+	r := request(talk)
+	i := slices.IndexFunc(r.Units, func(u account.Unit) bool { return strings.Contains(u.Text, text) })
+	if i < 0 {
+		t.Fatalf("no unit has %q", text)
+	}
+	m := make(map[string]string)
+	for k, f := range account.Features() {
+		m[f.Name] = f.Bins[r.Worth.Sights[i][k]]
+	}
+	return m
+}
+
+// What is seen of a unit is what its text and its place say.
+func TestSights(t *testing.T) {
+	calls := func(n int) *talk {
+		return new(talk).agent("I look.").many(n, func(t *talk, _ int) { t.bash("make", "") })
+	}
+	turns := func(n int) *talk {
+		return new(talk).user("First.").user("I look.\nTwice.").many(n, func(t *talk, _ int) { t.user("go on\nand on") })
+	}
+	long := func(n int) *talk { return new(talk).agent("I look." + strings.Repeat("\n"+strings.Repeat("z", 99), n)) }
+	for _, test := range []struct {
+		name          string
+		talk          *talk
+		text          string
+		feature, want string
+	}{
+		{"a rule", new(talk).user("You must look."), "look", "binds", "yes"},
+		{"a rule in capitals", new(talk).user("NEVER look."), "look", "binds", "yes"},
+		{"a rule with an apostrophe", new(talk).user("Don't look."), "look", "binds", "yes"},
+		{"part of a word", new(talk).user("A mustard look."), "look", "binds", "no"},
+		{"a reason", new(talk).user("Look because it is dark."), "dark", "decides", "yes"},
+		{"no reason", new(talk).user("It is dark."), "dark", "decides", "no"},
+		{"a word of fifteen letters", new(talk).user("antidisestablishing because"), "because", "decides", "yes"},
+		{"a word that is not kept", new(talk).user("completedxxxxxxxxxx"), "xx", "ends", "no"},
+		{"a long word of ours", new(talk).user("successfully"), "success", "ends", "well"},
+		{"well", new(talk).user("It works."), "works", "ends", "well"},
+		{"badly", new(talk).user("It fails."), "fails", "ends", "badly"},
+		{"both", new(talk).user("It works, and then it fails."), "fails", "ends", "both"},
+		{"neither", new(talk).user("It glows."), "glows", "ends", "no"},
+		{"a number", new(talk).user("Lamp 7."), "Lamp", "number", "yes"},
+		{"a nine", new(talk).user("Lamp9"), "Lamp", "number", "yes"},
+		{"a nought", new(talk).user("Lamp0"), "Lamp", "number", "yes"},
+		{"no number", new(talk).user("Lamp."), "Lamp", "number", "no"},
+		{"the first of a text", new(talk).user("One.\nTwo.\nThree."), "One", "place", "first"},
+		{"the middle of a text", new(talk).user("One.\nTwo.\nThree."), "Two", "place", "middle"},
+		{"the last of a text", new(talk).user("One.\nTwo.\nThree."), "Three", "place", "last"},
+		{"all of a text", new(talk).user("One."), "One", "place", "only"},
+		{"the first line of an output", new(talk).call("brew", `{}`, "one\ntwo\nthree"), "one", "place", "first"},
+		{"the middle of an output", new(talk).call("brew", `{}`, "one\ntwo\nthree"), "two", "place", "middle"},
+		{"the last line of an output", new(talk).call("brew", `{}`, "one\ntwo\nthree"), "three", "place", "last"},
+		{"the only line of an output", new(talk).call("brew", `{}`, "one"), "one", "place", "only"},
+		{"the first span of a file", new(talk).call("Read", `{"file_path":"a.go"}`, "one\n\ntwo\n\nthree"), "one", "place", "first"},
+		{"the middle of a file", new(talk).call("Read", `{"file_path":"a.go"}`, "one\n\ntwo\n\nthree"), "two", "place", "middle"},
+		{"the last span of a file", new(talk).call("Read", `{"file_path":"a.go"}`, "one\n\ntwo\n\nthree"), "three", "place", "last"},
+		{"a heading", new(talk).agent("# Lamp"), "Lamp", "form", "heading"},
+		{"code", new(talk).agent("```\nlamp()\n```"), "lamp", "form", "code"},
+		{"an entry of a list", new(talk).agent("  - lamp"), "lamp", "form", "item"},
+		{"an entry with a star", new(talk).agent("* lamp"), "lamp", "form", "item"},
+		{"an entry with a number", new(talk).agent("12. lamp"), "lamp", "form", "item"},
+		{"a number that is none of a list", new(talk).agent("12.5 lamps"), "lamp", "form", "plain"},
+		{"a sentence that begins with a dot", new(talk).agent(". lamp"), "lamp", "form", "plain"},
+		{"an entry in a report", new(talk).call("Task", `{"description":"look"}`, "- lamp"), "lamp", "form", "item"},
+		{"an entry in an argument", new(talk).call("brew", `{"a":"- lamp\n- bulb"}`, ""), "lamp", "form", "item"},
+		{"a line of an output", new(talk).call("brew", `{}`, "- lamp"), "lamp", "form", "plain"},
+		{"2 calls", calls(2), "I look", "calls", "<3"},
+		{"3 calls", calls(3), "I look", "calls", "<8"},
+		{"7 calls", calls(7), "I look", "calls", "<8"},
+		{"8 calls", calls(8), "I look", "calls", "<20"},
+		{"20 calls", calls(20), "I look", "calls", "<50"},
+		{"50 calls", calls(50), "I look", "calls", "<100"},
+		{"99 calls", calls(99), "I look", "calls", "<100"},
+		{"100 calls", calls(100), "I look", "calls", "more"},
+		{"the newest words", turns(0), "I look", "turns", "0"},
+		{"one turn later", turns(1), "I look", "turns", "1"},
+		{"two turns later", turns(2), "I look", "turns", "2-3"},
+		{"three turns later", turns(3), "I look", "turns", "2-3"},
+		{"four turns later", turns(4), "I look", "turns", "more"},
+		{"words that are the newest", turns(0), "I look", "words", "newest"},
+		{"words before the newest", turns(1), "I look", "words", "newest"},
+		{"older words", turns(2), "I look", "words", "later"},
+		{"the task", turns(4), "First", "words", "task"},
+		{"no words", new(talk).agent("I look."), "I look", "words", "other"},
+		{"a short text", long(2), "I look", "size", "<300"},
+		{"a text of 307 bytes", long(3), "I look", "size", "<1500"},
+		{"a text of 1507 bytes", long(15), "I look", "size", "<6000"},
+		{"a text of 6007 bytes", long(60), "I look", "size", "more"},
+		{"a short unit", new(talk).user("One."), "One", "length", "<30"},
+		{"a unit of 99 bytes", long(1), "zz", "length", "<100"},
+		{"a unit of 100 bytes", new(talk).user(strings.Repeat("zz ", 33) + "z"), "zz", "length", "<180"},
+		{"a unit of 180 bytes", new(talk).user(strings.Repeat("z", 180)), "zz", "length", "more"},
+		{"a call that failed", new(talk).ended("brew", `{}`, "no water", true), "brew", "failed", "yes"},
+		{"a call that passed", new(talk).call("brew", `{}`, "tea"), "brew", "failed", "no"},
+		{"what a command printed that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nlamp one\nerror: no bulb", true), "lamp one", "failed", "yes"},
+		{"what a command printed that did not", new(talk).bash("make", "lamp one\ndone"), "lamp one", "failed", "no"},
+		{"a command that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nlamp one\nerror: no bulb", true), "make", "failed", "yes"},
+		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"x","new_string":"y"}`, "not found", true), "Edit", "failed", "yes"},
+		{"a question that failed", new(talk).ended("AskUserQuestion", `{"question":"Why?"}`, "not found", true), "Ask", "failed", "yes"},
+		{"a task that failed", new(talk).ended("TaskUpdate", `{"taskId":"1"}`, "not found", true), "TaskUpdate", "failed", "yes"},
+		{"a page that failed", new(talk).ended("WebFetch", `{"url":"https://lamps.example"}`, "not found", true), "WebFetch", "failed", "yes"},
+		{"said again later", new(talk).agent("I look.").user("Go on.").agent("  I look."), "I look", "again", "later"},
+		{"not said again", new(talk).agent("I look.").user("Go on."), "I look", "again", "no"},
+		{"what nobody needs", new(talk).user("One."), "One", "need", "none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := seen(t, test.talk, test.text)[test.feature]; got != test.want {
+				t.Errorf("%s is %s, want %s", test.feature, got, test.want)
+			}
+		})
+	}
+}
+
+// A prior that nobody could read as what it is is refused, and the error says where.
+func TestPriorsThatAreNone(t *testing.T) {
+	whole := account.DefaultPrior().String()
+	replaced := func(old, now string) string { return strings.Replace(whole, old, now, 1) }
+	failedAt := strings.Index(whole, "\nfailed ")
+	for _, test := range []struct{ name, text, want string }{
+		{"an unknown feature", "# a remark\n\n" + whole + "color red=1\n", `line 18 of a prior: no feature is called "color"`},
+		{"no number", whole[:failedAt] + strings.Replace(whole[failedAt:], "no=", "no=x", 1), `line 2 of a prior: "no=x`},
+		{"a bin too many", whole[:failedAt] + strings.Replace(whole[failedAt:], "\nbinds", " maybe=1\nbinds", 1), `line 2 of a prior: "maybe=1": want the weights of no, yes`},
+		{"another order", "failed yes=1 no=1", `line 1 of a prior: "yes=1"`},
+		{"a feature too few", replaced("again ", "# again "), "feature again: 0 weights, 2 bins"},
+		{"too large a weight", "failed no=16001 yes=0\n", "feature kind: 0 weights"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := account.ParsePrior(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+	for _, test := range []struct {
+		name, text string
+		bad        bool
+	}{
+		{"the largest weight", "failed no=16000 yes=-16000", false},
+		{"a larger one", "failed no=16001 yes=0", true},
+		{"a smaller one", "failed no=0 yes=-16001", true},
+		{"the last line counts", "failed no=99999 yes=0\nfailed no=1 yes=2", false},
+	} {
+		p, err := account.ParsePrior(whole + test.text)
+		if (err != nil) != test.bad {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if err == nil && !strings.Contains(p.String(), test.text[strings.LastIndexByte(test.text, '\n')+1:]) {
+			t.Errorf("%s: it is not in\n%s", test.name, p)
+		}
+	}
+	if _, err := account.NewPrior(nil); err == nil {
+		t.Error("a prior of no weights is one")
+	}
+}
+
+// A weight is found by its names, and what is changed of it changes nobody's prior.
+func TestWeight(t *testing.T) {
+	weights := make([][]int, len(account.Features()))
+	for i, f := range account.Features() {
+		weights[i] = make([]int, len(f.Bins))
+		for k := range f.Bins {
+			weights[i][k] = 100*i + k
+		}
+	}
+	p, err := account.NewPrior(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights[0][0] = 7
+	for _, test := range []struct {
+		feature, bin string
+		want         int
+	}{{"kind", "words", 0}, {"kind", "sentence", 1}, {"failed", "yes", 101}, {"binds", "yes", 201}, {"again", "later", 1401}, {"kind", "yes", 0}, {"color", "red", 0}} {
+		if got := p.Weight(test.feature, test.bin); got != test.want {
+			t.Errorf("%s=%s weighs %d, want %d", test.feature, test.bin, got, test.want)
+		}
+	}
+}
+
+// kindPrior returns a prior that knows kinds alone.
+func kindPrior(t *testing.T, by map[string]int) *account.Prior {
+	t.Helper()
+	weights := make([][]int, len(account.Features()))
+	for i, f := range account.Features() {
+		weights[i] = make([]int, len(f.Bins))
+		for k, name := range f.Bins {
+			if i == 0 {
+				weights[i][k] = by[name]
+			}
+		}
+	}
+	p, err := account.NewPrior(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

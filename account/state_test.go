@@ -1,0 +1,107 @@
+package account_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/account"
+)
+
+// many has a talk take steps.
+func (t *talk) many(n int, step func(t *talk, i int)) *talk {
+	for i := range n {
+		step(t, i)
+	}
+	return t
+}
+
+// What holds at the end is what nothing later overtook.
+func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
+	commit := func(branch, hash, subject string) string {
+		return fmt.Sprintf("[%s %s] %s\n 1 file changed, 1 insertion(+)", branch, hash, subject)
+	}
+	change := func(t *talk, file string) {
+		t.tool("Edit", map[string]string{"file_path": file, "old_string": "a", "new_string": "b"}, "ok")
+	}
+	push := "To example.com:lamps.git\n   1a2b3c4..5d6e7f8  main -> main"
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"a task that nobody numbered", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "created").call("TaskCreate", `{"subject":"Paint it"}`, "created # now"), "tasks:\n  #1 open: Mend it\n  #2 open: Paint it"},
+		{"a task of another number", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #12 created"), "tasks:\n  #12 open: Mend it"},
+		{"a task by another name", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #1").call("TaskUpdate", `{"taskId":"1","subject":"Paint it"}`, "ok"), "tasks:\n  #1 open: Paint it"},
+		{"a task that is not changed", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #1").ended("TaskUpdate", `{"taskId":"1","status":"done"}`, "no", true), "tasks:\n  #1 open: Mend it"},
+		{
+			"a list in place of another", new(talk).call("TodoWrite", `{"todos":[{"content":"Mend it","status":"pending"},{"content":"Look","status":"pending"}]}`, "ok").call("TodoWrite", `{"todos":[{"content":"Paint it","status":"in_progress"}]}`, "ok"),
+			"tasks:\n  #1 in_progress: Paint it",
+		},
+		{"a plan", new(talk).call("update_plan", `{"plan":[{"step":"Mend it","status":"pending"}]}`, "ok"), "tasks:\n  #1 pending: Mend it"},
+		{"a list, and then none", new(talk).call("TodoWrite", `{"todos":[{"content":"Mend it","status":"pending"}]}`, "ok").call("ExitPlanMode", `{"plan":"Mend it."}`, "ok"), "tasks:\n  #1 pending: Mend it"},
+		{"files, the last at the end", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go"); change(t, "two.go"); change(t, "one.go") }), "changed, not committed:\n  two.go\n  one.go"},
+		{
+			"more files than are listed", new(talk).many(27, func(t *talk, i int) { change(t, fmt.Sprintf("%d.go", i)) }),
+			"changed, not committed (2 more before):" + strings.Join(strings.Split(fmt.Sprint(counted(2, 27)), " "), "\n  "),
+		},
+		{"a path that is none", new(talk).many(1, func(t *talk, _ int) { change(t, strings.Repeat("a", 161)); change(t, strings.Repeat("b", 160)) }), "changed, not committed:\n  " + strings.Repeat("b", 160)},
+		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"a","new_string":"b"}`, "not found", true), ""},
+		{"a call that nobody answered", &talk{msgs: new(talk).bash("make", "done").msgs[:1]}, ""},
+		{"pushed", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push), "git: branch main, last commit 1a2b3c4 mend it, pushed\nlast command: git push\n  → 1a2b3c4..5d6e7f8 main -> main"},
+		{"pushed, and then more", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push).bash("git commit -qam y", commit("main", "5d6e7f8", "paint it")).bash("true", ""), "git: branch main, last commit 5d6e7f8 paint it, not pushed\nlast command: true"},
+		{"pushed alone", new(talk).bash("git push", push).bash("true", ""), "git: pushed\nlast command: true"},
+		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("true", ""), "git: branch red, no commit yet\nlast command: true"},
+		{
+			"places, the last first", new(talk).bash("cd /a && git checkout -b one", "Switched to a new branch 'one'").bash("cd /b && git checkout -b two", "Switched to a new branch 'two'").bash("true", ""),
+			"git in /b: branch two, no commit yet\ngit in /a: branch one, no commit yet\nlast command: true",
+		},
+		{"five places", new(talk).many(5, func(t *talk, i int) {
+			t.bash(fmt.Sprintf("cd /%d && git checkout -b b%[1]d", i), fmt.Sprintf("Switched to a new branch 'b%d'", i))
+		}).bash("true", ""), "git in /4: branch b4, no commit yet\ngit in /3: branch b3, no commit yet\ngit in /2: branch b2, no commit yet\ngit in /1: branch b1, no commit yet\nlast command: true"},
+		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agent runs: Look (abc123)"},
+		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agent runs: Paint (def456)"},
+		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agent runs: Look (abc123)"},
+		{"a sub-agent that was waited for", new(talk).call("Task", `{"description":"Look"}`, "agentId: abc123"), ""},
+		{"a sub-agent without an id", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "started"), ""},
+		{"failures, the last three", new(talk).many(5, func(t *talk, i int) {
+			t.ended("Bash", fmt.Sprintf(`{"command":"make t%d"}`, i), "Exit code 2\nno bulb", true)
+		}), "failed, not run again since: make t1\n  → no bulb\nfailed, not run again since: make t2\n  → no bulb\nfailed, not run again since: make t3\n  → no bulb\nlast command: make t4\n  → no bulb"},
+		{"a failure that something alike mends", new(talk).ended("Bash", `{"command":"make lint"}`, "Exit code 2\nno bulb", true).bash("make lint-fix", "").bash("ls", "lamp.go"), "last command: ls"},
+		{"a failure that a shorter line mends", new(talk).ended("Bash", `{"command":"make lint-all"}`, "Exit code 2\nno bulb", true).bash("make lint", "").bash("ls", "lamp.go"), "last command: ls"},
+		{"a failure that nothing mends", new(talk).ended("Bash", `{"command":"go test ./a ./b"}`, "Exit code 1\nno bulb", true).bash("go vet ./a", "").bash("cat go.mod", "module x"), "failed, not run again since: go test ./a ./b\n  → no bulb\nlast command: cat go.mod"},
+		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: ls"},
+		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, state := account.Read(test.talk.msgs, test.talk.blocks(), nil)
+			if got := state.Text(); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// counted returns names of files by number.
+func counted(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, " %d.go", i)
+	}
+	return b.String()
+}
+
+// A state names the blocks that it is from, and no others.
+func TestStateNamesItsBlocks(t *testing.T) {
+	talk := new(talk).user("Mend it.").
+		call("TaskCreate", `{"subject":"Mend it"}`, "Task #1").user("go on").
+		call("Edit", `{"file_path":"lamp.go","old_string":"a","new_string":"b"}`, "ok").user("go on").
+		bash("git commit -qam x", "[main 1a2b3c4] mend it\n 1 file changed").user("go on").
+		bash("make", "done").user("go on").
+		call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123").user("go on").
+		call("Read", `{"file_path":"lamp.go"}`, "the lamp")
+	_, state := account.Read(talk.msgs, talk.blocks(), nil)
+	if got, want := fmt.Sprint(state.Blocks), "[1 3 5 7 9]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
