@@ -50,7 +50,7 @@ func (t *Table) Of(c transcript.ToolCall, r transcript.ToolResult) Outcome {
 	out := open(c, r)
 	class := t.tools.Of(c)
 	line := ""
-	if class == tool.Command || class == tool.Check {
+	if class == tool.Command {
 		line = tool.Line(c)
 	}
 	j := judge{table: t, out: out}
@@ -59,7 +59,7 @@ func (t *Table) Of(c transcript.ToolCall, r transcript.ToolResult) Outcome {
 		j.refused()
 	case line != "":
 		l, err := shell.Parse(line)
-		if err != nil || class == tool.Check {
+		if err != nil {
 			l = &shell.Line{Commands: []shell.Command{{Unknown: true, Shown: true, Counts: true}}}
 		}
 		j.line, j.source = l, line

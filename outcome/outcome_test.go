@@ -3,6 +3,7 @@ package outcome
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,49 @@ func TestShell(t *testing.T) {
 		{"a runner of which only its own word is known", "mise run fmt", no, "Exit code 2\nlamp.go:3:7: expected ';'\n[fmt] ERROR task failed", Failed, "lamp.go:3:7: expected ';'; [fmt] ERROR task failed"},
 		{"what runs in the background", "bun dev", ok, "Command running in background with ID: b1", Unknown, ""},
 		{"a call that the user turned down", "rm -rf /", no, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, …). To tell you how to proceed, the user said:\nnot that one", Failed, "not that one"},
+		{"a file that begins like a refusal", "cat git.log", ok, "fatal: bad revision 'lens'", Unknown, ""},
+		{"a look that is refused before what passes", "git log lens; make", ok, "fatal: bad revision 'lens'\nlit", Passed, ""},
+		{"a search that fails, as the line says", "grep -r lens x 2>&1; echo \"exit: $?\"", ok, "grep: x: No such file or directory\nexit: 2", Failed, "grep: x: No such file or directory"},
+		{"a search that finds nothing, as the line says", "grep -r lens x 2>&1; echo \"exit: $?\"", ok, "exit: 1", Unknown, ""},
+		{"no Bash, with the status of an answer", "if then", no, "Exit code 1\nbash: syntax error", Failed, "bash: syntax error"},
+		{"tests that pass, and a crash behind them", "python3 check.py 2>&1 | tail -5", ok, "3 passed in 0.1s\nTraceback (most recent call last):\nValueError: off", Unknown, "3 passed in 0.1s"},
+		{"a traceback of what passes", "python3 lamp.py", ok, "Traceback (most recent call last):\nValueError: off", Passed, ""},
+		{"of several exceptions the last", "./lamp", no, "Exit code 1\nValueError: off\nKeyError: dim\nlit", Failed, "KeyError: dim"},
+		{"silence, whatever made an argument", "go build $(go list ./...); true", ok, "", Passed, ""},
+		{"silence of what goes into a file", "go build ./... > build.log; true", ok, "", Unknown, ""},
+		{"silence of what goes into a file in the end", "go build ./... | cat > build.log; true", ok, "", Unknown, ""},
+		{"a filter that takes something else out", "go test ./... | grep -v '^?'", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
+		{"a filter with another option", "go test ./... | grep -i ok", ok, "ok  \tlamp/a\t0.1s", Unknown, "ok lamp/a 0.1s"},
+		{"a filter with a long option", "go test ./... | grep --color=never ok", ok, "ok  \tlamp/a\t0.1s", Unknown, "ok lamp/a 0.1s"},
+		{"a filter for a version", "go test ./... | grep lamp/v2", ok, "ok  \tlamp/v2\t0.1s", Unknown, "ok lamp/v2 0.1s"},
+		{"head that shows as much as it may", "go test ./... | head -12", ok, strings.Repeat("ok  \tlamp/a\t0.1s\n", 12), Unknown, "ok lamp/a 0.1s (+11 more)"},
+		{"head that may show one line more", "go test ./... | head -n 13", ok, strings.Repeat("ok  \tlamp/a\t0.1s\n", 12), Passed, "ok lamp/a 0.1s (+11 more)"},
+		{"a color that is cut off", "go test ./...", ok, "ok  \tlamp/a\t0.1s\n\x1b[1mlit\x1b", Passed, "ok lamp/a 0.1s"},
+		{"a reminder that does not end", "go test ./... | cat", ok, "lit\n<system-reminder> is a word\nFAIL\tlamp/lens\t0.012s\nFAIL", Failed, "FAIL lamp/lens 0.012s"},
+		{"a reminder behind an output", "go test ./... | cat", ok, "lit\n<system-reminder>\nFAIL\tlamp/lens\t0.012s\n</system-reminder>", Unknown, ""},
+		{"a call that the user turned down with a word", "rm -rf /", no, "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: not that one", Failed, "not that one"},
+		{"a call that the user turned down without a word", "rm -rf /", no, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, it was not written). STOP what you are doing and wait.", Failed, "The user doesn't want to proceed with this tool use. The tool use was rejected"},
+		{"a call that the user interrupted", "rm -rf /", no, "[Request interrupted by user for tool use] STOP what you are doing", Failed, "[Request interrupted by user for tool use]"},
+		{"what a script says of its success", "./deploy.sh | tail -3", ok, "success lamp is lit", Unknown, ""},
+		{"what others say beside a program that is named", "go test ./... | cat", ok, "--- FAIL: TestDim (0.00s)\n 11 pass\n 1 fail\nFAIL\tlamp\t0.1s", Failed, "--- FAIL: TestDim (0.00s); FAIL lamp 0.1s"},
+		{"first the program that says what failed", "./check.sh | tail -5", ok, " 1 fail\nlamp.ts(1,2): error TS2304: off", Failed, "lamp.ts(1,2): error TS2304: off; 1 fail"},
+		{"two tests that fail", "go test ./...", no, "Exit code 1\n--- FAIL: TestDim (0.00s)\n--- FAIL: TestFar (0.00s)\nFAIL", Failed, "--- FAIL: TestDim (0.00s); --- FAIL: TestFar (0.00s)"},
+		{"the line that is nearest to the test", "go test ./...", no, "Exit code 1\n    far_test.go:3: got 1, want 2\n\n\n--- FAIL: TestDim (0.00s)\n    lens_test.go:12: got 3, want 4\nFAIL", Failed, "--- FAIL: TestDim (0.00s); lens_test.go:12: got 3, want 4; far_test.go:3: got 1, want 2"},
+		{"a bare word beside one that says more", "go test ./... | tail -2", ok, "FAIL\nFAIL\tlamp/lens [build failed]", Failed, "FAIL lamp/lens [build failed]"},
+		{"the line with most numbers, not most digits", "npx jest | tail -2", ok, "Test Suites: 1000000 failed\nTests: 1 failed, 2 passed, 3 total", Failed, "Tests: 1 failed, 2 passed, 3 total"},
+		{"more failures than are kept", "go test ./... | cat", ok, strings.Repeat("--- FAIL: TestDim (0.00s)\n", 70) + "FAIL\tlamp/lens\t0.012s", Failed, "--- FAIL: TestDim (0.00s); FAIL lamp/lens 0.012s"},
+		{"a failure of which the client says no status", "go test ./...", no, "ok  \tlamp/a\t0.1s\nFAIL\tlamp/b\t0.1s", Failed, "FAIL lamp/b 0.1s"},
+		{"sequences of a terminal", "go test ./... | cat", ok, "\x1b[mFAIL\tlamp/b\t0.1s\x1b[3~\n\x1b7lit", Failed, "FAIL lamp/b 0.1s"},
+		{"a saved cursor", "go test ./... | cat", ok, "\x1b7FAIL\tlamp/b\t0.1s", Failed, "FAIL lamp/b 0.1s"},
+		{"a part of an output", "./lamp", no, "<persisted-output>\nOutput too large (70KB). Full output saved to: x\n\nPreview (first 2KB):\noff\n...\n</persisted-output>", Failed, "off"},
+		{"a part of an output proves nothing", "go test ./... | cat", ok, "<persisted-output>\nOutput too large (70KB). Full output saved to: x\n\nPreview (first 2KB):\nok  \tlamp/a\t0.1s\n...\n</persisted-output>", Unknown, "ok lamp/a 0.1s"},
+		{"what a script says that installs", "./deploy.sh | tail -3", ok, "Successfully installed lamp-1.0", Unknown, ""},
+		{"a removal without a word", "git rm -q a.go; true", ok, "", Passed, ""},
+		{"a bare word alone", "go test ./... | tail -2", ok, "lit\nFAIL", Failed, "FAIL"},
+		{"the line with most numbers, not most letters", "npx jest | tail -2", ok, "Test Suites: 1 failed, of all that there are in the folder of the lamps\nTests: 1 failed, 2 passed, 3 total", Failed, "Tests: 1 failed, 2 passed, 3 total"},
+		{"what is of no account prints", "rm -rf out; go build ./... | cat", ok, " 1 fail", Unknown, ""},
+		{"what a runner puts before a line", "mise run lint | cat", ok, "[lint:go] 0 issues.", Passed, "0 issues."},
+		{"an option with a word before what is to be done", "go -C lamp test ./... | cat", ok, "ok  \tlamp/a\t0.1s", Passed, "ok lamp/a 0.1s"},
 		{"no Bash", "if then", no, "Exit code 2\nbash: syntax error near unexpected token `then'", Failed, "bash: syntax error near unexpected token `then'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,6 +195,27 @@ func TestClients(t *testing.T) {
 		{"mini-SWE-agent", run("bash"), false, "<returncode>1</returncode>\n<output>\nError: off\n</output>", Failed, "Error: off"},
 		{"a client that says no status", run("shell"), false, "on", Unknown, ""},
 		{"a task in the background", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>completed</status>\n\n<exit_code>1</exit_code>\n\n<stdout>\n11 pass\n1 fail\n</stdout>", Failed, "1 fail; 11 pass"},
+		{"Codex, with a time in front", run("exec_command"), false, "Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\noff", Failed, "off"},
+		{"Roo Code, without a word that tells", run("execute_command"), false, "Command executed in terminal within working directory '/w'. Exit code: 1\nOutput:\noff\nOutput:", Failed, "off"},
+		{"a program that speaks like Roo Code", run("shell"), false, "It ended. Exit code: 1", Unknown, ""},
+		{"a program that speaks like Roo Code, and failed", run("shell"), true, "Command executed by nobody\nlit", Failed, "Command executed by nobody"},
+		{"Copilot, of nothing", run("bash"), false, "<exited with exit code 0>", Passed, ""},
+		{"OpenHands, a status below 0", run("execute_bash"), false, "on\n[The command completed with exit code -1.]", Failed, "on"},
+		{"OpenHands, no status", run("execute_bash"), false, "on\n[The command completed with exit code unknown.]", Unknown, ""},
+		{"OpenHands, a status of ten digits", run("execute_bash"), false, "on\n[The command completed with exit code 1234567890.]", Unknown, ""},
+		{"a task that waits", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>pending</status>\n\n<stdout>\n1 fail\n</stdout>", Unknown, ""},
+		{"a task of which more is said", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>completed</status>\n<exit_code>1</exit_code>\n<stdout>\nlit\n</stdout>\n<note>failed: no</note>", Failed, "lit"},
+		{"Codex, what runs on and is silent", run("exec_command"), false, "Chunk ID: 1a2b\nProcess running with session ID 7\nOriginal token count: 0\nOutput:\n", Unknown, ""},
+		{"Roo Code, without a line for the output", run("execute_command"), false, "Command executed in terminal within working directory '/w'. Exit code: 1\noff", Failed, "off"},
+		{"Gemini, without a folder", run("run_shell_command"), false, "Command: ./lamp\nOutput: off\nExit Code: 1", Failed, "off"},
+		{"Gemini, without an output", run("run_shell_command"), false, "Command: ./lamp\nExit Code: 1", Failed, ""},
+		{"mini-SWE-agent, with more", run("bash"), false, "<returncode>1</returncode>\n<output>\noff\n</output>\n<note>failed: no</note>", Failed, "off"},
+		{"a task that runs in silence", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>running</status>", Unknown, ""},
+		{"a task that waits in silence", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>pending</status>", Unknown, ""},
+		{"a task that is not ready", call("TaskOutput", map[string]any{"task_id": "b"}), false, "<retrieval_status>not_ready</retrieval_status>\n<task_type>local_bash</task_type>", Unknown, ""},
+		{"a task that took too long", call("TaskOutput", map[string]any{"task_id": "b"}), false, "<retrieval_status>timeout</retrieval_status>\n<status>unknown</status>", Unknown, ""},
+		{"a sub-agent in the background", call("TaskOutput", map[string]any{"task_id": "b"}), false, "<retrieval_status>success</retrieval_status>\n<task_type>local_agent</task_type>", Unknown, ""},
+		{"a task that failed on its other channel", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>completed</status>\n<exit_code>1</exit_code>\n<stderr>\nlit\n</stderr>\n<note>failed: no</note>", Failed, "lit"},
 		{"one that runs", call("BashOutput", map[string]any{"bash_id": "b"}), false, "<status>running</status>\n\n<stdout>\n1 fail\n</stdout>", Unknown, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,6 +259,10 @@ func TestTools(t *testing.T) {
 		{"a sub-agent that runs on", "Task", false, "Async agent launched successfully.\nagentId: a1b2 (internal)\nThe agent is working.", Unknown, "agentId: a1b2"},
 		{"an error of a service", "book_table", false, `Error: no table is free`, Failed, "Error: no table is free"},
 		{"an error in JSON", "book_table", false, `{"error":"no table is free"}`, Failed, "no table is free"},
+		{"a file of JSON with an error", "read_file", false, `{"error":"off"}`, Unknown, ""},
+		{"lines of JSON", "book_table", false, `{"error":"off"}` + "\n" + `{"table":7}`, Unknown, ""},
+		{"an edit without a word", "edit_file", false, "", Unknown, ""},
+		{"an answer in another form", "AskUserQuestion", false, "Answers\nThe left one", Passed, "The left one"},
 		{"an answer of a service", "book_table", false, `{"table":7}`, Unknown, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -228,6 +297,11 @@ func TestGitState(t *testing.T) {
 		{"git branch --show-current", "lens", Outcome{Branch: "lens"}},
 		{"git switch lens", "Switched to branch 'lens'", Outcome{Verdict: Passed, Text: "Switched to branch 'lens'", Lines: []int{0}, Branch: "lens"}},
 		{"git status -sb", "## lens...origin/lens [ahead 1]\n M a.go", Outcome{Branch: "lens"}},
+		{"git branch --list lens", "  lens", Outcome{}},
+		{"git status; cat notes", "On branch lens\n[main 1a2b3c4] Not a commit", Outcome{Branch: "lens"}},
+		{"git commit -m x", "[see lamps] Dim it", Outcome{Verdict: Passed}},
+		{"git commit -m x", "[main 1a2b3c] Dim it", Outcome{Verdict: Passed}},
+		{"git commit -m x", "[main " + strings.Repeat("a", 65) + "] Dim it", Outcome{Verdict: Passed}},
 		{"git show HEAD:notes", "On branch main\n[main 1a2b3c4] x", Outcome{}},
 		{"git push --dry-run", "   1a2b3c4..5d6e7f8  main -> main", Outcome{Verdict: Passed, Text: "1a2b3c4..5d6e7f8 main -> main", Lines: []int{0}}},
 		{"cat notes", "[main 1a2b3c4] Not a commit", Outcome{}},
@@ -247,4 +321,55 @@ func ExampleTable_With() {
 	o := table.Of(bash("lamp check | tail -1"), result("2 lamps are dark", false))
 	fmt.Println(o.Verdict, "—", o.Text)
 	// Output: failed — 2 lamps are dark
+}
+
+// A nil table is that of the common programs.
+func TestNilTable(t *testing.T) {
+	var table *Table
+	if o := table.Of(bash("go test ./... | cat"), result("FAIL\tlamp\t0.1s", false)); o.Verdict != Failed {
+		t.Errorf("got %q, want failed", o.Verdict)
+	}
+}
+
+// Of a long output, the beginning and the end are read, and lines have their numbers.
+func TestLongOutput(t *testing.T) {
+	printed := "--- FAIL: TestDim (0.00s)\n" + strings.Repeat(strings.Repeat("lit ", 24)+"\n", 3000) + "FAIL\tlamp/lens\t0.012s"
+	o := Builtin().Of(bash("go test ./... | cat"), result(printed, false))
+	if o.Verdict != Failed || o.Text != "--- FAIL: TestDim (0.00s); FAIL lamp/lens 0.012s" || !slices.Equal(o.Lines, []int{0, 3001}) {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// A text has 200 bytes at most: the longest pieces are cut, the last are left out where
+// little of each would be left, and those that are extra are whole or left out.
+func TestCompose(t *testing.T) {
+	long := func(c string, n int) piece { return piece{text: strings.Repeat(c, n)} }
+	extra := func(c string, n int) piece { return piece{text: strings.Repeat(c, n), extra: true} }
+	for _, tt := range []struct {
+		name   string
+		pieces []piece
+		want   string // letters with how often they stand there
+	}{
+		{"nothing", nil, ""},
+		{"all has room", []piece{long("a", 100), long("b", 98)}, "a100 b98"},
+		{"the longer one is cut", []piece{long("a", 50), long("b", 300)}, "a50 b145"},
+		{"both are cut", []piece{long("a", 300), long("b", 300)}, "a96 b96"},
+		{"five long ones", []piece{long("a", 60), long("b", 60), long("c", 60), long("d", 60), long("e", 60)}, "a45 b45 c45 d45"},
+		{"a short one behind those that fit", []piece{long("a", 60), long("b", 60), long("c", 60), long("d", 60), long("e", 3)}, "a44 b44 c44 d44 e3"},
+		{"what is extra and fits", []piece{long("a", 100), extra("b", 98)}, "a100 b98"},
+		{"what is extra and does not fit", []piece{long("a", 100), extra("b", 99), extra("c", 20)}, "a100 c20"},
+		{"what is extra beside what is cut", []piece{long("a", 300), extra("b", 1)}, "a197"},
+		{"how many more there are", []piece{{text: strings.Repeat("a", 300), more: 7}}, "a187"},
+	} {
+		got, _ := compose(tt.pieces)
+		var words []string
+		for part := range strings.SplitSeq(got, separator) {
+			if part != "" {
+				words = append(words, fmt.Sprintf("%s%d", part[:1], strings.Count(part, part[:1])))
+			}
+		}
+		if drawn := strings.Join(words, " "); len(got) > maxText || drawn != tt.want {
+			t.Errorf("%s: got %s, want %s (%d bytes)", tt.name, drawn, tt.want, len(got))
+		}
+	}
 }

@@ -258,12 +258,12 @@ func compiledPrograms() []Program {
 // systemPrograms are those that work on machines and networks, and those that only show.
 func systemPrograms() []Program {
 	list := []Program{
-		{Name: "curl", Items: []string{`curl: \(\d+\) .*`}, Alone: true},
-		{Name: "wget", Items: []string{`wget: .*|.* ERROR \d+: .*`}, Alone: true},
-		{Name: "brew", Items: []string{`Error: .*`}, Alone: true},
+		{Name: "curl", Items: []string{`curl: \(\d+\) .*`}},
+		{Name: "wget", Items: []string{`wget: .*|.* ERROR \d+: .*`}},
+		{Name: "brew", Items: []string{`Error: .*`}},
 		{Name: "kubectl", Items: []string{`error: .*|Error from server .*`}, Note: `\S+ (?:created|configured|unchanged|deleted)`, Alone: true},
 	}
-	list = append(list, named(Program{Items: []string{`E: .*`}, Alone: true}, "apt", "apt-get")...)
+	list = append(list, named(Program{Items: []string{`E: .*`}}, "apt", "apt-get")...)
 	return append(list, named(Program{Shows: true},
 		"go list", "go doc", "go env", "go version", "go help", "npm ls", "npm list", "npm view", "npm outdated", "npm explain", "pnpm ls", "pnpm list", "pnpm why", "yarn list", "yarn why",
 		"pip list", "pip show", "pip freeze", "cargo tree", "cargo metadata", "docker ps", "docker logs", "docker images", "docker inspect", "kubectl get", "kubectl describe", "kubectl logs",

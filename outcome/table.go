@@ -190,7 +190,7 @@ func compile(expression string) (pattern, error) {
 	return p, nil
 }
 
-// alternatives parts an expression at each | that stands in no brackets. One with flags
+// alternatives parts an expression, which is one, at each | that stands in no brackets. One with flags
 // for all that follows them is left whole.
 func alternatives(expression string) []string {
 	var parts []string
@@ -198,18 +198,19 @@ func alternatives(expression string) []string {
 	for i := 0; i < len(expression); i++ {
 		switch c := expression[i]; {
 		case c == '\\':
-			if i++; i < len(expression) && expression[i] == 'Q' {
+			if i++; expression[i] == 'Q' {
 				return []string{expression}
 			}
+		case class && strings.HasPrefix(expression[i:], "[:"): // [[:alpha:]]
+			return []string{expression}
 		case class:
 			class = c != ']'
 		case c == '[':
 			class = true
-			for i+1 < len(expression) && strings.IndexByte("^]", expression[i+1]) >= 0 {
-				i++
-			}
-			if i+1 < len(expression) && expression[i+1] == '[' { // [[:alpha:]]
-				return []string{expression}
+			for _, sign := range [...]string{"^", "]"} { // a bracket at the beginning is a character
+				if strings.HasPrefix(expression[i+1:], sign) {
+					i++
+				}
 			}
 		case c == '(':
 			if end := strings.IndexAny(expression[i:], ":)"); strings.HasPrefix(expression[i:], "(?") && end > 0 && expression[i+end] == ')' {

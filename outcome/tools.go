@@ -41,7 +41,7 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 	case class != tool.Read && speaksOfError(first.text):
 		j.refused()
 		return
-	case class == tool.Other && strings.HasPrefix(first.text, "{") && len(j.out.lines) == 1 && gjson.Valid(first.text):
+	case class == tool.Other && len(j.out.lines) == 1 && gjson.Valid(first.text):
 		if e := gjson.Get(first.text, "error"); e.Type == gjson.String && e.Str != "" {
 			j.verdict = Failed
 			j.say(line{first.number, plain(e.Str)})
