@@ -111,20 +111,23 @@ func TestSummaryIsTheAgents(t *testing.T) {
 	}
 }
 
-// The spans of a file are lines that belong together, each with the number of its first.
+// The spans of a file are statements, each with the number of its first line.
 func TestSpans(t *testing.T) {
 	for _, test := range []struct{ name, file, want string }{
-		{"a function", "1→func a() {\n2→\treturn\n3→}\n4→\n5→var b int", "  1: func a() {\n   return\n  }\n  5: var b int"},
-		{"what is less indented begins anew", "\tone\n\t\ttwo\n\tthree\nfour\nfive", "  one\n   two\n  three|  four\n  five"},
-		{"six lines", "one\ntwo\nthree\nfour\nfive\nsix\nseven", "  one\n  two\n  three\n  four\n  five\n  six|  seven"},
-		{"long lines", strings.Repeat("a", 200) + "\n" + strings.Repeat("b", 40) + "\nccc", "  " + strings.Repeat("a", 200) + "\n  " + strings.Repeat("b", 40) + "|  ccc"},
+		{"a function", "1→func a() {\n2→\treturn\n3→}\n4→\n5→var b int", "  1: func a() {|  2: return|  5: var b int"},
+		{"an open bracket", "call(\n\tone,\n\ttwo[\n\t3])\nnext", "  call(\n   one,\n   two[\n   3])|  next"},
+		{"what is less indented begins anew", "\tcall(\n\t\tone\nfour", "  call(\n   one|  four"},
+		{"a comment", "// one\n// two\nthree\nfour", "  // one\n  // two\n  three|  four"},
+		{"four lines", "# one\n# two\n# three\n# four\nfive\nsix", "  # one\n  # two\n  # three\n  # four|  five|  six"},
+		{"long lines", "// " + strings.Repeat("a", 157) + "\n// " + strings.Repeat("b", 37) + "\nccc", "  // " + strings.Repeat("a", 157) + "\n  // " + strings.Repeat("b", 37) + "|  ccc"},
 		{"a short line is no beginning", "}\n;;\nend", "  end"},
-		{"a short line is an end", "begin\n}", "  begin\n  }"},
+		{"a short line is an end", "call(\n)", "  call(\n  )"},
+		{"a bracket alone", "begin\n}", "  begin"},
 		{"data", "one\n" + strings.Repeat("7", 80) + "\ntwo", "  one|  two"},
 		{"a line that agents add", "one\n<system-reminder>\ntwo", "  one|  two"},
-		{"trailing spaces", "one \t\r\n  two", "  one\n    two"},
+		{"trailing spaces", "(one \t\r\n  two", "  (one\n    two"},
 		{"numbers of their own", "7: one\n8 two", "  7: one\n  8 two"},
-		{"a number and a tab", "  7\tone\n  8\ttwo", "  7: one\n  two"},
+		{"a number and a tab", "  7\tone(\n  8\ttwo", "  7: one(\n  two"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			talk := new(talk).call("Read", `{"file_path":"lamp.go"}`, test.file)
