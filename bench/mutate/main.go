@@ -46,7 +46,7 @@ func main() {
 	})
 	flag.BoolVar(&o.near, "near", false, "test a mutant by its own package alone: faster, and fewer are noticed")
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
-	flag.DurationVar(&o.limit, "timeout", 10*time.Minute, "most time for the tests of a package with one mutant, which is noticed then; or for the command of a fault")
+	flag.DurationVar(&o.limit, "timeout", 30*time.Minute, "most time for the tests of a package with one mutant, which is noticed then; or for the command of a fault")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-faults] [-only PATTERN] [PACKAGE...]")
 		flag.PrintDefaults()

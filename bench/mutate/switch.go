@@ -124,7 +124,7 @@ func (t *trial) compile(ctx context.Context, p *pkg) error {
 	if passed {
 		p.limit = min(t.limit, time.Minute+10*time.Since(began))
 	} else if p.limit = 0; err == nil {
-		fmt.Fprintf(os.Stderr, "mutate: the tests of %s fail without a mutant, so they notice none:\n%s\n", p.ImportPath, out)
+		fmt.Fprintf(os.Stderr, "mutate: the tests of %s fail without a mutant, or take more than %v, so they notice none:\n%s\n", p.ImportPath, t.limit, out)
 	}
 	return err
 }
