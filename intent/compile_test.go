@@ -49,6 +49,8 @@ func TestReorder(t *testing.T) {
 		{"the passive", "The report must be translated into French", TargetFirst, `transform source="The report" target-form="French"`},
 		{"a choice without a verb", "Tea or coffee?", Question, `decide options="Tea or coffee"`},
 		{"something broken without a verb", "The build crashes after the update", Statement, `fix target="The build" symptoms="crashes" context="after the update"`},
+		{"something broken that was named before", "My login page. Fails on iOS.", Statement, `fix target="My login page" symptoms="Fails" context="iOS"`},
+		{"something broken that is attached", "Crashes on start:\n```\nx = 1 / 0\n```", Statement, "fix target=\"```\\nx = 1 / 0\\n```\" symptoms=\"Crashes on start\""},
 		{"nothing that is known", "Purple elephants", Statement, `explain target="Purple elephants"`},
 		{"a misspelled verb", "wrte a poem", VerbFirst, `create artifact="a poem"`},
 		{"a British verb", "Please anonymise the logs", VerbFirst, `transform source="the logs" target-form="anonymise"`},
