@@ -29,7 +29,7 @@ const (
 	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
 	talk      = `Above is an account: "•" is a call; ` + cutLegend
 	cutLegend = "recall by an id in brackets gives what was cut."
-	stateHead = "STATE, as Carrel computed it. "
+	stateHead = "STATE at the end, after what follows, too, as Carrel computed it. "
 )
 
 // accounted reads the session, once.
@@ -106,7 +106,7 @@ func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.
 	end = p.count(a.end + "\n")
 	return &account.Request{
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
-		Count: func(i int) token.Count { return p.count(transcript.Quote(a.units[i].Text) + "\n") },
+		Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
 	}, end
 }
 

@@ -73,7 +73,7 @@ func TestRead(t *testing.T) {
 		{"a command that passed", new(talk).bash("go test ./...", "ok  \texample.com/lamp\t0.012s\n"), "$\ngo test ./...\n→ ok example.com/lamp 0.012s"},
 		{"a command that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nmake: *** No targets.  Stop.", true), "$\nmake\n→ failed: make: *** No targets. Stop."},
 		{"a command that shows", new(talk).bash("sed -n 1,2p lamp.go", "package lamp\nvar on bool"), "$\nsed -n 1,2p lamp.go\n  package lamp\n  var on bool"},
-		{"a command with its limit", new(talk).call("Bash", `{"command":"go vet","timeout":60000}`, ""), "$\ngo vet\n→ passed\n  timeout 60000"},
+		{"a command with its limit", new(talk).call("Bash", `{"command":"go vet","timeout":60000}`, ""), "$\ngo vet\n→ passed\n  (timeout: 60000)"},
 		{
 			"a change", new(talk).call("Edit", `{"file_path":"lamp.go","old_string":"func a() {\n\treturn 1\n}","new_string":"func a() {\n\treturn 2\n}"}`, "updated"),
 			"• Edit lamp.go\n-\nreturn 1\n+\nreturn 2",
@@ -87,6 +87,16 @@ func TestRead(t *testing.T) {
 		{
 			"a statement with its comment", new(talk).call("Read", `{"file_path":"lamp.go"}`, "     3→// On lights it.\n     4→func On(\n     5→\tbulb int,\n     6→) {\n     7→\tlight(bulb)\n     8→}\n"),
 			"• Read lamp.go\n  3: // On lights it.\n  func On(\n   bulb int,\n  ) {\n  7: light(bulb)",
+		},
+		{
+			"a file that was read and is written anew", new(talk).call("Read", `{"file_path":"lamp.go"}`, "     1→package lamp\n     2→\n     3→var on bool\n     4→var bulb = 1").
+				call("Edit", `{"file_path":"lamp.go","old_string":"bulb = 1","new_string":"bulb = 2"}`, "ok").
+				call("Write", `{"file_path":"lamp.go","content":"package lamp\n\nvar on bool\nvar bulb = 3"}`, "ok"),
+			"• Read lamp.go\n  1: package lamp\n  3: var on bool\n  4: var bulb = 1\n• Edit lamp.go\n-\nbulb = 1\n+\nbulb = 2\n• Write lamp.go\n-\nvar bulb = 2\n+\nvar bulb = 3",
+		},
+		{
+			"complaints of what passed", new(talk).bash("go test -v ./...", "error: no bulb\nok  \texample.com/lamp\t0.012s\nlamp number 7\n"),
+			"$\ngo test -v ./...\n→ ok example.com/lamp 0.012s\n  lamp number 7",
 		},
 		{"a search", new(talk).call("Grep", `{"pattern":"bulb","path":"src"}`, "src/lamp.go:3: bulb"), "• Grep bulb src\n  src/lamp.go:3: bulb"},
 		{"a task", new(talk).call("TaskUpdate", `{"taskId":"3","status":"completed"}`, "Updated task #3"), "• TaskUpdate 3 completed"},
@@ -148,7 +158,7 @@ func TestState(t *testing.T) {
 		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
 		"changed and committed:\n  lamp.go\nchanged, not committed:\n  bulb.go\n",
 		"failed, not run again since: npm run lint\n",
-		"last command: cat bulb.go",
+		"last command: go test ./bulb",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
@@ -186,6 +196,37 @@ func TestStateOfALongConversation(t *testing.T) {
 	talk.user("Now paint it.")
 	if got := says(); got != "|" {
 		t.Errorf("just behind an order it ends with %q", got)
+	}
+}
+
+// A gap in code that has no line numbers is marked, and in code that has them it is seen.
+func TestGapsAreMarked(t *testing.T) {
+	for _, test := range []struct{ file, want string }{
+		{"one := 1\ntwo := 2\nthree := 3", "• Read lamp.go\n  one := 1\n…\n  three := 3\n[12345678]"},
+		{"1→one := 1\n2→two := 2\n3→three := 3", "• Read lamp.go\n  1: one := 1\n  3: three := 3\n[12345678]"},
+	} {
+		talk := new(talk).tool("Read", map[string]string{"file_path": "lamp.go"}, test.file)
+		units, _ := account.Read(talk.msgs, talk.blocks(), nil)
+		if got := account.Text(units, []bool{true, true, false, true}, "12345678"); got != test.want {
+			t.Errorf("got\n%s\nwant\n%s", got, test.want)
+		}
+	}
+}
+
+// A line that ends with a colon never stands without what it is about.
+func TestNoEmptyShells(t *testing.T) {
+	talk := new(talk).user("Mend the lamp.").agent("These must be mended at once, and never left:\n- " + strings.Repeat("bulb of lamp-17 ", 30) + "\n\nWe never stop.")
+	r := request(talk)
+	for r.Budget = 30; r.Budget < 900; r.Budget += 10 {
+		p, err := account.Make(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Units {
+			if strings.HasSuffix(r.Units[i].Text, ":") && p.Kept[i] && !p.Kept[i+1] {
+				t.Fatalf("at %d, %q stands alone", r.Budget, r.Units[i].Text)
+			}
+		}
 	}
 }
 

@@ -40,19 +40,69 @@ func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.Too
 		return // nothing has changed
 	}
 	for i := range changes {
-		r.hunks(&changes[i], head)
+		ch := &changes[i]
+		if ch.whole {
+			ch.old = r.versions[ch.path].text()
+		}
+		r.hunks(ch, head)
+		r.note(ch)
 	}
 }
 
-// A change is what a call does to a part of a file.
-type change struct{ path, old, now string }
+// A change is what a call does to a part of a file, or to all of it.
+type change struct {
+	path, old, now string
+	whole          bool
+}
+
+// A version is what a file was when it was read or written as a whole, and what changed since.
+type version struct {
+	read  string // as a tool returned it, with line numbers where it gives them
+	since []change
+}
+
+// text returns the file, or an empty text if it is not known.
+func (v *version) text() string {
+	if v == nil {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(v.read) {
+		_, line = numbered(line)
+		b.WriteString(line)
+	}
+	s := b.String()
+	for i := range v.since {
+		if !strings.Contains(s, v.since[i].old) {
+			return ""
+		}
+		s = strings.ReplaceAll(s, v.since[i].old, v.since[i].now)
+	}
+	return s
+}
+
+// note notes what a change makes of a file.
+func (r *reader) note(ch *change) {
+	switch v := r.versions[ch.path]; {
+	case ch.whole:
+		r.versions[ch.path] = &version{read: ch.now}
+	case v == nil:
+	case ch.old == "" || len(v.since) == mostSince:
+		delete(r.versions, ch.path)
+	default:
+		v.since = append(v.since, *ch)
+	}
+}
+
+// mostSince bounds how many changes are applied to a version.
+const mostSince = 50
 
 // changesOf returns the changes of a call.
 func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 	var all []change
 	patches := func(s string) bool {
 		for _, p := range shell.Patches(s) {
-			all = append(all, change{p.Path, p.Old, p.New})
+			all = append(all, change{path: p.Path, old: p.Old, now: p.New})
 		}
 		return len(all) > 0
 	}
@@ -74,7 +124,10 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 			path: tool.Path(c),
 			old:  field(e, "old_string", "old_str", "search", "old_text", "oldText", "old_content", "oldString"),
 			now: field(e, "new_string", "new_str", "replace", "new_text", "newText", "new_content", "newString", "replacement",
-				"content", "contents", "file_text", "new_source", "insert_text", "text", "code"),
+				"new_source", "insert_text", "text", "code"),
+		}
+		if ch.now == "" {
+			ch.now, ch.whole = field(e, "content", "contents", "file_text"), ch.old == ""
 		}
 		if ch.old != "" || ch.now != "" {
 			all = append(all, ch)
@@ -97,15 +150,16 @@ func field(in gjson.Result, keys ...string) string {
 // are put there below a plus.
 func (r *reader) hunks(ch *change, head int32) {
 	old, now := linesOf(ch.old), linesOf(ch.now)
-	kind := Change
-	if len(old) == 0 && len(now) > mostSaid {
-		kind = Written
+	differ := differences(old, now)
+	lines := 0
+	for _, h := range differ {
+		lines += len(h.old) + len(h.now)
 	}
-	if kind == Written {
+	if (ch.whole || len(old) == 0) && len(now) > mostSaid && lines >= len(now) {
 		r.file(Written, ch.path, ch.now, r.add(Unit{Kind: Sign, Head: head, Text: "+"}))
 		return
 	}
-	for _, h := range differences(old, now) {
+	for _, h := range differ {
 		r.side("-", h.old, Change, size(ch.now), head)
 		r.side("+", h.now, Change, size(ch.now), head)
 	}

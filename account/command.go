@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,7 +22,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	}
 	line := r.line(whole)
 	first, rest, _ := strings.Cut(r.inProject(whole), "\n")
-	u := Unit{Kind: Run, Head: -1, Text: dollar + text.Clip(first, mostCommand), Failed: res.Error}
+	u := Unit{Kind: Run, Head: -1, Text: dollar + middle(first), Failed: res.Error}
 	kind := Output
 	o := r.outcome(c)
 	switch {
@@ -44,7 +45,7 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	if at := strings.Index(said, "diff --git "); at >= 0 && kind == Span {
 		r.output(kind, said[:at], head, u.Failed, o.Lines)
 		for _, p := range shell.Patches(said[at:]) {
-			r.hunks(&change{p.Path, p.Old, p.New}, r.add(Unit{Kind: Sign, Head: head, Text: indent + r.short(p.Path) + ":"}))
+			r.hunks(&change{path: p.Path, old: p.Old, now: p.New}, r.add(Unit{Kind: Sign, Head: head, Text: indent + r.short(p.Path) + ":"}))
 		}
 		return
 	}
@@ -52,7 +53,25 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		r.file(kind, path, said, head)
 		return
 	}
-	r.output(kind, said, head, u.Failed, o.Lines)
+	but := o.Lines
+	if o.Verdict == outcome.Passed && kind == Output {
+		but = append(slices.Clip(but), complaints(said)...)
+	}
+	r.output(kind, said, head, u.Failed, but)
+}
+
+// complaints returns the numbers of lines that speak of what went wrong. In the output of
+// what passed they say nothing that is so, such as what a test of an error logs.
+func complaints(output string) []int {
+	var all []int
+	n := 0
+	for line := range strings.SplitSeq(output, "\n") {
+		if says(line)&badly != 0 {
+			all = append(all, n)
+		}
+		n++
+	}
+	return all
 }
 
 // limits adds the numbers that a command was given beside its line, such as how long it may
@@ -61,13 +80,22 @@ func (r *reader) limits(c transcript.ToolCall, head int32) {
 	var all []string
 	parsed(c).ForEach(func(key, v gjson.Result) bool {
 		if v.Type == gjson.Number {
-			all = append(all, key.Str+" "+v.Raw)
+			all = append(all, key.Str+": "+v.Raw)
 		}
 		return true
 	})
 	if len(all) > 0 {
-		r.add(Unit{Kind: Argument, Head: head, Text: text.Clip(indent+strings.Join(all, ", "), mostArgument), First: true, Last: true})
+		r.add(Unit{Kind: Argument, Head: head, Text: text.Clip(indent+"("+strings.Join(all, ", ")+")", mostArgument), First: true, Last: true})
 	}
+}
+
+// middle returns a command line without the middle of one that is long: at its end stands
+// where its output goes.
+func middle(line string) string {
+	if len(line) <= mostCommand {
+		return line
+	}
+	return text.Head(line, mostCommand*3/4) + " … " + text.Tail(line, mostCommand/4)
 }
 
 // shown returns the one file that a command line shows, or an empty text.

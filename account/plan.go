@@ -325,12 +325,18 @@ func (o *offers) pop() {
 	}
 }
 
+// shell reports whether a unit says nothing alone: it comes with one that it is the head of.
+func (p *planning) shell(i int) bool {
+	u := &p.Units[i]
+	return u.Opens || u.Title && len(p.Worth.kids[i]) > 0
+}
+
 // offer offers a unit for what it is worth now.
 func (p *planning) offer(i int) {
 	if p.offers.rate == nil || !p.ready(i) {
 		return
 	}
-	if rate := p.rate(i); rate > 0 {
+	if rate := p.rate(i); rate > 0 && !p.shell(i) {
 		p.offers.set(int32(i), rate)
 	}
 }
@@ -344,7 +350,7 @@ func (p *planning) run() {
 		n := len(p.Units)
 		*o = offers{make([]int32, 0, n), make([]int64, n), make([]int32, n)}
 		for i := range p.Units {
-			if rate := p.rate(i); rate > 0 && p.ready(i) {
+			if rate := p.rate(i); rate > 0 && p.ready(i) && !p.shell(i) {
 				o.rate[i], o.heap = rate, append(o.heap, int32(i))
 			}
 		}

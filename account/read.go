@@ -49,18 +49,19 @@ func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]U
 // A reader reads a conversation.
 type reader struct {
 	Options
-	msgs    []transcript.Message
-	results map[string]transcript.ToolResult // of the block
-	ended   map[string]outcome.Outcome       // the same, once asked for
-	root    string                           // what paths of the project begin with, or empty
-	lines   map[string]*shell.Line           // that commands were, once read
-	copies  map[string]int32                 // of each part of a file, the last unit that has it
-	at      int32                            // block
-	units   []Unit
+	msgs     []transcript.Message
+	results  map[string]transcript.ToolResult // of the block
+	ended    map[string]outcome.Outcome       // the same, once asked for
+	root     string                           // what paths of the project begin with, or empty
+	lines    map[string]*shell.Line           // that commands were, once read
+	versions map[string]*version              // of files, by their paths
+	copies   map[string]int32                 // of each part of a file, the last unit that has it
+	at       int32                            // block
+	units    []Unit
 }
 
 func newReader(msgs []transcript.Message, o *Options) *reader {
-	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), copies: make(map[string]int32), lines: make(map[string]*shell.Line)}
+	r := &reader{msgs: msgs, results: make(map[string]transcript.ToolResult), ended: make(map[string]outcome.Outcome), versions: make(map[string]*version), copies: make(map[string]int32), lines: make(map[string]*shell.Line)}
 	if o != nil {
 		r.Options = *o
 	}
@@ -143,19 +144,35 @@ const (
 // prose adds the sentences of a text. Those below a heading have it as their head.
 func (r *reader) prose(kind Kind, prose string, head int32) {
 	all := passages(prose)
-	above := head
+	above, list := head, int32(-1) // heading, and the line that ends with a colon above a list or code
 	for n, p := range all {
+		if !listed(&p) {
+			list = -1
+		}
 		u := Unit{Kind: kind, Text: p.text, Same: p.same, Head: above, First: n == 0, Last: n == len(all)-1, Title: p.title, Code: p.code, Size: size(prose)}
 		if kind == Report || kind == Argument || kind == Span {
 			u.Text = indented(p.text)
+		}
+		if list >= 0 {
+			u.Head = list
 		}
 		if p.title {
 			u.Head = head
 			above = r.add(u)
 			continue
 		}
-		r.add(u)
+		at := r.add(u)
+		if list < 0 && strings.HasSuffix(p.text, ":") && n+1 < len(all) && listed(&all[n+1]) {
+			list = at
+			r.units[at].Opens = true
+		}
 	}
+}
+
+// listed reports whether a passage is an entry of a list, or code.
+func listed(p *passage) bool {
+	bare := strings.TrimLeft(p.text, " ")
+	return p.code || strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* ") || text.Digits(bare) > 0
 }
 
 func size(s string) int32 { return int32(min(len(s), 1<<30)) }
@@ -222,6 +239,9 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	default:
 		if tool.Path(c) != "" && !in.Get("pattern").Exists() {
 			r.file(Span, tool.Path(c), res.Text(), head)
+			if !in.Get("offset").Exists() && !in.Get("limit").Exists() && !in.Get("view_range").Exists() {
+				r.versions[tool.Path(c)] = &version{read: res.Text()}
+			}
 		} else {
 			r.output(Span, res.Text(), head, false, nil)
 		}

@@ -36,7 +36,7 @@ func TestUnits(t *testing.T) {
 		want string
 	}{
 		{"headings", new(talk).agent("Before.\n# Lamp\nIt is dark.\n\n## Bulb\nIt is gone."), "sentence Before.\nsentence # Lamp\n>sentence It is dark.\nsentence ## Bulb\n>sentence It is gone."},
-		{"code between sentences", new(talk).agent("Do this:\n```go\nfirst()\nsecond()\n\nthird()\n```\nThen stop."), "sentence Do this:\nsentence first() / second()\nsentence third()\nsentence Then stop."},
+		{"code between sentences", new(talk).agent("Do this:\n```go\nfirst()\nsecond()\n\nthird()\n```\nThen stop."), "sentence Do this:\n>sentence first() / second()\n>sentence third()\nsentence Then stop."},
 		{"code without an end", new(talk).agent("```\nfirst()"), "sentence first()"},
 		{
 			"much code", new(talk).agent("```\n" + strings.Repeat("a", 79) + "\n" + strings.Repeat("b", 81) + "\n" + strings.Repeat("c", 79) + "\n" + strings.Repeat("d", 82) + "\nend\n```"),

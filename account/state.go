@@ -20,14 +20,14 @@ import (
 // say so. What something later overtook is not in it.
 type State struct {
 	Folder  string // of the project, which paths are written from, or empty
-	Order   string // what a person said last, if calls came after it
+	Order   string // what a person said last, if it is not the task and calls came after it
 	Said    string // what the agent said last, if it is after Order
 	Tasks   []Task
 	Places  []Place
 	Changed []string // files that were changed, the last at the end, from the folder of the project
 	Loose   []string // of these, those that no commit came after
 	Agents  []string // sub-agents that run, as they were described
-	Last    Ran      // the last command; of one that only shows something there is no outcome
+	Last    Ran      // the last command that did more than show something, or failed
 	Failing []Ran    // commands that failed and neither ran again since nor what may mend them, the last at the end
 	Blocks  []int    // that it is from, ascending
 }
@@ -77,6 +77,7 @@ type tracker struct {
 	newest  string            // what a person said last
 	said    string            // what the agent said since
 	calls   int               // since then
+	orders  int               // that a person gave
 	last    Ran
 	failing []failing
 	from    map[int]bool
@@ -125,6 +126,7 @@ func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 		}
 		if words := transcript.Words(said); strings.TrimSpace(words) != "" {
 			t.newest, t.said, t.calls = words, "", 0
+			t.orders++
 		}
 	}
 }
@@ -233,9 +235,12 @@ func (t *tracker) command(c transcript.ToolCall) {
 	o := t.outcome(c)
 	t.git(whole, &o)
 	t.from[t.here] = true
-	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
+	}
+	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
+	if o.Verdict != outcome.Failed {
+		t.effects(t.line(whole))
 	}
 	if t.last.Outcome == "" && o.Verdict != outcome.Unknown {
 		t.last.Outcome = string(o.Verdict)
@@ -244,6 +249,21 @@ func (t *tracker) command(c transcript.ToolCall) {
 	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
 	if o.Verdict == outcome.Failed && len(keys) > 0 {
 		t.failing = append(t.failing, failing{t.last, keys})
+	}
+}
+
+// effects notes the files of the project that a command line wrote or renamed.
+func (t *tracker) effects(l *shell.Line) {
+	for i := range l.Commands {
+		for _, e := range l.Commands[i].Effects {
+			switch e.Act {
+			case shell.Write, shell.Append, shell.Edit, shell.Rename:
+				if path := t.short(e.Path); !l.Commands[i].Remote && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "..") {
+					t.change(path)
+				}
+			case shell.Read, shell.Touch, shell.Delete:
+			}
+		}
 	}
 }
 
@@ -312,7 +332,10 @@ func lastSentence(said string) string {
 func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
-		s.Order, s.Said = text.Clip(text.Fold(t.newest), mostOrder), lastSentence(t.said)
+		s.Said = lastSentence(t.said)
+		if t.orders > 1 { // the first stands at the beginning
+			s.Order = text.Clip(text.Fold(t.newest), mostOrder)
+		}
 	}
 	for _, id := range t.order {
 		s.Tasks = append(s.Tasks, *t.tasks[id])

@@ -46,19 +46,23 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"changed, not committed (2 more before):" + strings.Join(strings.Split(fmt.Sprint(counted(2, 27)), " "), "\n  "),
 		},
 		{"a path that is none", new(talk).many(1, func(t *talk, _ int) { change(t, strings.Repeat("a", 161)); change(t, strings.Repeat("b", 160)) }), "changed, not committed:\n  " + strings.Repeat("b", 160)},
+		{
+			"files that commands write", new(talk).bash("printf x > bulb.txt && sed -i s/a/b/ lamp.go && cat lamp.go > /tmp/x && echo y > /dev/null", "").ended("Bash", `{"command":"echo z > no.txt"}`, "Exit code 1", true).bash("ls > list.txt; rm old.txt", ""),
+			"changed, not committed:\n  bulb.txt\n  lamp.go\n  list.txt\nfailed, not run again since: echo z > no.txt\n  → failed\nlast command: ls > list.txt; rm old.txt",
+		},
 		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"a","new_string":"b"}`, "not found", true), ""},
 		{"a call that nobody answered", &talk{msgs: new(talk).bash("make", "done").msgs[:1]}, ""},
 		{"pushed", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push), "git: branch main, last commit 1a2b3c4 mend it, pushed\nlast command: git push\n  → 1a2b3c4..5d6e7f8 main -> main"},
-		{"pushed, and then more", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push).bash("git commit -qam y", commit("main", "5d6e7f8", "paint it")).bash("true", ""), "git: branch main, last commit 5d6e7f8 paint it, not pushed\nlast command: true"},
-		{"pushed alone", new(talk).bash("git push", push).bash("true", ""), "git: pushed\nlast command: true"},
-		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("true", ""), "git: branch red, no commit yet\nlast command: true"},
+		{"pushed, and then more", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push).bash("git commit -qam y", commit("main", "5d6e7f8", "paint it")).bash("make", ""), "git: branch main, last commit 5d6e7f8 paint it, not pushed\nlast command: make\n  → passed"},
+		{"pushed alone", new(talk).bash("git push", push).bash("make", ""), "git: pushed\nlast command: make\n  → passed"},
+		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit yet\nlast command: make\n  → passed"},
 		{
-			"places, the last first", new(talk).bash("cd /a && git checkout -b one", "Switched to a new branch 'one'").bash("cd /b && git checkout -b two", "Switched to a new branch 'two'").bash("true", ""),
-			"git in /b: branch two, no commit yet\ngit in /a: branch one, no commit yet\nlast command: true",
+			"places, the last first", new(talk).bash("cd /a && git checkout -b one", "Switched to a new branch 'one'").bash("cd /b && git checkout -b two", "Switched to a new branch 'two'").bash("make", ""),
+			"git in /b: branch two, no commit yet\ngit in /a: branch one, no commit yet\nlast command: make\n  → passed",
 		},
 		{"five places", new(talk).many(5, func(t *talk, i int) {
 			t.bash(fmt.Sprintf("cd /%d && git checkout -b b%[1]d", i), fmt.Sprintf("Switched to a new branch 'b%d'", i))
-		}).bash("true", ""), "git in /4: branch b4, no commit yet\ngit in /3: branch b3, no commit yet\ngit in /2: branch b2, no commit yet\ngit in /1: branch b1, no commit yet\nlast command: true"},
+		}).bash("make", ""), "git in /4: branch b4, no commit yet\ngit in /3: branch b3, no commit yet\ngit in /2: branch b2, no commit yet\ngit in /1: branch b1, no commit yet\nlast command: make\n  → passed"},
 		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agent runs: Look (abc123)"},
 		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agent runs: Paint (def456)"},
 		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agent runs: Look (abc123)"},
@@ -67,10 +71,10 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"failures, the last three", new(talk).many(5, func(t *talk, i int) {
 			t.ended("Bash", fmt.Sprintf(`{"command":"make t%d"}`, i), "Exit code 2\nno bulb", true)
 		}), "failed, not run again since: make t1\n  → no bulb\nfailed, not run again since: make t2\n  → no bulb\nfailed, not run again since: make t3\n  → no bulb\nlast command: make t4\n  → no bulb"},
-		{"a failure that something alike mends", new(talk).ended("Bash", `{"command":"make lint"}`, "Exit code 2\nno bulb", true).bash("make lint-fix", "").bash("ls", "lamp.go"), "last command: ls"},
-		{"a failure that a shorter line mends", new(talk).ended("Bash", `{"command":"make lint-all"}`, "Exit code 2\nno bulb", true).bash("make lint", "").bash("ls", "lamp.go"), "last command: ls"},
-		{"a failure that nothing mends", new(talk).ended("Bash", `{"command":"go test ./a ./b"}`, "Exit code 1\nno bulb", true).bash("go vet ./a", "").bash("cat go.mod", "module x"), "failed, not run again since: go test ./a ./b\n  → no bulb\nlast command: cat go.mod"},
-		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: ls"},
+		{"a failure that something alike mends", new(talk).ended("Bash", `{"command":"make lint"}`, "Exit code 2\nno bulb", true).bash("make lint-fix", "").bash("ls", "lamp.go"), "last command: make lint-fix\n  → passed"},
+		{"a failure that a shorter line mends", new(talk).ended("Bash", `{"command":"make lint-all"}`, "Exit code 2\nno bulb", true).bash("make lint", "").bash("ls", "lamp.go"), "last command: make lint\n  → passed"},
+		{"a failure that nothing mends", new(talk).ended("Bash", `{"command":"go test ./a ./b"}`, "Exit code 1\nno bulb", true).bash("go vet ./a", "").bash("cat go.mod", "module x"), "failed, not run again since: go test ./a ./b\n  → no bulb\nlast command: go vet ./a\n  → passed"},
+		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: cat lamp.go\n  → cat: lamp.go: No such file"},
 		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -38,6 +38,7 @@ type Unit struct {
 	Same        bool // it goes on in the line of the unit before it
 	First, Last bool // of the units of its text
 	Title, Code bool
+	Opens       bool // it says nothing without one of those that it is the head of
 	Failed      bool // the call failed
 	Task        bool // it is of what a person said first
 }
