@@ -56,6 +56,21 @@ func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
 	}), nil
 }
 
+// Generator returns the model that writes, within its limits, or an [*Error] that names the
+// setting for which there is none.
+func (s *Settings) Generator() (llm.Generator, error) {
+	g, err := s.generator(nil)
+	switch {
+	case g != nil || err != nil:
+		return g, err
+	case s.Offline():
+		return nil, &Error{"offline", errors.New("nothing may connect, so no model can be asked")}
+	case get[string](s, "generate.url") == "":
+		return nil, &Error{"generate.url", errors.New("is not set, so there is no model to ask")}
+	}
+	return nil, &Error{"generate.ceiling", errors.New("is 0, so a model may not be asked: set how many tokens a run may spend")}
+}
+
 // writer returns the driver of the model that writes.
 func (s *Settings) writer(key llm.Secret) (llm.Generator, error) {
 	url, model := get[string](s, "generate.url"), get[string](s, "generate.model")

@@ -131,3 +131,27 @@ func TestGenerator(t *testing.T) {
 		t.Errorf("a key alone makes a generator, or %v", err)
 	}
 }
+
+// Where no model can be asked, the error names the setting that would allow it.
+func TestGeneratorSaysWhatLacks(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", "generate.url: is not set"},
+		{"[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\n", "generate.ceiling: is 0"},
+		{"offline = true\n[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\n", "offline: nothing may connect"},
+	} {
+		s, err := loadUser(t, tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := s.Generator(); g != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %s", tt.text, err, tt.want)
+		}
+	}
+	s, err := loadUser(t, "[generate]\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nceiling = 9\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err := s.Generator(); err != nil || g.Name() != "m@http://127.0.0.1:1/v1" {
+		t.Errorf("%v, %v", g, err)
+	}
+}

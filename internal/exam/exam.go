@@ -2,6 +2,7 @@ package exam
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,16 +183,10 @@ func readJSON(path string, to any) error {
 
 // wanted names the kind of JSON value that a field wants.
 func wanted(e *json.UnmarshalTypeError) string {
-	switch e.Type.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Slice:
-		return "an array"
-	case reflect.Struct, reflect.Map, reflect.Pointer:
-		return "an object"
-	default:
-		return "a number"
+	kinds := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Slice: "an array", reflect.Struct: "an object", reflect.Map: "an object", reflect.Pointer: "an object",
 	}
+	return cmp.Or(kinds[e.Type.Kind()], "a number")
 }
 
 // History returns the lines of a session's conversation, below a folder, that the agent
@@ -321,7 +316,7 @@ func (s *Score) Add(o *Score) {
 // line, or in two that follow each other; lines of fewer than four words count only for
 // strings that are longer than the line. A window of more bytes than the limit has none.
 func (s *Session) Score(window string, limit int) *Score {
-	r := &Score{Bytes: len(window), Limit: limit}
+	r := &Score{Bytes: len(window), Limit: limit, Missed: []Missed{}}
 	var pairs []string
 	if !r.Over() {
 		pairs = pairsOf(window)
