@@ -11,11 +11,11 @@ import (
 
 func newBench(env *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bench retention|pager",
+		Use:   "bench retention|exam|pager",
 		Short: "Measure what strategies keep, and the pager",
-		RunE:  group("bench", "retention, pager"),
+		RunE:  group("bench", "retention, exam, pager"),
 	}
-	cmd.AddCommand(newBenchRetention(env, g), newBenchPager(env, g))
+	cmd.AddCommand(newBenchRetention(env, g), newBenchExam(g), newBenchPager(env, g))
 	return cmd
 }
 

@@ -99,7 +99,8 @@ The files are TOML. All keys, with examples:
   batch = 32           # texts a request
   static = ""          # or: a folder with static embeddings; no network
 
-  [generate]           # a model that writes drafts of summaries; none if not set.
+  [generate]           # a model that writes drafts of summaries, and answers and
+                       # grades for carrel bench exam; none if not set.
                        # All of this table: *
   api = "openai"       # or "anthropic"
   url = ""             # such as "http://localhost:11434"
@@ -135,7 +136,7 @@ Profile "default" is built in and changes nothing. Any other key is an error.
 "carrel config show --origin" says what is in force and why.
 
 No file is read by carrel bench, demo, intent, limn, man, pager and version, which
-do the same everywhere.`
+do the same everywhere; but carrel bench exam ask and grade look for [generate].`
 
 func newConfig(_ *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{

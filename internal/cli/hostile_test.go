@@ -208,6 +208,19 @@ func (s *stage) prepare() {
 	s.file("probes.json", toJSON([]object{{"id": "p1", "type": "recall", "question": "Which " + hostile + "?", "answer": hostile, "critical": true}}))
 	s.file("cases.json", toJSON([]object{{"prompt": "Fix " + hostile, "expected": object{"verb": "fix"}}}))
 	s.file("conform.json", toJSON([]object{{"name": "case " + hostile, "source": "show \"" + hostile + "\"", "expected": object{"results": []object{}}}}))
+	questions := []object{{"id": "q1", "type": "fact " + hostile, "q": hostile, "answer": hostile, "must_have": []string{"fix crimson"}}}
+	s.file("exam.json", toJSON(object{"sessions": []object{{"id": "s1", "conversation": "bell\x07 session.json", "questions": questions}}}))
+	held := map[string]string{
+		"key.json":               toJSON(object{"share": 50, "methods": []string{"window"}, "sessions": []object{{"id": "s1", "conversation": hostile, "questions": questions}}}),
+		"answers/window/s1.json": toJSON(object{"answers": object{"q1": hostile}, "helped": hostile, "confused": hostile}),
+		"grades/s1.json":         toJSON(object{"grades": object{"q1": object{"A": 1}}}),
+	}
+	for path, text := range held {
+		path = filepath.Join(s.env.Dir, "bell\a.held", path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 	s.file("trace.txt", hostile+"\nb\n"+hostile+"\n")
 }
 
@@ -366,6 +379,11 @@ func performance() [][]string {
 			{"schema", "check", "probes", "{session.json}"},
 			{"tokens", "{note.md}"},
 			{"bench", "pager", "--blocks", "10", "--verbose"},
+			{"bench", "exam", "{exam.json}", "--share", "50", "--methods", "window", "--each"},
+			{"bench", "exam", "prepare", "{exam.json}", "--share", "50", "--methods", "window", "--out", "bell\a.run"},
+			{"bench", "exam", "ask", "bell\a.held"},
+			{"bench", "exam", "grade", "bell\a.held", "--sheets"},
+			{"bench", "exam", "grade", "bell\a.held"},
 			{"bench", "retention", "{session.json}", "--min", "10", "--budgets", "50%", "--strategy", "importance"},
 		},
 		[][]string{

@@ -229,6 +229,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		add(raw)
 	}
 	add(retentionDocument(t, document))
+	for _, raw := range examDocuments(t, document) {
+		add(raw)
+	}
 	add(document(exitNo, "trigger", "5f0c"))
 	add(document(exitPolicy, "discard", block.Messages[0].ID))
 	add(document(exitBudget, "compress", "5f0c", "--target", "1"))

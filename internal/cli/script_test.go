@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // Each command of a script is a process of its own on one store. The files of
-// testdata/conversations are in the folder "in"; grown.jsonl is torn.jsonl as
+// testdata/conversations are in the folder "in", an exam is in "exam"; grown.jsonl is torn.jsonl as
 // it is a moment later.
 func TestScripts(t *testing.T) {
 	if raced() {
@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			return errors.Join(
 				os.WriteFile(filepath.Join(env.WorkDir, "grown.jsonl"), grown, 0o600),
 				os.CopyFS(filepath.Join(env.WorkDir, "in"), os.DirFS("testdata/conversations")),
+				os.CopyFS(filepath.Join(env.WorkDir, "exam"), os.DirFS("../exam/testdata")),
 			)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch},

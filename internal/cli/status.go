@@ -14,6 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/server/auth"
@@ -141,8 +143,14 @@ func classify(err error) (code int, slug string) {
 		return exitPolicy, "refused"
 	case is[*brokenError](err):
 		return exitIntegrity, "integrity"
-	case is[*contractError](err):
+	case is[*contractError](err), is[*exam.Error](err):
 		return exitInput, "input"
+	case errors.Is(err, exam.ErrNoRun):
+		return exitNotFound, "not-found"
+	case errors.Is(err, exam.ErrStale), errors.Is(err, llm.ErrSpend):
+		return exitPolicy, "refused"
+	case errors.Is(err, llm.ErrUnavailable), errors.Is(err, llm.ErrRefused), errors.Is(err, llm.ErrReply):
+		return exitNetwork, "model"
 	}
 	if k := api.KindOf(err); k != api.Unexpected {
 		return k.Exit, k.Slug
@@ -174,6 +182,7 @@ var titles = map[string]string{
 	"store":      "store cannot be read",
 	"file":       "file cannot be read or written",
 	"input":      "input cannot be read",
+	"model":      "the model gives no reply that can be used",
 	"integrity":  "does not verify",
 }
 

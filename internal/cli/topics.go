@@ -68,7 +68,8 @@ then it goes.
 If what rules hold does not fit, nothing is changed, the exit code is 5, and
 what holds the budget up is listed. "carrel why ID" tells about one block, and
 about its likeliest lines and names. "carrel bench retention" measures on your
-own sessions how much of what was needed is kept.
+own sessions how much of what was needed is kept, and "carrel bench exam" what
+windows still tell.
 
 An agent can tidy its own window: "carrel messages" lists what is in it and what
 may go, "carrel discard" takes it out, down to a floor. "carrel trigger" and
