@@ -50,7 +50,7 @@ func (e *Engine) ways(req *CompressRequest) []way {
 		way{req.Strategy, false, detail, last},
 		way{req.Strategy, false, moreDetail, last},
 		way{req.Strategy, false, moreDetail, max(last, retryLast)},
-		way{StrategyWindow, false, 0, max(last, retryLast)},
+		way{strategy: StrategyWindow, keepLast: max(last, retryLast)},
 	)
 }
 

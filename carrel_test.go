@@ -110,6 +110,34 @@ func conversation(t require) []byte {
 	return body(t, msgs)
 }
 
+// What an engine has counted for the model of one session it does not take for another's.
+func TestSessionsOfDifferentModelsAreCountedApart(t *testing.T) {
+	of := func(model string) []byte {
+		return bytes.Replace(conversation(t), []byte("gpt-4o"), []byte(model), 1)
+	}
+	for _, strategy := range carrel.Strategies() {
+		var want *carrel.CompressResult
+		for _, models := range [][]string{{"gpt-4"}, {"gpt-4o", "gpt-4"}} {
+			e := newEngine(t, memory.New())
+			var got *carrel.CompressResult
+			for _, model := range models {
+				in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: model + ".json", Data: of(model)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 2), Strategy: strategy, ProbeMin: anything()}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got.Op = ""; want == nil {
+				want = got
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-alone +behind a session of another model):\n%s", strategy, diff)
+			}
+		}
+	}
+}
+
 func load(t testing.TB, e *carrel.Engine, data []byte) *carrel.ImportResult {
 	t.Helper()
 	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "pool.json", Data: data})

@@ -105,6 +105,10 @@ func TestStrategies(t *testing.T) {
 				t.Errorf("a summary was made: %v", made)
 			}
 			keeps(t, e, in.Session, data)
+			const lost = "Not in the summary:"
+			if text := string(export(t, e, in.Session)); strings.Contains(text, lost) != strings.Contains(text, lost+`\n- `) {
+				t.Errorf("the window names nothing that is not in the summary, and says that there is something:\n%s", text)
+			}
 			if again, err := e.Compress(t.Context(), scope, req); err != nil || again.Op != "" {
 				t.Errorf("a second run wrote %q, %v", again.Op, err)
 			}

@@ -361,10 +361,10 @@ func (c *scanCache) count(scope governance.Scope, by token.Counter, text string)
 func (c *scanCache) forget(scope governance.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.new == nil {
+		return
+	}
 	for _, s := range [...]*scans{c.new, c.old} {
-		if s == nil {
-			continue
-		}
 		maps.DeleteFunc(s.texts, func(k scanKey, _ *facts.Scan) bool { return k.scope == scope })
 		maps.DeleteFunc(s.counts, func(k scanKey, _ counted) bool { return k.scope == scope })
 	}

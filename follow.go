@@ -280,7 +280,7 @@ func (e *Engine) trail(s *transcript.Session, input []byte, m *merge, owner []in
 		return nil, nil, err
 	}
 	format, ok := f.(continuer)
-	if !ok || len(m.blocks) == m.now || s.Title == "" {
+	if !ok || len(m.blocks) == m.now {
 		return nil, nil, nil
 	}
 	last := &m.blocks[len(m.blocks)-1]

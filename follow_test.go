@@ -301,6 +301,15 @@ func TestFollowBetweenACallAndItsResult(t *testing.T) {
 	}
 }
 
+// goesOn returns a change of a file: one more row of the reply that its row n is of.
+func goesOn(n int) func(d *diary, file []byte) []byte {
+	return func(d *diary, file []byte) []byte {
+		before := len(d.rows)
+		d.add("assistant", "", fmt.Sprintf(`{"id":"msg_%d","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"More."}]}`, n))
+		return append(file, d.rows[before]+"\n"...)
+	}
+}
+
 // What is no file that only grew is read as a whole.
 func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 	for _, tt := range []struct {
@@ -324,6 +333,9 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 			d.asks("Rather not.")
 			return append(file, d.rows[n]+"\n"...)
 		}},
+		{"an early reply goes on", goesOn(3)},
+		{"a reply in between goes on", goesOn(39)},
+		{"a reply near the end goes on", goesOn(67)},
 		{"the client compacts", func(d *diary, file []byte) []byte {
 			n := len(d.rows)
 			d.compacts("What there was.")
@@ -332,14 +344,17 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 		{"a line has not ended", func(_ *diary, file []byte) []byte { return append(file, `{"type":"user","uuid":"x"`...) }},
 	} {
 		d := &diary{}
-		for range 20 {
-			exchange(d, 1000)
-		}
+		exchange(d, 1000)
 		id := sessionOf(t, d.file())
 		s := memory.New()
 		e := newEngine(t, s)
-		if _, _, err := follow(t, e, id, d.file()); err != nil {
-			t.Fatal(err)
+		for n := range 12 { // in pieces of different lengths
+			for range n % 4 {
+				exchange(d, 1000)
+			}
+			if _, _, err := follow(t, e, id, d.file()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		file := tt.change(d, d.file())
 		_, read, err := follow(t, e, id, file)

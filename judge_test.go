@@ -61,6 +61,49 @@ func TestOneJudgementOfASummary(t *testing.T) {
 	}
 }
 
+// A text is judged as the summary of as many blocks as are asked for, or else of those
+// that it says it is of, and of all if it says nothing.
+func TestBlocksThatASummaryIsOf(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, conversation(t))
+	for _, tt := range []struct{ says, asked, want int }{
+		{0, 0, in.Blocks}, {3, 0, 3}, {1, 0, 1}, {in.Blocks + 1, 0, in.Blocks}, {3, 5, 5}, {5, 3, 3}, {0, 4, 4}, {-1, 0, in.Blocks},
+	} {
+		text := fmt.Sprintf(`{"session_intent":"Fix the pool.","messages_compressed":%d}`, tt.says)
+		if tt.says < 0 {
+			text = "no summary"
+		}
+		res, err := e.CheckSummary(t.Context(), scope, &carrel.CheckSummaryRequest{Session: in.Session, Data: []byte(text), Blocks: tt.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Blocks != tt.want {
+			t.Errorf("of a text that says %d, asked for %d: judged as of %d blocks, want %d", tt.says, tt.asked, res.Blocks, tt.want)
+		}
+	}
+}
+
+// One section that is not said is enough to refuse a text, unless nothing is asked of it.
+func TestOneProblemIsEnough(t *testing.T) {
+	e := newEngine(t, memory.New())
+	in := load(t, e, conversation(t))
+	text := []byte("## Session Intent\nFind why the pool hangs and fix it.\n## Files Modified\n- internal/pool/pool.go\n## Decisions Made\nNone\n## Current State\nNone\n" +
+		"## Blockers / Open Questions\nNone\n## Next Steps\nNone\n## Technical Context\nNone\n")
+	for least, accepted := range map[ratio.Ratio]bool{ratio.Of(1, 100): false, 0: true} {
+		res, err := e.CheckSummary(t.Context(), scope, &carrel.CheckSummaryRequest{Session: in.Session, Data: text, ProbeMin: &least})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := res.Verdict.Reasons
+		if accepted {
+			said = res.Verdict.Warnings
+		}
+		if len(res.Problems) != 1 || res.Accepted != accepted || !slices.Contains(said, "1 problem in the summary") {
+			t.Errorf("with at least %v of the probes: accepted %v, problems %+v, verdict %+v", least, res.Accepted, res.Problems, res.Verdict)
+		}
+	}
+}
+
 // bothJudge lets CheckSummary and RunProbes judge a text, and returns what both say.
 func bothJudge(t *testing.T, e *carrel.Engine, in *carrel.ImportResult, text string) *carrel.CheckSummaryResult {
 	t.Helper()

@@ -440,8 +440,8 @@ func shortPointer(id store.ArtifactID, content string) string {
 	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
 		head = head[:i+1]
 	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < headTail/2 {
-		tail = tail[i+1:]
+	if line, rest, ok := strings.Cut(tail, "\n"); ok && len(line) < headTail/2 {
+		tail = rest
 	}
 	left := fmt.Sprintf(transcript.Mark+": %d bytes left out here]\n", len(content)-len(head)-len(tail))
 	return mark + lined(transcript.Escape(head)) + left + transcript.Escape(tail)

@@ -64,6 +64,30 @@ func TestPointerShowsWhatStandsOut(t *testing.T) {
 	}
 }
 
+// A name counts wherever in its line it stands.
+func TestPointerKnowsNamesAtTheEndsOfLines(t *testing.T) {
+	for _, format := range []string{"modules/part%04d/handler.go calls renderPage with an outdated argument\n", "an outdated argument of renderPage in modules/part%04d/handler.go\n"} {
+		var b strings.Builder
+		for i := range 1500 {
+			fmt.Fprintf(&b, format, i)
+		}
+		e := newBench(t, memory.New(), carrel.Options{})
+		in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
+			{"role":"user","content":"Fix modules/part0731/handler.go, it breaks the build."},
+			{"role":"assistant","content":"I will look at modules/part0731/handler.go and at its callers."}]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := e.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(b.String()), Session: in.Session, Tool: "Bash", Input: []byte(`{"command":"make lint"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "\n732: " + fmt.Sprintf(format, 731); !strings.Contains(res.Pointer, want) {
+			t.Errorf("the pointer does not have %q:\n%s", want, res.Pointer)
+		}
+	}
+}
+
 // The history says which of many equal lines matter: those about what the session
 // works on.
 func TestPointerKnowsTheSession(t *testing.T) {
@@ -90,6 +114,71 @@ func TestPointerKnowsTheSession(t *testing.T) {
 	again, err := e.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(output), Session: in.Session, Tool: "Bash", Input: []byte(`{"command":"make lint"}`)})
 	if err != nil || again.Pointer != with.Pointer || !again.Known {
 		t.Errorf("the same again: known %v, %v, the same pointer %v", again.Known, err, again.Pointer == with.Pointer)
+	}
+}
+
+// Of a line too long for a pointer, the parts with what the session works on stand in
+// one line, in their order, with an ellipsis where something between them is left out.
+func TestPointerShowsPartsOfALongLine(t *testing.T) {
+	var b strings.Builder
+	for i := range 1500 {
+		fmt.Fprintf(&b, "{\"file\":\"modules/part%04d/handler.go\",\"found\":\"an outdated argument of renderPage\"},", i)
+	}
+	line := b.String()
+	e := newBench(t, memory.New(), carrel.Options{})
+	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
+		{"role":"user","content":"Fix modules/part0431/handler.go and modules/part0931/handler.go, they break the build."},
+		{"role":"assistant","content":"I will look at modules/part0431/handler.go and at modules/part0931/handler.go."}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Stash(t.Context(), scope, &carrel.StashRequest{
+		Content: []byte(strings.Repeat("begin\n", 40) + line + "\n" + strings.Repeat("end\n", 40)), Session: in.Session, Tool: "Bash", Input: []byte(`{"command":"make lint"}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(res.Pointer, "\n41: ")
+	shown, _, _ = strings.Cut(shown, "\n")
+	at := 0
+	for part := range strings.SplitSeq(shown, " … ") {
+		i := strings.Index(line[at:], part)
+		if i < 0 {
+			t.Fatalf("%q is not in the line behind what stands before it:\n%s", part, res.Pointer)
+		}
+		at += i + len(part)
+	}
+	first, second := strings.Index(shown, "part0431"), strings.Index(shown, "part0931")
+	if first < 0 || second < first || !strings.Contains(shown[first:second], " … ") {
+		t.Errorf("the parts with the session's files are not there:\n%s", res.Pointer)
+	}
+}
+
+// A context carries the beginning and the end of what is in the stash, in whole lines
+// where lines are short.
+func TestStashInAContext(t *testing.T) {
+	for _, tt := range []struct {
+		name, content string
+		has           []string
+	}{
+		{"short lines", strings.Repeat("harbor lights are lit\n", 400), []string{"harbor lights are lit\n[carrel: ", " left out here]\nharbor lights"}},
+		{"long lines", "harbor " + strings.Repeat("a", 2000) + "\n" + strings.Repeat("z", 2000) + "\n" + strings.Repeat("w", 200), []string{
+			"harbor " + strings.Repeat("a", 593) + "\n[carrel: ", " left out here]\n" + strings.Repeat("z", 399) + "\nw",
+		}},
+		{"all of it", "harbor\n" + strings.Repeat("z", 1193), []string{"harbor\n" + strings.Repeat("z", 1193)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, memory.New(), carrel.Options{})
+			if _, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(tt.content), Title: "the harbor"}); err != nil {
+				t.Fatal(err)
+			}
+			r := b.assemble(t, &carrel.AssembleRequest{Query: "what of the harbor?"})
+			for _, want := range tt.has {
+				if !strings.Contains(string(r.Data), want) {
+					t.Errorf("the context has no %q:\n%s", want, r.Data)
+				}
+			}
+		})
 	}
 }
 
@@ -162,8 +251,12 @@ func TestPointerNumbersLines(t *testing.T) {
 			if whole := len(shown) == c.lines; whole != c.short {
 				t.Errorf("the pointer shows %d lines of %d", len(shown), c.lines)
 			}
-			if left := fmt.Sprintf("lines %d to", c.first+c.lines); strings.Contains(res.Pointer, left) {
-				t.Errorf("the pointer leaves out lines that the file does not have")
+			var bytes, from, to int
+			_, left, some := strings.Cut(res.Pointer, "\n[carrel: ")
+			if _, err := fmt.Sscanf(left, "%d bytes of lines %d to %d are left out here", &bytes, &from, &to); (err == nil) == c.short {
+				t.Errorf("something is left out: %t, %q, %v", some, left[:min(len(left), 80)], err)
+			} else if !c.short && (!shown[from-1] || !shown[to+1]) {
+				t.Errorf("lines %d to %d are left out, and the one before or behind them is not shown", from, to)
 			}
 		})
 	}

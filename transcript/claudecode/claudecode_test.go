@@ -56,7 +56,7 @@ func samples() map[string][]byte {
 		f.row("user", "u1", "", `"build <it> & \u00e9"`, "")
 		f.row("assistant", "a1", "u1", `m1 {"type":"thinking","thinking":"hm","signature":"c2ln"}`, "")
 		f.row("assistant", "a2", "a1", `m1 `+use("t1"), "")
-		f.row("user", "r1", "a2", res("t1"), `,"toolUseResult":{"stdout":"out of t1"}`)
+		f.row("user", "r1", "a2", res("t1"), `,"sourceToolAssistantUUID":"a2","toolUseResult":{"stdout":"out of t1"}`)
 		f.row("assistant", "a3", "r1", `m2 {"type":"text","text":"done"}`, "")
 		f.row("user", "u2", "a3", `"and now?"`, "")
 		f.row("assistant", "a4", "u2", `m3 {"type":"text","text":"that"}`, "")
@@ -79,11 +79,12 @@ func samples() map[string][]byte {
 	})
 	add("side rows, notes, a rewind and a sub-agent", func(f *file) {
 		f.WriteString(`{"type":"summary","summary":"A title","leafUuid":"a9"}` + "\n")
+		f.WriteString(`{"type":"summary","summary":"Another title","leafUuid":"a9"}` + "\n")
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"left"}`, "")
 		f.row("user", "u2", "a1", `"that way was left"`, "")
-		f.row("assistant", "x1", "u1", `m9 {"type":"text","text":"from a sub-agent"}`, `,"isSidechain":true`)
-		f.row("user", "n1", "u1", `"a note"`, `,"isMeta":true`)
+		f.row("assistant", "x1", "u1", `m9 {"type":"text","text":"from a sub-agent"}`, `,"isSidechain":true,"isMeta":false`)
+		f.row("user", "n1", "u1", `"a note"`, `,"isMeta":true,"isSidechain":false`)
 		f.row("assistant", "a9", "n1", `m2 {"type":"text","text":"right"}`, "")
 		f.WriteString(`{"type":"weather","uuid":"w1","parentUuid":"a9","rain":true}` + "\n")
 		f.WriteString("\n")
@@ -125,6 +126,12 @@ func samples() map[string][]byte {
 	add("rows without a time", func(f *file) {
 		f.WriteString(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"go"}}` + "\n")
 		f.WriteString(`{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"id":"m1","content":[{"type":"text","text":"done"}]}}` + "\n")
+	})
+	add("a result in two pieces", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
+		f.row("user", "r1", "a1", `[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}]`, "")
+		f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
 	})
 	add("an interrupted call and a pending one", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
@@ -171,6 +178,7 @@ func TestDecode(t *testing.T) {
 		"side rows, notes, a rewind and a sub-agent":      "user: go\nassistant: right\n",
 		"a compaction cuts the tree":                      "user: so far: gone\nassistant: on\n",
 		"a row with two calls, and one with both results": "user: go\nassistant: call t1 call t2\ntool: out of t1 out of t2\nassistant: done\n",
+		"a result in two pieces":                          "user: go\nassistant: call t1\ntool: one\ntwo\nassistant: done\n",
 		"rows that number their blocks":                   "user: go\nassistant: first without a number second\n",
 		"rows without a time":                             "user: go\nassistant: done\n",
 		"an interrupted call and a pending one":           "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
@@ -258,6 +266,21 @@ func TestEarlierWindows(t *testing.T) {
 			f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u1","uuids":["a1"]}`)
 			after(f, "b1", summary)
 		}, rest, []string{first}},
+		{"a segment that begins with a row that is not there keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"gone","anchorUuid":"u2","tailUuid":"a1"}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"a segment that ends with a row that is not there keeps nothing", func(f *file) {
+			plain(f)
+			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"u1","anchorUuid":"u2","tailUuid":"gone"}`)
+			after(f, "b1", summary)
+		}, rest, []string{first}},
+		{"there is one row before the mark", func(f *file) {
+			f.row("user", "u1", "", `"paint it"`, "")
+			f.mark("b1", "gone", "")
+			after(f, "b1", summary)
+		}, rest, []string{"user: paint it\n"}},
 		{"a segment that ends with the mark keeps nothing", func(f *file) {
 			plain(f)
 			f.mark("b1", "a1", `"preservedSegment":{"headUuid":"b1","anchorUuid":"u2","tailUuid":"b1"}`)
@@ -297,11 +320,12 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"red"}`, "")
 	f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
 	f.row("user", "u2", "b1", `"so far: red"`, `,"isCompactSummary":true`)
+	f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
 	s, err := Format{}.Apart().Decode("x.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const earlier, now = "user: paint it\nassistant: red\n", "user: so far: red\n"
+	const earlier, now = "user: paint it\nassistant: red\n", "user: so far: red\nassistant: on\n"
 	if len(s.Earlier) != 1 || words(s.Earlier[0]) != earlier || words(s.Messages) != now {
 		t.Errorf("%d earlier windows, now %q, want %q and %q", len(s.Earlier), words(s.Messages), earlier, now)
 	}
@@ -350,7 +374,9 @@ func TestBranches(t *testing.T) {
 	noted.row("user", "n1", "", `"a note"`, `,"isMeta":true`)
 	noted.row("user", "u1", "n1", `"go"`, "")
 	noted.row("assistant", "a1", "u1", `m1 {"type":"text","text":"done"}`, "")
-	noted.row("user", "u2", "a1", `"not that way"`, "")
+	noted.WriteString(`{"type":"system","uuid":"n2","parentUuid":"a1"}` + "\n")
+	noted.row("user", "u2", "n2", `"not that way"`, "")
+	noted.row("assistant", "x1", "u2", `m9 {"type":"text","text":"from a sub-agent"}`, `,"isSidechain":true`)
 	noted.row("user", "u3", "a1", `"that way"`, "")
 	all["a fork behind a note"] = []byte(noted.String())
 	for name, want := range map[string][]transcript.Branch{
@@ -358,7 +384,10 @@ func TestBranches(t *testing.T) {
 			{Kind: transcript.BranchFork, Root: "a1", Leaf: "u2", Parent: "u1", Messages: 2},
 			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "u1", Messages: 1},
 		},
-		"a fork behind a note":         {{Kind: transcript.BranchFork, Root: "u2", Leaf: "u2", Parent: "a1", Messages: 1}},
+		"a fork behind a note": {
+			{Kind: transcript.BranchFork, Root: "u2", Leaf: "u2", Parent: "a1", Messages: 1},
+			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "a1", Messages: 1},
+		},
 		"a compaction cuts the tree":   nil, // what it cut off is an earlier window
 		"parallel calls fork the tree": nil,
 	} {
@@ -479,7 +508,7 @@ func TestEncodeChanged(t *testing.T) {
 			t.Errorf("output has no %s", want)
 		}
 	}
-	for _, gone := range []string{"thinking", "out of t1", `"s-1"`, `"u1"`} {
+	for _, gone := range []string{"thinking", "out of t1", `"s-1"`, `"u1"`, `"a2"`} {
 		if strings.Contains(text, gone) {
 			t.Errorf("output still has %s", gone)
 		}

@@ -195,6 +195,9 @@ func TestNewSessionsHaveTheirOwnIDs(t *testing.T) {
 		}
 		seen[id] = name
 	}
+	if other := sessionUUID(&transcript.Session{ID: "t"}, base()); seen[other] != "" {
+		t.Errorf("two sessions with the same words are both %s", other)
+	}
 	if got := uuid([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xffmore")); got != "ffffffff-ffff-8fff-bfff-ffffffffffff" {
 		t.Errorf("the uuid of ones is %s", got)
 	}

@@ -43,11 +43,12 @@ func TestReduceThinking(t *testing.T) {
 // The new text of a result takes the place of the old one, wherever that is, and of
 // no other's; what the row has of it besides goes.
 func TestReduceResults(t *testing.T) {
-	en := &transcript.Entry{Replaced: map[string]string{"t1": "<new>"}}
+	en := &transcript.Entry{Replaced: map[string]string{"t1": "<new>", "t3": "<more>"}}
 	for _, tt := range []struct{ raw, want string }{
 		{`{"message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"old"}]},"toolUseResult":{"a":1}}`, `{"message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"<new>"}]},"toolUseResult":null}`},
 		{`{"message":{"content":[{"tool_use_id":"t1","type":"tool_result"}]}}`, `{"message":{"content":[{"content":"<new>","tool_use_id":"t1","type":"tool_result"}]}}`},
 		{`{"message":{"content":[{"tool_use_id":"t2","type":"tool_result","content":"old"}]},"toolUseResult":{"a":1}}`, `{"message":{"content":[{"tool_use_id":"t2","type":"tool_result","content":"old"}]},"toolUseResult":{"a":1}}`},
+		{`{"message":{"content":[{"tool_use_id":"t1","type":"tool_result"},{"tool_use_id":"t3","type":"tool_result","content":"old"}]}}`, `{"message":{"content":[{"content":"<new>","tool_use_id":"t1","type":"tool_result"},{"tool_use_id":"t3","type":"tool_result","content":"<more>"}]}}`},
 		{`{"message":{"content":"t1"}}`, `{"message":{"content":"t1"}}`},
 	} {
 		if got := string(reduce([]byte(tt.raw), en)); got != tt.want {
@@ -114,6 +115,11 @@ func TestLossesAreReported(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, out.Losses); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s.Messages = s.Messages[:1]
+	alone, err := Format{}.Encode(transcript.Whole(s))
+	if err != nil || len(alone.Data) > 0 || len(alone.Losses) != 1 {
+		t.Errorf("system text alone becomes %q, losses %v, %v", alone.Data, alone.Losses, err)
 	}
 	if !strings.Contains(string(out.Data), `"input":{"_raw":"[1]"}`) {
 		t.Errorf("the arguments are not wrapped:\n%s", out.Data)
