@@ -165,6 +165,14 @@ func TestRepliesHaveALimit(t *testing.T) {
 	if _, err := client(t, Options{MaxReply: 999}).Post(t.Context(), url, nil); !errors.Is(err, sentinels.Reply) || !strings.Contains(err.Error(), "more than 999 bytes") {
 		t.Error(err)
 	}
+	// What is behind the last event of a stream does not count, however long it is.
+	answer := func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("data: end\n\n" + strings.Repeat("x", 1000))), Request: r}, nil
+	}
+	_, err := client(t, Options{MaxReply: 100, HTTPClient: &http.Client{Transport: roundTripper(answer)}}).Stream(t.Context(), "http://host", nil, func(*Event) (bool, error) { return true, nil })
+	if err != nil {
+		t.Errorf("a stream that is whole: %v", err)
+	}
 	b := &content{source: strings.NewReader(strings.Repeat("x", 20)), left: 10, heard: func() {}}
 	if n, err := b.Read(make([]byte, 15)); n != 11 || !errors.Is(err, errTooLong) {
 		t.Errorf("%d bytes, %v, want 11: one more than allowed says that there are more", n, err)
