@@ -135,6 +135,8 @@ func TestServersFindTheSessionOfTheirClient(t *testing.T) {
 
 	f.desk[20] = binding.Entry{Parent: 11, Started: "900", Name: "claude"}
 	check("once another process has the id", map[int]transcript.SessionID{23: "", 31: "two"})
+	f.hook(22, "one")
+	check("once that has resumed the session", map[int]transcript.SessionID{23: "one", 31: "two"})
 	f.hook(22, "new")
 	check("once that has a session", map[int]transcript.SessionID{23: "new", 31: "two"})
 }

@@ -20,15 +20,16 @@ func System(pid int) (Entry, bool) {
 // parentheses, which may have spaces and parentheses itself, and then fields, of which
 // the second is the parent and the twentieth the start, in ticks since the system's.
 func parseStat(stat []byte) (Entry, bool) {
-	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if from < 0 || to < from {
+	_, rest, _ := bytes.Cut(stat, []byte("("))
+	to := bytes.LastIndexByte(rest, ')')
+	if to < 0 {
 		return Entry{}, false
 	}
 	const parent, started = 1, 19
-	fields := bytes.Fields(stat[to+1:])
+	fields := bytes.Fields(rest[to+1:])
 	if len(fields) <= started {
 		return Entry{}, false
 	}
 	ppid, err := strconv.Atoi(string(fields[parent]))
-	return Entry{Parent: ppid, Started: string(fields[started]), Name: string(stat[from+1 : to])}, err == nil
+	return Entry{Parent: ppid, Started: string(fields[started]), Name: string(rest[:to])}, err == nil
 }
