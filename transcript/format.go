@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -108,11 +109,5 @@ func (e *SyntaxError) Error() string {
 // LineOf returns the number of the line that holds data[offset]. The first
 // line is 1.
 func LineOf(data []byte, offset int) int {
-	line := 1
-	for _, c := range data[:min(max(offset, 0), len(data))] {
-		if c == '\n' {
-			line++
-		}
-	}
-	return line
+	return 1 + bytes.Count(data[:min(max(offset, 0), len(data))], []byte("\n"))
 }

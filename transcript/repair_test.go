@@ -80,6 +80,7 @@ func TestRepair(t *testing.T) {
 		{"a second result", "u a:x r:x r:x a", "u a:x r:x u! a"},
 		{"an id used in two replies", "u a:x r:x a:x r:x u", "u a:x r:x a:x_2! r:x_2! u"},
 		{"a new name that is taken", "u a:x r:x a:x r:x a:x_2 r:x_2 u", "u a:x r:x a:x_3! r:x_3! a:x_2 r:x_2 u"},
+		{"a second result for the newest call with an id", "u a:x a:x r:x r:x u", "u a:x r:x! a:x_2! r:x_2! u! u"},
 		{"an id used twice in one reply", "u a:x,x r:x r:x u", "u a:x,x_2! r:x r:x_2! u"},
 		{"results of two replies in one message", "u a:x a:y r:x,y u", "u a:x r:x! a:y r:y! u"},
 		{"a message without results among results", "u a:x r:+ r:x u", "u a:x r:x u u"},

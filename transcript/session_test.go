@@ -155,12 +155,12 @@ func TestSyntaxErrorText(t *testing.T) {
 }
 
 func TestLineOf(t *testing.T) {
-	data := []byte("a\n\nb\n")
+	data := []byte("\na\n\nb\n")
 	var got []int
 	for offset := -1; offset <= len(data)+1; offset++ {
 		got = append(got, LineOf(data, offset))
 	}
-	if want := []int{1, 1, 1, 2, 3, 3, 4, 4}; !slices.Equal(got, want) {
+	if want := []int{1, 1, 2, 2, 3, 4, 4, 5, 5}; !slices.Equal(got, want) {
 		t.Errorf("lines %v, want %v", got, want)
 	}
 }

@@ -67,7 +67,7 @@ func (e Entry) WithResult(callID, text string) Entry {
 	e.Parts = parts
 	e.Replaced = maps.Clone(e.Replaced)
 	if e.Replaced == nil {
-		e.Replaced = make(map[string]string, 1)
+		e.Replaced = make(map[string]string)
 	}
 	e.Replaced[callID] = text
 	return e
