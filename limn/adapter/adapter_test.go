@@ -152,6 +152,73 @@ func TestNobodyTakesUpdates(t *testing.T) {
 	})
 }
 
+// Once the context has ended no update comes, though sources have some.
+func TestNothingComesBehindTheContext(t *testing.T) {
+	packs := load(t, `{"name": "many", "sequence": [["a1", 1], ["a2", 2], ["a3", 3], ["a4", 4]]}`)
+	for range 20 { // by chance one is on its way
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		for range Sources(ctx, packs, nil) {
+			n++
+			cancel()
+		}
+		if n != 1 {
+			t.Fatalf("%d updates came, though the context ended with the first", n)
+		}
+	}
+}
+
+// When the iteration is over its sources have let go of what they had.
+func TestSourcesHaveEndedWithTheIteration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := false
+		o := &Options{Ticker: func(time.Duration) (<-chan time.Time, func()) {
+			return time.After(time.Second), func() {
+				time.Sleep(time.Second) // of the bubble's clock
+				stopped = true
+			}
+		}}
+		for range Sources(t.Context(), load(t, `{"type": "timer"}`), o) {
+			break
+		}
+		if !stopped {
+			t.Error("the timer still runs")
+		}
+	})
+}
+
+// A slow input gives a line with each read.
+type slow struct{ lines, reads, ends int }
+
+func (s *slow) Read(p []byte) (int, error) {
+	if s.reads++; s.reads > s.lines {
+		s.ends++
+		return 0, io.EOF
+	}
+	return copy(p, "line\n"), nil
+}
+
+// Of several packs that read the input one gets it, and reads no more once nobody takes
+// its lines.
+func TestOnePackReadsTheInput(t *testing.T) {
+	packs := load(t, `{"type": "stdin"}`, `{"type": "stdin"}`)
+	input := &slow{lines: 3}
+	expect(t, collect(t.Context(), packs, &Options{Input: input}), []string{"line line", "line line", "line line"})
+	if input.ends != 1 {
+		t.Errorf("%d packs have read the input to its end", input.ends)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		input := &slow{lines: 1000}
+		for range Sources(t.Context(), packs, &Options{Input: input}) {
+			break
+		}
+		synctest.Wait()
+		if input.reads > 10 {
+			t.Errorf("%d lines are read, though one was taken", input.reads)
+		}
+	})
+}
+
 // collectFiles runs a watcher beside a test pack whose updates say when to do what:
 // they come once everything is watched, and the next is not waited for before the
 // file was reported.
