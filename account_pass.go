@@ -80,7 +80,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	for extended := false; ; {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
-			return nil, accountFloor(req, r.Blocks, small.Need-r.Budget)
+			return p.leastAccount(req, plan, r, small.Need)
 		}
 		if err != nil {
 			return nil, err
@@ -130,6 +130,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 		b.Urgent = c.Rule.Hard() && h.blocks[i].Kind == transcript.KindUser
 		if !b.Cut {
 			b.Tokens = req.Size(i, uncut(c))
+			b.Fixed = b.Traced && b.Tokens <= b.Frame // its id would take no less
 		}
 	}
 	return all
@@ -211,18 +212,50 @@ func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.Recut = d.From == d.To && !s.Same(&now)
 }
 
-// accountFloor returns the error of a budget that is smaller than what an account takes at
-// least.
-func accountFloor(req *pager.Request, blocks []account.Block, over token.Count) error {
-	e := &pager.FloorError{Budget: req.Budget, Need: req.Budget + over, Fixed: req.Fixed}
-	for i := range blocks {
-		switch b, c := &blocks[i], &req.Blocks[i]; {
-		case b.Fixed:
-			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Tokens})
-		case b.Traced:
-			e.Held = append(e.Held, pager.Holding{Block: c.ID, Rule: c.Rule, Tokens: b.Frame + b.Mark})
+// leastAccount returns the plan of the smallest account that there is, of so many tokens by
+// its parts. If that does not fit either, the error says how large its window is.
+func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
+	r.Budget = by
+	made, err := account.Make(r)
+	if err != nil {
+		return nil, err
+	}
+	need := p.enact(req, plan, made)
+	if need <= req.Budget {
+		return plan, nil
+	}
+	e := &pager.FloorError{Budget: req.Budget, Need: need, Fixed: need}
+	for i := range plan.Decisions {
+		if d := &plan.Decisions[i]; d.After > 0 {
+			e.Held = append(e.Held, pager.Holding{Block: d.Block, Rule: d.Rule, Tokens: d.After})
+			e.Fixed -= d.After
 		}
 	}
 	slices.SortStableFunc(e.Held, func(a, b pager.Holding) int { return cmp.Compare(b.Tokens, a.Tokens) })
-	return e
+	return nil, e
+}
+
+// plan returns the plan of a strategy for a request.
+func (p *pass) plan(s Strategy, req *pager.Request) (*pager.Plan, error) {
+	switch {
+	case s == StrategyAccount:
+		return p.planAccount(req)
+	case s.covers():
+		return p.planCover(req)
+	case s.slides():
+		return pager.Slide(req)
+	}
+	return pager.Make(req)
+}
+
+// smallest returns the size of the smallest window that a strategy can make.
+func (p *pass) smallest(s Strategy, req *pager.Request) (token.Count, error) {
+	for req.Budget = -1; ; {
+		_, err := p.plan(s, req)
+		floor, ok := errors.AsType[*pager.FloorError](err)
+		if !ok || floor.Need <= req.Budget {
+			return req.Budget, err
+		}
+		req.Budget = floor.Need // of its parts; together they may take a little more
+	}
 }

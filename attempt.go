@@ -211,22 +211,11 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	}
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
-	switch {
-	case w.strategy == StrategyAccount:
-		if o.plan, err = c.pass.planAccount(req); err == nil {
-			o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
-		}
-	case w.strategy.covers():
-		if o.plan, err = c.pass.planCover(req); err == nil && o.plan.Picks != nil {
-			o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
-		}
-	case w.strategy.slides():
-		o.plan, err = pager.Slide(req)
-	default:
-		o.plan, err = pager.Make(req)
-	}
-	if err != nil {
+	if o.plan, err = c.pass.plan(w.strategy, req); err != nil {
 		return nil, a, err
+	}
+	if w.strategy == StrategyAccount || w.strategy.covers() && o.plan.Picks != nil {
+		o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
 	}
 	o.rows, o.stubs = c.pass.apply(o.plan)
 	return o, a, nil

@@ -59,6 +59,11 @@ type CompressRequest struct {
 	Target  token.Count          `json:"target,omitempty"` // tokens of the whole window
 	Share   ratio.Ratio          `json:"share,omitempty"`  // of the conversation as it was imported; system text and tools stay beside it
 
+	// Smallest asks for the smallest window that the strategy can make, in place of a
+	// target: what [pager.FloorError.Need] says of a target that is too small. A strategy that
+	// makes a summary has none.
+	Smallest bool `json:"smallest,omitempty"`
+
 	// Strategy is how. The default is that of the engine's options.
 	Strategy Strategy `json:"strategy,omitempty"`
 
@@ -233,7 +238,8 @@ type summaryMove struct {
 // written, and written whole: the new places of the blocks, their stubs, the
 // summary, the journal and the contract. Every byte stays in the store.
 //
-// It fails with [ErrBudget] if what rules hold does not fit, with [ErrInvalid] if
+// It fails with [ErrBudget] if what rules hold does not fit, and says how small the window
+// can become, which a request for the smallest makes; with [ErrInvalid] if
 // the provider would refuse the result, and with [ErrPolicy] if the strategy is
 // opaque and the session is critical. Then nothing has changed.
 func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (_ *CompressResult, err error) {
@@ -246,6 +252,10 @@ func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *Comp
 		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", ErrRequest, r.Target, r.Share, r.Window)
 	case !slices.Contains(Strategies(), r.Strategy):
 		return nil, fmt.Errorf("%w: no strategy is called %q: there are %v", ErrRequest, r.Strategy, Strategies())
+	case r.Smallest && (r.Target > 0 || r.Share > 0):
+		return nil, fmt.Errorf("%w: the smallest window, and a target besides: give one of them", ErrRequest)
+	case r.Smallest && r.Strategy.summarizes():
+		return nil, fmt.Errorf("%w: the smallest window that %s makes: its summary can be of any size; name a strategy that makes none, such as %s", ErrRequest, r.Strategy, StrategyAccount)
 	case r.ProbeMin != nil && (*r.ProbeMin < 0 || *r.ProbeMin > ratio.One):
 		return nil, fmt.Errorf("%w: a share of %v of the probes: it is from 0 to 1", ErrRequest, *r.ProbeMin)
 	}
@@ -274,6 +284,11 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 	if err != nil {
 		return nil, err
 	}
+	if req.Smallest {
+		if req, err = p.toSmallest(req); err != nil {
+			return nil, err
+		}
+	}
 	if h.head.Window <= p.budget(req) {
 		o, err := e.grow(ctx, scope, p, req)
 		if err != nil {
@@ -296,6 +311,19 @@ func (e *Engine) compress(ctx context.Context, scope governance.Scope, req *Comp
 		return nil, err
 	}
 	return e.finish(ctx, scope, p, req, o, attempts)
+}
+
+// toSmallest returns a request for the smallest window with that as its target.
+func (p *pass) toSmallest(req *CompressRequest) (*CompressRequest, error) {
+	r := p.request(req)
+	(&compression{engine: p.engine, pass: p}).keep(r, p.engine.keepLast(req.KeepLast))
+	least, err := p.smallest(req.Strategy, r)
+	if err != nil {
+		return nil, err
+	}
+	to := *req
+	to.Target = least
+	return &to, nil
 }
 
 // finish checks and writes what a compression comes to.

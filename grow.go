@@ -76,8 +76,8 @@ func (b *passHistory) reopen(h *held, r *pager.Request) {
 
 // grow returns an outcome that brings back what passes took out of the window and what
 // now fits: whole, or more of it than there was. It is nil if the budget is not larger
-// than that of the last pass, if the pass is one that nobody asked for, or if nothing
-// changes.
+// than that of the last pass, if the pass is one that nobody asked for or is to be the smallest,
+// or if nothing changes.
 func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest) (*outcome, error) {
 	h := p.held
 	before, err := e.passes(ctx, scope, h.head.ID)
@@ -85,7 +85,7 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 		return nil, err
 	}
 	r := p.request(req)
-	if req.Auto || r.Budget <= before.budget || len(before.paged) == 0 {
+	if req.Auto || req.Smallest || r.Budget <= before.budget || len(before.paged) == 0 {
 		return nil, nil //nolint:nilnil // nothing comes back
 	}
 	before.reopen(h, r)
@@ -96,16 +96,7 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 			o.strategy = StrategyImportance
 		}
 	}
-	switch {
-	case o.strategy == StrategyAccount:
-		o.plan, err = p.planAccount(r)
-	case o.strategy.covers():
-		o.plan, err = p.planCover(r)
-	case o.strategy.slides():
-		o.plan, err = pager.Slide(r)
-	default:
-		o.plan, err = pager.Make(r)
-	}
+	o.plan, err = p.plan(o.strategy, r)
 	if errors.Is(err, ErrBudget) {
 		return nil, nil //nolint:nilnil // what is there fits, and more would not
 	}

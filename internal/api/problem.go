@@ -241,7 +241,7 @@ func (k Kind) next() string {
 	case Shorter.Slug:
 		return "import the whole file, or give rewind if what is missing is to leave the conversation"
 	case Budget.Slug:
-		return "give at least floor.need tokens, or release what floor.held names"
+		return "give at least floor.need tokens, ask for the smallest, or release what floor.held names"
 	case Busy.Slug, Timeout.Slug, TooMany.Slug:
 		return "try again"
 	}

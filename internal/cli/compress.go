@@ -33,7 +33,7 @@ func newCompress(_ *Env, g *globals) *cobra.Command {
 	var fl compressFlags
 	var s *sessionArg
 	cmd := &cobra.Command{
-		Use:   "compress [SESSION] [--target N|50%] [--strategy S] [--probe-min R] [-o FILE]",
+		Use:   "compress [SESSION] [--target N|50% | --smallest] [--strategy S] [--probe-min R] [-o FILE]",
 		Short: "Cut the window to a budget, and keep what is likely needed next",
 		Long: `Compress cuts what is in the window of a conversation until it fits a budget. It
 keeps the lines and names most likely needed next, chosen across all blocks. A
@@ -49,7 +49,8 @@ anchored where neither --strategy nor the settings name such a strategy.
 The budget is --target in tokens, or in percent of the conversation as it was
 imported: system text and tool definitions cannot leave and stay beside it. Without
 it, it is that of the settings ("carrel help config"), or half of what of the
-context window is of use: "carrel help level".
+context window is of use: "carrel help level". --smallest asks for the smallest
+window that the strategy can make, which the error of a smaller target names.
 
 The result is checked by the rules of the conversation's provider before
 anything is written. If it does not answer the probes, the exit code is 1; if
@@ -104,6 +105,7 @@ off what the new summary says is done.`,
 	s = takesSession(cmd)
 	f := cmd.Flags()
 	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
+	f.BoolVar(&req.Smallest, "smallest", false, "make the window as small as the strategy can")
 	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; that of the settings by default, or else account")
 	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
 	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
@@ -127,6 +129,9 @@ off what the new summary says is done.`,
 func (fl *compressFlags) fill(g *globals, req *carrel.CompressRequest) (err error) {
 	if req.Target, req.Share, err = parseTarget(fl.target); err != nil {
 		return err
+	}
+	if req.Smallest && fl.target != "" {
+		return usagef("--smallest and --target: give one of them")
 	}
 	if fl.window < 0 {
 		return usagef("--window: %d is below 0", fl.window)

@@ -219,7 +219,7 @@ func hint(err error) string {
 		return "nothing was discarded; carrel messages says what may go, and carrel discard --auto chooses"
 	}
 	if e, ok := carrel.Floor(err); ok {
-		return fmt.Sprintf("carrel compress --target %d, or carrel unpin what is pinned", e.Need)
+		return fmt.Sprintf("carrel compress --target %d, which --smallest stands for, or carrel unpin what is pinned", e.Need)
 	}
 	if is[*probe.ParseError](err) {
 		return "carrel schema probes; carrel probe gen writes such a list"

@@ -66,7 +66,8 @@ thinking goes, then results of calls become a line each, then the block a line,
 then it goes.
 
 If what rules hold does not fit, nothing is changed, the exit code is 5, and
-what holds the budget up is listed. "carrel why ID" tells about one block, and
+what holds the budget up is listed, with the smallest window that there can be;
+"carrel compress --smallest" makes it. "carrel why ID" tells about one block, and
 about its likeliest lines and names. "carrel bench retention" measures on your
 own sessions how much of what was needed is kept, and "carrel bench exam" what
 windows still tell.

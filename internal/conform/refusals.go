@@ -93,23 +93,40 @@ func unreadable(w *world) {
 	w.holds(len(sessions) == 0, "something was stored: %+v", sessions)
 }
 
+// What is too small for a strategy says how small it can be, and that it can be.
 func tooSmall(w *world) {
 	in := w.talked()
-	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: 20, Strategy: carrel.StrategyPager})
-	w.fails("20 tokens", err, carrel.ErrBudget)
-	floor, ok := carrel.Floor(err)
-	if !ok || floor.Budget != 20 || floor.Need <= 20 || len(floor.Held) == 0 {
-		w.Fatalf("the error has no figures: %+v", floor)
+	for _, s := range []carrel.Strategy{carrel.StrategyAccount, carrel.StrategyImportance, carrel.StrategyWindow, carrel.StrategyPager} {
+		try := func(to carrel.CompressRequest) (*carrel.CompressResult, error) {
+			to.Session, to.Strategy = in.Session, s
+			return w.Compress(w.ctx(), w.in, &to)
+		}
+		_, err := try(carrel.CompressRequest{Target: 20})
+		w.fails("20 tokens", err, carrel.ErrBudget)
+		floor, ok := carrel.Floor(err)
+		if !ok || floor.Budget != 20 || floor.Need <= 20 || len(floor.Held) == 0 {
+			w.Fatalf("%s: the error has no figures: %+v", s, floor)
+		}
+		sum := floor.Fixed
+		rules := make(map[pager.Rule]bool)
+		for _, h := range floor.Held {
+			sum += h.Tokens
+			rules[h.Rule] = true
+		}
+		w.holds(sum == floor.Need && len(rules) > 1, "%s: %d of %d tokens are accounted for, by %v", s, sum, floor.Need, rules)
+		_, err = try(carrel.CompressRequest{Target: floor.Need - 1})
+		w.fails("a token less than what is needed", err, carrel.ErrBudget)
+		_, err = try(carrel.CompressRequest{Target: floor.Need, Smallest: true})
+		w.fails("the smallest and a target", err, carrel.ErrRequest)
+		res, err := try(carrel.CompressRequest{Smallest: true})
+		w.holds(err == nil && res.Op != "" && res.Budget == floor.Need && res.After <= floor.Need, "%s: the smallest window: %+v, %v, want %d tokens", s, res, err, floor.Need)
+		again, err := try(carrel.CompressRequest{Smallest: true})
+		w.holds(err == nil && again.Op == "" && again.After == res.After, "%s: again: %+v, %v", s, again, err)
+		_, err = w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: in.Session})
+		w.holds(err == nil, "%s: undo: %v", s, err)
 	}
-	sum := floor.Fixed
-	rules := make(map[pager.Rule]bool)
-	for _, h := range floor.Held {
-		sum += h.Tokens
-		rules[h.Rule] = true
-	}
-	w.holds(sum == floor.Need && len(rules) > 1, "%d of %d tokens are accounted for, by %v", sum, floor.Need, rules)
-	res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: floor.Need, Strategy: carrel.StrategyPager})).must(w)
-	w.holds(res.After <= floor.Need, "what is needed is %d, the window has %d", floor.Need, res.After)
+	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Smallest: true, Strategy: carrel.StrategyHybrid})
+	w.fails("the smallest of a strategy that makes a summary", err, carrel.ErrRequest)
 }
 
 func senseless(w *world) {

@@ -17,6 +17,7 @@ import (
 type compressArgs struct {
 	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
 	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window that Carrel holds is to have; half of the model's window by default"`
+	Smallest bool     `json:"smallest,omitempty" jsonschema:"make it as small as the strategy can, in place of a target"`
 	Strategy string   `json:"strategy,omitempty" jsonschema:"how; the default is that of the settings"`
 	Intent   []string `json:"intent,omitempty" jsonschema:"words for what you are about to do; what has to do with it stays longest"`
 	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"only say what would become of the window"`
@@ -59,7 +60,7 @@ func compress() registrar {
 				return nil, err
 			}
 			res, err := c.Compress(ctx, c.scope, &carrel.CompressRequest{
-				Session: id, Target: token.Count(in.Target), Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
+				Session: id, Target: token.Count(in.Target), Smallest: in.Smallest, Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
 			})
 			if err != nil {
 				return nil, err

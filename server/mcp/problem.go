@@ -83,7 +83,7 @@ func hint(err error) string {
 		return e.hint
 	}
 	if e, ok := carrel.Floor(err); ok {
-		return fmt.Sprintf("ask for %d tokens or more, or unpin what is pinned", e.Need)
+		return fmt.Sprintf("ask for %d tokens or more, for the smallest, or unpin what is pinned", e.Need)
 	}
 	if strings.Contains(err.Error(), "no session is stored") {
 		return "no conversation was imported yet; the person can, with carrel import"
