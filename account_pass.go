@@ -130,7 +130,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 		b.Urgent = c.Rule.Hard() && h.blocks[i].Kind == transcript.KindUser
 		if !b.Cut {
 			b.Tokens = req.Size(i, uncut(c))
-			b.Fixed = b.Traced && b.Tokens <= b.Frame // its id would take no less
+			b.Fixed = b.Traced && b.Tokens <= b.Frame+b.Mark // its id would take no less
 		}
 	}
 	return all
