@@ -156,3 +156,58 @@ func TestEssentialsLeaveOutReplacedPlans(t *testing.T) {
 		}
 	}
 }
+
+// What any summary must answer: how each fact is asked for, if it is.
+func TestEssentialsOf(t *testing.T) {
+	user := func(kind facts.FactKind, text string, block int) facts.Fact {
+		return facts.Fact{Kind: kind, Text: text, Block: block, Role: transcript.RoleUser}
+	}
+	for _, tt := range []struct {
+		name  string
+		found []facts.Fact
+		o     Options
+		want  []string
+	}{
+		{"an order of three words is critical", []facts.Fact{user(facts.FactCorrection, "Never water plum trees", at(1, 1))}, Options{}, []string{"correction! water plum trees"}},
+		{"an order of two words is not", []facts.Fact{user(facts.FactCorrection, "Never water plums", at(1, 1))}, Options{}, []string{"correction water plums"}},
+		{"a question is no order", []facts.Fact{user(facts.FactCorrection, "Why do you water plum trees?", at(1, 1))}, Options{}, []string{"correction water plum trees"}},
+		{"short orders of one message are one", []facts.Fact{user(facts.FactCorrection, "Never water plums", at(1, 1)), user(facts.FactCorrection, "Spare the blossoms", at(1, 1))}, Options{}, []string{"correction! water plums Spare blossoms"}},
+		{"short orders of two messages are two", []facts.Fact{user(facts.FactCorrection, "Never water plums", at(1, 1)), user(facts.FactCorrection, "Spare the blossoms", at(2, 2))}, Options{}, []string{"correction water plums", "correction Spare blossoms"}},
+		{"a short order and a long one", []facts.Fact{user(facts.FactCorrection, "Never water plum trees", at(1, 1)), user(facts.FactCorrection, "Spare the blossoms", at(1, 1))}, Options{}, []string{"correction! water plum trees Spare blossoms"}},
+		{"long orders of one message are two", []facts.Fact{user(facts.FactCorrection, "Never water plum trees", at(1, 1)), user(facts.FactCorrection, "Spare the burnt blossoms", at(1, 1))}, Options{}, []string{"correction! water plum trees", "correction! Spare burnt blossoms"}},
+		{"an order behind something else of its message", []facts.Fact{user(facts.FactTask, "Repair the orchard planner", at(1, 1)), user(facts.FactCorrection, "Spare the blossoms", at(1, 1))}, Options{}, []string{"task! Repair orchard planner", "correction Spare blossoms"}},
+		{"the first task, and what comes behind later ones", []facts.Fact{user(facts.FactTask, "Repair the orchard planner", at(1, 1)), user(facts.FactTask, "Paint the garden shed", at(2, 2)), user(facts.FactCorrection, "Never water plum trees", at(3, 3))}, Options{}, []string{"task! Repair orchard planner", "correction! water plum trees"}},
+		{"the same twice", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(2, 2)}}, Options{}, []string{"decision Store times UTC"}},
+		{"no more than are wanted", []facts.Fact{{Kind: facts.FactDecision, Text: "Store times in UTC", Block: at(1, 1)}, {Kind: facts.FactDecision, Text: "Water at night", Block: at(2, 2)}, {Kind: facts.FactDecision, Text: "Buy drip hoses", Block: at(3, 3)}}, Options{PerType: 1}, []string{"decision Water night"}},
+		{"neither how an error was mended nor what is done", []facts.Fact{{Kind: facts.FactError, Status: facts.StatusResolved, Text: "valves.yml denied", Why: "chmod on the folder", Block: at(1, 1)}, {Kind: facts.FactTodo, Status: facts.StatusCompleted, Subject: "Backfill currency columns", Block: at(2, 2)}}, Options{}, []string{"error valves yml denied"}},
+		{"a decision that says nothing", []facts.Fact{user(facts.FactDecision, "Yes.", at(1, 1))}, Options{}, nil},
+		{"a decision of two words", []facts.Fact{user(facts.FactDecision, "Drip hoses. My address is Quarry Lane 12, Oldmere.", at(1, 1))}, Options{}, []string{"decision! Drip hoses"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, p := range Essentials(tt.found, of(tt.o)) {
+				mark := ""
+				if p.Critical {
+					mark = "!"
+				}
+				got = append(got, p.About+mark+" "+strings.Join(p.Expected, " "))
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// A path is found where its name stands, and a report says which keywords were.
+func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
+	path := Probe{ID: "1", Type: FilePath, Question: "Which file?", Expected: []string{"src/schedule.rb"}, Need: 1}
+	said := Probe{ID: "2", Type: Decision, Question: "What was decided?", Expected: []string{"plum", "night", "hoses"}, Need: 2}
+	r := GradeAuthored([]Probe{path, said}, &Authored{Entries: []string{"schedule.rb keeps UTC", "Plums get hoses"}})
+	if r.Results[0].Place != Window || r.Results[1].Place != Window {
+		t.Errorf("got %+v, want that both are found", r.Results)
+	}
+	if d := cmp.Diff([][]string{{"plum", "hoses"}, {"night"}}, [][]string{r.Results[1].Found, r.Results[1].Missing}); d != "" {
+		t.Error(d)
+	}
+}

@@ -278,6 +278,10 @@ func TestFigure(t *testing.T) {
 		{"at 12:30 in a.go:17: bad", nil},
 		{"no number at all", nil},
 		{"step 2 of it", nil},
+		{"4200  passed", []string{"4200"}},
+		{"4200, passed", []string{"4200"}},
+		{"v2 is out", nil},
+		{"42 ms later", []string{"42 ms"}},
 		{strings.Repeat("x ", 998) + "8443", []string{"8443"}},
 		{strings.Repeat("x ", 1000) + "8443", nil}, // what is behind the first 2000 bytes is not read
 	} {
@@ -381,4 +385,67 @@ func TestMoreTextFailsNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a decision is known by: names stand for themselves, and a plain word does not.
+func TestKeywordsOfADecision(t *testing.T) {
+	long := strings.Repeat("a1", 50)
+	for _, tt := range []struct {
+		name, text string
+		names      []string
+		want       string
+	}{
+		{"a name of two words", "We will use lib/pq", nil, "lib/pq"},
+		{"a name with a capital in it", "We will use poolX", nil, "poolX"},
+		{"a short name with a capital in it", "We will use pgX", nil, ""},
+		{"a plain word", "We will use postgres", nil, ""},
+		{"a word with a capital in front", "We will use Postgres", nil, ""},
+		{"a word in capitals", "We will use GRPC", nil, ""},
+		{"a name that begins with a common word", "We will use file-lock", nil, "file-lock"},
+		{"a hundred characters", "We will use " + long, nil, long},
+		{"more than that", "We will use " + long + "b", nil, ""},
+		{"a long address", "We will use https://x.example/?" + long[:77], []string{"https://x.example/?" + long[:77]}, "https://x.example/?" + long[:77]},
+	} {
+		var got string
+		for _, p := range Generate([]facts.Fact{{Kind: facts.FactDecision, Text: tt.text, Names: tt.names, Block: at(1, 1)}}, of(Options{})) {
+			got = strings.Join(p.Expected, " ")
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Without options, no turn and no block is known, and all else is asked.
+func TestGenerateWithoutOptions(t *testing.T) {
+	for name, o := range map[string]*Options{"none": nil, "the default": {}} {
+		var plans int
+		for _, p := range Generate(session(), o) {
+			if p.Source != "" || strings.Contains(p.Question, " turn ") {
+				t.Errorf("%s: %q of %q", name, p.Question, p.Source)
+			}
+			if p.About == "plan" {
+				plans++
+			}
+		}
+		if plans == 0 {
+			t.Errorf("%s: no plan is asked for", name)
+		}
+	}
+}
+
+// A change of which nothing is said is none of the two that are asked for.
+func TestTheLatestChangesThatSaySomething(t *testing.T) {
+	change := func(text string, n int) facts.Fact {
+		return facts.Fact{Kind: facts.FactChange, Status: "modified", Subject: "a/b.go", Text: text, Block: at(n, n)}
+	}
+	var got []string
+	for _, p := range Generate([]facts.Fact{change("redis cache", 1), change("", 2), change("postgres pool", 3)}, of(Options{})) {
+		if p.Type == FileChanges {
+			got = append(got, strings.Join(p.Expected, " "))
+		}
+	}
+	if d := cmp.Diff([]string{"redis cache", "postgres pool"}, got); d != "" {
+		t.Error(d)
+	}
 }

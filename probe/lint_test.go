@@ -30,6 +30,7 @@ func TestLint(t *testing.T) {
 		{"the end of a path", path("What about auth.go in turn 4?", "src/auth.go"), []Rule{RuleLeak}},
 		{"the stem of a path", path("Which file is about AUTH?", "src/auth.go"), []Rule{RuleLeak}},
 		{"the folder of a path", path("Which file of billing was changed?", "billing/auth.go"), []Rule{RuleLeak}},
+		{"a folder of two letters", path("Which file of db was changed?", "db/auth.go"), []Rule{RuleLeak}},
 		{"a folder with a name of all questions", path("Which file is it in?", "in/auth.go"), nil},
 		{"another path", path("Which file is about billing?", "src/auth.go"), nil},
 		{"no id", with(func(p *Probe) { p.ID = "" }), []Rule{RuleMissing}},

@@ -33,6 +33,7 @@ func TestWords(t *testing.T) {
 		{"full-width capitals and marks", "ＡＢ，ＺＤ／ｚ＠ａ", "ab zd z a"},
 		{"half-width Katakana has a word for each character", "ｱｲ", "ｱ ｲ"},
 		{"ligatures are their letters", "oﬀ oﬃce waﬄe ﬂat faﬅ", "off office waffle flat faﬅ"},
+		{"characters that nobody sees", "wo\u2060rd wo\u200crd \ufeffword", "word word word"},
 		{"pictures part words", "one😀two", "one two"},
 		{"marks alone are no words", "__ _ -- ./", ""},
 		{"a short version, and what looks like one", "v1.2 v12 v12a v1-2 va.b", "1.2 v12 v12a v1 2 va b"},
@@ -309,4 +310,12 @@ func TestAnswersIsFind(t *testing.T) {
 			t.Fatalf("answers = %v, find %v for %q", got, want, p.Expected)
 		}
 	})
+}
+
+// The passage that a report quotes is the line, if it is short.
+func TestPassageIsTheLine(t *testing.T) {
+	r := Grade([]Probe{ask(Decision, "cache", "redis")}, &Evidence{Window: []string{"first\n\nthe cache is redis\nlast"}})
+	if got, want := r.Results[0].Passage, "the cache is redis"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -64,6 +64,7 @@ func TestJudge(t *testing.T) {
 			Sizes{1000, 49},
 			Verdict{Accepted: true, RedFlags: []string{"95.1% of the tokens are gone, 95.0% is too much"}},
 		},
+		{"a policy by which anything may be gone", graded(0, 0, 1, 1), &Policy{MaxRatio: -1}, Sizes{1000, 0}, Verdict{Accepted: true}},
 		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, Sizes{1000, 50}, Verdict{Accepted: true}},
 		{"it grew", graded(0, 0, 1, 1), nil, Sizes{10, 12}, Verdict{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
 		{"no probes", graded(0, 0, 0, 0), nil, Sizes{}, Verdict{Accepted: true, Warnings: []string{"no probes were asked"}}},
