@@ -119,6 +119,7 @@ func TestCheckRefusesBadOnes(t *testing.T) {
 		{"the intent is None", RuleEmpty, func(s *Summary) { s.Intent = None }},
 		{"an entry is empty", RuleEmpty, func(s *Summary) { s.Next[0].Text = "" }},
 		{"TBD", RulePlaceholder, func(s *Summary) { s.Next[0].Text = "[TBD]" }},
+		{"TBD with a full stop", RulePlaceholder, func(s *Summary) { s.Next[0].Text = "TBD." }},
 		{"etc.", RulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, etc." }},
 		{"dots", RulePlaceholder, func(s *Summary) { s.Decisions[0].Rationale = "..." }},
 		{"an ellipsis behind a list", RulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, …" }},

@@ -136,6 +136,23 @@ func TestCompat(t *testing.T) {
 	}
 }
 
+// The published form has no sources, nothing for errors, and no entry that says None.
+func TestPublished(t *testing.T) {
+	got := Published(&Summary{
+		Intent: "Build", State: None,
+		Files:     Files{{Path: None}, {"a.go", []Item{{"1", "3f2a91bc"}, {Text: None}}}},
+		Decisions: []Decision{{Decision: None}, {Decision: "D", Rationale: "r", Source: "3f2a91bc"}},
+		Next:      []Item{{"y", "3f2a91bc"}}, Errors: []Error{{Error: "e"}}, Meta: Meta{Count: 4, At: "then"},
+	})
+	want := &Summary{
+		Intent: "Build", Files: Files{{"a.go", []Item{{Text: "1"}}}}, Decisions: []Decision{{Decision: "D", Rationale: "r"}},
+		Blockers: []Item{}, Next: []Item{{Text: "y"}}, Meta: Meta{Count: 4},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // small generates summaries over few words, so that entries meet.
 func small() *rapid.Generator[*Summary] {
 	word := rapid.SampledFrom([]string{"a", "A.", "b", "c", "c d", "None"})

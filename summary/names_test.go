@@ -14,7 +14,7 @@ tool: {"text":"first\nsecondName is here","path":"web/forms/input.ts"}
 tool: cd cmd/serve && make build --target="release all"
 tool: ls lib
 helper_table.py
-assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set. Élan is a name_é_x.`
+assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set. Élan is a name_é_x. {abc}`
 	for _, tt := range []struct {
 		text string
 		has  bool
@@ -22,6 +22,9 @@ assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set.
 		{"`retryBudget`", true},
 		{"`RetryBudget`", true}, // case does not count
 		{"`udg`", false},
+		{"`imeo`", true},
+		{"`ime`", false},
+		{"`abc`", true},          // between braces
 		{"`retry_budget`", true}, // written in another way
 		{"`dialTimeout`", true},
 		{"`dial`", true},

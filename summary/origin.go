@@ -117,7 +117,7 @@ var (
 	cutWord    = lazy.Regexp(`\S+…|[+−]\d+\b`) // what is cut off or counted is not what the source has
 	spanText   = lazy.Regexp("`([^`]+)`")
 	pathText   = lazy.Regexp(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
-	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})?(?:$|[\s)"',.;:!?–-])`)
+	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})(?:$|[\s)"',.;:!?–-])`)
 	numberWord = lazy.Regexp(`\d[\d,_]*(?:\.\d+)?`)
 	factors    = lazy.Regexp(`(\d[\d,]*(?:\.\d+)?) ?(?:×|x|\*|times) ?(\d[\d,]*(?:\.\d+)?)`)
 	unitWord   = lazy.Regexp(`^[ -](?:seconds?|minutes?|hours?|days?|milliseconds?|bytes?)\b`)
@@ -151,10 +151,7 @@ func (c *checker) names(sec Section, text, with string) {
 		}
 	}
 	for _, m := range numberText().FindAllStringSubmatchIndex(text, -1) {
-		n, unit := text[m[2]:m[3]], ""
-		if m[4] >= 0 {
-			unit = strings.TrimSpace(text[m[4]:m[5]])
-		}
+		n, unit := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]])
 		if !c.origin.hasNumber(n, unit, text[m[3]:], append(subjects(text+" "+with), besides(text, n)...)) && !c.origin.derives(n, unit, text) {
 			c.add(sec, text, RuleInvented, "the source has no number %s", n)
 			return

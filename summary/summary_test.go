@@ -120,6 +120,35 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// An error says where it is, what is wrong, and what to write.
+func TestSyntaxErrorsSayWhere(t *testing.T) {
+	for want, e := range map[string]SyntaxError{
+		"summary: bad":                   {Text: "bad"},
+		"summary line 1: bad":            {Line: 1, Text: "bad"},
+		"summary line 3: bad; write x":   {Line: 3, Text: "bad", Hint: "write x"},
+		"summary next_steps[1]: no text": {Field: "next_steps[1]", Text: "no text"},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Prose that would be read as a heading or a rule is protected, and comes back.
+func TestProseThatLooksLikeMarkdown(t *testing.T) {
+	for _, line := range []string{"# Next Steps", `\ a`, "---", "  ## Blockers", "plain", `\# b`} {
+		want := &Summary{Intent: "Build\n" + line, State: "Done"}
+		want.Intent = strings.TrimRight(want.Intent, " ")
+		got, err := Parse([]byte(want.Markdown()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.State != want.State || strings.Join(strings.Fields(got.Intent), " ") != strings.Join(strings.Fields(want.Intent), " ") {
+			t.Errorf("%q comes back as %q", want.Intent, got.Intent)
+		}
+	}
+}
+
 func TestParseMarkdown(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
@@ -226,6 +255,32 @@ second
 			Files:    Files{{"a.go", []Item{{"one, two", "aaaabbbb"}, {Text: "three goes on"}}}},
 			Context:  []Item{{Text: None}},
 			Meta:     Meta{Count: 4, At: "2026-01-05T10:30:00Z", Messages: 1200, ProbeScore: 950_000, TokensBefore: 12400},
+		}},
+		{"errors with lines of their own, and files in words", `## Errors Encountered
+- Timeout
+  - Status: resolved
+  - Note: raised it
+  - and tried again
+- **Refused**
+  - Status: strange
+
+## Files Modified
+- a.go rewrote it
+- Makefile was rewritten
+- ` + "`` b`c ``" + `: split
+
+## Session Intent
+Build it
+
+## Next Steps
+- one
+
+## Session Intent
+Ship it`, Summary{
+			Intent: "Build it\n\nShip it",
+			Errors: []Error{{Error: "Timeout", Status: StatusResolved, Note: "raised it; and tried again"}, {Error: "Refused", Note: "Status: strange"}},
+			Files:  Files{{"a.go", []Item{{Text: "rewrote it"}}}, {Path: "Makefile was rewritten"}, {"b`c", []Item{{Text: "split"}}}},
+			Next:   []Item{{Text: "one"}},
 		}},
 		{"a fence, other sections and an empty one", "```markdown\n## Session Intent\nx\n\n## Mood\ngood\n\n## Blockers\n```", Summary{
 			Intent: "x", Blockers: []Item{},
