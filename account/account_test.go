@@ -124,12 +124,17 @@ func TestRead(t *testing.T) {
 func TestTextMarksWhatIsMissing(t *testing.T) {
 	units, _ := account.Read(new(talk).agent("The lamp is broken, as its bulb is gone since May. It needs a new one, and a socket that holds it. "+strings.Repeat("It is red all over. ", 8)).msgs,
 		new(talk).agent("x").blocks(), nil)
-	if len(units) < 3 {
+	if len(units) < 4 {
 		t.Fatalf("%d units", len(units))
 	}
 	kept := make([]bool, len(units))
 	kept[0], kept[2] = true, true
 	want := units[0].Text + " … " + units[2].Text + "\n[12345678]"
+	if got := account.Text(units, kept, "1234567890"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	kept[3] = true
+	want = units[0].Text + " … " + units[2].Text + " " + units[3].Text + "\n[12345678]"
 	if got := account.Text(units, kept, "1234567890"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -42,6 +42,7 @@ func TestChanges(t *testing.T) {
 		{"the same", "first", "first", ""},
 		{"two places", "one\nstays\ntwo", "three\nstays\nfour", "-\none\n+\nthree\n-\ntwo\n+\nfour"},
 		{"a line that moves", "stays\nmoves\none\ntwo\nends", "stays\none\ntwo\nmoves\nends", "-\nmoves\n+\nmoves"},
+		{"two lines that change places", "aaa\nbbb", "bbb\naaa", "-\naaa\n+\naaa"},
 		{"lines between others", "aaa\nbbb\nccc\nddd", "xxx\nbbb\nyyy\nddd\nzzz", "-\naaa\n+\nxxx\n-\nccc\n+\nyyy\n+\nzzz"},
 		{"most of the new text is older", "one\ntwo\nthree\nfour", "two\nfour\none", "-\none\n-\nthree\n+\none"},
 		{"an end alone", "value = 1\nend", "value = 2\nfi\nend\nend", "-\nvalue = 1\n+\nvalue = 2\nend"},

@@ -113,6 +113,7 @@ func TestSights(t *testing.T) {
 		{"a page that failed", new(talk).ended("WebFetch", `{"url":"https://lamps.example"}`, "not found", true), "WebFetch", "failed", "yes"},
 		{"said again later", new(talk).agent("I look.").user("Go on.").agent("  I look."), "I look", "again", "later"},
 		{"not said again", new(talk).agent("I look.").user("Go on."), "I look", "again", "no"},
+		{"all that is needed", new(talk).user("Mend src/lamp.go now."), "Mend", "need", "<300%"},
 		{"what nobody needs", new(talk).user("One."), "One", "need", "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -120,6 +121,19 @@ func TestSights(t *testing.T) {
 				t.Errorf("%s is %s, want %s", test.feature, got, test.want)
 			}
 		})
+	}
+}
+
+// Needed are the units that have the names which are, however much stands before them.
+func TestUnitsWithNamesAreNeeded(t *testing.T) {
+	for name, before := range map[string]int{"a short conversation": 0, "a long one": 300} {
+		talk := new(talk).user("Mend src/lamp.go now.").many(before, func(t *talk, _ int) { t.agent(strings.Repeat("so it is and so it was ", 100)) }).
+			agent("It is dark.\nSee src/lamp.go there.\nSo be it.").agent("It was dark.")
+		for text, want := range map[string]bool{"It is dark.": false, "See src/lamp.go there.": true, "So be it.": false, "It was dark.": false} {
+			if got := seen(t, talk, text)["need"]; (got != "none") != want {
+				t.Errorf("%s: %q is needed: %s, want %v", name, text, got, want)
+			}
+		}
 	}
 }
 

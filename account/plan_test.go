@@ -83,6 +83,8 @@ func TestWhatAPlanTakes(t *testing.T) {
 		{"nothing of an absent block", new(talk).agent(letter("a", 20)).user("b").agent(letter("c", 50)), agent, func(b []account.Block) { b[2].Absent = true }, 80, "a. b. -"},
 		{"no urgent words of an absent block", new(talk).user(letter("a", 20)).agent(letter("b", 50)), words, func(b []account.Block) { b[0].Urgent, b[0].Absent = true, true }, 100, "- b."},
 		{"lines that are cheaper once their call is there", new(talk).call("brew", `{"kind":"`+letter("k", 110)+`"}`, letter("a", 30)+"\n"+letter("b", 80)).user("c").agent(letter("d", 50)), kids, nil, 10 + 120 + 33 + 83 + 40, "•ab. - -"},
+		{"a line that needs a long call", new(talk).call("brew", `{"kind":"`+letter("k", 110)+`"}`, letter("a", 30)).user("c").agent(letter("d", 50)), kids, nil, 100, "- - d."},
+		{"nothing but what is fixed", new(talk).user("a").agent("b"), nil, func(b []account.Block) { b[0].Fixed, b[1].Fixed = true, true }, 3000, "whole whole"},
 		{"a call of which no line is", new(talk).call("brew", `{"kind":"`+letter("k", 110)+`"}`, letter("a", 50)).user("c").agent(letter("d", 50)), map[string]int{"step": 9000, "output": -9000, "words": -9000}, nil, 10 + 120 + 40, "•. - -"},
 		{"nothing behind what does not fit", new(talk).agent(letter("a", 20)).user("b").agent(letter("c", 80)), agent, nil, 10 + 80, "- - -"},
 	} {
@@ -147,6 +149,7 @@ func TestTheNewestBlocksStandAsTheyAre(t *testing.T) {
 		{"one that is absent", func(b []account.Block) { b[3].Absent, b[2].Tokens = true, 101 }, 10000, "abcdefgh. b. whole -"},
 		{"one that is fixed", func(b []account.Block) { b[3].Fixed, b[2].Tokens = true, 101 }, 10000, "abcdefgh. b. whole whole"},
 		{"what does not fit", func(b []account.Block) { b[3].Tokens = 101 }, 810 + 101 - 1, "abcdefgh. - - -"},
+		{"what fits, as a part of it is there", func(b []account.Block) { b[3].Tokens, b[3].Urgent = 101, true }, 810 + 101, "abcdefgh. - - whole"},
 		{"what fits exactly", func(b []account.Block) { b[3].Tokens = 101 }, 810 + 101, "abcdefgh. - - whole"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
