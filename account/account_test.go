@@ -104,6 +104,7 @@ func TestRead(t *testing.T) {
 			"a sub-agent", new(talk).call("Task", `{"description":"Look at the lamp","prompt":"Look at it.\nSay why it is dark."}`, "The bulb is broken."),
 			"• Task Look at the lamp\n  Look at it.\n  Say why it is dark.\n→ reported:\n  The bulb is broken.",
 		},
+		{"an output that is indented", new(talk).call("brew", `{}`, "     brewing"), "• brew\n  brewing"},
 		{"a tool that nobody knows", new(talk).call("brew", `{"kind":"tea","cups":2}`, "brewing"), "• brew tea 2\n  brewing"},
 		{
 			"a result in JSON", new(talk).call("get_order", `{"id":"O-7"}`, `{"order":{"id":"O-7","note":"","state":"packed","gifts":[],"lines":[{"sku":"LAMP-2","name":"`+strings.Repeat("a standing lamp ", 6)+`","price":279,"days":null,"warranty":"two years on all parts but the bulb"}]},"ok":true}`),

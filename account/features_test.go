@@ -49,6 +49,7 @@ func TestSights(t *testing.T) {
 		{"a long word of ours", new(talk).user("successfully"), "success", "ends", "well"},
 		{"well", new(talk).user("It works."), "works", "ends", "well"},
 		{"badly", new(talk).user("It fails."), "fails", "ends", "badly"},
+		{"badly, between braces", new(talk).user("It {fails}."), "fails", "ends", "badly"},
 		{"both", new(talk).user("It works, and then it fails."), "fails", "ends", "both"},
 		{"neither", new(talk).user("It glows."), "glows", "ends", "no"},
 		{"a number", new(talk).user("Lamp 7."), "Lamp", "number", "yes"},
@@ -126,7 +127,7 @@ func TestSights(t *testing.T) {
 
 // Needed are the units that have the names which are, however much stands before them.
 func TestUnitsWithNamesAreNeeded(t *testing.T) {
-	for name, before := range map[string]int{"a short conversation": 0, "a long one": 300} {
+	for name, before := range map[string]int{"a short conversation": 0, "a long one": 500} {
 		talk := new(talk).user("Mend src/lamp.go now.").many(before, func(t *talk, _ int) { t.agent(strings.Repeat("so it is and so it was ", 100)) }).
 			agent("It is dark.\nSee src/lamp.go there.\nSo be it.").agent("It was dark.")
 		for text, want := range map[string]bool{"It is dark.": false, "See src/lamp.go there.": true, "So be it.": false, "It was dark.": false} {

@@ -46,6 +46,7 @@ func TestUnits(t *testing.T) {
 		{"a long line without ends", new(talk).agent(long + ", that is; " + long + " v1.2 and more"), "sentence " + long + ", that is;\nsentence " + long + " v1.2 and more"},
 		{"words that do not end", new(talk).agent(strings.Repeat("word ", 100) + "end"), "sentence " + strings.TrimSpace(strings.Repeat("word ", 85)) + "\nsentence " + strings.Repeat("word ", 15) + "end"},
 		{"no words at all", new(talk).agent(strings.Repeat("é", 421)), "sentence " + strings.Repeat("é", 420) + "\nsentence é"},
+		{"one word that is too long", new(talk).agent(strings.Repeat("z", 841)), "sentence " + strings.Repeat("z", 840) + "\nsentence z"},
 		{"images of a person", &talk{msgs: []transcript.Message{{Role: transcript.RoleUser, Parts: image}}}, "words [image]\nwords [file]"},
 		{"images that a tool gave", &talk{msgs: []transcript.Message{{Role: transcript.RoleTool, Parts: image}}}, ""},
 		{"system text", &talk{msgs: []transcript.Message{{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("Be kind.")}}}}, ""},
@@ -153,6 +154,7 @@ func TestDataIsLeftOut(t *testing.T) {
 		{"digits", strings.Repeat("0", 80), false},
 		{"a short line", strings.Repeat("0", 79), true},
 		{"a third of it letters", strings.Repeat("aZ0000", 15), true},
+		{"just less than a third", strings.Repeat("aZ0000", 14) + "a00000", false},
 		{"fewer letters", strings.Repeat("aZ00000", 15), false},
 		{"letters of other scripts", strings.Repeat("灯", 40), true},
 	} {
@@ -181,6 +183,8 @@ func TestCommands(t *testing.T) {
 		{"two files", new(talk).bash("cat lamp.md bulb.md", "# Lamp\ndark"), "look $ / cat lamp.md bulb.md\n>span # Lamp\n>span dark"},
 		{"a search in prose", new(talk).bash("grep -n a lamp.md", "# Lamp\ndark"), "look $ / grep -n a lamp.md\n>span # Lamp\n>span dark"},
 		{"a change that is shown", new(talk).bash("git show", diff), "look $ / git show\n>span commit 1a2b3c4\n>sign lamp.go:\n>>sign -\n>>>change old line\n>>sign +\n>>>change new line"},
+		{"a change that is all that is shown", new(talk).bash("git diff", strings.TrimPrefix(diff, "commit 1a2b3c4\n")), "look $ / git diff\n>sign lamp.go:\n>>sign -\n>>>change old line\n>>sign +\n>>>change new line"},
+		{"a change that a program prints", new(talk).bash("make", "diff --git a/lamp.go b/lamp.go\n+new line"), "run $ / make / → passed\n>output diff --git a/lamp.go b/lamp.go\n>output +new line"},
 		{"no line of a shell", new(talk).bash("cat 'lamp.go", "the lamp"), "run $ / cat 'lamp.go / → passed\n>output the lamp"},
 		{"no command", new(talk).call("Bash", `{"timeout":7}`, "the lamp"), "step • Bash 7\n>output the lamp"},
 	} {
@@ -249,6 +253,15 @@ func TestLaterCopies(t *testing.T) {
 	}
 	if len(later) != 1 || later["1: the lamp"] != "4: the lamp" {
 		t.Errorf("got %v, want that the lamp alone is there again", later)
+	}
+}
+
+// A file is the same from wherever it is named.
+func TestACopyByAnotherPath(t *testing.T) {
+	talk := new(talk).tool("Read", map[string]string{"file_path": "/w/lamp.go"}, "the lamp").bash("cat lamp.go", "the lamp")
+	units, _ := account.Read(talk.msgs, talk.blocks(), &account.Options{Project: "/w"})
+	if units[1].Later != int32(len(units)-1) {
+		t.Errorf("got %+v, want that it is there again", units[1])
 	}
 }
 

@@ -32,6 +32,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 	}{
 		{"a task that nobody numbered", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "created").call("TaskCreate", `{"subject":"Paint it"}`, "created # now"), "tasks:\n  #1 open: Mend it\n  #2 open: Paint it"},
 		{"a task of another number", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #12 created"), "tasks:\n  #12 open: Mend it"},
+		{"a task of another number of one digit", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #7"), "tasks:\n  #7 open: Mend it"},
 		{"a task by another name", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #1").call("TaskUpdate", `{"taskId":"1","subject":"Paint it"}`, "ok"), "tasks:\n  #1 open: Paint it"},
 		{"a task that is not changed", new(talk).call("TaskCreate", `{"subject":"Mend it"}`, "Task #1").ended("TaskUpdate", `{"taskId":"1","status":"done"}`, "no", true), "tasks:\n  #1 open: Mend it"},
 		{
@@ -43,7 +44,11 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"files, the last at the end", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go"); change(t, "two.go"); change(t, "one.go") }), "changed, not committed:\n  two.go\n  one.go"},
 		{
 			"more files than are listed", new(talk).many(27, func(t *talk, i int) { change(t, fmt.Sprintf("%d.go", i)) }),
-			"changed, not committed (2 more before):" + strings.Join(strings.Split(fmt.Sprint(counted(2, 27)), " "), "\n  "),
+			"changed, not committed (2 more before):" + strings.Join(strings.Split(counted(2, 27), " "), "\n  "),
+		},
+		{
+			"one file more than are listed", new(talk).many(26, func(t *talk, i int) { change(t, fmt.Sprintf("%d.go", i)) }),
+			"changed, not committed (1 more before):" + strings.Join(strings.Split(counted(1, 26), " "), "\n  "),
 		},
 		{"a path that is none", new(talk).many(1, func(t *talk, _ int) { change(t, strings.Repeat("a", 161)); change(t, strings.Repeat("b", 160)) }), "changed, not committed:\n  " + strings.Repeat("b", 160)},
 		{
@@ -66,6 +71,9 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agent runs: Look (abc123)"},
 		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agent runs: Paint (def456)"},
 		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agent runs: Look (abc123)"},
+		{"sub-agents by name", new(talk).many(4, func(t *talk, i int) {
+			t.call("Task", fmt.Sprintf(`{"description":"%c","run_in_background":true}`, 'D'-i), fmt.Sprintf("agentId: x%d", i))
+		}), "sub-agent runs: A (x3)\nsub-agent runs: B (x2)\nsub-agent runs: C (x1)\nsub-agent runs: D (x0)"},
 		{"a sub-agent that was waited for", new(talk).call("Task", `{"description":"Look"}`, "agentId: abc123"), ""},
 		{"a sub-agent without an id", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "started"), ""},
 		{"failures, the last three", new(talk).many(5, func(t *talk, i int) {
@@ -75,6 +83,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a failure that a shorter line mends", new(talk).ended("Bash", `{"command":"make lint-all"}`, "Exit code 2\nno bulb", true).bash("make lint", "").bash("ls", "lamp.go"), "last command: make lint\n  → passed"},
 		{"a failure that nothing mends", new(talk).ended("Bash", `{"command":"go test ./a ./b"}`, "Exit code 1\nno bulb", true).bash("go vet ./a", "").bash("cat go.mod", "module x"), "failed, not run again since: go test ./a ./b\n  → no bulb\nlast command: go vet ./a\n  → passed"},
 		{"a failure of what only looks", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1\ncat: lamp.go: No such file", true).bash("ls", "lamp.go"), "last command: cat lamp.go\n  → cat: lamp.go: No such file"},
+		{"a look that failed without a word", new(talk).ended("Bash", `{"command":"cat lamp.go"}`, "Exit code 1", true), "last command: cat lamp.go\n  → failed"},
 		{"a command without a line", new(talk).call("Bash", `{"timeout":7}`, "x"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

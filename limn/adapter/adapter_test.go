@@ -162,6 +162,7 @@ func TestNothingComesBehindTheContext(t *testing.T) {
 			n++
 			cancel()
 		}
+		cancel()
 		if n != 1 {
 			t.Fatalf("%d updates came, though the context ended with the first", n)
 		}
