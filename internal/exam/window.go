@@ -137,7 +137,11 @@ func Strategies(list ...carrel.Strategy) []Method {
 	var methods []Method
 	for _, strategy := range list {
 		methods = append(methods, Method{string(strategy), KindStrategy, func(s *Sitting, limit int) (string, error) {
-			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(target, strategy)) })
+			beside, err := s.desk.Beside()
+			if err != nil {
+				return "", err
+			}
+			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(beside+target, strategy)) })
 		}})
 	}
 	return methods

@@ -169,6 +169,15 @@ func (d *Desk) Whole() ([]byte, error) {
 	return out.Data, nil
 }
 
+// Beside returns the tokens of what no strategy takes away: system text, tools and framing.
+func (d *Desk) Beside() (int, error) {
+	c, err := d.engine.Context(context.Background(), scope, d.session, 0)
+	if err != nil {
+		return 0, err
+	}
+	return int(c.Fixed.Tokens + c.System.Tokens), nil
+}
+
 // Window returns what a strategy makes of the conversation with a target in the engine's
 // tokens, as a request of Chat Completions. Probes refuse nothing. It fails as
 // [carrel.Engine.Compress] does.
