@@ -14,7 +14,7 @@ type Feature struct {
 }
 
 // features is how many there are.
-const features = 15
+const features = 16
 
 // Features returns the features of units, in the order of a [Sight].
 func Features() []Feature {
@@ -26,15 +26,16 @@ func Features() []Feature {
 		{"decides", yes}, // it says why, or what follows
 		{"place", []string{"first", "middle", "last", "only"}},
 		{"form", []string{"plain", "heading", "code", "item"}},
-		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more"}},
-		{"turns", []string{"0", "1", "2-3", "more"}},
-		{"words", []string{"other", "task", "later", "newest"}},
+		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person"}}, // that came after it; of what a person said it does not matter
+		{"turns", []string{"0", "1", "2-3", "more", "person"}},
+		{"words", []string{"other", "task", "short", "long", "newest"}},
 		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that it is of
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}}, // the same text stands in a later unit
+		{"again", []string{"no", "later"}},           // the same text stands in a later unit
+		{"says", []string{"other", "next", "found"}}, // a sentence of the agent: what it does next, or anything else
 	}
 }
 
@@ -100,9 +101,9 @@ func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
 		uint8(u.Kind), flag(u.Failed), flag(said&binds != 0), flag(said&decides != 0), placeBin(u), formBin(u),
-		bin(int64(u.Calls), 3, 8, 20, 50, 100), bin(int64(u.Turns), 1, 2, 4), wordsBin(u), sizeBin(u),
+		age(u, bin(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bin(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		flag(said&badly != 0) + 2*flag(said&well != 0), flag(strings.ContainsAny(u.Text, "0123456789")),
-		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again),
+		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again), saysBin(u),
 	}
 	return s
 }
@@ -144,9 +145,36 @@ func wordsBin(u *Unit) uint8 {
 	case u.Task:
 		return 1
 	case u.Turns <= 1:
-		return 3
+		return 4
+	case u.Size < shortWords:
+		return 2
+	}
+	return 3
+}
+
+// shortWords is how many bytes a person says, rather than pastes.
+const shortWords = 600
+
+// saysBin returns what a sentence of the agent is for.
+func saysBin(u *Unit) uint8 {
+	if u.Kind != Sentence {
+		return 0
+	}
+	s := strings.ToLower(text.Head(strings.TrimLeft(u.Text, " *-"), 12))
+	for _, w := range [...]string{"let me", "let's", "now ", "i'll", "i will", "next", "first", "then ", "good", "great", "perfect", "ok", "done", "i'm going", "i need to"} {
+		if strings.HasPrefix(s, w) {
+			return 1
+		}
 	}
 	return 2
+}
+
+// age returns the bin of how long ago a unit was, or that of a person's.
+func age(u *Unit, age, person uint8) uint8 {
+	if u.Kind == Words {
+		return person
+	}
+	return age
 }
 
 func sizeBin(u *Unit) uint8 {

@@ -29,7 +29,10 @@ func TestSights(t *testing.T) {
 		return new(talk).agent("I look.").many(n, func(t *talk, _ int) { t.bash("make", "") })
 	}
 	turns := func(n int) *talk {
-		return new(talk).user("First.").user("I look.\nTwice.").many(n, func(t *talk, _ int) { t.user("go on\nand on") })
+		return new(talk).user("First.").agent("I look.").many(n, func(t *talk, _ int) { t.user("go on\nand on") })
+	}
+	words := func(n int) *talk {
+		return new(talk).user("First.").user("I look.").many(n, func(t *talk, _ int) { t.user("go on") })
 	}
 	long := func(n int) *talk { return new(talk).agent("I look." + strings.Repeat("\n"+strings.Repeat("z", 99), n)) }
 	for _, test := range []struct {
@@ -56,9 +59,9 @@ func TestSights(t *testing.T) {
 		{"a nine", new(talk).user("Lamp9"), "Lamp", "number", "yes"},
 		{"a nought", new(talk).user("Lamp0"), "Lamp", "number", "yes"},
 		{"no number", new(talk).user("Lamp."), "Lamp", "number", "no"},
-		{"the first of a text", new(talk).user("One.\nTwo.\nThree."), "One", "place", "first"},
-		{"the middle of a text", new(talk).user("One.\nTwo.\nThree."), "Two", "place", "middle"},
-		{"the last of a text", new(talk).user("One.\nTwo.\nThree."), "Three", "place", "last"},
+		{"the first of a text", new(talk).agent("One.\nTwo.\nThree."), "One", "place", "first"},
+		{"the middle of a text", new(talk).agent("One.\nTwo.\nThree."), "Two", "place", "middle"},
+		{"the last of a text", new(talk).agent("One.\nTwo.\nThree."), "Three", "place", "last"},
 		{"all of a text", new(talk).user("One."), "One", "place", "only"},
 		{"the first line of an output", new(talk).call("brew", `{}`, "one\ntwo\nthree"), "one", "place", "first"},
 		{"the middle of an output", new(talk).call("brew", `{}`, "one\ntwo\nthree"), "two", "place", "middle"},
@@ -90,10 +93,19 @@ func TestSights(t *testing.T) {
 		{"two turns later", turns(2), "I look", "turns", "2-3"},
 		{"three turns later", turns(3), "I look", "turns", "2-3"},
 		{"four turns later", turns(4), "I look", "turns", "more"},
-		{"words that are the newest", turns(0), "I look", "words", "newest"},
-		{"words before the newest", turns(1), "I look", "words", "newest"},
-		{"older words", turns(2), "I look", "words", "later"},
-		{"the task", turns(4), "First", "words", "task"},
+		{"how long ago a person spoke", words(4), "I look", "turns", "person"},
+		{"what came after a person spoke", words(4), "I look", "calls", "person"},
+		{"words that are the newest", words(0), "I look", "words", "newest"},
+		{"words before the newest", words(1), "I look", "words", "newest"},
+		{"older words", words(2), "I look", "words", "short"},
+		{"599 bytes of older words", new(talk).user("First.").user(strings.Repeat("z", 599)).user("a").user("b"), "zz", "words", "short"},
+		{"600 bytes of older words", new(talk).user("First.").user(strings.Repeat("z", 600)).user("a").user("b"), "zz", "words", "long"},
+		{"the task", words(4), "First", "words", "task"},
+		{"what comes next", new(talk).agent("**Let me look.**"), "look", "says", "next"},
+		{"what was found", new(talk).agent("The bulb is broken."), "bulb", "says", "found"},
+		{"what a person says", new(talk).user("Let me look."), "look", "says", "other"},
+		{"a list that numbers alone tell apart", new(talk).bash("make", "lamp 1\nlamp 22\nbulb"), "lamp 1", "again", "later"},
+		{"sentences that numbers alone tell apart", new(talk).agent("I saw lamp 1.").agent("I saw lamp 2."), "lamp 1", "again", "no"},
 		{"no words", new(talk).agent("I look."), "I look", "words", "other"},
 		{"a short text", long(2), "I look", "size", "<300"},
 		{"a text of 307 bytes", long(3), "I look", "size", "<1500"},
@@ -144,7 +156,7 @@ func TestPriorsThatAreNone(t *testing.T) {
 	replaced := func(old, now string) string { return strings.Replace(whole, old, now, 1) }
 	failedAt := strings.Index(whole, "\nfailed ")
 	for _, test := range []struct{ name, text, want string }{
-		{"an unknown feature", "# a remark\n\n" + whole + "color red=1\n", `line 18 of a prior: no feature is called "color"`},
+		{"an unknown feature", "# a remark\n\n" + whole + "color red=1\n", `line 19 of a prior: no feature is called "color"`},
 		{"no number", whole[:failedAt] + strings.Replace(whole[failedAt:], "no=", "no=x", 1), `line 2 of a prior: "no=x`},
 		{"a bin too many", whole[:failedAt] + strings.Replace(whole[failedAt:], "\nbinds", " maybe=1\nbinds", 1), `line 2 of a prior: "maybe=1": want the weights of no, yes`},
 		{"another order", "failed yes=1 no=1", `line 1 of a prior: "yes=1"`},

@@ -141,8 +141,13 @@ const (
 	arrow  = "→ "  // an outcome
 )
 
-// prose adds the sentences of a text. Those below a heading have it as their head.
+// prose adds the sentences of a text. Those below a heading have it as their head. What a
+// person says shortly is one unit: it costs little, and half of it may say something else.
 func (r *reader) prose(kind Kind, prose string, head int32) {
+	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) < shortWords {
+		r.add(Unit{Kind: kind, Text: bare, Head: head, First: true, Last: true, Size: size(prose)})
+		return
+	}
 	all := passages(prose)
 	above, list := head, int32(-1) // heading, and the line that ends with a colon above a list or code
 	for n, p := range all {

@@ -56,8 +56,9 @@ func TestUnits(t *testing.T) {
 		},
 		{
 			"questions", new(talk).call("AskUserQuestion", `{"questions":[{"question":"Which lamp?"},{"header":"none"},{"question":"When?"}]}`, "Red.\nSoon."),
-			"step • AskUserQuestion\n>argument Which lamp?\n>argument When?\n>words Red.\n>words Soon.",
+			"step • AskUserQuestion\n>argument Which lamp?\n>argument When?\n>words Red. / Soon.",
 		},
+		{"a long word of a person", new(talk).user("Mend it.\n" + strings.Repeat("z", 600)), "words Mend it.\nwords " + strings.Repeat("z", 600)},
 		{"one question", new(talk).call("request_user_input", `{"question":"Which lamp?"}`, "The red one."), "step • request_user_input\n>argument Which lamp?\n>words The red one."},
 		{
 			"a plan that is approved", new(talk).call("ExitPlanMode", `{"plan":"Mend it.\nThen paint."}`, "Not red."),
@@ -278,7 +279,7 @@ func TestUnitsAreDated(t *testing.T) {
 		got = append(got, string(b))
 	}
 	want := []string{
-		`["Mend it.",2,1,true]`, `["Soon.",2,1,true]`, `["I look.",2,1,false]`, `["$\nmake\n→ passed",1,1,false]`, `["  done",1,1,false]`,
+		`["Mend it.\nSoon.",2,1,true]`, `["I look.",2,1,false]`, `["$\nmake\n→ passed",1,1,false]`, `["  done",1,1,false]`,
 		`["Paint it.",1,0,false]`, `["$\nmake paint\n→ passed",0,0,false]`, `["  done",0,0,false]`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -252,7 +252,13 @@ func (t *tracker) command(c transcript.ToolCall) {
 	}
 }
 
-// effects notes the files of the project that a command line wrote or renamed.
+// forget takes a file, or the files of a folder, off the list of those that were changed.
+func (t *tracker) forget(path string) {
+	gone := func(f string) bool { return f == path || strings.HasPrefix(f, path+"/") }
+	t.files, t.loose = slices.DeleteFunc(t.files, gone), slices.DeleteFunc(t.loose, gone)
+}
+
+// effects notes the files of the project that a command line wrote, renamed or deleted.
 func (t *tracker) effects(l *shell.Line) {
 	for i := range l.Commands {
 		for _, e := range l.Commands[i].Effects {
@@ -261,7 +267,9 @@ func (t *tracker) effects(l *shell.Line) {
 				if path := t.short(e.Path); !l.Commands[i].Remote && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "..") {
 					t.change(path)
 				}
-			case shell.Read, shell.Touch, shell.Delete:
+			case shell.Delete:
+				t.forget(t.short(e.Path))
+			case shell.Read, shell.Touch:
 			}
 		}
 	}

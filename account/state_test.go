@@ -55,6 +55,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"files that commands write", new(talk).bash("printf x > bulb.txt && sed -i s/a/b/ lamp.go && cat lamp.go > /tmp/x && echo y > /dev/null", "").ended("Bash", `{"command":"echo z > no.txt"}`, "Exit code 1", true).bash("ls > list.txt; rm old.txt", ""),
 			"changed, not committed:\n  bulb.txt\n  lamp.go\n  list.txt\nfailed, not run again since: echo z > no.txt\n  → failed\nlast command: ls > list.txt; rm old.txt",
 		},
+		{"files that are gone", new(talk).many(1, func(t *talk, _ int) { change(t, "a/one.go"); change(t, "two.go"); change(t, "ab.go") }).bash("rm -r a two.go", ""), "changed, not committed:\n  ab.go\nlast command: rm -r a two.go\n  → passed"},
 		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"a","new_string":"b"}`, "not found", true), ""},
 		{"a call that nobody answered", &talk{msgs: new(talk).bash("make", "done").msgs[:1]}, ""},
 		{"pushed", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push), "git: branch main, last commit 1a2b3c4 mend it, pushed\nlast command: git push\n  → 1a2b3c4..5d6e7f8 main -> main"},

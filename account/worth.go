@@ -51,7 +51,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 	var sum, bytes int64
 	for i := len(units) - 1; i >= 0; i-- {
 		u := &units[i]
-		key := strings.TrimLeft(u.Text, " ")
+		key := sayingOf(u)
 		n, known := said[key]
 		if !known {
 			n = int32(len(said))
@@ -81,6 +81,26 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 		w.prior[i] = int64(q)
 	}
 	return w
+}
+
+// sayingOf returns a key of what a unit says. Lines of an output that differ in their numbers
+// alone are of one list, which is said by its first entry.
+func sayingOf(u *Unit) string {
+	s := strings.TrimLeft(u.Text, " ")
+	if u.Kind != Output && u.Kind != Span {
+		return s
+	}
+	var b []byte
+	for i := range len(s) {
+		c := s[i]
+		if '0' <= c && c <= '9' {
+			if c = '0'; len(b) > 0 && b[len(b)-1] == c {
+				continue
+			}
+		}
+		b = append(b, c)
+	}
+	return string(b)
 }
 
 // cost returns the bytes that a unit takes, with what separates it from others.
