@@ -3,9 +3,11 @@ package exam
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -195,7 +197,7 @@ func (s *Session) History(folder string) ([]byte, error) {
 	if folder == "" {
 		folder = filepath.Dir(s.file)
 	}
-	data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(s.Conversation)))
+	data, err := readFile(filepath.Join(folder, filepath.FromSlash(s.Conversation)))
 	if err != nil {
 		return nil, s.fail("", "conversation", "%w", err)
 	}
@@ -218,6 +220,29 @@ func (s *Session) History(folder string) ([]byte, error) {
 		at = len(data)
 	}
 	return data[:at], nil
+}
+
+// mostUnpacked is how large a conversation that is packed may be, in bytes.
+const mostUnpacked = 1 << 30
+
+// readFile reads a file, and unpacks it if its name ends with ".gz".
+func readFile(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return data, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("unpack %s: %w", path, err)
+	}
+	data, err = io.ReadAll(io.LimitReader(r, mostUnpacked+1))
+	if err == nil && len(data) > mostUnpacked {
+		err = fmt.Errorf("it has more than %d bytes", mostUnpacked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("unpack %s: %w", path, err)
+	}
+	return data, nil
 }
 
 // Render returns a window, a request of Chat Completions, as the text by which windows

@@ -1,6 +1,8 @@
 package exam
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"io/fs"
 	"os"
@@ -165,5 +167,63 @@ func TestFit(t *testing.T) {
 	}
 	if _, err := account.ParsePrior(Fit(nil).String()); err != nil {
 		t.Error(err)
+	}
+}
+
+// The exams of this checkout are whole, an account answers most of what they ask, and a bag
+// of names little of it.
+func TestOwnExams(t *testing.T) {
+	sessions, err := ReadAll([]string{filepath.FromSlash("../../bench/exam/testdata/own.json")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions := 0
+	var sittings []*Sitting
+	for _, s := range sessions {
+		x, err := s.Open("", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sittings = append(sittings, x)
+		questions += len(s.Questions)
+	}
+	if len(sessions) != 12 || questions != 120 {
+		t.Errorf("there are %d sessions with %d questions", len(sessions), questions)
+	}
+	methods, err := Methods("account,simple-names", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]*Score)
+	err = Windows(t.Context(), sittings, methods, 10, func(w *Window) error {
+		if found[w.Method.Name] == nil {
+			found[w.Method.Name] = &Score{}
+		}
+		found[w.Method.Name].Add(w.Session.Score(w.Text, w.Limit))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, n := found["account"], found["simple-names"]; a.Strings*10 < a.AllStrings*7 || n.Strings*10 >= n.AllStrings*3 {
+		t.Errorf("of %d strings an account has %d, a bag of names %d", a.AllStrings, a.Strings, n.Strings)
+	}
+}
+
+func TestHistoryThatIsPacked(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte("1\n2\n")); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"whole.gz": b.Bytes(), "cut.gz": b.Bytes()[:b.Len()-9], "none.gz": []byte("1\n2\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := (&Session{ID: "x", Conversation: name, file: "e.json"}).History(dir)
+		if whole := name == "whole.gz"; whole != (err == nil) || whole && string(got) != "1\n2\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }
