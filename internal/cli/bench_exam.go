@@ -75,9 +75,10 @@ of it.`,
   carrel bench exam my-exam.json --methods account,simple-mask-fit,whole --share 20
   carrel bench exam my-exam.json --methods all --out windows
   carrel bench exam my-exam.json --windows windows --each`,
-		Args:        cobra.ArbitraryArgs,
-		Annotations: withoutFiles(),
-		RunE:        func(cmd *cobra.Command, args []string) error { return b.measure(cmd.Context(), args) },
+		Args:              cobra.ArbitraryArgs,
+		Annotations:       withoutFiles(),
+		ValidArgsFunction: completeFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return b.measure(cmd.Context(), args) },
 	}
 	b.takes(cmd)
 	cmd.Flags().BoolVar(&b.each, "each", false, "print a line for each session, too")
@@ -364,6 +365,11 @@ func (g *globals) model() exam.Model {
 		}
 		return made, err
 	}
+}
+
+// completeFiles offers files beside the commands below one.
+func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
 }
 
 // completeFolder offers folders for the only argument there is.

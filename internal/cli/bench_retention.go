@@ -54,7 +54,7 @@ sessions, some are chosen by a hash of the names of their files, the same each t
 The figures go from 0 to 1:
 
   ground    of the names that were needed, those in the window with a word beside
-            them that was beside them before; bare lists of names have none
+            them that was beside them before; in bare lists few names have that
   line      of the whole lines that were copied, those in the window
   stub      of the names, those in the window, or one recall away behind a stub
             that names something which the agent was busy with

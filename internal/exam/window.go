@@ -137,11 +137,7 @@ func Strategies(list ...carrel.Strategy) []Method {
 	var methods []Method
 	for _, strategy := range list {
 		methods = append(methods, Method{string(strategy), KindStrategy, func(s *Sitting, limit int) (string, error) {
-			beside, err := s.desk.Beside()
-			if err != nil {
-				return "", err
-			}
-			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(beside+target, strategy)) })
+			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(s.desk.Stays+target, strategy)) })
 		}})
 	}
 	return methods

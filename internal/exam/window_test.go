@@ -260,3 +260,45 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("coins: %+v", e)
 	}
 }
+
+// System text and tools are free: a long prompt takes nothing of the bytes.
+func TestSystemTextIsFree(t *testing.T) {
+	var request map[string]any
+	data, err := os.ReadFile("testdata/conversations/bakery.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &request); err != nil {
+		t.Fatal(err)
+	}
+	windows := func() {
+		t.Helper()
+		data, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "bakery.json"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := (&Session{ID: "bakery", Conversation: "bakery.json"}).Open(dir, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods := Strategies(carrel.StrategyAccount, carrel.StrategyImportance)
+		err = Windows(t.Context(), []*Sitting{s}, methods, 30, func(w *Window) error {
+			if len(w.Text)*100 < w.Limit*90 {
+				t.Errorf("%s has %d of %d bytes", w.Method.Name, len(w.Text), w.Limit)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	windows()
+	system := request["messages"].([]any)[0].(map[string]any)
+	system["content"] = strings.Repeat("Flour is counted in sacks of fifty pounds each. ", 400)
+	request["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": "void_entry", "description": strings.Repeat("Voids an entry. ", 200), "parameters": map[string]any{"type": "object"}}}}
+	windows()
+}

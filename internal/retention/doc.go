@@ -22,7 +22,7 @@
 //
 //	id        needs that are there
 //	ground    needs that are there with a neighbor that they had in the prefix,
-//	          which bare lists have not
+//	          which few have in bare lists
 //	line      copied lines that are there, in cases with three or more
 //	complete  actions with all of their needs, of the actions that have needs
 //	far       id of the needs last seen 8,000 tokens or more before the cut

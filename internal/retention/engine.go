@@ -137,6 +137,10 @@ const scope = governance.Scope("retention")
 // A Desk is an engine with a conversation in it, which makes windows of it. It is not
 // safe for concurrent use.
 type Desk struct {
+	// Stays is what system text, tools and framing have, in the engine's tokens. They
+	// are a part of every window, so no smaller target can be met.
+	Stays int
+
 	engine  *carrel.Engine
 	session transcript.SessionID
 }
@@ -153,11 +157,16 @@ func NewDesk(name, format string, data []byte, m *facts.Model, p *account.Prior)
 	if err != nil {
 		return nil, err
 	}
-	in, err := e.Import(context.Background(), scope, &carrel.ImportRequest{Name: name, Format: format, Data: data})
+	ctx := context.Background()
+	in, err := e.Import(ctx, scope, &carrel.ImportRequest{Name: name, Format: format, Data: data})
 	if err != nil {
 		return nil, err
 	}
-	return &Desk{engine: e, session: in.Session}, nil
+	all, err := e.Context(ctx, scope, in.Session, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Desk{Stays: int(all.Fixed.Tokens + all.System.Tokens), engine: e, session: in.Session}, nil
 }
 
 // Whole returns the conversation as a request of Chat Completions.
@@ -167,15 +176,6 @@ func (d *Desk) Whole() ([]byte, error) {
 		return nil, err
 	}
 	return out.Data, nil
-}
-
-// Beside returns the tokens of what no strategy takes away: system text, tools and framing.
-func (d *Desk) Beside() (int, error) {
-	c, err := d.engine.Context(context.Background(), scope, d.session, 0)
-	if err != nil {
-		return 0, err
-	}
-	return int(c.Fixed.Tokens + c.System.Tokens), nil
 }
 
 // Window returns what a strategy makes of the conversation with a target in the engine's
