@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/exam"
@@ -25,6 +26,7 @@ type examBench struct {
 	data, methods, windows, out string
 	share                       int
 	each, force                 bool
+	flags                       *pflag.FlagSet
 }
 
 // ownExams is where a checkout of Carrel has exams.
@@ -94,8 +96,9 @@ of it.`,
 // takes gives a command the flags that say which windows there are.
 func (b *examBench) takes(cmd *cobra.Command) {
 	f := cmd.Flags()
+	b.flags = f
 	f.StringVar(&b.data, "data", "", "`folder` that the paths of conversations are below; that of the exam if not given")
-	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; none beside --windows if not given")
+	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows none are made unless named")
 	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")
 	f.IntVar(&b.share, "share", 10, "`percent` of the bytes of a conversation that its window may have")
 	offer(cmd, "methods", append(exam.MethodNames(nil), "carrel", "baselines", "all")...)
@@ -110,7 +113,7 @@ func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.Sitting, [
 		return nil, nil, usagef("--share: %d is not from 1 to 100", b.share)
 	}
 	var methods []exam.Method
-	if b.windows == "" || b.methods != examMethods {
+	if b.windows == "" || b.flags.Changed("methods") {
 		var err error
 		if methods, err = exam.Methods(b.methods, nil); err != nil {
 			return nil, nil, usagef("--methods: %w", err)
