@@ -411,17 +411,9 @@ func said(entries []transcript.Entry) string {
 // addShortIDs adds the words of a text that look like the short form of a block's
 // id.
 func addShortIDs(ids map[string]bool, text string) {
-	start := -1
-	for i := 0; i <= len(text); i++ {
-		hex := i < len(text) && ('0' <= text[i] && text[i] <= '9' || 'a' <= text[i] && text[i] <= 'f')
-		switch {
-		case hex && start < 0:
-			start = i
-		case !hex && start >= 0:
-			if i-start == 8 {
-				ids[text[start:i]] = true
-			}
-			start = -1
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
+		if len(word) == 8 {
+			ids[word] = true
 		}
 	}
 }

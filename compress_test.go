@@ -128,6 +128,27 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+// A window takes no more than compress says.
+func TestWindowsTakeWhatIsSaid(t *testing.T) {
+	for name, data := range map[string][]byte{"conversation": conversation(t), "leak": leak(t)} {
+		for _, strategy := range carrel.Strategies() {
+			for _, share := range []int64{25, 60, 75} {
+				e, _ := summarizing(t, carrel.Options{})
+				in := load(t, e, data)
+				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100), Strategy: strategy, ProbeMin: anything()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, _ := summarizing(t, carrel.Options{})
+				fixed := res.Before - in.Tokens // what a request takes beside its messages
+				if n := load(t, again, export(t, e, in.Session)).Tokens + fixed; n > res.After {
+					t.Errorf("%s, %s to %d %%: the window takes %d tokens, and is said to take %d", name, strategy, share, n, res.After)
+				}
+			}
+		}
+	}
+}
+
 // keeps checks what every compressed window holds: the system text first, the first
 // task, corrections, and the last five blocks.
 func keeps(t *testing.T, e *carrel.Engine, id transcript.SessionID, data []byte) {

@@ -195,7 +195,7 @@ func (e *Engine) continueFile(ctx context.Context, scope governance.Scope, req *
 // read returns the end of a file of a size, and what is behind it, if the file is the one
 // that was read and has not become shorter.
 func (t *trail) read(file io.ReaderAt, size int64) ([]byte, error) {
-	if t.HeadSize < 0 || t.From < 0 || t.From >= t.Size || t.Size > size {
+	if t.From > t.Size || t.Size > size {
 		return nil, errWhole
 	}
 	head, err := io.ReadAll(io.NewSectionReader(file, 0, int64(t.HeadSize)))

@@ -372,6 +372,28 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 		if err != nil || !bytes.Equal(input, file) {
 			t.Errorf("%s: %d bytes are stored, the file has %d, %v", tt.name, len(input), len(file), err)
 		}
+		if file[len(file)-1] != '\n' {
+			continue
+		}
+		n := len(d.rows) // what is added then is understood as if all were read
+		d.last = fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+		exchange(d, 100)
+		file = append(file, strings.Join(d.rows[n:], "\n")+"\n"...)
+		if _, _, err := follow(t, e, id, file); err != nil {
+			t.Fatal(err)
+		}
+		other := newEngine(t, memory.New())
+		in, err := other.Import(t.Context(), scope, &carrel.ImportRequest{Name: string(id) + ".jsonl", Data: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := export(t, e, id), export(t, other, in.Session); !bytes.Equal(got, want) {
+			t.Errorf("%s: followed to its end, the file is exported as %d bytes, imported as %d", tt.name, len(got), len(want))
+		}
+		got, err := e.Messages(t.Context(), scope, id)
+		if want, wantErr := other.Messages(t.Context(), scope, in.Session); err != nil || wantErr != nil || len(got.Blocks) != len(want.Blocks) {
+			t.Errorf("%s: followed to its end, the file has %d blocks, imported %d, %v, %v", tt.name, len(got.Blocks), len(want.Blocks), err, wantErr)
+		}
 	}
 }
 
@@ -410,8 +432,10 @@ func TestPurgeErasesHowFarAFileWasRead(t *testing.T) {
 // A file that is none is refused.
 func TestFollowNothing(t *testing.T) {
 	e := newEngine(t, memory.New())
+	if _, err := e.Follow(t.Context(), scope, &carrel.FollowRequest{Name: "s.jsonl", Format: "claudecode"}); !errors.Is(err, carrel.ErrRequest) {
+		t.Errorf("without a file: %v", err)
+	}
 	for _, req := range []carrel.FollowRequest{
-		{Name: "s.jsonl", Format: "claudecode"},
 		{Name: "s.jsonl", Format: "claudecode", File: strings.NewReader(""), Size: -1},
 		{Name: "s.jsonl", Format: "none", File: strings.NewReader("{}"), Size: 2},
 		{Name: "s.jsonl", Format: "claudecode", File: strings.NewReader(""), Size: 0},

@@ -108,6 +108,24 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 	}
 }
 
+// A strategy that writes summaries brings blocks back as the one without them does, and
+// says which that is.
+func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
+	for asked, want := range map[carrel.Strategy]carrel.Strategy{
+		carrel.StrategyAnchored: carrel.StrategyImportance, carrel.StrategyHybrid: carrel.StrategyWindow, carrel.StrategyAccount: carrel.StrategyAccount,
+	} {
+		e := newEngine(t, memory.New())
+		in := load(t, e, conversation(t))
+		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Target: in.Tokens / 4}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: asked, Target: in.Tokens * 2})
+		if err != nil || res.Op == "" || res.Strategy != want || res.After <= res.Before {
+			t.Errorf("%s brings blocks back as %s, want as %s: operation %q, %d tokens became %d, %v", asked, res.Strategy, want, res.Op, res.Before, res.After, err)
+		}
+	}
+}
+
 // A pass that nobody asked for brings nothing back.
 func TestAnAutomaticPassBringsNothingBack(t *testing.T) {
 	e := newEngine(t, memory.New())

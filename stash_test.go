@@ -30,6 +30,13 @@ func requests(n int, other string) string {
 }
 
 func TestPointerShowsWhatStandsOut(t *testing.T) {
+	var named strings.Builder // of lines that differ in names alone
+	for i := range 1500 {
+		if i == 700 {
+			named.WriteString("gave up on the gear wheel\n")
+		}
+		fmt.Fprintf(&named, "looked at modules/%c%c%c/handler.go\n", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+	}
 	const fault = "2026-01-02 03:28:20 ERROR worker 3 cannot write /var/lib/desk/ledger.db: disk I/O error"
 	for _, c := range []struct{ name, output, line string }{
 		{"the one error of a log", requests(2000, fault), fmt.Sprintf("\n%d: %s\n", 1001, fault)},
@@ -38,6 +45,7 @@ func TestPointerShowsWhatStandsOut(t *testing.T) {
 			strings.Repeat("ok  package one\n", 4000) + "FAIL package two\n" + strings.Repeat("ok  package three\n", 4000),
 			"\n4001: FAIL package two\n",
 		},
+		{"the one line without the name of a file", named.String(), "\n701: gave up on the gear wheel\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, memory.New(), carrel.Options{})
@@ -61,6 +69,22 @@ func TestPointerShowsWhatStandsOut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of a text of one line the pointer has the beginning and the end.
+func TestPointerToOneLine(t *testing.T) {
+	var b strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&b, "%d green boats and ", i)
+	}
+	text := "The first words. " + b.String() + "the last words."
+	res, err := newBench(t, memory.New(), carrel.Options{}).Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(res.Pointer, "\nThe first words. 0 green boats and 1") || !strings.HasSuffix(res.Pointer, "3999 green boats and the last words.") {
+		t.Errorf("the pointer is\n%s", res.Pointer)
 	}
 }
 
@@ -165,6 +189,7 @@ func TestStashInAContext(t *testing.T) {
 		{"long lines", "harbor " + strings.Repeat("a", 2000) + "\n" + strings.Repeat("z", 2000) + "\n" + strings.Repeat("w", 200), []string{
 			"harbor " + strings.Repeat("a", 593) + "\n[carrel: ", " left out here]\n" + strings.Repeat("z", 399) + "\nw",
 		}},
+		{"a little more than both ends", strings.Repeat("harbor\n", 172), []string{"harbor\n[carrel: 14 bytes left out here]\nharbor\n"}},
 		{"all of it", "harbor\n" + strings.Repeat("z", 1193), []string{"harbor\n" + strings.Repeat("z", 1193)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -69,6 +69,9 @@ func TestStatuses(t *testing.T) {
 		if reply != nil || !errors.Is(err, want.err) || !strings.Contains(err.Error(), want.says) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%d: %q, %v, want %v that says %q", code, reply, err, want.err, want.says)
 		}
+		if strings.Contains(err.Error(), "redirects") != (code/100 == 3) {
+			t.Errorf("%d: %v", code, err)
+		}
 		if again := calls.Load() == 2; again != want.again {
 			t.Errorf("%d: %d calls, want that it is sent again: %v", code, calls.Load(), want.again)
 		}
