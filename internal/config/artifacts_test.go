@@ -79,6 +79,8 @@ func TestArtifactSettings(t *testing.T) {
 tiers.full = 0.5
 tiers.core = 1.5
 gate.confidence = 0.25
+assemble.page = 123
+sources.mcp.a = {command = ["x"], url = ""}
 resident.bytes = 0
 [triage]
 admit = 7
@@ -97,8 +99,8 @@ weights.verified = [0.1, 0.9, 0]`)
 	if want := (tier.Ladder{Summarized: 50, Core: 90, Minimal: 150}); o.Ladder != want {
 		t.Errorf("ladder is %+v, want %+v", o.Ladder, want)
 	}
-	if o.Confidence != 250_000 || o.Resident != -1 {
-		t.Errorf("confidence %v, resident %d", o.Confidence, o.Resident)
+	if o.Confidence != 250_000 || o.Resident != -1 || o.Page != 123 {
+		t.Errorf("confidence %v, resident %d, page %d", o.Confidence, o.Resident, o.Page)
 	}
 	want := triage.DefaultPolicy()
 	want.Admit, want.Deep, want.Trust, want.Red, want.Yellow, want.Curve = 7, 7, 0, 500_000, 500_000, triage.CurveLog

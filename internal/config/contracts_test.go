@@ -70,7 +70,12 @@ func TestContractsDirRefuses(t *testing.T) {
 		if err := os.Symlink(tree, link); err != nil {
 			t.Fatal(err)
 		}
-		dirs["a link into a work tree"] = filepath.Join(link, "a")
+		dirs["a link to a work tree"] = filepath.Join(link, "a")
+		deep := filepath.Join(at, "deep")
+		if err := errors.Join(os.Mkdir(filepath.Join(tree, "b"), 0o700), os.Symlink(filepath.Join(tree, "b"), deep)); err != nil {
+			t.Fatal(err)
+		}
+		dirs["a link into a work tree"] = filepath.Join(deep, "a")
 	}
 	for name, dir := range dirs {
 		_, err := ContractsDir(func(n string) string { return map[string]string{"LIMINATE_CONTRACTS_DIR": dir}[n] }, at)

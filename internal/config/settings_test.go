@@ -83,6 +83,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a list of tables", "[[keep]]\nlast = 1", "f:1:3: keep: is one table, not a list: write [...]"},
 		{"the profile that is built in", "[profile.default.keep]", "f:1:2: profile.default.keep: is built in and changes nothing: give the profile another name"},
 		{"the same in one key", "profile.default.keep.last = 1", "f:1:1: profile.default: is built in and changes nothing: give the profile another name"},
+		{"the same in the shortest key", "profile.default.offline = true", "f:1:1: profile.default: is built in and changes nothing: give the profile another name"},
+		{"a time for an address", "[server]\nlisten = 07:32:00", "f:2:1: server.listen: wants a host and a port"},
 		{"no TOML", "[budget\nwindow = 1", "f:1:8: "},
 		{"a key twice", "store = 'a'\nstore = 'b'", "f:2:1: "},
 		{"a text for a number", "[budget]\nwindow = '1'", "f:2:1: budget.window: wants a number of tokens, such as 200_000"},
@@ -323,6 +325,18 @@ func TestEngineAndRequest(t *testing.T) {
 			req:  carrel.CompressRequest{ProbeMin: new(ratio.Ratio(0))},
 			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5},
 			want: carrel.CompressRequest{ProbeMin: new(ratio.Ratio(0))},
+		},
+		{
+			name: "a request with its own share",
+			text: "budget.target = 7",
+			req:  carrel.CompressRequest{Share: 2},
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5},
+			want: carrel.CompressRequest{Share: 2},
+		},
+		{
+			name: "a cut of nothing between the others",
+			text: "[retention]\nretain = 0.5\nevict = 0.5",
+			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.Cuts{Retain: 500_000, Evict: 500_000}, KeepLast: 5},
 		},
 		{
 			name: "a request that says everything",
