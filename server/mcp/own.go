@@ -86,15 +86,12 @@ func (c *call) candidates(ctx context.Context, refusal error) error {
 // shortest returns the beginning of a session's id that names no other one: eight
 // characters, if they will do, or all of it.
 func shortest(all []carrel.SessionInfo, i int) string {
-	const enough = 8
 	id := string(all[i].Session)
-	if len(id) <= enough {
-		return id
-	}
+	short := id[:min(len(id), 8)]
 	for k := range all {
-		if k != i && strings.HasPrefix(string(all[k].Session), id[:enough]) {
+		if k != i && strings.HasPrefix(string(all[k].Session), short) {
 			return id
 		}
 	}
-	return id[:enough]
+	return short
 }

@@ -53,6 +53,9 @@ func TestNothingIsDoneToASessionThatNobodyNamed(t *testing.T) {
 			}
 			at = i
 		}
+		if strings.Contains(p.Hint, " more") {
+			t.Errorf("%s: all sessions are listed, and yet: %s", tool, p.Hint)
+		}
 		for _, want := range []string{`"Mend the chair."`, `"Find why the lamp flickers and fix it."`, "2026-01-02", "argument session"} {
 			if !strings.Contains(p.Hint, want) {
 				t.Errorf("%s: the hint lacks %s: %s", tool, want, p.Hint)

@@ -49,6 +49,9 @@ func TestStepsOnlyGrow(t *testing.T) {
 	if got := mcp.Steps([]string{"count", "count", "write", "write"}, []int{1, 2, 0, 1}, []int{2, 2, 4, 4}); !cmp.Equal(got, []float64{50, 100, 125}) {
 		t.Errorf("told %v", got)
 	}
+	if got := mcp.Steps([]string{"", ""}, []int{1, 2}, []int{2, 2}); !cmp.Equal(got, []float64{50, 100}) {
+		t.Errorf("of a job without a name %v is told", got)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "steps")
 		numbers := rapid.SliceOfN(rapid.IntRange(-5, 1<<30), n, n)
