@@ -73,6 +73,23 @@ func TestDecodeOddBlocks(t *testing.T) {
 	}
 }
 
+// What a request has around its texts is not read if it has another form.
+func TestDecodeOddFields(t *testing.T) {
+	for _, data := range []string{
+		`{"tools":{"a":1},"cache_control":5,"thinking":"on","model":7,"messages":[{"role":"user","content":"x"}]}`,
+		`{"tools":["a",{"cache_control":1}],"messages":[{"role":"user","content":[{"type":"text","text":"x","cache_control":"y"}]}]}`,
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":3600}}]}]}`,
+	} {
+		s := decode(t, data)
+		if got := s.Messages[0].Text(); got != "x" || s.Model != "" {
+			t.Errorf("%s: %q by %q", data, got, s.Model)
+		}
+		if found, err := (Format{}).Validate([]byte(data)); len(found) > 0 || err != nil {
+			t.Errorf("%s: %v, %v", data, found, err)
+		}
+	}
+}
+
 // The first text that is no Unicode is told with its line, also of the system text.
 func TestDecodeWarnsOnce(t *testing.T) {
 	bad := `{"role":"user","content":"\ud800"}`
