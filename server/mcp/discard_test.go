@@ -84,6 +84,22 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 	}
 }
 
+// Of many messages that may go instead, ten are named.
+func TestDiscardNamesTenInstead(t *testing.T) {
+	e := newEngine(t, memory.New())
+	chat := (&chat{}).say("user", "Look at the parts.")
+	for range 14 {
+		chat.use("Read", "{}", strings.Repeat("a wire\n", 200))
+	}
+	id := load(t, e, scope, "many.json", chat.say("assistant", "I looked.").bytes(t))
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Now: now, Own: in(id)}), nil)
+	task := messages(t, c).Messages[0].ShortID
+	_, p := refused(t, c, "discard_messages", m{"short_ids": []string{task}})
+	if n := strings.Count(p.Hint, " tokens)"); n != 10 {
+		t.Errorf("%d are named: %s", n, p.Hint)
+	}
+}
+
 func TestDiscardWithoutIDsDoesNothing(t *testing.T) {
 	d := newDesk(t)
 	before := messages(t, d.ClientSession).Total

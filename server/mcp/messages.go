@@ -105,7 +105,7 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 		out.Messages = append(out.Messages, m)
 		text.WriteString("\n" + m.line())
 	}
-	if to < len(blocks) && to > 0 {
+	if to < len(blocks) {
 		out.Next = string(blocks[to-1].ID)
 		fmt.Fprintf(&text, "\nnext: after=%s", out.Next)
 	}
