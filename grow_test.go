@@ -62,6 +62,11 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 			if large.Op == "" || large.After <= small.After || large.After > target || large.Before != small.After {
 				t.Fatalf("%d tokens became %d of %d (operation %q), want more", large.Before, large.After, target, large.Op)
 			}
+			for _, d := range large.Decisions {
+				if d.From != d.To && d.Step == "" {
+					t.Errorf("no step brings block %s from %s to %s", d.Block, d.From, d.To)
+				}
+			}
 			after := windows(t, e, in.Session)
 			if after[gone].state != before[gone].state || after[gone].tokens != before[gone].tokens {
 				t.Errorf("what was discarded is %+v, was %+v", after[gone], before[gone])

@@ -280,8 +280,11 @@ func TestPointerNumbersLines(t *testing.T) {
 			_, left, some := strings.Cut(res.Pointer, "\n[carrel: ")
 			if _, err := fmt.Sscanf(left, "%d bytes of lines %d to %d are left out here", &bytes, &from, &to); (err == nil) == c.short {
 				t.Errorf("something is left out: %t, %q, %v", some, left[:min(len(left), 80)], err)
-			} else if !c.short && (!shown[from-1] || !shown[to+1]) {
-				t.Errorf("lines %d to %d are left out, and the one before or behind them is not shown", from, to)
+			} else if !c.short && !shown[from-1] {
+				t.Errorf("lines %d to %d are left out, and the one before them is not shown", from, to)
+			}
+			if _, tail, ok := strings.Cut(res.Pointer, "the end of it]\n"); ok && !strings.HasPrefix(tail, fmt.Sprintf("%d\t", to+1)) {
+				t.Errorf("lines %d to %d are left out, and the end begins with %q", from, to, tail[:min(len(tail), 40)])
 			}
 		})
 	}
