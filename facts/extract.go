@@ -282,9 +282,7 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	case ok && r.Error:
 		f.Status = StatusFailed
 		f.Text = failureOf(text)
-	case ok && strings.HasPrefix(text, "{"):
-		f.Text = fields(text, f.Subject)
-	case ok && strings.HasPrefix(text, "["):
+	case ok && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")):
 		f.Text = fields(text, f.Subject)
 	case ok && x.tools.of(c).class == tool.Other:
 		x.heard(i, text)

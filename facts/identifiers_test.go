@@ -32,6 +32,17 @@ func TestEach(t *testing.T) {
 			{"shutdownTimeout", KindSymbol}, {"ERR_CLOSED", KindSymbol}, {"x2y4", KindSymbol},
 		}},
 		{"numbers and numbers with a unit", "port 8443, 12 times, 40ms", []Identifier{{"8443", KindNumber}, {"40ms", KindQuantity}}},
+		{"a URL behind other text", "x=(https://git.example.com/a)", []Identifier{{"https://git.example.com/a", KindURL}}},
+		{"what is too short to be a URL", "a://bcd.ef x", nil},
+		{"a scheme without a host", "use git+ssh:// here", nil},
+		{"a URL of two schemes", "pip git+https://git.example.com/a", []Identifier{{"git+https://git.example.com/a", KindURL}}},
+		{"a scheme alone", "at ://git.example.com/a", nil},
+		{"a range of commits", "main.go..topic.go", []Identifier{{"main.go", KindFile}, {"topic.go", KindFile}}},
+		{"a home directory", "~/lamp/main.go", []Identifier{{"~/lamp/main.go", KindPath}}},
+		{"a package of a scope", "@acme/lamp-kit/main.js", []Identifier{{"@acme/lamp-kit/main.js", KindPath}}},
+		{"a path from here", "./lamp/main.go ../lamp/main.go", []Identifier{{"lamp/main.go", KindPath}, {"lamp/main.go", KindPath}}},
+		{"a hidden folder", "/w/.lamp/main.go .lamp/main.go", []Identifier{{"/w/.lamp/main.go", KindPath}, {".lamp/main.go", KindPath}}},
+		{"a package with its version", "urllib3-2.2.1 and lamp@1.2.3", []Identifier{{"urllib3", KindSymbol}, {"2.2.1", KindVersion}, {"1.2.3", KindVersion}}},
 		{"an escaped line feed separates", `a.go\nb.go`, []Identifier{{"a.go", KindFile}, {"b.go", KindFile}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

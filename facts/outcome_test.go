@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/transcript"
@@ -67,6 +68,10 @@ func TestOutcomeTells(t *testing.T) {
 		{"a code out of JSON", `{"output":"x\ny","metadata":{"exit_code":4}}`, "failed", "4", "x"},
 		{"JSON without a failure", `{"output":"x\ny","metadata":{"exit_code":0}}`, "ok", "", "y"},
 
+		{"a code of one digit, with a colon", "exit code: 3\nno bulb", "failed", "3", "exit code: 3"},
+		{"a code that is no number", "exit code unknown\nlit", "ok", "", "lit"},
+		{"a long line is not looked at", strings.Repeat("x", 2001) + "\nlit", "ok", "", "lit"},
+		{"the first of two commits", "[main 1a2b3c4] Fix it\n[main 5d6e7f8] Paint it\nbye", "ok", "", "[main 1a2b3c4] Fix it"},
 		{"the best of several failures", "error: it broke\n--- FAIL: TestBeam\nFAIL", "failed", "", "--- FAIL: TestBeam"},
 		{"the first of those that are as good", "panic: one\npanic: two", "failed", "", "panic: one"},
 		{"a place in a file is no failure by itself", "main.go:17:4: unused\nbye", "ok", "", "bye"},

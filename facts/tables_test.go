@@ -1,0 +1,189 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is quoted on a line, by the marks of code and of prose.
+func TestQuotes(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"marks of code", `say "the red one" or 'the blue one'`, []string{"the red one", "the blue one"}},
+		{"marks of prose", "say “the red one” and „the blue one“", []string{"the red one", "the blue one"}},
+		{"a mark that is cut off", "the end is \xe2\x80", nil},
+		{"marks within JSON", `{\"name\":\"the red one\"}`, []string{"name", "the red one"}},
+		{"a text of Python", `print(f"the red one")`, []string{"the red one"}},
+		{"a text of Python behind a letter", `half"the red one"`, nil},
+		{"a letter before a mark", `the lamp's one and the cat's one`, nil},
+		{"a line feed of JSON before a mark", `x\n"the red one"`, []string{"the red one"}},
+		{"a tab of JSON before a mark", `x\t'the red one'`, []string{"the red one"}},
+		{"a word that ends in n before a mark", `in"the red one"`, nil},
+		{"a bracket before a mark", `f()"the red one"`, nil},
+		{"a full stop before a mark", `lamp."the red one"`, nil},
+		{"a colon before a mark", `lamp:"the red one"`, []string{"the red one"}},
+		{"two lines", "\"the red\none\"", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			Quotes(tt.in, func(quote string, _ int) { got = append(got, quote) })
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("Quotes(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+// What single words and lines are taken for.
+func TestWhatWordsAre(t *testing.T) {
+	for _, tt := range []struct {
+		what string
+		is   func(string) bool
+		yes  []string
+		no   []string
+	}{
+		{"success", succeeds, []string{"ok", "PASS", "done", "Success", "x: ok", "Build succeeded", "It ended successfully."}, []string{"okay", "not done", "not successfully", "", "pass it on"}},
+		{
+			"a place in a file", located,
+			[]string{"main.go:17: unused", "main.go:123456:4: unused", "[lint] main.go:17:4: unused", "[a.b:go] main.go:17: unused"},
+			[]string{"main.go:1234567: unused", "main:17: unused", "see main.go:17: unused", "main.go:: unused", "main.go:17 unused", strings.Repeat("a", 199) + ".c:1: x", "no place"},
+		},
+		{"an ULID", isULID, []string{"01ARZ3NDEKTSV4RRFFQ69G5FAV"}, []string{"81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAI", "01ARZ3NDEKTSV4RRFFQ69G5FAL", "01ARZ3NDEKTSV4RRFFQ69G5FAO", "01ARZ3NDEKTSV4RRFFQ69G5FAU", "01ARZ3NDEKTSV4RRFFQ69G5FAv", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FA-"}},
+		{"an address of four numbers", isIP, []string{"1.2.3.4", "192.168.100.255"}, []string{"1.2.3", "1.2.3.256", "1.2.3.4.5", "1.2.3.", "1234.2.3.4", "1.2.34.", "1111.1111.1111.1"}},
+		{"a version of three numbers", isVersion3, []string{"1.2.3", "v1.26.0", "2.2.1-rc1", "1.2.3-b", "100.200.3"}, []string{"1.2", "1.02.3", "1.200.300", "1.2.3-", "1.2.3.4", "1.2.3-1", "123456.2.3"}},
+		{"a field of a value", isField, []string{"this.key", "self.js", "this.js", "console.log", "this.whatever", "process.env", "Node.js"}, []string{"server.log", "main.js", "a.go"}},
+		{"an address of mail", isEmail, []string{"ada@example.com", "a@b.co"}, []string{"git@example.com", "@example.com", "ada@example", "ada@example.c", "ada@.com", "ada@example.c0m"}},
+	} {
+		for _, w := range tt.yes {
+			if !tt.is(w) {
+				t.Errorf("%q is not %s", w, tt.what)
+			}
+		}
+		for _, w := range tt.no {
+			if tt.is(w) {
+				t.Errorf("%q is %s", w, tt.what)
+			}
+		}
+	}
+}
+
+// Ids have digits enough, and nothing that is in no id.
+func TestIsID(t *testing.T) {
+	for w, want := range map[string]bool{
+		"AB123": true, "AB12": false, "12345": false, "ABCDEFGHIJ1234": true, "ABCDEFGHIJ12345": false, "ab_123": true, "ab-12": false, "A-123": true,
+		"-123": false, "Ab123": false, "AB+123": false,
+	} {
+		n := 0
+		for _, c := range w {
+			if '0' <= c && c <= '9' {
+				n++
+			}
+		}
+		if got := isID(w, n); got != want {
+			t.Errorf("%s is an id: %v, want %v", w, got, want)
+		}
+	}
+}
+
+// The name of a case of a test, in any of its words.
+func TestTestCase(t *testing.T) {
+	for _, tt := range []struct{ rest, word, want string }{
+		{`it("dims", () => {`, "it", `it "dims"`},
+		{`test('dims', x)`, "test", `test "dims"`},
+		{"describe(`lamp`)", "describe", `describe "lamp"`},
+		{`each("dims")`, "each", ""},
+		{`it(dims)`, "it", ""},
+		{`it "dims"`, "it", ""},
+		{`it("`, "it", ""},
+		{`it("")`, "it", ""},
+		{`it("dims`, "it", ""},
+	} {
+		if got := testCase(tt.rest, tt.word); got != tt.want {
+			t.Errorf("testCase(%q) = %q, want %q", tt.rest, got, tt.want)
+		}
+	}
+}
+
+// A check list has what is to be done, what is done, and what is in progress.
+func TestBoxes(t *testing.T) {
+	got := boxes([]sentence{{text: "Mend it", box: ' '}, {text: "Paint it", box: 'x'}, {text: "Look", box: '~' | 0x20}, {text: "A sentence."}})
+	want := []entry{{"", "Mend it", StatusPending}, {"", "Paint it", StatusCompleted}, {"", "Look", StatusActive}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// What succeeded mends what failed if both are attempts at the same.
+func TestCovers(t *testing.T) {
+	for _, tt := range []struct {
+		name, key, other string
+		want             bool
+	}{
+		{"the same", "make lint", "make lint", true},
+		{"a test of all", suiteKey, "go test ./lamp", true},
+		{"a test of all, and an edit", suiteKey, "edit test.go", false},
+		{"all packages, and one", "go test ./...", "go test ./lamp", true},
+		{"one package, and another", "go test ./lens", "go test ./lamp", false},
+		{"the same with more words", "go test ./lamp", "go test ./lamp -v", true},
+		{"the same with fewer words", "go test ./lamp -v", "go test ./lamp", false},
+		{"two words alone", "npm test", "npm test lamp", true},
+		{"one word", "make", "make lint", false},
+		{"behind a wrapper", "go test ./lamp", "rtk go test ./lamp", true},
+		{"one word behind a wrapper", "make", "rtk make", false},
+		{"at the end of a longer word", "go test ./lamp", "cargo test ./lamp", false},
+		{"verbs of git", "git push", "git push origin", false},
+		{"edits", "edit a.go", "edit a.go b.go", false},
+		{"another verb", "go vet ./...", "go test ./...", false},
+		{"nothing", "", "make lint", false},
+		{"of nothing", "make lint", "", false},
+	} {
+		if got := covers(tt.key, tt.other); got != tt.want {
+			t.Errorf("%s: %q covers %q: %v, want %v", tt.name, tt.key, tt.other, got, tt.want)
+		}
+	}
+}
+
+// An error that comes back is open again, until it is resolved again.
+func TestAnErrorThatComesBack(t *testing.T) {
+	fails := func(s *talk) *talk {
+		return s.call("", "Bash", map[string]string{"command": "make lamp"}, "!Exit code 2\nerror: no bulb")
+	}
+	passes := func(s *talk) *talk { return s.call("", "Bash", map[string]string{"command": "make lamp"}, "lit") }
+	for _, tt := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"once", fails(new(talk)), "error open | make lamp | error: no bulb"},
+		{"and mended", passes(fails(new(talk))), "error resolved | make lamp | error: no bulb <- make lamp succeeded"},
+		{"and back", fails(passes(fails(new(talk)))), "error open | make lamp | error: no bulb"},
+		{"and mended again", passes(fails(passes(fails(new(talk))))), "error resolved | make lamp | error: no bulb <- make lamp succeeded"},
+		{"and mended by an edit", passes(fails(new(talk)).edit("a.go", "x := 1", "x := 2")), "error resolved | make lamp | error: no bulb <- edited a.go"},
+	} {
+		if got := strings.Join(written(tt.talk.extract(nil), FactError), "; "); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What a call reads says what its JSON has, and a command in the background nothing yet.
+func TestWhatACallReads(t *testing.T) {
+	for _, tt := range []struct {
+		name, tool string
+		in         map[string]string
+		result     string
+		kind       FactKind
+		want       string
+	}{
+		{"an object", "get_lamp", map[string]string{"id": "7"}, `{"color":"red"}`, FactRead, "read | get_lamp id 7 | color red"},
+		{"an empty list", "get_lamps", map[string]string{"id": "7"}, `[]`, FactRead, "read | get_lamps id 7 | []"},
+		{"a command in the background", "Bash", map[string]string{"command": "make lamp"}, "Command running in background with ID: b1", FactCommand, "command unknown | make lamp"},
+	} {
+		if got := strings.Join(written(new(talk).call("", tt.tool, tt.in, tt.result).extract(nil), tt.kind), "; "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
