@@ -388,3 +388,28 @@ func TestScoreIsPortable(t *testing.T) {
 		t.Errorf("digest of the scores is %s, want %s", got, want)
 	}
 }
+
+// A decision changes the window if the form is another, or the stub is.
+func TestChanged(t *testing.T) {
+	for _, tt := range []struct {
+		d    Decision
+		want bool
+	}{
+		{Decision{From: Line, To: Line}, false},
+		{Decision{From: Whole, To: Line}, true},
+		{Decision{From: Line, To: Line, Recut: true}, true},
+	} {
+		if got := tt.d.Changed(); got != tt.want {
+			t.Errorf("%+v: %v, want %v", tt.d, got, tt.want)
+		}
+	}
+}
+
+// What rules keep as it is whatever the budget, and what they only keep first.
+func TestAbsoluteRules(t *testing.T) {
+	for r, want := range map[Rule]bool{RuleSystem: true, RuleCompaction: true, RulePin: true, RulePending: true, RuleFirstTask: false, RuleNewest: false, RuleEdit: false, "": false} {
+		if got := r.Absolute(); got != want {
+			t.Errorf("%q: %v, want %v", r, got, want)
+		}
+	}
+}

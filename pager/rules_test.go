@@ -58,6 +58,28 @@ func TestRules(t *testing.T) {
 			[]Rule{RuleNewestUser, "", RuleRecent, RuleRecent, RuleRecent, RuleRecent, RuleNewest},
 		},
 		{
+			"an edit is superseded by the newest block",
+			[]transcript.Message{
+				say(user, "build it"), call("1", "Edit", `{"file_path":"a.go"}`), answer("1", "ok", false),
+				call("2", "Edit", `{"file_path":"a.go"}`), answer("2", "ok", false),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleNewestUser, "", RuleNewest},
+		},
+		{
+			"an edit beside another call",
+			[]transcript.Message{
+				say(user, "build it"),
+				{Role: assistant, Parts: []transcript.Part{
+					transcript.ToolCall{ID: "1", Name: "Read", Input: []byte(`{"file_path":"b.go"}`)},
+					transcript.ToolCall{ID: "2", Name: "Edit", Input: []byte(`{"file_path":"a.go"}`)},
+				}},
+				answer("1", "ok", false), answer("2", "ok", false), say(assistant, "done"),
+			},
+			&RuleOptions{Last: -1},
+			[]Rule{RuleNewestUser, RuleEdit, RuleNewest},
+		},
+		{
 			"a correction stays, what a program says is none",
 			[]transcript.Message{
 				say(user, "build it"), say(assistant, "a"), say(user, "No, use the other port."), say(assistant, "b"),

@@ -300,3 +300,29 @@ func TestLineIsOneLine(t *testing.T) {
 		}
 	})
 }
+
+// Two stubs are the same if they say the same in the same voice, with the same results.
+func TestSameStub(t *testing.T) {
+	a := Stub{Text: "a", Agent: true, Results: map[string]string{"1": "short"}}
+	for name, tt := range map[string]struct {
+		b    Stub
+		want bool
+	}{
+		"the same":       {Stub{Text: "a", Agent: true, Results: map[string]string{"1": "short"}}, true},
+		"another text":   {Stub{Text: "b", Agent: true, Results: map[string]string{"1": "short"}}, false},
+		"another voice":  {Stub{Text: "a", Results: map[string]string{"1": "short"}}, false},
+		"another result": {Stub{Text: "a", Agent: true, Results: map[string]string{"1": "long"}}, false},
+	} {
+		if got := a.Same(&tt.b); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A result is as large as all that it holds.
+func TestSizeOfAResult(t *testing.T) {
+	r := transcript.ToolResult{Content: []transcript.Part{transcript.Text("abc"), transcript.Media{Raw: []byte("1234")}, transcript.Opaque{Raw: []byte("12345")}}}
+	if got := size(r); got != 12 {
+		t.Errorf("got %d, want 12", got)
+	}
+}

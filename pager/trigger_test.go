@@ -33,6 +33,7 @@ func TestLevelIsExactAtItsEdges(t *testing.T) {
 		{-1, 160_000, LevelOK},
 		{math.MaxInt / 4, math.MaxInt / 2, LevelOK}, // no figure is too large
 		{math.MaxInt, math.MaxInt, LevelCritical},
+		{18_446_744_073_709, 100_000_000_000_000, LevelOK}, // 18.4 %
 	} {
 		if got := (*Trigger)(nil).Level(tt.used, tt.effective); got != tt.want {
 			t.Errorf("Level(%d, %d) = %s, want %s", tt.used, tt.effective, got, tt.want)
@@ -193,5 +194,15 @@ func TestIterationsAndPending(t *testing.T) {
 	msgs = append(msgs, answer("1", "ok", false))
 	if Pending(msgs, transcript.Group("s", 0, msgs)) {
 		t.Error("an answered call is pending")
+	}
+}
+
+// A floor that is given is the floor, however low.
+func TestFloorThatIsGiven(t *testing.T) {
+	if got := (&Trigger{Floor: 1}).FloorOf(200_000); got != 1 {
+		t.Errorf("got %d, want 1", got)
+	}
+	if got := (*Trigger)(nil).FloorOf(200_000); got != Floor(200_000) {
+		t.Errorf("got %d, want %d", got, Floor(200_000))
 	}
 }
