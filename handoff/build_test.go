@@ -115,6 +115,85 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// A source has the state that is on record of it, and says what is.
+func TestBuildSources(t *testing.T) {
+	const unknown = "Unknown: what was verified from it is not on record."
+	for _, tt := range []struct {
+		name     string
+		in, want []Source
+	}{
+		{"what is only inferred is not verified", []Source{{"a.go", "file", Verified, "The relay is slow."}}, []Source{{"a.go", "file", Scanned, "Unknown: what it was read for is only inferred."}}},
+		{"what was scanned may be inferred", []Source{{"a.go", "file", Scanned, "The relay is slow."}}, []Source{{"a.go", "file", Scanned, "The relay is slow."}}},
+		{"what could not be reached was not read", []Source{{"a.go", "file", Unavailable, "Not read."}}, []Source{{"a.go", "file", Unavailable, "Not read."}}},
+		{"the same twice", []Source{{"a.go", "file", Scanned, "It is long."}, {"a.go", "file", Scanned, "it is long"}}, []Source{{"a.go", "file", Scanned, "It is long."}}},
+		{"words in place of none", []Source{{"a.go", "file", Scanned, ""}, {"a.go", "file", Scanned, "It is long."}}, []Source{{"a.go", "file", Scanned, "It is long."}}},
+		{"none beside words", []Source{{"a.go", "file", Scanned, "It is long."}, {"a.go", "file", Scanned, ""}}, []Source{{"a.go", "file", Scanned, "It is long."}}},
+		{"two mentions", []Source{{"a.go", "file", Referenced, "Linked."}, {"a.go", "file", Referenced, "Named."}}, []Source{{"a.go", "file", Referenced, "Linked."}}},
+		{"nothing that is known", []Source{{"a.go", "file", Scanned, ""}}, []Source{{"a.go", "file", Scanned, unknown}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Build(&Input{Sources: tt.in, Inferred: []Claim{{"The relay is slow.", "the log"}}})
+			if diff := cmp.Diff(tt.want, p.Sources); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Where all is known, a packet has the bounds that it was given, each once, or else what
+// its notes doubt.
+func TestBuildBoundaries(t *testing.T) {
+	doubt := Boundary{"Do not state as certain what the notes doubt.", "The notes say so."}
+	for _, tt := range []struct {
+		name, notes string
+		in, want    []Boundary
+	}{
+		{"nothing to doubt", "Be brief.", nil, []Boundary{}},
+		{"a doubt in the notes", "It is unclear.", nil, []Boundary{doubt}},
+		{"a bound that was given", "It is unclear.", []Boundary{{"Keep off.", "x"}, {"Keep off.", "y"}}, []Boundary{{"Keep off.", "x"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Build(&Input{
+				For: "a", By: "b", Date: "2026-03-02", Session: "s", Goal: "g", State: "s", Next: "n", Notes: tt.notes, Boundaries: tt.in,
+				Intent: Intent{Primary: Fix, Target: "t", Status: "open", Basis: "b"},
+			})
+			if diff := cmp.Diff(tt.want, p.Boundaries); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Who has nothing left to do but a question asks it.
+func TestBuildNext(t *testing.T) {
+	for want, in := range map[string]*Input{
+		"Ask the user: Which relay?": {Questions: []Question{{"Which relay?", ""}}},
+		"Go on with: Test it.":       {Questions: []Question{{"Which relay?", ""}}, Remaining: []string{"Test it."}},
+		"Paint it.":                  {Next: "Paint it.", Remaining: []string{"Test it."}},
+	} {
+		if got := Build(in).Next; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	p := Build(&Input{Artifacts: []Artifact{{}, {"pump.go", "code", "cmd", Draft}}})
+	if len(p.Artifacts) != 1 || p.Artifacts[0].Artifact != "pump.go" {
+		t.Errorf("got %v, want the one that has a name", p.Artifacts)
+	}
+}
+
+// What was only mentioned needs no record, a block without an id is none, and what is done
+// is no question.
+func TestCheckAgainstARecord(t *testing.T) {
+	p := Build(&Input{Sources: []Source{{"a.go", "file", Referenced, ""}}})
+	if found := findings(Check(p, &Evidence{Out: []string{""}})); found != "" {
+		t.Errorf("findings:\n%s", found)
+	}
+	p.Done = []string{"Is it dry?"}
+	if found := findings(Check(p, nil)); !strings.Contains(found, "is a question") {
+		t.Errorf("findings:\n%s\nwant that a question is none of what is done", found)
+	}
+}
+
 // loose generates texts that may say nothing, often the same.
 var loose = rapid.OneOf(
 	rapid.SampledFrom([]string{

@@ -76,6 +76,7 @@ func TestParseRefusesBytes(t *testing.T) {
 	}{
 		{"nothing", "", "f:1: there is no packet\nbegin with \"# Handoff Packet\" for Markdown, or with a brace for JSON\n"},
 		{"bytes that are no text", "# Handoff Packet\n\n\xff", "f:3: is not valid UTF-8\nsave the file as UTF-8\n"},
+		{"bytes that are no text, at once", "\xff", "f:1: is not valid UTF-8\nsave the file as UTF-8\n"},
 		{"an open object", "{", "f:1: the text ends in the middle of a value\nthe file may have been cut off\n"},
 		{"a packet that ends after its header", "# Handoff Packet\n", "f:1: Header: lacks \"Created for\"\nwrite \"- **Created for:** Unknown: …\" if it is not known\n"},
 	} {
@@ -88,6 +89,9 @@ func TestParseRefusesBytes(t *testing.T) {
 	}
 	if _, err := Parse("", bytes.Repeat([]byte{' '}, MaxBytes+1)); err == nil {
 		t.Error("more than the most is read")
+	}
+	if _, err := Parse("f", bytes.Repeat([]byte{' '}, MaxBytes)); err == nil || !strings.Contains(refusal(err), "there is no packet") {
+		t.Errorf("as much as the most is not read: %v", err)
 	}
 }
 
@@ -136,10 +140,26 @@ func TestNames(t *testing.T) {
 		{"block 13f2a: x", "3f2a", false},
 		{"block 13f2a, 3f2a", "3f2a", true},
 		{"bench 41", "bench 4", false},
+		{"block x_3f2a: x", "3f2a", false},
+		{"block 3f2a_x", "3f2a", false},
 		{"x", "", false},
 	} {
 		if got := names(tt.text, tt.name); got != tt.want {
 			t.Errorf("names(%q, %q) = %v, want %v", tt.text, tt.name, got, tt.want)
+		}
+	}
+}
+
+// A bullet may have nothing behind it, and a row of a table begins with a pipe.
+func TestLinesOfAPacket(t *testing.T) {
+	for line, want := range map[string]int{"-": 1, "- a": 1, "  -": 2, "  - a": 2, "-a": 0, "a": 0} {
+		if _, level := bullet(line); level != want {
+			t.Errorf("%q has the level %d, want %d", line, level, want)
+		}
+	}
+	for line, want := range map[string]bool{"| a | b |": true, "a | b |": false, "|": false, "": false} {
+		if _, ok := cells(line); ok != want {
+			t.Errorf("%q is a row: %v, want %v", line, ok, want)
 		}
 	}
 }
