@@ -3,6 +3,8 @@ package outcome
 import (
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // state reads what git says of commits, branches and remotes.
@@ -21,7 +23,7 @@ func (j *judge) state() {
 	}
 	has := func(list string) bool {
 		for v := range verbs {
-			if word(list, v) {
+			if text.HasWord(list, v) {
 				return true
 			}
 		}

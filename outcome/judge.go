@@ -24,13 +24,13 @@ func (j *judge) command() {
 
 	status, counted := j.out.status, j.out.known
 	if n, ok, of := j.echoed(); ok {
-		if n != 0 && of != nil && (n != 1 || !of.Looks()) {
+		if n != 0 && (n != 1 || !of.Looks()) {
 			j.out.failed = true
 		}
-		if n == 0 && of != nil {
+		if n == 0 {
 			of.Counts, counted = true, true
 		}
-		if n == 1 && of != nil && of.Looks() {
+		if n == 1 && of.Looks() {
 			return
 		}
 	}
@@ -109,14 +109,14 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 		if c.Silent() || c.Looks() || asks(c) || rule >= 0 && j.table.rules[rule].Shows {
 			continue
 		}
-		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" || word(minor, c.Name)})
+		acts = append(acts, act{Command: c, rule: rule, minor: c.Name == "" || text.HasWord(minor, c.Name)})
 	}
 	return acts, last
 }
 
 // asks reports whether a command is only asked which it is, or how it is used.
 func asks(c *shell.Command) bool {
-	return len(c.Args) == 1 && word("--version -V version --help help", c.Args[0])
+	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
 // vouched reports whether the status of the line says that each command of a rule
@@ -171,7 +171,7 @@ func (j *judge) empty() bool {
 		return false
 	}
 	for _, c := range j.line.Commands {
-		if c.Piped && !word("head tail cat tee", c.Name) || !c.Shown && !c.Inner && !j.read() {
+		if c.Piped && !text.HasWord("head tail cat tee", c.Name) || !c.Shown && !c.Inner && !j.read() {
 			return false
 		}
 	}
@@ -250,9 +250,9 @@ func headed(args []string) int {
 func isAnswer(c *shell.Command) bool {
 	if c.Name == "git" {
 		verb, _ := c.Verb()
-		return word("diff grep merge-base check-ignore config show-ref rev-parse ls-files", verb)
+		return text.HasWord("diff grep merge-base check-ignore config show-ref rev-parse ls-files", verb)
 	}
-	return word(answers, c.Name)
+	return text.HasWord(answers, c.Name)
 }
 
 // echoed returns the status that the line itself prints at its end (echo "exit: $?"), and

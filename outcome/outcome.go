@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"strings"
-
 	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
@@ -107,17 +105,4 @@ func (j *judge) outcome() Outcome {
 		o.Lines = nil
 	}
 	return o
-}
-
-// word reports whether a list of words, parted by spaces, has a word.
-func word(list, w string) bool {
-	if w == "" {
-		return false
-	}
-	for x := range strings.FieldsSeq(list) {
-		if x == w {
-			return true
-		}
-	}
-	return false
 }

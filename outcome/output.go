@@ -72,7 +72,7 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 // flags reports whether a tool is one of a client that flags every call that fails:
 // those of Claude Code.
 func flags(name string) bool {
-	return word("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
+	return text.HasWord("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
 }
 
 // json takes an output out of the JSON that some clients put around it:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/tool"
 )
 
@@ -313,7 +314,7 @@ func (t *Table) find(c *shell.Command) int {
 	plain := words
 	for len(plain) > 0 && strings.HasPrefix(plain[0], "-") {
 		n := 1
-		if word(valued, plain[0]) {
+		if text.HasWord(valued, plain[0]) {
 			n = 2
 		}
 		plain = plain[min(n, len(plain)):]
