@@ -82,6 +82,26 @@ func TestMerge(t *testing.T) {
 
 // The intent is the first task; a later one is noted below it, the latest of
 // them.
+// The fuller rationale of a decision stays, and the one that was there first where they
+// differ.
+func TestMergeRationales(t *testing.T) {
+	for _, tt := range []struct{ old, next, want string }{
+		{"fast", "Fast.", "fast"},
+		{"fast", "fast and known", "fast and known"},
+		{"fast and known", "fast", "fast and known"},
+		{"fast", "small", "fast"},
+		{"", "small", "small"},
+		{NotStated, "small", "small"},
+		{"fast", NotStated, "fast"},
+		{"", NotStated, NotStated},
+	} {
+		got := mergeDecisions([]Decision{{Decision: "D", Rationale: tt.old}}, []Decision{{Decision: "d.", Rationale: tt.next}})
+		if len(got) != 1 || got[0].Rationale != tt.want {
+			t.Errorf("%q and then %q: got %+v, want %q", tt.old, tt.next, got, tt.want)
+		}
+	}
+}
+
 func TestMergeIntent(t *testing.T) {
 	for _, tt := range []struct{ name, old, next, want string }{
 		{"an empty one changes nothing", "Build it", "  ", "Build it"},

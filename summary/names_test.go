@@ -60,6 +60,7 @@ assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set.
 		{"`make  build`", true},
 		{"`make build --target release`", true}, // its words in one line
 		{"`make test`", false},
+		{"`dial timeout`", true},
 		{"`look open`", false}, // words of two lines
 		{"1,204 ms and 1204 ms", true},
 		{"1205 ms", false},

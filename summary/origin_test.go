@@ -109,9 +109,14 @@ func TestEchoes(t *testing.T) {
 	}{
 		{"Where are we in the task?", true},
 		{"Where are we in the task, " + strings.Repeat("x", 21), true},
-		{"Where are we in the task, " + strings.Repeat("x", 23), false},
+		{"Where are we in the task, " + strings.Repeat("x", 22), false},
+		{"Write it all down here now.", true},
+		{"As asked, write it all down here now, and stop.", true},
+		{"Leave out the rest.", true},
+		{"As asked, leave out the rest.", false},
+		{"Be brief.", false},
 	} {
-		if got := isEcho(tt.text, ""); got != tt.want {
+		if got := isEcho(tt.text, "Write it all down here now. Leave out the rest. Be brief."); got != tt.want {
 			t.Errorf("%q: %v, want %v", tt.text, got, tt.want)
 		}
 	}
@@ -184,6 +189,51 @@ func TestNoFiles(t *testing.T) {
 		}
 		if empty != tt.want {
 			t.Errorf("%s: empty: %v, want %v", tt.name, empty, tt.want)
+		}
+	}
+}
+
+// Errors, what is known and what is open may quote an error of a provider; no other entry
+// does.
+func TestErrorsMayBeQuoted(t *testing.T) {
+	const failure = "Error code: 429 - rate limit reached"
+	for _, tt := range []struct {
+		name string
+		edit func(s *Summary)
+		want bool
+	}{
+		{"as an error", func(s *Summary) { s.Errors[0].Error = failure }, false},
+		{"as what is known", func(s *Summary) { s.Context[0].Text = failure }, false},
+		{"as what is open", func(s *Summary) { s.Blockers[0].Text = failure }, false},
+		{"as a step", func(s *Summary) { s.Next[0].Text = failure }, true},
+	} {
+		s := sound()
+		tt.edit(s)
+		failed := false
+		for _, p := range Check(s, nil) {
+			failed = failed || p.Rule == RuleFailure
+		}
+		if failed != tt.want {
+			t.Errorf("%s: refused: %v, want %v", tt.name, failed, tt.want)
+		}
+	}
+}
+
+// A word stands for its other forms.
+func TestSubjects(t *testing.T) {
+	for text, in := range map[string]string{"the queries": "one query", "a dependency": "dependencies", "is it": ""} {
+		for _, w := range subjects(text) {
+			if !strings.Contains(in, w) {
+				t.Errorf("%q is about %q, which %q has not", text, w, in)
+			}
+		}
+	}
+}
+
+func TestCodeSpan(t *testing.T) {
+	for text, want := range map[string]string{"a.go": "`a.go`", "a`b": "``a`b``", "`a": "`` `a ``", "a``": "``` a`` ```", " a": "` a`"} {
+		if got := codeSpan(text); got != want {
+			t.Errorf("codeSpan(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -120,6 +120,16 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// A summary may say that nothing is wanted.
+func TestParseAnEmptyIntent(t *testing.T) {
+	if _, err := Parse([]byte(`{"session_intent":""}`)); err != nil {
+		t.Error(err)
+	}
+	if _, err := Parse([]byte(`{"intent":""}`)); err == nil {
+		t.Error("an object without a section is taken for a summary")
+	}
+}
+
 // An error says where it is, what is wrong, and what to write.
 func TestSyntaxErrorsSayWhere(t *testing.T) {
 	for want, e := range map[string]SyntaxError{
@@ -255,6 +265,25 @@ second
 			Files:    Files{{"a.go", []Item{{"one, two", "aaaabbbb"}, {Text: "three goes on"}}}},
 			Context:  []Item{{Text: None}},
 			Meta:     Meta{Count: 4, At: "2026-01-05T10:30:00Z", Messages: 1200, ProbeScore: 950_000, TokensBefore: 12400},
+		}},
+		{"sections of nothing, and a rationale in lines", `## Errors Encountered
+
+## Decisions Made
+- **Split it**
+  - Rationale: it grew
+  - and was slow
+- __Keep it__: it works
+
+## Files Modified
+- the file a.go: split
+
+## Next Steps
+- one
+- two`, Summary{
+			Errors:    []Error{},
+			Decisions: []Decision{{Decision: "Split it", Rationale: "it grew; and was slow"}, {Decision: "Keep it", Rationale: "it works"}},
+			Files:     Files{{Path: "the file a.go: split"}},
+			Next:      []Item{{Text: "one"}, {Text: "two"}},
 		}},
 		{"errors with lines of their own, and files in words", `## Errors Encountered
 - Timeout

@@ -25,6 +25,11 @@ func TestTodoListKeepsItsText(t *testing.T) {
 			`{"plan":[{"step":"Parser","status":"in_progress"},"free text",{"step":"no status"}]}`,
 			`{"plan":[{"step":"Parser","status":"completed"},"free text",{"step":"no status"}]}`,
 		},
+		{
+			"a list behind a field that is none",
+			`{"todos":"none","plan":[{"step":"Parser","status":"in_progress"}]}`,
+			`{"todos":"none","plan":[{"step":"Parser","status":"completed"}]}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := ParseTodos([]byte(tt.in))
