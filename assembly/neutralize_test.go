@@ -39,6 +39,10 @@ func TestNeutralize(t *testing.T) {
 		{"a flag that is not closed", "🏴" + strings.TrimSuffix(tagged("gbeng"), "\U000E007F"), "🏴[U+E0067][U+E0062][U+E0065][U+E006E][U+E0067]", 5},
 		{"a joiner between scripts", "م\u200Cक", "م[U+200C]क", 1},
 		{"a joiner at the end of a word", "می\u200C ", "می[U+200C] ", 1},
+		{"a joiner behind a figure of a joining script", "٣\u200Cم", "٣[U+200C]م", 1},
+		{"a Mongolian selector on a letter of another script", "a\u180F", "a[U+180F]", 1},
+		{"beams and slurs of music", "\U0001D173\U0001D17A\U0001D172", "[U+1D173][U+1D17A]\U0001D172", 2},
+		{"steps of shorthand", "\U0001BCA0\U0001BCA3", "[U+1BCA0][U+1BCA3]", 2},
 		{"an ideographic variation on a letter", "a\U000E0100", "a[U+E0100]", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,9 +55,9 @@ func TestNeutralize(t *testing.T) {
 
 // What is written with invisible code points for a reason stays as it is.
 var legitimateTexts = []string{
-	"👨‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏳️‍⚧️", "🏴‍☠️", "👁️‍🗨️", "❤️‍🔥", "🧑‍⚕️", "🏃🏿‍♀️‍➡️", "🐦‍⬛", "🙂‍↔️", "1️⃣", "#️⃣", "*️⃣", "☝🏽", "🇩🇪", "❤︎", "™️", "㊗️",
+	"👨‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏳️‍⚧️", "🏴‍☠️", "👁️‍🗨️", "❤️‍🔥", "🧑‍⚕️", "🏃🏿‍♀️‍➡️", "🐦‍⬛", "🙂‍↔️", "0️⃣", "1️⃣", "9️⃣", "#️⃣", "*️⃣", "☝🏽", "🇩🇪", "❤︎", "™️", "㊗️",
 	"🏴" + tagged("gbeng"), "🏴" + tagged("gbsct"), "🏴" + tagged("gbwls"),
-	"می\u200Cخواهم", "क्\u200Dष", "क्\u200Cष", "ර\u0DCA\u200Dය", "র\u200D্য", "葛\U000E0100", "ᠠ\u180B",
+	"می\u200Cخواهم", "क्\u200Dष", "क्\u200Cष", "ර\u0DCA\u200Dය", "র\u200D্য", "葛\U000E0100", "ᠠ\u180B", "ᠠ\u180F", "\u2000x\u2010",
 	"[U+202E]", "日本語、한국어, עברית, ไทย, naïve, ½ ≠ ²", "a\u00A0b\u3000c",
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -189,6 +190,17 @@ func TestNothingCanBeWrittenToAClosedContract(t *testing.T) {
 }
 
 // What cannot be written is an error that says so, and nothing is half written.
+// A date has four digits for the year.
+func TestYearsOfAPass(t *testing.T) {
+	for year, want := range map[int]bool{0: true, 9999: true, 10000: false, -1: false} {
+		s := new(State)
+		_, err := s.Pass([]Decision{{"block-1", Paged}}, time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC))
+		if (err == nil) != want {
+			t.Errorf("a pass in the year %d: %v", year, err)
+		}
+	}
+}
+
 func TestWriterErrors(t *testing.T) {
 	s := new(State)
 	write := must(t)
@@ -255,6 +267,7 @@ func TestWriterErrors(t *testing.T) {
 		},
 		{"a source without name", func() ([]string, error) { return s.AddSource("--", "text") }, `name "--" has no letter and no digit`},
 		{"a source without text", func() ([]string, error) { return s.AddSource("x", "") }, `text of source "" is empty`},
+		{"a claim that is empty", func() ([]string, error) { return s.Verify("", "") }, `claim "" is empty`},
 		{"a claim in another case", func() ([]string, error) { return s.Verify("the gate", "notes") }, `claim "the gate" is not in the source "notes"`},
 		{"a claim from a claim", func() ([]string, error) { return s.Verify("open", "guess") }, `source "guess" is not remembered`},
 		{"a claim from nowhere", func() ([]string, error) { return s.Verify("open", long) }, `source "source-` + long + `" is not remembered`},
@@ -600,6 +613,11 @@ remember a source called dbPassword with "x"
 	}
 	if diff := cmp.Diff([]Sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]int{"ssn": 1, "xssn yssn and ssn": 1, "xssn and yssn": 0, "ssnow": 0} {
+		if got := FindSensitive(Lines(text)); len(got) != want {
+			t.Errorf("findings in %q: %v, want %d", text, got, want)
+		}
 	}
 	if got := FindSensitive(slices.Values(must(t)(new(State).Init("id", nil)))); got != nil {
 		t.Errorf("findings in the template: %v", got)
