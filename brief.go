@@ -56,11 +56,14 @@ type BriefResult struct {
 	Left    int                  `json:"left"` // entries for which there was no room
 }
 
-// Brief returns in few words what of a session must survive a compaction: what was
-// wanted, what the user corrected, what is pinned, decided and ruled, what is open,
-// which files were changed and which commands ran and how they ended. Texts are the
+// Brief returns in few words what of a session must survive a compaction. It is made of
+// the account of all its windows, see package account: what persons said, what they
+// corrected, what is pinned and ruled, how the work stands, what was decided, which of the
+// agent's sentences are worth most, what is open, which files were changed, and of commands
+// that are attempts at the same thing the newest and how it ended. Texts are the
 // conversation's own; each names the block that has all of it. What a compaction by
-// the agent took out of the conversation is in it, too. It changes nothing.
+// the agent took out of the conversation is in it, too. For a restart it has nothing that
+// the summary says with which the window begins. It changes nothing.
 //
 // Of each kind what is newest comes first, and no kind crowds out another. What there
 // is no room for is counted.
@@ -88,6 +91,12 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 		return nil, err
 	}
 	b.count = m.counter.Count
+	if res.For == PurposeRestart {
+		b.summary = h.summarized()
+	}
+	if b.told, err = e.recount(scope, h, limit, b.count, b.summary != ""); err != nil {
+		return nil, err
+	}
 	b.write(res, limit)
 	return res, nil
 }
@@ -97,6 +106,8 @@ type briefing struct {
 	chapters []chapter
 	state    *contract.State
 	rules    []string // of the contract
+	told     *recounted
+	summary  string // what the client's summary in the window says, bare
 	count    func(string) token.Count
 }
 
@@ -136,6 +147,17 @@ func ownRules(lines []string) []string {
 		}
 	}
 	return rules
+}
+
+// summarized returns what the client's summary in the window says, bare; or nothing.
+func (h *held) summarized() string {
+	var all []string
+	for i := range h.blocks {
+		if h.blocks[i].Kind == transcript.KindSummary {
+			all = append(all, bare(transcript.SummaryWords(h.blocks[i].Text(h.session.Messages))))
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // mostChapters is how many compactions a brief looks behind.

@@ -16,18 +16,22 @@ func (b *briefing) sections() []section {
 		{title: "Corrected or ordered by the user:", turn: 4, entries: b.corrections()},
 		{title: "Pinned:", turn: 4, entries: b.pins()},
 		{title: "Rules of the contract:", turn: 2, entries: b.plain(b.rules)},
+		{title: "State:", turn: 3, entries: b.stands()},
 		{title: "Decided:", turn: 2, entries: b.decisions()},
 		{title: "Open:", turn: 3, entries: b.open()},
-		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, changed)},
-		{title: "Commands:", turn: 2, entries: b.each(facts.FactCommand, ran)},
+		{title: "Said by the agent:", turn: 3, entries: b.replies()},
+		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, b.unless(changed))},
+		{title: "Commands:", turn: 2, entries: b.runs()},
 		{title: "Verified:", turn: 1, entries: b.plain(b.state.Texts(contract.VerifiedClaims))},
-		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, referred)},
+		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, b.unless(referred))},
 	}
-	const corrected = 1
+	const corrected, decided = 1, 5
 	seen := make(map[string]bool)
-	all[corrected].entries = once(all[corrected].entries, seen) // an order is more than a wish
+	for _, i := range [...]int{corrected, decided} { // an order, or an answer, is more than a wish
+		all[i].entries = once(all[i].entries, seen)
+	}
 	for i := range all {
-		if i != corrected {
+		if i != corrected && i != decided {
 			all[i].entries = once(all[i].entries, seen)
 		}
 	}
@@ -84,17 +88,17 @@ func (b *briefing) plain(texts []string) []string {
 
 // each returns the entries for the facts of a kind, the newest first, each subject
 // once. What say returns nothing for is left out.
-func (b *briefing) each(kind facts.FactKind, say func(*facts.Fact) (subject, text string)) []string {
+func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (subject, text string)) []string {
 	var list []string
 	seen := make(map[string]bool)
 	for i := range b.chapters {
 		c := &b.chapters[i]
 		for k := range slices.Backward(c.found) {
 			f := &c.found[k]
-			if f.Kind != kind || c.own(f.Block) || b.retold(i, f) {
+			if f.Kind != kind || c.own(f.Block) || b.retold(i, f) || i == 0 && b.summary != "" && c.blocks[f.Block].Kind == transcript.KindSummary {
 				continue
 			}
-			subject, text := say(f)
+			subject, text := say(c, f)
 			if text == "" || seen[subject] {
 				continue
 			}
@@ -141,9 +145,19 @@ func (b *briefing) settled() map[*facts.Fact]bool {
 	return settled
 }
 
+// unless leaves out the facts of which the summary in the window speaks.
+func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
+	return func(_ *chapter, f *facts.Fact) (string, string) {
+		if b.summarized(f.Subject) && b.summarized(f.Text) {
+			return "", ""
+		}
+		return say(f)
+	}
+}
+
 // saidBy returns what facts of a role say that have no subject.
-func saidBy(role transcript.Role) func(f *facts.Fact) (string, string) {
-	return func(f *facts.Fact) (string, string) {
+func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
+	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if f.Role != role {
 			return "", ""
 		}
@@ -151,9 +165,9 @@ func saidBy(role transcript.Role) func(f *facts.Fact) (string, string) {
 	}
 }
 
-// wanted returns the newest of what a person asked for, and what they asked for first.
+// wanted returns the newest of what a person said, and what they said first.
 func (b *briefing) wanted() []string {
-	all := b.each(facts.FactTask, saidBy(transcript.RoleUser))
+	all := b.words()
 	if len(all) > 2 {
 		all = slices.Concat(all[:1], all[len(all)-1:], all[1:len(all)-1])
 	}
@@ -189,19 +203,19 @@ func (b *briefing) decisions() []string {
 	return slices.Concat(
 		b.plain(b.state.Texts(contract.TrackedDecisions)),
 		b.plain(b.state.Texts(contract.InheritedDecisions)),
-		b.each(facts.FactDecision, func(f *facts.Fact) (string, string) {
+		b.each(facts.FactDecision, b.unless(func(f *facts.Fact) (string, string) {
 			if f.Why != "" && !strings.Contains(f.Text, f.Why) {
 				return f.Text, f.Text + " (" + f.Why + ")"
 			}
 			return f.Text, f.Text
-		}),
+		})),
 	)
 }
 
 // open returns what is asked, what fails and what is to be done.
 func (b *briefing) open() []string {
 	settled := b.settled()
-	list := b.each(facts.FactError, func(f *facts.Fact) (string, string) {
+	list := b.each(facts.FactError, func(_ *chapter, f *facts.Fact) (string, string) {
 		if f.Status != facts.StatusOpen || settled[f] {
 			return "", ""
 		}
@@ -221,7 +235,7 @@ func (b *briefing) open() []string {
 			list = append(list, entry("to do: "+text, ""))
 		}
 	}
-	return list
+	return append(list, b.tasks()...)
 }
 
 // failedAt says what failed, if the text does not.

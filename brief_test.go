@@ -172,6 +172,44 @@ func TestBriefNamesWhatIsOpenOnce(t *testing.T) {
 	}
 }
 
+// Whoever begins with the client's own summary is told what that does not say: no words that
+// it quotes, no fact that it has, and of what was tried again only how it ended. Whoever
+// writes the next summary is told all of it.
+func TestBriefSaysWhatTheSummaryDoesNot(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{})
+	d := newDiary()
+	d.asks("Paint the lens `green`, too.")
+	d.runs("go test ./beam -count 50 2>&1 | tail -3", "ok  \tlamp/beam\t0.2s\n", false)
+	d.runs("git commit -qam beam", "[main 1a2b3c4] count sweeps\n 1 file changed\n", false)
+	d.says("The beam is steady now, and its count has a lock of its own.")
+	d.compacts("Summary:\nThe user said: \"paint the lens green, too.\" I decided to ship release 9.9.1 of https://example.com/lamp first. Then go vet ./beam was run.")
+	id := b.imports(t, d)
+	said := make(map[carrel.Purpose]string)
+	for _, purpose := range []carrel.Purpose{carrel.PurposeRestart, carrel.PurposeCompaction} {
+		res, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: id, For: purpose})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[purpose] = res.Text
+		for _, want := range []string{
+			"State:\n- git: branch main, last commit 1a2b3c4 count sweeps, not pushed\n", "- go test ./beam -count 50 2>&1 | tail -3: ok",
+			"- The beam is steady now, and its count has a lock of its own. [", "- Don't add sleeps to any test. [", "Find out why. [",
+		} {
+			if !strings.Contains(res.Text, want) {
+				t.Errorf("the brief for a %s does not say %q:\n%s", purpose, want, res.Text)
+			}
+		}
+		if strings.Contains(res.Text, "- go test ./beam -count 50: failed") {
+			t.Errorf("the brief for a %s names an attempt that was made again:\n%s", purpose, res.Text)
+		}
+	}
+	for _, text := range []string{"Paint the lens", "go vet ./beam", "release 9.9.1"} {
+		if strings.Contains(said[carrel.PurposeRestart], text) || !strings.Contains(said[carrel.PurposeCompaction], text) {
+			t.Errorf("%q belongs into a brief for a compaction, and into no other:\n%s\n%s", text, said[carrel.PurposeRestart], said[carrel.PurposeCompaction])
+		}
+	}
+}
+
 func TestBriefHasPinsAndTheContract(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	id := b.imports(t, newDiary())

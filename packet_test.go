@@ -245,7 +245,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, got, _ := strings.Cut(res.Text, "\n")
-	got = regexp.MustCompile(`(?m)^(- No, don't touch the API\. It is).*(\[[0-9a-f]+\])$`).ReplaceAllString(got, "$1 … $2")
+	got = regexp.MustCompile(`(?m)^(- No, don't touch the API\. It is|- The pool is fixed now\. Shall I take two locks, one for).*(\[[0-9a-f]+\])$`).ReplaceAllString(got, "$1 … $2")
 	want := strings.Join([]string{
 		"Wanted:",
 		"- Compare the two pools, then explain them." + at("Compare the two"),
@@ -259,6 +259,9 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		"Pinned:",
 		`- Bash {"command":"make lamp"} built lamp 1.4.2` + at("make lamp"),
 		"- It waits for jobs that were rejected." + at("It waits for"),
+		"State:",
+		"- git: branch main, last commit 1a2b3c4 pool, not pushed",
+		"- changed, not committed: lock.go",
 		"Decided:",
 		"- two locks",
 		"- one pool for all",
@@ -271,6 +274,10 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 		"- question: I can't push until the token is renewed.",
 		"- to do: Write the test",
 		"- to do: Ship it",
+		"Said by the agent:",
+		"- Understood. The pool was the cause. Which port is free?" + at("Understood."),
+		"- The pool is fixed now. Shall I take two locks, one for …" + at("The pool is fixed"),
+		"- I decided to use a mutex because channels block here. We're going with port 8443. This avoids a clash. See https://example.com/ports too." + at("I decided"),
 		"Files:",
 		"- lock.go: modified, two() → one()" + at("lock.go"),
 		"- /tmp/notes: created, nothing" + at("/tmp/notes"),

@@ -29,6 +29,7 @@ type State struct {
 	Agents  []string // sub-agents that run, as they were described
 	Last    Ran      // the last command that did more than show something, or failed
 	Failing []Ran    // commands that failed and neither ran again since nor what may mend them, the last at the end
+	Runs    []Ran    // of commands that are attempts at the same thing, the newest, the last at the end; none that only shows something
 	Blocks  []int    // that it is from, ascending
 }
 
@@ -45,7 +46,10 @@ type Place struct {
 }
 
 // A Ran is a command with its outcome.
-type Ran struct{ Command, Outcome string }
+type Ran struct {
+	Command, Outcome string
+	Block            int
+}
 
 // How much a state lists, and how long its entries are.
 const (
@@ -80,10 +84,11 @@ type tracker struct {
 	orders  int               // that a person gave
 	last    Ran
 	failing []failing
+	runs    []failing // whether they failed or not
 	from    map[int]bool
 }
 
-// A failing command, and what it ran.
+// A failing command, or one that did not fail, and what it ran.
 type failing struct {
 	ran  Ran
 	keys []string
@@ -238,7 +243,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
 	}
-	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text}
+	t.last = Ran{text.Clip(text.Fold(t.inProject(whole)), mostLine), o.Text, t.here}
 	if o.Verdict != outcome.Failed {
 		t.effects(t.line(whole))
 	}
@@ -246,7 +251,11 @@ func (t *tracker) command(c transcript.ToolCall) {
 		t.last.Outcome = string(o.Verdict)
 	}
 	keys := programs(t.line(whole))
-	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
+	again := func(f failing) bool { return alike(f.keys, keys) }
+	t.failing, t.runs = slices.DeleteFunc(t.failing, again), slices.DeleteFunc(t.runs, again)
+	if len(keys) > 0 {
+		t.runs = append(t.runs, failing{t.last, keys})
+	}
 	if o.Verdict == outcome.Failed && len(keys) > 0 {
 		t.failing = append(t.failing, failing{t.last, keys})
 	}
@@ -363,11 +372,35 @@ func (t *tracker) state() *State {
 			s.Failing = append(s.Failing, f.ran)
 		}
 	}
+	for _, f := range t.runs {
+		s.Runs = append(s.Runs, f.ran)
+	}
 	for i := range t.from {
 		s.Blocks = append(s.Blocks, i)
 	}
 	slices.Sort(s.Blocks)
 	return s
+}
+
+// String says in one line where work in a working tree stands.
+func (p *Place) String() string {
+	line := "git"
+	if p.Dir != "" {
+		line += " in " + p.Dir
+	}
+	line += ":"
+	if p.Branch != "" {
+		line += " branch " + p.Branch + ","
+	}
+	switch {
+	case p.Commit != "" && p.Pushed:
+		return line + " last commit " + p.Commit + ", pushed"
+	case p.Commit != "":
+		return line + " last commit " + p.Commit + ", not pushed"
+	case p.Pushed:
+		return line + " pushed"
+	}
+	return line + " no commit yet"
 }
 
 // Text returns a state in lines, or an empty text if there is nothing to say. Files that
@@ -389,24 +422,7 @@ func (s *State) Text() string {
 		fmt.Fprintf(&b, "%s#%s %s: %s\n", indent, t.ID, t.Status, t.Subject)
 	}
 	for _, p := range s.Places[:min(len(s.Places), mostPlaces)] {
-		b.WriteString("git")
-		if p.Dir != "" {
-			b.WriteString(" in " + p.Dir)
-		}
-		b.WriteString(":")
-		if p.Branch != "" {
-			b.WriteString(" branch " + p.Branch + ",")
-		}
-		switch {
-		case p.Commit != "" && p.Pushed:
-			b.WriteString(" last commit " + p.Commit + ", pushed\n")
-		case p.Commit != "":
-			b.WriteString(" last commit " + p.Commit + ", not pushed\n")
-		case p.Pushed:
-			b.WriteString(" pushed\n")
-		default:
-			b.WriteString(" no commit yet\n")
-		}
+		b.WriteString(p.String() + "\n")
 	}
 	list := func(title string, files []string) {
 		if len(files) == 0 {

@@ -16,11 +16,13 @@ func newBrief(_ *Env, g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "brief [SESSION] [--for compaction|restart] [--tokens N]",
 		Short: "Say what of a conversation must survive a compaction",
-		Long: `Brief prints, within a limit of tokens, what was wanted, corrected, pinned, decided
-and ruled, what is open, which files changed and how commands ended, newest first,
+		Long: `Brief prints, within a limit of tokens, what was wanted, corrected, pinned and
+ruled, how the work stands, what was decided, what is open, what the agent
+reported, which files changed and how the newest commands ended, newest first,
 each with the id of the block that has all of it. For a compaction it begins with
 words for whoever writes the summary; for a restart, with words for the agent that
-goes on. "carrel hook" gives it to agents by itself.`,
+goes on, and it leaves out what the summary in the window says. "carrel hook" gives
+it to agents by itself.`,
 		Example: `  carrel brief
   carrel brief @last --for compaction --tokens 800`,
 		Args:              cobra.MaximumNArgs(1),
