@@ -155,6 +155,8 @@ func TestState(t *testing.T) {
 		ended("Bash", `{"command":"npm run lint"}`, "Exit code 1\n2 problems (2 errors, 0 warnings)", true).
 		ended("Bash", `{"command":"go test ./bulb"}`, "Exit code 1\nFAIL\texample.com/bulb [build failed]", true).
 		bash("go test ./bulb", "ok  \texample.com/bulb\t0.01s").
+		ended("Bash", `{"command":"go test ./socket"}`, "Exit code 1\nFAIL\texample.com/socket [build failed]", true).
+		bash("go test .", "ok  \texample.com\t0.01s").
 		bash("cat bulb.go", "package bulb")
 	_, state := account.Read(talk.msgs, talk.blocks(), nil)
 	got := state.Text()
@@ -163,15 +165,22 @@ func TestState(t *testing.T) {
 		"tasks:\n  #1 completed: Mend the lamp\n  #2 open: Paint it\n",
 		"git: branch red-lamp, last commit 1a2b3c4 mend the lamp, not pushed\n",
 		"changed and committed:\n  lamp.go\nchanged, not committed:\n  bulb.go\n",
-		"failed, not run again since: npm run lint\n",
-		"last command: go test ./bulb",
+		"failed, not run again since: npm run lint\n", "failed, not run again since: go test ./socket\n",
+		"last command: go test .\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "build failed") {
+	if strings.Contains(got, "example.com/bulb") {
 		t.Errorf("a failure that was mended is in\n%s", got)
+	}
+	var runs []string
+	for _, r := range state.Runs {
+		runs = append(runs, r.Command)
+	}
+	if want := []string{"git commit -qam x", "npm run lint", "go test ./bulb", "go test ./socket", "go test ."}; !slices.Equal(runs, want) {
+		t.Errorf("the newest runs are %q, want %q", runs, want)
 	}
 	_, state = account.Read(nil, nil, nil)
 	if got := state.Text(); got != "" {

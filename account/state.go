@@ -95,16 +95,25 @@ type failing struct {
 }
 
 // alike reports whether two command lines run something of which one may mend the other:
-// make lint, and make lint-fix.
+// make lint, and make lint-fix. A path and one below it are two things.
 func alike(a, b []string) bool {
+	begins := func(x, y string) bool {
+		rest, found := strings.CutPrefix(x, y)
+		return found && !strings.HasPrefix(rest, "/") && (rest == "" || !strings.HasSuffix(y, "."))
+	}
 	for _, x := range a {
 		for _, y := range b {
-			if strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+			if begins(x, y) || begins(y, x) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// same reports whether two command lines run one thing.
+func same(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
 func (t *tracker) block(i int, b *transcript.Block) {
@@ -251,8 +260,8 @@ func (t *tracker) command(c transcript.ToolCall) {
 		t.last.Outcome = string(o.Verdict)
 	}
 	keys := programs(t.line(whole))
-	again := func(f failing) bool { return alike(f.keys, keys) }
-	t.failing, t.runs = slices.DeleteFunc(t.failing, again), slices.DeleteFunc(t.runs, again)
+	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
+	t.runs = slices.DeleteFunc(t.runs, func(f failing) bool { return same(f.keys, keys) })
 	if len(keys) > 0 {
 		t.runs = append(t.runs, failing{t.last, keys})
 	}
