@@ -128,6 +128,37 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+// What neither a window nor one recall answers is named behind the summary, by the ids of
+// blocks that say it. The attempt counts that.
+func TestSummaryNamesWhatItDoesNotSay(t *testing.T) {
+	e, _ := summarizing(t, carrel.Options{Strategy: carrel.StrategyHybrid})
+	in := load(t, e, leak(t))
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(45, 100), ProbeMin: new(ratio.Of(1, 100))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(export(t, e, in.Session)), `Not in the summary:\n`)
+	ids := regexp.MustCompile(`^- .*?\[([0-9a-f]{8})\]\\n`).FindStringSubmatch(list)
+	if !found || ids == nil {
+		t.Fatalf("no block is named: %.200s", list)
+	}
+	if _, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: ids[1]}); err != nil {
+		t.Error(err)
+	}
+	probed, err := e.RunProbes(t.Context(), scope, &carrel.RunProbesRequest{Session: in.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := probed.Report.Lost(); n > 0 {
+		t.Errorf("%d probes are more than one recall away", n)
+	}
+	for _, a := range res.Attempts {
+		if strings.Contains(strings.Join(a.Reasons, "\n"), "more than one recall away") {
+			t.Errorf("the attempt is said to have lost something: %q", a.Reasons)
+		}
+	}
+}
+
 // A window takes no more than compress says.
 func TestWindowsTakeWhatIsSaid(t *testing.T) {
 	for name, data := range map[string][]byte{"conversation": conversation(t), "leak": leak(t)} {

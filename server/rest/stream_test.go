@@ -54,7 +54,7 @@ const sse = "text/event-stream"
 func TestProgress(t *testing.T) {
 	w := newWorld(t, nil)
 	rec := w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say(strings.Split(strings.Repeat("word ", 200), " ")...)}, "Accept", sse)
-	if kind := rec.Header().Get("Content-Type"); rec.Code != 200 || kind != sse || !rec.Flushed {
+	if kind := rec.Header().Get("Content-Type"); rec.Code != 200 || kind != sse || !rec.Flushed || rec.Header().Get("X-Accel-Buffering") != "no" {
 		t.Fatalf("status %d, type %q", rec.Code, kind)
 	}
 	steps, names := 0, ""
