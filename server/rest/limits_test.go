@@ -1,6 +1,28 @@
 package rest
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+)
+
+// A body that may be sent has room among all that are read at once.
+func TestRoomForTheLargestBody(t *testing.T) {
+	l := Limits{Body: 1 << 30}
+	if l.complete(); l.Bodies < l.Body {
+		t.Errorf("all bodies together have %d bytes at most, one has %d", l.Bodies, l.Body)
+	}
+}
+
+// What is wrong with a field is told behind its name.
+func TestRefusalsNameFields(t *testing.T) {
+	for field, want := range map[string]string{"limit": "limit: is from 1 to 9", "": "is from 1 to 9"} {
+		if err := bad(field, "is from 1 to %d", 9); err.Error() != want || !errors.Is(err, carrel.ErrRequest) {
+			t.Errorf("of %q is told %q", field, err)
+		}
+	}
+}
 
 // Each has a count of its own, up to the limit, and to end one ends no other.
 func TestTally(t *testing.T) {

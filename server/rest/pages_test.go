@@ -65,6 +65,9 @@ func (c *catalog) walk(t require, w *world, limit func() int, between func()) []
 		if err := json.Unmarshal(page[c.key], &items); err != nil {
 			t.Fatalf("%s: %v", c.path, err)
 		}
+		if after != "" && len(items) == 0 {
+			t.Errorf("%s: a page has nothing on it", c.path)
+		}
 		for _, item := range items {
 			ids = append(ids, string(item[c.id]))
 		}
