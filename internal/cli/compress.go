@@ -34,12 +34,13 @@ func newCompress(_ *Env, g *globals) *cobra.Command {
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "compress [SESSION] [--target N|50% | --smallest] [--strategy S] [--probe-min R] [-o FILE]",
-		Short: "Cut the window to a budget, and keep what is likely needed next",
-		Long: `Compress cuts what is in the window of a conversation until it fits a budget. It
-keeps the lines and names most likely needed next, chosen across all blocks. A
-block that is cut leaves a stub with its id, by which it can be recalled, or
-leaves the window; what rules hold never does: "carrel help budget". Every byte
-stays in the store.
+		Short: "Cut the window to a budget, and keep what the agent needs to go on",
+		Long: `Compress cuts what is in the window of a conversation until it fits a budget. What
+it takes out it accounts for: the words of the user, what the agent said, calls with
+how they ended, changes, the parts of files that matter, and the state at the end.
+The newest messages stay as they are. What was cut has an id, by which it can be
+recalled; what rules hold never leaves: "carrel help budget". Every byte stays in the
+store.
 
 --strategy is another way: "carrel help summaries". With some a summary takes the
 place of older blocks; it is accepted only if the window then answers the probes
