@@ -157,6 +157,7 @@ func TestNothingComesBehindTheContext(t *testing.T) {
 	packs := load(t, `{"name": "many", "sequence": [["a1", 1], ["a2", 2], ["a3", 3], ["a4", 4]]}`)
 	for range 20 { // by chance one is on its way
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		n := 0
 		for range Sources(ctx, packs, nil) {
 			n++
