@@ -127,6 +127,12 @@ func samples() map[string][]byte {
 		f.WriteString(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"go"}}` + "\n")
 		f.WriteString(`{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"id":"m1","content":[{"type":"text","text":"done"}]}}` + "\n")
 	})
+	add("a result without its call", func(f *file) {
+		f.row("user", "u1", "", `"go"`, "")
+		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"left"}`, "")
+		f.row("user", "r1", "a1", res("t9"), "")
+		f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"right"}`, "")
+	})
 	add("a result in two pieces", func(f *file) {
 		f.row("user", "u1", "", `"go"`, "")
 		f.row("assistant", "a1", "u1", `m1 `+use("t1"), "")
@@ -178,6 +184,7 @@ func TestDecode(t *testing.T) {
 		"side rows, notes, a rewind and a sub-agent":      "user: go\nassistant: right\n",
 		"a compaction cuts the tree":                      "user: so far: gone\nassistant: on\n",
 		"a row with two calls, and one with both results": "user: go\nassistant: call t1 call t2\ntool: out of t1 out of t2\nassistant: done\n",
+		"a result without its call":                       "user: go\nassistant: left\ntool: out of t9\nassistant: right\n",
 		"a result in two pieces":                          "user: go\nassistant: call t1\ntool: one\ntwo\nassistant: done\n",
 		"rows that number their blocks":                   "user: go\nassistant: first without a number second\n",
 		"rows without a time":                             "user: go\nassistant: done\n",
@@ -365,6 +372,16 @@ func TestSeveralCompactions(t *testing.T) {
 			}
 			seen[blocks[i].ID] = true
 		}
+	}
+}
+
+// A reply that comes first is told of as what the provider refuses.
+func TestValidateTheFirstMessage(t *testing.T) {
+	var f file
+	f.row("assistant", "a1", "", `m1 {"type":"text","text":"done"}`, "")
+	found, err := Format{}.Validate([]byte(f.String()))
+	if err != nil || len(found) != 1 || found[0].Rule != "X7" || found[0].Message != 0 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

@@ -191,6 +191,7 @@ func TestContinue(t *testing.T) {
 		{"a call with an old id", []string{user("u3", "r2", "And?"), reply("a3", "u3", "m3", call("c2"))}, 0},
 		{"a row with an old id", []string{user("u3", "r2", "And?"), reply("a1", "u3", "m3", text)}, 0},
 		{"a compaction", []string{user("u3", "r2", "And?"), `{"type":"system","subtype":"compact_boundary","uuid":"n"}`, user("u4", "n", "What there was.")}, 0},
+		{"a summary without a mark", []string{user("u3", "r2", "And?"), `{"type":"user","uuid":"n","parentUuid":"u3","sessionId":"s","isCompactSummary":true,"message":{"content":"x"}}`}, 0},
 		{"a title", []string{user("u3", "r2", "And?"), `{"type":"summary","summary":"Building"}`}, 0},
 		{"a line that is no JSON", []string{user("u3", "r2", "And?"), `{`}, 0},
 		{"a last note of the program", []string{user("u3", "r2", "And?"), `{"type":"user","isMeta":true,"uuid":"n","parentUuid":"u3","message":{"content":"x"}}`}, 0},

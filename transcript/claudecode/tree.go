@@ -47,7 +47,7 @@ func (t *tree) leaf() int {
 			continue
 		}
 		hidden := t.rows[at].hidden
-		if best < 0 || bestHidden && !hidden || hidden == bestHidden && at > best {
+		if bestHidden && !hidden || hidden == bestHidden && at > best {
 			best, bestHidden = at, hidden
 		}
 	}
