@@ -41,23 +41,23 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 		r.prose(Argument, rest, head)
 	}
 	r.limits(c, head)
-	said := res.Text()
-	if at := strings.Index(said, "diff --git "); at >= 0 && kind == Span {
-		r.output(kind, said[:at], head, u.Failed, o.Lines)
-		for _, p := range shell.Patches(said[at:]) {
+	printed := said(res)
+	if at := strings.Index(printed, "diff --git "); at >= 0 && kind == Span {
+		r.output(kind, printed[:at], head, u.Failed, o.Lines)
+		for _, p := range shell.Patches(printed[at:]) {
 			r.hunks(&change{path: p.Path, old: p.Old, now: p.New}, r.add(Unit{Kind: Sign, Head: head, Text: indent + r.short(p.Path) + ":"}))
 		}
 		return
 	}
 	if path := shown(line); path != "" && kind == Span {
-		r.file(kind, path, said, head)
+		r.file(kind, path, printed, head)
 		return
 	}
 	but := o.Lines
 	if o.Verdict == outcome.Passed && kind == Output {
-		but = append(slices.Clip(but), complaints(said)...)
+		but = append(slices.Clip(but), complaints(printed)...)
 	}
-	r.output(kind, said, head, u.Failed, but)
+	r.output(kind, printed, head, u.Failed, but)
 }
 
 // complaints returns the numbers of lines that speak of what went wrong. In the output of

@@ -21,8 +21,8 @@ func Features() []Feature {
 	yes := []string{"no", "yes"}
 	return []Feature{
 		{"kind", []string{"words", "sentence", "report", "look", "run", "edit", "step", "argument", "change", "written", "span", "output", "sign"}},
-		{"failed", yes},  // of a call; of what it gave, twice
-		{"binds", yes},   // it says what must be
+		{"failed", yes}, // of a call; of what it gave, twice
+		{"binds", []string{"no", "yes", "guide"}}, // it says what must be; in a file that is written for people
 		{"decides", yes}, // it says why, or what follows
 		{"place", []string{"first", "middle", "last", "only"}},
 		{"form", []string{"plain", "heading", "code", "item"}},
@@ -34,8 +34,8 @@ func Features() []Feature {
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},           // the same text stands in a later unit
-		{"says", []string{"other", "next", "found"}}, // a sentence of the agent: what it does next, or anything else
+		{"again", []string{"no", "later"}},                    // the same text stands in a later unit
+		{"says", []string{"other", "next", "found", "reply"}}, // a sentence of the agent: what it does next, anything else, or what it answers a person
 	}
 }
 
@@ -100,7 +100,7 @@ func says(s string) uint8 {
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
-		uint8(u.Kind), flag(u.Failed), flag(said&binds != 0), flag(said&decides != 0), placeBin(u), formBin(u),
+		uint8(u.Kind), flag(u.Failed), bindsBin(u, said), flag(said&decides != 0), placeBin(u), formBin(u),
 		age(u, bin(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bin(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		flag(said&badly != 0) + 2*flag(said&well != 0), flag(strings.ContainsAny(u.Text, "0123456789")),
 		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again), saysBin(u),
@@ -155,10 +155,24 @@ func wordsBin(u *Unit) uint8 {
 // shortWords is how many bytes a person says, rather than pastes.
 const shortWords = 600
 
+// bindsBin returns whether a unit says what must be.
+func bindsBin(u *Unit, said uint8) uint8 {
+	switch {
+	case said&binds == 0:
+		return 0
+	case u.Guide:
+		return 2
+	}
+	return 1
+}
+
 // saysBin returns what a sentence of the agent is for.
 func saysBin(u *Unit) uint8 {
-	if u.Kind != Sentence {
+	switch {
+	case u.Kind != Sentence:
 		return 0
+	case u.Reply:
+		return 3
 	}
 	s := strings.ToLower(text.Head(strings.TrimLeft(u.Text, " *-"), 12))
 	for _, w := range [...]string{"let me", "let's", "now ", "i'll", "i will", "next", "first", "then ", "good", "great", "perfect", "ok", "done", "i'm going", "i need to"} {

@@ -83,6 +83,8 @@ func (r *reader) date() {
 		}
 	}
 	calls, turns := int32(0), int32(0)
+	reply := int32(-1) // block
+	spoke := false     // a person, in the unit behind
 	for i := len(r.units) - 1; i >= 0; i-- {
 		u := &r.units[i]
 		u.Calls, u.Turns = calls, turns
@@ -91,6 +93,14 @@ func (r *reader) date() {
 			calls++
 		case u.Kind == Words && u.First:
 			turns++
+		}
+		switch {
+		case u.Kind == Words:
+			spoke = true
+		case u.Kind == Sentence && (spoke || u.Block == reply):
+			u.Reply, reply, spoke = true, u.Block, false
+		default:
+			spoke = false
 		}
 	}
 }
@@ -204,6 +214,22 @@ func (r *reader) call(c transcript.ToolCall) {
 	}
 }
 
+// said returns what a result says, without what agents put into it for the model.
+func said(res transcript.ToolResult) string {
+	s := res.Text()
+	for {
+		from := strings.Index(s, "<system-reminder>")
+		if from < 0 {
+			return s
+		}
+		n := strings.Index(s[from:], "</system-reminder>")
+		if n < 0 {
+			return s
+		}
+		s = s[:from] + s[from+n+len("</system-reminder>"):]
+	}
+}
+
 // asks reports whether a call asks the person a question.
 func asks(c transcript.ToolCall) bool {
 	name := tool.Fold(c.Name)
@@ -222,7 +248,7 @@ func (r *reader) question(c transcript.ToolCall, in gjson.Result, res transcript
 			r.prose(Argument, asked, head)
 		}
 	}
-	r.prose(Words, res.Text(), head)
+	r.prose(Words, said(res), head)
 }
 
 // look adds a call that reads a file or searches.
@@ -240,15 +266,15 @@ func (r *reader) look(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	switch {
 	case res.Error:
 	case in.Get("url").Exists():
-		r.report(res.Text(), head)
+		r.report(said(res), head)
 	default:
 		if tool.Path(c) != "" && !in.Get("pattern").Exists() {
-			r.file(Span, tool.Path(c), res.Text(), head)
+			r.file(Span, tool.Path(c), said(res), head)
 			if !in.Get("offset").Exists() && !in.Get("limit").Exists() && !in.Get("view_range").Exists() {
-				r.versions[tool.Path(c)] = &version{read: res.Text()}
+				r.versions[tool.Path(c)] = &version{read: said(res)}
 			}
 		} else {
-			r.output(Span, res.Text(), head, false, nil)
+			r.output(Span, said(res), head, false, nil)
 		}
 	}
 }
@@ -384,7 +410,7 @@ func (r *reader) plan(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	head := r.add(Unit{Kind: Step, Head: -1, Text: strings.Join(words, " "), Failed: res.Error})
 	if v := in.Get("plan"); v.Type == gjson.String {
 		r.prose(Sentence, v.Str, head)
-		r.prose(Words, res.Text(), head) // what the person said of it
+		r.prose(Words, said(res), head) // what the person said of it
 	}
 	if v := in.Get("description"); v.Type == gjson.String {
 		r.prose(Argument, v.Str, head)
@@ -419,9 +445,9 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	switch {
 	case res.Error:
 	case delegates(c):
-		r.report(res.Text(), head)
+		r.report(said(res), head)
 	default:
-		r.output(Output, res.Text(), head, false, nil)
+		r.output(Output, said(res), head, false, nil)
 	}
 }
 

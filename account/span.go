@@ -23,6 +23,9 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 			b.WriteString(line)
 		}
 		r.prose(kind, b.String(), head)
+		for i := from; i < len(r.units); i++ {
+			r.units[i].Guide = true
+		}
 	} else {
 		r.spans(kind, body, head)
 	}

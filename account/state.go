@@ -40,8 +40,9 @@ type Task struct{ ID, Subject, Status string }
 type Place struct {
 	Dir     string // in which commands ran, or empty
 	Branch  string
-	Commit  string // hash and subject of the last commit that was made here, or empty
-	Pushed  bool   // since then
+	Commit  string   // hash and subject of the last commit that was made here, or empty
+	Pushed  bool     // since then
+	Before  []string // commits that were made here before, the last at the end
 	touched int
 }
 
@@ -56,11 +57,13 @@ const (
 	mostFiles   = 25
 	mostFailing = 3
 	mostPlaces  = 4
+	mostCommits = 5
+	mostAgo     = 40 // calls after which a failure is no news
 	mostLine    = 160
 	mostOrder   = 240
 
-	leastCalls = 3       // that come after an order which the state repeats,
-	leastBytes = 100_000 // in a conversation whose units have so many bytes
+	leastCalls = 3      // that come after an order which the state repeats,
+	leastBytes = 60_000 // in a conversation whose units have so many bytes
 )
 
 // newTracker returns a tracker that reads with a reader.
@@ -82,6 +85,7 @@ type tracker struct {
 	said    string            // what the agent said since
 	calls   int               // since then
 	orders  int               // that a person gave
+	made    int               // calls so far
 	last    Ran
 	failing []failing
 	runs    []failing // whether they failed or not
@@ -92,6 +96,7 @@ type tracker struct {
 type failing struct {
 	ran  Ran
 	keys []string
+	call int // how many calls came before it
 }
 
 // alike reports whether two command lines run something of which one may mend the other:
@@ -156,6 +161,7 @@ func (t *tracker) notice(said string) {
 
 func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.ToolResult) {
 	t.calls++
+	t.made++
 	class := t.Tools.Of(c)
 	switch {
 	case r.Error && class != tool.Command:
@@ -247,7 +253,7 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	o := t.outcome(c)
-	t.git(whole, &o)
+	t.git(whole, &o, t.results[c.ID].Text())
 	t.from[t.here] = true
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
 		return
@@ -263,10 +269,10 @@ func (t *tracker) command(c transcript.ToolCall) {
 	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
 	t.runs = slices.DeleteFunc(t.runs, func(f failing) bool { return same(f.keys, keys) })
 	if len(keys) > 0 {
-		t.runs = append(t.runs, failing{t.last, keys})
+		t.runs = append(t.runs, failing{t.last, keys, t.made})
 	}
 	if o.Verdict == outcome.Failed && len(keys) > 0 {
-		t.failing = append(t.failing, failing{t.last, keys})
+		t.failing = append(t.failing, failing{t.last, keys, t.made})
 	}
 }
 
@@ -294,7 +300,10 @@ func (t *tracker) effects(l *shell.Line) {
 }
 
 // git notes where work stands.
-func (t *tracker) git(line string, o *outcome.Outcome) {
+func (t *tracker) git(line string, o *outcome.Outcome, output string) {
+	if o.Commit == nil && o.Verdict != outcome.Failed {
+		o.Commit = quietCommit(t.line(line), output)
+	}
 	if o.Branch == "" && o.Commit == nil && !o.Pushed {
 		return
 	}
@@ -313,6 +322,9 @@ func (t *tracker) git(line string, o *outcome.Outcome) {
 		p.Branch = o.Branch
 	}
 	if o.Commit != nil {
+		if p.Commit != "" {
+			p.Before = append(p.Before[max(0, len(p.Before)-mostCommits+1):], p.Commit)
+		}
 		p.Commit, p.Pushed = strings.TrimSpace(o.Commit.Hash+" "+text.Clip(o.Commit.Subject, mostLine)), false
 		if o.Commit.Branch != "" {
 			p.Branch = o.Commit.Branch
@@ -320,6 +332,38 @@ func (t *tracker) git(line string, o *outcome.Outcome) {
 		t.loose = nil
 	}
 	p.Pushed = p.Pushed || o.Pushed
+}
+
+// quietCommit returns the last commit that a command line made without a word, with the hash
+// if a later command of the line told it.
+func quietCommit(l *shell.Line, output string) *outcome.Commit {
+	subject := ""
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		verb, args := c.Verb()
+		if c.Name != "git" || c.Inner || verb != "commit" || slices.Contains(args, "--dry-run") {
+			continue
+		}
+		for k, a := range args {
+			if long := strings.TrimPrefix(a, "--message="); long != a {
+				subject = long
+			} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
+				subject = args[k+1]
+				break
+			}
+		}
+	}
+	if subject, _, _ = strings.Cut(subject, "\n"); subject == "" {
+		return nil
+	}
+	commit := &outcome.Commit{Subject: subject}
+	for line := range strings.Lines(output) {
+		if hash, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(hash) {
+			commit.Hash = hash
+			break
+		}
+	}
+	return commit
 }
 
 // programs returns what makes two command lines attempts at the same thing: the programs
@@ -377,7 +421,7 @@ func (t *tracker) state() *State {
 	}
 	slices.Sort(s.Agents)
 	for _, f := range t.failing {
-		if f.ran != t.last {
+		if f.ran != t.last && t.made-f.call <= mostAgo {
 			s.Failing = append(s.Failing, f.ran)
 		}
 	}
@@ -409,7 +453,7 @@ func (p *Place) String() string {
 	case p.Pushed:
 		return line + " pushed"
 	}
-	return line + " no commit yet"
+	return line + " no commit here"
 }
 
 // Text returns a state in lines, or an empty text if there is nothing to say. Files that
@@ -432,6 +476,9 @@ func (s *State) Text() string {
 	}
 	for _, p := range s.Places[:min(len(s.Places), mostPlaces)] {
 		b.WriteString(p.String() + "\n")
+		for _, c := range slices.Backward(p.Before) {
+			b.WriteString(indent + "before: " + c + "\n")
+		}
 	}
 	list := func(title string, files []string) {
 		if len(files) == 0 {

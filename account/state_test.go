@@ -59,16 +59,22 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a change that failed", new(talk).ended("Edit", `{"file_path":"lamp.go","old_string":"a","new_string":"b"}`, "not found", true), ""},
 		{"a call that nobody answered", &talk{msgs: new(talk).bash("make", "done").msgs[:1]}, ""},
 		{"pushed", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push), "git: branch main, last commit 1a2b3c4 mend it, pushed\nlast command: git push\n  → 1a2b3c4..5d6e7f8 main -> main"},
-		{"pushed, and then more", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push).bash("git commit -qam y", commit("main", "5d6e7f8", "paint it")).bash("make", ""), "git: branch main, last commit 5d6e7f8 paint it, not pushed\nlast command: make\n  → passed"},
+		{"pushed, and then more", new(talk).bash("git commit -qam x", commit("main", "1a2b3c4", "mend it")).bash("git push", push).bash("git commit -qam y", commit("main", "5d6e7f8", "paint it")).bash("make", ""), "git: branch main, last commit 5d6e7f8 paint it, not pushed\n  before: 1a2b3c4 mend it\nlast command: make\n  → passed"},
 		{"pushed alone", new(talk).bash("git push", push).bash("make", ""), "git: pushed\nlast command: make\n  → passed"},
-		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit yet\nlast command: make\n  → passed"},
+		{
+			"commits without a word", new(talk).bash("git add -A && git commit -qm 'mend it'", "").bash("git commit -q -m 'paint it\n\nRed.' && git log --oneline", "* 5d6e7f8 paint it\n* 1a2b3c4 mend it").bash("git commit --message='sell it' -q", ""),
+			"git: last commit sell it, not pushed\n  before: 5d6e7f8 paint it\n  before: mend it\nlast command: git commit --message='sell it' -q\n  → passed",
+		},
+		{"a commit that failed", new(talk).ended("Bash", `{"command":"git commit -qm x"}`, "Exit code 1\nhook failed", true), "last command: git commit -qm x\n  → hook failed"},
+		{"a failure of long ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(41, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
+		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
 		{
 			"places, the last first", new(talk).bash("cd /a && git checkout -b one", "Switched to a new branch 'one'").bash("cd /b && git checkout -b two", "Switched to a new branch 'two'").bash("make", ""),
-			"git in /b: branch two, no commit yet\ngit in /a: branch one, no commit yet\nlast command: make\n  → passed",
+			"git in /b: branch two, no commit here\ngit in /a: branch one, no commit here\nlast command: make\n  → passed",
 		},
 		{"five places", new(talk).many(5, func(t *talk, i int) {
 			t.bash(fmt.Sprintf("cd /%d && git checkout -b b%[1]d", i), fmt.Sprintf("Switched to a new branch 'b%d'", i))
-		}).bash("make", ""), "git in /4: branch b4, no commit yet\ngit in /3: branch b3, no commit yet\ngit in /2: branch b2, no commit yet\ngit in /1: branch b1, no commit yet\nlast command: make\n  → passed"},
+		}).bash("make", ""), "git in /4: branch b4, no commit here\ngit in /3: branch b3, no commit here\ngit in /2: branch b2, no commit here\ngit in /1: branch b1, no commit here\nlast command: make\n  → passed"},
 		{"a sub-agent that runs", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "Started. agentId: abc123 (internal)").user("go on"), "sub-agent runs: Look (abc123)"},
 		{"a sub-agent that has ended", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").call("Task", `{"description":"Paint","run_in_background":true}`, "agentId: def456\nmore").user("<task-notification>abc123 is done</task-notification>"), "sub-agent runs: Paint (def456)"},
 		{"sub-agents of which only another tells", new(talk).call("Task", `{"description":"Look","run_in_background":true}`, "agentId: abc123\nmore").agent("abc123 is done"), "sub-agent runs: Look (abc123)"},

@@ -38,6 +38,8 @@ type Unit struct {
 	Same        bool // it goes on in the line of the unit before it
 	First, Last bool // of the units of its text
 	Title, Code bool
+	Guide       bool // it is of a file that is written for people
+	Reply       bool // it is of what the agent said last before a person spoke
 	Opens       bool // it says nothing without one of those that it is the head of
 	Failed      bool // the call failed
 	Task        bool // it is of what a person said first

@@ -84,21 +84,30 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 }
 
 // sayingOf returns a key of what a unit says. Lines of an output that differ in their numbers
-// alone are of one list, which is said by its first entry.
+// alone are of one list, and rows of a table whose cells alone differ are of one table: its
+// first entry says what they are.
 func sayingOf(u *Unit) string {
 	s := strings.TrimLeft(u.Text, " ")
 	if u.Kind != Output && u.Kind != Span {
 		return s
 	}
+	row := strings.Count(s, "|") > 1 || strings.Contains(s, "\t") || strings.Count(s, "  ") > 1
 	var b []byte
 	for i := range len(s) {
 		c := s[i]
-		if '0' <= c && c <= '9' {
-			if c = '0'; len(b) > 0 && b[len(b)-1] == c {
-				continue
-			}
+		switch {
+		case '0' <= c && c <= '9':
+			c = '0'
+		case row && ('a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80):
+			c = 'a'
+		case row && c == ' ':
+		default:
+			b = append(b, c)
+			continue
 		}
-		b = append(b, c)
+		if len(b) == 0 || b[len(b)-1] != c {
+			b = append(b, c)
+		}
 	}
 	return string(b)
 }

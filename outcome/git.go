@@ -10,12 +10,14 @@ import (
 // state reads what git says of commits, branches and remotes.
 func (j *judge) state() {
 	verbs := make(map[string]bool)
-	dry := false
+	dry, short := false, false // whether nothing is done but a trial run, and whether the branch stands in a short status
 	for i := range j.line.Commands {
 		if c := &j.line.Commands[i]; c.Name == "git" && !c.Inner {
 			verb, args := c.Verb()
+			trial := slices.Contains(args, "--dry-run") || verb == "push" && slices.Contains(args, "-n")
+			dry = trial && (dry || !verbs[verb])
 			verbs[verb] = true
-			dry = dry || slices.Contains(args, "--dry-run") || verb == "push" && slices.Contains(args, "-n")
+			short = short || verb == "status"
 			if verb == "branch" && slices.Equal(args, []string{"--show-current"}) && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && !j.out.failed {
 				j.branch = j.out.lines[0].text
 			}
@@ -40,7 +42,7 @@ func (j *judge) state() {
 		if verbs["push"] && !dry && pushed().match(l.text) {
 			j.pushed = true
 		}
-		if b, ok := branchOf(l.text); ok && moves {
+		if b, ok := branchOf(l.text, short); ok && moves {
 			j.branch = b
 		}
 	}
@@ -56,19 +58,20 @@ func commitOf(s string) (*Commit, bool) {
 		return nil, false
 	}
 	i := strings.LastIndexByte(head, ' ')
-	if i <= 0 || !isHash(head[i+1:]) {
+	if i <= 0 || !IsHash(head[i+1:]) {
 		return nil, false
 	}
 	return &Commit{Branch: strings.TrimSuffix(head[:i], " (root-commit)"), Hash: head[i+1:], Subject: subject}, true
 }
 
-// isHash reports whether a word may be the name of a commit.
-func isHash(w string) bool {
+// IsHash reports whether a word may be the name of a commit.
+func IsHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
-// branchOf returns the branch that a line of git says is checked out.
-func branchOf(s string) (string, bool) {
+// branchOf returns the branch that a line of git says is checked out. Only a status has it
+// in a line that may be a heading anywhere else.
+func branchOf(s string, status bool) (string, bool) {
 	for _, head := range [...]string{"Switched to branch '", "Switched to a new branch '", "Switched to and reset branch '", "Already on '"} {
 		if rest, ok := strings.CutPrefix(s, head); ok {
 			if b, ok := strings.CutSuffix(rest, "'"); ok {
@@ -76,7 +79,7 @@ func branchOf(s string) (string, bool) {
 			}
 		}
 	}
-	if rest, ok := strings.CutPrefix(s, "## "); ok { // git status -sb
+	if rest, ok := strings.CutPrefix(s, "## "); ok && status { // git status -sb
 		rest, _, _ = strings.Cut(rest, " ")
 		rest, _, _ = strings.Cut(rest, "...")
 		return rest, rest != "HEAD" && rest != "No"

@@ -310,6 +310,8 @@ func TestGitState(t *testing.T) {
 		{"git commit -m x", "[main 1a2b3c] Dim it", Outcome{Verdict: Passed}},
 		{"git commit -m x", "[main " + strings.Repeat("a", 65) + "] Dim it", Outcome{Verdict: Passed}},
 		{"git show HEAD:notes", "On branch main\n[main 1a2b3c4] x", Outcome{}},
+		{"git push --dry-run && git push", "   1a2b3c4..5d6e7f8  main -> main\n   1a2b3c4..5d6e7f8  main -> main", Outcome{Verdict: Passed, Text: "1a2b3c4..5d6e7f8 main -> main (+1 more)", Lines: []int{0}, Pushed: true}},
+		{"git commit -qm x; cat NEWS.md", "## 1.4.0", Outcome{}},
 		{"git push --dry-run", "   1a2b3c4..5d6e7f8  main -> main", Outcome{Verdict: Passed, Text: "1a2b3c4..5d6e7f8 main -> main", Lines: []int{0}}},
 		{"cat notes", "[main 1a2b3c4] Not a commit", Outcome{}},
 	} {
