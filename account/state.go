@@ -29,7 +29,7 @@ type State struct {
 	Agents  []string // sub-agents that run, as they were described
 	Last    Ran      // the last command that did more than show something, or failed
 	Failing []Ran    // commands that failed and neither ran again since nor what may mend them, the last at the end
-	Runs    []Ran    // of commands that are attempts at the same thing, the newest, the last at the end; none that only shows something
+	Runs    []Ran    // of commands that are attempts at the same thing, the newest, the last at the end, and a failure until one is known to have ended; none that only shows something
 	Blocks  []int    // that it is from, ascending
 }
 
@@ -94,9 +94,10 @@ type tracker struct {
 
 // A failing command, or one that did not fail, and what it ran.
 type failing struct {
-	ran  Ran
-	keys []string
-	call int // how many calls came before it
+	ran           Ran
+	keys, options []string
+	failed        bool
+	call          int // how many calls came before it
 }
 
 // alike reports whether two command lines run something of which one may mend the other:
@@ -116,9 +117,11 @@ func alike(a, b []string) bool {
 	return false
 }
 
-// same reports whether two command lines run one thing.
-func same(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+// again reports whether a command line runs what another ran, with the same options or with
+// fewer: what else was asked for then may not have been looked at now.
+func again(now, then failing) bool {
+	return slices.ContainsFunc(now.keys, func(k string) bool { return slices.Contains(then.keys, k) }) &&
+		!slices.ContainsFunc(now.options, func(o string) bool { return !slices.Contains(then.options, o) })
 }
 
 func (t *tracker) block(i int, b *transcript.Block) {
@@ -267,13 +270,35 @@ func (t *tracker) command(c transcript.ToolCall) {
 	}
 	keys := programs(t.line(whole))
 	t.failing = slices.DeleteFunc(t.failing, func(f failing) bool { return alike(f.keys, keys) })
-	t.runs = slices.DeleteFunc(t.runs, func(f failing) bool { return same(f.keys, keys) })
-	if len(keys) > 0 {
-		t.runs = append(t.runs, failing{t.last, keys, t.made})
+	if len(keys) == 0 {
+		return
 	}
-	if o.Verdict == outcome.Failed && len(keys) > 0 {
-		t.failing = append(t.failing, failing{t.last, keys, t.made})
+	now := failing{t.last, keys, options(t.line(whole)), o.Verdict == outcome.Failed, t.made}
+	t.runs = slices.DeleteFunc(t.runs, func(then failing) bool {
+		return again(now, then) && (o.Verdict != outcome.Unknown || !then.failed)
+	})
+	t.runs = append(t.runs, now)
+	if now.failed {
+		t.failing = append(t.failing, now)
 	}
+}
+
+// options returns the names of the options of a command line's programs, but for those that
+// only say how much is printed.
+func options(l *shell.Line) []string {
+	var all []string
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if c.Inner || c.Silent() || c.Looks() {
+			continue
+		}
+		for _, a := range c.Args {
+			if name, _, _ := strings.Cut(a, "="); len(name) > 1 && name[0] == '-' && name != "-v" && name != "-q" {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
 }
 
 // forget takes a file, or the files of a folder, off the list of those that were changed.
