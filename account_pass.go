@@ -125,6 +125,7 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
 			continue
 		}
+		b.Told = i < p.told && account.Role(&h.blocks[i]) == transcript.RoleAssistant
 		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
 		b.Traced = c.Rule != ""
 		b.Urgent = c.Rule.Hard() && h.blocks[i].Kind == transcript.KindUser

@@ -1,6 +1,7 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,17 @@ const (
 )
 
 // ways returns what is tried, in order: the strategy that was asked for, first
-// with a draft of the model's if there is one; then more detail, more blocks as they
-// are, and a sliding window.
+// with a draft of the model's if there is one; then, if it makes a summary, more detail,
+// more blocks as they are, and a sliding window.
 func (e *Engine) ways(req *CompressRequest) []way {
 	last := e.keepLast(req.KeepLast)
-	if !req.Strategy.summarizes() {
-		return []way{{strategy: req.Strategy, keepLast: last}}
-	}
 	var all []way
+	if !req.Strategy.summarizes() {
+		if req.Strategy == StrategyAccount && e.opts.Generator != nil && !req.Smallest {
+			all = append(all, way{req.Strategy, true, detail, last})
+		}
+		return append(all, way{strategy: req.Strategy, keepLast: last})
+	}
 	if e.opts.Generator != nil {
 		all = append(all, way{req.Strategy, true, detail, last})
 	}
@@ -153,7 +157,9 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, Attempt, error)
 	a.After = o.plan.After
 	a.Summary = o.kept.tokens()
 	if c.policy == nil {
-		a.Accepted = true
+		if a.Accepted = true; o.drafted != nil {
+			c.judge(o, &a)
+		}
 		return o, a, nil
 	}
 	a.Passed, a.Probes, a.Score = o.report.Passed, o.report.Total, o.report.Score
@@ -177,7 +183,7 @@ func (c *compression) judge(o *outcome, a *Attempt) {
 	n := o.kept.Covers
 	made := o.kept.whole()
 	j, _ := c.engine.judge(c.pass.held, []byte(made.Markdown()), &judging{
-		blocks: n, found: c.factsOf(n), made: made, counter: c.pass.meter.counter, policy: c.policy,
+		blocks: n, found: c.factsOf(n), made: made, counter: c.pass.meter.counter, policy: cmp.Or(c.policy, policyOf(c.req.ProbeMin)),
 	})
 	a.Judged = &Judged{Passed: j.Probes.Passed, Probes: j.Probes.Total, Score: j.Probes.Score, Problems: len(j.Problems), Verdict: j.Verdict}
 	for _, reason := range j.Verdict.Reasons {
@@ -196,7 +202,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	o := &outcome{strategy: w.strategy, kept: h.summary}
 	req := c.pass.request(c.req)
 	c.keep(req, w.keepLast)
-	if w.strategy.summarizes() && c.covers(w.keepLast) > 0 {
+	if (w.strategy.summarizes() || w.model) && c.covers(w.keepLast) > 0 {
 		if w.model {
 			a.Model = c.engine.opts.Generator.Name()
 		}
@@ -206,9 +212,14 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 		}
 		c.standFor(o, d, w, req)
 	}
-	if w.strategy.summarizes() && o.drafted == nil {
+	switch {
+	case o.drafted != nil:
+	case w.strategy.summarizes():
 		o.without(c)
+	case w.model:
+		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
 	}
+	c.pass.told = o.kept.tells()
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
 	if o.plan, err = c.pass.plan(w.strategy, req); err != nil {
@@ -247,7 +258,7 @@ func (c *compression) keep(req *pager.Request, last int) {
 // budget has room for, or as the rules leave, if that is less.
 func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
-	room := req.Budget - c.least(req)
+	room := req.Budget - c.least(w.strategy, req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
 	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
 	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
@@ -278,10 +289,14 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 }
 
 // least returns what a window takes at least, without a summary.
-func (c *compression) least(req *pager.Request) token.Count {
+func (c *compression) least(s Strategy, req *pager.Request) token.Count {
 	low := *req
 	low.Budget, low.Fixed = -1, c.pass.meter.fixed(c.pass.held.session)
-	_, err := pager.Slide(&low)
+	plan := pager.Slide
+	if s == StrategyAccount {
+		plan = c.pass.planAccount
+	}
+	_, err := plan(&low)
 	if f, ok := errors.AsType[*pager.FloorError](err); ok {
 		return f.Need
 	}

@@ -213,13 +213,17 @@ type summaryMove struct {
 //
 // # Strategies
 //
-// Anchored, the default, hybrid, regenerative and opaque put a summary in place
+// Anchored, hybrid, regenerative and opaque put a summary in place
 // of older blocks, all but the last few. It is made from the blocks that are new
 // since the last compression, by a program or, if the options have a generator, by
 // a model, and merged with what there was; regenerative makes it from all.
 // What is still too large then leaves by rule and score, along the sequence that
-// package pager describes, or, in a sliding window, oldest first. Importance and
-// window do only that.
+// package pager describes, or, in a sliding window, oldest first. Account, which is the
+// default, importance, pager and window do only that, each in its way.
+//
+// Account has a model's text, too, if the options have a generator: where it passes the
+// checks, it takes the place of the agent's sentences, and all else of the account stays. If
+// it does not, the account is as without a model.
 //
 // # Probes
 //

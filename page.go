@@ -82,6 +82,7 @@ type pass struct {
 	needs    *likely     // once asked for
 	covering *cover      // once asked for
 	account  *accounted  // once asked for
+	told     int         // of so many blocks, a model's text in the window says what the agent said
 	heads    []string    // of stubs with lines, once asked for
 }
 
@@ -91,7 +92,7 @@ type pageKey struct {
 }
 
 func (e *Engine) newPass(ctx context.Context, scope governance.Scope, h *held, req *CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub)}
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), told: h.summary.tells()}
 	var err error
 	if p.meter, err = e.meterFor(h.session, h.head.Encoding); err != nil {
 		return nil, err

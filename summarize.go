@@ -86,6 +86,15 @@ func (s *standIn) covered() (id string, blocks int) {
 	return string(s.ID), s.Covers
 }
 
+// tells returns of how many blocks a model's text says what the agent said; of a summary
+// by a program, or none, of no block.
+func (s *standIn) tells() int {
+	if s == nil || s.Summary.Model == "" {
+		return 0
+	}
+	return s.Covers
+}
+
 // entry returns a summary as an entry of a window.
 func (s *standIn) entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
 

@@ -29,6 +29,7 @@ type Block struct {
 	Urgent bool        // what a person says in it comes before anything else
 	Absent bool        // it is not in the window, and stays away
 	Cut    bool        // it is no longer as it was, and does not become so again
+	Told   bool        // a text beside the account says what its sentences do: they stay away
 }
 
 // A Plan says what an account has.
@@ -164,7 +165,8 @@ func (p *planning) ready(i int) bool {
 	if later := p.Units[i].Later; later > 0 && !p.Blocks[p.Units[later].Block].Absent {
 		return false // the later copy is there to take
 	}
-	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent
+	told := p.Blocks[b].Told && p.Units[i].Kind == Sentence
+	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent && !told
 }
 
 // urgent keeps what persons say in urgent blocks, and reports whether there is room for

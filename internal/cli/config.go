@@ -99,8 +99,9 @@ The files are TOML. All keys, with examples:
   batch = 32           # texts a request
   static = ""          # or: a folder with static embeddings; no network
 
-  [generate]           # a model that writes drafts of summaries, and answers and
-                       # grades for carrel bench exam; none if not set.
+  [generate]           # a model that writes drafts of summaries, also for the
+                       # strategy account, and answers and grades for carrel
+                       # bench exam; none if not set.
                        # All of this table: *
   api = "openai"       # or "anthropic"
   url = ""             # such as "http://localhost:11434"

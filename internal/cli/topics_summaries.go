@@ -5,7 +5,9 @@ compress.strategy):
 
   account       no summary; an account of the work: what was said, calls with how
                 they ended, changed lines, parts of files, and at its end the
-                state. The default: "carrel help budget"
+                state. The default: "carrel help budget". If a model is set
+                (generate.*) and what it writes passes the checks, that takes
+                the place of the agent's sentences
   importance    no summary; the lines and names most likely needed next, chosen
                 across all blocks
   anchored      a summary in place of older blocks, merged with the one before;

@@ -1,0 +1,90 @@
+package carrel_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/llm/anthropic"
+	"github.com/carrel-dev/carrel/llm/llmtest"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// told compresses a conversation to a share of it, by an account, with a model or without.
+func told(t *testing.T, model llm.Generator, data []byte, percent int) (*carrel.Engine, *carrel.CompressResult, []byte) {
+	t.Helper()
+	e, _ := summarizing(t, carrel.Options{Generator: model, Strategy: carrel.StrategyAccount})
+	in := load(t, e, data)
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100), KeepLast: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, res, export(t, e, in.Session)
+}
+
+// What a model of a provider writes, and what passes the checks, stands in an account in
+// place of the agent's sentences. The words of the user, changes and outcomes stay.
+func TestModelTellsInAnAccount(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/summaries/01-go-pool-leak.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := string(file(t, archive, "good/state.json"))
+	up := fakeupstream.New(&fakeupstream.Options{Otherwise: func(*fakeupstream.Request) fakeupstream.Reply { return fakeupstream.Say(fakeupstream.Text(written)) }})
+	base, stop, err := up.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	g, err := anthropic.New(base, "claude-opus-4-5", &anthropic.Options{Key: llm.NewSecret("made-up"), Window: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := leak(t)
+	_, _, without := told(t, nil, data, 60)
+	e, res, with := told(t, g, data, 60)
+	if len(up.Requests()) != 1 || res.Strategy != carrel.StrategyAccount || res.Summary == nil || res.Summary.Model == "" || len(res.Attempts) != 1 || res.Attempts[0].Judged == nil {
+		t.Fatalf("%d requests; %+v, attempts %+v", len(up.Requests()), res.Summary, res.Attempts)
+	}
+	sum, err := e.Summary(t.Context(), scope, res.Session)
+	if err != nil || !strings.Contains(sum.Text, "Committed as 4f2a9c1") || !bytes.Contains(with, []byte("Committed as 4f2a9c1")) {
+		t.Errorf("the window does not have what the model wrote: %+v, %v", sum, err)
+	}
+	for text, want := range map[string]bool{
+		"The accessor does not exist yet.": false, "No, don't change the signature of Acquire.": true, "p.stats.InUse undefined": true, "inUse   atomic.Int64": true,
+	} {
+		if !bytes.Contains(without, []byte(text)) {
+			t.Fatalf("%q is not in an account without a model:\n%s", text, without)
+		}
+		if got := bytes.Contains(with, []byte(text)); got != want {
+			t.Errorf("%q is in the window: %v, want %v:\n%s", text, got, want, with)
+		}
+	}
+}
+
+// A model that fails, or whose text does not pass the checks, changes no byte of an account.
+func TestAccountIsTheSameWithoutItsModel(t *testing.T) {
+	data := leak(t)
+	_, _, want := told(t, nil, data, 30)
+	for name, step := range map[string]llmtest.Step{
+		"unavailable": llmtest.Fail(fmt.Errorf("status 529: %w", llm.ErrUnavailable)),
+		"invented":    llmtest.Say(madeUp),
+		"no summary":  llmtest.Say("All is well."),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, res, got := told(t, &llmtest.Script{Steps: []llmtest.Step{step}, Repeat: true, Tokens: 16_000}, data, 30)
+			if !bytes.Equal(got, want) || res.Summary != nil {
+				t.Errorf("the window is another one:\n%s", got)
+			}
+			if len(res.Attempts) != 2 || res.Attempts[0].Accepted || len(res.Attempts[0].Reasons) == 0 || res.Attempts[1].Model != "" {
+				t.Errorf("attempts %+v, want the model's to be refused, with a reason", res.Attempts)
+			}
+		})
+	}
+}
