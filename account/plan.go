@@ -356,8 +356,8 @@ func (p *planning) run() {
 				o.rate[i], o.heap = rate, append(o.heap, int32(i))
 			}
 		}
-		for k := len(o.heap) - 1; k >= 0; k-- {
-			o.sink(k, o.heap[k])
+		for k, unit := range slices.Backward(o.heap) {
+			o.sink(k, unit)
 		}
 	}
 	for {

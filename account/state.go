@@ -370,7 +370,7 @@ func quietCommit(l *shell.Line, output string) *outcome.Commit {
 			continue
 		}
 		for k, a := range args {
-			if long := strings.TrimPrefix(a, "--message="); long != a {
+			if long, ok := strings.CutPrefix(a, "--message="); ok {
 				subject = long
 			} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
 				subject = args[k+1]

@@ -25,8 +25,8 @@ type Worth struct {
 // facts says that together they are worth 1<<40, in thousandths. doc/design/account.md has
 // the frontier on which they lie.
 const (
-	namesWorth = 900
-	linesWorth = 480
+	namesWorth = 700
+	linesWorth = 430
 	together   = 1 << 40
 )
 

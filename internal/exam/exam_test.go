@@ -199,7 +199,7 @@ func TestOwnExams(t *testing.T) {
 		if found[w.Method.Name] == nil {
 			found[w.Method.Name] = &Score{}
 		}
-		found[w.Method.Name].Add(w.Session.Score(w.Text, w.Limit))
+		found[w.Method.Name].Add(w.Score(w.Text, w.Limit))
 		return nil
 	})
 	if err != nil {
