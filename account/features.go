@@ -14,7 +14,7 @@ type Feature struct {
 }
 
 // features is how many there are.
-const features = 16
+const features = 17
 
 // Features returns the features of units, in the order of a [Sight].
 func Features() []Feature {
@@ -34,8 +34,9 @@ func Features() []Feature {
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                    // the same text stands in a later unit
-		{"says", []string{"other", "next", "found", "reply"}}, // a sentence of the agent: what it does next, anything else, or what it answers a person
+		{"again", []string{"no", "later"}},                      // the same text stands in a later unit
+		{"figure", []string{"no", "printed", "listed", "said"}}, // a number, in few lines that were printed, in many, or in a sentence of the agent
+		{"says", []string{"other", "next", "found", "reply"}},   // a sentence of the agent: what it does next, anything else, or what it answers a person
 	}
 }
 
@@ -103,7 +104,7 @@ func see(u *Unit, need int64, again bool) Sight {
 		uint8(u.Kind), flag(u.Failed), bindsBin(u, said), flag(said&decides != 0), placeBin(u), formBin(u),
 		age(u, bin(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bin(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		flag(said&badly != 0) + 2*flag(said&well != 0), flag(strings.ContainsAny(u.Text, "0123456789")),
-		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again), saysBin(u),
+		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again), figureBin(u), saysBin(u),
 	}
 	return s
 }
@@ -154,6 +155,21 @@ func wordsBin(u *Unit) uint8 {
 
 // shortWords is how many bytes a person says, rather than pastes.
 const shortWords = 600
+
+// figureBin returns where a number of a unit comes from.
+func figureBin(u *Unit) uint8 {
+	switch {
+	case !strings.ContainsAny(u.Text, "0123456789"):
+		return 0
+	case u.Kind == Output && u.Size < 400:
+		return 1
+	case u.Kind == Output:
+		return 2
+	case u.Kind == Sentence:
+		return 3
+	}
+	return 0
+}
 
 // bindsBin returns whether a unit says what must be.
 func bindsBin(u *Unit, said uint8) uint8 {

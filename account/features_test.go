@@ -109,6 +109,11 @@ func TestSights(t *testing.T) {
 		{"no rule in a file", new(talk).call("Read", `{"file_path":"AGENTS.md"}`, "The socket is red."), "socket", "binds", "no"},
 		{"a rule in code", new(talk).call("Read", `{"file_path":"lamp.go"}`, "// Never touch the socket."), "socket", "binds", "yes"},
 		{"a row of a table", new(talk).bash("lamps", "1 | red | here\n22 | blue | there\n"), "red", "again", "later"},
+		{"a figure that was printed", new(talk).bash("make", "7 lamps"), "7 lamps", "figure", "printed"},
+		{"a figure in a list", new(talk).bash("make", "7 lamps\n"+strings.Repeat("z\n", 200)), "7 lamps", "figure", "listed"},
+		{"a figure that was said", new(talk).agent("I saw 7 lamps."), "7 lamps", "figure", "said"},
+		{"a figure of a person", new(talk).user("I saw 7 lamps."), "7 lamps", "figure", "no"},
+		{"no figure", new(talk).bash("make", "lamps"), "lamps", "figure", "no"},
 		{"what a person says", new(talk).user("Let me look."), "look", "says", "other"},
 		{"a list that numbers alone tell apart", new(talk).bash("make", "lamp 1\nlamp 22\nbulb"), "lamp 1", "again", "later"},
 		{"sentences that numbers alone tell apart", new(talk).agent("I saw lamp 1.").agent("I saw lamp 2."), "lamp 1", "again", "no"},
@@ -162,7 +167,7 @@ func TestPriorsThatAreNone(t *testing.T) {
 	replaced := func(old, now string) string { return strings.Replace(whole, old, now, 1) }
 	failedAt := strings.Index(whole, "\nfailed ")
 	for _, test := range []struct{ name, text, want string }{
-		{"an unknown feature", "# a remark\n\n" + whole + "color red=1\n", `line 19 of a prior: no feature is called "color"`},
+		{"an unknown feature", "# a remark\n\n" + whole + "color red=1\n", `line 20 of a prior: no feature is called "color"`},
 		{"no number", whole[:failedAt] + strings.Replace(whole[failedAt:], "no=", "no=x", 1), `line 2 of a prior: "no=x`},
 		{"a bin too many", whole[:failedAt] + strings.Replace(whole[failedAt:], "\nbinds", " maybe=1\nbinds", 1), `line 2 of a prior: "maybe=1": want the weights of no, yes`},
 		{"another order", "failed yes=1 no=1", `line 1 of a prior: "yes=1"`},

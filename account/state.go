@@ -334,8 +334,8 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	}
 	t.from[t.here] = true
 	dir := ""
-	if l := t.line(line); l.Dir != "" {
-		dir = strings.TrimSuffix(t.short(l.Dir+"/"), "/")
+	if d := whereGit(t.line(line)); d != "" {
+		dir = strings.TrimSuffix(t.short(d+"/"), "/")
 	}
 	p := t.places[dir]
 	if p == nil {
@@ -357,6 +357,22 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		t.loose = nil
 	}
 	p.Pushed = p.Pushed || o.Pushed
+}
+
+// whereGit returns the directory in which the last git of a command line runs, or an empty
+// text for that in which the line begins.
+func whereGit(l *shell.Line) string {
+	dir, at := l.Dir, l.Dir
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		switch words := c.Operands(); {
+		case c.Name == "git":
+			at = dir
+		case c.Name == "cd" && len(words) == 1 && !c.Inner:
+			dir = words[0]
+		}
+	}
+	return at
 }
 
 // quietCommit returns the last commit that a command line made without a word, with the hash
@@ -382,7 +398,14 @@ func quietCommit(l *shell.Line, output string) *outcome.Commit {
 		return nil
 	}
 	commit := &outcome.Commit{Subject: subject}
+	shown := "" // the hash above the message that git show prints
 	for line := range strings.Lines(output) {
+		if hash, ok := strings.CutPrefix(strings.TrimSpace(line), "commit "); ok && outcome.IsHash(hash) {
+			shown = hash[:7]
+		}
+		if line == "    "+subject+"\n" && shown != "" {
+			commit.Hash = shown
+		}
 		if hash, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(hash) {
 			commit.Hash = hash
 			break

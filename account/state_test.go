@@ -65,6 +65,14 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"commits without a word", new(talk).bash("git add -A && git commit -qm 'mend it'", "").bash("git commit -q -m 'paint it\n\nRed.' && git log --oneline", "* 5d6e7f8 paint it\n* 1a2b3c4 mend it").bash("git commit --message='sell it' -q", ""),
 			"git: last commit sell it, not pushed\n  before: 5d6e7f8 paint it\n  before: mend it\nlast command: git commit --message='sell it' -q\n  → passed",
 		},
+		{
+			"a commit that is shown", new(talk).bash("git commit -qm 'mend it' && git show --stat", "commit 1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d\nAuthor: Ada <ada@lamps.example>\n\n    mend it\n\n lamp.go | 1 +\n"),
+			"git: last commit 1a2b3c4 mend it, not pushed\nlast command: git commit -qm 'mend it' && git show --stat\n  → passed",
+		},
+		{
+			"work in another tree", new(talk).bash("git checkout main", "Switched to branch 'main'").bash("git worktree add /srv/old red && cd /srv/old && git status -sb", "## red"),
+			"git in /srv/old: branch red, no commit here\ngit: branch main, no commit here\nlast command: git worktree add /srv/old red && cd /srv/old && git status -sb\n  → passed",
+		},
 		{"a commit that failed", new(talk).ended("Bash", `{"command":"git commit -qm x"}`, "Exit code 1\nhook failed", true), "last command: git commit -qm x\n  → hook failed"},
 		{"a failure of long ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(41, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
 		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
