@@ -110,10 +110,18 @@ func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.
 	}, end
 }
 
+// Parts of a budget that words under hard rules may take as they are, where they are to
+// stay so: those of one block, and all. Package pager has the same for lines.
+const (
+	onceShare = 16
+	saidShare = 4
+)
+
 // accountBlocks returns what an account has to know of the blocks.
 func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Block {
 	h := p.held
 	all := make([]account.Block, len(req.Blocks))
+	verbatim := token.Count(0)
 	for i := range req.Blocks {
 		c, b := &req.Blocks[i], &all[i]
 		b.Frame, b.Mark = p.meter.framing.Message, p.count(account.Mark(h.blocks[i].ID)+"\n")
@@ -132,6 +140,10 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 		if !b.Cut {
 			b.Tokens = req.Size(i, uncut(c))
 			b.Fixed = b.Traced && b.Tokens <= b.Frame+b.Mark // its id would take no less
+		}
+		if p.verbatim && b.Urgent && !b.Cut && b.Tokens <= req.Budget/onceShare && verbatim+b.Tokens <= req.Budget/saidShare {
+			b.Fixed = true
+			verbatim += b.Tokens
 		}
 	}
 	return all

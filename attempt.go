@@ -25,6 +25,15 @@ type way struct {
 	model    bool        // the draft is written by the generator
 	detail   ratio.Ratio // share of the budget that the summary may take
 	keepLast int         // newest blocks that stay as they are
+	account  bool        // beside the summary stands an account; without detail, of the summary only its id
+}
+
+// plans returns the strategy by which a way plans what stands beside its summary.
+func (w *way) plans() Strategy {
+	if w.account {
+		return StrategyAccount
+	}
+	return w.strategy
 }
 
 // Shares of the budget that a summary may take, and how many blocks stay raw
@@ -36,24 +45,28 @@ const (
 )
 
 // ways returns what is tried, in order: the strategy that was asked for, first
-// with a draft of the model's if there is one; then, if it makes a summary, more detail,
-// more blocks as they are, and a sliding window.
+// with a draft of the model's if there is one; anchored as an account; then, if it makes a
+// summary, that in the window, more detail, more blocks as they are, and a sliding window.
 func (e *Engine) ways(req *CompressRequest) []way {
 	last := e.keepLast(req.KeepLast)
 	var all []way
 	if !req.Strategy.summarizes() {
 		if req.Strategy == StrategyAccount && e.opts.Generator != nil && !req.Smallest {
-			all = append(all, way{req.Strategy, true, detail, last})
+			all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last})
 		}
 		return append(all, way{strategy: req.Strategy, keepLast: last})
 	}
+	anchored := req.Strategy == StrategyAnchored
 	if e.opts.Generator != nil {
-		all = append(all, way{req.Strategy, true, detail, last})
+		all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last, account: anchored})
+	}
+	if anchored {
+		all = append(all, way{strategy: req.Strategy, keepLast: last, account: true})
 	}
 	return append(all,
-		way{req.Strategy, false, detail, last},
-		way{req.Strategy, false, moreDetail, last},
-		way{req.Strategy, false, moreDetail, max(last, retryLast)},
+		way{strategy: req.Strategy, detail: detail, keepLast: last},
+		way{strategy: req.Strategy, detail: moreDetail, keepLast: last},
+		way{strategy: req.Strategy, detail: moreDetail, keepLast: max(last, retryLast)},
 		way{strategy: StrategyWindow, keepLast: max(last, retryLast)},
 	)
 }
@@ -198,7 +211,7 @@ func (c *compression) covers(keepLast int) int { return max(len(c.pass.held.bloc
 // outcome makes the summary and the plan of one way.
 func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, error) {
 	h := c.pass.held
-	a := Attempt{Strategy: w.strategy, Detail: w.detail, KeepLast: w.keepLast}
+	a := Attempt{Strategy: w.strategy, Account: w.account, Detail: w.detail, KeepLast: w.keepLast}
 	o := &outcome{strategy: w.strategy, kept: h.summary}
 	req := c.pass.request(c.req)
 	c.keep(req, w.keepLast)
@@ -215,17 +228,18 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	switch {
 	case o.drafted != nil:
 	case w.strategy.summarizes():
-		o.without(c)
+		o.without(c, w.account)
 	case w.model:
 		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
 	}
-	c.pass.told = o.kept.tells()
+	c.pass.told, c.pass.verbatim = o.kept.tells(), w.strategy == StrategyAnchored
 	req.Fixed = c.pass.meter.fixed(h.session) + o.kept.tokens()
 	var err error
-	if o.plan, err = c.pass.plan(w.strategy, req); err != nil {
+	planned := w.plans()
+	if o.plan, err = c.pass.plan(planned, req); err != nil {
 		return nil, a, err
 	}
-	if w.strategy == StrategyAccount || w.strategy.covers() && o.plan.Picks != nil {
+	if planned == StrategyAccount || w.strategy.covers() && o.plan.Picks != nil {
 		o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
 	}
 	o.rows, o.stubs = c.pass.apply(o.plan)
@@ -234,9 +248,12 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 
 // without says that an outcome has no new summary although its strategy makes one, and
 // which strategy it comes to.
-func (o *outcome) without(c *compression) {
+func (o *outcome) without(c *compression, account bool) {
 	asked := o.strategy
-	if o.strategy = StrategyWindow; asked.covers() {
+	switch o.strategy = StrategyWindow; {
+	case account:
+		o.strategy = StrategyAccount
+	case asked.covers():
 		o.strategy = StrategyImportance
 	}
 	if len(o.warnings) == 0 {
@@ -258,7 +275,7 @@ func (c *compression) keep(req *pager.Request, last int) {
 // budget has room for, or as the rules leave, if that is less.
 func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
-	room := req.Budget - c.least(w.strategy, req)
+	room := req.Budget - c.least(w.plans(), req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
 	s := &standIn{ID: summaryID(h.head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
 	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
@@ -266,9 +283,12 @@ func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request
 		return c.pass.meter.entries([]transcript.Entry{transcript.Stub(s.ID, text)}) + c.pass.end()
 	}
 	var left []summary.Elision
-	if w.strategy == StrategyOpaque {
+	switch {
+	case w.account && w.detail == 0:
+		s.Text = strings.TrimRight(head, "\n")
+	case w.strategy == StrategyOpaque:
 		s.Text = head + transcript.Quote(c.dense(d.covers, min(limit, opaqueLimit)))
-	} else {
+	default:
 		var text string
 		ledger := ""
 		if w.strategy == StrategyAnchored {

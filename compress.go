@@ -24,7 +24,7 @@ type Strategy string
 // The strategies. The first four put a summary in place of older blocks; see
 // [Engine.Compress].
 const (
-	StrategyAnchored     Strategy = "anchored"     // a merged summary; blocks by rule and score
+	StrategyAnchored     Strategy = "anchored"     // a merged summary, one recall away; an account that answers the probes
 	StrategyHybrid       Strategy = "hybrid"       // a merged summary; of the blocks, the newest
 	StrategyRegenerative Strategy = "regenerative" // a summary written anew; of the blocks, the newest
 	StrategyOpaque       Strategy = "opaque"       // a dense line of names; of the blocks, the last few
@@ -150,6 +150,7 @@ func (r *CompressResult) sync(req *CompressRequest, d *drafted) {
 type Attempt struct {
 	Strategy Strategy    `json:"strategy"`
 	Model    string      `json:"model,omitempty"`     // that wrote the summary; empty for a program
+	Account  bool        `json:"account,omitempty"`   // of anchored: an account is in the window; without Detail, of the summary only its id
 	Detail   ratio.Ratio `json:"detail,omitempty"`    // share of the budget that the summary might take
 	KeepLast int         `json:"keep_last"`           // newest blocks that no summary covers
 	Summary  token.Count `json:"summary,omitempty"`   // that it took
@@ -220,6 +221,10 @@ type summaryMove struct {
 // What is still too large then leaves by rule and score, along the sequence that
 // package pager describes, or, in a sliding window, oldest first. Account, which is the
 // default, importance, pager and window do only that, each in its way.
+//
+// Anchored writes an account, and of its summary the id by which all of it is recalled. If
+// that does not answer the probes, it puts the summary itself into the window, and keeps
+// lines beside it.
 //
 // Account has a model's text, too, if the options have a generator: where it passes the
 // checks, it takes the place of the agent's sentences, and all else of the account stays. If

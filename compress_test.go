@@ -277,11 +277,18 @@ func TestSummaryKeepsWhatNothingNewIsSaidOf(t *testing.T) {
 		{Role: "assistant", Calls: []call{newCall("t", "TodoWrite", `{"todos":[{"content":"profile the export","status":"in_progress"},{"content":"batch the inserts","status":"pending"}]}`)}},
 		{Role: "tool", CallID: "t", Content: "ok"},
 	}
+	output := func(i int) string {
+		var b strings.Builder
+		for k := range 40 {
+			fmt.Fprintf(&b, "ok  example.com/ledger/p%d/batch%d 0.%ds\n", i, i*97+k*13, k)
+		}
+		return b.String()
+	}
 	more := func(from, to int) {
 		for i := from; i < to; i++ {
 			id := fmt.Sprintf("c%d", i)
 			msgs = append(msgs, message{Role: "assistant", Calls: []call{newCall(id, "Bash", fmt.Sprintf(`{"command":"go test ./ledger/p%d"}`, i))}},
-				message{Role: "tool", CallID: id, Content: strings.Repeat(fmt.Sprintf("ok  example.com/ledger/p%d 0.1s\n", i), 40)})
+				message{Role: "tool", CallID: id, Content: output(i)})
 		}
 	}
 	more(0, 12)
@@ -682,9 +689,15 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 // The summary in the window ends with a ledger of files and commands, whose ids bring
 // back the blocks that it speaks of, and which takes no more than its share.
 func TestSummaryEndsWithALedger(t *testing.T) {
-	e, _ := summarizing(t, carrel.Options{})
+	archive, err := txtar.ParseFile("testdata/summaries/01-go-pool-leak.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := summarizing(t, carrel.Options{Generator: &llmtest.Script{
+		Steps: []llmtest.Step{llmtest.Say(string(file(t, archive, "good/state.json")))}, Model: "tidy@test", Tokens: 64_000,
+	}})
 	in := load(t, e, leak(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(70, 100), ProbeMin: anything()})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(80, 100), KeepLast: -1, ProbeMin: anything()})
 	if err != nil {
 		t.Fatal(err)
 	}

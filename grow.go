@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -16,9 +17,9 @@ import (
 
 // A passHistory is what passes left of a session, by its journal.
 type passHistory struct {
-	budget   token.Count                 // of the last pass that is not undone
-	strategy Strategy                    // of that pass
-	paged    map[transcript.BlockID]bool // whose last change was by a pass
+	budget  token.Count                 // of the last pass that is not undone
+	account bool                        // that pass wrote an account
+	paged   map[transcript.BlockID]bool // whose last change was by a pass
 }
 
 // passes reads from the journal which blocks passes have cut or taken out, and to which
@@ -53,7 +54,8 @@ func (e *Engine) passes(ctx context.Context, scope governance.Scope, id transcri
 	for i := range steps {
 		s := &steps[i]
 		if s.op == "page" {
-			h.budget, h.strategy = s.data.Budget, s.data.Strategy
+			h.budget = s.data.Budget
+			h.account = slices.ContainsFunc(s.data.Moves, func(m move) bool { return m.Step == pager.StageAccount })
 		}
 		for _, m := range s.data.Moves {
 			if m.Changed() {
@@ -92,10 +94,11 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 	o := &outcome{strategy: req.Strategy, kept: h.summary}
 	if req.Strategy.summarizes() {
 		o.strategy = StrategyWindow
-		if req.Strategy.covers() {
-			o.strategy = StrategyImportance
+		if req.Strategy == StrategyAnchored {
+			o.strategy = StrategyAccount
 		}
 	}
+	p.verbatim = req.Strategy == StrategyAnchored
 	o.plan, err = p.plan(o.strategy, r)
 	if errors.Is(err, ErrBudget) {
 		return nil, nil //nolint:nilnil // what is there fits, and more would not

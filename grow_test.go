@@ -190,7 +190,7 @@ func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 			if res.Summary != nil {
 				t.Fatalf("there is a summary of %d tokens in a budget of %d", res.Summary.Tokens, res.Budget)
 			}
-			if res.Strategy != carrel.StrategyImportance || !strings.Contains(strings.Join(res.Warnings, "\n"), "anchored made no new summary") {
+			if res.Strategy != carrel.StrategyAccount || !strings.Contains(strings.Join(res.Warnings, "\n"), "anchored made no new summary") {
 				t.Errorf("strategy %s, warnings %q", res.Strategy, res.Warnings)
 			}
 		})

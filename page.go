@@ -82,6 +82,7 @@ type pass struct {
 	needs    *likely     // once asked for
 	covering *cover      // once asked for
 	account  *accounted  // once asked for
+	verbatim bool        // in an account, words under hard rules stay as they are, as far as they have room
 	told     int         // of so many blocks, a model's text in the window says what the agent said
 	heads    []string    // of stubs with lines, once asked for
 }

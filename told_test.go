@@ -2,6 +2,7 @@ package carrel_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -86,5 +87,49 @@ func TestAccountIsTheSameWithoutItsModel(t *testing.T) {
 				t.Errorf("attempts %+v, want the model's to be refused, with a reason", res.Attempts)
 			}
 		})
+	}
+}
+
+// Anchored writes an account with the id of the summary, whose sections one recall brings.
+// Where that does not answer the probes, the sections are in the window, as far as they fit.
+func TestAnchoredIsAnAccount(t *testing.T) {
+	told, sections := 0, 0
+	for _, share := range []int{80, 60, 50, 40, 30} {
+		e, _ := summarizing(t, carrel.Options{})
+		in := load(t, e, leak(t))
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100)})
+		if errors.Is(err, carrel.ErrProbes) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !res.Attempts[0].Account || res.Attempts[0].Detail != 0 {
+			t.Fatalf("%d %%: it first tried %+v", share, res.Attempts[0])
+		}
+		last := res.Attempts[len(res.Attempts)-1]
+		if res.Probes == nil || last.Strategy != carrel.StrategyAnchored {
+			continue
+		}
+		sum, err := e.Summary(t.Context(), scope, in.Session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(sum.ID)})
+		if err != nil || !bytes.Contains(whole.Data, []byte("## Decisions Made")) {
+			t.Errorf("%d %%: the summary is recalled as %.100q, %v", share, whole.Data, err)
+		}
+		window := export(t, e, in.Session)
+		if !bytes.Contains(window, []byte(sum.ID)) || bytes.Contains(window, []byte("## Session Intent")) == last.Account || bytes.Contains(window, []byte("STATE, as Carrel")) != last.Account {
+			t.Errorf("%d %%, account %v:\n%s", share, last.Account, window)
+		}
+		if last.Account {
+			told++
+		} else {
+			sections++
+		}
+	}
+	if told == 0 || sections == 0 {
+		t.Errorf("%d accounts, %d windows with sections, want some of both", told, sections)
 	}
 }

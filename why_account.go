@@ -50,7 +50,7 @@ type WhyUnit struct {
 func (e *Engine) whyAccount(ctx context.Context, scope governance.Scope, p *pass, i int) (*WhyAccount, error) {
 	h := p.held
 	before, err := e.passes(ctx, scope, h.head.ID)
-	if err != nil || before.strategy != StrategyAccount {
+	if err != nil || !before.account {
 		return nil, err
 	}
 	req := p.request(&CompressRequest{Target: before.budget})

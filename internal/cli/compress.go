@@ -42,8 +42,8 @@ The newest messages stay as they are. What was cut has an id, by which it can be
 recalled; what rules hold never leaves: "carrel help budget". Every byte stays in the
 store.
 
---strategy is another way: "carrel help summaries". With some a summary takes the
-place of older blocks; it is accepted only if the window then answers the probes
+--strategy is another way: "carrel help summaries". With some a summary is made of
+older blocks, beside an account or in their place; it is accepted only if the window then answers the probes
 that the originals give. --summary and --todos are about one, so they take
 anchored where neither --strategy nor the settings name such a strategy.
 
@@ -413,6 +413,12 @@ func attemptWords(a *carrel.Attempt) string {
 	words := string(a.Strategy)
 	if a.Model != "" {
 		words += " by " + a.Model
+	}
+	switch {
+	case a.Account && a.Detail == 0:
+		words += ", an account"
+	case a.Account:
+		words += ", an account with a summary"
 	}
 	if a.Detail > 0 {
 		words += fmt.Sprintf(", summary up to %s of the budget", strings.Replace(a.Detail.Percent(), ".0%", "%", 1))

@@ -98,8 +98,8 @@ func TestTerminal(t *testing.T) {
 	wants(run("undo", "--color", "never"), "undone op_", " (discard): ")
 	wants(run("search", "mutex", "--color", "never"), "score  block", " user ")
 	block := strings.Fields(run("messages", "--jq", ".messages[5].short_id"))[0]
-	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the strategy decides\n", "\nstub     [carrel "+block+" Bash golangci-lint run]\n",
-		"\nneeded   chance\n", "kept    ", "\nname ", " lines, 2,004 → ", " passages kept, step cover, budget 5,000\n")
+	wants(run("why", block, "--color", "never"), "block    "+block+"\n", "rule     none: the strategy decides\n", "\nstub     $\n         golangci-lint run\n",
+		"\naccount  worth ", "\nneeded   chance\n", "kept    ", "\nname ", " lines, 2,004 → ", " passages kept, step account, budget 5,000\n")
 	run("recall", block)
 	wants(stderr.String(), block+" · tool · ", " bytes · sha256 ", " · stub\n")
 	wants(run("undo", "--color", "never"), "undone op_", " (page): ")

@@ -10,8 +10,9 @@ compress.strategy):
                 the place of the agent's sentences
   importance    no summary; the lines and names most likely needed next, chosen
                 across all blocks
-  anchored      a summary in place of older blocks, merged with the one before;
-                of all else the lines and names most likely needed next
+  anchored      an account that answers the probes, and the id of a summary that
+                is merged with the one before. If it does not, the summary
+                itself, and of all else the likeliest lines and names
   hybrid        the same summary; of the other blocks the newest stay
   regenerative  a summary written anew each time; the newest stay
   opaque        a dense line of names, which nobody can check; the last few
@@ -37,7 +38,8 @@ be: questions that the originals answer, "carrel probe gen". It is accepted if
 the first task, corrections, changed files, decisions of the user. Red flags
 are fewer than 70%, and more than 95% of the tokens gone.
 
-If it is not accepted, a summary with more detail is tried, then one with the
+If it is not accepted, of anchored the summary in the window is tried, then a
+summary with more detail, then one with the
 last 10 blocks as they are, then a window. If none passes, nothing is changed,
 the exit code is 1, and the probes that failed are listed. Then a larger
 --target helps, or --strategy account, which makes no summary, or
