@@ -117,7 +117,7 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 // says which that is.
 func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
 	for asked, want := range map[carrel.Strategy]carrel.Strategy{
-		carrel.StrategyAnchored: carrel.StrategyImportance, carrel.StrategyHybrid: carrel.StrategyWindow, carrel.StrategyAccount: carrel.StrategyAccount,
+		carrel.StrategyAnchored: carrel.StrategyAccount, carrel.StrategyHybrid: carrel.StrategyWindow, carrel.StrategyAccount: carrel.StrategyAccount,
 	} {
 		e := newEngine(t, memory.New())
 		in := load(t, e, conversation(t))

@@ -120,7 +120,7 @@ func TestAnchoredIsAnAccount(t *testing.T) {
 			t.Errorf("%d %%: the summary is recalled as %.100q, %v", share, whole.Data, err)
 		}
 		window := export(t, e, in.Session)
-		if !bytes.Contains(window, []byte(sum.ID)) || bytes.Contains(window, []byte("## Session Intent")) == last.Account || bytes.Contains(window, []byte("STATE, as Carrel")) != last.Account {
+		if !bytes.Contains(window, []byte(sum.ID)) || bytes.Contains(window, []byte("## Session Intent")) == last.Account || bytes.Contains(window, []byte("as Carrel computed it")) != last.Account {
 			t.Errorf("%d %%, account %v:\n%s", share, last.Account, window)
 		}
 		if last.Account {
