@@ -1,8 +1,10 @@
-// Package llmtest has a model for tests: it says what a script says.
+// Package llmtest has a model for tests, which says what a script says, and what
+// every driver of a generator over HTTP is checked for.
 //
 // A [Script] is useless in production. It needs no network and no clock, and is
 // safe for concurrent use; which caller gets which step is then a matter of
-// chance, unless [Script.Func] answers.
+// chance, unless [Script.Func] answers. A [Driver] is called by the tests of the
+// drivers: its checks serve what a server of models may do wrong, on loopback.
 package llmtest
 
 import (

@@ -2,56 +2,37 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/llm/llmtest"
 )
 
 var _ llm.Generator = (*Generator)(nil)
 
-// generator starts a server and returns a generator of it.
-func generator(t *testing.T, opts GeneratorOptions, h http.HandlerFunc) (*Generator, *atomic.Int32) {
-	t.Helper()
-	calls := new(atomic.Int32)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		h(w, r)
-	}))
-	t.Cleanup(s.Close)
-	opts.Key = llm.NewSecret(key)
-	opts.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	g, err := NewGenerator(s.URL, model, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g, calls
+// driver opens a generator of a server.
+var driver llmtest.Driver = func(url string, o llmtest.Options) (llm.Generator, error) {
+	return NewGenerator(url, model, &GeneratorOptions{
+		Key: llm.NewSecret(llmtest.Key), MaxTokens: o.MaxTokens, NoStream: o.NoStream,
+		Timeout: o.Timeout, Idle: o.Idle, Retries: o.Retries, MaxReply: o.MaxReply,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
 }
 
-// stream returns a handler that sends events, each of them data.
-func stream(events ...string) http.HandlerFunc {
+// events returns a handler that sends a stream of events, each of them data.
+func events(list ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, e := range events {
+		for _, e := range list {
 			fmt.Fprintf(w, "data: %s\n\n", e)
 		}
 	}
-}
-
-// whole returns a handler that sends a text.
-func whole(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
 // The events of a reply.
@@ -64,215 +45,88 @@ const (
 )
 
 func TestGenerate(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		opts  GeneratorOptions
-		serve http.HandlerFunc
-		want  llm.Reply
-	}{
-		{"a stream", GeneratorOptions{}, stream(says, more, end, usage, done), llm.Reply{Text: "Hello there", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a stream without usage", GeneratorOptions{MaxTokens: 50}, stream(says, end, done), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 81, Output: 50}}},
-		{"a stream with usage that makes no sense", GeneratorOptions{MaxTokens: 50}, stream(says, end, `{"choices":[],"usage":{"prompt_tokens":-5,"completion_tokens":0}}`, done), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 81, Output: 50}}},
-		{"a stream without its last word", GeneratorOptions{}, stream(says, end, usage), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a stream with events that say nothing", GeneratorOptions{}, stream(`{"choices":[],"prompt_filter_results":[]}`, says, end, end, usage, usage, done, done), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a stream with choices that nobody asked for", GeneratorOptions{}, stream(says, `{"choices":[{"index":1,"delta":{"content":"x"},"finish_reason":"length"}]}`, end, usage), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"thoughts that are kept apart", GeneratorOptions{}, stream(`{"choices":[{"delta":{"reasoning_content":"hm","content":null}}]}`, says, end, usage), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a server that does not stream", GeneratorOptions{}, whole(`{"model":"m","choices":[{"index":0,"message":{"content":"Hi","refusal":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`), llm.Reply{Text: "Hi", Model: "m", Stop: llm.StopEnd, Usage: llm.Usage{Input: 1, Output: 2}}},
-		{"no stream", GeneratorOptions{NoStream: true}, whole(`{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2},"error":null}`), llm.Reply{Text: "Hi", Stop: llm.StopEnd, Usage: llm.Usage{Input: 1, Output: 2}}},
-		{"a reply that is cut off", GeneratorOptions{}, stream(says, `{"choices":[{"delta":{},"finish_reason":"length"}]}`, usage), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopLength, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a reply that is cut off before it begins", GeneratorOptions{}, stream(`{"choices":[{"delta":{},"finish_reason":"length"}]}`, usage), llm.Reply{Stop: llm.StopLength, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a filter", GeneratorOptions{}, stream(says, `{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, usage), llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopRefusal, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a refusal", GeneratorOptions{}, stream(`{"choices":[{"delta":{"refusal":"no"}}]}`, end, usage), llm.Reply{Stop: llm.StopRefusal, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a model whose name is none", GeneratorOptions{}, stream(`{"model":"a\u001b[31m b","choices":[]}`, more, end, usage), llm.Reply{Text: " there", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-		{"a wrong content type", GeneratorOptions{}, func(w http.ResponseWriter, r *http.Request) {
+	driver.Replies(t, []llmtest.Reply{
+		{Name: "a stream", Serve: events(says, more, end, usage, done), Want: llm.Reply{Text: "Hello there", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a stream without usage", Opts: llmtest.Options{MaxTokens: 50}, Serve: events(says, end, done), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 81, Output: 50}}},
+		{Name: "a stream with usage that makes no sense", Opts: llmtest.Options{MaxTokens: 50}, Serve: events(says, end, `{"choices":[],"usage":{"prompt_tokens":-5,"completion_tokens":0}}`, done), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 81, Output: 50}}},
+		{Name: "a stream without its last word", Serve: events(says, end, usage), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a stream with events that say nothing", Serve: events(`{"choices":[],"prompt_filter_results":[]}`, says, end, end, usage, usage, done, done), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a stream with choices that nobody asked for", Serve: events(says, `{"choices":[{"index":1,"delta":{"content":"x"},"finish_reason":"length"}]}`, end, usage), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "thoughts that are kept apart", Serve: events(`{"choices":[{"delta":{"reasoning_content":"hm","content":null}}]}`, says, end, usage), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a server that does not stream", Serve: llmtest.Whole(`{"model":"m","choices":[{"index":0,"message":{"content":"Hi","refusal":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`), Want: llm.Reply{Text: "Hi", Model: "m", Stop: llm.StopEnd, Usage: llm.Usage{Input: 1, Output: 2}}},
+		{Name: "no stream", Opts: llmtest.Options{NoStream: true}, Serve: llmtest.Whole(`{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2},"error":null}`), Want: llm.Reply{Text: "Hi", Stop: llm.StopEnd, Usage: llm.Usage{Input: 1, Output: 2}}},
+		{Name: "a reply that is cut off", Serve: events(says, `{"choices":[{"delta":{},"finish_reason":"length"}]}`, usage), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopLength, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a reply that is cut off before it begins", Serve: events(`{"choices":[{"delta":{},"finish_reason":"length"}]}`, usage), Want: llm.Reply{Stop: llm.StopLength, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a filter", Serve: events(says, `{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, usage), Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopRefusal, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a refusal", Serve: events(`{"choices":[{"delta":{"refusal":"no"}}]}`, end, usage), Want: llm.Reply{Stop: llm.StopRefusal, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a model whose name is none", Serve: events(`{"model":"a\u001b[31m b","choices":[]}`, more, end, usage), Want: llm.Reply{Text: " there", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+		{Name: "a wrong content type", Serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for _, e := range []string{says, end, usage} {
 				fmt.Fprintf(w, "data: %s\r\n\r\n", e)
 			}
-		}, llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			g, calls := generator(t, tt.opts, tt.serve)
-			got, err := g.Generate(t.Context(), &llm.Prompt{System: "brief", Text: "Hello, world"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(&tt.want, got); diff != "" || calls.Load() != 1 {
-				t.Errorf("%d calls, reply (-want +got):\n%s", calls.Load(), diff)
-			}
-		})
-	}
+		}, Want: llm.Reply{Text: "Hello", Model: "tiny-1", Stop: llm.StopEnd, Usage: llm.Usage{Input: 11, Output: 3}}},
+	})
 }
 
-// What is sent is the prompt, once, with the key, and a bound on the reply.
 func TestRequest(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		opts   GeneratorOptions
-		prompt llm.Prompt
-		want   string
-	}{
-		{"a stream", GeneratorOptions{}, llm.Prompt{System: "s", Text: "t"}, `{"max_tokens":4096,"messages":[{"content":"s","role":"system"},{"content":"t","role":"user"}],"model":"tiny","stream":true,"stream_options":{"include_usage":true}}`},
-		{"no stream", GeneratorOptions{NoStream: true, MaxTokens: 9}, llm.Prompt{Text: "t"}, `{"max_tokens":9,"messages":[{"content":"t","role":"user"}],"model":"tiny"}`},
-		{"a prompt that says how long", GeneratorOptions{NoStream: true, MaxTokens: 9}, llm.Prompt{Text: "t", MaxTokens: 7}, `{"max_tokens":7,"messages":[{"content":"t","role":"user"}],"model":"tiny"}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			g, _ := generator(t, tt.opts, func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != http.MethodPost || r.URL.String() != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+key {
-					t.Errorf("request is %s %s with %q", r.Method, r.URL, r.Header.Get("Authorization"))
-				}
-				var sent any
-				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-					t.Error(err)
-				}
-				if got, err := json.Marshal(sent); err != nil || string(got) != tt.want {
-					t.Errorf("sent %s, %v, want %s", got, err, tt.want)
-				}
-				stream(says, end)(w, r)
-			})
-			if _, err := g.Generate(t.Context(), &tt.prompt); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	const (
+		stream = `{"max_tokens":4096,"messages":[{"content":"s","role":"system"},{"content":"t","role":"user"}],"model":"tiny","stream":true,"stream_options":{"include_usage":true}}`
+		whole  = `{"max_tokens":%d,"messages":[{"content":"t","role":"user"}],"model":"tiny"}`
+	)
+	driver.Requests(t, stream, whole, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.URL.String() != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+key {
+			t.Errorf("request is %s %s with %q", r.Method, r.URL, r.Header.Get("Authorization"))
+		}
+		events(says, end)(w, r)
+	})
 }
 
-// A server that errs in every way gives an error that says which, after few calls
-// and at once, and repeats nothing of what the server said.
 func TestServerThatErrs(t *testing.T) {
-	for _, code := range []int{204, 301, 400, 401, 403, 404, 408, 413, 418, 429, 500, 502, 503, 529, 599} {
-		want, calls := llm.ErrRefused, int32(1)
-		switch {
-		case code == 204:
-			want = llm.ErrReply
-		case code == 408:
-			want = llm.ErrUnavailable
-		case code == 429, code >= 500:
-			want, calls = llm.ErrUnavailable, 3
-		}
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			g, got := generator(t, GeneratorOptions{}, func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(code)
-				if code != http.StatusNoContent {
-					fmt.Fprintf(w, `{"error":{"message":"%s %s"}}`, text, key)
-				}
-			})
-			_, err := g.Generate(t.Context(), &llm.Prompt{Text: text})
-			checkError(t, err, want, fmt.Sprintf("status %d", code))
-			if got.Load() != calls {
-				t.Errorf("%d calls, want %d", got.Load(), calls)
-			}
-		})
-	}
-	hanging := func(before string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			if before != "" {
-				fmt.Fprint(w, before)
-				_ = http.NewResponseController(w).Flush() // the client will notice
-			}
-			hang(r)
-		}
-	}
-	dropping := func(before string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			conn, _, err := http.NewResponseController(w).Hijack()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			fmt.Fprint(conn, before)
-			_ = conn.Close() // that is the point
-		}
-	}
-	for _, tt := range []struct {
-		name  string
-		opts  GeneratorOptions
-		serve http.HandlerFunc
-		want  error
-		says  string
-		calls int32
-	}{
-		{"nothing", GeneratorOptions{}, whole(""), llm.ErrReply, "ends without saying why", 1},
-		{"a page", GeneratorOptions{}, whole("<html>" + text + key + "</html>"), llm.ErrReply, "no JSON", 1},
-		{"a text", GeneratorOptions{}, whole("Internal server error: " + text), llm.ErrReply, "no JSON", 1},
-		{"a text that begins like a stream", GeneratorOptions{}, whole("error: " + text), llm.ErrReply, "ends without", 1},
-		{"truncated JSON", GeneratorOptions{}, whole(`{"choices":[{"message":{"content":"` + text), llm.ErrReply, "no JSON", 1},
-		{"JSON of another shape", GeneratorOptions{}, whole(`{"choices":{"message":"` + text + `"}}`), llm.ErrReply, "no JSON", 1},
-		{"a list", GeneratorOptions{}, whole(`["` + text + `"]`), llm.ErrReply, "no JSON", 1},
-		{"null", GeneratorOptions{}, whole(`null`), llm.ErrReply, "no choices", 1},
-		{"JSON with other fields", GeneratorOptions{}, whole(`{"detail":"` + text + `"}`), llm.ErrReply, "no choices", 1},
-		{"no choices", GeneratorOptions{}, whole(`{"choices":[]}`), llm.ErrReply, "no choices", 1},
-		{"an error as a reply", GeneratorOptions{}, whole(`{"error":{"message":"` + text + key + `","code":"x"}}`), llm.ErrReply, "an error in its place", 1},
-		{"an error as a text", GeneratorOptions{}, whole(`{"error":"` + text + `"}`), llm.ErrReply, "an error in its place", 1},
-		{"an error with its status", GeneratorOptions{}, whole(`{"error":{"message":"` + text + `","code":503}}`), llm.ErrUnavailable, "status 503", 1},
-		{"an error that is the object", GeneratorOptions{}, whole(`{"object":"error","message":"` + text + `","code":"400"}`), llm.ErrRefused, "status 400", 1},
-		{"an error with the lowest status", GeneratorOptions{}, whole(`{"error":{"code":400}}`), llm.ErrRefused, "status 400", 1},
-		{"an error with the highest status", GeneratorOptions{}, whole(`{"error":{"code":"599"}}`), llm.ErrUnavailable, "status 599", 1},
-		{"an error with a number below", GeneratorOptions{}, whole(`{"error":{"code":399}}`), llm.ErrReply, "an error in its place", 1},
-		{"an error with a number above", GeneratorOptions{}, whole(`{"error":{"code":600}}`), llm.ErrReply, "an error in its place", 1},
-		{"an error in the stream", GeneratorOptions{}, stream(says, `{"error":{"message":"`+text+`"}}`, end), llm.ErrReply, "an error in its place", 1},
-		{"an empty text", GeneratorOptions{}, whole(`{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`), llm.ErrReply, "says nothing", 1},
-		{"no text", GeneratorOptions{}, whole(`{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}`), llm.ErrReply, "says nothing", 1},
-		{"a blank text", GeneratorOptions{}, stream(`{"choices":[{"delta":{"content":" \n"}}]}`, end), llm.ErrReply, "says nothing", 1},
-		{"no reason to end", GeneratorOptions{}, stream(says, done), llm.ErrReply, "without saying why", 1},
-		{"a reason that nobody knows", GeneratorOptions{}, stream(says, `{"choices":[{"delta":{},"finish_reason":"`+key+`"}]}`), llm.ErrReply, "a reason that is not known", 1},
-		{"a call of a tool", GeneratorOptions{}, stream(says, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`), llm.ErrReply, "a reason that is not known", 1},
-		{"more after the end", GeneratorOptions{}, stream(says, end, more, end, done), llm.ErrReply, "goes on after its end", 1},
-		{"a stream that breaks off in an event", GeneratorOptions{}, whole("data: " + says + "\n\ndata: {\"choices\":[{\"del"), llm.ErrReply, "no JSON", 1},
-		{"a stream that breaks off between events", GeneratorOptions{}, stream(says, more), llm.ErrReply, "without saying why", 1},
-		{"a connection that breaks off", GeneratorOptions{}, dropping("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\ndata: " + says + "\n\n"), llm.ErrReply, "cut off after", 1},
-		{"a connection that is dropped", GeneratorOptions{}, dropping(""), llm.ErrUnavailable, "connection dropped", 3},
-		{"a connection that is dropped, once", GeneratorOptions{Retries: NoRetries}, dropping(""), llm.ErrUnavailable, "connection dropped", 1},
-		{"a server that hangs", GeneratorOptions{Timeout: 10 * time.Millisecond}, hanging(""), llm.ErrUnavailable, "no reply within 10ms", 1},
-		{"a stream that hangs", GeneratorOptions{Idle: 30 * time.Millisecond}, hanging("data: " + says + "\n\n"), llm.ErrUnavailable, "nothing more of the reply within 30ms", 1},
-		{"a reply that hangs", GeneratorOptions{Timeout: 10 * time.Millisecond, NoStream: true}, hanging(`{"choices":`), llm.ErrUnavailable, "within 10ms", 1},
-		{"a stream without end", GeneratorOptions{MaxReply: 5000}, func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				fmt.Fprintf(w, "data: %s\n\n", more)
-			}
-		}, llm.ErrReply, "more than 5000 bytes", 1},
-		{"pings without end", GeneratorOptions{MaxReply: 5000}, func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				fmt.Fprint(w, ": ping\n\n")
-			}
-		}, llm.ErrReply, "more than 5000 bytes", 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			g, calls := generator(t, tt.opts, tt.serve)
-			got, err := g.Generate(t.Context(), &llm.Prompt{Text: text})
-			checkError(t, err, tt.want, tt.says)
-			if tt.opts.Timeout > 0 && calls.Load() == 0 {
-				return // the time was up before the server had noticed
-			}
-			if got != nil || calls.Load() != tt.calls {
-				t.Errorf("%v after %d calls, want nothing after %d", got, calls.Load(), tt.calls)
-			}
-		})
-	}
+	driver.Statuses(t, `{"error":{"message":"%s %s"}}`)
+	driver.Limits(t, "data: "+says+"\n\n", "data: "+more+"\n\n", ": ping\n\n")
+	driver.Failures(t, []llmtest.Failure{
+		{Name: "nothing", Serve: llmtest.Whole(""), Want: llm.ErrReply, Says: "ends without saying why"},
+		{Name: "a page", Serve: llmtest.Whole("<html>" + text + key + "</html>"), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "a text", Serve: llmtest.Whole("Internal server error: " + text), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "a text that begins like a stream", Serve: llmtest.Whole("error: " + text), Want: llm.ErrReply, Says: "ends without"},
+		{Name: "truncated JSON", Serve: llmtest.Whole(`{"choices":[{"message":{"content":"` + text), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "JSON of another shape", Serve: llmtest.Whole(`{"choices":{"message":"` + text + `"}}`), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "a list", Serve: llmtest.Whole(`["` + text + `"]`), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "null", Serve: llmtest.Whole(`null`), Want: llm.ErrReply, Says: "no choices"},
+		{Name: "JSON with other fields", Serve: llmtest.Whole(`{"detail":"` + text + `"}`), Want: llm.ErrReply, Says: "no choices"},
+		{Name: "no choices", Serve: llmtest.Whole(`{"choices":[]}`), Want: llm.ErrReply, Says: "no choices"},
+		{Name: "an error as a reply", Serve: llmtest.Whole(`{"error":{"message":"` + text + key + `","code":"x"}}`), Want: llm.ErrReply, Says: "an error in its place"},
+		{Name: "an error as a text", Serve: llmtest.Whole(`{"error":"` + text + `"}`), Want: llm.ErrReply, Says: "an error in its place"},
+		{Name: "an error with its status", Serve: llmtest.Whole(`{"error":{"message":"` + text + `","code":503}}`), Want: llm.ErrUnavailable, Says: "status 503"},
+		{Name: "an error that is the object", Serve: llmtest.Whole(`{"object":"error","message":"` + text + `","code":"400"}`), Want: llm.ErrRefused, Says: "status 400"},
+		{Name: "an error with the lowest status", Serve: llmtest.Whole(`{"error":{"code":400}}`), Want: llm.ErrRefused, Says: "status 400"},
+		{Name: "an error with the highest status", Serve: llmtest.Whole(`{"error":{"code":"599"}}`), Want: llm.ErrUnavailable, Says: "status 599"},
+		{Name: "an error with a number below", Serve: llmtest.Whole(`{"error":{"code":399}}`), Want: llm.ErrReply, Says: "an error in its place"},
+		{Name: "an error with a number above", Serve: llmtest.Whole(`{"error":{"code":600}}`), Want: llm.ErrReply, Says: "an error in its place"},
+		{Name: "an error in the stream", Serve: events(says, `{"error":{"message":"`+text+`"}}`, end), Want: llm.ErrReply, Says: "an error in its place"},
+		{Name: "an empty text", Serve: llmtest.Whole(`{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`), Want: llm.ErrReply, Says: "says nothing"},
+		{Name: "no text", Serve: llmtest.Whole(`{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}`), Want: llm.ErrReply, Says: "says nothing"},
+		{Name: "a blank text", Serve: events(`{"choices":[{"delta":{"content":" \n"}}]}`, end), Want: llm.ErrReply, Says: "says nothing"},
+		{Name: "no reason to end", Serve: events(says, done), Want: llm.ErrReply, Says: "without saying why"},
+		{Name: "a reason that nobody knows", Serve: events(says, `{"choices":[{"delta":{},"finish_reason":"`+key+`"}]}`), Want: llm.ErrReply, Says: "a reason that is not known"},
+		{Name: "a call of a tool", Serve: events(says, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`), Want: llm.ErrReply, Says: "a reason that is not known"},
+		{Name: "more after the end", Serve: events(says, end, more, end, done), Want: llm.ErrReply, Says: "goes on after its end"},
+		{Name: "a stream that breaks off in an event", Serve: llmtest.Whole("data: " + says + "\n\ndata: {\"choices\":[{\"del"), Want: llm.ErrReply, Says: "no JSON"},
+		{Name: "a stream that breaks off between events", Serve: events(says, more), Want: llm.ErrReply, Says: "without saying why"},
+	})
 }
 
 // Bytes that are no text never come out.
 func TestInvalidUTF8(t *testing.T) {
-	g, _ := generator(t, GeneratorOptions{}, stream(`{"model":"`+"\xff"+`","choices":[{"delta":{"content":"a`+"\xff\xfe"+`b\ud800"}}]}`, end))
+	g, _ := driver.Open(t, llmtest.Options{}, events(`{"model":"`+"\xff"+`","choices":[{"delta":{"content":"a`+"\xff\xfe"+`b\ud800"}}]}`, end))
 	got, err := g.Generate(t.Context(), &llm.Prompt{Text: "\xff" + text})
 	if err != nil || !utf8.ValidString(got.Text) || got.Model != "" || !strings.HasPrefix(got.Text, "a") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-func TestGenerateUntilTheCallerGivesUp(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	g, calls := generator(t, GeneratorOptions{}, func(_ http.ResponseWriter, r *http.Request) {
-		cancel()
-		hang(r)
-	})
-	_, err := g.Generate(ctx, &llm.Prompt{Text: text})
-	checkError(t, err, context.Canceled, "")
-	if calls.Load() != 1 || errors.Is(err, llm.ErrUnavailable) {
-		t.Errorf("%v after %d calls, want the context's own after 1", err, calls.Load())
-	}
-}
+func TestGenerateUntilTheCallerGivesUp(t *testing.T) { driver.GivesUp(t) }
 
 func TestNewGenerator(t *testing.T) {
 	g, err := NewGenerator("https://API.openai.com", "m", &GeneratorOptions{Window: 8})
@@ -311,11 +165,6 @@ func FuzzCollect(f *testing.F) {
 		if err == nil {
 			r, err = c.reply(llm.Usage{Input: 1, Output: 1})
 		}
-		switch {
-		case err != nil && !errors.Is(err, llm.ErrReply) && !errors.Is(err, llm.ErrUnavailable) && !errors.Is(err, llm.ErrRefused):
-			t.Errorf("error is %v", err)
-		case err == nil && (!utf8.ValidString(r.Text) || r.Stop == "" || r.Usage.Input < 1 || r.Usage.Output < 1):
-			t.Errorf("reply is %+v", r)
-		}
+		llmtest.CheckReply(t, r, err)
 	})
 }

@@ -17,14 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/llm/llmtest"
 )
 
 var _ llm.Embedder = (*Client)(nil)
 
 // What no error may repeat, although every server here sends it back.
 const (
-	key   = "canary-key"
-	text  = "canary text"
+	key   = llmtest.Key
+	text  = llmtest.Text
 	model = "tiny"
 )
 
@@ -190,7 +191,7 @@ func TestRepliesThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, c := serve(t, Options{MaxReply: 1000}, func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, tt.body) })
 			got, err := c.Embed(t.Context(), []string{text, "b"})
-			checkError(t, err, llm.ErrReply, tt.want)
+			llmtest.CheckError(t, err, llm.ErrReply, tt.want)
 			if got != nil || s.calls.Load() != 1 {
 				t.Errorf("%v after %d calls, want nothing after 1", got, s.calls.Load())
 			}
@@ -198,23 +199,10 @@ func TestRepliesThatAreRefused(t *testing.T) {
 	}
 }
 
-// checkError checks what an error is and says, and that it keeps secrets.
-func checkError(t *testing.T, err, want error, says string) {
-	t.Helper()
-	if !errors.Is(err, want) || !strings.Contains(err.Error(), says) {
-		t.Errorf("error is %v, want %v that says %q", err, want, says)
-	}
-	for _, s := range []string{key, text} {
-		if shown := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(shown, s) {
-			t.Errorf("error shows %q: %s", s, shown)
-		}
-	}
-}
-
 func TestDimensionsThatWereNotAskedFor(t *testing.T) {
 	_, c := serve(t, Options{Dimensions: 4}, func(w http.ResponseWriter, r *http.Request, _ int) { answer(t, w, r) })
 	_, err := c.Embed(t.Context(), []string{text})
-	checkError(t, err, llm.ErrReply, "data.0 has 3 components, want 4")
+	llmtest.CheckError(t, err, llm.ErrReply, "data.0 has 3 components, want 4")
 }
 
 func TestLengthThatChangesBetweenBatches(t *testing.T) {
@@ -222,7 +210,7 @@ func TestLengthThatChangesBetweenBatches(t *testing.T) {
 		fmt.Fprintf(w, `{"data":[{"index":0,"embedding":[%s1]}]}`, strings.Repeat("1,", call))
 	})
 	_, err := c.Embed(t.Context(), []string{text, text})
-	checkError(t, err, llm.ErrReply, "3 components after those of 2")
+	llmtest.CheckError(t, err, llm.ErrReply, "3 components after those of 2")
 }
 
 func TestStatus(t *testing.T) {
@@ -251,7 +239,7 @@ func TestStatus(t *testing.T) {
 				}
 			})
 			_, err := c.Embed(t.Context(), []string{text})
-			checkError(t, err, tt.want, tt.says)
+			llmtest.CheckError(t, err, tt.want, tt.says)
 			if got := s.calls.Load(); got != tt.calls {
 				t.Errorf("%d calls, want %d", got, tt.calls)
 			}
@@ -298,7 +286,7 @@ func TestTryingAgain(t *testing.T) {
 			})
 			got, err := c.Embed(t.Context(), []string{text})
 			if tt.says != "" {
-				checkError(t, err, llm.ErrUnavailable, tt.says)
+				llmtest.CheckError(t, err, llm.ErrUnavailable, tt.says)
 			} else if err != nil || len(got) != 1 {
 				t.Errorf("%v, %v, want a vector", got, err)
 			}
@@ -317,24 +305,10 @@ func TestTryingAgain(t *testing.T) {
 }
 
 func TestConnectionThatIsDropped(t *testing.T) {
-	drop := func(w http.ResponseWriter, before string) {
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if before != "" {
-			fmt.Fprint(conn, before)
-		}
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	}
 	t.Run("before the reply, once", func(t *testing.T) {
 		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, call int) {
 			if call == 1 {
-				_, _ = io.Copy(io.Discard, r.Body)
-				drop(w, "")
+				llmtest.Dropping(t, "")(w, r)
 				return
 			}
 			answer(t, w, r)
@@ -345,33 +319,30 @@ func TestConnectionThatIsDropped(t *testing.T) {
 	})
 	t.Run("before the reply, always", func(t *testing.T) {
 		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			drop(w, "")
+			llmtest.Dropping(t, "")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		checkError(t, err, llm.ErrUnavailable, "connection dropped")
+		llmtest.CheckError(t, err, llm.ErrUnavailable, "connection dropped")
 		if got := s.calls.Load(); got != 3 {
 			t.Errorf("%d calls, want 3", got)
 		}
 	})
 	t.Run("in the middle of the reply", func(t *testing.T) {
 		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			drop(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":")
+			llmtest.Dropping(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		checkError(t, err, llm.ErrReply, "cut off after 8 bytes")
+		llmtest.CheckError(t, err, llm.ErrReply, "cut off after 8 bytes")
 		if got := s.calls.Load(); got != 1 {
 			t.Errorf("%d calls, want 1", got)
 		}
 	})
 	t.Run("by what speaks no HTTP", func(t *testing.T) {
 		_, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			drop(w, key+" "+text+"\r\n\r\n")
+			llmtest.Dropping(t, key+" "+text+"\r\n\r\n")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		checkError(t, err, llm.ErrUnavailable, "connection broke")
+		llmtest.CheckError(t, err, llm.ErrUnavailable, "connection broke")
 	})
 }
 
@@ -379,16 +350,10 @@ func TestNobodyListens(t *testing.T) {
 	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
 	s.Close()
 	_, err := c.Embed(t.Context(), []string{text})
-	checkError(t, err, llm.ErrUnavailable, "refused")
+	llmtest.CheckError(t, err, llm.ErrUnavailable, "refused")
 	if len(s.pauses) > 0 {
 		t.Errorf("tried again after %v", s.pauses)
 	}
-}
-
-// hang blocks until the client has gone.
-func hang(r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection goes unnoticed
-	<-r.Context().Done()
 }
 
 func TestServerThatHangs(t *testing.T) {
@@ -396,18 +361,18 @@ func TestServerThatHangs(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s, c := serve(t, Options{}, func(_ http.ResponseWriter, r *http.Request, _ int) {
 			cancel()
-			hang(r)
+			llmtest.Stall(r)
 		})
 		_, err := c.Embed(ctx, []string{text})
-		checkError(t, err, context.Canceled, "")
+		llmtest.CheckError(t, err, context.Canceled, "")
 		if got := s.calls.Load(); got != 1 || errors.Is(err, llm.ErrUnavailable) {
 			t.Errorf("%v after %d calls, want the context's own after 1", err, got)
 		}
 	})
 	t.Run("until the time is over", func(t *testing.T) {
-		s, c := serve(t, Options{Timeout: time.Millisecond}, func(_ http.ResponseWriter, r *http.Request, _ int) { hang(r) })
+		s, c := serve(t, Options{Timeout: time.Millisecond}, func(_ http.ResponseWriter, r *http.Request, _ int) { llmtest.Stall(r) })
 		_, err := c.Embed(t.Context(), []string{text})
-		checkError(t, err, llm.ErrUnavailable, "no reply within 1ms")
+		llmtest.CheckError(t, err, llm.ErrUnavailable, "no reply within 1ms")
 		if len(s.pauses) > 0 {
 			t.Errorf("tried again after %v", s.pauses)
 		}
@@ -420,10 +385,10 @@ func TestServerThatHangs(t *testing.T) {
 				t.Error(err)
 			}
 			cancel()
-			hang(r)
+			llmtest.Stall(r)
 		})
 		_, err := c.Embed(ctx, []string{text})
-		checkError(t, err, context.Canceled, "")
+		llmtest.CheckError(t, err, context.Canceled, "")
 	})
 }
 
@@ -435,7 +400,7 @@ func TestCallerThatGivesUpInAPause(t *testing.T) {
 		return ctx.Err()
 	}}, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
 	_, err := c.Embed(ctx, []string{text})
-	checkError(t, err, context.Canceled, "")
+	llmtest.CheckError(t, err, context.Canceled, "")
 	if got := s.calls.Load(); got != 1 {
 		t.Errorf("%d calls, want 1", got)
 	}
@@ -452,7 +417,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			http.Redirect(w, r, other.URL+"/?"+key, status)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		checkError(t, err, llm.ErrRefused, "redirects are not followed")
+		llmtest.CheckError(t, err, llm.ErrRefused, "redirects are not followed")
 		if got := s.calls.Load(); got != 1 {
 			t.Errorf("%d calls after status %d, want 1", got, status)
 		}
