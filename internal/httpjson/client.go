@@ -23,8 +23,8 @@ type Errors struct {
 	Reply       error // the server answered, with something that cannot be used
 }
 
-// Options are what a [Client] goes by. All but Authorize and HTTPClient must be
-// set; [Options.Complete] does it.
+// Options are what a [Client] goes by. All but Authorize, NoStream and HTTPClient
+// must be set; [Options.Complete] does it.
 type Options struct {
 	// Authorize adds to the header of each request what the server wants to see.
 	Authorize func(http.Header)
@@ -32,6 +32,7 @@ type Options struct {
 	Errors   Errors
 	Timeout  time.Duration // of each request, the reading of the reply included
 	Idle     time.Duration // that a stream may say nothing, once it has begun
+	NoStream bool          // no reply is expected to be a stream: Idle does not bound any
 	Retries  int           // how often a request is sent again; NoRetries is never
 	MaxReply int64         // largest reply, in bytes
 
@@ -98,6 +99,23 @@ func New(o Options) *Client {
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c
+}
+
+// Open completes options, as of [Options.Complete], and returns a client that goes by
+// them and the base URL, as of [ParseBase], of the server that has a model. The
+// caller's key is checked; what sends it is in the options.
+func Open(baseURL, model, key string, o Options, timeout, idle time.Duration, maxReply int64) (base string, c *Client, err error) {
+	base, err = ParseBase(baseURL)
+	if err != nil {
+		return "", nil, fmt.Errorf("base URL: %w", err)
+	}
+	if model == "" {
+		return "", nil, errors.New("no model")
+	}
+	if err := errors.Join(CheckKey(key), o.Complete(timeout, idle, maxReply)); err != nil {
+		return "", nil, fmt.Errorf("options: %w", err)
+	}
+	return base, New(o), nil
 }
 
 // Transport returns one that keeps up to so many connections open and, unlike the
@@ -240,7 +258,7 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 		return c.statusError(resp)
 	}
 	b := &content{source: resp.Body, left: c.opts.MaxReply, heard: func() {}}
-	if x.stream {
+	if x.stream && !c.opts.NoStream {
 		idle := time.AfterFunc(c.opts.Idle, func() { cancel(errIdle) })
 		defer idle.Stop()
 		b.heard = func() { idle.Reset(c.opts.Idle) }

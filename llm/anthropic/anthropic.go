@@ -101,34 +101,25 @@ type Generator struct {
 // "https://api.anthropic.com", with one of its models. The URL may end in "/v1"
 // or not. It sends nothing.
 func New(baseURL, model string, opts *Options) (*Generator, error) {
-	base, err := httpjson.ParseBase(baseURL)
-	if err != nil {
-		return nil, fmt.Errorf("anthropic: base URL: %w", err)
-	}
-	if model == "" {
-		return nil, errors.New("anthropic: no model")
-	}
-	g := &Generator{url: base + "/messages", model: model, name: model + "@" + base}
+	g := &Generator{model: model}
 	if opts != nil {
 		g.opts = *opts
 	}
 	o := &g.opts
-	requests := httpjson.Options{
-		Authorize: o.authorize, Errors: sentinels,
+	base, client, err := httpjson.Open(baseURL, model, o.Key.Reveal(), httpjson.Options{
+		Authorize: o.authorize, Errors: sentinels, NoStream: o.NoStream,
 		Timeout: o.Timeout, Idle: o.Idle, Retries: o.Retries, MaxReply: o.MaxReply,
 		HTTPClient: o.HTTPClient, Sleep: o.Sleep, Rand: o.Rand,
+	}, 5*time.Minute, time.Minute, 8<<20)
+	if err != nil {
+		return nil, fmt.Errorf("anthropic: %w", err)
 	}
 	if o.Window < 0 || o.MaxTokens < 0 {
 		return nil, errors.New("anthropic: options: negative number")
 	}
 	httpjson.SetDefault(&o.MaxTokens, 4096)
-	if err := errors.Join(httpjson.CheckKey(o.Key.Reveal()), requests.Complete(5*time.Minute, time.Minute, 8<<20)); err != nil {
-		return nil, fmt.Errorf("anthropic: options: %w", err)
-	}
-	if o.NoStream {
-		requests.Idle = requests.Timeout
-	}
-	g.http = httpjson.New(requests)
+	g.url, g.name = base+"/messages", model+"@"+base
+	g.http = client
 	return g, nil
 }
 

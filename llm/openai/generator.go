@@ -75,34 +75,25 @@ type Generator struct {
 // NewGenerator returns a generator of the server at a base URL, as of [New], with
 // one of its models. It sends nothing.
 func NewGenerator(baseURL, model string, opts *GeneratorOptions) (*Generator, error) {
-	base, err := httpjson.ParseBase(baseURL)
-	if err != nil {
-		return nil, fmt.Errorf("openai: base URL: %w", err)
-	}
-	if model == "" {
-		return nil, errors.New("openai: no model")
-	}
-	g := &Generator{url: base + "/chat/completions", model: model, name: model + "@" + base, length: lengthField(base)}
+	g := &Generator{model: model}
 	if opts != nil {
 		g.opts = *opts
 	}
 	o := &g.opts
-	requests := httpjson.Options{
-		Authorize: bearer(o.Key), Errors: sentinels,
+	base, client, err := httpjson.Open(baseURL, model, o.Key.Reveal(), httpjson.Options{
+		Authorize: bearer(o.Key), Errors: sentinels, NoStream: o.NoStream,
 		Timeout: o.Timeout, Idle: o.Idle, Retries: o.Retries, MaxReply: o.MaxReply,
 		HTTPClient: o.HTTPClient, Sleep: o.Sleep, Rand: o.Rand,
+	}, 5*time.Minute, time.Minute, 8<<20)
+	if err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
 	}
 	if o.Window < 0 || o.MaxTokens < 0 {
 		return nil, errors.New("openai: options: negative number")
 	}
 	httpjson.SetDefault(&o.MaxTokens, 4096)
-	if err := errors.Join(httpjson.CheckKey(o.Key.Reveal()), requests.Complete(5*time.Minute, time.Minute, 8<<20)); err != nil {
-		return nil, fmt.Errorf("openai: options: %w", err)
-	}
-	if o.NoStream {
-		requests.Idle = requests.Timeout
-	}
-	g.http = httpjson.New(requests)
+	g.url, g.name, g.length = base+"/chat/completions", model+"@"+base, lengthField(base)
+	g.http = client
 	return g, nil
 }
 

@@ -95,46 +95,28 @@ type Client struct {
 // "http://localhost:11434" or "https://api.openai.com/v1", for one of its
 // models. The URL may end in "/v1" or not. It sends nothing.
 func New(baseURL, model string, opts *Options) (*Client, error) {
-	base, err := httpjson.ParseBase(baseURL)
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	base, client, err := httpjson.Open(baseURL, model, o.Key.Reveal(), httpjson.Options{
+		Authorize: bearer(o.Key), Errors: sentinels,
+		Timeout: o.Timeout, Retries: o.Retries, MaxReply: o.MaxReply,
+		HTTPClient: o.HTTPClient, Sleep: o.Sleep, Rand: o.Rand,
+	}, 30*time.Second, 30*time.Second, 32<<20)
 	if err != nil {
-		return nil, fmt.Errorf("openai: base URL: %w", err)
+		return nil, fmt.Errorf("openai: %w", err)
 	}
-	if model == "" {
-		return nil, errors.New("openai: no model")
+	if o.Dimensions < 0 || o.Batch < 0 || o.BatchBytes < 0 {
+		return nil, errors.New("openai: options: negative number")
 	}
-	o, requests, err := opts.complete()
-	if err != nil {
-		return nil, fmt.Errorf("openai: options: %w", err)
-	}
-	c := &Client{url: base + "/embeddings", model: model, opts: o, name: model + "@" + base, http: httpjson.New(requests)}
+	httpjson.SetDefault(&o.Batch, 32)
+	httpjson.SetDefault(&o.BatchBytes, 256<<10)
+	c := &Client{url: base + "/embeddings", model: model, opts: o, name: model + "@" + base, http: client}
 	if o.Dimensions > 0 {
 		c.name = fmt.Sprintf("%s/%d@%s", model, o.Dimensions, base)
 	}
 	return c, nil
-}
-
-// complete returns o with its defaults filled in and what they say about
-// requests, or why it makes no sense.
-func (o *Options) complete() (Options, httpjson.Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.Dimensions < 0 || c.Batch < 0 || c.BatchBytes < 0 {
-		return Options{}, httpjson.Options{}, errors.New("negative number")
-	}
-	httpjson.SetDefault(&c.Batch, 32)
-	httpjson.SetDefault(&c.BatchBytes, 256<<10)
-	requests := httpjson.Options{
-		Authorize: bearer(c.Key), Errors: sentinels,
-		Timeout: c.Timeout, Retries: c.Retries, MaxReply: c.MaxReply,
-		HTTPClient: c.HTTPClient, Sleep: c.Sleep, Rand: c.Rand,
-	}
-	if err := httpjson.CheckKey(c.Key.Reveal()); err != nil {
-		return Options{}, httpjson.Options{}, err
-	}
-	err := requests.Complete(30*time.Second, 30*time.Second, 32<<20)
-	return c, requests, err
 }
 
 // sentinels are those of the port.
