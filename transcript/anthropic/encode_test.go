@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,24 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 func decode(t *testing.T, data string) *transcript.Session {
 	t.Helper()
-	s, err := Format{}.Decode("dir/talk.json", []byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func encode(t *testing.T, w *transcript.Window) *transcript.Encoded {
-	t.Helper()
-	enc, err := Format{}.Encode(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return enc
+	return formattest.Decode(t, Format{}, data)
 }
 
 func TestDecode(t *testing.T) {
@@ -63,30 +50,22 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	for _, tt := range []struct{ name, in, want string }{
-		{"nothing", "", "no request body: neither an object nor a list of messages"},
-		{"no messages", `{"model":"x"}`, "x.json:1: no list of messages"},
-		{"a role of another provider's", "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},\n{\"role\":\"tool\"}]}", `x.json:2: messages.1.role: unknown role "tool"`},
-		{"no role", `[{"content":"x"}]`, "x.json:1: 0: a message needs a role"},
-		{"a second list", `{"messages":[],"mess\u0061ges":[]}`, `key "messages" comes twice`},
-		{"content of another kind", `{"messages":[{"role":"user","content":7}]}`, `messages.0.content: '7' where an array is expected`},
-		{"a block that is none", `{"messages":[{"role":"user","content":["x"]}]}`, `messages.0.content.0: '"' where an object is expected`},
-		{"a result's block that is none", `{"messages":[{"role":"user","content":[{"type":"tool_result","content":["x"]}]}]}`, `messages.0.content.0.content.0: '"' where an object is expected`},
-		{"a cut file", `{"messages":[{"role":"user","content":"x`, "messages.0.content: the text ends in the middle of a value"},
-		{"a bad escape", `{"messages":[{"role":"user","content":"\x"}]}`, "messages.0.content: malformed escape in a string"},
-		{"a bad escape at the end", `{"messages":[{"role":"user","content":"\x`, "messages.0.content: the text ends"},
-		{"a line feed in a string", "{\"messages\":[{\"role\":\"user\",\"content\":\"a\nb\"}]}", "control character 0x0a in a string"},
-		{"deep nesting", `{"messages":[],"x":` + strings.Repeat("[", 600), "nested more than 512 levels deep"},
-		{"two bodies", `{"messages":[]} {"messages":[]}`, "more text behind the end of the value"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := Format{}.Decode("x.json", []byte(tt.in))
-			e, ok := errors.AsType[*transcript.SyntaxError](err)
-			if !ok || !strings.Contains(e.Error(), tt.want) {
-				t.Errorf("Decode(%q): %v, want %s", tt.in, err, tt.want)
-			}
-		})
-	}
+	formattest.Refuses(t, Format{}, []formattest.Refusal{
+		{Name: "nothing", In: "", Says: "no request body: neither an object nor a list of messages"},
+		{Name: "no messages", In: `{"model":"x"}`, Says: "x.json:1: no list of messages"},
+		{Name: "a role of another provider's", In: "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},\n{\"role\":\"tool\"}]}", Says: `x.json:2: messages.1.role: unknown role "tool"`},
+		{Name: "no role", In: `[{"content":"x"}]`, Says: "x.json:1: 0: a message needs a role"},
+		{Name: "a second list", In: `{"messages":[],"mess\u0061ges":[]}`, Says: `key "messages" comes twice`},
+		{Name: "content of another kind", In: `{"messages":[{"role":"user","content":7}]}`, Says: `messages.0.content: '7' where an array is expected`},
+		{Name: "a block that is none", In: `{"messages":[{"role":"user","content":["x"]}]}`, Says: `messages.0.content.0: '"' where an object is expected`},
+		{Name: "a result's block that is none", In: `{"messages":[{"role":"user","content":[{"type":"tool_result","content":["x"]}]}]}`, Says: `messages.0.content.0.content.0: '"' where an object is expected`},
+		{Name: "a cut file", In: `{"messages":[{"role":"user","content":"x`, Says: "messages.0.content: the text ends in the middle of a value"},
+		{Name: "a bad escape", In: `{"messages":[{"role":"user","content":"\x"}]}`, Says: "messages.0.content: malformed escape in a string"},
+		{Name: "a bad escape at the end", In: `{"messages":[{"role":"user","content":"\x`, Says: "messages.0.content: the text ends"},
+		{Name: "a line feed in a string", In: "{\"messages\":[{\"role\":\"user\",\"content\":\"a\nb\"}]}", Says: "control character 0x0a in a string"},
+		{Name: "deep nesting", In: `{"messages":[],"x":` + strings.Repeat("[", 600), Says: "nested more than 512 levels deep"},
+		{Name: "two bodies", In: `{"messages":[]} {"messages":[]}`, Says: "more text behind the end of the value"},
+	})
 }
 
 // Where a picture comes from is what its source says, and nothing else that stands
@@ -161,88 +140,71 @@ const talk = `{
 `
 
 func TestEncodeOwn(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(w *transcript.Window)
-		want   func(string) string // of talk
-		fixes  int
-	}{
+	formattest.Edits(t, Format{}, talk, []formattest.Edit{
 		{
-			name:   "thinking is cut out and nothing else",
-			change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
-			want: func(s string) string {
+			Name:   "thinking is cut out and nothing else",
+			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
+			Want: func(s string) string {
 				return strings.Replace(s, `{"type": "thinking", "thinking": "<hm>", "signature": "s"} , `, "", 1)
 			},
 		},
 		{
-			name:   "a result gets another text and nothing else",
-			change: func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("a", "<cut> & \"paged\"\n") },
-			want: func(s string) string {
+			Name:   "a result gets another text and nothing else",
+			Change: func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("a", "<cut> & \"paged\"\n") },
+			Want: func(s string) string {
 				return strings.Replace(s, `[{"type": "text", "text": "long"}]`, `"<cut> & \"paged\"\n"`, 1)
 			},
 		},
 		{
-			name:   "the last message goes",
-			change: func(w *transcript.Window) { w.Entries = w.Entries[:4] },
-			want: func(s string) string {
+			Name:   "the last message goes",
+			Change: func(w *transcript.Window) { w.Entries = w.Entries[:4] },
+			Want: func(s string) string {
 				return strings.Replace(s, ",\n    {\"role\": \"assistant\", \"content\": \"done\"}", "", 1)
 			},
 		},
 		{
-			name: "a message is added in the style of the file",
-			change: func(w *transcript.Window) {
+			Name: "a message is added in the style of the file",
+			Change: func(w *transcript.Window) {
 				w.Entries = append(w.Entries, transcript.Stub("", "<next> & last"))
 			},
-			want: func(s string) string {
+			Want: func(s string) string {
 				last := `{"role": "assistant", "content": "done"}`
 				return strings.Replace(s, last, last+",\n    "+`{"role": "user", "content": [{"type": "text", "text": "<next> & last"}]}`, 1)
 			},
 		},
 		{
-			name:   "the system text goes",
-			change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
-			want:   func(s string) string { return strings.Replace(s, `"Be brief."`, "[]", 1) },
+			Name:   "the system text goes",
+			Change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
+			Want:   func(s string) string { return strings.Replace(s, `"Be brief."`, "[]", 1) },
 		},
 		{
-			name: "a system text is added",
-			change: func(w *transcript.Window) {
+			Name: "a system text is added",
+			Change: func(w *transcript.Window) {
 				more := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("And kind.")}}}
 				w.Entries = append([]transcript.Entry{w.Entries[0], more}, w.Entries[1:]...)
 			},
-			want: func(s string) string {
+			Want: func(s string) string {
 				return strings.Replace(s, `"Be brief."`, `[{"type": "text", "text": "Be brief."}, {"type": "text", "text": "And kind."}]`, 1)
 			},
 		},
 		{
-			name:   "a reply at the head gets a user before it",
-			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:1:1], w.Entries[2:]...) },
-			want: func(s string) string {
+			Name:   "a reply at the head gets a user before it",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries[:1:1], w.Entries[2:]...) },
+			Want: func(s string) string {
 				return strings.Replace(s, `{"role": "user", "content": "go"}`, `{"role": "user", "content": "`+transcript.Opening+`"}`, 1)
 			},
 		},
 		{
-			name:   "an interrupted call gets a result",
-			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
-			want: func(s string) string {
+			Name:   "an interrupted call gets a result",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
+			Want: func(s string) string {
 				head, _, _ := strings.Cut(s, `{"role": "user", "content": [{"type": "tool_result"`)
 				to := strings.Index(s, ",\n    "+`{"role": "assistant", "content": "done"}`)
 				return head + `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "` + transcript.Interrupted + `", "is_error": true}]}` + s[to:]
 			},
-			fixes: 1,
+			Fixes: 1,
 		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := transcript.Whole(decode(t, talk))
-			tt.change(w)
-			enc := encode(t, w)
-			if diff := cmp.Diff(tt.want(talk), string(enc.Data)); diff != "" {
-				t.Errorf("encoding (-want +got):\n%s", diff)
-			}
-			if len(enc.Losses) > 0 || len(enc.Repairs) != tt.fixes {
-				t.Errorf("losses %v, repairs %v", enc.Losses, enc.Repairs)
-			}
-		})
-	}
+	})
 }
 
 // A message that is there for its settings stays, unless it would stand where the
@@ -270,7 +232,7 @@ func TestEncodeSettings(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, talk))
 		w.Entries = slices.Delete(w.Entries, tt.from, tt.to)
-		enc := encode(t, w)
+		enc := formattest.Encode(t, Format{}, w)
 		if diff := cmp.Diff(tt.want, string(enc.Data)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
@@ -292,7 +254,7 @@ func TestEncodeSystemText(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, in))
 		w.Entries = append([]transcript.Entry{system}, w.Entries...)
-		if got := string(encode(t, w).Data); got != want {
+		if got := string(formattest.Encode(t, Format{}, w).Data); got != want {
 			t.Errorf("with a system text, %s is\n%s, want\n%s", in, got, want)
 		}
 	}
@@ -315,7 +277,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleSystem, transcript.Text("T")),
 		message(transcript.RoleUser, transcript.Media{Kind: "audio", MIME: "audio/wav", Raw: []byte("123")}, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
-	enc := encode(t, transcript.Whole(s))
+	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
 	id := cleanID("a.b")
 	want := `{"system": [{"type": "text", "text": "S"}], "messages": [` + strings.Join([]string{
 		`{"role": "user", "content": "` + transcript.Opening + `"}`,
@@ -350,7 +312,7 @@ func TestEncodeClaudeCode(t *testing.T) {
 		}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "unsigned"}, transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Text("z")}},
 	}}
-	enc := encode(t, transcript.Whole(s))
+	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
 	want := `{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}, ` +
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}, {"type":"server_tool_use","id":"s"}, {"type": "text", "text": "y"}]}, ` +
 		`{"role": "assistant", "content": [{"type": "text", "text": "z"}]}]}`

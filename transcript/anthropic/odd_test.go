@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 // A date at the end of a model's name is eight digits behind a hyphen, and no more of it.
@@ -202,7 +203,7 @@ func TestEncodeMends(t *testing.T) {
 		s := decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
 		w.As = "other" // so that it is written
-		enc := encode(t, w)
+		enc := formattest.Encode(t, Format{}, w)
 		var fixes []string
 		for _, f := range enc.Repairs {
 			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
@@ -245,7 +246,7 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`))
 		w.As = "other"
-		enc := encode(t, w)
+		enc := formattest.Encode(t, Format{}, w)
 		if got := strings.Contains(string(enc.Data), note); got != tt.stays || got == (len(enc.Repairs) > 0) {
 			t.Errorf("%s: it stays: %t, repairs %v", tt.name, got, enc.Repairs)
 		}
@@ -275,7 +276,7 @@ func TestMadeMedia(t *testing.T) {
 		{"a sound that says it is one", transcript.Media{Kind: "audio", MIME: "application/pdf", Data: "AA"}, ""},
 	} {
 		s := &transcript.Session{Format: "openai", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("a"), tt.media}}}}
-		enc := encode(t, transcript.Whole(s))
+		enc := formattest.Encode(t, Format{}, transcript.Whole(s))
 		if got := string(enc.Data); tt.want == "" && len(enc.Losses) != 1 || tt.want != "" && (len(enc.Losses) > 0 || !strings.Contains(got, `{"type": "`+tt.media.Kind+`", "source": `+tt.want+`}`)) {
 			t.Errorf("%s: losses %v in %s", tt.name, enc.Losses, got)
 		}

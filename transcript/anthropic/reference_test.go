@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 var alphabet = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
@@ -107,37 +106,8 @@ func refused(data []byte) []string {
 	if len(waiting) > 0 {
 		broken["A2"] = true
 	}
-	return sorted(broken)
+	return formattest.Sorted(broken)
 }
-
-func sorted(set map[string]bool) []string {
-	list := []string{}
-	for s := range set {
-		list = append(list, s)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// rules returns the rules that Validate finds broken.
-func rules(t reporter, data []byte) []string {
-	found, err := Format{}.Validate(data)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, data)
-	}
-	set := make(map[string]bool)
-	last := -1
-	for _, v := range found {
-		set[v.Rule] = true
-		if v.Message < last {
-			t.Fatalf("violations are out of order: %v", found)
-		}
-		last = v.Message
-	}
-	return sorted(set)
-}
-
-type reporter interface{ Fatalf(string, ...any) }
 
 // drawBody draws a request, more often wrong than not. Sane ones have calls in
 // replies and results in users' messages only.
@@ -180,37 +150,11 @@ func drawBody(t *rapid.T, sane bool) []byte {
 }
 
 func TestValidateAgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data := drawBody(t, false)
-		if diff := cmp.Diff(refused(data), rules(t, data)); diff != "" {
-			t.Fatalf("rules (-reference +Validate):\n%s\n%s", diff, data)
-		}
-	})
+	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, Format{}, refused, drawBody(t, false)) })
 }
 
 // Whatever is wrong with the order of a conversation, a changed window of it
 // is right.
 func TestEncodeMendsAnything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data := drawBody(t, true)
-		s, err := Format{}.Decode("", data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := encodeMore(t, s)
-		if got := refused(out); len(got) > 0 {
-			t.Fatalf("refused by %v:\n%s\n%s", got, data, out)
-		}
-	})
-}
-
-// encodeMore writes a session with one more message.
-func encodeMore(t reporter, s *transcript.Session) []byte {
-	w := transcript.Whole(s)
-	w.Entries = append(w.Entries, transcript.Stub("", "one more"))
-	enc, err := Format{}.Encode(w)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	return enc.Data
+	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, Format{}, refused, drawBody(t, true)) })
 }

@@ -259,4 +259,7 @@ func checkAny(t reporter, f transcript.Format, data []byte) {
 	if _, err := f.Decode("sample.json", enc.Data); err != nil {
 		t.Fatalf("the encoding cannot be read: %v\n%q\n%q", err, data, enc.Data)
 	}
+	if _, err := f.Validate(enc.Data); err != nil {
+		t.Fatalf("the encoding cannot be checked: %v\n%q\n%q", err, data, enc.Data)
+	}
 }

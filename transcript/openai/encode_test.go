@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,24 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 func decode(t *testing.T, data string) *transcript.Session {
 	t.Helper()
-	s, err := Format{}.Decode("dir/talk.json", []byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func encode(t *testing.T, w *transcript.Window) *transcript.Encoded {
-	t.Helper()
-	enc, err := Format{}.Encode(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return enc
+	return formattest.Decode(t, Format{}, data)
 }
 
 func TestDecode(t *testing.T) {
@@ -72,24 +59,16 @@ func TestDecodeLegacy(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	for _, tt := range []struct{ name, in, want string }{
-		{"no messages", `{"input":"x"}`, "x.json:1: no list of messages"},
-		{"an unknown role", "{\"messages\":[\n\n{\"role\":\"robot\"}]}", `x.json:3: messages.0.role: unknown role "robot"`},
-		{"a role that is no string", `[{"role":null}]`, `x.json:1: 0.role: 'n' where a string is expected`},
-		{"a role twice", `[{"role":"user","ro\u006ce":"system"}]`, `0: key "role" comes twice`},
-		{"a message that is none", `[7]`, `0: a message must be an object`},
-		{"no message at all", `[}`, `0: '}' where a value is expected`},
-		{"content of another kind", `[{"role":"user","content":{}}]`, `0.content: '{' where an array is expected`},
-		{"a call that is none", `[{"role":"assistant","tool_calls":[1]}]`, `0.tool_calls.0: '1' where an object is expected`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := Format{}.Decode("x.json", []byte(tt.in))
-			e, ok := errors.AsType[*transcript.SyntaxError](err)
-			if !ok || !strings.Contains(e.Error(), tt.want) {
-				t.Errorf("Decode(%q): %v, want %s", tt.in, err, tt.want)
-			}
-		})
-	}
+	formattest.Refuses(t, Format{}, []formattest.Refusal{
+		{Name: "no messages", In: `{"input":"x"}`, Says: "x.json:1: no list of messages"},
+		{Name: "an unknown role", In: "{\"messages\":[\n\n{\"role\":\"robot\"}]}", Says: `x.json:3: messages.0.role: unknown role "robot"`},
+		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: 'n' where a string is expected`},
+		{Name: "a role twice", In: `[{"role":"user","ro\u006ce":"system"}]`, Says: `0: key "role" comes twice`},
+		{Name: "a message that is none", In: `[7]`, Says: `0: a message must be an object`},
+		{Name: "no message at all", In: `[}`, Says: `0: '}' where a value is expected`},
+		{Name: "content of another kind", In: `[{"role":"user","content":{}}]`, Says: `0.content: '{' where an array is expected`},
+		{Name: "a call that is none", In: `[{"role":"assistant","tool_calls":[1]}]`, Says: `0.tool_calls.0: '1' where an object is expected`},
+	})
 }
 
 const talk = `{"messages":[
@@ -101,71 +80,54 @@ const talk = `{"messages":[
  ],"seed":9007199254740993}`
 
 func TestEncodeOwn(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(w *transcript.Window)
-		want   func(string) string // of talk
-		fixes  int
-	}{
+	formattest.Edits(t, Format{}, talk, []formattest.Edit{
 		{
-			name:   "reasoning is cut out and nothing else",
-			change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
-			want: func(s string) string {
+			Name:   "reasoning is cut out and nothing else",
+			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
+			Want: func(s string) string {
 				s = strings.Replace(s, `"reasoning_content":"<hm>", `, "", 1)
 				return strings.Replace(s, `,"reasoning_details":[]`, "", 1)
 			},
 		},
 		{
-			name:   "a result gets another text and nothing else",
-			change: func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("a", "<cut> & \"paged\"\n") },
-			want: func(s string) string {
+			Name:   "a result gets another text and nothing else",
+			Change: func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("a", "<cut> & \"paged\"\n") },
+			Want: func(s string) string {
 				return strings.Replace(s, `[{"type":"text","text":"long"}]`, `"<cut> & \"paged\"\n"`, 1)
 			},
 		},
 		{
-			name:   "a message is added in the style of the file",
-			change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "<next>")) },
-			want: func(s string) string {
+			Name:   "a message is added in the style of the file",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "<next>")) },
+			Want: func(s string) string {
 				last := `{"role":"assistant","content":"done"}`
 				return strings.Replace(s, last, last+",\n  "+`{"role": "user", "content": "<next>"}`, 1)
 			},
 		},
 		{
-			name:   "the first message goes",
-			change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
-			want: func(s string) string {
+			Name:   "the first message goes",
+			Change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
+			Want: func(s string) string {
 				return strings.Replace(s, `{"role":"system","content":"S"},`+"\n  ", "", 1)
 			},
 		},
 		{
-			name:   "everything goes",
-			change: func(w *transcript.Window) { w.Entries = nil },
-			want: func(s string) string {
+			Name:   "everything goes",
+			Change: func(w *transcript.Window) { w.Entries = nil },
+			Want: func(s string) string {
 				return s[:strings.Index(s, "[")+1] + s[strings.Index(s, "],\"seed\""):]
 			},
 		},
 		{
-			name:   "an interrupted call gets a result",
-			change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
-			want: func(s string) string {
+			Name:   "an interrupted call gets a result",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4]) },
+			Want: func(s string) string {
 				old := `{"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"long"}],"x":1}`
 				return strings.Replace(s, old, `{"role": "tool", "tool_call_id": "a", "content": "`+transcript.Interrupted+`"}`, 1)
 			},
-			fixes: 1,
+			Fixes: 1,
 		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := transcript.Whole(decode(t, talk))
-			tt.change(w)
-			enc := encode(t, w)
-			if diff := cmp.Diff(tt.want(talk), string(enc.Data)); diff != "" {
-				t.Errorf("encoding (-want +got):\n%s", diff)
-			}
-			if len(enc.Losses) > 0 || len(enc.Repairs) != tt.fixes {
-				t.Errorf("losses %v, repairs %v", enc.Losses, enc.Repairs)
-			}
-		})
-	}
+	})
 }
 
 // A session of another format is written from what is known of it.
@@ -185,7 +147,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleTool, transcript.ToolResult{CallID: long, Content: []transcript.Part{transcript.Text("seen"), image}}),
 		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
-	enc := encode(t, transcript.Whole(s))
+	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
 	id := (&encoder{}).id(long)
 	want := `{"messages": [` + strings.Join([]string{
 		`{"role": "system", "content": "S"}`,

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
 // Values of kinds that they should not have mean nothing, and are kept all the same.
@@ -154,7 +155,7 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 		s := decode(t, `{"messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
 		w.As = "other" // so that it is written
-		enc := encode(t, w)
+		enc := formattest.Encode(t, Format{}, w)
 		if got, want := string(enc.Data), `{"messages":[`+strings.Join(tt.want, ",")+`]}`; strings.ReplaceAll(got, "}, {\"role\"", "},{\"role\"") != want {
 			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
 		}
@@ -206,7 +207,7 @@ func TestLossesByRole(t *testing.T) {
 		{Role: transcript.RoleUser, Parts: []transcript.Part{pdf, transcript.Media{Kind: "document", MIME: "application/pdf", URL: "https://x", Raw: []byte("1")}}},
 		{Role: transcript.RoleSystem, Parts: []transcript.Part{image}},
 	}}
-	enc := encode(t, transcript.Whole(s))
+	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
 	want := []transcript.Loss{
 		{Message: 0, What: "image", Count: 1, Bytes: 5},
 		{Message: 1, What: "image", Count: 1, Bytes: 5},

@@ -1,0 +1,242 @@
+package formattest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Samples returns the bodies in the testdata of a format by their names without
+// .json, and the one named tools with CRLF for its line ends.
+func Samples(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	all := make(map[string][]byte)
+	names, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(name), ".json")] = data
+	}
+	all["crlf"] = bytes.ReplaceAll(all["tools"], []byte("\n"), []byte("\r\n"))
+	return all
+}
+
+// Fuzz checks that any input is read without loss, and can be added to, or is
+// refused with an explanation.
+func Fuzz(f *testing.F, format transcript.Format, samples map[string][]byte) {
+	for _, data := range samples {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { checkAny(t, format, data) })
+}
+
+// Decode returns the session of a body that must be readable.
+func Decode(tb testing.TB, f transcript.Format, data string) *transcript.Session {
+	tb.Helper()
+	s, err := f.Decode("dir/talk.json", []byte(data))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// Encode returns what a format writes of a window.
+func Encode(tb testing.TB, f transcript.Format, w *transcript.Window) *transcript.Encoded {
+	tb.Helper()
+	enc, err := f.Encode(w)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return enc
+}
+
+// A Refusal is a body that a format refuses, and what its error says.
+type Refusal struct{ Name, In, Says string }
+
+// Refuses checks that each body is refused with a [transcript.SyntaxError].
+func Refuses(t *testing.T, f transcript.Format, refusals []Refusal) {
+	for _, tt := range refusals {
+		t.Run(tt.Name, func(t *testing.T) {
+			_, err := f.Decode("x.json", []byte(tt.In))
+			e, ok := errors.AsType[*transcript.SyntaxError](err)
+			if !ok || !strings.Contains(e.Error(), tt.Says) {
+				t.Errorf("Decode(%q): %v, want %s", tt.In, err, tt.Says)
+			}
+		})
+	}
+}
+
+// An Edit is a change of a window in its own format, and what is written of it.
+type Edit struct {
+	Name   string
+	Change func(w *transcript.Window)
+	Want   func(string) string // of the body
+	Fixes  int                 // repairs that are needed
+}
+
+// Edits checks what is written of a body after each edit, without a loss.
+func Edits(t *testing.T, f transcript.Format, body string, edits []Edit) {
+	for _, tt := range edits {
+		t.Run(tt.Name, func(t *testing.T) {
+			w := transcript.Whole(Decode(t, f, body))
+			tt.Change(w)
+			enc := Encode(t, f, w)
+			if diff := cmp.Diff(tt.Want(body), string(enc.Data)); diff != "" {
+				t.Errorf("encoding (-want +got):\n%s", diff)
+			}
+			if len(enc.Losses) > 0 || len(enc.Repairs) != tt.Fixes {
+				t.Errorf("losses %v, repairs %v", enc.Losses, enc.Repairs)
+			}
+		})
+	}
+}
+
+// Sorted returns a set in alphabetical order, and not nil.
+func Sorted(set map[string]bool) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
+}
+
+// Agrees checks that the rules that Validate finds broken are those of a
+// reference, as of [Sorted], and that the violations are in order of the messages.
+func Agrees(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
+	found, err := f.Validate(data)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	set := make(map[string]bool)
+	last := -1
+	for _, v := range found {
+		set[v.Rule] = true
+		if v.Message < last {
+			t.Fatalf("violations are out of order: %v", found)
+		}
+		last = v.Message
+	}
+	if diff := cmp.Diff(refused(data), Sorted(set)); diff != "" {
+		t.Fatalf("rules (-reference +Validate):\n%s\n%s", diff, data)
+	}
+}
+
+// Mends checks that a reference refuses no changed window of a conversation,
+// whatever is wrong with that.
+func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
+	s, err := f.Decode("", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.Entries = append(w.Entries, transcript.Stub("", "one more"))
+	enc, err := f.Encode(w)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if got := refused(enc.Data); len(got) > 0 {
+		t.Fatalf("refused by %v:\n%s\n%s", got, data, enc.Data)
+	}
+}
+
+// A Large is a format and how it writes a turn, after a comma: a reply with a call
+// and its result, which is a JSON string.
+type Large struct {
+	Format transcript.Format
+	Turn   func(id string, result []byte) string
+}
+
+// body returns a body of about 5 MB: replies with a call, and results of 2 kB of
+// program text.
+func (l Large) body() []byte {
+	result := rawjson.AppendString(nil, strings.Repeat("\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", name, err)\n\t}\n", 32))
+	var b strings.Builder
+	b.WriteString(`{"messages": [{"role": "user", "content": "go"}`)
+	for i := 0; b.Len() < 5<<20; i++ {
+		b.WriteString(l.Turn(fmt.Sprintf("call_%d", i), result))
+	}
+	b.WriteString("]}")
+	return []byte(b.String())
+}
+
+// measure measures a job on a body.
+func measure(b *testing.B, data []byte, job func() error) {
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := job(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Decode measures how a body is read.
+func (l Large) Decode(b *testing.B) {
+	data := l.body()
+	measure(b, data, func() error { _, err := l.Format.Decode("x.json", data); return err })
+}
+
+// EncodeChanged measures how a window with changed results is written.
+func (l Large) EncodeChanged(b *testing.B) {
+	data := l.body()
+	s, err := l.Format.Decode("x.json", data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	for i := range w.Entries {
+		for _, r := range w.Entries[i].Results() {
+			if i%4 == 0 {
+				w.Entries[i] = w.Entries[i].WithResult(r.CallID, "short")
+			}
+		}
+	}
+	measure(b, data, func() error { _, err := l.Format.Encode(w); return err })
+}
+
+// Validate measures how a body is checked.
+func (l Large) Validate(b *testing.B) {
+	data := l.body()
+	measure(b, data, func() error {
+		if v, err := l.Format.Validate(data); err != nil || len(v) > 0 {
+			return fmt.Errorf("%v: %w", v, err)
+		}
+		return nil
+	})
+}
+
+// Memory checks that a session takes no more than three times the memory of its
+// input, the input itself included.
+func (l Large) Memory(t *testing.T) {
+	data := l.body()
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	s, err := l.Format.Decode("x.json", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := int64(heap() - before)
+	if limit := int64(2 * len(data)); grown > limit {
+		t.Errorf("a session of %d bytes takes %d more", len(data), grown)
+	}
+	runtime.KeepAlive(s)
+}
