@@ -26,10 +26,7 @@ func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &transcript.Session{Format: f.Name(), Model: b.model}
-	if b.tools.End > 0 {
-		s.Tools = b.tools.Of(data)
-	}
+	s := b.Session(f.Name(), data)
 	var other []rawjson.Span
 	if b.system.End > 0 {
 		other = append(other, b.system.Span)
@@ -47,12 +44,6 @@ func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
 	for i := range b.messages {
 		m := &b.messages[i]
 		s.Messages = append(s.Messages, transcript.Message{Role: m.kind(), Parts: m.parts(data), Items: []int{at[i]}})
-	}
-	if b.lossy > 0 {
-		s.Warnings = append(s.Warnings, transcript.Warning{
-			Line: transcript.LineOf(data, b.lossy),
-			Text: "a text is not valid Unicode (kept as it is, read with U+FFFD)",
-		})
 	}
 	chat.Describe(s, "an-", name)
 	return s, nil

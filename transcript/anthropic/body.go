@@ -9,14 +9,13 @@ import (
 // A body is a request as it was read.
 type body struct {
 	*chat.Frame
-	model    string
-	tools    rawjson.Span
+	chat.Head
+
 	system   content
 	messages []message
 	marks    []mark   // cache marks outside of messages
 	params   []string // parameters that newer models refuse
 	budget   bool     // thinking is enabled with a budget
-	lossy    int      // offset behind the first text that is not Unicode, or 0
 }
 
 // A message is one element of the list.
@@ -76,34 +75,27 @@ func parse(name string, data []byte) (*body, error) {
 	frame, err := chat.Read(name, data, b.field, func(r *rawjson.Reader, _ int) error {
 		m, err := readMessage(r)
 		b.messages = append(b.messages, m)
-		b.note(r)
+		b.Note(r)
 		return err
 	})
 	b.Frame = frame
 	return b, err
 }
 
-// note remembers where a text was not Unicode.
-func (b *body) note(r *rawjson.Reader) {
-	if b.lossy == 0 && r.Lossy() {
-		b.lossy = r.Position()
-	}
-}
-
 // field reads a field of the body other than messages.
 func (b *body) field(r *rawjson.Reader, key string) (err error) {
 	switch kind := r.Kind(); {
 	case key == "model" && kind == rawjson.String:
-		b.model, err = r.String()
+		b.Model, err = r.String()
 		return err
 	case key == "system" && kind != rawjson.Null:
 		b.system, err = readContent(r, false)
-		b.note(r)
+		b.Note(r)
 		return err
 	case key == "tools" && kind == rawjson.Array:
 		start := r.Offset()
 		err = r.Array(func(int) error { return b.tool(r) })
-		b.tools = rawjson.Span{Start: start, End: r.Position()}
+		b.Tools = rawjson.Span{Start: start, End: r.Position()}
 		return err
 	case key == "cache_control" && kind == rawjson.Object:
 		m, err := readMark(r)
@@ -174,7 +166,7 @@ func readMessage(r *rawjson.Reader) (message, error) {
 	err := r.Object(func(key string) (err error) {
 		switch key {
 		case "role":
-			m.role, err = readRole(r)
+			m.role, err = roles.Read(r)
 		case "content":
 			if r.Kind() == rawjson.Null {
 				_, err = r.Skip()
@@ -190,29 +182,12 @@ func readMessage(r *rawjson.Reader) (message, error) {
 		return err
 	})
 	if err == nil && m.role == "" {
-		e := r.Fail(start, "a message needs a role")
-		e.Hint = roles
-		return m, e
+		return m, roles.Missing(r, start)
 	}
 	return m, err
 }
 
-const roles = "roles are user, assistant and system"
-
-func readRole(r *rawjson.Reader) (string, error) {
-	at := r.Offset()
-	role, err := r.String()
-	if err != nil {
-		return "", err
-	}
-	switch role {
-	case "user", "assistant", "system":
-		return role, nil
-	}
-	e := r.Fail(at, "unknown role %q", role)
-	e.Hint = roles
-	return "", e
-}
+var roles = chat.Roles{Names: []string{"user", "assistant", "system"}, Hint: "roles are user, assistant and system"}
 
 // readContent reads a string or a list of blocks. Nested means that it is a
 // result's, in which no results are looked for.

@@ -206,7 +206,7 @@ type note struct {
 // place makes notes the user's where the provider would refuse them, and leaves out
 // those that have no text.
 func (e *encoder) place() {
-	v, known := versionOf(e.body.model)
+	v, known := versionOf(e.body.Model)
 	if !known {
 		return
 	}

@@ -81,17 +81,17 @@ func (c *checker) request() {
 	if role := b.messages[0].role; role != "user" {
 		c.report("A1", 0, "the first message is of role %s, not user", role)
 	}
-	v, ok := versionOf(b.model)
+	v, ok := versionOf(b.Model)
 	if !ok {
 		return
 	}
 	last := len(b.messages) - 1
 	if m := &b.messages[last]; v.from(4, 6) && m.role == "assistant" && !m.waits() {
-		c.report("A12", last, "%s does not continue a reply that was begun", b.model)
+		c.report("A12", last, "%s does not continue a reply that was begun", b.Model)
 	}
 	for _, p := range b.params {
 		if v.from(4, 7) {
-			c.report("A13", -1, "%s does not take %s", b.model, p)
+			c.report("A13", -1, "%s does not take %s", b.Model, p)
 		}
 	}
 	if b.budget && !v.from(4, 6) {
@@ -277,7 +277,7 @@ func (c *checker) serverTools(i int) {
 
 // note checks the place of a system message inside the conversation.
 func (c *checker) note(i int) {
-	v, ok := versionOf(c.body.model)
+	v, ok := versionOf(c.body.Model)
 	if !ok || i == 0 {
 		return
 	}
@@ -287,7 +287,7 @@ func (c *checker) note(i int) {
 	behind := before.role == "user" || before.role == "assistant" && n > 0 && isServerTool(before.blocks[n-1].kind)
 	switch {
 	case !v.systemMessages():
-		c.report("A15", i, "%s does not take system messages inside the conversation", c.body.model)
+		c.report("A15", i, "%s does not take system messages inside the conversation", c.body.Model)
 	case !behind:
 		c.report("A15", i, "a system message stands behind one of role %s", before.role)
 	case i+1 < len(msgs) && msgs[i+1].role != "assistant":

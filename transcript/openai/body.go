@@ -12,11 +12,10 @@ import (
 // A body is a request as it was read.
 type body struct {
 	*chat.Frame
-	model    string
-	tools    rawjson.Span
+	chat.Head
+
 	messages []message
 	legacy   []int // messages with a function_call that waits for its result
-	lossy    int   // offset behind the first text that is not Unicode, or 0
 }
 
 // A message is one element of the list.
@@ -72,9 +71,7 @@ func parse(name string, data []byte) (*body, error) {
 		m, err := readMessage(r, data)
 		b.pair(&m, i)
 		b.messages = append(b.messages, m)
-		if b.lossy == 0 && r.Lossy() {
-			b.lossy = r.Position()
-		}
+		b.Note(r)
 		return err
 	})
 	b.Frame = frame
@@ -83,12 +80,12 @@ func parse(name string, data []byte) (*body, error) {
 
 func (b *body) field(r *rawjson.Reader, key string) (err error) {
 	if key == "model" && r.Kind() == rawjson.String {
-		b.model, err = r.String()
+		b.Model, err = r.String()
 		return err
 	}
 	span, err := r.Skip()
 	if key == "tools" {
-		b.tools = span
+		b.Tools = span
 	}
 	return err
 }
@@ -123,7 +120,7 @@ func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 		kind := r.Kind()
 		switch {
 		case key == "role":
-			m.role, err = readRole(r)
+			m.role, err = roles.Read(r)
 			return err
 		case key == "content":
 			m.content, err = readContent(r, data)
@@ -156,9 +153,7 @@ func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 		return err
 	})
 	if err == nil && m.role == "" {
-		e := r.Fail(start, "a message needs a role")
-		e.Hint = roles
-		return m, e
+		return m, roles.Missing(r, start)
 	}
 	switch {
 	case m.role != "assistant":
@@ -184,22 +179,7 @@ func (m *message) readReasoning(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-const roles = "roles are system, developer, user, assistant and tool"
-
-func readRole(r *rawjson.Reader) (string, error) {
-	at := r.Offset()
-	role, err := r.String()
-	if err != nil {
-		return "", err
-	}
-	switch role {
-	case "system", "developer", "user", "assistant", "tool", "function":
-		return role, nil
-	}
-	e := r.Fail(at, "unknown role %q", role)
-	e.Hint = roles
-	return "", e
-}
+var roles = chat.Roles{Names: []string{"system", "developer", "user", "assistant", "tool", "function"}, Hint: "roles are system, developer, user, assistant and tool"}
 
 // readContent reads a string, null or a list of parts.
 func readContent(r *rawjson.Reader, data []byte) (c content, err error) {

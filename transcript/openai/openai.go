@@ -23,22 +23,13 @@ func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &transcript.Session{Format: f.Name(), Model: b.model}
-	if b.tools.End > 0 {
-		s.Tools = b.tools.Of(data)
-	}
+	s := b.Session(f.Name(), data)
 	items, at := b.Cut()
 	s.Items = items
 	s.Messages = make([]transcript.Message, len(b.messages))
 	for i := range b.messages {
 		s.Messages[i] = b.messages[i].view()
 		s.Messages[i].Items = []int{at[i]}
-	}
-	if b.lossy > 0 {
-		s.Warnings = append(s.Warnings, transcript.Warning{
-			Line: transcript.LineOf(data, b.lossy),
-			Text: "a text is not valid Unicode (kept as it is, read with U+FFFD)",
-		})
 	}
 	chat.Describe(s, "oa-", name)
 	return s, nil

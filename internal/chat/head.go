@@ -1,0 +1,63 @@
+package chat
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Head is what a body says beside its messages.
+type Head struct {
+	Model string
+	Tools rawjson.Span
+	Lossy int // offset behind the first text that is not Unicode, or 0
+}
+
+// Note remembers where a text was not Unicode.
+func (h *Head) Note(r *rawjson.Reader) {
+	if h.Lossy == 0 && r.Lossy() {
+		h.Lossy = r.Position()
+	}
+}
+
+// Session returns a session of a format with what the head of a body says.
+func (h *Head) Session(format string, data []byte) *transcript.Session {
+	s := &transcript.Session{Format: format, Model: h.Model}
+	if h.Tools.End > 0 {
+		s.Tools = h.Tools.Of(data)
+	}
+	if h.Lossy > 0 {
+		s.Warnings = append(s.Warnings, transcript.Warning{
+			Line: transcript.LineOf(data, h.Lossy),
+			Text: "a text is not valid Unicode (kept as it is, read with U+FFFD)",
+		})
+	}
+	return s
+}
+
+// Roles are those of the messages of a format. The hint of an error lists those
+// to use.
+type Roles struct {
+	Names []string
+	Hint  string
+}
+
+// Read reads a role.
+func (a *Roles) Read(r *rawjson.Reader) (string, error) {
+	at := r.Offset()
+	role, err := r.String()
+	if err != nil || slices.Contains(a.Names, role) {
+		return role, err
+	}
+	e := r.Fail(at, "unknown role %q", role)
+	e.Hint = a.Hint
+	return "", e
+}
+
+// Missing returns the error of a message without a role, which begins at start.
+func (a *Roles) Missing(r *rawjson.Reader, start int) error {
+	e := r.Fail(start, "a message needs a role")
+	e.Hint = a.Hint
+	return e
+}
