@@ -327,7 +327,7 @@ func (t *tracker) effects(l *shell.Line) {
 // git notes where work stands.
 func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Commit == nil && o.Verdict != outcome.Failed {
-		o.Commit = quietCommit(t.line(line), output)
+		o.Commit = quietCommit(line, t.line(line), output)
 	}
 	if o.Branch == "" && o.Commit == nil && !o.Pushed {
 		return
@@ -377,7 +377,7 @@ func whereGit(l *shell.Line) string {
 
 // quietCommit returns the last commit that a command line made without a word, with the hash
 // if a later command of the line told it.
-func quietCommit(l *shell.Line, output string) *outcome.Commit {
+func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	subject := ""
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -391,6 +391,8 @@ func quietCommit(l *shell.Line, output string) *outcome.Commit {
 			} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
 				subject = args[k+1]
 				break
+			} else if _, here, ok := strings.Cut(whole, "<<"); ok && (a == "-F" || strings.HasPrefix(a, "--file")) {
+				_, subject, _ = strings.Cut(here, "\n") // the message follows the line
 			}
 		}
 	}

@@ -66,6 +66,10 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"git: last commit sell it, not pushed\n  before: 5d6e7f8 paint it\n  before: mend it\nlast command: git commit --message='sell it' -q\n  → passed",
 		},
 		{
+			"a commit with a message below it", new(talk).bash("git add -A && git commit -q -F - <<'X'\nmend it\n\nIt was dark.\nX", ""),
+			"git: last commit mend it, not pushed\nlast command: git add -A && git commit -q -F - <<'X' mend it It was dark. X\n  → passed",
+		},
+		{
 			"a commit that is shown", new(talk).bash("git commit -qm 'mend it' && git show --stat", "commit 1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d\nAuthor: Ada <ada@lamps.example>\n\n    mend it\n\n lamp.go | 1 +\n"),
 			"git: last commit 1a2b3c4 mend it, not pushed\nlast command: git commit -qm 'mend it' && git show --stat\n  → passed",
 		},
