@@ -34,9 +34,9 @@ func Features() []Feature {
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                      // the same text stands in a later unit
-		{"figure", []string{"no", "printed", "listed", "said"}}, // a number, in few lines that were printed, in many, or in a sentence of the agent
-		{"says", []string{"other", "next", "found", "reply"}},   // a sentence of the agent: what it does next, anything else, or what it answers a person
+		{"again", []string{"no", "later"}},                             // the same text stands in a later unit
+		{"figure", []string{"no", "printed", "listed", "said"}},        // a number, in few lines that were printed, in many, or in a sentence of the agent
+		{"says", []string{"other", "next", "found", "reply", "asked"}}, // a sentence of the agent: what it does next, anything else, what it answers a person, or that to which a person says little
 	}
 }
 
@@ -187,6 +187,8 @@ func saysBin(u *Unit) uint8 {
 	switch {
 	case u.Kind != Sentence:
 		return 0
+	case u.Asked:
+		return 4
 	case u.Reply:
 		return 3
 	}

@@ -85,6 +85,7 @@ func (r *reader) date() {
 	calls, turns := int32(0), int32(0)
 	reply := int32(-1) // block
 	spoke := false     // a person, in the unit behind
+	shortly := false   // and in few words
 	for i := len(r.units) - 1; i >= 0; i-- {
 		u := &r.units[i]
 		u.Calls, u.Turns = calls, turns
@@ -96,14 +97,18 @@ func (r *reader) date() {
 		}
 		switch {
 		case u.Kind == Words:
-			spoke = true
+			spoke, shortly = true, len(u.Text) < fewWords
 		case u.Kind == Sentence && (spoke || u.Block == reply):
-			u.Reply, reply, spoke = true, u.Block, false
+			u.Reply, u.Asked, reply, spoke = true, shortly, u.Block, false
 		default:
 			spoke = false
 		}
 	}
 }
+
+// fewWords is how many bytes a person needs to say yes, or which of two, to what the agent
+// said.
+const fewWords = 160
 
 // add adds a unit of the block that is read, and returns its index.
 func (r *reader) add(u Unit) int32 {

@@ -40,6 +40,7 @@ type Unit struct {
 	Title, Code bool
 	Guide       bool // it is of a file that is written for people
 	Reply       bool // it is of what the agent said last before a person spoke
+	Asked       bool // and who spoke then said little
 	Opens       bool // it says nothing without one of those that it is the head of
 	Failed      bool // the call failed
 	Task        bool // it is of what a person said first
