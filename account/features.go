@@ -3,6 +3,7 @@ package account
 import (
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/bins"
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 )
@@ -101,10 +102,10 @@ func says(s string) uint8 {
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
-		uint8(u.Kind), flag(u.Failed), bindsBin(u, said), flag(said&decides != 0), placeBin(u), formBin(u),
-		age(u, bin(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bin(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
-		flag(said&badly != 0) + 2*flag(said&well != 0), flag(strings.ContainsAny(u.Text, "0123456789")),
-		bin(int64(len(u.Text)), 30, 60, 100, 180), bin(need, 1, 30, 100, 300, 1000), flag(again), figureBin(u), saysBin(u),
+		uint8(u.Kind), bins.Flag(u.Failed), bindsBin(u, said), bins.Flag(said&decides != 0), placeBin(u), formBin(u),
+		age(u, bins.Of(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bins.Of(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
+		bins.Flag(said&badly != 0) + 2*bins.Flag(said&well != 0), bins.Flag(strings.ContainsAny(u.Text, "0123456789")),
+		bins.Of(int64(len(u.Text)), 30, 60, 100, 180), bins.Of(need, 1, 30, 100, 300, 1000), bins.Flag(again), figureBin(u), saysBin(u),
 	}
 	return s
 }
@@ -210,24 +211,5 @@ func age(u *Unit, age, person uint8) uint8 {
 }
 
 func sizeBin(u *Unit) uint8 {
-	return bin(int64(u.Size), 300, 1500, 6000)
-}
-
-// bin returns the number of cuts that v is not below.
-func bin(v int64, cuts ...int64) uint8 {
-	n := uint8(0)
-	for _, c := range cuts {
-		if v < c {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-func flag(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
+	return bins.Of(int64(u.Size), 300, 1500, 6000)
 }

@@ -3,6 +3,8 @@ package facts
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/carrel-dev/carrel/internal/bins"
 )
 
 // A vocabulary has the words of a conversation, by their numbers.
@@ -29,7 +31,7 @@ func (e *estimator) listen() {
 		}
 		lines += len(p.Lines)
 		for _, w := range p.words {
-			e.words.lines[w] += uint16(flag(e.words.lines[w] < 1<<16-1))
+			e.words.lines[w] += uint16(bins.Flag(e.words.lines[w] < 1<<16-1))
 		}
 	}
 	for i := range e.pieces {
@@ -135,5 +137,5 @@ func (s *surroundings) askedAround(k int) uint8 {
 			of += s.senses[j].all
 		}
 	}
-	return bin(int32(100*int64(n)/int64(of)), 1, 5, 10, 15, 20, 30, 40)
+	return bins.Of(int32(100*int64(n)/int64(of)), 1, 5, 10, 15, 20, 30, 40)
 }

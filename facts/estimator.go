@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/bins"
 )
 
 // An estimator is in the middle of a conversation.
@@ -205,7 +207,7 @@ func (e *estimator) meet(n *nameState, i int) {
 	if p.Source.arguments() {
 		n.args++
 		n.lastCall = e.calls[i]
-		n.recent += int32(flag(n.since(e.asked) <= fewCalls))
+		n.recent += int32(bins.Flag(n.since(e.asked) <= fewCalls))
 	}
 }
 
@@ -219,9 +221,9 @@ func (e *estimator) copy(i, k int) int32 {
 		e.copied[p.Lines[k].Key] = id
 	}
 	c := &e.copies[id-1]
-	c.count += int32(flag(!p.takes(&p.Lines[k])))
+	c.count += int32(bins.Flag(!p.takes(&p.Lines[k])))
 	c.from |= 1 << p.Source
-	c.args += int32(flag(p.Source.arguments()))
+	c.args += int32(bins.Flag(p.Source.arguments()))
 	c.twice = c.lastPiece == int32(i)+1
 	c.lastPiece = int32(i) + 1
 	f := e.paths[i]
@@ -328,16 +330,16 @@ func (e *estimator) relate() {
 			l := &p.Lines[k]
 			if c := e.need.Lines[i][k].Copy; c != 0 && file != nil && p.Source != SourceEdit {
 				file.lines++
-				file.copied += int32(flag(e.copies[c-1].args > 0))
+				file.copied += int32(bins.Flag(e.copies[c-1].args > 0))
 			}
 			hot := int32(0)
 			for _, id := range ids[l.First:l.End] {
-				hot += int32(flag(e.hot(&e.names[id])))
+				hot += int32(bins.Flag(e.hot(&e.names[id])))
 			}
 			for _, id := range ids[l.First:l.End] {
 				n := &e.names[id]
 				n.rank = min(n.rank, rank)
-				n.withHot = max(n.withHot, hot-int32(flag(hot > 0 && e.hot(n))))
+				n.withHot = max(n.withHot, hot-int32(bins.Flag(hot > 0 && e.hot(n))))
 				if !asks {
 					n.withAsked = max(n.withAsked, e.senses[i][k].asked)
 				}

@@ -1,6 +1,10 @@
 package facts
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/bins"
+)
 
 // Numbers of features.
 const (
@@ -100,33 +104,14 @@ var kinds = map[Kind]uint8{
 	KindVersion: 9, KindQuantity: 10, kindWord: 11,
 }
 
-// bin returns the number of cuts that v is not below.
-func bin(v int32, cuts ...int32) uint8 {
-	n := uint8(0)
-	for _, c := range cuts {
-		if v < c {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-func flag(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // rarityBin is the bin of how much the shared words of a line say.
-func rarityBin(v int32) uint8 { return bin(v, 1, 5, 9, 13, 17, 25) }
+func rarityBin(v int32) uint8 { return bins.Of(v, 1, 5, 9, 13, 17, 25) }
 
 // partBin is the bin of the part that they are of all its words say.
-func partBin(v, of int32) uint8 { return bin(100*v/max(of, 1), 1, 15, 30, 45, 60, 80) }
+func partBin(v, of int32) uint8 { return bins.Of(100*v/max(of, 1), 1, 15, 30, 45, 60, 80) }
 
 // callsBin is the bin of how many calls a piece is away from the end.
-func callsBin(v int32) uint8 { return bin(v, 1, 2, 4, 8, 16, 32) }
+func callsBin(v int32) uint8 { return bins.Of(v, 1, 2, 4, 8, 16, 32) }
 
 func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 	file := uint8(0)
@@ -134,13 +119,13 @@ func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 		file = 1 + e.files[n.file-1].hot
 	}
 	return NameFeatures{
-		kinds[n.kind], bin(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
-		bin(n.count, 2, 3, 5, 9, 17), bin(n.blocks, 2, 3, 5, 9), bin(n.args, 1, 2, 3, 5, 9),
-		bin(e.since(n), 2, 4, 7, 11, 21, never), callsBin(n.seen), bin(n.recent, 1, 2, 3, 5),
-		flag(n.from.has(SourceNewest)), flag(n.fresh), flag(n.fails), bin(n.neighbors, 3, 8, 20, 50, 120),
-		n.from.first(), min(n.from.size(), 5), flag(n.from.has(SourceRead)), flag(n.from.has(SourceEdit)),
-		bin(n.length, 6, 10, 16, 24, 40), n.round, bin(n.withHot, 1, 2, 3), rarityBin(n.withAsked),
-		file, bin(n.files, 1, 2, 3, 5), bin(n.rank, 1, 2, 4, 8, 16),
+		kinds[n.kind], bins.Of(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
+		bins.Of(n.count, 2, 3, 5, 9, 17), bins.Of(n.blocks, 2, 3, 5, 9), bins.Of(n.args, 1, 2, 3, 5, 9),
+		bins.Of(e.since(n), 2, 4, 7, 11, 21, never), callsBin(n.seen), bins.Of(n.recent, 1, 2, 3, 5),
+		bins.Flag(n.from.has(SourceNewest)), bins.Flag(n.fresh), bins.Flag(n.fails), bins.Of(n.neighbors, 3, 8, 20, 50, 120),
+		n.from.first(), min(n.from.size(), 5), bins.Flag(n.from.has(SourceRead)), bins.Flag(n.from.has(SourceEdit)),
+		bins.Of(n.length, 6, 10, 16, 24, 40), n.round, bins.Of(n.withHot, 1, 2, 3), rarityBin(n.withAsked),
+		file, bins.Of(n.files, 1, 2, 3, 5), bins.Of(n.rank, 1, 2, 4, 8, 16),
 	}
 }
 
@@ -167,11 +152,11 @@ func (e *estimator) lineFeatures(c *copyState, s *surroundings) LineFeatures {
 	l, w := &p.Lines[k], &s.senses[k]
 	f := e.fileFeatures(i)
 	return LineFeatures{
-		uint8(p.Source), elsewhere(p.Source, c.from), bin(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
-		bin(int32(len(p.Lines)), 5, 20, 60, 150, 400), bin(l.To-l.From, 30, 45, 60, 80, 120), bin(l.End-l.First, 1, 2, 3, 5),
-		bin(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bin(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
+		uint8(p.Source), elsewhere(p.Source, c.from), bins.Of(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
+		bins.Of(int32(len(p.Lines)), 5, 20, 60, 150, 400), bins.Of(l.To-l.From, 30, 45, 60, 80, 120), bins.Of(l.End-l.First, 1, 2, 3, 5),
+		bins.Of(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bins.Of(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
 		rarityBin(w.asked), partBin(w.asked, w.all), s.askedAround(k), rarityBin(w.done), partBin(w.done, w.all), s.within[k],
-		bin(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling,
+		bins.Of(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling,
 	}
 }
 
@@ -183,7 +168,7 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 		return fileFeatures{}
 	}
 	f := &e.files[e.paths[i]-1]
-	r := fileFeatures{since: 3, edited: 1, rank: 1 + bin(f.rank, 1, 2, 4, 8, 16), copied: 1, sibling: flag(f.sibling)}
+	r := fileFeatures{since: 3, edited: 1, rank: 1 + bins.Of(f.rank, 1, 2, 4, 8, 16), copied: 1, sibling: bins.Flag(f.sibling)}
 	switch {
 	case f.lastEdit > i:
 		r.since = 1
@@ -191,10 +176,10 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 		r.since = 2
 	}
 	if f.lastEdit >= 0 {
-		r.edited = 2 + bin(e.asked-e.calls[f.lastEdit], 2, 4, 8)
+		r.edited = 2 + bins.Of(e.asked-e.calls[f.lastEdit], 2, 4, 8)
 	}
 	if f.copied > 0 {
-		r.copied = 2 + bin(int32(100*int64(f.copied)/int64(f.lines)), 2, 5, 15)
+		r.copied = 2 + bins.Of(int32(100*int64(f.copied)/int64(f.lines)), 2, 5, 15)
 	}
 	return r
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
 )
 
 func TestDefaultModel(t *testing.T) {
@@ -104,14 +105,5 @@ func TestExplain(t *testing.T) {
 	}
 	if got := m.ExplainLine(LineFeatures{}); len(got) != 0 {
 		t.Errorf("got %v of a model without weights", got)
-	}
-}
-
-// A bin begins with its cut.
-func TestBin(t *testing.T) {
-	for v, want := range map[int32]uint8{-1: 0, 1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 1 << 30: 3} {
-		if got := bin(v, 2, 3, 5); got != want {
-			t.Errorf("%d is in bin %d, want %d", v, got, want)
-		}
 	}
 }
