@@ -19,7 +19,8 @@ type accounted struct {
 	of    [][2]int // units of each block
 	worth *account.Worth
 	state *account.State
-	end   string // the state, as it stands behind the account
+	whole string // the state, as it stands behind the account
+	end   string // the same, or the least of it where there is no room for a state
 
 	holder int // the block in whose place the account ends, or -1
 }
@@ -58,6 +59,7 @@ func (p *pass) accounted() *accounted {
 	if state := a.state.Text(); state != "" {
 		a.end = stateHead + a.end + "\n" + transcript.Quote(state)
 	}
+	a.whole = a.end
 	p.account = a
 	return a
 }
@@ -70,16 +72,24 @@ func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) strin
 
 // planAccount returns the plan of an account for a request. What units cost one by one may
 // be a little more than what they cost together, or a little less; then a little more is
-// planned, once, or a little less, until it fits.
+// planned, once, or a little less, until it fits. A window in which there is no room for the
+// state has none.
 func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	plan := pager.NewPlan(req)
 	if plan.Before <= req.Budget {
 		return plan, nil
 	}
-	r, _ := p.accountRequest(req, plan)
+	a := p.accounted()
+	a.end = a.whole
+	r, end := p.accountRequest(req, plan)
 	for extended := false; ; {
 		made, err := account.Make(r)
 		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
+			if a.end != cutLegend {
+				a.end = cutLegend
+				r.Budget += end - p.count(a.end+"\n")
+				continue
+			}
 			return p.leastAccount(req, plan, r, small.Need)
 		}
 		if err != nil {

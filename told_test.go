@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/llm/anthropic"
 	"github.com/carrel-dev/carrel/llm/llmtest"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // told compresses a conversation to a share of it, by an account, with a model or without.
@@ -131,5 +132,28 @@ func TestAnchoredIsAnAccount(t *testing.T) {
 	}
 	if told == 0 || sections == 0 {
 		t.Errorf("%d accounts, %d windows with sections, want some of both", told, sections)
+	}
+}
+
+// A window in which there is no room for the state says how to recall what was cut, and no
+// more.
+func TestTheSmallestAccountHasNoState(t *testing.T) {
+	for _, tt := range []struct {
+		req   carrel.CompressRequest
+		state bool
+	}{
+		{carrel.CompressRequest{Smallest: true}, false},
+		{carrel.CompressRequest{Share: ratio.Of(1, 2)}, true},
+	} {
+		e := newEngine(t, memory.New())
+		in := load(t, e, leak(t))
+		tt.req.Session, tt.req.Strategy = in.Session, carrel.StrategyAccount
+		if _, err := e.Compress(t.Context(), scope, &tt.req); err != nil {
+			t.Fatal(err)
+		}
+		window := export(t, e, in.Session)
+		if bytes.Contains(window, []byte("as Carrel computed it")) != tt.state || !bytes.Contains(window, []byte("recall by an id in brackets")) {
+			t.Errorf("smallest %v:\n%s", tt.req.Smallest, window)
+		}
 	}
 }
