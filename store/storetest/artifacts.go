@@ -176,28 +176,16 @@ func updateRefusesOtherVersions(t *testing.T, s store.Store) {
 func updateLetsOneWin(t *testing.T, s store.Store) {
 	put(t, s, scope, [2]string{"a", "text"})
 	const writers = 8
-	errs := make(chan error, writers)
 	var updates []*store.Update
 	for i := range writers {
 		u, w := rewrite(t, s, "a", numbered("up", i))
 		w.Source = numbered("w", i)
 		updates = append(updates, u)
 	}
-	for _, u := range updates {
-		go func() {
-			_, err := s.Update(t.Context(), scope, u)
-			errs <- err
-		}()
-	}
-	won := 0
-	for range writers {
-		switch err := <-errs; {
-		case err == nil:
-			won++
-		case !errors.Is(err, store.ErrConflict):
-			t.Errorf("a loser got %v, want ErrConflict", err)
-		}
-	}
+	won := winners(t, writers, func(i int) error {
+		_, err := s.Update(t.Context(), scope, updates[i])
+		return err
+	})
 	if got := contents(t, s, scope); won != 1 || got.Version != 2 || len(got.Log) != 2 {
 		t.Errorf("%d writers won, the scope is at version %d with %d entries; want 1, 2 and 2", won, got.Version, len(got.Log))
 	}
@@ -720,29 +708,18 @@ func derived(t *testing.T, s store.Store) {
 }
 
 func artifactTimes(t *testing.T, s store.Store) {
-	east := time.FixedZone("east", 5*60*60)
-	for i, tt := range []struct{ in, want time.Time }{
-		{epoch.In(east), epoch},
-		{epoch.Add(999_999), epoch},
-		{time.Time{}, time.Time{}},
-		{time.Unix(0, 0), time.Unix(0, 0).UTC()},
-		{time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC)},
-	} {
+	keepsTimes(t, func(i int, at time.Time) map[string]time.Time {
 		u := fullUpdate(numbered("x", i))
 		a := &u.Artifacts[0]
-		a.Created, a.Updated, a.Expires, u.Manifest.Created, u.Outcome.Time, u.Entry.Time = tt.in, tt.in, tt.in, tt.in, tt.in, tt.in
+		a.Created, a.Updated, a.Expires, u.Manifest.Created, u.Outcome.Time, u.Entry.Time = at, at, at, at, at, at
 		update(t, s, scope, u)
 		got := contents(t, s, scope)
 		read := artifact(t, s, scope, a.ID)
-		for what, got := range map[string]time.Time{
+		return map[string]time.Time{
 			"Created": read.Created, "Updated": read.Updated, "Expires": read.Expires, "Created of a manifest": got.Manifests[0].Created,
 			"Time of an outcome": got.Manifests[0].Made[0].Time, "Time of an entry": got.Log[i].Time,
-		} {
-			if !got.Equal(tt.want) || got.Location() != time.UTC {
-				t.Errorf("%s of %v is %v, want %v", what, tt.in, got, tt.want)
-			}
 		}
-	}
+	})
 }
 
 func anyStringNamesAnArtifact(t *testing.T, s store.Store) {

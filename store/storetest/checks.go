@@ -121,17 +121,14 @@ func applyRefusesOtherRevisions(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 2, fullChange("x"))
 }
 
-func applyLetsOneWin(t *testing.T, s store.Store) {
-	apply(t, s, scope, "s", 0, newChange("op1"))
-	const writers = 8
+// winners runs a write of each writer at once and returns how many of them won; the
+// others must meet a conflict.
+func winners(t *testing.T, writers int, write func(i int) error) (won int) {
+	t.Helper()
 	errs := make(chan error, writers)
 	for i := range writers {
-		go func() {
-			_, err := s.Apply(t.Context(), scope, "s", 1, fullChange(numbered("w", i)))
-			errs <- err
-		}()
+		go func() { errs <- write(i) }()
 	}
-	won := 0
 	for range writers {
 		switch err := <-errs; {
 		case err == nil:
@@ -140,6 +137,16 @@ func applyLetsOneWin(t *testing.T, s store.Store) {
 			t.Errorf("a loser got %v, want ErrConflict", err)
 		}
 	}
+	return won
+}
+
+func applyLetsOneWin(t *testing.T, s store.Store) {
+	apply(t, s, scope, "s", 0, newChange("op1"))
+	const writers = 8
+	won := winners(t, writers, func(i int) error {
+		_, err := s.Apply(t.Context(), scope, "s", 1, fullChange(numbered("w", i)))
+		return err
+	})
 	if won != 1 {
 		t.Errorf("%d writers won, want 1", won)
 	}
@@ -564,7 +571,11 @@ func statementsOrder(t *testing.T, s store.Store) {
 	equal(t, "Statements", got, want)
 }
 
-func times(t *testing.T, s store.Store) {
+// keepsTimes checks what is read of each time that was written: in UTC, of whole
+// milliseconds. The function writes one, by a number of its own, and returns all the
+// times that are read of it, by what they are.
+func keepsTimes(t *testing.T, written func(i int, at time.Time) map[string]time.Time) {
+	t.Helper()
 	east := time.FixedZone("east", 5*60*60)
 	for i, tt := range []struct{ in, want time.Time }{
 		{epoch, epoch},
@@ -574,20 +585,26 @@ func times(t *testing.T, s store.Store) {
 		{time.Unix(0, 0), time.Unix(0, 0).UTC()},
 		{time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999_000_000, time.UTC)},
 	} {
+		for what, got := range written(i, tt.in) {
+			if !got.Equal(tt.want) || got.Location() != time.UTC {
+				t.Errorf("%s of %v is %v, want %v", what, tt.in, got, tt.want)
+			}
+		}
+	}
+}
+
+func times(t *testing.T, s store.Store) {
+	keepsTimes(t, func(i int, at time.Time) map[string]time.Time {
 		c := newChange(numbered("op", i))
-		c.Head.Created, c.Head.Updated, c.Entry.Time = tt.in, tt.in, tt.in
+		c.Head.Created, c.Head.Updated, c.Entry.Time = at, at, at
 		id := transcript.SessionID(numbered("s", i))
 		apply(t, s, scope, id, 0, c)
 		se, err := ReadSession(t.Context(), s, scope, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, got := range map[string]time.Time{"Created": se.Head.Created, "Updated": se.Head.Updated, "Time": se.Entries[0].Time} {
-			if !got.Equal(tt.want) || got.Location() != time.UTC {
-				t.Errorf("%s of %v is %v, want %v", what, tt.in, got, tt.want)
-			}
-		}
-	}
+		return map[string]time.Time{"Created": se.Head.Created, "Updated": se.Head.Updated, "Time": se.Entries[0].Time}
+	})
 }
 
 // oddNames are strings that a driver might take for something else.

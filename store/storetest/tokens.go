@@ -120,20 +120,11 @@ func addTokenTwice(t *testing.T, open func() store.Tokens) {
 
 func addTokenLetsOneWin(t *testing.T, open func() store.Tokens) {
 	const writers = 6
-	errs := make(chan error, writers)
-	for range writers {
-		s := open()
-		go func() { errs <- s.AddToken(t.Context(), newToken("tok_1")) }()
+	stores := make([]store.Tokens, writers)
+	for i := range stores {
+		stores[i] = open()
 	}
-	won := 0
-	for range writers {
-		switch err := <-errs; {
-		case err == nil:
-			won++
-		case !errors.Is(err, store.ErrConflict):
-			t.Errorf("a loser got %v, want ErrConflict", err)
-		}
-	}
+	won := winners(t, writers, func(i int) error { return stores[i].AddToken(t.Context(), newToken("tok_1")) })
 	if n := len(tokens(t, open())); won != 1 || n != 1 {
 		t.Errorf("%d writers won, there are %d tokens; want 1 and 1", won, n)
 	}
