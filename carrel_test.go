@@ -579,10 +579,8 @@ func TestCompressHoldsForAnyConversation(t *testing.T) {
 	})
 }
 
-// paired checks by ids alone, without the format's validator, that every call
-// in an export has one result behind it and every result one call before it;
-// calls that nothing follows are pending.
-func paired(t *rapid.T, format string, data []byte) {
+// decoded returns the session of an export, as its format reads it.
+func decoded(t require, format string, data []byte) *transcript.Session {
 	f, err := carrel.FormatNamed(format)
 	if err != nil {
 		t.Fatal(err)
@@ -591,6 +589,14 @@ func paired(t *rapid.T, format string, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// paired checks by ids alone, without the format's validator, that every call
+// in an export has one result behind it and every result one call before it;
+// calls that nothing follows are pending.
+func paired(t *rapid.T, format string, data []byte) {
+	s := decoded(t, format, data)
 	open := make(map[string]bool)
 	for i := range s.Messages {
 		m := &s.Messages[i]

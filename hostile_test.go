@@ -110,14 +110,7 @@ func ours(t require, what, text string, known map[string]bool) {
 // apart checks every message of an export that is not one of the conversation: what is
 // not the tool's own message has nothing that only seems to be ours.
 func apart(t require, what, format string, data []byte, original map[string]bool, known map[string]bool) {
-	f, err := carrel.FormatNamed(format)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.Decode("x", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := decoded(t, format, data)
 	merges := format != "openai" && format != "pager"
 	for i := range s.Messages {
 		m := &s.Messages[i]

@@ -102,14 +102,7 @@ func TestOpaqueBlocksInRows(t *testing.T) {
 // spaces that a row of one line cannot have.
 func sealedParts(t *testing.T, format string, data []byte) (list []string) {
 	t.Helper()
-	f, err := carrel.FormatNamed(format)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.Decode("x", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := decoded(t, format, data)
 	for i := range s.Messages {
 		for _, p := range s.Messages[i].Parts {
 			switch p := p.(type) {

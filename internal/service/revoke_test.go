@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +15,6 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/server/auth"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -199,21 +197,7 @@ func TestNoEventAfterRevocation(t *testing.T) {
 // slowStage returns a stage whose engine counts with c, in the time of a bubble.
 func slowStage(t *testing.T, c token.Counter) *stage {
 	t.Helper()
-	m := memory.New()
-	e, err := carrel.New(m, &carrel.Options{Counter: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority := auth.NewAuthority(m, key, nil)
-	service, err := New(&Options{Engine: e, Store: m, Authority: authority, MCP: true, Listen: "127.0.0.1:7717"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &stage{t: t, service: service, authority: authority, tokens: make(map[governance.Scope]string)}
+	return stageOf(t, &carrel.Options{Counter: c})
 }
 
 // write adds a message to the session s, as the engine itself.

@@ -29,8 +29,14 @@ type stage struct {
 
 func newStage(t testing.TB) *stage {
 	t.Helper()
+	return stageOf(t, nil)
+}
+
+// stageOf returns a stage whose engine has these options.
+func stageOf(t testing.TB, o *carrel.Options) *stage {
+	t.Helper()
 	s := memory.New()
-	e, err := carrel.New(s, nil)
+	e, err := carrel.New(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
