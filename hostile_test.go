@@ -129,6 +129,7 @@ func apart(t require, what, format string, data []byte, original map[string]bool
 		if cutFrom(text, original) {
 			continue // the user's own words, and no quotation that would have to end
 		}
+		text = behindWords(text, original)
 		if !strings.HasPrefix(text, transcript.Mark) {
 			t.Fatalf("%s: message %d of the %s does not begin with a mark: %s", what, i, m.Role, text)
 		}
@@ -139,6 +140,18 @@ func apart(t require, what, format string, data []byte, original map[string]bool
 			t.Fatalf("%s: message %d of %s has no end before what follows:\n%s", what, i, data, text)
 		}
 	}
+}
+
+// behindWords returns a text without what an account keeps of the user's words in front of
+// the first stub, and behind a stub that quotes nothing.
+func behindWords(text string, original map[string]bool) string {
+	if before, stub, found := strings.Cut(text, "\n"+transcript.Mark); found && !strings.HasPrefix(text, transcript.Mark) && cutFrom(before, original) {
+		text = transcript.Mark + stub
+	}
+	if head, words, found := strings.Cut(text, "\n"); found && strings.HasPrefix(head, transcript.Mark) && cutFrom(words, original) {
+		return head
+	}
+	return text
 }
 
 // cutFrom reports whether a text consists of lines of one message, and ids of blocks: it is

@@ -301,8 +301,9 @@ func (h *held) window(rows []store.Block, stubs map[transcript.BlockID]pager.Stu
 
 // closed puts a line behind each text that stands for something else and ends in a
 // quotation, where neither another such text follows nor words of the assistant's: what
-// is quoted ends there, and what the user says next does not belong to it. Formats
-// whose provider keeps messages apart need no such line.
+// is quoted ends there, and what the user says next does not belong to it. What an account
+// keeps of the user's words is the user's, too. Formats whose provider keeps messages apart
+// need no such line.
 func closed(w *transcript.Window, format string) *transcript.Window {
 	if !merges(format) {
 		return w
@@ -314,7 +315,8 @@ func closed(w *transcript.Window, format string) *transcript.Window {
 		}
 		if i+1 < len(w.Entries) {
 			next := &w.Entries[i+1]
-			if _, another := standsFor(next); another || next.Role == transcript.RoleAssistant && speaks(&next.Message) {
+			said, another := standsFor(next)
+			if another && (marked(said) || !marked(text)) || next.Role == transcript.RoleAssistant && speaks(&next.Message) {
 				continue
 			}
 		}
@@ -322,6 +324,9 @@ func closed(w *transcript.Window, format string) *transcript.Window {
 	}
 	return w
 }
+
+// marked reports whether a text says in its first line what it stands for.
+func marked(text string) bool { return strings.HasPrefix(text, transcript.Mark) }
 
 // merges reports whether the provider that gets a format makes one message of several in
 // a row that are of the same role.
