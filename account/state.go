@@ -36,16 +36,6 @@ type State struct {
 // A Task is an entry of the agent's list of things to do.
 type Task struct{ ID, Subject, Status string }
 
-// A Place is a working tree.
-type Place struct {
-	Dir     string // in which commands ran, or empty
-	Branch  string
-	Commit  string   // hash and subject of the last commit that was made here, or empty
-	Pushed  bool     // since then
-	Before  []string // commits that were made here before, the last at the end
-	touched int
-}
-
 // A Ran is a command with its outcome.
 type Ran struct {
 	Command, Outcome string
@@ -324,98 +314,6 @@ func (t *tracker) effects(l *shell.Line) {
 	}
 }
 
-// git notes where work stands.
-func (t *tracker) git(line string, o *outcome.Outcome, output string) {
-	if o.Commit == nil && o.Verdict != outcome.Failed {
-		o.Commit = quietCommit(line, t.line(line), output)
-	}
-	if o.Branch == "" && o.Commit == nil && !o.Pushed {
-		return
-	}
-	t.from[t.here] = true
-	dir := ""
-	if d := whereGit(t.line(line)); d != "" {
-		dir = strings.TrimSuffix(t.short(d+"/"), "/")
-	}
-	p := t.places[dir]
-	if p == nil {
-		p = &Place{Dir: dir}
-		t.places[dir] = p
-	}
-	p.touched = t.here
-	if o.Branch != "" {
-		p.Branch = o.Branch
-	}
-	if o.Commit != nil {
-		if p.Commit != "" {
-			p.Before = append(p.Before[max(0, len(p.Before)-mostCommits+1):], p.Commit)
-		}
-		p.Commit, p.Pushed = strings.TrimSpace(o.Commit.Hash+" "+text.Clip(o.Commit.Subject, mostLine)), false
-		if o.Commit.Branch != "" {
-			p.Branch = o.Commit.Branch
-		}
-		t.loose = nil
-	}
-	p.Pushed = p.Pushed || o.Pushed
-}
-
-// whereGit returns the directory in which the last git of a command line runs, or an empty
-// text for that in which the line begins.
-func whereGit(l *shell.Line) string {
-	dir, at := l.Dir, l.Dir
-	for i := range l.Commands {
-		c := &l.Commands[i]
-		switch words := c.Operands(); {
-		case c.Name == "git":
-			at = dir
-		case c.Name == "cd" && len(words) == 1 && !c.Inner:
-			dir = words[0]
-		}
-	}
-	return at
-}
-
-// quietCommit returns the last commit that a command line made without a word, with the hash
-// if a later command of the line told it.
-func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
-	subject := ""
-	for i := range l.Commands {
-		c := &l.Commands[i]
-		verb, args := c.Verb()
-		if c.Name != "git" || c.Inner || verb != "commit" || slices.Contains(args, "--dry-run") {
-			continue
-		}
-		for k, a := range args {
-			if long, ok := strings.CutPrefix(a, "--message="); ok {
-				subject = long
-			} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
-				subject = args[k+1]
-				break
-			} else if _, here, ok := strings.Cut(whole, "<<"); ok && (a == "-F" || strings.HasPrefix(a, "--file")) {
-				_, subject, _ = strings.Cut(here, "\n") // the message follows the line
-			}
-		}
-	}
-	if subject, _, _ = strings.Cut(subject, "\n"); subject == "" {
-		return nil
-	}
-	commit := &outcome.Commit{Subject: subject}
-	shown := "" // the hash above the message that git show prints
-	for line := range strings.Lines(output) {
-		if hash, ok := strings.CutPrefix(strings.TrimSpace(line), "commit "); ok && outcome.IsHash(hash) {
-			shown = hash[:7]
-		}
-		if line == "    "+subject+"\n" && shown != "" {
-			commit.Hash = shown
-		}
-		if hash, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(hash) {
-			commit.Hash = hash
-			break
-		}
-	}
-	return commit
-}
-
 // programs returns what makes two command lines attempts at the same thing: the programs
 // that they run, each with its first word that is no option.
 func programs(l *shell.Line) []string {
@@ -483,27 +381,6 @@ func (t *tracker) state() *State {
 	}
 	slices.Sort(s.Blocks)
 	return s
-}
-
-// String says in one line where work in a working tree stands.
-func (p *Place) String() string {
-	line := "git"
-	if p.Dir != "" {
-		line += " in " + p.Dir
-	}
-	line += ":"
-	if p.Branch != "" {
-		line += " branch " + p.Branch + ","
-	}
-	switch {
-	case p.Commit != "" && p.Pushed:
-		return line + " last commit " + p.Commit + ", pushed"
-	case p.Commit != "":
-		return line + " last commit " + p.Commit + ", not pushed"
-	case p.Pushed:
-		return line + " pushed"
-	}
-	return line + " no commit here"
 }
 
 // Text returns a state in lines, or an empty text if there is nothing to say. Files that

@@ -1,0 +1,70 @@
+package account
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/text"
+)
+
+// fields adds the values of a JSON document, those of one object in a line or more behind
+// the place of the object in the document. The first of these lines, which is likely to say
+// what the object is, is the head of the others. It returns the index of the last unit,
+// which is last if there is none.
+func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
+	line, above := "", u.Head
+	flush := func() {
+		if line == "" {
+			return
+		}
+		u.Text, u.First = indent+strings.TrimPrefix(at+": ", ": ")+line, last < 0
+		last = int(r.add(u))
+		if line = ""; doc.IsObject() && u.Head == above {
+			u.Head = int32(last)
+		}
+	}
+	n := 0
+	doc.ForEach(func(key, v gjson.Result) bool {
+		name := key.Str
+		if doc.IsArray() {
+			name = "[" + strconv.Itoa(n) + "]"
+			n++
+		}
+		if v.IsObject() || v.IsArray() && len(v.Raw) > mostArgument {
+			flush()
+			below := at + name
+			if at != "" && doc.IsObject() {
+				below = at + "." + name
+			}
+			inner := u
+			inner.Head = above
+			last = r.fields(inner, v, below, last)
+			return true
+		}
+		if v.Raw == "null" || v.Raw == `""` || v.Raw == "[]" {
+			return true // it says nothing
+		}
+		said := text.Clip(text.Fold(v.String()), mostUnit)
+		if doc.IsObject() {
+			said = name + ": " + said
+		}
+		if len(line)+len(said) > mostFields {
+			flush()
+		}
+		if line != "" {
+			line += ", "
+		}
+		line += said
+		return true
+	})
+	flush()
+	return last
+}
+
+// How long a line is at least that is read as JSON, and how much of it is in one unit.
+const (
+	leastJSON  = 160
+	mostFields = 140
+)
