@@ -121,6 +121,8 @@ func (t *tracker) block(i int, b *transcript.Block) {
 		for _, c := range t.msgs[k].Calls() {
 			if r, answered := t.results[c.ID]; answered {
 				t.call(c, gjson.ParseBytes(c.Input), r)
+			} else if t.Tools.Of(c) == tool.Command {
+				t.started(c)
 			}
 		}
 	}
@@ -171,6 +173,15 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 			t.running[id] = text.Clip(text.Fold(in.Get("description").Str), mostLine)
 			t.from[t.here] = true
 		}
+	}
+}
+
+// started notes a command of which there is no result yet.
+func (t *tracker) started(c transcript.ToolCall) {
+	whole := tool.Line(c)
+	if keys := programs(t.line(whole)); len(keys) > 0 {
+		ran := Ran{Command: text.Clip(text.Fold(t.inProject(whole)), mostLine), Block: t.here}
+		t.runs = append(t.runs, failing{ran, keys, options(t.line(whole)), false, t.made})
 	}
 }
 

@@ -114,6 +114,15 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 	}
 }
 
+// A command that nobody answered yet has run, and nothing is known of how.
+func TestACommandThatStarted(t *testing.T) {
+	talk := &talk{msgs: new(talk).bash("sh build.sh", "done").msgs[:1]}
+	_, state := account.Read(talk.msgs, talk.blocks(), nil)
+	if len(state.Runs) != 1 || state.Runs[0].Command != "sh build.sh" || state.Runs[0].Outcome != "" || state.Last.Command != "" {
+		t.Errorf("the state has %+v", state)
+	}
+}
+
 // counted returns names of files by number.
 func counted(from, to int) string {
 	var b strings.Builder
