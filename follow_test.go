@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"

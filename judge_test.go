@@ -7,7 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/demo"
-	"github.com/carrel-dev/carrel/internal/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )

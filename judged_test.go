@@ -8,8 +8,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/demo"
-	"github.com/carrel-dev/carrel/internal/fakesession"
-	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )
@@ -71,7 +71,7 @@ func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, pe
 		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: to})
 		if err != nil {
 			t.Errorf("%s %s %d%%: export to %s: %v", name, strategy, percent, to, err)
-		} else if r := fakeupstream.Judge(in.Format, data, to, out.Data); r != nil {
+		} else if r := upstream.Judge(in.Format, data, to, out.Data); r != nil {
 			t.Errorf("%s %s %d%%: %s: %v", name, strategy, percent, to, r)
 		}
 	}

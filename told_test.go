@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/llm/anthropic"
 	"github.com/carrel-dev/carrel/llm/llmtest"
@@ -38,7 +38,7 @@ func TestModelTellsInAnAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := string(file(t, archive, "good/state.json"))
-	up := fakeupstream.New(&fakeupstream.Options{Otherwise: func(*fakeupstream.Request) fakeupstream.Reply { return fakeupstream.Say(fakeupstream.Text(written)) }})
+	up := upstream.New(&upstream.Options{Otherwise: func(*upstream.Request) upstream.Reply { return upstream.Say(upstream.Text(written)) }})
 	base, stop, err := up.Start()
 	if err != nil {
 		t.Fatal(err)

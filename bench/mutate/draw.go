@@ -102,7 +102,7 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 // mutable reports whether mutants are drawn from a package: not from what exists for tests
 // and benches alone.
 func mutable(path string) bool {
-	for _, not := range []string{"/bench/", "/internal/fake", "/internal/conform", "/internal/e2e", "/internal/archtest", "/internal/retention", "storetest", "formattest", "llmtest"} {
+	for _, not := range []string{"/bench/", "/internal/fake", "/internal/test/conform", "/internal/test/e2e", "/internal/test/arch", "/internal/retention", "storetest", "formattest", "llmtest"} {
 		if strings.Contains(path, not) {
 			return false
 		}

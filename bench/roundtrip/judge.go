@@ -8,7 +8,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )
@@ -59,7 +59,7 @@ func (b *bench) judgeOne(ctx context.Context, name string, data []byte, strategy
 			continue
 		}
 		b.judged++
-		if r := fakeupstream.Judge(in.Format, data, to, out.Data); r != nil {
+		if r := upstream.Judge(in.Format, data, to, out.Data); r != nil {
 			t.fail("%s: export of %s to %s: %v", strategy, filepath.Base(name), to, r)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carrel-dev/carrel/internal/fakeupstream"
+	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
 
 // madeExam is an exam that was made up, with its conversations beside it.
@@ -131,10 +131,10 @@ func (r *reader) reply(prompt string) string {
 
 // anthropic returns the address of a server of Messages that the reader is behind.
 func (r *reader) anthropic() string {
-	server := fakeupstream.New(&fakeupstream.Options{Script: []fakeupstream.Step{{
-		When: func(*fakeupstream.Request) bool { return true }, Times: fakeupstream.Always,
-		Make: func(q *fakeupstream.Request) fakeupstream.Reply {
-			return fakeupstream.Say(fakeupstream.Text(r.reply(q.Prompt())))
+	server := upstream.New(&upstream.Options{Script: []upstream.Step{{
+		When: func(*upstream.Request) bool { return true }, Times: upstream.Always,
+		Make: func(q *upstream.Request) upstream.Reply {
+			return upstream.Say(upstream.Text(r.reply(q.Prompt())))
 		},
 	}}})
 	base, stop, err := server.Start()
@@ -268,8 +268,8 @@ func guideCommands(t *testing.T) []string {
 func TestAskSaysWhatItCannotRead(t *testing.T) {
 	env, stdout, stderr := newEnv(t)
 	r := newReader(t)
-	server := fakeupstream.New(&fakeupstream.Options{Otherwise: func(*fakeupstream.Request) fakeupstream.Reply {
-		return fakeupstream.Say(fakeupstream.Text("I would rather not."))
+	server := upstream.New(&upstream.Options{Otherwise: func(*upstream.Request) upstream.Reply {
+		return upstream.Say(upstream.Text("I would rather not."))
 	}})
 	base, stop, err := server.Start()
 	if err != nil {

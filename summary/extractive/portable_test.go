@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel/facts"
-	"github.com/carrel-dev/carrel/internal/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript/claudecode"

@@ -1,0 +1,195 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/test/upstream"
+)
+
+// claudeProgram is the variable that names the program of Claude Code.
+const claudeProgram = "CARREL_TEST_CLAUDE"
+
+// carrelProgram is the program that the plug-in calls and that serves, once TestMain
+// has built it.
+var carrelProgram string
+
+func TestMain(m *testing.M) {
+	status, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// run runs the tests, with a carrel to call if there is anything that calls it.
+func run(m *testing.M) (status int, err error) {
+	if os.Getenv(claudeProgram) == "" && os.Getenv(generatorProgram) == "" && os.Getenv(validatorProgram) == "" {
+		return m.Run(), nil
+	}
+	dir, err := os.MkdirTemp("", "carrel-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	carrelProgram = filepath.Join(dir, "carrel")
+	build := exec.Command("go", "build", "-o", carrelProgram, "../../../cmd/carrel")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return 1, fmt.Errorf("build carrel: %w", err)
+	}
+	return m.Run(), nil
+}
+
+// root is the root of the repository, which is the plug-in's marketplace.
+const root = "../.."
+
+// An agent is a Claude Code with a home and a working directory of its own, whose
+// model is a script.
+type agent struct {
+	t       *testing.T
+	program string
+	home    string // of the user
+	config  string // of Claude Code
+	work    string
+	fake    *upstream.Server
+	env     []string
+}
+
+// newAgent returns an agent whose model follows a script. It skips the test where
+// there is no Claude Code.
+func newAgent(t *testing.T, script ...upstream.Step) *agent {
+	t.Helper()
+	program := os.Getenv(claudeProgram)
+	if program == "" {
+		t.Skipf("%s is not set: no Claude Code to test with", claudeProgram)
+	}
+	fake := upstream.New(&upstream.Options{Script: script, Key: []byte("e2e")})
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+
+	home := realDir(t)
+	a := &agent{t: t, program: program, home: home, config: filepath.Join(home, ".claude"), work: realDir(t), fake: fake}
+	a.env = []string{
+		"PATH=" + strings.Join([]string{filepath.Dir(carrelProgram), filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"HOME=" + home, "CLAUDE_CONFIG_DIR=" + a.config,
+		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
+		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		// Without a window that is set, older releases wait for the provider's refusal.
+		fmt.Sprintf("CLAUDE_CODE_AUTO_COMPACT_WINDOW=%d", compactWindow),
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			logRequests(t, fake)
+		}
+	})
+	if err := os.MkdirAll(a.config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// logRequests shows what was asked and how it was answered.
+func logRequests(t *testing.T, fake *upstream.Server) {
+	for i, r := range fake.Requests() {
+		t.Logf("%d: %s %s: %s, step %q, %d bytes: %d, %v", i, r.Method, r.URL, r.Kind, r.Step, len(r.Body), r.Status, r.Refusal)
+	}
+}
+
+// install has the agent install the plug-in, as its user would.
+func (a *agent) install() {
+	a.t.Helper()
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.claude("plugin", "marketplace", "add", dir)
+	a.claude("plugin", "install", "carrel@carrel")
+}
+
+// ask has the agent answer a prompt with the tools of the tests allowed.
+func (a *agent) ask(prompt string, args ...string) {
+	a.t.Helper()
+	a.claude(append([]string{"-p", prompt, "--allowedTools", "Bash,ToolSearch,mcp__plugin_carrel_carrel"}, args...)...)
+}
+
+// realDir returns a new directory by the path that a program sees it at.
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// claude runs the agent and returns what it said. The test fails if the agent does.
+func (a *agent) claude(args ...string) string {
+	a.t.Helper()
+	return a.call(a.program, args...)
+}
+
+// carrel runs carrel as the agent would.
+func (a *agent) carrel(args ...string) {
+	a.t.Helper()
+	a.call(carrelProgram, args...)
+}
+
+func (a *agent) call(program string, args ...string) string {
+	a.t.Helper()
+	cmd := exec.CommandContext(a.t.Context(), program, args...)
+	cmd.Dir, cmd.Env = a.work, a.env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		a.t.Fatalf("%s %s: %v\n%s\n%s", filepath.Base(program), strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// sessions returns the directory in which the agent keeps the sessions of its
+// working directory.
+func (a *agent) sessions() string {
+	return filepath.Join(a.config, "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(a.work, "-"))
+}
+
+// write writes a file, with the directories above it.
+func (a *agent) write(path string, data []byte) {
+	a.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// nothingRefused checks that the upstream took every request, and was asked at all.
+func (a *agent) nothingRefused() {
+	a.t.Helper()
+	for _, r := range a.fake.Refused() {
+		a.t.Errorf("refused: %s %s: %v", r.Method, r.URL, r.Refusal)
+	}
+	if len(a.fake.OfKind(upstream.KindMain)) == 0 {
+		a.t.Error("the model was not asked")
+	}
+}
+
+// last returns the newest request of a kind.
+func (a *agent) last(kind upstream.Kind) *upstream.Request {
+	a.t.Helper()
+	requests := a.fake.OfKind(kind)
+	if len(requests) == 0 {
+		a.t.Fatalf("no request of kind %s", kind)
+	}
+	return requests[len(requests)-1]
+}

@@ -1,0 +1,203 @@
+package upstream
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+)
+
+// A sealer signs thinking, and proves it when it comes back.
+type sealer struct{ key []byte }
+
+// A prefix is what stands before a block: everything but thinking, and the last
+// thinking. It is a running digest, so that a long conversation is read once.
+type prefix struct {
+	sum  [sha256.Size]byte
+	seal string // of the last thinking block, if there is one
+}
+
+// startOf returns the prefix of the first message of a body.
+func startOf(b *body) prefix {
+	var p prefix
+	for _, s := range b.system {
+		p.add(roleSystem, "prompt", plain(s))
+	}
+	for _, t := range b.tools {
+		if later, _ := t["defer_loading"].(bool); later {
+			continue
+		}
+		p.add("tool", "definition", without(t, "cache_control"))
+	}
+	return p
+}
+
+// add continues the prefix with a value.
+func (p *prefix) add(parts ...any) {
+	h := sha256.New()
+	h.Write(p.sum[:])
+	for _, part := range parts {
+		writeJSON(h, part)
+	}
+	h.Sum(p.sum[:0])
+}
+
+// addBlock continues the prefix with a block of a message.
+func (p *prefix) addBlock(role string, block object) {
+	if isThinking(block) {
+		p.seal = sealOf(block)
+		return
+	}
+	p.add(role, plain(block))
+}
+
+// writeJSON writes a value that was decoded, or is made of such values: the keys
+// of objects come in order.
+func writeJSON(h hash.Hash, value any) {
+	if err := json.NewEncoder(h).Encode(value); err != nil {
+		panic(fmt.Sprintf("upstream: a JSON value cannot be written: %v", err)) // it was read from JSON
+	}
+}
+
+// plain returns a block as the prefix sees it: without cache marks, and with the
+// content of a result as a list.
+func plain(block object) object {
+	block = without(block, "cache_control")
+	if kind(block) == "tool_result" {
+		content := make([]any, 0)
+		for _, inner := range nested(block) {
+			content = append(content, without(inner, "cache_control"))
+		}
+		block["content"] = content
+	}
+	return block
+}
+
+// without returns a copy that lacks a field.
+func without(o object, field string) object {
+	c := make(object, len(o))
+	for k, v := range o {
+		if k != field {
+			c[k] = v
+		}
+	}
+	return c
+}
+
+// sealOf returns the signature of a thinking block.
+func sealOf(block object) string {
+	if kind(block) == "redacted_thinking" {
+		return text(block, "data")
+	}
+	return text(block, "signature")
+}
+
+// seal signs a thinking block of a model: its text, and the prefix it stands behind.
+func (s sealer) seal(model, said string, p prefix) string {
+	link := s.mac("link", p.seal)
+	return base64.StdEncoding.EncodeToString([]byte(strings.Join([]string{
+		model, link, s.mac("text", model, link, said), s.mac("prefix", model, said, hex.EncodeToString(p.sum[:])),
+	}, "|")))
+}
+
+// A verdict is what a signature proves.
+type verdict string
+
+const (
+	verdictGood  verdict = "good"
+	verdictOther verdict = "of another model"
+	verdictEdit  verdict = "not the block that was given"
+	verdictBound verdict = "bound to a different conversation"
+)
+
+// verify says what the signature of a thinking block proves to a model, behind a
+// prefix.
+func (s sealer) verify(model string, block object, p prefix) verdict {
+	data, err := base64.StdEncoding.DecodeString(sealOf(block))
+	fields := strings.Split(string(data), "|")
+	if err != nil || len(fields) != 4 {
+		return verdictEdit
+	}
+	maker, link, said := fields[0], fields[1], text(block, "thinking")
+	switch {
+	case !equal(fields[2], s.mac("text", maker, link, said)):
+		return verdictEdit
+	case maker != model:
+		return verdictOther
+	case !equal(fields[3], s.mac("prefix", maker, said, hex.EncodeToString(p.sum[:]))),
+		p.seal != "" && !equal(link, s.mac("link", p.seal)):
+		return verdictBound
+	}
+	return verdictGood
+}
+
+func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
+
+// mac returns the code of some texts under the key.
+func (s sealer) mac(parts ...string) string {
+	h := hmac.New(sha256.New, s.key)
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A dropped block is thinking that the model was not shown.
+type dropped struct {
+	Type   string `json:"type"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// checkThinking is the rules A7 and A9. It returns the prefix of the reply, and
+// what was dropped instead of being refused.
+func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *Refusal) {
+	var gone []dropped
+	p := startOf(b)
+	for i, msg := range b.messages {
+		if msg.clears {
+			continue
+		}
+		for k, block := range msg.content {
+			if isThinking(block) {
+				path := fmt.Sprintf("messages.%d.content.%d", i, k)
+				v := s.verify(b.model, block, p)
+				switch {
+				case v == verdictEdit:
+					return p, nil, edited(path, block, i == latestReply(b))
+				case v == verdictOther:
+					gone = append(gone, dropped{Type: "thinking_dropped", Path: path, Reason: "model_binding_mismatch"})
+				case v == verdictBound && m.Bound && !soft:
+					return p, nil, refuse("A9", "%s: Invalid `signature` in `%s` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", path, kind(block))
+				case v == verdictBound && m.Bound:
+					gone = append(gone, dropped{Type: "thinking_dropped", Path: path, Reason: "prefix_binding_mismatch"})
+				}
+			}
+			p.addBlock(msg.role, block)
+		}
+	}
+	return p, gone, nil
+}
+
+// edited refuses a block that nobody gave.
+func edited(path string, block object, latest bool) *Refusal {
+	if latest {
+		return refuse("A7", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", path)
+	}
+	return refuse("A9", "%s: Invalid `signature` in `%s` block", path, kind(block))
+}
+
+// latestReply returns the place of the last reply, -1 if there is none.
+func latestReply(b *body) int {
+	for i, m := range slices.Backward(b.messages) {
+		if m.role == roleAssistant {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,240 @@
+package upstream
+
+import (
+	"reflect"
+	"slices"
+)
+
+// JudgeMessages returns why the Messages API would refuse a request, nil if it would not.
+// A request that ends in a reply is judged as its client goes on from there: with results
+// for the calls that wait, else with a word of the user. Signatures of thinking are not
+// proved: see [JudgeKept]. Model and max_tokens may be missing; a model that the table does
+// not know is judged as the newest one is.
+func JudgeMessages(request []byte) *Refusal {
+	b, r := decode(request, "model", "max_tokens")
+	if r != nil {
+		return r
+	}
+	b.goOn()
+	if r := check(b, modelOrNewest(b.model)); r != nil {
+		return r
+	}
+	return checkCompaction(b)
+}
+
+// goOn adds the message with which a client continues a conversation that ends in a reply.
+func (b *body) goOn() {
+	last := b.messages[len(b.messages)-1]
+	if last.role != roleAssistant {
+		return
+	}
+	next := message{role: roleUser}
+	for _, block := range last.content {
+		if kind(block) == "tool_use" {
+			next.content = append(next.content, object{"type": "tool_result", "tool_use_id": text(block, "id"), "content": "done"})
+		}
+	}
+	if next.content == nil {
+		next.content = []object{{"type": "text", "text": "Go on."}}
+	}
+	b.messages = append(b.messages, next)
+}
+
+// modelOrNewest returns the entry of the table for a model, and for an unknown one what
+// holds for the newest models.
+func modelOrNewest(name string) Model {
+	if m, ok := ModelNamed(Models(), name); ok {
+		return m
+	}
+	return Model{Name: name, System: true, Bound: true}
+}
+
+// checkCompaction is rule A17.
+func checkCompaction(b *body) *Refusal {
+	for i, m := range b.messages {
+		for k, block := range m.content {
+			if kind(block) != "compaction" {
+				continue
+			}
+			if m.role != roleAssistant {
+				return refuse("A17", "messages.%d.content.%d: `compaction` blocks can only be in `assistant` messages", i, k)
+			}
+			if text(block, "content") == "" && text(block, "encrypted_content") == "" {
+				return refuse("A17", "messages.%d.content.%d: `compaction` block without content", i, k)
+			}
+		}
+	}
+	return nil
+}
+
+// JudgeKept returns what a smaller request of the Messages API changed that it had to keep
+// as it was in the original: an argument of a call, thinking, a block that only the provider
+// can read or make, or what stands before thinking that is bound to it. Blocks may be missing,
+// but for the last compaction of the provider.
+func JudgeKept(original, request []byte) *Refusal {
+	was, r := decode(original, "model", "max_tokens")
+	if r != nil {
+		return r
+	}
+	is, r := decode(request, "model", "max_tokens")
+	if r != nil {
+		return r
+	}
+	for _, look := range []func(was, is *body) *Refusal{keptCalls, keptOpaque, keptCompaction, keptBinding} {
+		if r := look(was, is); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// blocksOf returns the blocks of all messages that a test holds for, without cache marks.
+func blocksOf(b *body, wanted func(object) bool) []object {
+	var blocks []object
+	for _, m := range b.messages {
+		for _, block := range m.content {
+			if wanted(block) {
+				blocks = append(blocks, without(block, "cache_control"))
+			}
+		}
+	}
+	return blocks
+}
+
+// keptCalls is rule K1: a call has the name and the arguments that it had.
+func keptCalls(was, is *body) *Refusal {
+	calls := make(map[string]object)
+	isCall := func(block object) bool { return kind(block) == "tool_use" }
+	for _, call := range blocksOf(was, isCall) {
+		calls[text(call, "id")] = call
+	}
+	for _, call := range blocksOf(is, isCall) {
+		if !reflect.DeepEqual(calls[text(call, "id")], call) {
+			return refuse("K1", "call %s is not the one that was made", text(call, "id"))
+		}
+	}
+	return nil
+}
+
+// keptOpaque is rule K2: what only the provider can read stands as it was, in its order.
+func keptOpaque(was, is *body) *Refusal {
+	all := blocksOf(was, isOpaque)
+	for _, block := range blocksOf(is, isOpaque) {
+		i := slices.IndexFunc(all, func(old object) bool { return reflect.DeepEqual(old, block) })
+		if i < 0 {
+			return refuse("K2", "a `%s` block was changed, invented or moved", kind(block))
+		}
+		all = all[i+1:]
+	}
+	return nil
+}
+
+// isOpaque reports whether a block is neither text, picture, call nor result of the client.
+func isOpaque(block object) bool {
+	switch kind(block) {
+	case "text", "image", "document", "tool_use", "tool_result":
+		return false
+	}
+	return true
+}
+
+// keptCompaction is rule K3: the last compaction of the provider is there.
+func keptCompaction(was, is *body) *Refusal {
+	isCompaction := func(block object) bool { return kind(block) == "compaction" }
+	old, now := blocksOf(was, isCompaction), blocksOf(is, isCompaction)
+	if len(old) > 0 && (len(now) == 0 || !reflect.DeepEqual(old[len(old)-1], now[len(now)-1])) {
+		return refuse("K3", "the compaction of the provider is gone")
+	}
+	return nil
+}
+
+// keptBinding is rule K4: for a model that binds its thinking, all that stands before a
+// thinking block stands as it stood.
+func keptBinding(was, is *body) *Refusal {
+	if !modelOrNewest(is.model).Bound {
+		return nil
+	}
+	before := prefixes(was)
+	for seal, p := range prefixes(is) {
+		if before[seal] != p {
+			return refuse("K4", "thinking is bound to a different conversation")
+		}
+	}
+	return nil
+}
+
+// prefixes returns what stands before each thinking block, by its signature.
+func prefixes(b *body) map[string]prefix {
+	all := make(map[string]prefix)
+	p := startOf(b)
+	for _, m := range b.messages {
+		for _, block := range m.content {
+			if isThinking(block) {
+				all[sealOf(block)] = p
+			}
+			p.addBlock(m.role, block)
+		}
+	}
+	return all
+}
+
+// Judge returns why a provider would refuse an export in the format to ("anthropic",
+// "openai" or "claudecode"), or which part of it is not as it was in the original, which is
+// in the format from. It returns nil where a provider takes it, and where it refuses the
+// original by the same rule.
+func Judge(from string, original []byte, to string, export []byte) *Refusal {
+	r := judge(to, export)
+	if r == nil {
+		r = judgeKept(from, original, to, export)
+	}
+	if r == nil {
+		return nil
+	}
+	if was := judge(from, original); was != nil && was.Rule == r.Rule {
+		return nil
+	}
+	return r
+}
+
+// judge judges a conversation by itself.
+func judge(format string, data []byte) *Refusal {
+	switch format {
+	case "openai":
+		return JudgeChat(data)
+	case "claudecode", "anthropic":
+		request, r := messagesOf(format, data)
+		if r != nil {
+			return r
+		}
+		return JudgeMessages(request)
+	}
+	return nil
+}
+
+// messagesOf returns the request of the Messages API that a conversation is sent as.
+func messagesOf(format string, data []byte) ([]byte, *Refusal) {
+	if format == "anthropic" {
+		return data, nil
+	}
+	request, err := Resumed(data)
+	if err != nil {
+		return nil, malformed("session file: %v", err)
+	}
+	return request, nil
+}
+
+// judgeKept compares conversations where both are sent to the Messages API.
+func judgeKept(from string, original []byte, to string, export []byte) *Refusal {
+	if from != to || from != "claudecode" && from != "anthropic" {
+		return nil
+	}
+	was, r := messagesOf(from, original)
+	if r != nil {
+		return nil
+	}
+	is, r := messagesOf(to, export)
+	if r != nil {
+		return r
+	}
+	return JudgeKept(was, is)
+}

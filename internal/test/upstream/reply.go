@@ -1,0 +1,195 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// An answer is a message as the service sends it.
+type answer struct {
+	ID              string    `json:"id"`
+	Type            string    `json:"type"`
+	Role            string    `json:"role"`
+	Model           string    `json:"model"`
+	Content         []object  `json:"content"`
+	StopReason      any       `json:"stop_reason"`
+	StopSequence    any       `json:"stop_sequence"`
+	Usage           usage     `json:"usage"`
+	Transformations []dropped `json:"input_transformations,omitempty"`
+}
+
+// A usage is what a message cost, in tokens.
+type usage struct {
+	Input         int `json:"input_tokens"`
+	CacheCreation int `json:"cache_creation_input_tokens"`
+	CacheRead     int `json:"cache_read_input_tokens"`
+	Output        int `json:"output_tokens"`
+}
+
+// compose makes the message of a reply, which follows a prefix.
+func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, size int) (*answer, error) {
+	a := &answer{
+		ID: s.name("msg"), Type: "message", Role: roleAssistant, Model: b.model, Content: []object{},
+		StopReason: r.Stop, Usage: usage{Input: r.InputTokens}, Transformations: gone,
+	}
+	if a.Usage.Input == 0 {
+		a.Usage.Input = tokens(size)
+	}
+	stop := "end_turn"
+	for _, block := range r.Blocks {
+		o, err := s.block(b, block, p)
+		if err != nil {
+			return nil, err
+		}
+		if o == nil {
+			continue
+		}
+		if kind(o) == "tool_use" {
+			stop = "tool_use"
+		}
+		a.Content = append(a.Content, o)
+		a.Usage.Output += tokens(len(read(o)))
+		p.addBlock(roleAssistant, o)
+	}
+	if r.Stop == "" {
+		a.StopReason = stop
+	}
+	return a, nil
+}
+
+func tokens(size int) int { return (size + 3) / 4 }
+
+// block makes a block of a message, nil if it is left out. It is as a decoder
+// would have it, for the prefix.
+func (s *Server) block(b *body, block Block, p prefix) (object, error) {
+	switch block := block.(type) {
+	case Text:
+		return object{"type": "text", "text": string(block)}, nil
+	case Thinking:
+		said := string(block)
+		if text(thinking(b), "display") == "omitted" {
+			said = ""
+		}
+		if !s.thinks(b) {
+			return nil, nil
+		}
+		return object{"type": "thinking", "thinking": said, "signature": s.sealer.seal(b.model, said, p)}, nil
+	case Redacted:
+		if !s.thinks(b) {
+			return nil, nil
+		}
+		return object{"type": "redacted_thinking", "data": s.sealer.seal(b.model, "", p)}, nil
+	case Call:
+		input, err := asObject(block.Input)
+		if err != nil {
+			return nil, fmt.Errorf("the input of %s: %w", block.Name, err)
+		}
+		if block.ID == "" {
+			block.ID = s.name("toolu")
+		}
+		return object{"type": "tool_use", "id": block.ID, "name": block.Name, "input": input}, nil
+	}
+	return nil, fmt.Errorf("a block of type %T", block)
+}
+
+// thinks reports whether a request has the model think. Models that preserve
+// thinking do unless they are told not to.
+func (s *Server) thinks(b *body) bool {
+	switch text(thinking(b), "type") {
+	case "":
+		m, _ := ModelNamed(s.models, b.model)
+		return m.Bound
+	case "disabled":
+		return false
+	}
+	return true
+}
+
+// asObject returns a value as it is after it went over the wire.
+func asObject(value any) (object, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	o := object{}
+	if err := dec.Decode(&o); err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = object{}
+	}
+	return o, nil
+}
+
+// An event is one of a stream; its name is in the data too.
+type event = object
+
+// events returns a message as a stream.
+func events(a *answer) []event {
+	begun := *a
+	begun.Content, begun.StopReason = []object{}, nil
+	begun.Usage.Output = 1
+	stream := []event{{"type": "message_start", "message": &begun}, {"type": "ping"}}
+	for i, block := range a.Content {
+		empty, deltas := split(block)
+		stream = append(stream, event{"type": "content_block_start", "index": i, "content_block": empty})
+		for _, d := range deltas {
+			stream = append(stream, event{"type": "content_block_delta", "index": i, "delta": d})
+		}
+		stream = append(stream, event{"type": "content_block_stop", "index": i})
+	}
+	return append(stream,
+		event{"type": "message_delta", "delta": object{"stop_reason": a.StopReason, "stop_sequence": nil}, "usage": a.Usage},
+		event{"type": "message_stop"})
+}
+
+// split returns a block as a stream begins it, and what comes to it then.
+func split(block object) (empty object, deltas []object) {
+	switch kind(block) {
+	case "text":
+		return object{"type": "text", "text": ""}, pieces("text_delta", "text", text(block, "text"))
+	case "thinking":
+		deltas = pieces("thinking_delta", "thinking", text(block, "thinking"))
+		deltas = append(deltas, object{"type": "signature_delta", "signature": block["signature"]})
+		return object{"type": "thinking", "thinking": "", "signature": ""}, deltas
+	case "tool_use":
+		empty = without(block, "input")
+		empty["input"] = object{}
+		return empty, append([]object{{"type": "input_json_delta", "partial_json": ""}}, pieces("input_json_delta", "partial_json", read(block))...)
+	}
+	return block, nil
+}
+
+// piece is the length of a delta, in bytes. Real ones are shorter.
+const piece = 512
+
+// pieces cuts a text, between characters.
+func pieces(delta, field, s string) []object {
+	var list []object
+	for len(s) > 0 {
+		n := min(piece, len(s))
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		list = append(list, object{"type": delta, field: s[:n]})
+		s = s[n:]
+	}
+	return list
+}
+
+// writeStream writes events as a stream.
+func writeStream(events []event) ([]byte, error) {
+	var buf bytes.Buffer
+	for _, e := range events {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&buf, "event: %s\ndata: %s\n\n", e["type"], data)
+	}
+	return buf.Bytes(), nil
+}

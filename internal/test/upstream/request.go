@@ -1,0 +1,196 @@
+package upstream
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Kind is what a client wants of a request.
+type Kind string
+
+// The kinds of requests. Those but KindMain and KindCount are told by how Claude
+// Code writes them.
+const (
+	KindMain       Kind = "main"       // a reply in the conversation
+	KindCompaction Kind = "compaction" // a summary of the conversation
+	KindTitle      Kind = "title"      // a title for it
+	KindProbe      Kind = "probe"      // whether there is a reply at all
+	KindSide       Kind = "side"       // anything else beside the conversation
+	KindCount      Kind = "count"      // the length of a request
+)
+
+// A Request is one that the server was sent, and what it answered. It is not to be
+// changed.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	Body   []byte
+
+	Kind  Kind   // empty if it is not about messages, or not to be read
+	Model string // that it asks for
+
+	Step    string // name of the step that answered, if one did
+	Status  int
+	Reply   []byte // the body of the answer
+	Refusal *Refusal
+
+	body *body
+	done bool
+}
+
+// A Result is what a tool returned.
+type Result struct {
+	CallID string
+	Text   string // the texts of its content, joined
+	Failed bool
+}
+
+// Results returns the results that the newest message of a user has.
+func (r *Request) Results() []Result {
+	var results []Result
+	for _, block := range r.newest() {
+		if kind(block) != "tool_result" {
+			continue
+		}
+		failed, _ := block["is_error"].(bool)
+		results = append(results, Result{CallID: text(block, "tool_use_id"), Text: joined(nested(block)), Failed: failed})
+	}
+	return results
+}
+
+// Prompt returns the texts of the newest message of a user, joined.
+func (r *Request) Prompt() string { return joined(r.newest()) }
+
+// Texts returns everything that the model is given to read, in order: the system
+// text, then the texts of the messages, and in their place the results of tools
+// and the inputs of calls as JSON.
+func (r *Request) Texts() []string {
+	if r.body == nil {
+		return nil
+	}
+	var texts []string
+	for _, s := range r.body.system {
+		texts = append(texts, text(s, "text"))
+	}
+	for _, m := range r.body.messages {
+		for _, block := range m.content {
+			texts = append(texts, read(block))
+		}
+	}
+	return texts
+}
+
+// Notes returns the texts of the system messages inside the conversation, in order.
+func (r *Request) Notes() []string {
+	if r.body == nil {
+		return nil
+	}
+	var notes []string
+	for _, m := range r.body.messages {
+		for _, block := range m.content {
+			if m.role == roleSystem {
+				notes = append(notes, read(block))
+			}
+		}
+	}
+	return notes
+}
+
+// Contains reports whether a text is in something that the model is given to read.
+func (r *Request) Contains(s string) bool {
+	for _, t := range r.Texts() {
+		if strings.Contains(t, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Tools returns the names of the tools that may be called.
+func (r *Request) Tools() []string {
+	if r.body == nil {
+		return nil
+	}
+	var names []string
+	for _, t := range r.body.tools {
+		names = append(names, text(t, "name"))
+	}
+	return names
+}
+
+// newest returns the blocks of the last message of a user.
+func (r *Request) newest() []object {
+	if r.body == nil {
+		return nil
+	}
+	for _, m := range slices.Backward(r.body.messages) {
+		if m.role == roleUser {
+			return m.content
+		}
+	}
+	return nil
+}
+
+// read returns the text of a block.
+func read(block object) string {
+	switch kind(block) {
+	case "text":
+		return text(block, "text")
+	case "thinking":
+		return text(block, "thinking")
+	case "tool_result":
+		return joined(nested(block))
+	case "tool_use":
+		data, err := json.Marshal(block["input"])
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	return ""
+}
+
+func joined(blocks []object) string {
+	var texts []string
+	for _, b := range blocks {
+		if kind(b) == "text" {
+			texts = append(texts, text(b, "text"))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// compactionHead is how Claude Code begins when it wants a summary.
+const compactionHead = "CRITICAL: Respond with TEXT ONLY"
+
+// kindOf tells what a request for a message is for.
+func kindOf(r *Request) Kind {
+	limit, _ := r.body.all["max_tokens"].(json.Number)
+	agent := strings.HasPrefix(r.Header.Get("User-Agent"), "claude-cli/")
+	switch {
+	case r.lastTextBegins(compactionHead):
+		return KindCompaction
+	case limit == "1":
+		return KindProbe
+	case !agent || len(r.body.tools) > 0:
+		return KindMain
+	case strings.Contains(joined(r.body.system), "title"):
+		return KindTitle
+	}
+	return KindSide
+}
+
+// lastTextBegins reports whether a text of the newest message begins so: the client
+// may have put others before it.
+func (r *Request) lastTextBegins(head string) bool {
+	for _, block := range r.newest() {
+		if strings.HasPrefix(text(block, "text"), head) {
+			return true
+		}
+	}
+	return false
+}
