@@ -1,0 +1,274 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The limits that functions and repetitions are held against.
+const (
+	maxLines   = 80 // of a function
+	maxWays    = 25 // through a function
+	sharedRun  = 6  // lines that two places share
+	maxSharers = 8  // places that share lines; what more share is the language's habit
+)
+
+// A figure is one count with the places behind it.
+type figure struct {
+	name   string
+	n      int
+	places []string
+}
+
+// A counter reads the files of a module one after the other.
+type counter struct {
+	code, tests    int // lines
+	exported       []string
+	root           []string // files of the root package that are no tests
+	rootLines      int      // of the longest
+	long, manyWays []string
+	files          []source
+}
+
+// A source is a file as repetitions are looked for: without comments, imports, blank
+// lines and lines of punctuation.
+type source struct {
+	name  string
+	lines []string
+	at    []int // line numbers
+}
+
+// count reads every Go file of a tree that is not generated, and is not data of tests.
+func count(tree fs.FS) (*counter, error) {
+	c := new(counter)
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (base[0] == '.' || base == "testdata" || base == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		return c.add(name, text)
+	})
+	return c, err
+}
+
+// add counts a file.
+func (c *counter) add(name string, text []byte) error {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	if ast.IsGenerated(f) {
+		return nil
+	}
+	src := reduce(fset, f, name, text)
+	n := len(codeLines(name, text))
+	test := strings.HasSuffix(name, "_test.go")
+	c.files = append(c.files, src)
+	if test {
+		c.tests += n
+		return nil
+	}
+	c.code += n
+	if dir := path.Dir(name); dir == "." {
+		c.root = append(c.root, name)
+		c.rootLines = max(c.rootLines, strings.Count(string(text), "\n"))
+	}
+	if f.Name.Name != "main" && !slices.Contains(strings.Split(path.Dir(name), "/"), "internal") {
+		c.exports(name, f)
+	}
+	c.functions(fset, f)
+	return nil
+}
+
+// codeLines returns the lines of a file on which a token stands.
+func codeLines(name string, text []byte) map[int]bool {
+	fset := token.NewFileSet()
+	file := fset.AddFile(name, -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	lines := make(map[int]bool)
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return lines
+		}
+		if tok == token.SEMICOLON && lit == "\n" {
+			continue // which the scanner puts there
+		}
+		first := file.Line(pos)
+		for i, line := range strings.Split(lit, "\n") {
+			if i == 0 || strings.TrimSpace(line) != "" {
+				lines[first+i] = true
+			}
+		}
+	}
+}
+
+// exports counts what a file of a public package declares for others: names, and methods
+// of exported types.
+func (c *counter) exports(name string, f *ast.File) {
+	add := func(id *ast.Ident) {
+		if id.IsExported() {
+			c.exported = append(c.exported, path.Join(path.Dir(name), id.Name))
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type)) {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						add(id)
+					}
+				}
+			}
+		}
+	}
+}
+
+// receiver returns the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// functions finds the functions of a file that are long, and those with many ways
+// through them: one, and one more for each branch, loop, case and joined condition
+// (McCabe, "A complexity measure", 1976).
+func (c *counter) functions(fset *token.FileSet, f *ast.File) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		begin, end := fset.Position(fn.Pos()), fset.Position(fn.End())
+		ways := 1
+		ast.Inspect(fn, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+				ways++
+			case *ast.CaseClause:
+				ways += min(1, len(n.List))
+			case *ast.CommClause:
+				ways++
+			case *ast.BinaryExpr:
+				if n.Op == token.LAND || n.Op == token.LOR {
+					ways++
+				}
+			}
+			return true
+		})
+		where := fmt.Sprintf("%s:%d %s", begin.Filename, begin.Line, fn.Name.Name)
+		if lines := end.Line - begin.Line + 1; lines > maxLines {
+			c.long = append(c.long, fmt.Sprintf("%s, %d lines", where, lines))
+		}
+		if ways > maxWays {
+			c.manyWays = append(c.manyWays, fmt.Sprintf("%s, %d ways", where, ways))
+		}
+	}
+}
+
+// reduce returns a file as repetitions are looked for.
+func reduce(fset *token.FileSet, f *ast.File, name string, text []byte) source {
+	skip := make(map[int]bool)
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+			for l := fset.Position(g.Pos()).Line; l <= fset.Position(g.End()).Line; l++ {
+				skip[l] = true
+			}
+		}
+	}
+	has := codeLines(name, text)
+	s := source{name: name}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.Join(strings.Fields(line), " ")
+		if has[i+1] && !skip[i+1] && strings.Trim(line, "{}()[],;") != "" {
+			s.lines, s.at = append(s.lines, line), append(s.at, i+1)
+		}
+	}
+	return s
+}
+
+// repetitions returns the pairs of places that share sharedRun lines or more.
+func (c *counter) repetitions() []string {
+	type place struct{ file, at int }
+	places := make(map[string][]place)
+	for i, s := range c.files {
+		for at := 0; at+sharedRun <= len(s.lines); at++ {
+			run := strings.Join(s.lines[at:at+sharedRun], "\n")
+			places[run] = append(places[run], place{i, at})
+		}
+	}
+	before := func(p place) string {
+		if p.at == 0 {
+			return ""
+		}
+		return c.files[p.file].lines[p.at-1]
+	}
+	var pairs []string
+	for _, at := range places {
+		if len(at) > maxSharers {
+			continue
+		}
+		for i, p := range at {
+			for _, q := range at[i+1:] {
+				overlap := p.file == q.file && q.at-p.at < sharedRun
+				if within := before(p) != "" && before(p) == before(q); !overlap && !within {
+					pairs = append(pairs, fmt.Sprintf("%s:%d ~ %s:%d", c.files[p.file].name, c.files[p.file].at[p.at],
+						c.files[q.file].name, c.files[q.file].at[q.at]))
+				}
+			}
+		}
+	}
+	slices.Sort(pairs)
+	return pairs
+}
+
+// figures returns what was counted.
+func (c *counter) figures() []figure {
+	pairs := c.repetitions()
+	slices.SortFunc(c.exported, cmp.Compare)
+	return []figure{
+		{"lines of code, without tests", c.code, nil},
+		{"lines of tests", c.tests, nil},
+		{"exported names and methods", len(c.exported), c.exported},
+		{"pairs of places that share six lines", len(pairs), pairs},
+		{"files of the root package", len(c.root), c.root},
+		{"lines of its longest file", c.rootLines, nil},
+		{"functions of more than 80 lines", len(c.long), c.long},
+		{"functions with more than 25 ways through", len(c.manyWays), c.manyWays},
+	}
+}
