@@ -263,9 +263,9 @@ func (p *pass) plan(s Strategy, req *pager.Request) (*pager.Plan, error) {
 	switch {
 	case s == StrategyAccount:
 		return p.planAccount(req)
-	case s.covers():
+	case covers(s):
 		return p.planCover(req)
-	case s.slides():
+	case slides(s):
 		return pager.Slide(req)
 	}
 	return pager.Make(req)

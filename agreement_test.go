@@ -30,11 +30,11 @@ func TestContractFollowsTheWindow(t *testing.T) {
 		t.Errorf("the contract has %d of %d tokens, want %d of %d", tokens, limit, res.After, res.Budget)
 	}
 	var hard []string
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		if b.Rule.Hard() {
 			hard = append(hard, "block-"+string(b.ID))
 		}
@@ -73,7 +73,7 @@ func TestContractHasTheGate(t *testing.T) {
 	if got := s.Texts(contract.GateCommitted); !slices.Equal(got, []string{string(kept.ID)}) {
 		t.Errorf("committed: %q, want %q", got, kept.ID)
 	}
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(held.ID), Reason: "nobody decided that"}); err != nil {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(held.ID), Reason: "nobody decided that"}); err != nil {
 		t.Fatal(err)
 	}
 	s = agreed(t, b.Engine, in.Session)
@@ -82,7 +82,7 @@ func TestContractHasTheGate(t *testing.T) {
 	}
 
 	// A closed contract has no note of it, and the gate does its work.
-	if _, err := b.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: in.Session, Close: true}); err != nil {
+	if _, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: in.Session, Close: true}); err != nil {
 		t.Fatal(err)
 	}
 	if late := b.commit(t, r.Manifest, "The spare workers are asleep.", 0.9); late.Artifact == nil {

@@ -11,33 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/transcript"
 )
-
-// An AppendRequest adds messages to the end of a session.
-type AppendRequest struct {
-	// Session is the session, which begins with these messages if it is not there
-	// yet: a name of 1 to 128 letters, digits and . _ : - that does not begin with
-	// one of those.
-	Session transcript.SessionID `json:"session"`
-
-	// Messages are as the format of the session has them, and are kept byte for
-	// byte.
-	Messages []json.RawMessage `json:"messages"`
-
-	// At is how many messages the session must have, so that what is sent twice is
-	// not added twice. By default it is not asked.
-	At *int `json:"at,omitempty"`
-
-	// Format, Model and System are those of a session that begins: "openai", the
-	// default, or "anthropic"; the name of the model; for anthropic the system text,
-	// which is no message there. A session that is there keeps its own.
-	Format string `json:"format,omitempty"`
-	Model  string `json:"model,omitempty"`
-	System string `json:"system,omitempty"`
-
-	DryRun bool `json:"dry_run,omitempty"`
-}
 
 // Append adds messages to the end of a session, or begins one. It is an import of
 // the conversation as it is then: what was there stays byte for byte, and so does
@@ -48,7 +22,7 @@ type AppendRequest struct {
 func (e *Engine) Append(ctx context.Context, scope governance.Scope, req *AppendRequest) (_ *ImportResult, err error) {
 	defer during("append to session "+string(req.Session), &err)
 
-	if err := req.check(); err != nil {
+	if err := checkAppend(req); err != nil {
 		return nil, err
 	}
 	var res *ImportResult
@@ -59,7 +33,7 @@ func (e *Engine) Append(ctx context.Context, scope governance.Scope, req *Append
 	return res, err
 }
 
-func (req *AppendRequest) check() error {
+func checkAppend(req *AppendRequest) error {
 	id := string(req.Session)
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	switch {
@@ -91,7 +65,7 @@ func (e *Engine) append(ctx context.Context, scope governance.Scope, req *Append
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	default:
-		if data, err = req.frame(); err != nil {
+		if data, err = frameOf(req); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +92,7 @@ func (e *Engine) append(ctx context.Context, scope governance.Scope, req *Append
 
 // frame returns a conversation of the request's format in which nothing was said
 // yet.
-func (req *AppendRequest) frame() ([]byte, error) {
+func frameOf(req *AppendRequest) ([]byte, error) {
 	frame := []byte("{")
 	member := func(key, value string) {
 		if value != "" {

@@ -101,7 +101,7 @@ func TestAppendInAnyPieces(t *testing.T) {
 				}
 				at = to
 			}
-			list, err := e.Messages(ctx, governance.DefaultScope, "s")
+			list, err := e.Messages(ctx, governance.DefaultScope, &MessagesRequest{Session: "s"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,8 +116,8 @@ func TestAppendInAnyPieces(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Fatalf("in pieces\n%s, at once\n%s", got, want)
 		}
-		if len(pieces.Blocks) != len(whole.Blocks) || pieces.Total != whole.Total {
-			t.Fatalf("in pieces %d blocks of %d tokens, at once %d of %d", len(pieces.Blocks), pieces.Total, len(whole.Blocks), whole.Total)
+		if len(pieces.Messages) != len(whole.Messages) || pieces.Total != whole.Total {
+			t.Fatalf("in pieces %d blocks of %d tokens, at once %d of %d", len(pieces.Messages), pieces.Total, len(whole.Messages), whole.Total)
 		}
 	})
 }

@@ -14,28 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
-	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 )
-
-// A GetRequest asks for an artifact by its id, or by the beginning of one.
-type GetRequest struct {
-	ID string `json:"id"`
-
-	// Refetch fetches the content from its source, also if the artifact has
-	// expired. It fails if there is no source.
-	Refetch bool `json:"refetch,omitempty"`
-
-	// Info leaves the content out, and asks no source.
-	Info bool `json:"info,omitempty"`
-}
-
-// A GetResult is an artifact with its content.
-type GetResult struct {
-	Artifact
-	Content []byte           `json:"content,omitempty"`
-	Fetch   manifest.Outcome `json:"fetch,omitempty"` // what its source said
-}
 
 // Get returns an artifact and its content. One that has a source is fetched
 // again first if the source has changed; if it is gone there, or cannot be
@@ -132,23 +112,35 @@ func (e *Engine) renewTime(ctx context.Context, scope governance.Scope, p *page)
 	return e.readPage(ctx, scope, &row)
 }
 
-// An ArtifactsRequest says which artifacts are wanted.
-type ArtifactsRequest struct {
-	Class   provenance.Class `json:"class,omitempty"`   // only of this class
-	Status  store.Status     `json:"status,omitempty"`  // only with this status; live by default
-	All     bool             `json:"all,omitempty"`     // whatever the status
-	Subject string           `json:"subject,omitempty"` // only about this subject
-	Source  string           `json:"source,omitempty"`  // only from this source
-	Stash   bool             `json:"stash,omitempty"`   // only what is in the stash
-	Expired bool             `json:"expired,omitempty"` // only what has expired
-	Limit   int              `json:"limit,omitempty"`   // so many at most; 0 for all
-}
-
 // Artifacts returns the artifacts of a scope, newest first. What has expired is
 // among them, and says so.
-func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *ArtifactsRequest) (_ []Artifact, err error) {
+func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *ArtifactsRequest) (_ *List[Artifact], err error) {
 	defer during("list artifacts", &err)
 
+	// An artifact does not say where it stands in the order, so the key is its id; and if
+	// the list no longer has that, because of what became of it, the list of all has.
+	filter := *req
+	filter.Cursor = Cursor{}
+	return pageOfList(&listing[Artifact, store.ArtifactID]{
+		name: "artifacts", scope: scope, of: filter,
+		fetch: func(limit int) ([]Artifact, error) { return e.artifacts(ctx, scope, req, limit) },
+		key:   func(a *Artifact) store.ArtifactID { return a.ID },
+		behind: func(id store.ArtifactID) (func(*Artifact) bool, error) {
+			all, err := e.artifacts(ctx, scope, &ArtifactsRequest{All: true}, 0)
+			if err != nil {
+				return nil, err
+			}
+			passed := make(map[store.ArtifactID]bool)
+			for at := slices.IndexFunc(all, func(a Artifact) bool { return a.ID == id }); at >= 0; at-- {
+				passed[all[at].ID] = true
+			}
+			return func(a *Artifact) bool { return !passed[a.ID] }, nil
+		},
+	}, req.Cursor)
+}
+
+// artifacts returns what a request asks for, newest first, limit at most; 0 means all.
+func (e *Engine) artifacts(ctx context.Context, scope governance.Scope, req *ArtifactsRequest, limit int) ([]Artifact, error) {
 	status := cmp.Or(req.Status, store.StatusLive)
 	var rows []store.Artifact
 	now := e.now()
@@ -174,7 +166,7 @@ func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *Art
 			if req.Subject != "" && n.Subject != req.Subject || req.Source != "" && n.Source != req.Source {
 				continue
 			}
-			if list = append(list, e.describeArtifact(&batch[i], n)); len(list) == req.Limit {
+			if list = append(list, e.describeArtifact(&batch[i], n)); len(list) == limit {
 				return list, nil
 			}
 		}
@@ -235,20 +227,11 @@ func (e *Engine) noteOf(ctx context.Context, scope governance.Scope, a *store.Ar
 	return n, nil
 }
 
-// A RemovalResult says which artifacts were removed, refuted or purged, and
-// which contexts had used them.
-type RemovalResult struct {
-	Artifacts []store.ArtifactID `json:"artifacts"` // those named first, then what was made from them
-	Derived   int                `json:"derived"`   // how many of them were not named
-	Cells     int                `json:"cells,omitempty"`
-	Manifests []string           `json:"manifests"` // oldest first
-}
-
 // Remove takes artifacts out: they enter no context any more. Their content is
 // kept, and [Engine.Restore] brings them back.
-func (e *Engine) Remove(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+func (e *Engine) Remove(ctx context.Context, scope governance.Scope, req *IDsRequest) (_ *RemovalResult, err error) {
 	defer during("remove", &err)
-	return e.setStatus(ctx, scope, "remove", ids, func(a *store.Artifact) (store.Status, error) {
+	return e.setStatus(ctx, scope, "remove", req.IDs, func(a *store.Artifact) (store.Status, error) {
 		if a.Status == store.StatusPurged {
 			return "", notPossible(a)
 		}
@@ -258,9 +241,9 @@ func (e *Engine) Remove(ctx context.Context, scope governance.Scope, ids ...stri
 
 // Restore brings back what was removed or refuted. A memory that the gate held is held
 // again, and one that a person rejected is rejected: neither enters a context by this.
-func (e *Engine) Restore(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+func (e *Engine) Restore(ctx context.Context, scope governance.Scope, req *IDsRequest) (_ *RemovalResult, err error) {
 	defer during("restore", &err)
-	return e.setStatus(ctx, scope, "restore", ids, func(a *store.Artifact) (store.Status, error) {
+	return e.setStatus(ctx, scope, "restore", req.IDs, func(a *store.Artifact) (store.Status, error) {
 		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
 			return "", notPossible(a)
 		}
@@ -373,13 +356,6 @@ func (e *Engine) removal(ctx context.Context, scope governance.Scope, rows []sto
 	return res, err
 }
 
-// A RefuteRequest names what turned out to be wrong: artifacts by id, or all
-// that came from a source.
-type RefuteRequest struct {
-	IDs    []string `json:"ids,omitempty"`
-	Source string   `json:"source,omitempty"`
-}
-
 // Refute recalls what turned out to be wrong, with everything that was made
 // from it: none of it enters a context any more. The result lists the contexts
 // that had used any of it. [Engine.Restore] takes it back.
@@ -415,12 +391,12 @@ func (e *Engine) Refute(ctx context.Context, scope governance.Scope, req *Refute
 // What stays are ids, commitments and the log, so that manifests still verify;
 // [Engine.Get] and [Engine.Replay] then say that it is gone. Nothing brings it
 // back.
-func (e *Engine) Purge(ctx context.Context, scope governance.Scope, ids ...string) (_ *RemovalResult, err error) {
+func (e *Engine) Purge(ctx context.Context, scope governance.Scope, req *IDsRequest) (_ *RemovalResult, err error) {
 	defer during("purge", &err)
 
 	var res *RemovalResult
 	err = retry(ctx, func() error {
-		f, err := e.lineage(ctx, scope, ids, "")
+		f, err := e.lineage(ctx, scope, req.IDs, "")
 		if err != nil {
 			return err
 		}
@@ -579,7 +555,8 @@ func (e *Engine) versions(ctx context.Context, scope governance.Scope, a *store.
 }
 
 // PinArtifact puts an artifact into every context of its scope, or no longer.
-func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, id string, pinned bool) (_ *Artifact, err error) {
+func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, req *PinArtifactRequest) (_ *Artifact, err error) {
+	id, pinned := req.ID, req.Pinned
 	defer during("pin artifact "+id, &err)
 
 	var out Artifact

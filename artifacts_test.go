@@ -71,9 +71,9 @@ func (b *bench) fetch(_ context.Context, ref artifact.Ref, have *artifact.Have) 
 // turn changes what the clock or a source says.
 func (b *bench) turn(f func()) { b.mu.Lock(); defer b.mu.Unlock(); f() }
 
-func (b *bench) put(t testing.TB, reqs ...*carrel.PutRequest) []carrel.Artifact {
+func (b *bench) put(t testing.TB, reqs ...*carrel.NewArtifact) []carrel.Artifact {
 	t.Helper()
-	list, err := b.Put(t.Context(), scope, reqs...)
+	list, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: reqs}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func (b *bench) fingerprint(t testing.TB) digest.Digest {
 // explain returns why an artifact is in a context, or is not.
 func (b *bench) explain(t testing.TB, id string, a carrel.Artifact) manifest.Reason {
 	t.Helper()
-	_, sealed, err := b.Manifest(t.Context(), scope, id)
+	sealed, err := carrel.SealedOf(b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +141,14 @@ func noise(n int) string {
 	return string(b)
 }
 
-func chunk(text string) *carrel.PutRequest {
-	return &carrel.PutRequest{Class: provenance.Retrieved, Content: []byte(text)}
+func chunk(text string) *carrel.NewArtifact {
+	return &carrel.NewArtifact{Class: provenance.Retrieved, Content: []byte(text)}
 }
 
 func TestPutAndGet(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	in := "The deploy needs VPN profile B.\n\x00 and \xff are kept.\n"
-	a := b.put(t, &carrel.PutRequest{Class: provenance.Verified, VerifiedBy: "dana", Title: "VPN", Content: []byte(in), Subject: "deploys"})[0]
+	a := b.put(t, &carrel.NewArtifact{Class: provenance.Verified, VerifiedBy: "dana", Title: "VPN", Content: []byte(in), Subject: "deploys"})[0]
 	got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(a.ID)[:6]})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestPutAndGet(t *testing.T) {
 	if diff := cmp.Diff(a, got.Artifact); diff != "" {
 		t.Errorf("artifact as it was put and as it is got (-put +got):\n%s", diff)
 	}
-	again := b.put(t, &carrel.PutRequest{ID: a.ID, Class: provenance.Document, Content: []byte("profile C")})[0]
+	again := b.put(t, &carrel.NewArtifact{ID: a.ID, Class: provenance.Document, Content: []byte("profile C")})[0]
 	if again.ID != a.ID || again.Version <= a.Version {
 		t.Errorf("put with the id of %s at %d made %s at %d", a.ID, a.Version, again.ID, again.Version)
 	}
@@ -185,8 +185,14 @@ func TestRecallOfAnArtifact(t *testing.T) {
 		do   func() error
 		want error
 	}{
-		{func() error { _, err := b.Remove(t.Context(), scope, string(a.ID)); return err }, carrel.ErrPolicy},
-		{func() error { _, err := b.Purge(t.Context(), scope, string(a.ID)); return err }, carrel.ErrGone},
+		{func() error {
+			_, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a.ID)}})
+			return err
+		}, carrel.ErrPolicy},
+		{func() error {
+			_, err := b.Purge(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a.ID)}})
+			return err
+		}, carrel.ErrGone},
 	} {
 		if err := job.do(); err != nil {
 			t.Fatal(err)
@@ -206,21 +212,21 @@ func TestPutRefuses(t *testing.T) {
 	before := b.fingerprint(t)
 	key := "AK" + "IA" + strings.ToUpper(noise(16))
 	for name, tt := range map[string]struct {
-		req  *carrel.PutRequest
+		req  *carrel.NewArtifact
 		want error
 	}{
-		"no content":                        {&carrel.PutRequest{Class: provenance.Tool}, carrel.ErrRequest},
-		"no class":                          {&carrel.PutRequest{Content: []byte("x")}, carrel.ErrRequest},
-		"a verified memory without a name":  {&carrel.PutRequest{Class: provenance.Verified, Content: []byte("x")}, carrel.ErrRequest},
-		"a name on what is no memory":       {&carrel.PutRequest{Class: provenance.Tool, VerifiedBy: "dana", Content: []byte("x")}, carrel.ErrRequest},
-		"a time to live below 0":            {&carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), TTL: new(time.Duration(-1))}, carrel.ErrRequest},
-		"an id that is no id":               {&carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), ID: "a b"}, carrel.ErrRequest},
-		"a credential in the content":       {&carrel.PutRequest{Class: provenance.Tool, Content: []byte("key: " + key)}, carrel.ErrPolicy},
-		"a credential in the title":         {&carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), Title: key}, carrel.ErrPolicy},
-		"a source that does not exist":      {&carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), From: []store.ArtifactID{"none"}}, store.ErrNotFound},
-		"good ones before and behind a bad": {&carrel.PutRequest{Class: provenance.Tool}, carrel.ErrRequest},
+		"no content":                        {&carrel.NewArtifact{Class: provenance.Tool}, carrel.ErrRequest},
+		"no class":                          {&carrel.NewArtifact{Content: []byte("x")}, carrel.ErrRequest},
+		"a verified memory without a name":  {&carrel.NewArtifact{Class: provenance.Verified, Content: []byte("x")}, carrel.ErrRequest},
+		"a name on what is no memory":       {&carrel.NewArtifact{Class: provenance.Tool, VerifiedBy: "dana", Content: []byte("x")}, carrel.ErrRequest},
+		"a time to live below 0":            {&carrel.NewArtifact{Class: provenance.Tool, Content: []byte("x"), TTL: new(time.Duration(-1))}, carrel.ErrRequest},
+		"an id that is no id":               {&carrel.NewArtifact{Class: provenance.Tool, Content: []byte("x"), ID: "a b"}, carrel.ErrRequest},
+		"a credential in the content":       {&carrel.NewArtifact{Class: provenance.Tool, Content: []byte("key: " + key)}, carrel.ErrPolicy},
+		"a credential in the title":         {&carrel.NewArtifact{Class: provenance.Tool, Content: []byte("x"), Title: key}, carrel.ErrPolicy},
+		"a source that does not exist":      {&carrel.NewArtifact{Class: provenance.Tool, Content: []byte("x"), From: []store.ArtifactID{"none"}}, store.ErrNotFound},
+		"good ones before and behind a bad": {&carrel.NewArtifact{Class: provenance.Tool}, carrel.ErrRequest},
 	} {
-		_, err := b.Put(t.Context(), scope, chunk("good"), tt.req, chunk("good, too"))
+		_, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{chunk("good"), tt.req, chunk("good, too")}}))
 		if !errors.Is(err, tt.want) {
 			t.Errorf("%s: error %v, want %v", name, err, tt.want)
 		}
@@ -231,7 +237,7 @@ func TestPutRefuses(t *testing.T) {
 	if after := b.fingerprint(t); after != before {
 		t.Error("a refused put changed the store")
 	}
-	if _, err := b.Put(t.Context(), scope, &carrel.PutRequest{Class: provenance.Tool, Content: []byte(key), AllowSecrets: true}); err != nil {
+	if _, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Tool, Content: []byte(key), AllowSecrets: true}}})); err != nil {
 		t.Errorf("an allowed credential: %v", err)
 	}
 }
@@ -286,14 +292,14 @@ func TestSourceIsAskedOnAccess(t *testing.T) {
 		}
 	}
 	// What was served before is still on record.
-	if data, err := b.Replay(t.Context(), scope, first.Manifest); err != nil || !strings.Contains(string(data), "$200") {
-		t.Errorf("replay of the first context: %v\n%s", err, data)
+	if data, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: first.Manifest}); err != nil || !strings.Contains(string(data.Data), "$200") {
+		t.Errorf("replay of the first context: %v\n%s", err, data.Data)
 	}
 }
 
 func TestExpiry(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	req := func(d time.Duration) *carrel.PutRequest {
+	req := func(d time.Duration) *carrel.NewArtifact {
 		r := chunk(fmt.Sprintf("the answer lives %v", d))
 		r.TTL = new(d)
 		return r
@@ -329,7 +335,7 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	held := b.commit(t, "", "People on this team seem to prefer dark themes.", 0.5)
 	id := held.Artifact.ID
-	over := &carrel.PutRequest{ID: id, Class: provenance.Memory, Content: []byte("People prefer dark themes.")}
+	over := &carrel.NewArtifact{ID: id, Class: provenance.Memory, Content: []byte("People prefer dark themes.")}
 	is := func(want store.Status, after string) {
 		t.Helper()
 		got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(id)})
@@ -340,7 +346,10 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 	there := func(want store.Status) {
 		t.Helper()
 		for _, out := range []func() error{
-			func() error { _, err := b.Remove(t.Context(), scope, string(id)); return err },
+			func() error {
+				_, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(id)}})
+				return err
+			},
 			func() error {
 				_, err := b.Refute(t.Context(), scope, &carrel.RefuteRequest{IDs: []string{string(id)}})
 				return err
@@ -349,20 +358,20 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 			if err := out(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Put(t.Context(), scope, over); !errors.Is(err, carrel.ErrPolicy) {
+			if _, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{over}})); !errors.Is(err, carrel.ErrPolicy) {
 				t.Errorf("something is put in its place while it is out: %v", err)
 			}
-			if _, err := b.Restore(t.Context(), scope, string(id)); err != nil {
+			if _, err := b.Restore(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(id)}}); err != nil {
 				t.Fatal(err)
 			}
 			is(want, "there and back")
 		}
-		if _, err := b.Put(t.Context(), scope, over); !errors.Is(err, carrel.ErrPolicy) {
+		if _, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{over}})); !errors.Is(err, carrel.ErrPolicy) {
 			t.Errorf("something is put in its place: %v", err)
 		}
 	}
 	there(store.StatusHeld)
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(id)}); err != nil {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(id)}); err != nil {
 		t.Fatal(err)
 	}
 	is(store.StatusRejected, "rejected")
@@ -370,13 +379,13 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 
 	approved := b.commit(t, "", "Builds seem to run on the host db-9.", 0.5)
 	id = approved.Artifact.ID
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(id), Approve: true}); err != nil {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(id), Approve: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Remove(t.Context(), scope, string(id)); err != nil {
+	if _, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(id)}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Restore(t.Context(), scope, string(id)); err != nil {
+	if _, err := b.Restore(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(id)}}); err != nil {
 		t.Fatal(err)
 	}
 	is(store.StatusLive, "approved, there and back")
@@ -385,7 +394,7 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 // Who names nothing is told so, and not that nothing was found.
 func TestNothingIsNamed(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	if _, err := b.Purge(t.Context(), scope); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := b.Purge(t.Context(), scope, &carrel.IDsRequest{}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("purge: %v", err)
 	}
 	if _, err := b.Refute(t.Context(), scope, &carrel.RefuteRequest{}); !errors.Is(err, carrel.ErrRequest) {
@@ -416,19 +425,19 @@ func TestGateAndReview(t *testing.T) {
 	if dark() {
 		t.Error("a memory that is held is in a context")
 	}
-	waiting, err := b.Reviews(t.Context(), scope)
+	waiting, err := carrel.Items(b.Reviews(t.Context(), scope, &carrel.None{}))
 	if err != nil || len(waiting) != 1 || waiting[0].ID != held.Artifact.ID || waiting[0].Text == "" || len(waiting[0].From) != 1 {
 		t.Fatalf("reviews: %+v, %v", waiting, err)
 	}
 	id := string(held.Artifact.ID)
-	approved, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: id, Approve: true, By: "dana"})
+	approved, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: id, Approve: true, By: "dana"})
 	if err != nil || approved.Class != provenance.Verified || approved.VerifiedBy != "dana" || approved.Status != store.StatusLive {
 		t.Fatalf("approved: %+v, %v", approved, err)
 	}
 	if !dark() {
 		t.Error("an approved memory is in no context")
 	}
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: id}); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: id}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("a second decision: %v, want %v", err, carrel.ErrRequest)
 	}
 
@@ -437,19 +446,19 @@ func TestGateAndReview(t *testing.T) {
 	if better.Outcome != assembly.Commit || better.Artifact.ID != again.Artifact.ID {
 		t.Errorf("what was held and comes again: %+v, want it as %s", better, again.Artifact.ID)
 	}
-	if waiting, err := b.Reviews(t.Context(), scope); err != nil || len(waiting) != 0 {
+	if waiting, err := carrel.Items(b.Reviews(t.Context(), scope, &carrel.None{})); err != nil || len(waiting) != 0 {
 		t.Errorf("%d memories wait after a better verdict, %v", len(waiting), err)
 	}
 
 	other := b.commit(t, r.Manifest, "The office cat is called Query by everybody.", 0.2)
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(other.Artifact.ID)}); err != nil {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(other.Artifact.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.assemble(t, &carrel.AssembleRequest{Query: "what is the office cat called?"}); strings.Contains(string(got.Data), "everybody") {
 		t.Error("a rejected memory is in a context")
 	}
 	edited := b.commit(t, r.Manifest, "The canteen opens at noon, they say.", 0.2)
-	if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(edited.Artifact.ID), Approve: true, Text: "The canteen opens at 11:30."}); err != nil {
+	if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(edited.Artifact.ID), Approve: true, Text: "The canteen opens at 11:30."}); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(b.assemble(t, &carrel.AssembleRequest{Query: "when does the canteen open?"}).Data); !strings.Contains(got, "11:30") || strings.Contains(got, "they say") {
@@ -461,7 +470,7 @@ func TestGateAndReview(t *testing.T) {
 func TestRefusalChangesNothing(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	known := "The build runs on two cores and takes nine minutes at night."
-	b.put(t, &carrel.PutRequest{Class: provenance.Memory, Content: []byte(known)})
+	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte(known)})
 	r := b.assemble(t, &carrel.AssembleRequest{
 		Query: "How long does the nightly build take and how many cores does it have for that?", Format: "openai",
 	})
@@ -535,7 +544,7 @@ func TestOutcomeOfAContext(t *testing.T) {
 			t.Errorf("confidence %v: review is %v", confidence, got.Review)
 		}
 	}
-	m, _, err := b.Manifest(t.Context(), scope, r.Manifest)
+	m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil || len(m.Made) != 2 || m.Seal.String() != r.Seal {
 		t.Errorf("manifest has %d outcomes and seal %v: %v", len(m.Made), m.Seal, err)
 	}
@@ -551,7 +560,7 @@ func TestRefute(t *testing.T) {
 	first := b.assemble(t, &carrel.AssembleRequest{Query: "may the cache be deleted?"})
 	memo := b.commit(t, first.Manifest, "Cleaning scripts are free to drop caches on Mondays.", 0.9)
 	second := b.assemble(t, &carrel.AssembleRequest{Query: "are cleaning scripts free to drop caches?"})
-	child := b.put(t, &carrel.PutRequest{Class: provenance.Document, Content: []byte("Runbook: drop caches on Mondays."), From: []store.ArtifactID{memo.Artifact.ID}})
+	child := b.put(t, &carrel.NewArtifact{Class: provenance.Document, Content: []byte("Runbook: drop caches on Mondays."), From: []store.ArtifactID{memo.Artifact.ID}})
 
 	res, err := b.Refute(t.Context(), scope, &carrel.RefuteRequest{Source: "a wiki page"})
 	if err != nil {
@@ -576,7 +585,7 @@ func TestRefute(t *testing.T) {
 	if strings.Contains(string(r.Data), "Mondays.") || strings.Contains(string(r.Data), "any time") {
 		t.Errorf("refuted text is in a context:\n%s", r.Data)
 	}
-	if _, err := b.Restore(t.Context(), scope, string(a[0].ID)); err != nil {
+	if _, err := b.Restore(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a[0].ID)}}); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.assemble(t, &carrel.AssembleRequest{Query: "may the cache be deleted?"}); b.explain(t, r.Manifest, a[0]) != manifest.ReasonFits {
@@ -593,7 +602,7 @@ func TestRemoveAndPurge(t *testing.T) {
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "what is the secret plan?", Format: "anthropic"})
 	memo := b.commit(t, r.Manifest, "Plans are kept in the drawer of the desk.", 0.9)
 
-	if _, err := b.Remove(t.Context(), scope, string(a.ID)); err != nil {
+	if _, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a.ID)}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.assemble(t, &carrel.AssembleRequest{Query: "what is the secret plan?"}); strings.Contains(string(got.Data), "second text") {
@@ -602,11 +611,11 @@ func TestRemoveAndPurge(t *testing.T) {
 	if got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(a.ID)}); err != nil || got.Status != store.StatusTombstoned {
 		t.Errorf("get of what was removed: %v, %v", got, err)
 	}
-	if data, err := b.Replay(t.Context(), scope, r.Manifest); err != nil || string(data) != string(r.Data) {
+	if data, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest}); err != nil || string(data.Data) != string(r.Data) {
 		t.Errorf("replay after the removal: %v", err)
 	}
 
-	res, err := b.Purge(t.Context(), scope, string(a.ID))
+	res, err := b.Purge(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a.ID)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -618,14 +627,14 @@ func TestRemoveAndPurge(t *testing.T) {
 			t.Errorf("get of what was purged: %v, want %v", err, carrel.ErrGone)
 		}
 	}
-	if _, err := b.Replay(t.Context(), scope, r.Manifest); !errors.Is(err, carrel.ErrGone) {
+	if _, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest}); !errors.Is(err, carrel.ErrGone) {
 		t.Errorf("replay after the purge: %v, want %v", err, carrel.ErrGone)
 	}
-	v, err := b.VerifyManifest(t.Context(), scope, r.Manifest)
+	v, err := b.VerifyManifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil || v.Erased != 1 || v.Segments == 0 || v.Output {
 		t.Errorf("verify after the purge: %+v, %v", v, err)
 	}
-	if _, err := b.Restore(t.Context(), scope, string(a.ID)); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := b.Restore(t.Context(), scope, &carrel.IDsRequest{IDs: []string{string(a.ID)}}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("restore of what was purged: %v, want %v", err, carrel.ErrRequest)
 	}
 	// No version of the text is anywhere: not in a cell, not behind an index.
@@ -665,11 +674,11 @@ func TestStash(t *testing.T) {
 	if _, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte("-----BEGIN RSA PRIV" + "ATE KEY-----\n" + noise(64) + "\n-----END RSA PRIV" + "ATE KEY-----\n")}); !errors.Is(err, carrel.ErrPolicy) {
 		t.Errorf("a key: %v, want %v", err, carrel.ErrPolicy)
 	}
-	if res, err := b.CollectStash(t.Context(), scope, false); err != nil || len(res.Artifacts) != 0 {
+	if res, err := b.CollectStash(t.Context(), scope, &carrel.CollectRequest{}); err != nil || len(res.Artifacts) != 0 {
 		t.Errorf("collected too early: %+v, %v", res, err)
 	}
 	b.turn(func() { b.now = b.now.Add(carrel.StashTTL) })
-	if res, err := b.CollectStash(t.Context(), scope, false); err != nil || len(res.Artifacts) != 1 {
+	if res, err := b.CollectStash(t.Context(), scope, &carrel.CollectRequest{}); err != nil || len(res.Artifacts) != 1 {
 		t.Errorf("collected: %+v, %v", res, err)
 	}
 	if _, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(first.ID)}); !errors.Is(err, carrel.ErrGone) {
@@ -684,9 +693,10 @@ func TestScopesAreIsolated(t *testing.T) {
 	const theirs governance.Scope = "other/tenant"
 	canary := "canary-7731"
 	b.sources["func:theirs"] = "the " + canary + " sings at dawn and reports revenue"
-	list, err := b.Put(t.Context(), theirs,
-		&carrel.PutRequest{Class: provenance.Verified, VerifiedBy: canary, Title: canary, Content: []byte(canary + " is secret revenue"), Pinned: true},
-		&carrel.PutRequest{Class: provenance.Retrieved, Content: []byte("old"), Source: "func:theirs", Subject: canary})
+	list, err := carrel.Items(b.Put(t.Context(), theirs, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
+		{Class: provenance.Verified, VerifiedBy: canary, Title: canary, Content: []byte(canary + " is secret revenue"), Pinned: true},
+		{Class: provenance.Retrieved, Content: []byte("old"), Source: "func:theirs", Subject: canary},
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -706,22 +716,26 @@ func TestScopesAreIsolated(t *testing.T) {
 	probes := []func(id string) (any, error){
 		func(id string) (any, error) { return b.Get(ctx, scope, &carrel.GetRequest{ID: id}) },
 		func(id string) (any, error) { return b.Get(ctx, scope, &carrel.GetRequest{ID: id, Refetch: true}) },
-		func(id string) (any, error) { return b.Remove(ctx, scope, id) },
-		func(id string) (any, error) { return b.Purge(ctx, scope, id) },
-		func(id string) (any, error) { return b.Restore(ctx, scope, id) },
-		func(id string) (any, error) { return b.PinArtifact(ctx, scope, id, true) },
-		func(id string) (any, error) { return b.Refute(ctx, scope, &carrel.RefuteRequest{IDs: []string{id}}) },
-		func(id string) (any, error) { return b.Review(ctx, scope, id) },
+		func(id string) (any, error) { return b.Remove(ctx, scope, &carrel.IDsRequest{IDs: []string{id}}) },
+		func(id string) (any, error) { return b.Purge(ctx, scope, &carrel.IDsRequest{IDs: []string{id}}) },
+		func(id string) (any, error) { return b.Restore(ctx, scope, &carrel.IDsRequest{IDs: []string{id}}) },
 		func(id string) (any, error) {
-			return b.Decide(ctx, scope, &carrel.ReviewDecision{ID: id, Approve: true})
+			return b.PinArtifact(ctx, scope, &carrel.PinArtifactRequest{ID: id, Pinned: true})
+		},
+		func(id string) (any, error) { return b.Refute(ctx, scope, &carrel.RefuteRequest{IDs: []string{id}}) },
+		func(id string) (any, error) { return b.Review(ctx, scope, &carrel.IDRequest{ID: id}) },
+		func(id string) (any, error) {
+			return b.Decide(ctx, scope, &carrel.DecideRequest{ID: id, Approve: true})
 		},
 		func(id string) (any, error) {
-			return b.Put(ctx, scope, &carrel.PutRequest{Class: provenance.Tool, Content: []byte("x"), From: []store.ArtifactID{store.ArtifactID(id)}})
+			return carrel.Items(b.Put(ctx, scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Tool, Content: []byte("x"), From: []store.ArtifactID{store.ArtifactID(id)}}}}))
 		},
 		func(id string) (any, error) { return b.Recall(ctx, scope, &carrel.RecallRequest{Block: id}) },
-		func(id string) (any, error) { return b.Replay(ctx, scope, id) },
-		func(id string) (any, error) { return b.VerifyManifest(ctx, scope, id) },
-		func(id string) (any, error) { return b.DiffManifests(ctx, scope, id, id) },
+		func(id string) (any, error) { return b.Replay(ctx, scope, &carrel.IDRequest{ID: id}) },
+		func(id string) (any, error) { return b.VerifyManifest(ctx, scope, &carrel.IDRequest{ID: id}) },
+		func(id string) (any, error) {
+			return b.DiffManifests(ctx, scope, &carrel.DiffRequest{ID: id, Other: id})
+		},
 		func(id string) (any, error) {
 			return b.Commit(ctx, scope, &carrel.CommitRequest{Manifest: id, Text: "from a context of theirs"})
 		},
@@ -729,9 +743,11 @@ func TestScopesAreIsolated(t *testing.T) {
 	lists := []func(word string) (any, error){
 		func(w string) (any, error) { return b.Refute(ctx, scope, &carrel.RefuteRequest{Source: w}) },
 		func(w string) (any, error) {
-			return b.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true, Subject: w})
+			return carrel.Items(b.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true, Subject: w}))
 		},
-		func(string) (any, error) { return b.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true}) },
+		func(string) (any, error) {
+			return carrel.Items(b.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true}))
+		},
 		func(w string) (any, error) { return b.Triage(ctx, scope, &carrel.TriageRequest{Query: w}) },
 		func(w string) (any, error) {
 			r, err := b.Assemble(ctx, scope, &carrel.AssembleRequest{Query: w, Budget: 4000, DryRun: true})
@@ -740,10 +756,10 @@ func TestScopesAreIsolated(t *testing.T) {
 			}
 			return r, err
 		},
-		func(string) (any, error) { return b.Reviews(ctx, scope) },
-		func(string) (any, error) { return b.Manifests(ctx, scope, "", 0) },
-		func(string) (any, error) { return b.Log(ctx, scope, 0) },
-		func(string) (any, error) { return b.CollectStash(ctx, scope, true) },
+		func(string) (any, error) { return carrel.Items(b.Reviews(ctx, scope, &carrel.None{})) },
+		func(string) (any, error) { return carrel.Items(b.Manifests(ctx, scope, &carrel.ManifestsRequest{})) },
+		func(string) (any, error) { return carrel.Items(b.Log(ctx, scope, &carrel.LogRequest{})) },
+		func(string) (any, error) { return b.CollectStash(ctx, scope, &carrel.CollectRequest{DryRun: true}) },
 	}
 	words := []string{"revenue", "secret dawn", "report", "sings", ""}
 	rng := rand.New(rand.NewPCG(7, 31))
@@ -794,19 +810,19 @@ func TestLineage(t *testing.T) {
 		from := make([][]int, n)
 		id := func(i int) store.ArtifactID { return store.ArtifactID(fmt.Sprintf("a%02d", i)) }
 		for i := range n {
-			req := &carrel.PutRequest{ID: id(i), Class: provenance.Memory, Content: fmt.Appendf(nil, "word number%dx", i)}
+			req := &carrel.NewArtifact{ID: id(i), Class: provenance.Memory, Content: fmt.Appendf(nil, "word number%dx", i)}
 			for k := range i {
 				if rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
 					from[i] = append(from[i], k)
 					req.From = append(req.From, id(k))
 				}
 			}
-			if _, err := e.Put(ctx, scope, req); err != nil {
+			if _, err := carrel.Items(e.Put(ctx, scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{req}})); err != nil {
 				t.Fatal(err)
 			}
 			if rapid.IntRange(0, 4).Draw(t, "again") == 0 { // a second version, from the same
 				req.Content = fmt.Appendf(nil, "word number%dx, again", i)
-				if _, err := e.Put(ctx, scope, req); err != nil {
+				if _, err := carrel.Items(e.Put(ctx, scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{req}})); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -824,14 +840,14 @@ func TestLineage(t *testing.T) {
 		status := store.StatusRefuted
 		if purge {
 			status = store.StatusPurged
-			_, err = e.Purge(ctx, scope, string(id(bad)))
+			_, err = e.Purge(ctx, scope, &carrel.IDsRequest{IDs: []string{string(id(bad))}})
 		} else {
 			_, err = e.Refute(ctx, scope, &carrel.RefuteRequest{IDs: []string{string(id(bad))}})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := e.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true})
+		list, err := carrel.Items(e.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ const (
 func (e *Engine) ways(req *CompressRequest) []way {
 	last := e.keepLast(req.KeepLast)
 	var all []way
-	if !req.Strategy.summarizes() {
+	if !summarizes(req.Strategy) {
 		if req.Strategy == StrategyAccount && e.opts.Generator != nil && !req.Smallest {
 			all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last})
 		}
@@ -123,7 +123,7 @@ func (e *Engine) attempts(ctx context.Context, scope governance.Scope, p *pass, 
 	switch {
 	case req.Strategy == StrategyOpaque && req.ProbeMin == nil:
 		c.policy = policyOf(new(ratio.Ratio)) // it is graded, and nobody could read it anyway
-	case req.Strategy.summarizes() || req.ProbeMin != nil:
+	case summarizes(req.Strategy) || req.ProbeMin != nil:
 		c.policy = policyOf(req.ProbeMin)
 	}
 	var tried []Attempt
@@ -215,7 +215,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	o := &outcome{strategy: w.strategy, kept: h.summary}
 	req := c.pass.request(c.req)
 	c.keep(req, w.keepLast)
-	if (w.strategy.summarizes() || w.model) && c.covers(w.keepLast) > 0 {
+	if (summarizes(w.strategy) || w.model) && c.covers(w.keepLast) > 0 {
 		if w.model {
 			a.Model = c.engine.opts.Generator.Name()
 		}
@@ -227,7 +227,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	}
 	switch {
 	case o.drafted != nil:
-	case w.strategy.summarizes():
+	case summarizes(w.strategy):
 		o.without(c, w.account)
 	case w.model:
 		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
@@ -239,7 +239,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, Attempt, er
 	if o.plan, err = c.pass.plan(planned, req); err != nil {
 		return nil, a, err
 	}
-	if planned == StrategyAccount || w.strategy.covers() && o.plan.Picks != nil {
+	if planned == StrategyAccount || covers(w.strategy) && o.plan.Picks != nil {
 		o.warnings = append(o.warnings, c.pass.likely().skipped(h)...)
 	}
 	o.rows, o.stubs = c.pass.apply(o.plan)
@@ -253,7 +253,7 @@ func (o *outcome) without(c *compression, account bool) {
 	switch o.strategy = StrategyWindow; {
 	case account:
 		o.strategy = StrategyAccount
-	case asked.covers():
+	case covers(asked):
 		o.strategy = StrategyImportance
 	}
 	if len(o.warnings) == 0 {

@@ -240,13 +240,13 @@ cache index queue worker memory disk network policy review budget window token m
 		return t.Bytes()
 	}
 	classes := provenance.Classes()[1:]
-	var reqs []*carrel.PutRequest
+	var reqs []*carrel.NewArtifact
 	for i := range n {
 		size, age := 20, 48+rng.IntN(90*24)
 		if i >= n-2000 {
 			size, age = 800, rng.IntN(48)
 		}
-		req := &carrel.PutRequest{
+		req := &carrel.NewArtifact{
 			Class: classes[i%len(classes)], Title: fmt.Sprintf("case %d", i), Content: text(i, size),
 			Created: now.Add(-time.Duration(age) * time.Hour), AllowSecrets: true,
 		}
@@ -254,7 +254,7 @@ cache index queue worker memory disk network policy review budget window token m
 			req.TTL = new(time.Duration(rng.IntN(90*24)) * time.Hour)
 		}
 		if reqs = append(reqs, req); len(reqs) == 1000 || i == n-1 {
-			if _, err := e.Put(b.Context(), scope, reqs...); err != nil {
+			if _, err := carrel.Items(e.Put(b.Context(), scope, &carrel.PutRequest{Artifacts: reqs})); err != nil {
 				b.Fatal(err)
 			}
 			reqs = reqs[:0]

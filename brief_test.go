@@ -213,19 +213,19 @@ func TestBriefSaysWhatTheSummaryDoesNot(t *testing.T) {
 func TestBriefHasPinsAndTheContract(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	id := b.imports(t, newDiary())
-	list, err := b.Messages(t.Context(), scope, id)
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(list.Blocks, func(i carrel.BlockInfo) bool { return strings.Contains(i.Preview, "Two goroutines") })
+	i := slices.IndexFunc(list.Messages, func(i carrel.BlockInfo) bool { return strings.Contains(i.Preview, "Two goroutines") })
 	if i < 0 {
-		t.Fatalf("no block about goroutines in %+v", list.Blocks)
+		t.Fatalf("no block about goroutines in %+v", list.Messages)
 	}
-	pinned := list.Blocks[i].ID
+	pinned := list.Messages[i].ID
 	if _, err := b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(pinned)}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.AmendContract(t.Context(), scope, &carrel.ContractRequest{
+	if _, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{
 		Session: id, Init: true, Decisions: []string{"the sweep count has its own mutex"}, Questions: []string{"which release gets the fix"},
 		Rules: []string{"require window-tokens is below 90000"},
 	}); err != nil {

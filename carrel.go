@@ -57,6 +57,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
@@ -229,23 +230,15 @@ func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	return &as
 }
 
-type progressKey struct{}
-
 // WithProgress returns a context in which jobs tell f how far they are, in place of
 // [Options.Progress]. f must be safe for concurrent use.
 func WithProgress(ctx context.Context, f func(job string, done, total int)) context.Context {
-	return context.WithValue(ctx, progressKey{}, f)
-}
-
-// ProgressFrom returns whom [WithProgress] has jobs tell, or nil.
-func ProgressFrom(ctx context.Context) func(job string, done, total int) {
-	f, _ := ctx.Value(progressKey{}).(func(string, int, int))
-	return f
+	return api.WithProgress(ctx, f)
 }
 
 // progress returns whom to tell how far a job is.
 func (e *Engine) progress(ctx context.Context) func(job string, done, total int) {
-	if f := ProgressFrom(ctx); f != nil {
+	if f := api.ProgressFrom(ctx); f != nil {
 		return f
 	}
 	return e.opts.Progress
@@ -321,54 +314,6 @@ func (o *Options) complete() (Options, error) {
 	}
 	return c, nil
 }
-
-// The reasons for which the engine refuses a job. Test for them with errors.Is.
-// What does not exist is [store.ErrNotFound].
-var (
-	// ErrBudget means that what must be there does not fit: what rules hold in
-	// the window of a session, or the fixed parts of a context. The error is a
-	// [*pager.FloorError] or an [*assembly.FloorError] with the figures, or wraps
-	// one.
-	ErrBudget = pager.ErrFloor
-
-	// ErrInvalid means that a provider would refuse the result, so that nothing
-	// was changed. The error is an [*InvalidError] with the reasons.
-	ErrInvalid = errors.New("result would be refused by the provider")
-
-	// ErrRequest means that a request makes no sense: a size below 0, a range
-	// outside of what there is.
-	ErrRequest = errors.New("bad request")
-
-	// ErrPolicy means that a rule or a setting forbids the job.
-	ErrPolicy = errors.New("refused by policy")
-
-	// ErrAmbiguous means that an abbreviation fits several things.
-	ErrAmbiguous = errors.New("ambiguous")
-
-	// ErrFormat means that no format reads the input. Input that a format
-	// recognizes but cannot read is a [*transcript.SyntaxError].
-	ErrFormat = errors.New("unknown format")
-
-	// ErrGone means that the bytes were erased.
-	ErrGone = store.ErrGone
-
-	// ErrIntegrity means that a record does not verify: it was changed after it
-	// was sealed.
-	ErrIntegrity = errors.New("does not verify")
-)
-
-// An InvalidError is an [ErrInvalid] with the reasons.
-type InvalidError struct {
-	Format     string
-	Violations []transcript.Violation
-}
-
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("%v: %s, %d reasons, the first: %v", ErrInvalid, e.Format, len(e.Violations), e.Violations[0])
-}
-
-// Is makes errors.Is(e, ErrInvalid) true.
-func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
 // An opError says what the engine was doing when it failed.
 type opError struct {

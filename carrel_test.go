@@ -210,15 +210,15 @@ func checkRecall(ctx context.Context, t require, e *carrel.Engine, data []byte, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := e.Messages(ctx, scope, id)
+	list, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := transcript.Group(s.ID, 0, s.Messages)
-	if len(list.Blocks) != len(blocks) {
-		t.Fatalf("%d blocks are listed of %d", len(list.Blocks), len(blocks))
+	if len(list.Messages) != len(blocks) {
+		t.Fatalf("%d blocks are listed of %d", len(list.Messages), len(blocks))
 	}
-	for i, b := range list.Blocks {
+	for i, b := range list.Messages {
 		got, err := e.Recall(ctx, scope, &carrel.RecallRequest{Block: b.ShortID})
 		if err != nil || !bytes.Equal(got.Data, s.RawBlock(&blocks[i])) {
 			t.Fatalf("recall of %s: other bytes, %v", b.ShortID, err)
@@ -229,11 +229,11 @@ func checkRecall(ctx context.Context, t require, e *carrel.Engine, data []byte, 
 // checkContract replays the contract and compares it with a pass.
 func checkContract(t *testing.T, e *carrel.Engine, id transcript.SessionID, res *carrel.CompressResult) {
 	t.Helper()
-	lines, err := e.Contract(t.Context(), scope, id)
+	lines, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := contract.Replay(slices.Values(lines))
+	state, err := contract.Replay(slices.Values(lines.Statements))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestWhyKnowsRuleOrScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range res.Decisions {
-		why, err := e.Why(t.Context(), scope, string(d.Block))
+		why, err := e.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(d.Block)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,11 +322,11 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 func TestPinKeepsABlock(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pinned := list.Blocks[3] // an old test run, the first to go
+	pinned := list.Messages[3] // an old test run, the first to go
 	pin, err := e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{pinned.ShortID}})
 	if err != nil || len(pin.Changed) != 1 {
 		t.Fatal(pin, err)
@@ -344,7 +344,7 @@ func TestPinKeepsABlock(t *testing.T) {
 	if undo, err := e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}); err != nil || undo.Undone != pin.Ops[0] {
 		t.Errorf("undo after that took back %v, %v, want the pin", undo, err)
 	}
-	if list, err = e.Messages(t.Context(), scope, in.Session); err != nil || list.Blocks[3].Pinned {
+	if list, err = e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}); err != nil || list.Messages[3].Pinned {
 		t.Errorf("the block is still pinned, %v", err)
 	}
 }
@@ -358,7 +358,7 @@ func TestImportAgain(t *testing.T) {
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}); err != nil {
 		t.Fatal(err)
 	}
-	before, err := e.Messages(t.Context(), scope, in.Session)
+	before, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,15 +371,15 @@ func TestImportAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	grown := load(t, e, body(t, append(slices.Clone(doc.Messages), message{Role: "user", Content: "Thanks."})))
-	after, err := e.Messages(t.Context(), scope, in.Session)
+	after, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if grown.Added != 1 || len(after.Blocks) != len(before.Blocks)+1 {
-		t.Fatalf("%d blocks were added to %d, now %d", grown.Added, len(before.Blocks), len(after.Blocks))
+	if grown.Added != 1 || len(after.Messages) != len(before.Messages)+1 {
+		t.Fatalf("%d blocks were added to %d, now %d", grown.Added, len(before.Messages), len(after.Messages))
 	}
-	for i, b := range before.Blocks {
-		if a := after.Blocks[i]; a.ID != b.ID || a.Form != b.Form || a.Window != b.Window {
+	for i, b := range before.Messages {
+		if a := after.Messages[i]; a.ID != b.ID || a.Form != b.Form || a.Window != b.Window {
 			t.Errorf("turn %d was %s %s, is %s %s", b.Turn, b.ID, b.Form, a.ID, a.Form)
 		}
 	}
@@ -388,15 +388,15 @@ func TestImportAgain(t *testing.T) {
 	if rewound.Added != 1 || rewound.Blocks != in.Blocks {
 		t.Errorf("after a rewind: %+v", rewound)
 	}
-	left := before.Blocks[len(before.Blocks)-1]
+	left := before.Messages[len(before.Messages)-1]
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 5)}); err != nil {
 		t.Fatal(err)
 	}
-	lines, err := e.Contract(t.Context(), scope, in.Session)
+	lines, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := contract.Replay(slices.Values(lines))
+	state, err := contract.Replay(slices.Values(lines.Statements))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,11 +415,11 @@ func TestSearch(t *testing.T) {
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := e.Search(t.Context(), scope, &carrel.SearchRequest{Query: "waiting for rejected jobs"})
+	found, err := carrel.Items(e.Search(t.Context(), scope, &carrel.SearchRequest{Query: "waiting for rejected jobs"}))
 	if err != nil || len(found) == 0 || !strings.Contains(found[0].Excerpt, "rejected jobs") {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	other, err := e.Search(t.Context(), "other", &carrel.SearchRequest{Query: "rejected"})
+	other, err := carrel.Items(e.Search(t.Context(), "other", &carrel.SearchRequest{Query: "rejected"}))
 	if err != nil || len(other) != 0 {
 		t.Errorf("another scope finds %+v, %v", other, err)
 	}
@@ -459,7 +459,7 @@ func TestNothingIsStoredOfABadFile(t *testing.T) {
 			t.Errorf("error %q does not name the file", err)
 		}
 	}
-	if list, err := e.Sessions(t.Context(), scope, 0); err != nil || len(list) != 0 {
+	if list, err := carrel.Items(e.Sessions(t.Context(), scope, &carrel.SessionsRequest{})); err != nil || len(list) != 0 {
 		t.Errorf("stored: %v, %v", list, err)
 	}
 }

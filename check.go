@@ -68,7 +68,7 @@ func (c *checking) scope(ctx context.Context, scope governance.Scope) error {
 	}
 	for m, err := range c.store.Manifests(ctx, scope, "") {
 		if err == nil {
-			_, err = c.VerifyManifest(ctx, scope, m.ID)
+			_, err = c.VerifyManifest(ctx, scope, &IDRequest{ID: m.ID})
 		}
 		if err := c.found(err, scope, "manifests"); err != nil {
 			return err

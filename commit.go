@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/contract"
@@ -20,43 +19,6 @@ import (
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
 )
-
-// A CommitRequest says what came of a context: how good it was, and perhaps
-// what should be remembered from it.
-type CommitRequest struct {
-	// Manifest is the id of the context's manifest, or the beginning of it. It
-	// may be empty for a memory that came from no context.
-	Manifest string `json:"manifest,omitempty"`
-
-	// Text is the memory that is proposed, or empty.
-	Text    string         `json:"text,omitempty"`
-	Title   string         `json:"title,omitempty"`
-	Subject string         `json:"subject,omitempty"`
-	TTL     *time.Duration `json:"ttl,omitempty"`
-
-	// From has more artifacts from which the memory was made. Those of the
-	// context are known.
-	From []store.ArtifactID `json:"from,omitempty"`
-
-	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
-	// [secret.RedactPersonal]; the gate and the verdict are about the text as it came. The engine's options can ask for it always.
-	Redact bool `json:"redact,omitempty"`
-
-	// Verdict is what an evaluator outside says. Without one, nothing is
-	// committed. Its Content, Scope and Policy are what it is bound to: see
-	// [Engine.Bind].
-	Verdict *assembly.Verdict `json:"verdict,omitempty"`
-}
-
-// A CommitResult says what the gate decided.
-type CommitResult struct {
-	Outcome    assembly.Outcome  `json:"outcome"`
-	Reasons    []assembly.Reason `json:"reasons"`
-	Confidence ratio.Ratio       `json:"confidence"`
-	Manifest   string            `json:"manifest,omitempty"`
-	Review     bool              `json:"review"`             // a person should look
-	Artifact   *Artifact         `json:"artifact,omitempty"` // the memory, committed or held
-}
 
 // gated is what is kept of the gate's decision. It holds no text.
 type gated struct {
@@ -245,7 +207,7 @@ func (e *Engine) noteGate(ctx context.Context, scope governance.Scope, manifestI
 		return err
 	}
 	err = retry(ctx, func() error {
-		_, err := e.amend(ctx, scope, &ContractRequest{Session: m.Session, gate: &gateNote{what, list}}, nil)
+		_, err := e.amend(ctx, scope, &AmendContractRequest{Session: m.Session}, &gateNote{what, list}, nil)
 		return err
 	})
 	if errors.Is(err, ErrPolicy) || errors.Is(err, store.ErrNotFound) {
@@ -385,20 +347,8 @@ func (e *Engine) waiting(ctx context.Context, scope governance.Scope, text strin
 	return &found[i], nil
 }
 
-// A ReviewEntry is a memory that waits for a person.
-type ReviewEntry struct {
-	Artifact
-	Text       string            `json:"text"`
-	Reason     string            `json:"reason,omitempty"` // that a person gave
-	Reasons    []assembly.Reason `json:"reasons"`
-	Evaluator  string            `json:"evaluator,omitempty"`
-	Confidence ratio.Ratio       `json:"confidence"`
-	Manifest   string            `json:"manifest,omitempty"`
-	From       []Artifact        `json:"from"` // what it was made from, as far as it is still there
-}
-
 // Reviews returns the memories that wait for a person, oldest first.
-func (e *Engine) Reviews(ctx context.Context, scope governance.Scope) (_ []ReviewEntry, err error) {
+func (e *Engine) Reviews(ctx context.Context, scope governance.Scope, _ *None) (_ *List[ReviewEntry], err error) {
 	defer during("list reviews", &err)
 
 	rows, err := e.store.Pick(ctx, scope, &store.Pick{Status: store.StatusHeld}, maxReviews)
@@ -413,14 +363,15 @@ func (e *Engine) Reviews(ctx context.Context, scope governance.Scope) (_ []Revie
 		}
 		list = append(list, *r)
 	}
-	return list, nil
+	return &List[ReviewEntry]{Items: list}, nil
 }
 
 // maxReviews is how many memories are listed for review at a time.
 const maxReviews = 10_000
 
 // Review returns a memory that was through the gate, whatever became of it.
-func (e *Engine) Review(ctx context.Context, scope governance.Scope, id string) (_ *ReviewEntry, err error) {
+func (e *Engine) Review(ctx context.Context, scope governance.Scope, req *IDRequest) (_ *ReviewEntry, err error) {
+	id := req.ID
 	defer during("show review "+id, &err)
 
 	a, err := e.find(ctx, scope, id, false)
@@ -460,19 +411,10 @@ func (e *Engine) review(ctx context.Context, scope governance.Scope, a *store.Ar
 	return r, nil
 }
 
-// A ReviewDecision is what a person decides about a memory that the gate held.
-type ReviewDecision struct {
-	ID      string `json:"id"`
-	Approve bool   `json:"approve"`
-	Text    string `json:"text,omitempty"`   // replaces what was proposed
-	By      string `json:"by,omitempty"`     // who decides; the engine's actor by default
-	Reason  string `json:"reason,omitempty"` // why, for whoever asks later
-}
-
 // Decide ends a review. An approved memory counts as verified by the person who
 // approved it. A text in place of the one proposed must not hold a credential.
 // Two people cannot decide the same: for the second it is an [ErrRequest].
-func (e *Engine) Decide(ctx context.Context, scope governance.Scope, d *ReviewDecision) (_ *Artifact, err error) {
+func (e *Engine) Decide(ctx context.Context, scope governance.Scope, d *DecideRequest) (_ *Artifact, err error) {
 	defer during("decide review "+d.ID, &err)
 
 	var out *Artifact
@@ -483,7 +425,7 @@ func (e *Engine) Decide(ctx context.Context, scope governance.Scope, d *ReviewDe
 	return out, err
 }
 
-func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *ReviewDecision) (*Artifact, error) {
+func (e *Engine) decide(ctx context.Context, scope governance.Scope, d *DecideRequest) (*Artifact, error) {
 	a, err := e.find(ctx, scope, d.ID, false)
 	if err != nil {
 		return nil, err

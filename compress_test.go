@@ -121,7 +121,7 @@ func TestStrategies(t *testing.T) {
 			if !bytes.Equal(export(t, e, in.Session), before) {
 				t.Error("what was undone left a trace")
 			}
-			if sum, err := e.Summary(t.Context(), scope, in.Session); !errors.Is(err, store.ErrNotFound) {
+			if sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("a summary after the undo: %v, %v", sum, err)
 			}
 		})
@@ -184,12 +184,12 @@ func TestWindowsTakeWhatIsSaid(t *testing.T) {
 // task, corrections, and the last five blocks.
 func keeps(t *testing.T, e *carrel.Engine, id transcript.SessionID, data []byte) {
 	t.Helper()
-	list, err := e.Messages(t.Context(), scope, id)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, b := range list.Blocks {
-		if b.Rule.Hard() && b.Form != pager.Whole || i >= len(list.Blocks)-5 && b.Form != pager.Whole && b.Form != pager.Lines {
+	for i, b := range list.Messages {
+		if b.Rule.Hard() && b.Form != pager.Whole || i >= len(list.Messages)-5 && b.Form != pager.Whole && b.Form != pager.Lines {
 			t.Errorf("block %d, %s, is %s", i, b.Rule, b.Form)
 		}
 	}
@@ -220,7 +220,7 @@ func TestSummaryGrows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := e.Summary(t.Context(), scope, in.Session)
+		now, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,11 +259,11 @@ func TestSummaryGrows(t *testing.T) {
 	if err != nil || string(got.Data) != last.Summary.Markdown() {
 		t.Errorf("recall of the summary gives %q, %v", got.Data, err)
 	}
-	report, err := e.ProbeReport(t.Context(), scope, got.Session)
+	report, err := e.ProbeReport(t.Context(), scope, &carrel.SessionRequest{Session: got.Session})
 	if err != nil || len(report.Rounds) != 3 || report.Rounds[2].Count != 3 || report.Rounds[2].Probes.Total == 0 {
 		t.Errorf("rounds %+v, %v; want 3", report.Rounds, err)
 	}
-	st, err := e.State(t.Context(), scope, got.Session)
+	st, err := e.State(t.Context(), scope, &carrel.SessionRequest{Session: got.Session})
 	if err != nil || st.Compression.Count != 3 || st.Compression.At == "" || st.Compression.Summary.Intent == "" {
 		t.Errorf("state %+v, %v", st, err)
 	}
@@ -300,7 +300,7 @@ func TestSummaryKeepsWhatNothingNewIsSaidOf(t *testing.T) {
 		if err != nil || res.Op == "" {
 			t.Fatalf("op %q, %v", res.Op, err)
 		}
-		sum, err := e.Summary(t.Context(), scope, in.Session)
+		sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestSummaryOfWhatWasRewound(t *testing.T) {
 	if got := export(t, e, in.Session); !bytes.Equal(got, other) {
 		t.Errorf("the window is %s, want what was imported", got)
 	}
-	if sum, err := e.Summary(t.Context(), scope, in.Session); !errors.Is(err, store.ErrNotFound) {
+	if sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a summary of what is gone: %v, %v", sum, err)
 	}
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
@@ -371,7 +371,7 @@ func TestSummaryStaysAcrossImports(t *testing.T) {
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
 		t.Fatal(err)
 	}
-	before, err := e.Context(t.Context(), scope, in.Session, 0)
+	before, err := e.Context(t.Context(), scope, &carrel.ContextRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,11 +380,11 @@ func TestSummaryStaysAcrossImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	load(t, again, data)
-	sum, err := again.Summary(t.Context(), scope, in.Session)
+	sum, err := again.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := again.Context(t.Context(), scope, in.Session, 0)
+	after, err := again.Context(t.Context(), scope, &carrel.ContextRequest{Session: in.Session})
 	if err != nil || after.Summary != before.Summary || after.Summary.Tokens != sum.Tokens {
 		t.Errorf("the summary took %+v, then %+v, %v", before.Summary, after.Summary, err)
 	}
@@ -425,7 +425,7 @@ func TestRefusedByProbes(t *testing.T) {
 	if !bytes.Equal(export(t, e, in.Session), data) {
 		t.Error("the window changed")
 	}
-	if rounds, err := e.ProbeReport(t.Context(), scope, in.Session); err != nil || len(rounds.Rounds) != 0 {
+	if rounds, err := e.ProbeReport(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil || len(rounds.Rounds) != 0 {
 		t.Errorf("rounds %+v, %v; want none", rounds, err)
 	}
 }
@@ -440,7 +440,7 @@ func TestErringModels(t *testing.T) {
 		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := e.Summary(t.Context(), scope, in.Session)
+		s, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -481,7 +481,7 @@ func TestErringModels(t *testing.T) {
 			if n := model.Calls(); n > 4 {
 				t.Errorf("the model was asked %d times", n)
 			}
-			got, err := e.Summary(t.Context(), scope, in.Session)
+			got, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -517,7 +517,7 @@ func TestModelWrites(t *testing.T) {
 	if res.Summary.Model != "tidy@test" || model.Calls() != 1 || !res.Attempts[0].Accepted {
 		t.Errorf("summary %+v after %d calls; attempts %+v", res.Summary, model.Calls(), res.Attempts)
 	}
-	sum, err := e.Summary(t.Context(), scope, in.Session)
+	sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil || !strings.Contains(sum.Text, "8443") {
 		t.Errorf("the window has %q, %v; want what the model wrote", sum.Text, err)
 	}
@@ -616,8 +616,8 @@ func TestAssembleWithSummary(t *testing.T) {
 		if !bytes.Contains(got.Data, []byte("[carrel sum_")) {
 			t.Errorf("%s: no summary in the context", format)
 		}
-		again, err := e.Replay(t.Context(), scope, got.Manifest)
-		if err != nil || !bytes.Equal(again, got.Data) {
+		again, err := e.Replay(t.Context(), scope, &carrel.IDRequest{ID: got.Manifest})
+		if err != nil || !bytes.Equal(again.Data, got.Data) {
 			t.Errorf("%s: the replay differs, %v", format, err)
 		}
 	}
@@ -701,7 +701,7 @@ func TestSummaryEndsWithALedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := e.Summary(t.Context(), scope, in.Session)
+	sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}

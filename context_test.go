@@ -94,19 +94,19 @@ func TestManifestIsOfTheBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := b.Messages(t.Context(), scope, in.Session)
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Page(t.Context(), scope, &carrel.PageRequest{Blocks: []string{list.Blocks[2].ShortID}}); err != nil {
+	if _, err := b.Page(t.Context(), scope, &carrel.PageRequest{Blocks: []string{list.Messages[2].ShortID}}); err != nil {
 		t.Fatal(err)
 	}
 	fetched := chunk("Refunds go up to $100 for pods.")
 	fetched.ID, fetched.Source = "fetched", "func:policy"
 	hidden := chunk("Pod 3 of billing\u202e has a memory limit of 512Mi.")
 	hidden.ID = "hidden"
-	b.put(t, &carrel.PutRequest{ID: "first", Class: provenance.Document, Content: []byte("Something about roses.")}, fetched, hidden,
-		&carrel.PutRequest{ID: "rule", Class: provenance.Document, Content: []byte("House rule: never deploy on Fridays."), Pinned: true})
+	b.put(t, &carrel.NewArtifact{ID: "first", Class: provenance.Document, Content: []byte("Something about roses.")}, fetched, hidden,
+		&carrel.NewArtifact{ID: "rule", Class: provenance.Document, Content: []byte("House rule: never deploy on Fridays."), Pinned: true})
 	rows := make(map[string]store.Artifact)
 	sources := make(map[string][]store.CellID)
 	for b, err := range b.store.Blocks(t.Context(), scope, in.Session) {
@@ -131,7 +131,7 @@ func TestManifestIsOfTheBytes(t *testing.T) {
 		if len(used) != 3 || used["hidden"].Neutralized != 1 || used["rule"].Neutralized != 0 || used["fetched"].Fetched != (r.Fetched == 1) {
 			t.Errorf("%s: used is %+v, %d fetched", format, r.Used, r.Fetched)
 		}
-		_, sealed, err := b.Manifest(t.Context(), scope, r.Manifest)
+		sealed, err := carrel.SealedOf(b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestManifestIsOfTheBytes(t *testing.T) {
 				if want := sources[s.Ref]; len(want) > 0 && !sameCells(from, want) {
 					t.Errorf("%s: block %s comes from %v, want %v", format, s.Ref, from, want)
 				}
-				if stub := strings.HasPrefix(s.Ref, string(list.Blocks[2].ID)); stub != (s.Kind == manifest.KindStub) {
+				if stub := strings.HasPrefix(s.Ref, string(list.Messages[2].ID)); stub != (s.Kind == manifest.KindStub) {
 					t.Errorf("%s: block %s is a %s", format, s.Ref, s.Kind)
 				}
 			case s.Kind == manifest.KindFrame && len(from) == 0:
@@ -261,7 +261,7 @@ func TestPageLimits(t *testing.T) {
 		want assembly.Form
 	}{{-1, assembly.Whole}, {math.MaxInt32, assembly.Whole}, {300, assembly.Shorter}, {0, assembly.Whole}} {
 		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: tt.page})
-		a := b.put(t, &carrel.PutRequest{ID: "long", Class: provenance.Document, Content: content})[0]
+		a := b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0]
 		r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"})
 		if len(r.Used) != 1 || r.Used[0].Form != tt.want || r.Used[0].Tokens != a.Tokens {
 			t.Fatalf("a page of %d: %+v, of %d tokens", tt.page, r.Used, a.Tokens)
@@ -274,10 +274,10 @@ func TestPageLimits(t *testing.T) {
 		}
 	}
 	// At exactly its size it is whole, and in one token less it is not.
-	size := newBench(t, memory.New(), carrel.Options{Counter: quarter{}}).put(t, &carrel.PutRequest{ID: "long", Class: provenance.Document, Content: content})[0].Tokens
+	size := newBench(t, memory.New(), carrel.Options{Counter: quarter{}}).put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0].Tokens
 	for page, want := range map[token.Count]assembly.Form{size: assembly.Whole, size - 1: assembly.Shorter} {
 		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: page})
-		b.put(t, &carrel.PutRequest{ID: "long", Class: provenance.Document, Content: content})
+		b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})
 		if r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"}); r.Used[0].Form != want || r.Used[0].InContext > page {
 			t.Errorf("a page of %d for %d tokens: %s of %d", page, size, r.Used[0].Form, r.Used[0].InContext)
 		}
@@ -300,7 +300,7 @@ func TestManifestNamesFetches(t *testing.T) {
 		b.now = b.now.Add(time.Minute)
 	})
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "which port is it?"})
-	_, sealed, err := b.Manifest(t.Context(), scope, r.Manifest)
+	sealed, err := carrel.SealedOf(b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
 		t.Fatal(err)
 	}

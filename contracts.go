@@ -15,80 +15,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A ContractRequest says what is to be added to the contract of a session. What
-// it has is added in the order of its fields, all of it or nothing.
-type ContractRequest struct {
-	// Session is the session. With Init it may be one that has no conversation yet,
-	// or empty, for a new one.
-	Session transcript.SessionID `json:"session,omitempty"`
-
-	// Init begins the contract: states, lists and guards, and what the payload has.
-	// A contract begins once; passes over the window need no beginning.
-	Init    bool              `json:"init,omitempty"`
-	Payload *contract.Payload `json:"payload,omitempty"`
-
-	// Parent is the session whose decisions, corrections, questions and verified
-	// claims are taken over, or empty.
-	Parent transcript.SessionID `json:"parent,omitempty"`
-
-	Decisions   []string             `json:"decisions,omitempty"`
-	Resolution  contract.Resolution  `json:"resolution,omitempty"` // of decisions that contradict others
-	Questions   []string             `json:"questions,omitempty"`
-	Answered    []string             `json:"answered,omitempty"` // questions that are open no more
-	Corrections []ContractCorrection `json:"corrections,omitempty"`
-
-	Sources     []contract.PayloadSource `json:"sources,omitempty"`
-	Claims      []contract.PayloadSource `json:"claims,omitempty"`
-	Verified    []ContractClaim          `json:"verified,omitempty"`
-	Checked     []string                 `json:"checked,omitempty"` // before a commit
-	SourceState contract.SourceState     `json:"source_state,omitempty"`
-	ClaimBasis  contract.ClaimBasis      `json:"claim_basis,omitempty"`
-	ResumeState string                   `json:"resume_state,omitempty"`
-
-	// Statements are of the caller's own, a line each. They may read what Carrel
-	// writes and must not change it. A requirement among them is judged where it
-	// stands, so it does not bind what comes later: that is for Rules.
-	Statements []string `json:"statements,omitempty"`
-
-	// Rules are statements such as "require evicted-blocks not includes ...", a line
-	// each, that must hold at the end from now on, whatever a pass appends.
-	Rules []string `json:"rules,omitempty"`
-
-	Close  bool `json:"close,omitempty"` // nothing can be added afterwards
-	DryRun bool `json:"dry_run,omitempty"`
-
-	gate *gateNote
-}
-
 // A gateNote is what the gate said, for the contract.
 type gateNote struct {
 	id   string // of a context or a memory
 	list contract.List
-}
-
-// A ContractCorrection is a correction by its name or in the user's words, and the
-// blocks that record it, by their ids or the beginnings of them. Those never leave
-// the window.
-type ContractCorrection struct {
-	Text   string   `json:"text"`
-	Blocks []string `json:"blocks,omitempty"`
-}
-
-// A ContractClaim is a claim that was verified, and the source that says so, which
-// may be empty.
-type ContractClaim struct {
-	Text   string `json:"text"`
-	Source string `json:"source,omitempty"`
-}
-
-// A ContractResult says what was added to a contract.
-type ContractResult struct {
-	Session transcript.SessionID `json:"session"`
-	Added   []string             `json:"added"` // statements
-	Total   int                  `json:"total"` // statements of the contract
-	Closed  bool                 `json:"closed"`
-	Said    []string             `json:"said,omitempty"` // what the contract prints when it is run
-	Op      string               `json:"op,omitempty"`
 }
 
 // amended is what the journal keeps of an addition to a contract. Its text is the
@@ -104,7 +34,7 @@ type amended struct {
 // afterwards, and if it does not hold, nothing is added: with a decision that
 // contradicts another, unless the request says what is to become of it, a rule
 // that fails, a contract that is closed, the error is an [ErrPolicy].
-func (e *Engine) AmendContract(ctx context.Context, scope governance.Scope, req *ContractRequest) (_ *ContractResult, err error) {
+func (e *Engine) AmendContract(ctx context.Context, scope governance.Scope, req *AmendContractRequest) (_ *AmendContractResult, err error) {
 	defer during("contract of session "+string(req.Session), &err)
 
 	r := *req
@@ -116,9 +46,9 @@ func (e *Engine) AmendContract(ctx context.Context, scope governance.Scope, req 
 			return nil, err
 		}
 	}
-	var res *ContractResult
+	var res *AmendContractResult
 	err = retry(ctx, func() error {
-		res, err = e.amend(ctx, scope, &r, nil)
+		res, err = e.amend(ctx, scope, &r, nil, nil)
 		return err
 	})
 	return res, err
@@ -135,7 +65,7 @@ func (e *Engine) newSessionID() (transcript.SessionID, error) {
 
 // amend adds to a contract what a request has, and what an earlier session left, if
 // there is one.
-func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *ContractRequest, legacy *contract.State) (*ContractResult, error) {
+func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *AmendContractRequest, gate *gateNote, legacy *contract.State) (*AmendContractResult, error) {
 	h := &held{session: &transcript.Session{ID: req.Session}, head: &store.Head{ID: req.Session}, agreed: &agreement{state: new(contract.State)}}
 	head, err := e.head(ctx, scope, req.Session)
 	switch {
@@ -153,7 +83,7 @@ func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *Contrac
 			return nil, err
 		}
 	}
-	added, err := e.additions(ctx, scope, a, req, legacy)
+	added, err := e.additions(ctx, scope, a, req, gate, legacy)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +91,7 @@ func (e *Engine) amend(ctx context.Context, scope governance.Scope, req *Contrac
 	if err != nil {
 		return nil, err
 	}
-	res := &ContractResult{
+	res := &AmendContractResult{
 		Session: req.Session, Added: added, Total: len(a.lines) + len(added), Closed: report.State.Closed(), Said: report.Shown,
 	}
 	if len(added) == 0 || req.DryRun {
@@ -191,7 +121,7 @@ func (e *Engine) legacy(ctx context.Context, scope governance.Scope, id transcri
 }
 
 // additions returns the statements that a request adds to an agreement.
-func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agreement, req *ContractRequest, legacy *contract.State) ([]string, error) {
+func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agreement, req *AmendContractRequest, gate *gateNote, legacy *contract.State) ([]string, error) {
 	state := a.state.Clone()
 	var lines []string
 	var failed error
@@ -245,8 +175,8 @@ func (e *Engine) additions(ctx context.Context, scope governance.Scope, a *agree
 	if req.ResumeState != "" {
 		write(state.SetResumeState(contract.Clean(req.ResumeState)))
 	}
-	if req.gate != nil {
-		write(state.Gate(req.gate.id, req.gate.list))
+	if gate != nil {
+		write(state.Gate(gate.id, gate.list))
 	}
 	if len(req.Rules) > 0 {
 		write(state.Guard()) // which declares what the rules hang on
@@ -301,7 +231,7 @@ func (e *Engine) contractBlocks(ctx context.Context, scope governance.Scope, id 
 }
 
 // amendment returns the change that adds statements to a contract.
-func (e *Engine) amendment(scope governance.Scope, h *held, req *ContractRequest, added []string) (*store.Change, error) {
+func (e *Engine) amendment(scope governance.Scope, h *held, req *AmendContractRequest, added []string) (*store.Change, error) {
 	c := &store.Change{Head: *h.head, Statements: added}
 	c.Head.Updated = e.now()
 	if h.head.Revision == 0 {
@@ -321,7 +251,8 @@ func (e *Engine) amendment(scope governance.Scope, h *held, req *ContractRequest
 
 // CheckContract runs the contract of a session and reports what of it does not
 // hold. A session without a contract has one that is empty and holds.
-func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *contract.Report, err error) {
+func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *contract.Report, err error) {
+	id := req.Session
 	defer during("check the contract of session "+string(id), &err)
 
 	if _, err := e.head(ctx, scope, id); err != nil {

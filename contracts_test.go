@@ -20,7 +20,7 @@ import (
 )
 
 // amend adds to a contract.
-func amend(t testing.TB, e *carrel.Engine, req *carrel.ContractRequest) *carrel.ContractResult {
+func amend(t testing.TB, e *carrel.Engine, req *carrel.AmendContractRequest) *carrel.AmendContractResult {
 	t.Helper()
 	res, err := e.AmendContract(t.Context(), scope, req)
 	if err != nil {
@@ -32,7 +32,7 @@ func amend(t testing.TB, e *carrel.Engine, req *carrel.ContractRequest) *carrel.
 // agreed returns what the contract of a session leads to. It must hold.
 func agreed(t testing.TB, e *carrel.Engine, id transcript.SessionID) *contract.State {
 	t.Helper()
-	r, err := e.CheckContract(t.Context(), scope, id)
+	r, err := e.CheckContract(t.Context(), scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,15 +45,15 @@ func agreed(t testing.TB, e *carrel.Engine, id transcript.SessionID) *contract.S
 // snapshot returns all that a refused job must leave as it was.
 func snapshot(t testing.TB, e *carrel.Engine, id transcript.SessionID) string {
 	t.Helper()
-	info, err := e.Messages(t.Context(), scope, id)
+	info, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := e.Contract(t.Context(), scope, id)
+	lines, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(lines, "\n") + "\n" + string(export(t, e, id)) + "\n" + info.Updated.String() + string(rune('0'+info.Revision))
+	return strings.Join(lines.Statements, "\n") + "\n" + string(export(t, e, id)) + "\n" + info.Updated.String() + string(rune('0'+info.Revision))
 }
 
 // half compresses a session to half of what was imported.
@@ -69,7 +69,7 @@ func TestContractComesBeforeTheConversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := amend(t, e, &carrel.ContractRequest{
+	begun := amend(t, e, &carrel.AmendContractRequest{
 		Session: planned.Session, Init: true, Payload: &contract.Payload{Decisions: []string{"pin-go-1.26"}, ResumeState: "not begun"},
 	})
 	if begun.Session != planned.Session || begun.Op == "" || begun.Total != len(begun.Added) {
@@ -96,17 +96,17 @@ func TestContractComesBeforeTheConversation(t *testing.T) {
 
 func TestNewSessionsHaveIDsOfTheirOwn(t *testing.T) {
 	e := newEngine(t, memory.New())
-	one, two := amend(t, e, &carrel.ContractRequest{Init: true}), amend(t, e, &carrel.ContractRequest{Init: true})
+	one, two := amend(t, e, &carrel.AmendContractRequest{Init: true}), amend(t, e, &carrel.AmendContractRequest{Init: true})
 	if one.Session == "" || one.Session == two.Session {
 		t.Errorf("sessions are %q and %q", one.Session, two.Session)
 	}
-	if _, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Decisions: []string{"x"}}); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Decisions: []string{"x"}}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("adding to no session: %v, want ErrRequest", err)
 	}
-	if _, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: "absent", Decisions: []string{"x"}}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: "absent", Decisions: []string{"x"}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("adding to a session that is not there: %v, want ErrNotFound", err)
 	}
-	_, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: one.Session, Init: true})
+	_, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: one.Session, Init: true})
 	if !errors.Is(err, carrel.ErrPolicy) || !errors.Is(err, contract.ErrInitialized) {
 		t.Errorf("beginning twice: %v, want ErrPolicy and ErrInitialized", err)
 	}
@@ -126,7 +126,7 @@ func TestUserGuardsBindPasses(t *testing.T) {
 		t.Fatalf("nothing leaves the window: %+v", free.Decisions)
 	}
 	id := string(free.Decisions[moved].Block)
-	amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true, Rules: []string{
+	amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true, Rules: []string{
 		`require evicted-blocks not includes "block-` + id + `"`,
 	}})
 	before := snapshot(t, e, in.Session)
@@ -164,12 +164,12 @@ func TestStatementsMustHold(t *testing.T) {
 			t.Run(tt.name+" as a "+as, func(t *testing.T) {
 				e := newEngine(t, memory.New())
 				in := load(t, e, conversation(t))
-				amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true})
+				amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true})
 				if _, err := half(t, e, in.Session); err != nil {
 					t.Fatal(err)
 				}
 				before := snapshot(t, e, in.Session)
-				req := &carrel.ContractRequest{Session: in.Session, Decisions: []string{"use-sqlite"}}
+				req := &carrel.AmendContractRequest{Session: in.Session, Decisions: []string{"use-sqlite"}}
 				if as == "rule" {
 					req.Rules = []string{tt.line}
 				} else {
@@ -232,7 +232,7 @@ func TestDoctoredContracts(t *testing.T) {
 			if err != nil || after.Revision != before.Revision {
 				t.Errorf("revision %d after %d, %v", after.Revision, before.Revision, err)
 			}
-			report, err := e.CheckContract(t.Context(), scope, in.Session)
+			report, err := e.CheckContract(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 			if _, broken := errors.AsType[*contract.SyntaxError](err); broken != tt.replay || !broken && report.Err() == nil {
 				t.Errorf("the check: %+v, %v", report, err)
 			}
@@ -258,10 +258,10 @@ func inject(t testing.TB, s store.Store, id transcript.SessionID, lines []string
 func TestClosedContractRefusesPasses(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	if res := amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true, Close: true}); !res.Closed {
+	if res := amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true, Close: true}); !res.Closed {
 		t.Errorf("the contract is %+v, want it closed", res)
 	}
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,11 +269,11 @@ func TestClosedContractRefusesPasses(t *testing.T) {
 	for name, job := range map[string]func() error{
 		"compress": func() error { _, err := half(t, e, in.Session); return err },
 		"discard": func() error {
-			_, err := e.Discard(t.Context(), scope, &carrel.DiscardRequest{Session: in.Session, IDs: []string{string(list.Blocks[3].ID)}, Trigger: low})
+			_, err := e.Discard(t.Context(), scope, &carrel.DiscardRequest{Session: in.Session, IDs: []string{string(list.Messages[3].ID)}, Trigger: low})
 			return err
 		},
 		"add": func() error {
-			_, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: in.Session, Questions: []string{"Why?"}})
+			_, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: in.Session, Questions: []string{"Why?"}})
 			return err
 		},
 	} {
@@ -284,7 +284,7 @@ func TestClosedContractRefusesPasses(t *testing.T) {
 	if diff := cmp.Diff(before, snapshot(t, e, in.Session)); diff != "" {
 		t.Errorf("a closed contract changed (-before +after):\n%s", diff)
 	}
-	next := amend(t, e, &carrel.ContractRequest{Init: true, Parent: in.Session})
+	next := amend(t, e, &carrel.AmendContractRequest{Init: true, Parent: in.Session})
 	agreed(t, e, next.Session)
 }
 
@@ -301,9 +301,9 @@ func TestConflictsOfDecisions(t *testing.T) {
 	} {
 		t.Run("resolution "+string(tt.resolution), func(t *testing.T) {
 			e := newEngine(t, memory.New())
-			parent := amend(t, e, &carrel.ContractRequest{Init: true, Decisions: []string{"pin-version-0.9"}})
-			child := amend(t, e, &carrel.ContractRequest{Init: true, Parent: parent.Session})
-			_, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{
+			parent := amend(t, e, &carrel.AmendContractRequest{Init: true, Decisions: []string{"pin-version-0.9"}})
+			child := amend(t, e, &carrel.AmendContractRequest{Init: true, Parent: parent.Session})
+			_, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{
 				Session: child.Session, Decisions: []string{"pin-version-0.10"}, Resolution: tt.resolution,
 			})
 			conflict, ok := errors.AsType[*contract.ConflictError](err)
@@ -326,13 +326,13 @@ func TestConflictsOfDecisions(t *testing.T) {
 
 func TestInheritance(t *testing.T) {
 	e := newEngine(t, memory.New())
-	parent := amend(t, e, &carrel.ContractRequest{
+	parent := amend(t, e, &carrel.AmendContractRequest{
 		Init: true, Decisions: []string{"use-sqlite"}, Questions: []string{"Which driver?", "Which port?"}, Answered: []string{"Which port?"},
 		Corrections: []carrel.ContractCorrection{{Text: "Keep it short!"}},
 		Sources:     []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},
 		Verified:    []carrel.ContractClaim{{Text: "needs Go 1.26", Source: "readme"}},
 	})
-	child := amend(t, e, &carrel.ContractRequest{Init: true, Parent: parent.Session})
+	child := amend(t, e, &carrel.AmendContractRequest{Init: true, Parent: parent.Session})
 	s := agreed(t, e, child.Session)
 	for l, want := range map[contract.List][]string{
 		contract.InheritedDecisions:  {"use-sqlite"},
@@ -344,7 +344,7 @@ func TestInheritance(t *testing.T) {
 			t.Errorf("%s has %q, want %q", l, got, want)
 		}
 	}
-	if _, err := e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Init: true, Parent: "absent"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Init: true, Parent: "absent"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("inheriting from nothing: %v, want ErrNotFound", err)
 	}
 }
@@ -353,15 +353,15 @@ func TestCorrectionBlocksNeverLeave(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
 	const turn = 4 // a test run, which goes first otherwise
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := list.Blocks[turn].ID
-	if list.Blocks[turn].Rule != "" {
-		t.Fatalf("block %d is under rule %q already", turn, list.Blocks[turn].Rule)
+	id := list.Messages[turn].ID
+	if list.Messages[turn].Rule != "" {
+		t.Fatalf("block %d is under rule %q already", turn, list.Messages[turn].Rule)
 	}
-	amend(t, e, &carrel.ContractRequest{Session: in.Session, Init: true, Corrections: []carrel.ContractCorrection{
+	amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true, Corrections: []carrel.ContractCorrection{
 		{Text: "run-before-claiming", Blocks: []string{id.Short()}},
 	}})
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(3, 10)})
@@ -374,8 +374,8 @@ func TestCorrectionBlocksNeverLeave(t *testing.T) {
 	if !agreed(t, e, in.Session).Pinned("block-" + string(id)) {
 		t.Error("the contract does not pin the block")
 	}
-	other := amend(t, e, &carrel.ContractRequest{Init: true})
-	_, err = e.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: other.Session, Corrections: []carrel.ContractCorrection{
+	other := amend(t, e, &carrel.AmendContractRequest{Init: true})
+	_, err = e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: other.Session, Corrections: []carrel.ContractCorrection{
 		{Text: "no-praise", Blocks: []string{id.Short()}},
 	}})
 	if !errors.Is(err, carrel.ErrRequest) {
@@ -397,7 +397,7 @@ func TestSourcesFirst(t *testing.T) {
 			{Role: "user", Content: "And now?"},
 			{Role: "assistant", Content: "It is locked."},
 		}))
-		req := &carrel.ContractRequest{Session: in.Session, Init: true}
+		req := &carrel.AmendContractRequest{Session: in.Session, Init: true}
 		if on {
 			req.Corrections = []carrel.ContractCorrection{{Text: contract.SourcesFirst}}
 		}

@@ -61,7 +61,7 @@ func TestPanicsReachTheCaller(t *testing.T) {
 		t.Errorf("after that: %v", err)
 	}
 
-	put, err := e.Put(t.Context(), scope, &carrel.PutRequest{Class: provenance.Retrieved, Content: []byte("what they say"), Source: "func:theirs"})
+	put, err := carrel.Items(e.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Retrieved, Content: []byte("what they say"), Source: "func:theirs"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,55 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A DiscardRequest names blocks that an agent no longer needs, or leaves the
-// choice to the order of package pager.
-type DiscardRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // by default that of the first id that is known
-	IDs     []string             `json:"ids,omitempty"`     // of blocks, or the beginnings of them
-	Auto    bool                 `json:"auto,omitempty"`    // choose the blocks
-
-	// To is what an automatic discard brings the window to, in tokens. The
-	// default is that of [Engine.Messages].
-	To token.Count `json:"to,omitempty"`
-
-	// Trigger has the floor of the window. The default is that of
-	// the engine's options. Who serves agents does not take it from them.
-	Trigger *pager.Trigger `json:"trigger,omitempty"`
-
-	DryRun bool `json:"dry_run,omitempty"`
-}
-
-// A DiscardResult says what left the window, or would leave it.
-type DiscardResult struct {
-	Session   transcript.SessionID `json:"session"`
-	Op        string               `json:"op,omitempty"`   // empty if nothing was written
-	Discarded []Discarded          `json:"discarded"`      // in the order in which they went, or were named
-	Thinking  token.Count          `json:"thinking"`       // that left with them: what stands behind a change is not valid any more
-	Before    token.Count          `json:"before"`         // tokens of the window
-	After     token.Count          `json:"after"`          // tokens of the window
-	Sent      token.Count          `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
-	Target    token.Count          `json:"target_tokens"`
-	Floor     token.Count          `json:"floor_tokens"`
-	Provider  string               `json:"provider"` // whose rules the result was checked by
-	Continue  bool                 `json:"continue"` // the agent may go on
-	Message   string               `json:"message"`  // says so
-}
-
-// A Discarded is a block that left the window.
-type Discarded struct {
-	pager.Discard
-
-	ShortID string          `json:"short_id"`
-	Kind    transcript.Kind `json:"kind"`
-	Preview string          `json:"preview"`
-}
 
 // discarded is what the journal keeps of a discard: the moves of the blocks
 // that changed, as a pass does, and why each left.
@@ -168,7 +126,7 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 	}
 	res := h.discardResult(plan, target)
 	if len(plan.Discards) == 0 {
-		res.say(req)
+		sayDiscarded(res, req)
 		return res, nil
 	}
 	rows, moves := p.leave(plan)
@@ -176,7 +134,7 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 		return nil, err
 	}
 	if req.DryRun {
-		res.say(req)
+		sayDiscarded(res, req)
 		return res, nil
 	}
 	c := &store.Change{Head: *h.head}
@@ -194,7 +152,7 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 		return nil, err
 	}
 	res.Op = c.Entry.ID
-	res.say(req)
+	sayDiscarded(res, req)
 	e.opts.Logger.InfoContext(ctx, "discarded", "session", req.Session, "before", plan.Before, "after", plan.After)
 	return res, nil
 }
@@ -288,13 +246,15 @@ func (h *held) discardResult(plan *pager.DiscardPlan, target token.Count) *Disca
 	places := h.places()
 	for _, d := range plan.Discards {
 		b := &h.blocks[places[d.Block]]
-		res.Discarded = append(res.Discarded, Discarded{d, d.Block.Short(), b.Kind, preview(h.session.Messages, b)})
+		res.Discarded = append(res.Discarded, Discarded{
+			Discard: d, ShortID: d.Block.Short(), Kind: b.Kind, Preview: preview(h.session.Messages, b),
+		})
 	}
 	return res
 }
 
 // say tells the agent what there is to do now.
-func (r *DiscardResult) say(req *DiscardRequest) {
+func sayDiscarded(r *DiscardResult, req *DiscardRequest) {
 	switch {
 	case req.DryRun:
 		r.Message = fmt.Sprintf("Nothing was changed. The window that Carrel holds would have %d tokens.", r.After)
@@ -308,4 +268,4 @@ func (r *DiscardResult) say(req *DiscardRequest) {
 }
 
 // Refused says why a discard was refused, if err is such an error.
-func Refused(err error) (*pager.DiscardError, bool) { return errors.AsType[*pager.DiscardError](err) }
+func Refused(err error) (*pager.DiscardError, bool) { return api.RefusedOf(err) }

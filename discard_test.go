@@ -36,12 +36,12 @@ func TestMessagesSayWhatMayGo(t *testing.T) {
 		{Role: "assistant", Content: "3"},
 		{Role: "assistant", Content: "4"},
 	}))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, b := range list.Blocks[:4] {
+	for _, b := range list.Messages[:4] {
 		got = append(got, fmt.Sprintf("%t %s %d %s", b.Discardable, b.Class, b.Priority, b.Kept))
 	}
 	want := []string{
@@ -62,7 +62,7 @@ func TestMessagesOfALargeWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := load(t, e, conversation(t))
-		list, err := e.Messages(t.Context(), scope, in.Session)
+		list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +76,11 @@ func TestDiscard(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
 	in := load(t, e, data)
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := []string{list.Blocks[2].ShortID, "block-" + string(list.Blocks[4].ID)}
+	ids := []string{list.Messages[2].ShortID, "block-" + string(list.Messages[4].ID)}
 	req := &carrel.DiscardRequest{IDs: ids, Trigger: low}
 
 	trial := *req
@@ -100,23 +100,23 @@ func TestDiscard(t *testing.T) {
 	if bytes.Contains(window, []byte("call_0")) || bytes.Contains(window, []byte("call_2")) || !bytes.Contains(window, []byte("call_1")) {
 		t.Error("the window has not lost what was discarded, and that only")
 	}
-	after, err := e.Messages(t.Context(), scope, in.Session)
-	if err != nil || after.Total != res.After || after.Blocks[2].State != "cold" || after.Blocks[2].Kept != "is not in the window" {
-		t.Errorf("after it: %d tokens, %+v, %v", after.Total, after.Blocks[2], err)
+	after, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
+	if err != nil || after.Total != res.After || after.Messages[2].State != "cold" || after.Messages[2].Kept != "is not in the window" {
+		t.Errorf("after it: %d tokens, %+v, %v", after.Total, after.Messages[2], err)
 	}
 	checkRecall(t.Context(), t, e, data, "pool.json", in.Session)
-	why, err := e.Why(t.Context(), scope, ids[0])
+	why, err := e.Why(t.Context(), scope, &carrel.BlockRequest{Block: ids[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if last := why.History[len(why.History)-1]; last.Op != res.Op || last.Kind != "discard" || last.Decision.Step != "discard-one-off" {
 		t.Errorf("why says %+v of it", last)
 	}
-	lines, err := e.Contract(t.Context(), scope, in.Session)
+	lines, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := contract.Replay(slices.Values(lines))
+	state, err := contract.Replay(slices.Values(lines.Statements))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,17 +133,17 @@ func TestDiscardIsRefusedAsAWhole(t *testing.T) {
 	data := conversation(t)
 	in := load(t, e, data)
 	other := load(t, e, body(t, []message{{Role: "user", Content: "Another."}, {Role: "assistant", Content: "Yes."}}))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := e.Messages(t.Context(), scope, other.Session)
+	elsewhere, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: other.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := func(turn int) string { return string(list.Blocks[turn-1].ID) }
+	id := func(turn int) string { return string(list.Messages[turn-1].ID) }
 	var all []string
-	for i := range list.Blocks {
+	for i := range list.Messages {
 		all = append(all, id(i+1))
 	}
 	for _, tt := range []struct {
@@ -155,7 +155,7 @@ func TestDiscardIsRefusedAsAWhole(t *testing.T) {
 		{"the newest words of the user", carrel.DiscardRequest{IDs: []string{id(18)}}, []string{"newest user message"}},
 		{"all", carrel.DiscardRequest{IDs: all}, []string{"system text", "first task", "correction", "code edit", "among the last", "newest user", "answer to"}},
 		{"twice", carrel.DiscardRequest{IDs: []string{id(3), id(3)[:9]}}, []string{"named twice"}},
-		{"another session's", carrel.DiscardRequest{IDs: []string{id(3), elsewhere.Blocks[0].ShortID}}, []string{"no block of the conversation"}},
+		{"another session's", carrel.DiscardRequest{IDs: []string{id(3), elsewhere.Messages[0].ShortID}}, []string{"no block of the conversation"}},
 		{"nobody's", carrel.DiscardRequest{Session: in.Session, IDs: []string{"nobody", ""}}, []string{"no block", "no block"}},
 		{"what would cross the floor", carrel.DiscardRequest{IDs: []string{id(3)}, Trigger: &pager.Trigger{Floor: list.Total - 1}}, []string{": 1 may go"}},
 	} {
@@ -233,11 +233,11 @@ func TestDiscardKnowsToolsOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := load(t, e, conversation(t))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := list.Blocks[2]; b.Discardable || b.Rule != pager.RuleEdit {
+	if b := list.Messages[2]; b.Discardable || b.Rule != pager.RuleEdit {
 		t.Errorf("an edit by one's own tool: %+v", b)
 	}
 }
@@ -257,7 +257,7 @@ func TestDiscardsHoldTheFloor(t *testing.T) {
 			case 1:
 				_, _ = e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session})
 			}
-			list, err := e.Messages(t.Context(), scope, in.Session)
+			list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -265,8 +265,8 @@ func TestDiscardsHoldTheFloor(t *testing.T) {
 			if req.Auto = rapid.Bool().Draw(r, "auto"); req.Auto {
 				req.To = token.Count(rapid.IntRange(1, 8000).Draw(r, "to"))
 			} else {
-				for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(list.Blocks)-1), 1, 4).Draw(r, "blocks") {
-					req.IDs = append(req.IDs, list.Blocks[i].ShortID)
+				for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(list.Messages)-1), 1, 4).Draw(r, "blocks") {
+					req.IDs = append(req.IDs, list.Messages[i].ShortID)
 				}
 			}
 			res, err := e.Discard(t.Context(), scope, req)
@@ -276,14 +276,14 @@ func TestDiscardsHoldTheFloor(t *testing.T) {
 				}
 				continue
 			}
-			now, err := e.Messages(t.Context(), scope, in.Session)
+			now, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				r.Fatal(err)
 			}
 			sum := now.Total - list.Total
-			for i := range now.Blocks {
-				sum += list.Blocks[i].Window - now.Blocks[i].Window
-				if b := list.Blocks[i]; now.Blocks[i].Form == pager.Gone && b.Form != pager.Gone && !b.Discardable {
+			for i := range now.Messages {
+				sum += list.Messages[i].Window - now.Messages[i].Window
+				if b := list.Messages[i]; now.Messages[i].Form == pager.Gone && b.Form != pager.Gone && !b.Discardable {
 					r.Fatalf("%s went, which is kept: %s", b.ShortID, b.Kept)
 				}
 			}

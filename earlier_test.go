@@ -35,11 +35,11 @@ func compactedDiary() (d *diary, windows []int) {
 
 func blocksOf(t testing.TB, b *bench, id transcript.SessionID) (earlier, now []carrel.BlockInfo) {
 	t.Helper()
-	list, err := b.Messages(t.Context(), scope, id)
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list.Blocks[:list.Earlier], list.Blocks[list.Earlier:]
+	return list.Messages[:list.Earlier], list.Messages[list.Earlier:]
 }
 
 // What the client compacted is blocks like any other: cold, of a window before the
@@ -71,7 +71,7 @@ func TestWhatTheClientCompactedStays(t *testing.T) {
 	for _, info := range earlier {
 		standing += int64(info.Tokens)
 	}
-	c, err := b.Context(t.Context(), scope, id, 0)
+	c, err := b.Context(t.Context(), scope, &carrel.ContextRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestWhatTheClientCompactedStays(t *testing.T) {
 			t.Errorf("recall of %s: %v, %v", info.ID, res, err)
 		}
 	}
-	found, err := b.Search(t.Context(), scope, &carrel.SearchRequest{Query: "goroutines count sweeps", Session: id})
+	found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: "goroutines count sweeps", Session: id}))
 	if err != nil || len(found) == 0 || found[0].Block != earlier[2].ID || found[0].Earlier != 1 || found[0].State != store.StateCold {
 		t.Errorf("search: %+v, %v", found, err)
 	}
@@ -99,7 +99,7 @@ func TestWhatTheClientCompactedStays(t *testing.T) {
 	if err != nil || string(text.Data) != "Two goroutines count sweeps without a lock.\n" {
 		t.Errorf("text: %v, %v", text, err)
 	}
-	stats, err := b.Stats(t.Context(), scope, id)
+	stats, err := b.Stats(t.Context(), scope, &carrel.SessionRequest{Session: id})
 	if err != nil || len(stats.Tasks) != 4 || stats.Tasks[0].Block != earlier[0].ID || stats.Tasks[2].Calls != 1 {
 		t.Errorf("stats: %+v, %v", stats, err)
 	}
@@ -134,7 +134,7 @@ func TestWhyNamesTheClient(t *testing.T) {
 		if earlier[i].ID != was[i].ID {
 			t.Errorf("block %s is %s after the compaction", was[i].ID, earlier[i].ID)
 		}
-		why, err := b.Why(t.Context(), scope, string(earlier[i].ID))
+		why, err := b.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(earlier[i].ID)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func TestACompactedCorrectionStopsNoPass(t *testing.T) {
 	d := newDiary()
 	id := b.imports(t, d)
 	_, was := blocksOf(t, b, id)
-	if _, err := b.AmendContract(t.Context(), scope, &carrel.ContractRequest{
+	if _, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{
 		Session: id, Init: true, Corrections: []carrel.ContractCorrection{{Text: "no sleeps in tests", Blocks: []string{string(was[3].ID)}}},
 	}); err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestAShorterCopyIsRefused(t *testing.T) {
 			if _, err := b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(all[len(all)-1].ID), string(all[0].ID)}}); err != nil {
 				t.Fatal(err)
 			}
-			before, err := b.Messages(t.Context(), scope, in.Session)
+			before, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -319,14 +319,14 @@ func TestAShorterCopyIsRefused(t *testing.T) {
 			if !ok || !errors.Is(err, carrel.ErrShorter) || shorter.Session != in.Session || shorter.Bytes != int64(len(tt.less)) || shorter.KnownBytes != int64(len(tt.whole)) || shorter.Has > shorter.Known {
 				t.Fatalf("error %v", err)
 			}
-			after, err := b.Messages(t.Context(), scope, in.Session)
+			after, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 			if diff := cmp.Diff(before, after); err != nil || diff != "" {
 				t.Errorf("the refusal changed something: %v\n%s", err, diff)
 			}
 			if _, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "s", Data: tt.less, Rewind: true}); err != nil {
 				t.Fatal(err)
 			}
-			for _, info := range before.Blocks {
+			for _, info := range before.Messages {
 				if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(info.ID)}); err != nil {
 					t.Errorf("recall after the rewind: %v", err)
 				}
@@ -334,8 +334,8 @@ func TestAShorterCopyIsRefused(t *testing.T) {
 			if _, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "s", Data: tt.whole}); err != nil {
 				t.Fatal(err)
 			}
-			again, err := b.Messages(t.Context(), scope, in.Session)
-			if diff := cmp.Diff(before.Blocks, again.Blocks); err != nil || diff != "" {
+			again, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
+			if diff := cmp.Diff(before.Messages, again.Messages); err != nil || diff != "" {
 				t.Errorf("the whole again: %v (-before +again)\n%s", err, diff)
 			}
 		})
@@ -389,7 +389,7 @@ func TestAReplyThatGrowsInBetweenIsTheSame(t *testing.T) {
 	if len(was) != 2 || len(is) != 2 || was[1].ID != is[1].ID || is[1].Tokens <= was[1].Tokens || is[1].Window != is[1].Tokens {
 		t.Errorf("was %+v, is %+v", was, is)
 	}
-	why, err := b.Why(t.Context(), scope, string(is[1].ID))
+	why, err := b.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(is[1].ID)})
 	if data, _ := json.Marshal(why); err != nil || why.Off {
 		t.Errorf("%s, %v", data, err)
 	}
@@ -450,7 +450,7 @@ func TestASummaryBeginsWithTheEarlierWindows(t *testing.T) {
 				t.Errorf("the summary does not say %q:\n%s", want, text)
 			}
 		}
-		s, err := b.Summary(t.Context(), scope, id)
+		s, err := b.Summary(t.Context(), scope, &carrel.SessionRequest{Session: id})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,21 +15,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SessionRemoval says what became of a session that was removed, restored or purged.
-type SessionRemoval struct {
-	Session  transcript.SessionID   `json:"session"`
-	Op       string                 `json:"op"`                // in its journal; of a purge, the receipt
-	Status   store.Status           `json:"status"`            // that it has now
-	Derived  []transcript.SessionID `json:"derived,omitempty"` // sessions purged with it, which began with a packet of it
-	Heirs    []transcript.SessionID `json:"heirs,omitempty"`   // sessions whose contract inherited from its contract; they stay as they are
-	Memories []store.ArtifactID     `json:"memories,omitempty"`
-	Cells    int                    `json:"cells,omitempty"` // that were erased; their commitments stay
-
-	// Manifests are of the contexts that its window was in, newest first. They stay, and
-	// verify; what was in them of the session is gone.
-	Manifests []string `json:"manifests,omitempty"`
-}
-
 // A retiredError says that a session was removed, which is an [ErrPolicy], or purged,
 // which is an [ErrGone].
 type retiredError struct {
@@ -72,13 +57,15 @@ func (e *Engine) head(ctx context.Context, scope governance.Scope, id transcript
 // RemoveSession takes a session out of use: it is not listed or found any more, and
 // nothing reads or continues it, until [Engine.RestoreSession] brings it back. Its text
 // is kept.
-func (e *Engine) RemoveSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionRemoval, err error) {
+func (e *Engine) RemoveSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *SessionRemoval, err error) {
+	id := req.Session
 	defer during("remove session "+string(id), &err)
 	return e.restatus(ctx, scope, id, "remove", "", store.StatusTombstoned)
 }
 
 // RestoreSession brings back a session that was removed, as it was.
-func (e *Engine) RestoreSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionRemoval, err error) {
+func (e *Engine) RestoreSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *SessionRemoval, err error) {
+	id := req.Session
 	defer during("restore session "+string(id), &err)
 	return e.restatus(ctx, scope, id, "restore", store.StatusTombstoned, "")
 }
@@ -121,7 +108,8 @@ func (e *Engine) restatus(ctx context.Context, scope governance.Scope, id transc
 // again, unless [ImportRequest.Anew] says so. Nothing brings it back.
 //
 // A session that inherited from its contract keeps what it inherited, and is named.
-func (e *Engine) PurgeSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionRemoval, err error) {
+func (e *Engine) PurgeSession(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *SessionRemoval, err error) {
+	id := req.Session
 	defer during("purge session "+string(id), &err)
 
 	head, err := e.store.Head(ctx, scope, id)
@@ -291,7 +279,7 @@ func (e *Engine) eraseSession(ctx context.Context, scope governance.Scope, id tr
 
 // RemovedSessions returns the sessions that were removed or purged, last updated first.
 // Of one that was purged there are ids and figures.
-func (e *Engine) RemovedSessions(ctx context.Context, scope governance.Scope) (_ []SessionInfo, err error) {
+func (e *Engine) RemovedSessions(ctx context.Context, scope governance.Scope, _ *None) (_ *List[SessionInfo], err error) {
 	defer during("list removed sessions", &err)
 
 	list := []SessionInfo{}
@@ -313,7 +301,7 @@ func (e *Engine) RemovedSessions(ctx context.Context, scope governance.Scope) (_
 		}
 		list = append(list, info)
 	}
-	return list, nil
+	return &List[SessionInfo]{Items: list}, nil
 }
 
 // purgedBefore returns a session that was purged as one to import over: nothing of it is

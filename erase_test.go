@@ -65,7 +65,7 @@ func live(t *testing.T, b *bench, id transcript.SessionID, word string) *lived {
 	if _, err := b.Undo(t.Context(), scope, &carrel.UndoRequest{Session: id}); err != nil { // so that there are stubs that nothing refers to
 		t.Fatal(err)
 	}
-	_, err := b.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: id, Init: true, Decisions: []string{"keep-" + word}})
+	_, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: id, Init: true, Decisions: []string{"keep-" + word}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func live(t *testing.T, b *bench, id transcript.SessionID, word string) *lived {
 		t.Fatal(err)
 	}
 	l.next = next.Session
-	list, err := b.Messages(t.Context(), scope, id)
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.block = list.Blocks[2].ID
+	l.block = list.Messages[2].ID
 	out, err := b.Export(t.Context(), scope, &carrel.ExportRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestPurgedSession(t *testing.T) {
 		t.Fatal("the word is nowhere: the test looks in the wrong place")
 	}
 	b, end = onSQLite(t, path)
-	res, err := b.PurgeSession(t.Context(), scope, "s")
+	res, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,44 +168,68 @@ func TestPurgedSession(t *testing.T) {
 			_, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(l.block)})
 			return err
 		},
-		"messages": func() error { _, err := b.Messages(t.Context(), scope, "s"); return err },
-		"contract": func() error { _, err := b.Contract(t.Context(), scope, "s"); return err },
-		"session":  func() error { _, err := b.Session(t.Context(), scope, "s"); return err },
-		"summary":  func() error { _, err := b.Summary(t.Context(), scope, "s"); return err },
-		"why":      func() error { _, err := b.Why(t.Context(), scope, string(l.block)); return err },
-		"export":   func() error { _, err := b.Export(t.Context(), scope, &carrel.ExportRequest{Session: "s"}); return err },
+		"messages": func() error {
+			_, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: "s"})
+			return err
+		},
+		"contract": func() error {
+			_, err := b.Contract(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
+		"session": func() error {
+			_, err := b.Session(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
+		"summary": func() error {
+			_, err := b.Summary(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
+		"why": func() error {
+			_, err := b.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(l.block)})
+			return err
+		},
+		"export": func() error { _, err := b.Export(t.Context(), scope, &carrel.ExportRequest{Session: "s"}); return err },
 		"append": func() error {
 			_, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: talk("x", 0, 1)})
 			return err
 		},
-		"mark":    func() error { _, err := b.Mark(t.Context(), scope, &carrel.MarkRequest{Session: "s"}); return err },
-		"restore": func() error { _, err := b.RestoreSession(t.Context(), scope, "s"); return err },
-		"remove":  func() error { _, err := b.RemoveSession(t.Context(), scope, "s"); return err },
-		"purge":   func() error { _, err := b.PurgeSession(t.Context(), scope, "s"); return err },
+		"mark": func() error { _, err := b.Mark(t.Context(), scope, &carrel.MarkRequest{Session: "s"}); return err },
+		"restore": func() error {
+			_, err := b.RestoreSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
+		"remove": func() error {
+			_, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
+		"purge": func() error {
+			_, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
 		"memory": func() error {
 			_, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(l.memory)})
 			return err
 		},
-		"replay": func() error { _, err := b.Replay(t.Context(), scope, l.manifest); return err },
+		"replay": func() error { _, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: l.manifest}); return err },
 	} {
 		if err := job(); !errors.Is(err, carrel.ErrGone) {
 			t.Errorf("%s: %v, want %v", name, err, carrel.ErrGone)
 		}
 	}
-	if v, err := b.VerifyManifest(t.Context(), scope, l.manifest); err != nil || v.Erased == 0 {
+	if v, err := b.VerifyManifest(t.Context(), scope, &carrel.IDRequest{ID: l.manifest}); err != nil || v.Erased == 0 {
 		t.Errorf("the manifest: %+v, %v", v, err)
 	}
-	if found, err := b.Search(t.Context(), scope, &carrel.SearchRequest{Query: spoken + " turn"}); err != nil || slices.ContainsFunc(found, func(f carrel.Found) bool { return f.Session == "s" }) {
+	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: spoken + " turn"})); err != nil || slices.ContainsFunc(found, func(f carrel.Found) bool { return f.Session == "s" }) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	after, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(other.block)})
 	if err != nil || !bytes.Equal(after.Data, before.Data) {
 		t.Errorf("a block of another session: %v", err)
 	}
-	if _, err := b.Replay(t.Context(), scope, other.manifest); err != nil {
+	if _, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: other.manifest}); err != nil {
 		t.Errorf("a context of another session: %v", err)
 	}
-	journal, err := b.Journal(t.Context(), scope, "s", 0)
+	journal, err := carrel.Items(b.Journal(t.Context(), scope, &carrel.JournalRequest{Session: "s"}))
 	if err != nil || journal[len(journal)-1].Op != "purge" || journal[len(journal)-1].ID != res.Op {
 		t.Errorf("the receipt is not in the journal: %v", err)
 	}
@@ -224,11 +248,11 @@ func TestImportOfWhatWasPurged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := b.Messages(t.Context(), scope, in.Session)
+	old, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.PurgeSession(t.Context(), scope, in.Session); err != nil {
+	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Import(t.Context(), scope, req); !errors.Is(err, carrel.ErrGone) || !strings.Contains(err.Error(), "--anew") {
@@ -240,15 +264,15 @@ func TestImportOfWhatWasPurged(t *testing.T) {
 	if err != nil || again.Session != in.Session || again.Added != in.Blocks {
 		t.Fatalf("import anew: %+v, %v", again, err)
 	}
-	list, err := b.Messages(t.Context(), scope, in.Session)
-	if err != nil || len(list.Blocks) != len(old.Blocks) || list.Status != "" || list.Title == "" {
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
+	if err != nil || len(list.Messages) != len(old.Messages) || list.Status != "" || list.Title == "" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	for i := range list.Blocks {
-		if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(list.Blocks[i].ID)}); err != nil {
+	for i := range list.Messages {
+		if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(list.Messages[i].ID)}); err != nil {
 			t.Errorf("recall of a block: %v", err)
 		}
-		if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(old.Blocks[i].ID)}); !errors.Is(err, carrel.ErrGone) {
+		if _, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(old.Messages[i].ID)}); !errors.Is(err, carrel.ErrGone) {
 			t.Errorf("recall of a block that was purged: %v", err)
 		}
 	}
@@ -259,7 +283,7 @@ func TestImportOfWhatWasPurged(t *testing.T) {
 	if err != nil || !bytes.Equal(out.Data, data) {
 		t.Errorf("export: %v", err)
 	}
-	if _, err := b.PurgeSession(t.Context(), scope, in.Session); err != nil {
+	if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: in.Session}); err != nil {
 		t.Errorf("purge again: %v", err)
 	}
 }
@@ -275,7 +299,7 @@ func TestRemovedSession(t *testing.T) {
 	}
 	list := func() []transcript.SessionID {
 		t.Helper()
-		infos, err := b.Sessions(t.Context(), scope, 0)
+		infos, err := carrel.Items(b.Sessions(t.Context(), scope, &carrel.SessionsRequest{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,54 +309,66 @@ func TestRemovedSession(t *testing.T) {
 		}
 		return ids
 	}
-	before, beforeMessages := list(), func() *carrel.MessagesResult { r, _ := b.Messages(t.Context(), scope, "s"); return r }()
-	if last, err := b.FindSession(t.Context(), scope, "@last"); err != nil || last != "s" {
-		t.Fatal(last, err)
+	before, beforeMessages := list(), func() *carrel.MessagesResult {
+		r, _ := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: "s"})
+		return r
+	}()
+	if last, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "@last"}); err != nil || last.Session != "s" {
+		t.Fatal(last.Session, err)
 	}
-	if _, err := b.RestoreSession(t.Context(), scope, "s"); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := b.RestoreSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("restore of what was not removed: %v", err)
 	}
-	res, err := b.RemoveSession(t.Context(), scope, "s")
+	res, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
 	if err != nil || res.Status != store.StatusTombstoned {
 		t.Fatal(res, err)
 	}
 	if ids := list(); slices.Contains(ids, "s") || len(ids) != len(before)-1 {
 		t.Errorf("listed: %q", ids)
 	}
-	removed, err := b.RemovedSessions(t.Context(), scope)
+	removed, err := carrel.Items(b.RemovedSessions(t.Context(), scope, &carrel.None{}))
 	if err != nil || len(removed) != 1 || removed[0].Session != "s" || removed[0].Title == "" || removed[0].Status != store.StatusTombstoned {
 		t.Errorf("removed: %+v, %v", removed, err)
 	}
-	if last, err := b.FindSession(t.Context(), scope, "@last"); err != nil || last == "s" {
-		t.Errorf("@last is %s, %v", last, err)
+	if last, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "@last"}); err != nil || last.Session == "s" {
+		t.Errorf("@last is %s, %v", last.Session, err)
 	}
 	for name, job := range map[string]func() error{
 		"recall": func() error {
 			_, err := b.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(l.block)})
 			return err
 		},
-		"messages": func() error { _, err := b.Messages(t.Context(), scope, "s"); return err },
-		"contract": func() error { _, err := b.Contract(t.Context(), scope, "s"); return err },
+		"messages": func() error {
+			_, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: "s"})
+			return err
+		},
+		"contract": func() error {
+			_, err := b.Contract(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
 		"append": func() error {
 			_, err := b.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: talk("x", 0, 1)})
 			return err
 		},
-		"remove again": func() error { _, err := b.RemoveSession(t.Context(), scope, "s"); return err },
+		"remove again": func() error {
+			_, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+			return err
+		},
 	} {
 		if err := job(); !errors.Is(err, carrel.ErrPolicy) {
 			t.Errorf("%s: %v, want %v", name, err, carrel.ErrPolicy)
 		}
 	}
-	if found, err := b.Search(t.Context(), scope, &carrel.SearchRequest{Query: "goes on turn", Limit: 100}); err != nil || slices.ContainsFunc(found, func(f carrel.Found) bool { return f.Session == "s" }) {
+	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: "goes on turn", Limit: 100})); err != nil || slices.ContainsFunc(found, func(f carrel.Found) bool { return f.Session == "s" }) {
 		t.Errorf("found %d, %v", len(found), err)
 	}
-	if _, err := b.RestoreSession(t.Context(), scope, "s"); err != nil {
+	if _, err := b.RestoreSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	if ids := list(); !slices.Equal(ids, before) {
 		t.Errorf("listed: %q, want %q", ids, before)
 	}
-	after, err := b.Messages(t.Context(), scope, "s")
+	after, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,14 +382,14 @@ func TestRemovedSession(t *testing.T) {
 func TestHeirsOfAPurgedSession(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	live(t, b, "s", spoken)
-	if _, err := b.AmendContract(t.Context(), scope, &carrel.ContractRequest{Session: "heir", Init: true, Parent: "s"}); err != nil {
+	if _, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: "heir", Init: true, Parent: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := b.PurgeSession(t.Context(), scope, "s")
+	res, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
 	if err != nil || !slices.Equal(res.Heirs, []transcript.SessionID{"heir"}) {
 		t.Errorf("purged %+v, %v", res, err)
 	}
-	if _, err := b.Contract(t.Context(), scope, "heir"); err != nil {
+	if _, err := b.Contract(t.Context(), scope, &carrel.SessionRequest{Session: "heir"}); err != nil {
 		t.Error(err)
 	}
 }

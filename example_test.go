@@ -111,7 +111,7 @@ func ExampleEngine_Recall() {
 
 func ExampleEngine_Search() {
 	e, _ := example()
-	found, err := e.Search(context.Background(), governance.DefaultScope, &carrel.SearchRequest{Query: "pull request for the incident", Limit: 1})
+	found, err := carrel.Items(e.Search(context.Background(), governance.DefaultScope, &carrel.SearchRequest{Query: "pull request for the incident", Limit: 1}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -148,15 +148,16 @@ func ExampleEngine_Assemble() {
 		log.Fatal(err)
 	}
 	expired := time.Duration(0)
-	list, err := e.Put(ctx, "acme/support",
-		&carrel.PutRequest{
+	list, err := carrel.Items(e.Put(ctx, "acme/support", &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
+		{
 			Class: provenance.Verified, VerifiedBy: "dana", Title: "Refunds",
 			Content: []byte("The refund limit of the desk is $400."),
 		},
-		&carrel.PutRequest{
+		{
 			Class: provenance.Retrieved, Title: "Old wiki", TTL: &expired,
 			Content: []byte("The refund limit is $200."),
-		})
+		},
+	}}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func ExampleEngine_Assemble() {
 	for _, u := range r.Used {
 		fmt.Println("used:", u.Title)
 	}
-	_, sealed, err := e.Manifest(ctx, "acme/support", r.Manifest)
+	sealed, err := carrel.SealedOf(e.Manifest(ctx, "acme/support", &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,36 +7,10 @@ import (
 	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/anthropic"
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
-
-// An ExportRequest says which session is wanted in which format.
-type ExportRequest struct {
-	Session transcript.SessionID `json:"session"`
-	To      string               `json:"to,omitempty"`    // format; the session's own by default
-	Whole   bool                 `json:"whole,omitempty"` // as it was imported, whatever is in the window
-
-	// As, if not empty, is the id of a new session of the agent's that the export
-	// begins: a UUID in lower case. Its rows get ids of their own, which follow from
-	// it. Only the format claudecode has sessions.
-	As transcript.SessionID `json:"as,omitempty"`
-}
-
-// An ExportResult is a window in a format.
-type ExportResult struct {
-	Session    transcript.SessionID   `json:"session"` // the new one's id, if the format made one
-	Format     string                 `json:"format"`
-	Data       []byte                 `json:"data,omitempty"` // the conversation
-	Bytes      int                    `json:"bytes"`
-	Tokens     token.Count            `json:"tokens"` // of the window, by the session's counter
-	Intact     bool                   `json:"intact"` // byte for byte what was imported
-	Losses     []transcript.Loss      `json:"losses"`
-	Repairs    []transcript.Fix       `json:"repairs"`
-	Violations []transcript.Violation `json:"violations"` // only of an intact export: what was wrong before
-}
 
 // Export writes what is in the window of a session in a format. An untouched
 // session in its own format is what was imported, byte for byte. Every other
@@ -60,7 +34,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 	if err != nil {
 		return nil, err
 	}
-	if err := req.begins(f.Name()); err != nil {
+	if err := checkBegin(req, f.Name()); err != nil {
 		return nil, err
 	}
 	m, err := e.meterFor(h.session, h.head.Encoding)
@@ -99,7 +73,7 @@ func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *Export
 }
 
 // begins returns why the export cannot begin the new session that is asked for.
-func (req *ExportRequest) begins(format string) error {
+func checkBegin(req *ExportRequest, format string) error {
 	switch {
 	case req.As == "":
 		return nil

@@ -95,22 +95,22 @@ func earlier(t *testing.T, e *carrel.Engine, line []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		messages, err := e.Messages(t.Context(), scope, transcript.SessionID(id))
+		messages, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: transcript.SessionID(id)})
 		if err != nil {
 			return nil, err
 		}
 		pin := "free"
-		for _, m := range messages.Blocks {
+		for _, m := range messages.Messages {
 			if m.ID == r.Block && m.Pinned {
 				pin = "pinned"
 			}
 		}
 		return []string{string(r.Block), string(r.State), pin, sum(r.Data)}, nil
 	case "contract":
-		statements, err := e.Contract(t.Context(), scope, transcript.SessionID(id))
-		return []string{sum([]byte(strings.Join(statements, "\n") + "\n"))}, err
+		statements, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: transcript.SessionID(id)})
+		return []string{sum([]byte(strings.Join(statements.Statements, "\n") + "\n"))}, err
 	case "entry":
-		entries, err := e.Journal(t.Context(), scope, transcript.SessionID(id), 0)
+		entries, err := carrel.Items(e.Journal(t.Context(), scope, &carrel.JournalRequest{Session: transcript.SessionID(id)}))
 		for _, entry := range entries {
 			if fmt.Sprint(entry.Revision) == line[2] {
 				return []string{line[2], entry.Op, entry.ID}, err
@@ -124,8 +124,8 @@ func earlier(t *testing.T, e *carrel.Engine, line []string) ([]string, error) {
 		}
 		return []string{sum(r.Content)}, nil
 	case "context":
-		data, err := e.Replay(t.Context(), scope, id)
-		return []string{sum(data)}, err
+		data, err := e.Replay(t.Context(), scope, &carrel.IDRequest{ID: id})
+		return []string{sum(data.Data)}, err
 	default:
 		return nil, fmt.Errorf("nothing is called %q", kind)
 	}

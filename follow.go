@@ -19,14 +19,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A FollowRequest is the file of a conversation to which its client adds.
-type FollowRequest struct {
-	Name   string      // of the file; without its extension it is the session, for what is remembered of it
-	Format string      // of the file
-	File   io.ReaderAt // is not read after the call
-	Size   int64       // bytes that the file has
-}
-
 // Follow stores what is new in a file, exactly as an [Engine.Import] of the whole file
 // would, and with the same errors. Of a file that has only grown at its end it reads a
 // piece of its beginning, its last block as it was stored and what is behind that: so

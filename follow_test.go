@@ -107,7 +107,7 @@ func look(t *testing.T, s store.Store, e *carrel.Engine, id transcript.SessionID
 			got.Journal = append(got.Journal, entry.Op)
 		}
 	}
-	if got.Listed, err = e.Messages(ctx, scope, id); err != nil {
+	if got.Listed, err = e.Messages(ctx, scope, &carrel.MessagesRequest{Session: id}); err != nil {
 		t.Fatal(err)
 	}
 	got.Exported = string(export(t, e, id))
@@ -135,8 +135,8 @@ func pass(rt *rapid.T, t *testing.T, id transcript.SessionID, engines ...*carrel
 		case "mark":
 			_, err = e.Mark(t.Context(), scope, &carrel.MarkRequest{Session: id, Critical: which%2 == 0})
 		case "pin":
-			list, _ := e.Messages(t.Context(), scope, id)
-			info := &list.Blocks[len(list.Blocks)-1-which%len(list.Blocks)]
+			list, _ := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
+			info := &list.Messages[len(list.Messages)-1-which%len(list.Messages)]
 			_, err = e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(info.ID)}, Unpin: info.Pinned})
 		}
 		said = append(said, kind+": "+fmt.Sprint(err != nil))
@@ -390,9 +390,9 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 		if got, want := export(t, e, id), export(t, other, in.Session); !bytes.Equal(got, want) {
 			t.Errorf("%s: followed to its end, the file is exported as %d bytes, imported as %d", tt.name, len(got), len(want))
 		}
-		got, err := e.Messages(t.Context(), scope, id)
-		if want, wantErr := other.Messages(t.Context(), scope, in.Session); err != nil || wantErr != nil || len(got.Blocks) != len(want.Blocks) {
-			t.Errorf("%s: followed to its end, the file has %d blocks, imported %d, %v, %v", tt.name, len(got.Blocks), len(want.Blocks), err, wantErr)
+		got, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
+		if want, wantErr := other.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}); err != nil || wantErr != nil || len(got.Messages) != len(want.Messages) {
+			t.Errorf("%s: followed to its end, the file has %d blocks, imported %d, %v, %v", tt.name, len(got.Messages), len(want.Messages), err, wantErr)
 		}
 	}
 }
@@ -414,7 +414,7 @@ func TestPurgeErasesHowFarAFileWasRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.PurgeSession(t.Context(), scope, id); err != nil {
+	if _, err := e.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: id}); err != nil {
 		t.Fatal(err)
 	}
 	for _, cell := range cells {

@@ -26,8 +26,8 @@ import (
 func TestGateIsOnRecord(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{Actor: "agent"})
 	in := load(t, b.Engine, conversation(t))
-	doc := b.put(t, &carrel.PutRequest{ID: "doc", Class: provenance.Document, Title: "Ports", Content: []byte("The staging database listens on port 8443.")})[0]
-	more := b.put(t, &carrel.PutRequest{ID: "more", Class: provenance.Document, Content: []byte("It was moved to another host.")})[0]
+	doc := b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Title: "Ports", Content: []byte("The staging database listens on port 8443.")})[0]
+	more := b.put(t, &carrel.NewArtifact{ID: "more", Class: provenance.Document, Content: []byte("It was moved to another host.")})[0]
 	used := b.assemble(t, &carrel.AssembleRequest{Query: "where does the staging database listen?", Session: in.Session, Budget: 100_000})
 	propose := func(text string, confidence float64, from ...store.ArtifactID) *carrel.CommitResult {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestGateIsOnRecord(t *testing.T) {
 	if !held.Review || held.Artifact.Status != store.StatusHeld || len(held.Reasons) == 0 {
 		t.Errorf("held: %+v", held)
 	}
-	r, err := b.Review(t.Context(), scope, string(held.Artifact.ID)[:9])
+	r, err := b.Review(t.Context(), scope, &carrel.IDRequest{ID: string(held.Artifact.ID)[:9]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestGateIsOnRecord(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("review (-want +got):\n%s", diff)
 	}
-	waiting, err := b.Reviews(t.Context(), scope)
+	waiting, err := carrel.Items(b.Reviews(t.Context(), scope, &carrel.None{}))
 	if err != nil || len(waiting) != 3 || waiting[0].ID != held.Artifact.ID || waiting[2].ID != edited.Artifact.ID {
 		t.Errorf("waiting: %+v, %v", waiting, err)
 	}
-	if _, err := b.Review(t.Context(), scope, "doc"); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := b.Review(t.Context(), scope, &carrel.IDRequest{ID: "doc"}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("review of what was never at the gate: %v", err)
 	}
 
@@ -83,7 +83,7 @@ func TestGateIsOnRecord(t *testing.T) {
 		contract.GateRejected:  nil,
 	})
 	b.turn(func() { b.now = b.now.Add(time.Minute) })
-	decide := func(d *carrel.ReviewDecision) *carrel.Artifact {
+	decide := func(d *carrel.DecideRequest) *carrel.Artifact {
 		t.Helper()
 		a, err := b.Decide(t.Context(), scope, d)
 		if err != nil {
@@ -93,15 +93,15 @@ func TestGateIsOnRecord(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		of      *carrel.CommitResult
-		d       carrel.ReviewDecision
+		d       carrel.DecideRequest
 		decided string
 		status  store.Status
 		by      string
 		text    string
 	}{
-		{held, carrel.ReviewDecision{Approve: true, By: "dana", Reason: "asked them", Text: "People on this team seem to prefer dark themes."}, "approved", store.StatusLive, "dana", "People on this team seem to prefer dark themes."},
-		{rejected, carrel.ReviewDecision{Reason: "it works"}, "rejected", store.StatusRejected, "agent", "The lift is out of order on the third floor."},
-		{edited, carrel.ReviewDecision{Approve: true, Text: "The canteen opens at 11:30."}, "edited", store.StatusLive, "agent", "The canteen opens at 11:30."},
+		{held, carrel.DecideRequest{Approve: true, By: "dana", Reason: "asked them", Text: "People on this team seem to prefer dark themes."}, "approved", store.StatusLive, "dana", "People on this team seem to prefer dark themes."},
+		{rejected, carrel.DecideRequest{Reason: "it works"}, "rejected", store.StatusRejected, "agent", "The lift is out of order on the third floor."},
+		{edited, carrel.DecideRequest{Approve: true, Text: "The canteen opens at 11:30."}, "edited", store.StatusLive, "agent", "The canteen opens at 11:30."},
 	} {
 		tt.d.ID = string(tt.of.Artifact.ID)
 		a := decide(&tt.d)
@@ -119,11 +119,11 @@ func TestGateIsOnRecord(t *testing.T) {
 		if err := json.Unmarshal(a.Gate, &gate); err != nil || gate.By != tt.by || gate.Decided != tt.decided || gate.Outcome != string(assembly.Hold) || gate.Artifact != a.ID {
 			t.Errorf("%s: the gate says %+v, %v", tt.decided, gate, err)
 		}
-		r, err := b.Review(t.Context(), scope, tt.d.ID)
+		r, err := b.Review(t.Context(), scope, &carrel.IDRequest{ID: tt.d.ID})
 		if err != nil || r.Text != tt.text || r.Reason != tt.d.Reason || r.Evaluator != "rules" {
 			t.Errorf("%s: review is %+v, %v", tt.decided, r, err)
 		}
-		m, _, err := b.Manifest(t.Context(), scope, used.Manifest)
+		m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: used.Manifest})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestGateIsOnRecord(t *testing.T) {
 			t.Errorf("%s: beside the manifest stands %+v", tt.decided, last)
 		}
 	}
-	log, err := b.Log(t.Context(), scope, 3)
+	log, err := carrel.Items(b.Log(t.Context(), scope, &carrel.LogRequest{Since: 3}))
 	var ops []string
 	for _, entry := range log {
 		ops = append(ops, entry.Op)
@@ -161,9 +161,9 @@ func jsonEqual(a, b []byte) bool {
 func TestDecideRefuses(t *testing.T) {
 	const person = "dana@example.com"
 	b := newBench(t, memory.New(), carrel.Options{})
-	b.put(t, &carrel.PutRequest{Class: provenance.Memory, Content: []byte("The build takes nine minutes.")})
-	b.put(t, &carrel.PutRequest{Class: provenance.Document, Content: []byte("The canteen opens at noon.")}) // which is no memory
-	b.put(t, &carrel.PutRequest{Class: provenance.Memory, Content: []byte("The lift works again."), TTL: new(time.Second)})
+	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte("The build takes nine minutes.")})
+	b.put(t, &carrel.NewArtifact{Class: provenance.Document, Content: []byte("The canteen opens at noon.")}) // which is no memory
+	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte("The lift works again."), TTL: new(time.Second)})
 	b.turn(func() { b.now = b.now.Add(time.Minute) }) // by which that has expired
 	held := b.commit(t, "", "Ask "+person+" about the roof.", 0.2)
 	id := string(held.Artifact.ID)
@@ -171,14 +171,14 @@ func TestDecideRefuses(t *testing.T) {
 	before := b.fingerprint(t)
 	key := "AK" + "IA" + strings.ToUpper(noise(16))
 	for name, tt := range map[string]struct {
-		d    carrel.ReviewDecision
+		d    carrel.DecideRequest
 		want error
 	}{
-		"a credential":      {carrel.ReviewDecision{ID: id, Approve: true, Text: "The key is " + key}, carrel.ErrPolicy},
-		"what is known":     {carrel.ReviewDecision{ID: id, Approve: true, Text: "the build takes  nine minutes."}, carrel.ErrPolicy},
-		"nothing":           {carrel.ReviewDecision{Approve: true}, carrel.ErrRequest},
-		"what is not there": {carrel.ReviewDecision{ID: "zzz", Approve: true}, store.ErrNotFound},
-		"what was not held": {carrel.ReviewDecision{ID: other, Approve: true}, carrel.ErrRequest},
+		"a credential":      {carrel.DecideRequest{ID: id, Approve: true, Text: "The key is " + key}, carrel.ErrPolicy},
+		"what is known":     {carrel.DecideRequest{ID: id, Approve: true, Text: "the build takes  nine minutes."}, carrel.ErrPolicy},
+		"nothing":           {carrel.DecideRequest{Approve: true}, carrel.ErrRequest},
+		"what is not there": {carrel.DecideRequest{ID: "zzz", Approve: true}, store.ErrNotFound},
+		"what was not held": {carrel.DecideRequest{ID: other, Approve: true}, carrel.ErrRequest},
 	} {
 		if a, err := b.Decide(t.Context(), scope, &tt.d); !errors.Is(err, tt.want) || a != nil || err != nil && strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %+v, %v, want %v", name, a, err, tt.want)
@@ -189,13 +189,13 @@ func TestDecideRefuses(t *testing.T) {
 	}
 	for _, text := range []string{"The canteen opens at noon.", "The lift works again."} {
 		other := b.commit(t, "", "They say that "+strings.ToLower(text), 0.2)
-		if _, err := b.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(other.Artifact.ID), Approve: true, Text: text}); err != nil {
+		if _, err := b.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(other.Artifact.ID), Approve: true, Text: text}); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	redacting := newBench(t, memory.New(), carrel.Options{Redact: true})
 	a := redacting.commit(t, "", "Ask the office about the roof.", 0.2)
-	if _, err := redacting.Decide(t.Context(), scope, &carrel.ReviewDecision{ID: string(a.Artifact.ID), Approve: true, Text: "Ask " + person + " about the roof."}); err != nil {
+	if _, err := redacting.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(a.Artifact.ID), Approve: true, Text: "Ask " + person + " about the roof."}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := redacting.Get(t.Context(), scope, &carrel.GetRequest{ID: string(a.Artifact.ID)})
@@ -208,9 +208,9 @@ func TestDecideRefuses(t *testing.T) {
 // is escaped in a context.
 func TestEchoesOfSources(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	b.put(t, &carrel.PutRequest{ID: "doc", Class: provenance.Document, Content: []byte("The nightly build takes nine minutes on two cores of the old machine.")},
-		&carrel.PutRequest{ID: "mem", Class: provenance.Memory, Content: []byte("Releases are made on the first Monday of a month by two people.")},
-		&carrel.PutRequest{ID: "quoted", Class: provenance.Document, Content: []byte("The sign says \"no\tentry\" on\nthe door\\gate of the <yard> behind the mill.")})
+	b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Content: []byte("The nightly build takes nine minutes on two cores of the old machine.")},
+		&carrel.NewArtifact{ID: "mem", Class: provenance.Memory, Content: []byte("Releases are made on the first Monday of a month by two people.")},
+		&carrel.NewArtifact{ID: "quoted", Class: provenance.Document, Content: []byte("The sign says \"no\tentry\" on\nthe door\\gate of the <yard> behind the mill.")})
 	for _, tt := range []struct {
 		name, text string
 		from       []store.ArtifactID
@@ -246,7 +246,7 @@ func TestEchoesOfSources(t *testing.T) {
 // explains what came in.
 func TestManifestExplains(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	pinned := b.put(t, &carrel.PutRequest{ID: "pin", Class: provenance.Document, Pinned: true, Content: []byte("Always be brief.")})[0]
+	pinned := b.put(t, &carrel.NewArtifact{ID: "pin", Class: provenance.Document, Pinned: true, Content: []byte("Always be brief.")})[0]
 	found := b.put(t, chunk("Water boils at 100 degrees."))[0]
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "when does water boil?", System: "You are a cook."})
 	for a, want := range map[*carrel.Artifact]manifest.Reason{&pinned: manifest.ReasonPinned, &found: manifest.ReasonFits} {
@@ -254,7 +254,11 @@ func TestManifestExplains(t *testing.T) {
 			t.Errorf("%s is there because of %s, want %s", a.ID, got, want)
 		}
 	}
-	m, sealed, err := b.Manifest(t.Context(), scope, r.Manifest)
+	m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest})
+	var sealed *manifest.Sealed
+	if err == nil {
+		sealed, err = m.Sealed()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +267,7 @@ func TestManifestExplains(t *testing.T) {
 		t.Errorf("the header is %+v", h)
 	}
 	none := b.assemble(t, &carrel.AssembleRequest{System: "You are a cook."})
-	if _, sealed, err = b.Manifest(t.Context(), scope, none.Manifest); err != nil || sealed.Manifest().Header.Query != "" {
+	if sealed, err = carrel.SealedOf(b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: none.Manifest})); err != nil || sealed.Manifest().Header.Query != "" {
 		t.Errorf("without a question the header is %+v, %v", sealed.Manifest().Header, err)
 	}
 }

@@ -92,7 +92,7 @@ func (e *Engine) grow(ctx context.Context, scope governance.Scope, p *pass, req 
 	}
 	before.reopen(h, r)
 	o := &outcome{strategy: req.Strategy, kept: h.summary}
-	if req.Strategy.summarizes() {
+	if summarizes(req.Strategy) {
 		o.strategy = StrategyWindow
 		if req.Strategy == StrategyAnchored {
 			o.strategy = StrategyAccount

@@ -24,12 +24,12 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 			e := newEngine(t, memory.New())
 			ctx := t.Context()
 			in := load(t, e, conversation(t))
-			list, err := e.Messages(ctx, scope, in.Session)
+			list, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(list.Blocks, func(b carrel.BlockInfo) bool { return b.Discardable })
-			gone := list.Blocks[i].ID
+			i := slices.IndexFunc(list.Messages, func(b carrel.BlockInfo) bool { return b.Discardable })
+			gone := list.Messages[i].ID
 			if _, err := e.Discard(ctx, scope, &carrel.DiscardRequest{Session: in.Session, IDs: []string{string(gone)}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
 				t.Fatal(err)
 			}
@@ -42,13 +42,13 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 				return res
 			}
 			small := compress(in.Tokens / 4)
-			list, err = e.Messages(ctx, scope, in.Session)
+			list, err = e.Messages(ctx, scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				t.Fatal(err)
 			}
-			i = slices.IndexFunc(list.Blocks, func(b carrel.BlockInfo) bool { return b.Discardable && b.Form != pager.Whole })
+			i = slices.IndexFunc(list.Messages, func(b carrel.BlockInfo) bool { return b.Discardable && b.Form != pager.Whole })
 			if i >= 0 { // a discard that is undone changes nothing of it: a pass was the last that cut the block
-				if _, err := e.Discard(ctx, scope, &carrel.DiscardRequest{Session: in.Session, IDs: []string{string(list.Blocks[i].ID)}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
+				if _, err := e.Discard(ctx, scope, &carrel.DiscardRequest{Session: in.Session, IDs: []string{string(list.Messages[i].ID)}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := e.Undo(ctx, scope, &carrel.UndoRequest{Session: in.Session}); err != nil {
@@ -81,11 +81,11 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 			if sum != large.After-small.After {
 				t.Errorf("blocks grew by %d tokens, the window by %d", sum, large.After-small.After)
 			}
-			text, err := e.Contract(ctx, scope, in.Session)
-			if err != nil || !strings.Contains(strings.Join(text, "\n"), "block-") {
+			text, err := e.Contract(ctx, scope, &carrel.SessionRequest{Session: in.Session})
+			if err != nil || !strings.Contains(strings.Join(text.Statements, "\n"), "block-") {
 				t.Fatal(err)
 			}
-			report, err := e.CheckContract(ctx, scope, in.Session)
+			report, err := e.CheckContract(ctx, scope, &carrel.SessionRequest{Session: in.Session})
 			if err != nil || len(report.Failures) > 0 {
 				t.Errorf("the contract fails: %+v, %v", report, err)
 			}
@@ -156,12 +156,12 @@ type window struct {
 
 func windows(t *testing.T, e *carrel.Engine, id transcript.SessionID) map[transcript.BlockID]window {
 	t.Helper()
-	list, err := e.Messages(t.Context(), scope, id)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := make(map[transcript.BlockID]window)
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		all[b.ID] = window{b.State, b.Form, b.Window}
 	}
 	return all
@@ -205,7 +205,7 @@ func TestAShareIsOfWhatMayLeave(t *testing.T) {
 		msgs = append(msgs, message{Role: "user", Content: "Go on with the work."}, message{Role: "assistant", Content: strings.Repeat("It is done. ", 20)})
 	}
 	in := load(t, e, body(t, msgs))
-	full, err := e.Context(t.Context(), scope, in.Session, 0)
+	full, err := e.Context(t.Context(), scope, &carrel.ContextRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}

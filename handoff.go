@@ -16,28 +16,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A HandoffRequest says which session is handed over, and to whom. What is empty
-// is taken from what is on record.
-type HandoffRequest struct {
-	Session transcript.SessionID `json:"session"`
-	For     string               `json:"for,omitempty"`   // who is to go on
-	By      string               `json:"by,omitempty"`    // the actor by default
-	Next    string               `json:"next,omitempty"`  // the recommended next action
-	Notes   string               `json:"notes,omitempty"` // for who goes on
-	Domain  string               `json:"domain,omitempty"`
-	Title   string               `json:"title,omitempty"`  // of the file, besides its date
-	Strict  bool                 `json:"strict,omitempty"` // only the keys of the published schema; see [handoff.Packet.Published]
-}
-
-// A HandoffResult is a packet, and what the rules of honesty say of it.
-type HandoffResult struct {
-	Session  transcript.SessionID `json:"session"`
-	File     string               `json:"file,omitempty"` // as which the packet is kept, in Markdown; of a packet that was made
-	Packet   *handoff.Packet      `json:"packet"`
-	LeftOut  []string             `json:"left_out,omitempty"` // keys of the packet that a strict one lacks
-	Findings []handoff.Finding    `json:"findings,omitempty"` // none of them an error
-}
-
 // Handoff makes a packet that carries a session to another agent, from its
 // conversation, its contract and its journal. What was read or run stands apart
 // from what somebody said, what the user decided from what the agent did, and
@@ -71,14 +49,6 @@ func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *Hando
 	return res, nil
 }
 
-// A CheckHandoffRequest is a packet in Markdown or JSON, and the session that it
-// claims to be of, or none.
-type CheckHandoffRequest struct {
-	Name    string               `json:"name,omitempty"` // of the file, for errors
-	Data    []byte               `json:"data"`
-	Session transcript.SessionID `json:"session,omitempty"`
-}
-
 // CheckHandoff holds a packet against the rules of honesty, and, if a session is
 // named, against what is on record of it.
 func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *CheckHandoffRequest) (_ *HandoffResult, err error) {
@@ -99,24 +69,6 @@ func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *
 	return &HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
 }
 
-// An AcceptRequest is a packet in Markdown or JSON.
-type AcceptRequest struct {
-	Name   string `json:"name,omitempty"` // of the file, for errors
-	Data   []byte `json:"data"`
-	Format string `json:"format,omitempty"` // of the new conversation; "openai" by default
-	DryRun bool   `json:"dry_run,omitempty"`
-}
-
-// An AcceptResult says which session a packet began.
-type AcceptResult struct {
-	Session  transcript.SessionID `json:"session"`
-	File     string               `json:"file"` // as which the conversation goes on with the session when it is imported
-	Packet   *handoff.Packet      `json:"packet"`
-	Findings []handoff.Finding    `json:"findings,omitempty"`
-	Contract int                  `json:"contract"` // statements of the new contract
-	Op       string               `json:"op,omitempty"`
-}
-
 // Accept begins a session with a packet: its conversation is one message of the
 // user's, the packet as it is, which no pass takes out of the window, and its
 // contract inherits the packet's decisions, corrections, questions and what was
@@ -135,10 +87,9 @@ func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *Accept
 	}
 	res := &AcceptResult{Packet: packet, Findings: handoff.Check(packet, nil)}
 	res.File = strings.TrimSuffix(handoff.Filename(packet, "", ""), ".md") + ".json"
-	in, err := e.Import(ctx, scope, &ImportRequest{
+	in, err := e.importTitled(ctx, scope, &ImportRequest{
 		Name: res.File, Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
-		title: handed + contract.Clean(origin(packet.Session)),
-	})
+	}, handed+contract.Clean(origin(packet.Session)))
 	if err != nil {
 		return nil, err
 	}
@@ -165,18 +116,18 @@ func origin(session string) string {
 
 // inheritPacket begins the contract of a session with what a packet hands on,
 // unless it has begun.
-func (e *Engine) inheritPacket(ctx context.Context, scope governance.Scope, id transcript.SessionID, p *handoff.Packet, dryRun bool) (*ContractResult, error) {
+func (e *Engine) inheritPacket(ctx context.Context, scope governance.Scope, id transcript.SessionID, p *handoff.Packet, dryRun bool) (*AmendContractResult, error) {
 	lines, err := e.statements(ctx, scope, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	if state, err := contract.Replay(slices.Values(lines)); err != nil || state.Initialized() {
-		return &ContractResult{Session: id, Total: len(lines)}, err
+		return &AmendContractResult{Session: id, Total: len(lines)}, err
 	}
-	r := &ContractRequest{Session: id, Init: true, DryRun: dryRun}
-	var res *ContractResult
+	r := &AmendContractRequest{Session: id, Init: true, DryRun: dryRun}
+	var res *AmendContractResult
 	err = retry(ctx, func() error {
-		res, err = e.amend(ctx, scope, r, legacyOf(p))
+		res, err = e.amend(ctx, scope, r, nil, legacyOf(p))
 		return err
 	})
 	return res, err

@@ -49,7 +49,7 @@ func worked(t *testing.T) (*carrel.Engine, transcript.SessionID) {
 	t.Helper()
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	amend(t, e, &carrel.ContractRequest{
+	amend(t, e, &carrel.AmendContractRequest{
 		Session: in.Session, Init: true, Decisions: []string{"pin-go-1.26", `call it "pool"`}, Questions: []string{`Who reviews "it"?`},
 		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}, {Text: "Never rebase; merge."}},
 		Sources:     []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},
@@ -88,7 +88,7 @@ func TestHandoffLosesNothing(t *testing.T) {
 			t.Errorf("round %d (-first +now):\n%s", round, diff)
 		}
 		agreed(t, there, res.Session)
-		list, err := there.Messages(t.Context(), scope, res.Session)
+		list, err := there.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: res.Session})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestAcceptTwiceAndDry(t *testing.T) {
 	if err != nil || dry.Op != "" {
 		t.Errorf("a dry run: %+v, %v", dry, err)
 	}
-	if all, err := there.Sessions(t.Context(), scope, 0); err != nil || len(all) != 0 {
+	if all, err := carrel.Items(there.Sessions(t.Context(), scope, &carrel.SessionsRequest{})); err != nil || len(all) != 0 {
 		t.Errorf("a dry run leaves %v, %v", all, err)
 	}
 	one := accept(t, there, text)
@@ -254,7 +254,7 @@ func TestPacketsStayAndCountMore(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		e, id := worked(t)
 		if on {
-			amend(t, e, &carrel.ContractRequest{Session: id, Corrections: []carrel.ContractCorrection{{Text: contract.PriorContext}}})
+			amend(t, e, &carrel.AmendContractRequest{Session: id, Corrections: []carrel.ContractCorrection{{Text: contract.PriorContext}}})
 		}
 		there := newEngine(t, memory.New())
 		res := accept(t, there, packetOf(t, e, id).Markdown())
@@ -280,7 +280,7 @@ func TestSummariesCarryFactsOfEarlierSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := &carrel.ContractRequest{Session: in.Session, Init: true}
+		req := &carrel.AmendContractRequest{Session: in.Session, Init: true}
 		if on {
 			req.Corrections = []carrel.ContractCorrection{{Text: contract.PriorContext}}
 		}

@@ -104,13 +104,13 @@ func field(row, name string) string {
 // block at most, all bytes are recalled, and no block has changed its name or lost its
 // pin.
 func (l *life) check(rt *rapid.T, t *testing.T, file []byte) {
-	list, err := l.bench.Messages(t.Context(), scope, l.id)
+	list, err := l.bench.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: l.id})
 	if err != nil {
 		rt.Fatal(err)
 	}
 	rows := make(map[string]transcript.BlockID)
-	for i := range list.Blocks {
-		info := &list.Blocks[i]
+	for i := range list.Messages {
+		info := &list.Messages[i]
 		got, err := l.bench.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(info.ID)})
 		if err != nil || len(got.Data) == 0 {
 			rt.Fatalf("recall %s: %v", info.ID, err)
@@ -190,11 +190,11 @@ func TestBlocksKeepTheirNames(t *testing.T) {
 
 // pin pins a block, or lets one go.
 func (l *life) pin(rt *rapid.T, t *testing.T) {
-	list, err := l.bench.Messages(t.Context(), scope, l.id)
+	list, err := l.bench.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: l.id})
 	if err != nil {
 		rt.Fatal(err)
 	}
-	info := rapid.SampledFrom(list.Blocks).Draw(rt, "pin")
+	info := rapid.SampledFrom(list.Messages).Draw(rt, "pin")
 	if _, err := l.bench.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(info.ID)}, Unpin: info.Pinned}); err != nil {
 		rt.Fatal(err)
 	}

@@ -202,15 +202,15 @@ func heldApart(t require, e *carrel.Engine, format string, data []byte, req *car
 	if err != nil && !errors.Is(err, carrel.ErrBudget) {
 		t.Fatal(err)
 	}
-	list, err := e.Messages(ctx, scope, in.Session)
+	list, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
 	rest := data
-	for i := range list.Blocks {
-		known[list.Blocks[i].ID.Short()] = true
-		got, err := e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(list.Blocks[i].ID)})
+	for i := range list.Messages {
+		known[list.Messages[i].ID.Short()] = true
+		got, err := e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(list.Messages[i].ID)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func heldApart(t require, e *carrel.Engine, format string, data []byte, req *car
 		}
 		rest = rest[at:]
 	}
-	if sum, err := e.Summary(ctx, scope, in.Session); err == nil {
+	if sum, err := e.Summary(ctx, scope, &carrel.SessionRequest{Session: in.Session}); err == nil {
 		known[string(sum.ID)] = true
 	}
 	original := saidIn(t, format, data)
@@ -330,7 +330,7 @@ func TestHostileOutputsInTheStash(t *testing.T) {
 			if marks == 0 || marks > 3 {
 				t.Errorf("%s: %d lines of the pointer seem to be ours:\n%s", name, marks, res.Pointer)
 			}
-			if _, err := e.Put(t.Context(), scope, &carrel.PutRequest{Class: provenance.Tool, Content: []byte(content)}); err != nil {
+			if _, err := carrel.Items(e.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Tool, Content: []byte(content)}}})); err != nil {
 				t.Fatal(err)
 			}
 			out, err := e.Assemble(t.Context(), scope, &carrel.AssembleRequest{Query: "ok deploy", Budget: 2000})

@@ -17,43 +17,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An ImportRequest is a file with a conversation.
-type ImportRequest struct {
-	Name   string `json:"name,omitempty"`   // of the file; goes into errors
-	Format string `json:"format,omitempty"` // "" or "auto" finds out
-	Data   []byte `json:"data"`             // must not be changed afterwards
-	DryRun bool   `json:"dry_run,omitempty"`
-
-	// Rewind takes in a copy that has less of a session than what is known, and nothing
-	// new: what is missing leaves the conversation.
-	Rewind bool `json:"rewind,omitempty"`
-
-	// Anew takes in a conversation that was purged, as if it had never been there. It
-	// takes the permission to erase, which is whose decision it was.
-	Anew bool `json:"anew,omitempty"`
-
-	title string // in place of what the conversation gives
-}
-
-// An ImportResult says what was imported.
-type ImportResult struct {
-	Session  transcript.SessionID `json:"session"`
-	Format   string               `json:"format"`
-	Title    string               `json:"title,omitempty"`
-	Model    string               `json:"model,omitempty"`
-	Encoding string               `json:"encoding"`
-	Messages int                  `json:"messages"`
-	Blocks   int                  `json:"blocks"`
-	Earlier  int                  `json:"earlier,omitempty"` // blocks before a compaction by the client
-	Tokens   token.Count          `json:"tokens"`
-	Bytes    int                  `json:"bytes"`
-	Added    int                  `json:"added"`   // blocks that were not known
-	Changed  bool                 `json:"changed"` // something was written, or would be
-	Branches []transcript.Branch  `json:"branches,omitempty"`
-	Warnings []transcript.Warning `json:"warnings,omitempty"`
-	Op       string               `json:"op,omitempty"`
-}
-
 // imported is what the journal keeps of an import.
 type imported struct {
 	Bytes    int         `json:"bytes"`
@@ -89,7 +52,12 @@ type compacted struct {
 // It fails with a [*transcript.SyntaxError] or an [ErrFormat] if the file cannot be
 // read, and with a [*ShorterError] if it is only a shorter copy of what is known and no
 // rewind is meant. Then nothing is stored.
-func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *ImportRequest) (_ *ImportResult, err error) {
+func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *ImportRequest) (*ImportResult, error) {
+	return e.importTitled(ctx, scope, req, "")
+}
+
+// importTitled imports a conversation under a title, or, if that is empty, under its own.
+func (e *Engine) importTitled(ctx context.Context, scope governance.Scope, req *ImportRequest, title string) (_ *ImportResult, err error) {
 	defer during("import "+req.Name, &err)
 
 	f, err := pick(req.Format, req.Data)
@@ -100,7 +68,7 @@ func (e *Engine) Import(ctx context.Context, scope governance.Scope, req *Import
 	if err != nil {
 		return nil, err
 	}
-	s.Title = cmp.Or(req.title, s.Title)
+	s.Title = cmp.Or(title, s.Title)
 	var res *ImportResult
 	err = retry(ctx, func() error {
 		res, err = e.importSession(ctx, scope, req, s)
@@ -174,27 +142,6 @@ func (e *Engine) importOver(ctx context.Context, scope governance.Scope, req *Im
 func cutOff(known, data []byte) bool {
 	return len(data) < len(known) && bytes.HasPrefix(known, data) && len(bytes.TrimSpace(known[len(data):])) > 0
 }
-
-// ErrShorter means that a file has less of a session than what is known, and nothing
-// new.
-var ErrShorter = errors.New("shorter copy of a known session")
-
-// A ShorterError is an [ErrShorter] with the figures. Messages are counted in all
-// windows.
-type ShorterError struct {
-	Session    transcript.SessionID
-	Known, Has int   // messages: that are known, and that the file has
-	KnownBytes int64 // of the input that is stored
-	Bytes      int64 // of the file
-}
-
-func (e *ShorterError) Error() string {
-	return fmt.Sprintf("%v: of session %s %d messages are known (%d bytes); the file has %d (%d bytes) and nothing new",
-		ErrShorter, e.Session, e.Known, e.KnownBytes, e.Has, e.Bytes)
-}
-
-// Is makes errors.Is(e, ErrShorter) true.
-func (e *ShorterError) Is(target error) bool { return target == ErrShorter }
 
 func toolNames(msgs []transcript.Message, b *transcript.Block) []string {
 	var names []string

@@ -1,8 +1,9 @@
 package carrel
 
 import (
+	"cmp"
 	"context"
-	"time"
+	"math"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
@@ -11,33 +12,32 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SessionInfo is what is known of a session without reading it.
-type SessionInfo struct {
-	Session  transcript.SessionID `json:"session"`
-	Status   store.Status         `json:"status,omitempty"` // if it was removed or purged
-	Title    string               `json:"title,omitempty"`
-	Critical bool                 `json:"critical,omitempty"` // see [Engine.Mark]
-	Project  string               `json:"project,omitempty"`
-	File     string               `json:"file,omitempty"` // that it was imported from
-	Format   string               `json:"format"`
-	Model    string               `json:"model,omitempty"`
-	Encoding string               `json:"encoding"`
-	Messages int                  `json:"messages"`
-	Blocks   int                  `json:"blocks"`
-	Tokens   token.Count          `json:"tokens"` // as imported
-	Window   token.Count          `json:"window"` // in the window now
-	Bytes    int64                `json:"bytes"`
-	Revision store.Revision       `json:"revision"`
-	Created  time.Time            `json:"created"`
-	Updated  time.Time            `json:"updated"`
-}
-
 // Sessions returns the sessions of a scope, last updated first, limit at most;
 // 0 means all. Those that were removed or purged are not among them: see
 // [Engine.RemovedSessions].
-func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int) (_ []SessionInfo, err error) {
+func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, req *SessionsRequest) (_ *List[SessionInfo], err error) {
 	defer during("list sessions", &err)
+	return pageOfList(&listing[SessionInfo, sessionKey]{
+		name: "sessions", scope: scope,
+		fetch: func(limit int) ([]SessionInfo, error) { return e.sessions(ctx, scope, limit) },
+		key:   func(s *SessionInfo) sessionKey { return sessionKey{s.Updated.UnixMilli(), s.Session} },
+		behind: func(k sessionKey) (func(*SessionInfo) bool, error) {
+			return func(s *SessionInfo) bool {
+				updated := s.Updated.UnixMilli()
+				return updated < k.Updated || updated == k.Updated && s.Session > k.Session
+			}, nil
+		},
+	}, req.Cursor)
+}
 
+// A sessionKey is where a session stands in the list: last updated first, then by id.
+type sessionKey struct {
+	Updated int64 // milliseconds
+	Session transcript.SessionID
+}
+
+// sessions returns the sessions that were updated last, limit at most; 0 means all.
+func (e *Engine) sessions(ctx context.Context, scope governance.Scope, limit int) ([]SessionInfo, error) {
 	var heads []*store.Head
 	for h, err := range e.store.Heads(ctx, scope) {
 		if err != nil {
@@ -70,7 +70,8 @@ func (e *Engine) Sessions(ctx context.Context, scope governance.Scope, limit int
 
 // Session returns what is known of one session, also if it was removed. One that was
 // purged is [ErrGone].
-func (e *Engine) Session(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SessionInfo, err error) {
+func (e *Engine) Session(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *SessionInfo, err error) {
+	id := req.Session
 	defer during("session "+string(id), &err)
 
 	head, err := e.store.Head(ctx, scope, id)
@@ -100,44 +101,6 @@ func sessionInfo(h *store.Head, a *about) SessionInfo {
 	}
 }
 
-// A BlockInfo is one block of a session in a list.
-type BlockInfo struct {
-	ID      transcript.BlockID `json:"id"`
-	ShortID string             `json:"short_id"`
-	Earlier int                `json:"earlier,omitempty"` // number of the earlier window that it is of, from 1; 0: of the present one
-	Turn    int                `json:"turn"`              // in its window
-	Kind    transcript.Kind    `json:"kind"`
-	Tools   []string           `json:"tools,omitempty"`
-	Rule    pager.Rule         `json:"rule,omitempty"`
-	State   store.State        `json:"state"`
-	Form    pager.Form         `json:"form"`
-	Pinned  bool               `json:"pinned,omitempty"`
-	Tokens  token.Count        `json:"est_tokens"` // as imported
-	Window  token.Count        `json:"window"`     // in the window now
-	Preview string             `json:"preview"`
-
-	// Whether and how it may be discarded, see [Engine.Discard].
-	Discardable bool           `json:"discardable"`
-	Class       pager.Disposal `json:"class,omitempty"`
-	Priority    int            `json:"priority,omitempty"` // 1 goes first
-	Kept        string         `json:"kept,omitempty"`     // why it may not
-}
-
-// A MessagesResult lists the blocks of a session, in order, with what an agent
-// needs to tidy its window. Blocks of earlier windows, which the client compacted, come
-// first; they are cold, and in no figure of the session.
-type MessagesResult struct {
-	SessionInfo
-	Floor    token.Count         `json:"floor_tokens"`
-	Target   token.Count         `json:"target_tokens"` // of a discard: 50 000 or half of the context window, at least the floor
-	Total    token.Count         `json:"total_est_tokens"`
-	Earlier  int                 `json:"earlier,omitempty"` // of Blocks, how many are of earlier windows
-	Sent     token.Count         `json:"sent,omitempty"`    // see [ContextResult]
-	Figures  pager.Figures       `json:"figures"`
-	Blocks   []BlockInfo         `json:"messages"`
-	Branches []transcript.Branch `json:"branches,omitempty"`
-}
-
 // loadInfo loads a session, with what lists say of it.
 func (e *Engine) loadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*held, SessionInfo, error) {
 	h, err := e.load(ctx, scope, id)
@@ -149,16 +112,17 @@ func (e *Engine) loadInfo(ctx context.Context, scope governance.Scope, id transc
 }
 
 // Messages returns the blocks of a session.
-func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *MessagesResult, err error) {
-	defer during("list messages of session "+string(id), &err)
+func (e *Engine) Messages(ctx context.Context, scope governance.Scope, req *MessagesRequest) (_ *MessagesResult, err error) {
+	defer during("list messages of session "+string(req.Session), &err)
 
-	h, info, err := e.loadInfo(ctx, scope, id)
+	h, info, err := e.loadInfo(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
 	}
-	window := e.capacity(h.session.Model)
+	window, count := e.capacity(h.session.Model), info.Messages
+	info.Messages = 0 // the list has its name
 	res := &MessagesResult{
-		SessionInfo: info, Total: h.head.Window, Sent: token.Count(h.session.Sent), Branches: h.session.Branches,
+		SessionInfo: info, Count: count, Total: h.head.Window, Sent: token.Count(h.session.Sent), Branches: h.session.Branches,
 		Floor: e.opts.Trigger.FloorOf(window), Target: e.opts.Trigger.TidyTo(window), Figures: e.opts.Trigger.Figures(window),
 	}
 	rules, err := e.rules(ctx, scope, h, 0)
@@ -168,10 +132,10 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 	standings := e.standings(h, rules)
 	for w, p := range h.earlier {
 		for i := range p.rows {
-			res.Blocks = append(res.Blocks, p.info(w, i))
+			res.Messages = append(res.Messages, p.info(w, i))
 		}
 	}
-	res.Earlier = len(res.Blocks)
+	res.Earlier = len(res.Messages)
 	for i := range h.rows {
 		r, s := &h.rows[i], &standings[i]
 		b := BlockInfo{
@@ -187,9 +151,31 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, id transc
 		default:
 			b.Discardable, b.Class, b.Priority = true, s.Disposal, s.Disposal.Priority()
 		}
-		res.Blocks = append(res.Blocks, b)
+		res.Messages = append(res.Messages, b)
 	}
+	page, err := pageOfList(&listing[BlockInfo, int]{
+		name: "messages", scope: scope, of: req.Session,
+		fetch: func(int) ([]BlockInfo, error) { return res.Messages, nil },
+		key:   place,
+		behind: func(at int) (func(*BlockInfo) bool, error) {
+			return func(b *BlockInfo) bool { return place(b) > at }, nil
+		},
+	}, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	res.Messages, res.Next = page.Items, page.Next
 	return res, nil
+}
+
+// place orders the blocks of a session: those of earlier windows come first, and turns
+// are counted in each window.
+func place(b *BlockInfo) int {
+	window := b.Earlier
+	if window == 0 {
+		window = math.MaxInt32
+	}
+	return window<<31 | b.Turn
 }
 
 func (e *Engine) info(ctx context.Context, scope governance.Scope, head *store.Head) (SessionInfo, error) {
@@ -200,42 +186,13 @@ func (e *Engine) info(ctx context.Context, scope governance.Scope, head *store.H
 	return describeHead(head, bodies[0])
 }
 
-// A ContextResult says what fills the window of a session. The figures are in
-// tokens and sum to Used.
-type ContextResult struct {
-	SessionInfo
-	Capacity  token.Count   `json:"capacity"` // of the model's context window
-	Used      token.Count   `json:"used"`
-	Sent      token.Count   `json:"sent,omitempty"` // in the agent's newest request, as its provider counted them; 0 if that is unknown
-	Effective token.Count   `json:"effective"`      // of the capacity; Level is of this
-	Fixed     ContextShare  `json:"fixed"`          // framing and tool definitions
-	System    ContextShare  `json:"system"`         // system text
-	Pinned    ContextShare  `json:"pinned"`         // other blocks under hard rules
-	Summary   ContextShare  `json:"summary"`        // what stands for blocks that it covers and that left
-	Live      ContextShare  `json:"live"`           // other blocks as they came in
-	Stubs     ContextShare  `json:"stubs"`          // what stands for others
-	Cold      ContextShare  `json:"cold"`           // out of the window; Tokens is 0
-	Earlier   ContextShare  `json:"earlier"`        // of windows before a compaction by the client; Tokens is 0
-	Free      token.Count   `json:"free"`           // capacity less used and reserve, at least 0
-	Reserved  token.Count   `json:"reserved"`       // for the reply
-	Level     string        `json:"level"`          // "ok", "warn", "compress" or "critical"; see Figures
-	Figures   pager.Figures `json:"figures"`
-	Ops       int           `json:"ops"` // entries in the journal
-}
-
-// A ContextShare is what one kind of content takes.
-type ContextShare struct {
-	Blocks int         `json:"blocks"`
-	Tokens token.Count `json:"tokens"`    // in the window
-	Stands token.Count `json:"stand_for"` // as they were imported
-}
-
 // reserve is held back of a context window for the reply.
 const reserve = 20_000
 
 // Context says what fills the window of a session. A capacity of 0 is that of
 // the engine's options.
-func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcript.SessionID, capacity token.Count) (_ *ContextResult, err error) {
+func (e *Engine) Context(ctx context.Context, scope governance.Scope, req *ContextRequest) (_ *ContextResult, err error) {
+	id := req.Session
 	defer during("context of session "+string(id), &err)
 
 	h, info, err := e.loadInfo(ctx, scope, id)
@@ -246,9 +203,7 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 	if err != nil {
 		return nil, err
 	}
-	if capacity == 0 {
-		capacity = e.capacity(h.session.Model)
-	}
+	capacity := cmp.Or(req.Window, e.capacity(h.session.Model))
 	res := &ContextResult{SessionInfo: info, Capacity: capacity, Used: h.head.Window, Sent: token.Count(h.session.Sent)}
 	res.Reserved = min(reserve, capacity/10)
 	res.Fixed.Tokens = m.fixed(h.session)
@@ -265,7 +220,7 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 		return nil, err
 	}
 	for i := range h.rows {
-		share := res.share(&h.rows[i], rules[i])
+		share := shareOf(res, &h.rows[i], rules[i])
 		share.Blocks++
 		share.Tokens += h.rows[i].Window
 		share.Stands += h.rows[i].Tokens
@@ -290,7 +245,7 @@ func (e *Engine) Context(ctx context.Context, scope governance.Scope, id transcr
 }
 
 // share returns the part of the window that a block belongs to.
-func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
+func shareOf(r *ContextResult, b *store.Block, rule pager.Rule) *ContextShare {
 	switch {
 	case b.State == store.StateCold || b.State == store.StatePurged:
 		return &r.Cold
@@ -305,13 +260,18 @@ func (r *ContextResult) share(b *store.Block, rule pager.Rule) *ContextShare {
 }
 
 // Contract returns the contract of a session: one Liminate statement a line.
-func (e *Engine) Contract(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ []string, err error) {
+func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *ContractResult, err error) {
+	id := req.Session
 	defer during("contract of session "+string(id), &err)
 
 	if _, err := e.head(ctx, scope, id); err != nil {
 		return nil, err
 	}
-	return e.statements(ctx, scope, id)
+	lines, err := e.statements(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return &ContractResult{Statements: lines}, nil
 }
 
 // preview says what a block is and how it begins, in one line.
@@ -326,9 +286,13 @@ func preview(msgs []transcript.Message, b *transcript.Block) string {
 // Journal returns what happened to a session after a revision, in order. What the
 // entries hold, [Engine.Why] says of one block; none holds text of the
 // conversation.
-func (e *Engine) Journal(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) (_ []store.Entry, err error) {
-	defer during("journal of session "+string(id), &err)
+func (e *Engine) Journal(ctx context.Context, scope governance.Scope, req *JournalRequest) (_ *List[store.Entry], err error) {
+	defer during("journal of session "+string(req.Session), &err)
+	return pageOfList(entries("journal", scope, []any{req.Session, req.Since}, func() ([]store.Entry, error) { return e.journal(ctx, scope, req.Session, req.Since) }), req.Cursor)
+}
 
+// journal returns the entries of a session after a revision.
+func (e *Engine) journal(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) ([]store.Entry, error) {
 	list := []store.Entry{}
 	for entry, err := range e.store.Entries(ctx, scope, id, after) {
 		if err != nil {

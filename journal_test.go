@@ -26,11 +26,11 @@ func TestEveryJobIsJournaled(t *testing.T) {
 	ctx, data := t.Context(), conversation(t)
 	var id transcript.SessionID
 	block := func(i int) string {
-		list, err := b.Messages(ctx, scope, id)
+		list, err := b.Messages(ctx, scope, &carrel.MessagesRequest{Session: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return list.Blocks[i].ShortID
+		return list.Messages[i].ShortID
 	}
 	more := []json.RawMessage{json.RawMessage(`{"role":"user","content":"One thing more."}`)}
 	paged, pinned, gone := "", "", ""
@@ -45,7 +45,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if info, err := b.Session(ctx, scope, r.Session); !dry && (err != nil || info.File != "pool.json") {
+			if info, err := b.Session(ctx, scope, &carrel.SessionRequest{Session: r.Session}); !dry && (err != nil || info.File != "pool.json") {
 				t.Errorf("import: the session is %+v, %v", info, err)
 			}
 			if id = r.Session; r.Changed != (r.Op != "" || dry) {
@@ -121,7 +121,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 			if dry {
 				return "", nil
 			}
-			r, err := b.AmendContract(ctx, scope, &carrel.ContractRequest{Session: id, Init: true, Decisions: []string{"one pool"}})
+			r, err := b.AmendContract(ctx, scope, &carrel.AmendContractRequest{Session: id, Init: true, Decisions: []string{"one pool"}})
 			if err != nil {
 				return "", err
 			}
@@ -157,7 +157,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		journal, err := b.Journal(ctx, scope, id, 0)
+		journal, err := carrel.Items(b.Journal(ctx, scope, &carrel.JournalRequest{Session: id}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 		if op == "" || last.ID != op || last.Op != tt.op || last.Actor != "dana" || !last.Time.Equal(b.now) || int(last.Revision) != len(journal) {
 			t.Errorf("%s is %q, the journal has %+v as entry %d", tt.name, op, last, len(journal))
 		}
-		info, err := b.Session(ctx, scope, id)
+		info, err := b.Session(ctx, scope, &carrel.SessionRequest{Session: id})
 		if err != nil || info.Revision != last.Revision || !info.Updated.Equal(b.now) {
 			t.Errorf("%s leaves the session at revision %d of %v, %v; want %d of %v", tt.name, info.Revision, info.Updated, err, last.Revision, b.now)
 		}
@@ -176,7 +176,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 			}
 		}
 	}
-	info, err := b.Session(ctx, scope, id)
+	info, err := b.Session(ctx, scope, &carrel.SessionRequest{Session: id})
 	if err != nil || info.Critical || info.Messages != 33 {
 		t.Errorf("at the end the session is %+v, %v", info, err)
 	}
@@ -188,10 +188,10 @@ func TestEveryJobIsJournaled(t *testing.T) {
 // A session is named by its id, the beginning of it, or how long ago it was updated.
 func TestFindSession(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
-	if _, err := b.FindSession(t.Context(), scope, ""); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "no session is stored") {
+	if _, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: ""}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "no session is stored") {
 		t.Errorf("the last of none: %v", err)
 	}
-	if _, err := b.FindSession(t.Context(), scope, "x"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "no session is stored") {
+	if _, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "x"}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "no session is stored") {
 		t.Errorf("one of none: %v", err)
 	}
 	names := []string{"pool", "pool-2", "poem", "lamp", "gone"}
@@ -202,7 +202,7 @@ func TestFindSession(t *testing.T) {
 		}
 	}
 	b.turn(func() { b.now = b.now.Add(time.Minute) })
-	if _, err := b.RemoveSession(t.Context(), scope, "gone"); err != nil {
+	if _, err := b.RemoveSession(t.Context(), scope, &carrel.SessionRequest{Session: "gone"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -226,12 +226,16 @@ func TestFindSession(t *testing.T) {
 		{"x", "", store.ErrNotFound},
 		{"-10", "", store.ErrNotFound},
 	} {
-		got, err := b.FindSession(t.Context(), scope, tt.word)
-		if string(got) != tt.want || !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
-			t.Errorf("%q is %q, %v, want %q", tt.word, got, err, tt.want)
+		var got carrel.SessionResult
+		found, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: tt.word})
+		if found != nil {
+			got = *found
+		}
+		if string(got.Session) != tt.want || !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
+			t.Errorf("%q is %q, %v, want %q", tt.word, got.Session, err, tt.want)
 		}
 	}
-	_, err := b.FindSession(t.Context(), scope, "po")
+	_, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: "po"})
 	if want := "could be poem, pool-2, pool"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("what fits several says %v, want %s", err, want)
 	}
@@ -241,7 +245,7 @@ func TestFindSession(t *testing.T) {
 func TestContextSumsUp(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +266,7 @@ func TestContextSumsUp(t *testing.T) {
 	}
 	ask := func(capacity token.Count) *carrel.ContextResult {
 		t.Helper()
-		c, err := e.Context(t.Context(), scope, in.Session, capacity)
+		c, err := e.Context(t.Context(), scope, &carrel.ContextRequest{Session: in.Session, Window: capacity})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +277,7 @@ func TestContextSumsUp(t *testing.T) {
 	if c.Capacity != token.ContextWindow("gpt-4o") || c.Reserved != min(20_000, c.Capacity/10) || c.Free != c.Capacity-c.Used-c.Reserved || c.Ops != 1 {
 		t.Errorf("as it came: %+v", c)
 	}
-	if c.System.Blocks != 1 || c.System.Tokens != list.Blocks[0].Tokens || c.Stubs.Blocks+c.Cold.Blocks != 0 {
+	if c.System.Blocks != 1 || c.System.Tokens != list.Messages[0].Tokens || c.Stubs.Blocks+c.Cold.Blocks != 0 {
 		t.Errorf("as it came: %+v", c)
 	}
 	for _, capacity := range []token.Count{1, 100, c.Used + c.Used/9, 250_000} {
@@ -286,24 +290,24 @@ func TestContextSumsUp(t *testing.T) {
 			t.Errorf("in a window of %d: level %s, want %s", capacity, got.Level, string((*pager.Trigger)(nil).Level(got.Used, got.Effective)))
 		}
 	}
-	if _, err := e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{list.Blocks[2].ShortID}}); err != nil {
+	if _, err := e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{list.Messages[2].ShortID}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Page(t.Context(), scope, &carrel.PageRequest{Blocks: []string{list.Blocks[3].ShortID, list.Blocks[4].ShortID}}); err != nil {
+	if _, err := e.Page(t.Context(), scope, &carrel.PageRequest{Blocks: []string{list.Messages[3].ShortID, list.Messages[4].ShortID}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Discard(t.Context(), scope, &carrel.DiscardRequest{IDs: []string{list.Blocks[5].ShortID}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
+	if _, err := e.Discard(t.Context(), scope, &carrel.DiscardRequest{IDs: []string{list.Messages[5].ShortID}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	now := ask(0)
 	check("tidied", now)
-	if now.Stubs.Blocks != 2 || now.Stubs.Stands != list.Blocks[3].Tokens+list.Blocks[4].Tokens || now.Stubs.Tokens >= now.Stubs.Stands {
+	if now.Stubs.Blocks != 2 || now.Stubs.Stands != list.Messages[3].Tokens+list.Messages[4].Tokens || now.Stubs.Tokens >= now.Stubs.Stands {
 		t.Errorf("stubs are %+v", now.Stubs)
 	}
-	if now.Cold != (carrel.ContextShare{Blocks: 1, Stands: list.Blocks[5].Tokens}) || now.Ops != 4 {
+	if now.Cold != (carrel.ContextShare{Blocks: 1, Stands: list.Messages[5].Tokens}) || now.Ops != 4 {
 		t.Errorf("cold is %+v, after %d entries", now.Cold, now.Ops)
 	}
-	if now.Pinned.Blocks != c.Pinned.Blocks+1 || now.Pinned.Tokens != c.Pinned.Tokens+list.Blocks[2].Tokens {
+	if now.Pinned.Blocks != c.Pinned.Blocks+1 || now.Pinned.Tokens != c.Pinned.Tokens+list.Messages[2].Tokens {
 		t.Errorf("pinned is %+v, was %+v", now.Pinned, c.Pinned)
 	}
 	trigger, err := e.Trigger(t.Context(), scope, &carrel.TriggerRequest{Session: in.Session, Window: 9000})
@@ -327,16 +331,16 @@ func TestStatsAddUp(t *testing.T) {
 		msgs = append(msgs, message{Role: "user", Content: text}, message{Role: "assistant", Content: strings.Repeat("I look at it. ", i+1)}, message{Role: "assistant", Content: "It is done."})
 	}
 	in := load(t, e, body(t, msgs))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := list.Window // fixed, once all blocks are taken away
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		at -= b.Tokens
 	}
 	var want []carrel.TaskStats
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		if b.Kind == transcript.KindUser {
 			want = append(want, carrel.TaskStats{Task: len(want) + 1, Block: b.ID, Preview: b.Preview})
 		}
@@ -350,7 +354,7 @@ func TestStatsAddUp(t *testing.T) {
 		}
 		at += b.Tokens
 	}
-	stats, err := e.Stats(t.Context(), scope, in.Session)
+	stats, err := e.Stats(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,12 +431,12 @@ func TestOptions(t *testing.T) {
 func TestDiscardFindsTheSession(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := make(map[byte]int)
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		first[b.ID[0]]++
 	}
 	several, ok := "", false
@@ -444,7 +448,7 @@ func TestDiscardFindsTheSession(t *testing.T) {
 	if !ok {
 		t.Fatal("no two blocks have ids that begin alike")
 	}
-	block := list.Blocks[3].ShortID
+	block := list.Messages[3].ShortID
 	for _, tt := range []struct {
 		name string
 		ids  []string

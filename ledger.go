@@ -16,10 +16,21 @@ import (
 
 // Manifests returns the manifests of a scope, or of one of its sessions, newest
 // first, limit at most, without their documents. A limit of 0 is no limit.
-func (e *Engine) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID, limit int) (_ []store.Manifest, err error) {
+func (e *Engine) Manifests(ctx context.Context, scope governance.Scope, req *ManifestsRequest) (_ *List[store.Manifest], err error) {
 	defer during("list manifests", &err)
+	return pageOfList(&listing[store.Manifest, store.Version]{
+		name: "manifests", scope: scope, of: req.Session,
+		fetch: func(limit int) ([]store.Manifest, error) { return e.manifests(ctx, scope, req.Session, limit) },
+		key:   func(m *store.Manifest) store.Version { return m.Version },
+		behind: func(at store.Version) (func(*store.Manifest) bool, error) {
+			return func(m *store.Manifest) bool { return m.Version < at }, nil
+		},
+	}, req.Cursor)
+}
 
-	var list []store.Manifest
+// manifests returns the manifests of a scope or of a session, limit at most; 0 means all.
+func (e *Engine) manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID, limit int) ([]store.Manifest, error) {
+	list := []store.Manifest{}
 	for m, err := range e.store.Manifests(ctx, scope, session) {
 		if err != nil {
 			return nil, err
@@ -33,9 +44,16 @@ func (e *Engine) Manifests(ctx context.Context, scope governance.Scope, session 
 
 // Manifest returns a manifest by its id or the beginning of it, with what came
 // of the context. "@last" is the newest.
-func (e *Engine) Manifest(ctx context.Context, scope governance.Scope, id string) (_ *store.Manifest, _ *manifest.Sealed, err error) {
-	defer during("show manifest "+id, &err)
-	return e.manifest(ctx, scope, id)
+func (e *Engine) Manifest(ctx context.Context, scope governance.Scope, req *IDRequest) (_ *ManifestResult, err error) {
+	defer during("show manifest "+req.ID, &err)
+
+	m, _, err := e.manifest(ctx, scope, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	res := &ManifestResult{Manifest: *m, Document: m.Body}
+	res.Body = nil
+	return res, nil
 }
 
 func (e *Engine) manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
@@ -87,34 +105,25 @@ func (e *Engine) manifestID(ctx context.Context, scope governance.Scope, id stri
 }
 
 // DiffManifests returns how one context became another.
-func (e *Engine) DiffManifests(ctx context.Context, scope governance.Scope, a, b string) (_ *manifest.Delta, err error) {
+func (e *Engine) DiffManifests(ctx context.Context, scope governance.Scope, req *DiffRequest) (_ *manifest.Delta, err error) {
 	defer during("diff manifests", &err)
 
-	_, from, err := e.manifest(ctx, scope, a)
+	_, from, err := e.manifest(ctx, scope, req.ID)
 	if err != nil {
 		return nil, err
 	}
-	_, to, err := e.manifest(ctx, scope, b)
+	_, to, err := e.manifest(ctx, scope, req.Other)
 	if err != nil {
 		return nil, err
 	}
 	return manifest.Diff(from.Manifest(), to.Manifest()), nil
 }
 
-// A VerifyResult says what of a manifest was checked, and holds.
-type VerifyResult struct {
-	Manifest string `json:"manifest"`
-	Seal     string `json:"seal"`
-	Segments int    `json:"segments"` // whose bytes match their commitment
-	Erased   int    `json:"erased"`   // whose bytes were purged, so that nothing can be said about them
-	Redacted int    `json:"redacted"` // items that were taken out of the document
-	Output   bool   `json:"output"`   // the whole context was rebuilt and matches
-}
-
 // VerifyManifest checks a manifest: the seal of its document, the commitment of
 // every segment, and the context as a whole. What does not hold is an
 // [ErrIntegrity].
-func (e *Engine) VerifyManifest(ctx context.Context, scope governance.Scope, id string) (_ *VerifyResult, err error) {
+func (e *Engine) VerifyManifest(ctx context.Context, scope governance.Scope, req *IDRequest) (_ *VerifyResult, err error) {
+	id := req.ID
 	defer during("verify manifest "+id, &err)
 
 	m, sealed, err := e.manifest(ctx, scope, id)
@@ -151,14 +160,19 @@ func VerifyDocument(data []byte) (_ *VerifyResult, err error) {
 
 // Replay rebuilds the exact bytes of the context that a manifest is about. If
 // any of them were purged, it is [ErrGone].
-func (e *Engine) Replay(ctx context.Context, scope governance.Scope, id string) (_ []byte, err error) {
+func (e *Engine) Replay(ctx context.Context, scope governance.Scope, req *IDRequest) (_ *ReplayResult, err error) {
+	id := req.ID
 	defer during("replay manifest "+id, &err)
 
 	_, sealed, err := e.manifest(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
-	return e.rebuild(ctx, scope, sealed, &VerifyResult{})
+	data, err := e.rebuild(ctx, scope, sealed, &VerifyResult{})
+	if err != nil {
+		return nil, err
+	}
+	return &ReplayResult{Data: data}, nil
 }
 
 // rebuild joins the segments of a context and checks each against its
@@ -204,10 +218,14 @@ func (e *Engine) rebuild(ctx context.Context, scope governance.Scope, sealed *ma
 
 // Log returns what happened to the artifacts and contexts of a scope after a
 // version, in order.
-func (e *Engine) Log(ctx context.Context, scope governance.Scope, after store.Version) (_ []store.Entry, err error) {
+func (e *Engine) Log(ctx context.Context, scope governance.Scope, req *LogRequest) (_ *List[store.Entry], err error) {
 	defer during("log", &err)
+	return pageOfList(entries("log", scope, req.Since, func() ([]store.Entry, error) { return e.log(ctx, scope, req.Since) }), req.Cursor)
+}
 
-	var list []store.Entry
+// log returns the entries of a scope after a version.
+func (e *Engine) log(ctx context.Context, scope governance.Scope, after store.Version) ([]store.Entry, error) {
+	list := []store.Entry{}
 	for entry, err := range e.store.Log(ctx, scope, after) {
 		if err != nil {
 			return nil, err

@@ -20,8 +20,8 @@ import (
 // Artifacts are listed newest first, and each condition leaves out what it does not fit.
 func TestArtifactsAreListed(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	doc := func(id string, change func(*carrel.PutRequest)) *carrel.PutRequest {
-		r := &carrel.PutRequest{ID: store.ArtifactID(id), Class: provenance.Document, Content: []byte("text of " + id)}
+	doc := func(id string, change func(*carrel.NewArtifact)) *carrel.NewArtifact {
+		r := &carrel.NewArtifact{ID: store.ArtifactID(id), Class: provenance.Document, Content: []byte("text of " + id)}
 		if change != nil {
 			change(r)
 		}
@@ -29,18 +29,22 @@ func TestArtifactsAreListed(t *testing.T) {
 	}
 	b.put(t,
 		doc("plain", nil),
-		doc("short", func(r *carrel.PutRequest) { r.TTL = new(time.Second) }),
-		doc("later", func(r *carrel.PutRequest) { r.TTL = new(time.Hour); r.Subject = "ports" }),
-		doc("fetched", func(r *carrel.PutRequest) { r.Source = "func:policy"; r.Subject = "ports" }),
-		doc("vouched", func(r *carrel.PutRequest) { r.Class, r.VerifiedBy = provenance.Verified, "dana" }),
+		doc("short", func(r *carrel.NewArtifact) { r.TTL = new(time.Second) }),
+		doc("later", func(r *carrel.NewArtifact) { r.TTL = new(time.Hour); r.Subject = "ports" }),
+		doc("fetched", func(r *carrel.NewArtifact) { r.Source = "func:policy"; r.Subject = "ports" }),
+		doc("vouched", func(r *carrel.NewArtifact) { r.Class, r.VerifiedBy = provenance.Verified, "dana" }),
 		doc("removed", nil), doc("purged", nil), doc("last", nil))
 	stashed, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(strings.Repeat("a line of a tool\n", 99))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for op, job := range map[string]func() (*carrel.RemovalResult, error){
-		"remove": func() (*carrel.RemovalResult, error) { return b.Remove(t.Context(), scope, "removed") },
-		"purge":  func() (*carrel.RemovalResult, error) { return b.Purge(t.Context(), scope, "purged") },
+		"remove": func() (*carrel.RemovalResult, error) {
+			return b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"removed"}})
+		},
+		"purge": func() (*carrel.RemovalResult, error) {
+			return b.Purge(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"purged"}})
+		},
 	} {
 		if _, err := job(); err != nil {
 			t.Fatal(op, err)
@@ -54,22 +58,22 @@ func TestArtifactsAreListed(t *testing.T) {
 		want string
 	}{
 		{"live ones", carrel.ArtifactsRequest{}, stash + " last vouched fetched later short plain"},
-		{"two", carrel.ArtifactsRequest{Limit: 2}, stash + " last"},
-		{"more than there are", carrel.ArtifactsRequest{Limit: 99}, stash + " last vouched fetched later short plain"},
+		{"two", carrel.ArtifactsRequest{Cursor: carrel.Cursor{Limit: 2}}, stash + " last"},
+		{"more than there are", carrel.ArtifactsRequest{Cursor: carrel.Cursor{Limit: 99}}, stash + " last vouched fetched later short plain"},
 		{"all", carrel.ArtifactsRequest{All: true}, stash + " last purged removed vouched fetched later short plain"},
 		{"of a class", carrel.ArtifactsRequest{Class: provenance.Document}, "last fetched later short plain"},
 		{"all of a class", carrel.ArtifactsRequest{Class: provenance.Document, All: true}, "last purged removed fetched later short plain"},
 		{"with a status", carrel.ArtifactsRequest{Status: store.StatusTombstoned}, "removed"},
 		{"that expired", carrel.ArtifactsRequest{Expired: true}, "short"},
 		{"about a subject", carrel.ArtifactsRequest{Subject: "ports"}, "fetched later"},
-		{"the newest about a subject", carrel.ArtifactsRequest{Subject: "ports", Limit: 1}, "fetched"},
+		{"the newest about a subject", carrel.ArtifactsRequest{Subject: "ports", Cursor: carrel.Cursor{Limit: 1}}, "fetched"},
 		{"from a source", carrel.ArtifactsRequest{Source: "func:policy"}, "fetched"},
 		{"about a subject and from a source", carrel.ArtifactsRequest{Subject: "ports", Source: "func:other"}, ""},
 		{"of the stash", carrel.ArtifactsRequest{Stash: true}, stash},
 		{"all of the stash", carrel.ArtifactsRequest{Stash: true, All: true}, stash},
 		{"removed ones of the stash", carrel.ArtifactsRequest{Stash: true, Status: store.StatusTombstoned}, ""},
 	} {
-		list, err := b.Artifacts(t.Context(), scope, &tt.req)
+		list, err := carrel.Items(b.Artifacts(t.Context(), scope, &tt.req))
 		if err != nil || list == nil {
 			t.Fatalf("%s: %v, %v", tt.name, list, err)
 		}
@@ -93,13 +97,13 @@ func TestArtifactsAreListed(t *testing.T) {
 func TestAnIDNamesItsArtifact(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	for i := range 20 {
-		b.put(t, &carrel.PutRequest{ID: store.ArtifactID(fmt.Sprint("notes-", i)), Class: provenance.Document, Content: fmt.Append(nil, "text ", i)})
+		b.put(t, &carrel.NewArtifact{ID: store.ArtifactID(fmt.Sprint("notes-", i)), Class: provenance.Document, Content: fmt.Append(nil, "text ", i)})
 	}
-	first := b.put(t, &carrel.PutRequest{ID: "notes", Class: provenance.Document, Content: []byte("the notes")})[0]
+	first := b.put(t, &carrel.NewArtifact{ID: "notes", Class: provenance.Document, Content: []byte("the notes")})[0]
 	if got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "notes"}); err != nil || string(got.Content) != "the notes" {
 		t.Errorf("get: %+v, %v", got, err)
 	}
-	second := b.put(t, &carrel.PutRequest{ID: "notes", Class: provenance.Document, Content: []byte("other notes")})[0]
+	second := b.put(t, &carrel.NewArtifact{ID: "notes", Class: provenance.Document, Content: []byte("other notes")})[0]
 	if second.ID != first.ID || second.Version != first.Version+1 {
 		t.Errorf("put again it is %s at version %d, was %s at %d", second.ID, second.Version, first.ID, first.Version)
 	}
@@ -116,7 +120,7 @@ func TestAnIDNamesItsArtifact(t *testing.T) {
 			t.Errorf("get %q: %v, want %v", tt.id, err, tt.want)
 		}
 	}
-	b.put(t, &carrel.PutRequest{ID: "alone", Class: provenance.Document, Content: []byte("x")}, &carrel.PutRequest{ID: "other", Class: provenance.Document, Content: []byte("y")})
+	b.put(t, &carrel.NewArtifact{ID: "alone", Class: provenance.Document, Content: []byte("x")}, &carrel.NewArtifact{ID: "other", Class: provenance.Document, Content: []byte("y")})
 	if got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "al"}); err != nil || got.ID != "alone" {
 		t.Errorf("by its beginning: %+v, %v", got, err)
 	}
@@ -156,7 +160,7 @@ func TestGetInfoAndRefetch(t *testing.T) {
 	if want := b.now.Add(time.Hour); !got.Expires.Equal(want) || got.Version != a.Version+1 {
 		t.Errorf("it expires %v at version %d, want %v at %d", got.Expires, got.Version, want, a.Version+1)
 	}
-	log, err := b.Log(t.Context(), scope, a.Version)
+	log, err := carrel.Items(b.Log(t.Context(), scope, &carrel.LogRequest{Since: a.Version}))
 	if err != nil || len(log) != 1 || log[0].Op != "refetch" || string(log[0].Data) != `{"artifacts":1}` {
 		t.Errorf("the log has %+v, %v", log, err)
 	}
@@ -171,8 +175,12 @@ func TestGetInfoAndRefetch(t *testing.T) {
 		t.Error("what cannot be fetched was got")
 	}
 	for _, job := range []func() (*carrel.RemovalResult, error){
-		func() (*carrel.RemovalResult, error) { return b.Remove(t.Context(), scope, "policy") },
-		func() (*carrel.RemovalResult, error) { return b.Purge(t.Context(), scope, "plain") },
+		func() (*carrel.RemovalResult, error) {
+			return b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"policy"}})
+		},
+		func() (*carrel.RemovalResult, error) {
+			return b.Purge(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"plain"}})
+		},
 	} {
 		if _, err := job(); err != nil {
 			t.Fatal(err)
@@ -191,8 +199,8 @@ func TestGetInfoAndRefetch(t *testing.T) {
 // A pin is written, logged and seen, and so is that it is gone.
 func TestPinArtifact(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	a := b.put(t, &carrel.PutRequest{ID: "notes", Class: provenance.Document, Title: "Notes", Content: []byte("the notes")}, &carrel.PutRequest{ID: "gone", Class: provenance.Document, Content: []byte("x")})[0]
-	if _, err := b.Remove(t.Context(), scope, "gone"); err != nil {
+	a := b.put(t, &carrel.NewArtifact{ID: "notes", Class: provenance.Document, Title: "Notes", Content: []byte("the notes")}, &carrel.NewArtifact{ID: "gone", Class: provenance.Document, Content: []byte("x")})[0]
+	if _, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"gone"}}); err != nil {
 		t.Fatal(err)
 	}
 	want := a
@@ -200,7 +208,7 @@ func TestPinArtifact(t *testing.T) {
 	for _, pinned := range []bool{true, false} {
 		version++
 		b.turn(func() { b.now = b.now.Add(time.Minute) })
-		got, err := b.PinArtifact(t.Context(), scope, "not", pinned)
+		got, err := b.PinArtifact(t.Context(), scope, &carrel.PinArtifactRequest{ID: "not", Pinned: pinned})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,12 +228,12 @@ func TestPinArtifact(t *testing.T) {
 				t.Errorf("pinned %t, the store has %+v, %v", pinned, row, err)
 			}
 		}
-		log, err := b.Log(t.Context(), scope, version-1)
+		log, err := carrel.Items(b.Log(t.Context(), scope, &carrel.LogRequest{Since: version - 1}))
 		if op := map[bool]string{true: "pin", false: "unpin"}[pinned]; err != nil || len(log) != 1 || log[0].Op != op || string(log[0].Data) != `{"artifacts":["notes"]}` {
 			t.Errorf("pinned %t, the log has %+v, %v", pinned, log, err)
 		}
 	}
-	if got, err := b.PinArtifact(t.Context(), scope, "gone", true); !errors.Is(err, carrel.ErrRequest) || got != nil {
+	if got, err := b.PinArtifact(t.Context(), scope, &carrel.PinArtifactRequest{ID: "gone", Pinned: true}); !errors.Is(err, carrel.ErrRequest) || got != nil {
 		t.Errorf("what was removed was pinned: %+v, %v", got, err)
 	}
 }
@@ -234,7 +242,7 @@ func TestPinArtifact(t *testing.T) {
 // the last one.
 func TestManifestsAreNamed(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
-	if _, _, err := b.Manifest(t.Context(), scope, "@last"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: "@last"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the last of none: %v", err)
 	}
 	b.put(t, chunk("The port is 8443."))
@@ -258,7 +266,11 @@ func TestManifestsAreNamed(t *testing.T) {
 		{"m_0123456789abcdef", "", store.ErrNotFound},
 		{"m_0123456789abcdef0", "", store.ErrNotFound},
 	} {
-		m, sealed, err := b.Manifest(t.Context(), scope, tt.id)
+		m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: tt.id})
+		var sealed *manifest.Sealed
+		if err == nil {
+			sealed, err = m.Sealed()
+		}
 		if !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
 			t.Errorf("%q: %v, want %v", tt.id, err, tt.err)
 			continue
@@ -267,7 +279,7 @@ func TestManifestsAreNamed(t *testing.T) {
 			t.Errorf("%q is %s, want %s", tt.id, m.ID, tt.want)
 		}
 	}
-	_, _, err := b.Manifest(t.Context(), scope, "m_")
+	_, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: "m_"})
 	if err == nil || !strings.Contains(err.Error(), third+" and "+second+" begin so") {
 		t.Errorf("what fits several says %v", err)
 	}
@@ -285,7 +297,7 @@ func TestManifestsAreNamed(t *testing.T) {
 		if !tt.session {
 			session = ""
 		}
-		list, err := b.Manifests(t.Context(), scope, session, tt.limit)
+		list, err := carrel.Items(b.Manifests(t.Context(), scope, &carrel.ManifestsRequest{Session: session, Cursor: carrel.Cursor{Limit: tt.limit}}))
 		var got []string
 		for _, m := range list {
 			got = append(got, m.ID)
@@ -305,7 +317,7 @@ func TestRedaction(t *testing.T) {
 	}
 	for _, byOption := range []bool{true, false} {
 		b := newBench(t, memory.New(), carrel.Options{Redact: byOption})
-		list := b.put(t, &carrel.PutRequest{ID: "doc", Class: provenance.Document, Content: []byte("ask " + person), Title: "of " + person, Subject: person, Redact: !byOption})
+		list := b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Content: []byte("ask " + person), Title: "of " + person, Subject: person, Redact: !byOption})
 		stashed, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(strings.Repeat("ask "+person+"\n", 99)), Title: "of " + person, Redact: !byOption})
 		if err != nil {
 			t.Fatal(err)

@@ -127,12 +127,12 @@ func sealedParts(t *testing.T, format string, data []byte) (list []string) {
 func TestCompactionIsNotDiscarded(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, sealed())
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range list.Blocks {
-		b := &list.Blocks[i]
+	for i := range list.Messages {
+		b := &list.Messages[i]
 		got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(b.ID)})
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestCompactionIsNotDiscarded(t *testing.T) {
 func TestContextStandsBehindACompaction(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, sealed())
-	_, err := e.Put(t.Context(), scope, &carrel.PutRequest{Class: provenance.Document, Content: []byte("Pools are never closed twice."), Pinned: true})
+	_, err := carrel.Items(e.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Document, Content: []byte("Pools are never closed twice."), Pinned: true}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

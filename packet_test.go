@@ -27,11 +27,11 @@ func (d *diary) calls(tool, input, output string, fails bool) {
 // blockOf returns the id of the first block whose beginning has some words, in any window.
 func blockOf(t testing.TB, e *carrel.Engine, id transcript.SessionID, words string) string {
 	t.Helper()
-	list, err := e.Messages(t.Context(), scope, id)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		if strings.Contains(b.Preview, words) {
 			return b.ID.Short()
 		}
@@ -89,7 +89,7 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	amend(t, b.Engine, &carrel.ContractRequest{
+	amend(t, b.Engine, &carrel.AmendContractRequest{
 		Session: id, Init: true, Decisions: []string{"one pool for all"}, Questions: []string{"who reviews it"},
 		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}},
 		Sources:     []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},
@@ -173,11 +173,11 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 // nth returns the name of the nth block whose beginning has some words, counted from 0.
 func nth(t testing.TB, e *carrel.Engine, id transcript.SessionID, words string, n int) string {
 	t.Helper()
-	list, err := e.Messages(t.Context(), scope, id)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range list.Blocks {
+	for _, b := range list.Messages {
 		if strings.Contains(b.Preview, words) {
 			if n == 0 {
 				return "block " + b.ID.Short()
@@ -200,22 +200,22 @@ func TestPacketSaysWhatIsElsewhere(t *testing.T) {
 	}
 	d.asks("Go on.")
 	id := b.imports(t, d)
-	list, err := b.Messages(t.Context(), scope, id)
+	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stubs := []string{string(list.Blocks[1].ID), string(list.Blocks[2].ID)}
+	stubs := []string{string(list.Messages[1].ID), string(list.Messages[2].ID)}
 	if _, err := b.Page(t.Context(), scope, &carrel.PageRequest{Blocks: stubs}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Discard(t.Context(), scope, &carrel.DiscardRequest{IDs: []string{string(list.Blocks[3].ID)}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
+	if _, err := b.Discard(t.Context(), scope, &carrel.DiscardRequest{IDs: []string{string(list.Messages[3].ID)}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	p := packetOf(t, b.Engine, id)
 	want := []handoff.Context{
 		{Context: "There are 2 more sources, older than those listed here: carrel messages and carrel search have them", Why: "this packet lists the newest"},
 		{Context: "2 blocks are stubs in the window; carrel recall ID has each of them whole", Why: "what a stub does not say is not lost"},
-		{Context: "Block " + list.Blocks[3].ID.Short() + ": Read: /srv/lamp/f02.go", Why: "It is out of the window; recall it before relying on it."},
+		{Context: "Block " + list.Messages[3].ID.Short() + ": Read: /srv/lamp/f02.go", Why: "It is out of the window; recall it before relying on it."},
 	}
 	if diff := cmp.Diff(want, p.Context); diff != "" {
 		t.Errorf("context (-want +got):\n%s", diff)
@@ -234,7 +234,7 @@ func TestBriefSaysWhatIsOnRecord(t *testing.T) {
 	if _, err := b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{blockOf(t, b.Engine, id, "It waits for"), blockOf(t, b.Engine, id, "make lamp")}}); err != nil {
 		t.Fatal(err)
 	}
-	amend(t, b.Engine, &carrel.ContractRequest{
+	amend(t, b.Engine, &carrel.AmendContractRequest{
 		Session: id, Init: true, Decisions: []string{"one pool for all", "two locks"}, Questions: []string{"who reviews it"},
 		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}, {Text: "Never rebase; merge."}},
 		Sources:     []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},

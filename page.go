@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/intent"
@@ -18,14 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Tally is a figure for each state of a block.
-type Tally struct {
-	Live int64 `json:"live"`
-	Stub int64 `json:"stub"`
-	Cold int64 `json:"cold"`
-}
-
-func (t *Tally) add(s store.State, n int64) {
+func tally(t *Tally, s store.State, n int64) {
 	switch s {
 	case store.StateLive:
 		t.Live += n
@@ -35,9 +28,6 @@ func (t *Tally) add(s store.State, n int64) {
 		t.Cold += n
 	}
 }
-
-// Sum returns the sum over all states.
-func (t Tally) Sum() int64 { return t.Live + t.Stub + t.Cold }
 
 // A move is a change of one block, as the journal keeps it: enough to explain
 // it and to take it back.
@@ -319,8 +309,8 @@ func (p *pass) result(req *CompressRequest, o *outcome) *CompressResult {
 		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)
 	}
 	for i := range o.rows {
-		res.Blocks.add(o.rows[i].State, 1)
-		res.Tokens.add(o.rows[i].State, int64(o.rows[i].Tokens))
+		tally(&res.Blocks, o.rows[i].State, 1)
+		tally(&res.Tokens, o.rows[i].State, int64(o.rows[i].Tokens))
 	}
 	if o.kept != nil {
 		res.Summary = o.kept.info(o.drafted)
@@ -456,4 +446,4 @@ func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c 
 
 // Floor says by how much a budget is too small and what holds it up, if err is
 // an [ErrBudget].
-func Floor(err error) (*pager.FloorError, bool) { return errors.AsType[*pager.FloorError](err) }
+func Floor(err error) (*pager.FloorError, bool) { return api.FloorOf(err) }

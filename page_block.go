@@ -8,38 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A PageRequest names blocks that are to be stubs in the window, by their ids or the
-// beginnings of them.
-type PageRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // by default that of the first id that is known
-	Blocks  []string             `json:"blocks"`
-	DryRun  bool                 `json:"dry_run,omitempty"`
-}
-
-// A PageResult says which blocks are stubs now, or would be.
-type PageResult struct {
-	Session  transcript.SessionID `json:"session"`
-	Op       string               `json:"op,omitempty"` // empty if nothing was written
-	Blocks   []PagedBlock         `json:"blocks"`       // as they were named, each once
-	Before   token.Count          `json:"before"`       // tokens of the window
-	After    token.Count          `json:"after"`        // tokens of the window
-	Provider string               `json:"provider"`     // whose rules the result was checked by
-}
-
-// A PagedBlock is a block that is a stub in the window.
-type PagedBlock struct {
-	Block   transcript.BlockID `json:"block"`
-	ShortID string             `json:"short_id"`
-	Turn    int                `json:"turn"`
-	Kind    transcript.Kind    `json:"kind"`
-	Changed bool               `json:"changed"` // it was none before
-	Before  token.Count        `json:"before"`  // tokens in the window
-	After   token.Count        `json:"after"`   // tokens in the window
-}
 
 // Page puts stubs of one line in place of blocks, whatever their scores, as a pass that
 // can be undone. Blocks go all or not at all: if one of them is under a hard rule or not
@@ -112,7 +82,10 @@ func (e *Engine) pageBlocks(ctx context.Context, scope governance.Scope, req *Pa
 			refuse(fmt.Sprintf("has %d tokens, and a stub of it would have %d", d.Before, d.After))
 		}
 		res.After += d.After - d.Before
-		res.Blocks = append(res.Blocks, PagedBlock{id, id.Short(), d.Turn, h.blocks[i].Kind, d.Changed(), d.Before, d.After})
+		res.Blocks = append(res.Blocks, PagedBlock{
+			Block: id, ShortID: id.Short(), Turn: d.Turn, Kind: h.blocks[i].Kind,
+			Changed: d.Changed(), Before: d.Before, After: d.After,
+		})
 	}
 	if len(refused.Refused) > 0 {
 		return nil, notPaged(refused)

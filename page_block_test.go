@@ -20,11 +20,11 @@ func TestPageByHand(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
 	untouched := export(t, e, in.Session)
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := list.Blocks[2], list.Blocks[4]
+	first, second := list.Messages[2], list.Messages[4]
 	req := &carrel.PageRequest{Blocks: []string{second.ShortID, second.ShortID, string(first.ID)}, DryRun: true}
 	before := snapshot(t, e, in.Session)
 	planned, err := e.Page(t.Context(), scope, req)
@@ -57,12 +57,12 @@ func TestPageByHand(t *testing.T) {
 	if diff := cmp.Diff(want, res); diff != "" || stub >= second.Window || stub == 0 {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	now, err := e.Messages(t.Context(), scope, in.Session)
+	now, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, b := range now.Blocks {
-		was := list.Blocks[i]
+	for i, b := range now.Messages {
+		was := list.Messages[i]
 		if named := i == 2 || i == 4; (b.State == store.StateStub) != named || (b.Window != was.Window) != named {
 			t.Errorf("block %d is %s of %d tokens, was %s of %d", i, b.State, b.Window, was.State, was.Window)
 		}
@@ -70,7 +70,7 @@ func TestPageByHand(t *testing.T) {
 	if now.Window != res.After {
 		t.Errorf("the window has %d tokens, the result says %d", now.Window, res.After)
 	}
-	journal, err := e.Journal(t.Context(), scope, in.Session, 0)
+	journal, err := carrel.Items(e.Journal(t.Context(), scope, &carrel.JournalRequest{Session: in.Session}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestPageByHand(t *testing.T) {
 	}
 
 	// A stub stays one, beside a block that becomes one, and alone it is nothing to do.
-	third := list.Blocks[6]
+	third := list.Messages[6]
 	more, err := e.Page(t.Context(), scope, &carrel.PageRequest{Session: in.Session, Blocks: []string{first.ShortID, third.ShortID}})
 	if err != nil || more.Blocks[0].Changed || !more.Blocks[1].Changed || more.Blocks[0].Before != more.Blocks[0].After || more.Op == "" {
 		t.Errorf("of a stub and another block: %+v, %v", more, err)
@@ -106,17 +106,17 @@ func TestPageByHand(t *testing.T) {
 func TestPageByHandRefuses(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	list, err := e.Messages(t.Context(), scope, in.Session)
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, live := list.Blocks[3], list.Blocks[2].ShortID
+	gone, live := list.Messages[3], list.Messages[2].ShortID
 	if _, err := e.Discard(t.Context(), scope, &carrel.DiscardRequest{IDs: []string{gone.ShortID}, Trigger: &pager.Trigger{Floor: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	cold := gone.ShortID
 	short := blockOf(t, e, in.Session, "The pool waited") // a line
-	system := list.Blocks[0]
+	system := list.Messages[0]
 	before := snapshot(t, e, in.Session)
 	for _, tt := range []struct {
 		name   string

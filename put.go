@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
@@ -21,71 +22,6 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 )
-
-// A PutRequest brings an artifact in.
-type PutRequest struct {
-	// ID is the artifact's. The default is a new one; that of an artifact that
-	// is there replaces it.
-	ID store.ArtifactID `json:"id,omitempty"`
-
-	Class   provenance.Class `json:"class"`
-	Title   string           `json:"title,omitempty"`
-	Content []byte           `json:"content"`
-
-	// Source says where the content comes from. One that begins with a scheme,
-	// as package artifact describes them, is asked again whenever the artifact
-	// is used; any other is only told.
-	Source string `json:"source,omitempty"`
-
-	// Subject is whom or what the content is about.
-	Subject string `json:"subject,omitempty"`
-
-	// TTL is how long the artifact lives, from Created on. 0 is expired at once;
-	// nil is without end.
-	TTL *time.Duration `json:"ttl,omitempty"`
-
-	// Created is since when the content is true. The default is now.
-	Created time.Time `json:"created,omitzero"`
-
-	// VerifiedBy is the person who vouches for a memory. It is required by the
-	// class [provenance.Verified] and refused by every other.
-	VerifiedBy string `json:"verified_by,omitempty"`
-
-	Pinned bool `json:"pinned,omitempty"`
-
-	// From has the artifacts that the content was made from. What is done to
-	// them, it shares: it is refuted and purged with them.
-	From []store.ArtifactID `json:"from,omitempty"`
-
-	// AllowSecrets lets content in that looks as if it held a credential.
-	AllowSecrets bool `json:"allow_secrets,omitempty"`
-
-	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
-	// [secret.RedactPersonal]. The engine's options can ask for it always.
-	Redact bool `json:"redact,omitempty"`
-
-	stash bool // it stays outside of the window, see Stash
-}
-
-// An Artifact is what there is to know of an artifact, apart from its content.
-type Artifact struct {
-	ID         store.ArtifactID `json:"id"`
-	Class      provenance.Class `json:"class"`
-	Status     store.Status     `json:"status"`
-	Title      string           `json:"title,omitempty"`
-	Source     string           `json:"source,omitempty"`
-	Subject    string           `json:"subject,omitempty"`
-	VerifiedBy string           `json:"verified_by,omitempty"`
-	Pinned     bool             `json:"pinned,omitempty"`
-	Stash      bool             `json:"stash,omitempty"`
-	Bytes      int64            `json:"bytes"`
-	Tokens     token.Count      `json:"tokens"` // in a context, with its fence
-	Created    time.Time        `json:"created"`
-	Expires    time.Time        `json:"expires,omitzero"`
-	Expired    bool             `json:"expired,omitempty"`
-	Version    store.Version    `json:"version"`
-	Gate       json.RawMessage  `json:"gate,omitempty"` // what the gate found
-}
 
 // The kinds of sources in [store.Artifact]. Others are schemes of package
 // artifact.
@@ -112,30 +48,39 @@ type note struct {
 // Put takes artifacts in: all of them, or none. It fails with [ErrPolicy] if
 // one looks as if it held a credential, or names a source that may not be
 // fetched from.
-func (e *Engine) Put(ctx context.Context, scope governance.Scope, reqs ...*PutRequest) (_ []Artifact, err error) {
+func (e *Engine) Put(ctx context.Context, scope governance.Scope, req *PutRequest) (_ *List[Artifact], err error) {
 	defer during("put", &err)
 
-	var out []Artifact
-	err = retry(ctx, func() error {
+	out, err := e.putAll(ctx, scope, req.Artifacts, sourceKind)
+	if err != nil {
+		return nil, err
+	}
+	return &List[Artifact]{Items: out}, nil
+}
+
+// putAll takes artifacts in; kind says of which kind the source of one is.
+func (e *Engine) putAll(ctx context.Context, scope governance.Scope, list []*NewArtifact, kind func(source string) string) ([]Artifact, error) {
+	out := []Artifact{}
+	err := retry(ctx, func() error {
 		u := &store.Update{}
 		out = out[:0]
-		for i, req := range reqs {
-			a, err := e.put(ctx, scope, u, req)
+		for i, n := range list {
+			if n == nil {
+				return &api.FieldError{Field: "artifacts", Text: fmt.Sprintf("element %d is null", i)}
+			}
+			a, err := e.put(ctx, scope, u, n, kind(n.Source))
 			if err != nil {
-				return fmt.Errorf("artifact %d%s: %w", i+1, titled(req.Title), err)
+				return fmt.Errorf("artifact %d%s: %w", i+1, titled(n.Title), err)
 			}
 			out = append(out, *a)
 		}
-		v, err := e.update(ctx, scope, u, "put", map[string]any{"artifacts": len(reqs)})
+		v, err := e.update(ctx, scope, u, "put", map[string]any{"artifacts": len(list)})
 		for i := range out {
 			out[i].Version = v
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 func titled(title string) string {
@@ -145,8 +90,8 @@ func titled(title string) string {
 	return fmt.Sprintf(" (%s)", secret.Redact(title))
 }
 
-// put adds the artifact of a request to an update.
-func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Update, req *PutRequest) (*Artifact, error) {
+// put adds an artifact that comes from a kind of source to an update.
+func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Update, req *NewArtifact, source string) (*Artifact, error) {
 	if err := e.checkPut(req); err != nil {
 		return nil, err
 	}
@@ -162,11 +107,8 @@ func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	}
 	w := store.Write{Artifact: store.Artifact{
 		ID: req.ID, Class: req.Class, Status: store.StatusLive, Pinned: req.Pinned, Created: req.Created,
-		Source: sourceKind(req.Source),
+		Source: source,
 	}}
-	if req.stash {
-		w.Source = sourceStash
-	}
 	if req.ID == "" {
 		id, err := e.newID()
 		if err != nil {
@@ -202,7 +144,7 @@ func (e *Engine) put(ctx context.Context, scope governance.Scope, u *store.Updat
 func (e *Engine) redacts(asked bool) bool { return asked || e.opts.Redact }
 
 // checkPut tells why a request makes no sense, or is forbidden.
-func (e *Engine) checkPut(req *PutRequest) error {
+func (e *Engine) checkPut(req *NewArtifact) error {
 	switch {
 	case req.Class.Rank() < 0:
 		return fmt.Errorf("%w: class %q: want one of %v", ErrRequest, req.Class, provenance.Classes())

@@ -9,36 +9,9 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A RecallRequest names a block by its id or the beginning of it, a session's
-// summary, or an artifact if no block has it.
-type RecallRequest struct {
-	Block string `json:"block"`
-	Text  bool   `json:"text,omitempty"` // what it says, not the bytes it came in
-	From  int    `json:"from,omitempty"` // first byte of the range
-	To    int    `json:"to,omitempty"`   // byte after the range; 0 is the end
-}
-
-// A RecallResult is a block as it was imported, or an artifact as it is stored.
-type RecallResult struct {
-	Artifact store.ArtifactID `json:"artifact,omitempty"` // then there is no session and no block
-	Class    provenance.Class `json:"class,omitempty"`
-
-	Session transcript.SessionID `json:"session"`
-	Block   transcript.BlockID   `json:"block"`
-	Kind    transcript.Kind      `json:"kind"`
-	Turn    int                  `json:"turn"`
-	State   store.State          `json:"state"`
-	Tokens  token.Count          `json:"tokens"`
-	Size    int                  `json:"size"`   // bytes of the whole
-	Digest  digest.Digest        `json:"digest"` // of the whole
-	Data    []byte               `json:"data"`   // the range
-}
 
 // Recall returns the bytes that a block was imported in, or what it says. It
 // does so whatever the state of the block, until the bytes are erased, and
@@ -75,11 +48,11 @@ func (e *Engine) Recall(ctx context.Context, scope governance.Scope, req *Recall
 			return nil, err
 		}
 	}
-	return res, res.cut(data, req)
+	return res, cutRecalled(res, data, req)
 }
 
 // cut fills in the range of the data that was asked for.
-func (r *RecallResult) cut(data []byte, req *RecallRequest) error {
+func cutRecalled(r *RecallResult, data []byte, req *RecallRequest) error {
 	r.Size, r.Digest = len(data), digest.Of(data)
 	to := req.To
 	if to == 0 {
@@ -111,7 +84,7 @@ func (e *Engine) recallArtifact(ctx context.Context, scope governance.Scope, req
 		return nil, err
 	}
 	res := &RecallResult{Artifact: a.ID, Class: a.Class, Tokens: a.Tokens}
-	return res, res.cut([]byte(p.text), req)
+	return res, cutRecalled(res, []byte(p.text), req)
 }
 
 // recallSummary returns the whole of a session's summary.
@@ -136,7 +109,7 @@ func (e *Engine) recallSummary(ctx context.Context, scope governance.Scope, req 
 		return nil, err
 	}
 	res := &RecallResult{Session: found.ID, Block: s.ID, Kind: transcript.KindSummary, State: store.StateStub, Tokens: s.Tokens}
-	return res, res.cut([]byte(s.whole().Markdown()), req)
+	return res, cutRecalled(res, []byte(s.whole().Markdown()), req)
 }
 
 // blockText returns what a block says. A block that left the conversation has
@@ -190,9 +163,18 @@ func (e *Engine) findBlock(ctx context.Context, scope governance.Scope, prefix s
 // FindSession returns the session that a word names: an id or the beginning of
 // one, or "@last", "@prev" or "-2" for the one updated last, before that, or
 // two before that. One that was removed or purged is found by its id alone.
-func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, word string) (_ transcript.SessionID, err error) {
-	defer during("find session "+word, &err)
+func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, req *WordRequest) (_ *SessionResult, err error) {
+	defer during("find session "+req.Word, &err)
 
+	id, err := e.findSession(ctx, scope, req.Word)
+	if err != nil {
+		return nil, err
+	}
+	return &SessionResult{Session: id}, nil
+}
+
+// findSession returns the id that a word names.
+func (e *Engine) findSession(ctx context.Context, scope governance.Scope, word string) (transcript.SessionID, error) {
 	back := map[string]int{"": 0, "@last": 0, "-0": 0, "@prev": 1, "-1": 1, "-2": 2, "-3": 3, "-4": 4, "-5": 5, "-6": 6, "-7": 7, "-8": 8, "-9": 9}
 	nth, byAge := back[word]
 	if !byAge {

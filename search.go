@@ -8,34 +8,10 @@ import (
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/text"
-	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A SearchRequest looks for blocks by words.
-type SearchRequest struct {
-	Query   string               `json:"query"`
-	Session transcript.SessionID `json:"session,omitempty"` // only in this one
-	Kind    transcript.Kind      `json:"kind,omitempty"`    // only of this kind
-	Limit   int                  `json:"limit,omitempty"`   // 10 by default
-}
-
-// A Found block is one that shares words with a query.
-type Found struct {
-	Session transcript.SessionID `json:"session"`
-	Block   transcript.BlockID   `json:"block"`
-	Kind    transcript.Kind      `json:"kind"`
-	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
-	Turn    int                  `json:"turn"`
-	State   store.State          `json:"state"`
-	Tokens  token.Count          `json:"tokens"`
-	Score   ratio.Ratio          `json:"score"`
-	Terms   []string             `json:"terms"`   // words of the query that it has
-	Excerpt string               `json:"excerpt"` // around the first of them
-}
 
 // candidates is how many blocks the store may offer to be ranked.
 const candidates = 400
@@ -44,12 +20,12 @@ const candidates = 400
 // finds candidates; they are ranked by [retrieval.Rank]. Blocks are found
 // whatever their state, as long as they are in the conversation or in a window
 // before it: what a later import no longer had is recalled by its id alone.
-func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (_ []Found, err error) {
+func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (_ *List[Found], err error) {
 	defer during("search", &err)
 
 	terms := retrieval.Terms(req.Query)
 	if len(terms) == 0 {
-		return nil, nil
+		return &List[Found]{Items: []Found{}}, nil
 	}
 	refs, err := e.store.Candidates(ctx, scope, terms, candidates)
 	if err != nil {
@@ -71,7 +47,7 @@ func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *Search
 		f.Excerpt = excerpt(docs[h.Index].Text, h.Terms)
 		out = append(out, f)
 	}
-	return out, nil
+	return &List[Found]{Items: out}, nil
 }
 
 // describe reads the candidates that fit a request, session by session.

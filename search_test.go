@@ -36,7 +36,7 @@ func TestSearchFinds(t *testing.T) {
 	}
 	search := func(req *carrel.SearchRequest) []carrel.Found {
 		t.Helper()
-		found, err := b.Search(t.Context(), scope, req)
+		found, err := carrel.Items(b.Search(t.Context(), scope, req))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestSearchFinds(t *testing.T) {
 			t.Errorf("the excerpt is %q", f.Excerpt)
 		}
 	}
-	if found, err := b.Search(t.Context(), scope, &carrel.SearchRequest{Query: " ?"}); err != nil || len(found) > 0 {
+	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: " ?"})); err != nil || len(found) > 0 {
 		t.Errorf("without a word: %+v, %v", found, err)
 	}
 }
@@ -97,15 +97,19 @@ func TestManifestHasWhatIsLeftOut(t *testing.T) {
 	b.sources["func:port"] = "the port is 8080"
 	fetched := chunk("the port is 80")
 	fetched.ID, fetched.Source = "fetched", "func:port"
-	b.put(t, &carrel.PutRequest{ID: "roses", Class: provenance.Document, Content: []byte("Roses are red.")}, fetched,
-		&carrel.PutRequest{ID: "twin", Class: provenance.Document, Content: []byte("the port is  8080")})
+	b.put(t, &carrel.NewArtifact{ID: "roses", Class: provenance.Document, Content: []byte("Roses are red.")}, fetched,
+		&carrel.NewArtifact{ID: "twin", Class: provenance.Document, Content: []byte("the port is  8080")})
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "which port is it?", Session: in.Session, Budget: 60_000})
-	m, sealed, err := b.Manifest(t.Context(), scope, r.Manifest)
+	m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: r.Manifest})
+	var sealed *manifest.Sealed
+	if err == nil {
+		sealed, err = m.Sealed()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := sealed.Manifest().Header
-	info, err := b.Session(t.Context(), scope, in.Session)
+	info, err := b.Session(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 	if err != nil {
 		t.Fatal(err)
 	}

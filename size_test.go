@@ -52,8 +52,11 @@ func steps(t *testing.T, data []byte) map[string]uint64 {
 			in, err = e.Import(ctx, scope, &carrel.ImportRequest{Name: "many.json", Data: data})
 			return err
 		}},
-		{"messages", func() error { _, err := e.Messages(ctx, scope, in.Session); return err }},
-		{"context", func() error { _, err := e.Context(ctx, scope, in.Session, 0); return err }},
+		{"messages", func() error {
+			_, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: in.Session})
+			return err
+		}},
+		{"context", func() error { _, err := e.Context(ctx, scope, &carrel.ContextRequest{Session: in.Session}); return err }},
 		{"compress", func() error {
 			_, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(2, 5)})
 			return err
@@ -127,11 +130,11 @@ func TestALargeMessage(t *testing.T) {
 			if !strings.Contains(strings.Join(res.Warnings, "\n"), "looked at") {
 				t.Errorf("warnings %q: none says that a part was not looked at", res.Warnings)
 			}
-			list, err := e.Messages(t.Context(), scope, in.Session)
+			list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(list.Blocks[1].ID), Text: true})
+			got, err := e.Recall(t.Context(), scope, &carrel.RecallRequest{Block: string(list.Messages[1].ID), Text: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,65 +3,14 @@ package carrel
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// StashTTL is how long what is in the stash lives by default.
-const StashTTL = 7 * 24 * time.Hour
-
-// A StashRequest brings the output of a tool in.
-type StashRequest struct {
-	Content      []byte         `json:"content"`
-	Title        string         `json:"title,omitempty"`  // such as the command
-	Source       string         `json:"source,omitempty"` // where it comes from; only told
-	TTL          *time.Duration `json:"ttl,omitempty"`    // StashTTL by default
-	AllowSecrets bool           `json:"allow_secrets,omitempty"`
-	Redact       bool           `json:"redact,omitempty"` // as in [PutRequest]: the pointer has the redacted text, too
-
-	// Session is the conversation that the output is for: what it speaks of says
-	// which lines are likely to be needed. By default the output alone does.
-	Session transcript.SessionID `json:"session,omitempty"`
-
-	// History are parts of such a conversation, in order and in Format, in place of a
-	// session that is stored. A part that cannot be read counts as nothing.
-	History [][]byte `json:"history,omitempty"`
-	Format  string   `json:"format,omitempty"` // of History
-
-	// Tool is what printed the output, and Input what it was called with.
-	Tool  string          `json:"tool,omitempty"`
-	Input json.RawMessage `json:"input,omitempty"`
-
-	// FirstLine is the number that the first line of the output has in its file, if
-	// the output is a part of a file: then each line in the pointer has its number in
-	// the file in front, and a tab between. Without it no number is added, except in
-	// front of the lines that are picked from the middle.
-	FirstLine int `json:"first_line,omitempty"`
-
-	// Tokens is how large the pointer may be, [StashTokens] by default. An output
-	// that fits stands in it whole.
-	Tokens token.Count `json:"tokens,omitempty"`
-
-	// Known asks for the pointer to an output that is in the stash already, and is
-	// a [store.ErrNotFound] if it is not. Nothing is kept then.
-	Known bool `json:"known,omitempty"`
-}
-
-// A StashResult is the pointer to what is in the stash.
-type StashResult struct {
-	Artifact
-	Pointer string      `json:"pointer"` // to put into the window in place of the output
-	Tokens  token.Count `json:"pointer_tokens"`
-	Known   bool        `json:"known"` // the same bytes were there already
-}
 
 // Stash keeps the output of a tool outside of the window and returns a pointer
 // to put in its place: a line that says how to get all of it, head and tail, and
@@ -78,9 +27,9 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 		r.Content, r.Title = []byte(secret.RedactPersonal(string(req.Content))), secret.RedactPersonal(req.Title)
 		req = &r
 	}
-	put := &PutRequest{
+	put := &NewArtifact{
 		Class: provenance.Tool, Title: req.Title, Content: req.Content, Source: req.Source, TTL: req.TTL,
-		AllowSecrets: req.AllowSecrets, stash: true,
+		AllowSecrets: req.AllowSecrets,
 	}
 	if put.TTL == nil {
 		ttl := StashTTL
@@ -131,7 +80,7 @@ func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRe
 	if req.Known {
 		return nil, fmt.Errorf("%w: the output is not in the stash", store.ErrNotFound)
 	}
-	out, err := e.Put(ctx, scope, put)
+	out, err := e.putAll(ctx, scope, []*NewArtifact{put}, func(string) string { return sourceStash })
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +111,7 @@ func (p *pointing) stashed(a Artifact, known bool) *StashResult {
 
 // CollectStash purges what is in the stash and has expired, and what was made
 // from it. A dry run only tells what it would purge.
-func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, dryRun bool) (_ *RemovalResult, err error) {
+func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, req *CollectRequest) (_ *RemovalResult, err error) {
 	defer during("collect stash", &err)
 
 	var ids []string
@@ -178,7 +127,7 @@ func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, dryRu
 	switch {
 	case len(ids) == 0:
 		return &RemovalResult{}, nil
-	case dryRun:
+	case req.DryRun:
 		f, err := e.lineage(ctx, scope, ids, "")
 		if err != nil {
 			return nil, err
@@ -189,5 +138,5 @@ func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, dryRu
 		}
 		return res, err
 	}
-	return e.Purge(ctx, scope, ids...)
+	return e.Purge(ctx, scope, &IDsRequest{IDs: ids})
 }

@@ -15,15 +15,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-const (
-	// StashTokens is how large the pointer to what is in the stash is by default.
-	StashTokens token.Count = 1500
-
-	// LeastStashTokens is the smallest size that may be asked for: below it there is
-	// no room for more than the words that say where the rest is.
-	LeastStashTokens token.Count = 400
-)
-
 // Parts of a pointer: what is left of its size has the lines between head and tail.
 // Programs report at their end, so the tail is the larger.
 const (

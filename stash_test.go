@@ -223,7 +223,7 @@ func TestStashRefuses(t *testing.T) {
 			if _, err := b.Stash(t.Context(), scope, &c.req); !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
-			if list, err := b.Artifacts(t.Context(), scope, &carrel.ArtifactsRequest{Stash: true, All: true}); err != nil || len(list) != 0 {
+			if list, err := carrel.Items(b.Artifacts(t.Context(), scope, &carrel.ArtifactsRequest{Stash: true, All: true})); err != nil || len(list) != 0 {
 				t.Errorf("%d artifacts were kept, %v", len(list), err)
 			}
 		})

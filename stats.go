@@ -10,35 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A TaskStats says what one task of a session cost, in tokens: a task is what a
-// person asks for, up to what is asked next.
-type TaskStats struct {
-	Task    int                `json:"task"`    // from 1
-	Block   transcript.BlockID `json:"block"`   // in which it is asked for
-	Turns   int                `json:"turns"`   // blocks of the task
-	Calls   int                `json:"calls"`   // of the model
-	Read    token.Count        `json:"read"`    // that the model read: all that was there, at each call
-	Written token.Count        `json:"written"` // that it wrote
-	Total   token.Count        `json:"total"`   // both
-	Preview string             `json:"preview"`
-}
-
-// A StatsResult says what a session cost. The skill's measure is tokens per task,
-// not per request: what is saved by forgetting is spent again by looking it up.
-type StatsResult struct {
-	SessionInfo
-	Tasks         []TaskStats `json:"tasks"`
-	Calls         int         `json:"calls"`
-	Total         token.Count `json:"total"`
-	TokensPerTask token.Count `json:"tokens_per_task"` // Total over the number of tasks
-	Rounds        int         `json:"compressions"`
-}
-
 // Stats estimates what the tasks of a session cost, from the conversation alone:
 // each reply of the model is a call that read all that was said before, as it was
 // imported, and what a provider caches is counted like the rest. A call before a
 // compaction by the client read its own window.
-func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *StatsResult, err error) {
+func (e *Engine) Stats(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *StatsResult, err error) {
+	id := req.Session
 	defer during("stats of session "+string(id), &err)
 
 	h, info, err := e.loadInfo(ctx, scope, id)
@@ -51,7 +28,7 @@ func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcrip
 	}
 	res := &StatsResult{SessionInfo: info, Tasks: []TaskStats{}}
 	for _, p := range append(slices.Clip(h.earlier), past{h.session.Messages, h.blocks, h.rows}) {
-		res.addTasks(m, m.fixed(h.session), &p)
+		addTasks(res, m, m.fixed(h.session), &p)
 	}
 	for i := range res.Tasks {
 		t := &res.Tasks[i]
@@ -69,7 +46,7 @@ func (e *Engine) Stats(ctx context.Context, scope governance.Scope, id transcrip
 
 // addTasks adds what the tasks of a window cost, in which something stood before its
 // first block. What is not asked for in it belongs to the last task before.
-func (res *StatsResult) addTasks(m meter, before token.Count, p *past) {
+func addTasks(res *StatsResult, m meter, before token.Count, p *past) {
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		if b.Kind == transcript.KindUser && pager.Instructs(p.msgs, b) {

@@ -9,20 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
-	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A SummaryResult is the summary of a session.
-type SummaryResult struct {
-	Session transcript.SessionID `json:"session"`
-	SummaryInfo
-	Text    string           `json:"text"`    // as it stands in the window
-	Summary *summary.Summary `json:"summary"` // the whole
-}
 
 // headAndSummary returns the head of a session and what stands for its older blocks, or
 // nil.
@@ -37,7 +27,8 @@ func (e *Engine) headAndSummary(ctx context.Context, scope governance.Scope, id 
 
 // Summary returns what stands in the window of a session for its older blocks.
 // A session that has none is [store.ErrNotFound].
-func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *SummaryResult, err error) {
+func (e *Engine) Summary(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *SummaryResult, err error) {
+	id := req.Session
 	defer during("summary of session "+string(id), &err)
 
 	_, s, err := e.headAndSummary(ctx, scope, id)
@@ -48,26 +39,6 @@ func (e *Engine) Summary(ctx context.Context, scope governance.Scope, id transcr
 		return nil, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound)
 	}
 	return &SummaryResult{Session: id, SummaryInfo: *s.info(nil), Text: s.Text, Summary: s.whole()}, nil
-}
-
-// A CheckSummaryRequest is a summary that somebody wrote of a session.
-type CheckSummaryRequest struct {
-	Session transcript.SessionID `json:"session"`
-	Data    []byte               `json:"data"` // JSON or Markdown, see [summary.Parse]
-
-	// Blocks is how many blocks of the session it covers, from the first. The
-	// default is what it says itself, or else all of them.
-	Blocks int `json:"blocks,omitempty"`
-
-	// ProbeMin is as in [CompressRequest].
-	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
-}
-
-// A CheckSummaryResult says whether a summary can stand for what it is of.
-type CheckSummaryResult struct {
-	Session transcript.SessionID `json:"session"`
-	Judgement
-	Summary *summary.Summary `json:"summary,omitempty"` // as it was read
 }
 
 // CheckSummary says whether a summary could stand for the blocks of a session, by
@@ -180,32 +151,16 @@ func names1(text string) []string {
 	return all
 }
 
-// A State is the state of compression of a session, in the form of the
-// context-compression skill (Context Protocol 2.0).
-type State struct {
-	Compression CompressionState `json:"compression_state"`
-}
-
-// A CompressionState is what there is to know of a session's compressions.
-type CompressionState struct {
-	Session    transcript.SessionID `json:"session"`
-	Summary    *summary.Summary     `json:"summary"` // nil if there is none
-	Count      int                  `json:"compression_count"`
-	At         string               `json:"last_compressed_at,omitempty"` // RFC 3339
-	ProbeScore ratio.Ratio          `json:"probe_score"`                  // of the last
-	Tokens     token.Count          `json:"tokens"`                       // as imported
-	Window     token.Count          `json:"window"`                       // in the window now
-}
-
 // State returns the state of compression of a session.
-func (e *Engine) State(ctx context.Context, scope governance.Scope, id transcript.SessionID) (_ *State, err error) {
+func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (_ *State, err error) {
+	id := req.Session
 	defer during("state of session "+string(id), &err)
 
 	head, s, err := e.headAndSummary(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
-	st := &State{CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
+	st := &State{Compression: CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
 	if s != nil {
 		c := &st.Compression
 		c.Summary = s.whole()

@@ -112,20 +112,6 @@ func (h *held) inputs() []digest.Digest {
 	return all
 }
 
-// A SummaryInfo says what stands in the window for older blocks.
-type SummaryInfo struct {
-	ID     transcript.BlockID `json:"id"`     // by which the whole of it is recalled
-	Covers int                `json:"covers"` // how many blocks, from the first
-	Fresh  int                `json:"fresh"`  // of them, how many were new
-	Tokens token.Count        `json:"tokens"` // in the window
-	Count  int                `json:"compression_count"`
-	Depth  int                `json:"depth"`
-	Model  string             `json:"model,omitempty"`
-	Merged bool               `json:"merged"`          // with a summary that was there
-	Edits  []summary.Edit     `json:"edits,omitempty"` // what the merge changed of that
-	Left   []summary.Elision  `json:"left,omitempty"`  // what only a recall shows
-}
-
 func (s *standIn) info(d *drafted) *SummaryInfo {
 	info := &SummaryInfo{
 		ID: s.ID, Covers: s.Covers, Tokens: s.Tokens, Count: s.Summary.Count, Depth: s.Summary.Depth, Model: s.Summary.Model,
@@ -136,46 +122,16 @@ func (s *standIn) info(d *drafted) *SummaryInfo {
 	return info
 }
 
-// A Round is what the journal keeps of how a new summary came to be. It holds no
-// text of the conversation.
-type Round struct {
-	Strategy Strategy          `json:"strategy"`
-	Model    string            `json:"model,omitempty"`
-	Calls    int               `json:"calls,omitempty"` // of the model
-	Covers   int               `json:"covers"`
-	Fresh    int               `json:"fresh"`
-	Count    int               `json:"compression_count"`
-	Tokens   token.Count       `json:"tokens"`           // of the summary in the window
-	Before   token.Count       `json:"before"`           // of the window
-	After    token.Count       `json:"after"`            // of the window
-	Probes   *ProbeRound       `json:"probes,omitempty"` // nil if none were asked
-	Edits    []summary.Edit    `json:"edits,omitempty"`
-	Left     []summary.Elision `json:"left,omitempty"`
-}
-
-// A ProbeRound is a report without texts: the ids of the probes, by what answered
-// them.
-type ProbeRound struct {
-	probe.Tally
-	Score    ratio.Ratio       `json:"score"`
-	Critical probe.Tally       `json:"critical"`
-	Ordinary probe.Tally       `json:"ordinary"`
-	Types    []probe.TypeTally `json:"types"`
-	Window   []string          `json:"window_ids,omitempty"`
-	Recall   []string          `json:"recall_ids,omitempty"`
-	Lost     []string          `json:"lost_ids,omitempty"`
-}
-
 func newProbeRound(r *probe.Report) *ProbeRound {
 	p := &ProbeRound{Tally: r.Tally, Score: r.Score, Critical: r.Critical, Ordinary: r.Ordinary, Types: r.Types}
 	for i := range r.Results {
-		list := p.ids(r.Results[i].Place)
+		list := idsOf(p, r.Results[i].Place)
 		*list = append(*list, r.Results[i].Probe.ID)
 	}
 	return p
 }
 
-func (p *ProbeRound) ids(place probe.Place) *[]string {
+func idsOf(p *ProbeRound, place probe.Place) *[]string {
 	switch place {
 	case probe.Window:
 		return &p.Window
@@ -187,10 +143,10 @@ func (p *ProbeRound) ids(place probe.Place) *[]string {
 }
 
 // report returns what DriftOf needs of the report.
-func (p *ProbeRound) report() *probe.Report {
+func reportOf(p *ProbeRound) *probe.Report {
 	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
 	for _, place := range [...]probe.Place{probe.Window, probe.Recall, probe.Lost} {
-		for _, id := range *p.ids(place) {
+		for _, id := range *idsOf(p, place) {
 			r.Results = append(r.Results, probe.Result{Probe: probe.Probe{ID: id}, Place: place})
 		}
 	}

@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/auth"
@@ -80,10 +81,10 @@ func newSpecimen(t *testing.T) *specimen {
 		must(err)
 		sp.sessions = append(sp.sessions, in.Session)
 	}
-	amend(t, b.Engine, &carrel.ContractRequest{Session: sp.sessions[0], Init: true, Payload: &contract.Payload{}})
-	amend(t, b.Engine, &carrel.ContractRequest{Session: sp.sessions[0], Decisions: []string{"db is postgres"}})
+	amend(t, b.Engine, &carrel.AmendContractRequest{Session: sp.sessions[0], Init: true, Payload: &contract.Payload{}})
+	amend(t, b.Engine, &carrel.AmendContractRequest{Session: sp.sessions[0], Decisions: []string{"db is postgres"}})
 	list := b.put(t, chunk("The pool has four workers."), chunk("Deploys of billing run at noon."),
-		&carrel.PutRequest{Class: provenance.Document, Content: []byte("House rule: never deploy on Fridays."), Pinned: true},
+		&carrel.NewArtifact{Class: provenance.Document, Content: []byte("House rule: never deploy on Fridays."), Pinned: true},
 		chunk("This one is erased."))
 	for i := range list {
 		sp.artifacts = append(sp.artifacts, list[i].ID)
@@ -93,13 +94,13 @@ func newSpecimen(t *testing.T) *specimen {
 	b.commit(t, r.Manifest, "The pool shall have six workers.", 0.5)
 	b.commit(t, r.Manifest, "Two of the workers are spare ones.", 0.9)
 	sp.manifests = append(sp.manifests, b.assemble(t, &carrel.AssembleRequest{Query: "when do deploys run?"}).Manifest)
-	_, err = b.Purge(ctx, scope, string(list[3].ID))
+	_, err = b.Purge(ctx, scope, &carrel.IDsRequest{IDs: []string{string(list[3].ID)}})
 	must(err)
 	for _, id := range sp.sessions {
-		m, err := b.Messages(ctx, scope, id)
+		m, err := b.Messages(ctx, scope, &carrel.MessagesRequest{Session: id})
 		must(err)
-		for i := range m.Blocks {
-			sp.blocks = append(sp.blocks, m.Blocks[i].ID)
+		for i := range m.Messages {
+			sp.blocks = append(sp.blocks, m.Messages[i].ID)
 		}
 	}
 	_, err = b.Pin(ctx, scope, &carrel.PinRequest{Blocks: []string{string(sp.blocks[3])}})
@@ -147,44 +148,48 @@ func (sp *specimen) ask(t *testing.T, s *sqlite.Store) map[string]answer {
 	keep := func(what string) func(value any, err error) {
 		return func(value any, err error) { note(what, value, err) }
 	}
-	keep("sessions")(orAny(e.Sessions(ctx, scope, 0)))
+	keep("sessions")(orAny(carrel.Items(e.Sessions(ctx, scope, &carrel.SessionsRequest{}))))
 	for i, id := range sp.sessions {
 		of := fmt.Sprintf(" of session %d", i)
-		keep("messages" + of)(orAny(e.Messages(ctx, scope, id)))
-		keep("context" + of)(orAny(e.Context(ctx, scope, id, 0)))
+		keep("messages" + of)(orAny(e.Messages(ctx, scope, &carrel.MessagesRequest{Session: id})))
+		keep("context" + of)(orAny(e.Context(ctx, scope, &carrel.ContextRequest{Session: id})))
 		keep("export" + of)(orAny(e.Export(ctx, scope, &carrel.ExportRequest{Session: id})))
 		keep("whole" + of)(orAny(e.Export(ctx, scope, &carrel.ExportRequest{Session: id, Whole: true})))
-		keep("contract" + of)(orAny(e.Contract(ctx, scope, id)))
-		keep("stats" + of)(orAny(e.Stats(ctx, scope, id)))
-		keep("state" + of)(orAny(e.State(ctx, scope, id)))
+		keep("contract" + of)(orAny(e.Contract(ctx, scope, &carrel.SessionRequest{Session: id})))
+		keep("stats" + of)(orAny(e.Stats(ctx, scope, &carrel.SessionRequest{Session: id})))
+		keep("state" + of)(orAny(e.State(ctx, scope, &carrel.SessionRequest{Session: id})))
 	}
-	keep("last session")(orAny(e.FindSession(ctx, scope, "@last")))
-	keep("summary")(orAny(e.Summary(ctx, scope, sp.sessions[0])))
+	keep("last session")(orAny(e.FindSession(ctx, scope, &carrel.WordRequest{Word: "@last"})))
+	keep("summary")(orAny(e.Summary(ctx, scope, &carrel.SessionRequest{Session: sp.sessions[0]})))
 	keep("summary by recall")(orAny(e.Recall(ctx, scope, &carrel.RecallRequest{Block: "sum_"})))
 	for i, id := range sp.blocks {
 		keep(fmt.Sprintf("recall of block %d", i))(orAny(e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(id)})))
 		if i%5 == 3 {
 			keep(fmt.Sprintf("text of block %d", i))(orAny(e.Recall(ctx, scope, &carrel.RecallRequest{Block: string(id), Text: true})))
-			keep(fmt.Sprintf("why of block %d", i))(orAny(e.Why(ctx, scope, string(id))))
+			keep(fmt.Sprintf("why of block %d", i))(orAny(e.Why(ctx, scope, &carrel.BlockRequest{Block: string(id)})))
 		}
 	}
 	for _, query := range []string{"pod-2", "deploy billing"} {
-		keep("search for " + query)(orAny(e.Search(ctx, scope, &carrel.SearchRequest{Query: query})))
+		keep("search for " + query)(orAny(carrel.Items(e.Search(ctx, scope, &carrel.SearchRequest{Query: query}))))
 	}
-	keep("artifacts")(orAny(e.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true})))
+	keep("artifacts")(orAny(carrel.Items(e.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true}))))
 	for i, id := range sp.artifacts {
 		keep(fmt.Sprintf("artifact %d", i))(orAny(e.Get(ctx, scope, &carrel.GetRequest{ID: string(id)})))
 	}
 	keep("triage")(orAny(e.Triage(ctx, scope, &carrel.TriageRequest{Query: "how many workers?"})))
-	keep("reviews")(orAny(e.Reviews(ctx, scope)))
-	keep("log")(orAny(e.Log(ctx, scope, 0)))
-	keep("manifests")(orAny(e.Manifests(ctx, scope, "", 0)))
-	keep("manifests of session 0")(orAny(e.Manifests(ctx, scope, sp.sessions[0], 0)))
+	keep("reviews")(orAny(carrel.Items(e.Reviews(ctx, scope, &carrel.None{}))))
+	keep("log")(orAny(carrel.Items(e.Log(ctx, scope, &carrel.LogRequest{}))))
+	keep("manifests")(orAny(carrel.Items(e.Manifests(ctx, scope, &carrel.ManifestsRequest{}))))
+	keep("manifests of session 0")(orAny(carrel.Items(e.Manifests(ctx, scope, &carrel.ManifestsRequest{Session: sp.sessions[0]}))))
 	for i, id := range sp.manifests {
-		m, sealed, err := e.Manifest(ctx, scope, id)
+		m, err := e.Manifest(ctx, scope, &carrel.IDRequest{ID: id})
+		var sealed *manifest.Sealed
+		if err == nil {
+			sealed, err = m.Sealed()
+		}
 		note(fmt.Sprintf("manifest %d", i), []any{m, sealed}, err)
-		keep(fmt.Sprintf("verify manifest %d", i))(orAny(e.VerifyManifest(ctx, scope, id)))
-		keep(fmt.Sprintf("replay manifest %d", i))(orAny(e.Replay(ctx, scope, id)))
+		keep(fmt.Sprintf("verify manifest %d", i))(orAny(e.VerifyManifest(ctx, scope, &carrel.IDRequest{ID: id})))
+		keep(fmt.Sprintf("replay manifest %d", i))(orAny(e.Replay(ctx, scope, &carrel.IDRequest{ID: id})))
 	}
 	a := auth.NewAuthority(s, sp.key, &auth.AuthorityOptions{Now: func() time.Time { return b.now }})
 	keep("tokens")(orAny(a.Tokens(ctx)))

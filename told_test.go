@@ -54,7 +54,7 @@ func TestModelTellsInAnAccount(t *testing.T) {
 	if len(up.Requests()) != 1 || res.Strategy != carrel.StrategyAccount || res.Summary == nil || res.Summary.Model == "" || len(res.Attempts) != 1 || res.Attempts[0].Judged == nil {
 		t.Fatalf("%d requests; %+v, attempts %+v", len(up.Requests()), res.Summary, res.Attempts)
 	}
-	sum, err := e.Summary(t.Context(), scope, res.Session)
+	sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: res.Session})
 	if err != nil || !strings.Contains(sum.Text, "Committed as 4f2a9c1") || !bytes.Contains(with, []byte("Committed as 4f2a9c1")) {
 		t.Errorf("the window does not have what the model wrote: %+v, %v", sum, err)
 	}
@@ -112,7 +112,7 @@ func TestAnchoredIsAnAccount(t *testing.T) {
 		if res.Probes == nil || last.Strategy != carrel.StrategyAnchored {
 			continue
 		}
-		sum, err := e.Summary(t.Context(), scope, in.Session)
+		sum, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,39 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A TriggerRequest asks whether a session is due for a pass.
-type TriggerRequest struct {
-	Session transcript.SessionID `json:"session"`
-
-	// Window is the context window, in tokens. The default is that of the
-	// engine's options.
-	Window token.Count `json:"window,omitempty"`
-
-	// Trigger says when a pass is due. The default is that of the engine's options.
-	Trigger *pager.Trigger `json:"trigger,omitempty"`
-
-	Retry bool `json:"retry,omitempty"` // the last compression was not accepted
-}
-
-// A TriggerResult says whether a session is due for a pass, and what it was
-// judged by.
-type TriggerResult struct {
-	pager.Verdict
-
-	Session    transcript.SessionID `json:"session"`
-	Figures    pager.Figures        `json:"figures"`
-	Used       token.Count          `json:"used"` // tokens in the window
-	Window     token.Count          `json:"window"`
-	Effective  token.Count          `json:"effective"` // of the window
-	Messages   int                  `json:"messages"`  // in the window; a stub is one
-	Cycles     int                  `json:"cycles"`    // compressions that were not undone
-	Iterations int                  `json:"iterations"`
-	Pending    bool                 `json:"pending"` // a call is not answered yet
-}
 
 // Trigger says whether a session is due for a pass. It changes nothing.
 func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *TriggerRequest) (_ *TriggerResult, err error) {

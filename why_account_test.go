@@ -27,7 +27,7 @@ func TestWhyExplainsAnAccount(t *testing.T) {
 	var of []string
 	kept := 0
 	for _, d := range res.Decisions {
-		why, err := e.Why(t.Context(), scope, string(d.Block))
+		why, err := e.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(d.Block)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestWhyExplainsAnAccount(t *testing.T) {
 	if err != nil || again.Op == "" {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	why, err := e.Why(t.Context(), scope, of[i])
+	why, err := e.Why(t.Context(), scope, &carrel.BlockRequest{Block: of[i]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestWhyOfAnotherStrategyHasNoAccount(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		why, err := e.Why(t.Context(), scope, string(firstBlock(t, e, in.Session)))
+		why, err := e.Why(t.Context(), scope, &carrel.BlockRequest{Block: string(firstBlock(t, e, in.Session))})
 		if err != nil || why.Account != nil {
 			t.Errorf("strategy %q: %+v, %v", strategy, why.Account, err)
 		}
@@ -95,9 +95,9 @@ func quoted(s string) string {
 
 func firstBlock(t *testing.T, e *carrel.Engine, id transcript.SessionID) transcript.BlockID {
 	t.Helper()
-	res, err := e.Messages(t.Context(), scope, id)
+	res, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.Blocks[0].ID
+	return res.Messages[0].ID
 }

@@ -8,41 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A WhyNeed says what of a block is likely to be needed again, as of now, and what
-// became of its calls.
-type WhyNeed struct {
-	Names []WhyName `json:"names"` // the likeliest first, ten at most
-	Lines []WhyLine `json:"lines"` // the likeliest first, ten at most
-	Calls []WhyCall `json:"calls"` // whose results later ones have overtaken
-}
-
-// A WhyName is an identifier that a block has.
-type WhyName struct {
-	Name    string         `json:"name"`
-	Chance  ratio.Ratio    `json:"chance"` // that the agent uses it in its next calls
-	Kept    bool           `json:"kept"`   // it is in the window
-	Because []facts.Reason `json:"because"`
-}
-
-// A WhyLine is a line of a block that may be copied.
-type WhyLine struct {
-	Text    string         `json:"text"`
-	Chance  ratio.Ratio    `json:"chance"` // that the agent copies it in its next calls
-	Kept    bool           `json:"kept"`   // it is in the window
-	Because []facts.Reason `json:"because"`
-}
-
-// A WhyCall is a call of a block that a later one has overtaken.
-type WhyCall struct {
-	CallID string             `json:"call_id"`
-	State  facts.State        `json:"state"`
-	By     transcript.BlockID `json:"by"`
-	About  string             `json:"about"`          // the file, the command or the entry
-	Part   bool               `json:"part,omitempty"` // only part of it is overtaken
-}
 
 // mostExplained is how many names and lines of a block are explained.
 const mostExplained = 10
@@ -66,7 +32,9 @@ func (p *pass) need(i int) *WhyNeed {
 			if name := &c.need.Names[id]; !named[id] && name.Chance > 0 {
 				named[id] = true
 				text := piece.Text[piece.Marks[k].From:piece.Marks[k].To]
-				w.Names = append(w.Names, WhyName{text, share(name.Chance), strings.Contains(window, text), model.ExplainName(name.Features)})
+				w.Names = append(w.Names, WhyName{
+					Name: text, Chance: share(name.Chance), Kept: strings.Contains(window, text), Because: model.ExplainName(name.Features),
+				})
 			}
 		}
 		for k := range piece.Lines {
@@ -74,7 +42,9 @@ func (p *pass) need(i int) *WhyNeed {
 			if line := &c.need.Lines[n][k]; line.Copy != 0 && !copied[line.Copy] {
 				copied[line.Copy] = true
 				text := piece.Text[l.From:l.To]
-				w.Lines = append(w.Lines, WhyLine{text, share(line.Chance), strings.Contains(window, text), model.ExplainLine(line.Features)})
+				w.Lines = append(w.Lines, WhyLine{
+					Text: text, Chance: share(line.Chance), Kept: strings.Contains(window, text), Because: model.ExplainLine(line.Features),
+				})
 			}
 		}
 	}
@@ -120,7 +90,9 @@ func (p *pass) overtaken(i int, w *WhyNeed) {
 	for _, k := range h.blocks[i].Messages {
 		for _, c := range h.session.Messages[k].Calls() {
 			if s := graph.Call(c.ID); s.State != facts.StateCurrent {
-				w.Calls = append(w.Calls, WhyCall{c.ID, s.State, h.rows[s.By.Block].ID, s.About, s.Part})
+				w.Calls = append(w.Calls, WhyCall{
+					CallID: c.ID, State: s.State, By: h.rows[s.By.Block].ID, About: s.About, Part: s.Part,
+				})
 			}
 		}
 	}

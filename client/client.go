@@ -3,8 +3,8 @@
 //
 //	c, err := client.New("http://127.0.0.1:8787", &client.Options{Token: token})
 //	...
-//	res, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: id, Target: 60000})
-//	if floor, ok := carrel.Floor(err); ok {
+//	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: id, Target: 60000})
+//	if floor, ok := api.Floor(err); ok {
 //		fmt.Println("the least is", floor.Need)
 //	}
 //

@@ -12,7 +12,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +22,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
@@ -150,20 +147,23 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 		{
 			"what stands in braces goes into the path, other fields of GET into the query",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.Recall(ctx, scope, &carrel.RecallRequest{Block: "b/1 ?", Text: true, To: 7})
+				_, err := c.Recall(ctx, scope, &api.RecallRequest{Block: "b/1 ?", Text: true, To: 7})
 				return err
 			},
 			received{Method: "GET", URI: "/v1/items/b%2F1%20%3F?text=true&to=7"},
 		},
 		{
 			"dots are a name and no way to go",
-			func(ctx context.Context, c *Client) error { _, err := c.Why(ctx, scope, ".."); return err },
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Why(ctx, scope, &api.BlockRequest{Block: ".."})
+				return err
+			},
 			received{Method: "GET", URI: "/v1/items/%2E%2E/why"},
 		},
 		{
 			"the other fields of POST are the body, and messages are sent byte for byte",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.Append(ctx, scope, &carrel.AppendRequest{Session: "s", At: &at, Messages: []json.RawMessage{
+				_, err := c.Append(ctx, scope, &api.AppendRequest{Session: "s", At: &at, Messages: []json.RawMessage{
 					json.RawMessage(`{ "role" : "user",  "content":"<a & b>", "n": 1.0 }`), json.RawMessage(`{}`),
 				}})
 				return err
@@ -175,13 +175,16 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 		},
 		{
 			"a list that is not there is an empty one",
-			func(ctx context.Context, c *Client) error { _, err := c.Remove(ctx, scope); return err },
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Remove(ctx, scope, &api.IDsRequest{})
+				return err
+			},
 			received{Method: "POST", URI: "/v1/artifacts/remove", Body: `{"ids":[]}`},
 		},
 		{
 			"what is false and has no omitempty is said",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.Mark(ctx, scope, &carrel.MarkRequest{Session: "s"})
+				_, err := c.Mark(ctx, scope, &api.MarkRequest{Session: "s"})
 				return err
 			},
 			received{Method: "PUT", URI: "/v1/sessions/s/mark", Body: `{"critical":false}`},
@@ -189,25 +192,31 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 		{
 			"what is embedded is spelled out, and a page is as long as it may be",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.Artifacts(ctx, scope, &carrel.ArtifactsRequest{All: true, Source: "a b"})
+				_, err := api.Items(c.Artifacts(ctx, scope, &api.ArtifactsRequest{All: true, Source: "a b"}))
 				return err
 			},
 			received{Method: "GET", URI: "/v1/artifacts?all=true&limit=1000&source=a+b"},
 		},
 		{
 			"a dot is one, too",
-			func(ctx context.Context, c *Client) error { _, err := c.Why(ctx, scope, "."); return err },
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Why(ctx, scope, &api.BlockRequest{Block: "."})
+				return err
+			},
 			received{Method: "GET", URI: "/v1/items/%2E/why"},
 		},
 		{
 			"a list is sent as it is",
-			func(ctx context.Context, c *Client) error { _, err := c.Remove(ctx, scope, "a", "<b>"); return err },
+			func(ctx context.Context, c *Client) error {
+				_, err := c.Remove(ctx, scope, &api.IDsRequest{IDs: []string{"a", "<b>"}})
+				return err
+			},
 			received{Method: "POST", URI: "/v1/artifacts/remove", Body: `{"ids":["a","<b>"]}`},
 		},
 		{
 			"what follows a field that is left out is there",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.Undo(ctx, scope, &carrel.UndoRequest{Op: "op_1"})
+				_, err := c.Undo(ctx, scope, &api.UndoRequest{Op: "op_1"})
 				return err
 			},
 			received{Method: "POST", URI: "/v1/undo", Body: `{"op":"op_1"}`},
@@ -234,12 +243,12 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 }
 
 func TestHeadersSayWhoAsksAndWhose(t *testing.T) {
-	s := serve(t, result(carrel.UndoResult{}), result(carrel.StatsResult{}))
+	s := serve(t, result(api.UndoResult{}), result(api.StatsResult{}))
 	c, _ := dial(t, s.URL, &Options{Token: "tok_1.secret", UserAgent: "test/1"})
-	if _, err := c.Undo(t.Context(), scope, &carrel.UndoRequest{}); err != nil {
+	if _, err := c.Undo(t.Context(), scope, &api.UndoRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Stats(t.Context(), "", "s"); err != nil {
+	if _, err := c.Stats(t.Context(), "", &api.SessionRequest{Session: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	write, read := s.requests()[0].Header, s.requests()[1].Header
@@ -262,10 +271,10 @@ func TestHeadersSayWhoAsksAndWhose(t *testing.T) {
 }
 
 func TestEachWriteHasAKeyOfItsOwnHoweverOftenItIsSent(t *testing.T) {
-	s := serve(t, problem(store.ErrBusy), hangUp, result(carrel.UndoResult{Op: "op_1"}))
+	s := serve(t, problem(store.ErrBusy), hangUp, result(api.UndoResult{Op: "op_1"}))
 	c, pauses := dial(t, s.URL, nil)
 	for range 2 {
-		if res, err := c.Undo(t.Context(), scope, &carrel.UndoRequest{Session: "s"}); err != nil || res.Op != "op_1" {
+		if res, err := c.Undo(t.Context(), scope, &api.UndoRequest{Session: "s"}); err != nil || res.Op != "op_1" {
 			t.Fatal(res, err)
 		}
 	}
@@ -307,7 +316,7 @@ func TestWhatMayPassIsTriedAgainAndNothingElse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.answer)
 			c, pauses := dial(t, s.URL, &Options{Retries: 2})
-			_, err := c.Undo(t.Context(), scope, &carrel.UndoRequest{})
+			_, err := c.Undo(t.Context(), scope, &api.UndoRequest{})
 			if err == nil || tt.is != nil && !errors.Is(err, tt.is) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("error %v, want %v", err, tt.is)
 			}
@@ -330,7 +339,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 		chances = append(chances, n)
 		return n - 1
 	}
-	if _, err := c.Stats(t.Context(), scope, "s"); !errors.Is(err, store.ErrBusy) {
+	if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, store.ErrBusy) {
 		t.Fatal(err)
 	}
 	full := firstPause
@@ -348,7 +357,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 func TestNoRetriesSendsOnce(t *testing.T) {
 	s := serve(t, problem(store.ErrBusy))
 	c, _ := dial(t, s.URL, &Options{Retries: NoRetries})
-	if _, err := c.Stats(t.Context(), scope, "s"); !errors.Is(err, store.ErrBusy) {
+	if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, store.ErrBusy) {
 		t.Error(err)
 	}
 	s.only(t)
@@ -358,7 +367,7 @@ func TestAServerThatIsNotThereIsUnreachable(t *testing.T) {
 	s := serve(t, hangUp)
 	s.Close()
 	c, pauses := dial(t, s.URL, nil)
-	_, err := c.Search(t.Context(), scope, &carrel.SearchRequest{Query: "a secret"})
+	_, err := api.Items(c.Search(t.Context(), scope, &api.SearchRequest{Query: "a secret"}))
 	if !errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), "secret") || !strings.HasPrefix(err.Error(), "search: ") {
 		t.Error(err)
 	}
@@ -396,7 +405,7 @@ func TestWhoGivesUpGetsNoFurtherTry(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	c, pauses := dial(t, s.URL, nil)
-	if _, err := c.Stats(ctx, scope, "s"); !errors.Is(err, context.Canceled) {
+	if _, err := c.Stats(ctx, scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if len(*pauses) > 0 {
@@ -406,7 +415,7 @@ func TestWhoGivesUpGetsNoFurtherTry(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	s = serve(t, func(w http.ResponseWriter, r *http.Request) { cancel(); problem(store.ErrBusy)(w, r) })
 	c, _ = dial(t, s.URL, nil)
-	if _, err := c.Stats(ctx, scope, "s"); !errors.Is(err, context.Canceled) {
+	if _, err := c.Stats(ctx, scope, &api.SessionRequest{Session: "s"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("while waiting to try again: %v", err)
 	}
 	s.only(t)
@@ -415,12 +424,12 @@ func TestWhoGivesUpGetsNoFurtherTry(t *testing.T) {
 func TestRepliesHaveALimit(t *testing.T) {
 	s := serve(t, result(api.ReplayResult{Data: make([]byte, 1000)}))
 	c, _ := dial(t, s.URL, &Options{MaxReply: 1000})
-	if _, err := c.Replay(t.Context(), scope, "m_1"); !errors.Is(err, ErrReply) {
+	if _, err := c.Replay(t.Context(), scope, &api.IDRequest{ID: "m_1"}); !errors.Is(err, ErrReply) {
 		t.Error(err)
 	}
 	c, _ = dial(t, s.URL, nil)
-	if data, err := c.Replay(t.Context(), scope, "m_1"); err != nil || len(data) != 1000 {
-		t.Error(len(data), err)
+	if data, err := c.Replay(t.Context(), scope, &api.IDRequest{ID: "m_1"}); err != nil || len(data.Data) != 1000 {
+		t.Error(len(data.Data), err)
 	}
 }
 
@@ -437,7 +446,7 @@ func TestProblemsHaveALimit(t *testing.T) {
 			fmt.Fprint(w, strings.Repeat(" ", size-len(data)), string(data))
 		})
 		c, _ := dial(t, s.URL, nil)
-		if _, err := c.Stats(t.Context(), scope, "s"); err == nil || errors.Is(err, store.ErrNotFound) != want {
+		if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); err == nil || errors.Is(err, store.ErrNotFound) != want {
 			t.Errorf("%d bytes: %v, want that it is understood: %v", size, err, want)
 		}
 	}
@@ -463,7 +472,7 @@ func TestARaggedReplyIsNoResult(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.answer)
 			c, _ := dial(t, s.URL, nil)
-			res, err := c.Stats(t.Context(), scope, "s")
+			res, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"})
 			if err == nil || tt.is != nil && !errors.Is(err, tt.is) || errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%v, %v, want %v", res, err, tt.is)
 			}
@@ -476,7 +485,7 @@ func TestBodiesAreClosed(t *testing.T) {
 	rt := &closing{base: http.DefaultTransport}
 	c, _ := dial(t, s.URL, &Options{HTTPClient: &http.Client{Transport: rt}})
 	for range 4 {
-		_, _ = c.Stats(t.Context(), scope, "s")
+		_, _ = c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"})
 	}
 	if rt.opened != 7 || rt.closed != rt.opened {
 		t.Errorf("%d of %d bodies were closed", rt.closed, rt.opened)
@@ -514,8 +523,8 @@ func TestProgressIsToldAsItComes(t *testing.T) {
 	})
 	c, _ := dial(t, s.URL, nil)
 	var told []string
-	ctx := carrel.WithProgress(t.Context(), func(job string, done, total int) { told = append(told, fmt.Sprint(job, done, total)) })
-	res, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"})
+	ctx := api.WithProgress(t.Context(), func(job string, done, total int) { told = append(told, fmt.Sprint(job, done, total)) })
+	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: "s"})
 	if err != nil || res.Op != "op_1" {
 		t.Fatal(res, err)
 	}
@@ -534,14 +543,14 @@ func TestAStreamEndsWithAProblemOrIsTriedAgain(t *testing.T) {
 			fmt.Fprint(w, text)
 		}
 	}
-	p, err := json.Marshal(api.NewProblem(carrel.ErrPolicy))
+	p, err := json.Marshal(api.NewProblem(api.ErrPolicy))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, stream("event: progress\ndata: {}\n\n"), stream("event: problem\ndata: "+string(p)+"\n\n"))
 	c, pauses := dial(t, s.URL, nil)
-	ctx := carrel.WithProgress(t.Context(), func(string, int, int) {})
-	if _, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"}); !errors.Is(err, carrel.ErrPolicy) || errors.Is(err, ErrUnreachable) {
+	ctx := api.WithProgress(t.Context(), func(string, int, int) {})
+	if _, err := c.Compress(ctx, scope, &api.CompressRequest{Session: "s"}); !errors.Is(err, api.ErrPolicy) || errors.Is(err, ErrUnreachable) {
 		t.Error(err)
 	}
 	if len(*pauses) != 1 {
@@ -558,8 +567,8 @@ func TestOddProgressIsNotTold(t *testing.T) {
 	})
 	c, _ := dial(t, s.URL, nil)
 	told := 0
-	for _, ctx := range []context.Context{t.Context(), carrel.WithProgress(t.Context(), func(string, int, int) { told++ })} {
-		if res, err := c.Compress(ctx, scope, &carrel.CompressRequest{Session: "s"}); err != nil || res.Op != "op_1" {
+	for _, ctx := range []context.Context{t.Context(), api.WithProgress(t.Context(), func(string, int, int) { told++ })} {
+		if res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: "s"}); err != nil || res.Op != "op_1" {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}
@@ -591,7 +600,7 @@ func TestALostConnectionIsMadeAgain(t *testing.T) {
 		{"something else", errors.New("odd"), false},
 	} {
 		c, pauses := dial(t, "http://127.0.0.1:1", &Options{Retries: 1, HTTPClient: &http.Client{Transport: failing{tt.err}}})
-		_, err := c.Stats(t.Context(), scope, "s")
+		_, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"})
 		if !errors.Is(err, ErrUnreachable) || !errors.Is(err, tt.err) || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -601,39 +610,12 @@ func TestALostConnectionIsMadeAgain(t *testing.T) {
 	}
 }
 
-// What a result is made of is handed on, and why there is none.
-func TestResultsAreHandedOn(t *testing.T) {
-	infos := []carrel.SessionInfo{{Title: "a"}, {Title: "b"}}
-	for _, tt := range []struct {
-		name   string
-		answer any
-		call   func(context.Context, *Client) (any, error)
-		want   any
-	}{
-		{"find session", api.SessionResult{Session: "a"}, func(ctx context.Context, c *Client) (any, error) { return c.FindSession(ctx, scope, "@last") }, transcript.SessionID("a")},
-		{"removed sessions", api.Page[carrel.SessionInfo]{Items: infos}, func(ctx context.Context, c *Client) (any, error) { return c.RemovedSessions(ctx, scope) }, infos},
-		{"reviews", api.Page[carrel.ReviewEntry]{Items: []carrel.ReviewEntry{{}, {}}}, func(ctx context.Context, c *Client) (any, error) { return c.Reviews(ctx, scope) }, []carrel.ReviewEntry{{}, {}}},
-		{"contract", api.ContractResult{Statements: []string{"x"}}, func(ctx context.Context, c *Client) (any, error) { return c.Contract(ctx, scope, "s") }, []string{"x"}},
-		{"replay", api.ReplayResult{Data: []byte("x")}, func(ctx context.Context, c *Client) (any, error) { return c.Replay(ctx, scope, "m_1") }, []byte("x")},
-	} {
-		s := serve(t, result(tt.answer), problem(store.ErrNotFound))
-		c, _ := dial(t, s.URL, nil)
-		got, err := tt.call(t.Context(), c)
-		if err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %v, %v, want %v", tt.name, got, err, tt.want)
-		}
-		if got, err := tt.call(t.Context(), c); !errors.Is(err, store.ErrNotFound) || !reflect.ValueOf(got).IsZero() {
-			t.Errorf("%s, refused: %v, %v", tt.name, got, err)
-		}
-	}
-}
-
 // list answers with a page of a list of n numbers, whose cursors are numbers, too.
 func list(n int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.FormValue("after")) // 0 if there is none
 		limit, _ := strconv.Atoi(r.FormValue("limit"))
-		page := api.Page[store.Entry]{Items: []store.Entry{}}
+		page := api.List[store.Entry]{Items: []store.Entry{}}
 		for i := from; i < min(from+limit, n); i++ {
 			page.Items = append(page.Items, store.Entry{Revision: store.Revision(i)})
 		}
@@ -647,18 +629,18 @@ func list(n int) http.HandlerFunc {
 func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 	s := serve(t, list(2500))
 	c, _ := dial(t, s.URL, nil)
-	entries, err := c.Journal(t.Context(), scope, "s", 0)
+	entries, err := api.Items(c.Journal(t.Context(), scope, &api.JournalRequest{Session: "s"}))
 	if err != nil || len(entries) != 2500 || entries[2499].Revision != 2499 || len(s.requests()) != 3 {
 		t.Errorf("%d entries in %d pages, %v", len(entries), len(s.requests()), err)
 	}
-	log, err := c.Log(t.Context(), scope, 0)
+	log, err := api.Items(c.Log(t.Context(), scope, &api.LogRequest{}))
 	if err != nil || len(log) != 2500 {
 		t.Errorf("%d entries of the log, %v", len(log), err)
 	}
 	for limit, pages := range map[int]int{1: 1, 1000: 1, 1001: 2, 2500: 3, 9999: 3} {
 		s := serve(t, list(2500))
 		c, _ := dial(t, s.URL, nil)
-		got, err := c.Sessions(t.Context(), scope, limit)
+		got, err := api.Items(c.Sessions(t.Context(), scope, &api.SessionsRequest{Cursor: api.Cursor{Limit: limit}}))
 		if err != nil || len(got) != min(limit, 2500) || len(s.requests()) != pages {
 			t.Errorf("limit %d: %d sessions in %d pages, %v", limit, len(got), len(s.requests()), err)
 		}
@@ -678,9 +660,9 @@ func TestListsAreReadToTheEndOrTheLimit(t *testing.T) {
 }
 
 func TestAPageThatComesAgainEndsTheList(t *testing.T) {
-	s := serve(t, result(api.Page[store.Entry]{Next: "x"}))
+	s := serve(t, result(api.List[store.Entry]{Next: "x"}))
 	c, _ := dial(t, s.URL, nil)
-	if _, err := c.Log(t.Context(), scope, 0); !errors.Is(err, ErrReply) {
+	if _, err := api.Items(c.Log(t.Context(), scope, &api.LogRequest{})); !errors.Is(err, ErrReply) {
 		t.Error(err)
 	}
 }
@@ -690,33 +672,33 @@ func TestMessagesAreOfOneRevision(t *testing.T) {
 		r := api.MessagesResult{Next: next, Count: 7}
 		r.Revision, r.Session = revision, "s"
 		for _, id := range ids {
-			r.Blocks = append(r.Blocks, carrel.BlockInfo{ID: id})
+			r.Messages = append(r.Messages, api.BlockInfo{ID: id})
 		}
 		return result(r)
 	}
 	s := serve(t, page(1, "n", "a"), page(2, "", "c"), page(2, "n", "b"), page(2, "", "c"))
 	c, _ := dial(t, s.URL, nil)
-	res, err := c.Messages(t.Context(), scope, "s")
-	if err != nil || len(res.Blocks) != 2 || res.Blocks[0].ID != "b" || res.Revision != 2 {
+	res, err := c.Messages(t.Context(), scope, &api.MessagesRequest{Session: "s"})
+	if err != nil || len(res.Messages) != 2 || res.Messages[0].ID != "b" || res.Revision != 2 {
 		t.Errorf("%+v, %v", res, err)
 	}
 
 	s = serve(t, page(1, "n", "a"), page(2, ""), page(3, "n"), page(4, ""), page(5, "n"), page(6, ""))
 	c, _ = dial(t, s.URL, nil)
-	if _, err := c.Messages(t.Context(), scope, "s"); !errors.Is(err, store.ErrConflict) {
+	if _, err := c.Messages(t.Context(), scope, &api.MessagesRequest{Session: "s"}); !errors.Is(err, store.ErrConflict) {
 		t.Error(err)
 	}
 
 	s = serve(t, page(1, "n", "a"), page(2, "m", "b"), page(1, "", "c"), page(1, "", "d"))
 	c, _ = dial(t, s.URL, nil)
-	if res, err := c.Messages(t.Context(), scope, "s"); err != nil || len(res.Blocks) != 1 || res.Messages != 7 {
+	if res, err := c.Messages(t.Context(), scope, &api.MessagesRequest{Session: "s"}); err != nil || len(res.Messages) != 1 || res.Count != 7 {
 		t.Errorf("one page of another revision: %+v, %v", res, err)
 	}
 
 	for i, answers := range [][]http.HandlerFunc{{problem(store.ErrNotFound)}, {page(1, "n", "a"), problem(store.ErrNotFound)}} {
 		s = serve(t, answers...)
 		c, _ = dial(t, s.URL, nil)
-		if res, err := c.Messages(t.Context(), scope, "s"); res != nil || !errors.Is(err, store.ErrNotFound) || len(s.requests()) != i+1 {
+		if res, err := c.Messages(t.Context(), scope, &api.MessagesRequest{Session: "s"}); res != nil || !errors.Is(err, store.ErrNotFound) || len(s.requests()) != i+1 {
 			t.Errorf("page %d is refused: %+v, %v after %d requests", i+1, res, err, len(s.requests()))
 		}
 	}
@@ -725,11 +707,11 @@ func TestMessagesAreOfOneRevision(t *testing.T) {
 func TestWhatCannotBeSentIsRefusedHere(t *testing.T) {
 	s := serve(t, result(struct{}{}))
 	c, _ := dial(t, s.URL, nil)
-	_, err := c.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: []json.RawMessage{json.RawMessage(`{}`), json.RawMessage(`{}],"at":1`)}})
-	if !errors.Is(err, carrel.ErrRequest) || !strings.Contains(err.Error(), "messages: entry 2 ") {
+	_, err := c.Append(t.Context(), scope, &api.AppendRequest{Session: "s", Messages: []json.RawMessage{json.RawMessage(`{}`), json.RawMessage(`{}],"at":1`)}})
+	if !errors.Is(err, api.ErrRequest) || !strings.Contains(err.Error(), "messages: entry 2 ") {
 		t.Errorf("a second message that is not JSON: %v", err)
 	}
-	if _, err := c.Stats(t.Context(), scope, ""); !errors.Is(err, carrel.ErrRequest) {
+	if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: ""}); !errors.Is(err, api.ErrRequest) {
 		t.Errorf("no session: %v", err)
 	}
 	if len(s.requests()) > 0 {
@@ -745,7 +727,7 @@ func TestAManifestWithAnotherSealIsRefused(t *testing.T) {
 	} {
 		s := serve(t, result(r))
 		c, _ := dial(t, s.URL, nil)
-		if _, _, err := c.Manifest(t.Context(), scope, "m_1"); !errors.Is(err, carrel.ErrIntegrity) {
+		if _, err := api.SealedOf(c.Manifest(t.Context(), scope, &api.IDRequest{ID: "m_1"})); !errors.Is(err, api.ErrIntegrity) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -767,36 +749,19 @@ func TestAManifestIsReadFromItsDocument(t *testing.T) {
 	r.ID, r.Seal = "m_00000001", sealed.Seal()
 	s := serve(t, result(r))
 	c, _ := dial(t, s.URL, nil)
-	m, got, err := c.Manifest(t.Context(), scope, "m_1")
-	if err != nil || m.ID != "m_00000001" || string(m.Body) != string(r.Document) || !got.Seal().Equal(r.Seal) {
+	m, err := c.Manifest(t.Context(), scope, &api.IDRequest{ID: "m_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Sealed()
+	if err != nil || m.ID != "m_00000001" || string(m.Document) != string(r.Document) || !got.Seal().Equal(r.Seal) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	r.Seal[0] ^= 1
 	s = serve(t, result(r))
 	c, _ = dial(t, s.URL, nil)
-	if _, _, err := c.Manifest(t.Context(), scope, "m_1"); !errors.Is(err, carrel.ErrIntegrity) || !strings.Contains(err.Error(), "seal") {
+	if _, err := api.SealedOf(c.Manifest(t.Context(), scope, &api.IDRequest{ID: "m_1"})); !errors.Is(err, api.ErrIntegrity) || !strings.Contains(err.Error(), "seal") {
 		t.Errorf("another seal: %v", err)
-	}
-}
-
-// A report of a contract has its state, which is made of the statements.
-func TestAContractIsCheckedWithItsStatements(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		answers []http.HandlerFunc
-		is      error
-	}{
-		{"both", []http.HandlerFunc{result(contract.Report{}), result(api.ContractResult{})}, nil},
-		{"no report", []http.HandlerFunc{problem(store.ErrNotFound)}, store.ErrNotFound},
-		{"no statements", []http.HandlerFunc{result(contract.Report{}), problem(store.ErrConflict)}, store.ErrConflict},
-		{"statements that are none", []http.HandlerFunc{result(contract.Report{}), result(map[string]any{"statements": []string{`add "block-0x07" to evicted-blocks`}})}, ErrReply},
-	} {
-		s := serve(t, tt.answers...)
-		c, _ := dial(t, s.URL, nil)
-		report, err := c.CheckContract(t.Context(), scope, "s")
-		if !errors.Is(err, tt.is) || (err == nil) != (report != nil && report.State != nil) || len(s.requests()) != len(tt.answers) {
-			t.Errorf("%s: %+v, %v after %d requests, want %v after %d", tt.name, report, err, len(s.requests()), tt.is, len(tt.answers))
-		}
 	}
 }
 
@@ -808,7 +773,7 @@ func TestEventsComeUntilTheStreamEnds(t *testing.T) {
 			fmt.Fprint(w, text)
 		}
 	}
-	raw, err := json.Marshal(api.NewProblem(carrel.ErrPolicy))
+	raw, err := json.Marshal(api.NewProblem(api.ErrPolicy))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -822,7 +787,7 @@ func TestEventsComeUntilTheStreamEnds(t *testing.T) {
 	}{
 		{"it ends", stream(two), 9, "1 a, 2 b", ErrUnreachable},
 		{"the reader has enough", stream(two), 1, "1 a", nil},
-		{"with a problem", stream(two + "event: problem\ndata: " + string(raw) + "\n\n"), 9, "1 a, 2 b", carrel.ErrPolicy},
+		{"with a problem", stream(two + "event: problem\ndata: " + string(raw) + "\n\n"), 9, "1 a, 2 b", api.ErrPolicy},
 		{"with what is no event", stream("data: {\n\n" + two), 9, "", ErrReply},
 		{"no stream", result(struct{}{}), 9, "", ErrReply},
 		{"a refusal", problem(store.ErrNotFound), 9, "", store.ErrNotFound},
@@ -871,7 +836,7 @@ func TestTheClientOfAnotherProgramIsNotUsedAsItIs(t *testing.T) {
 	})
 	c, _ := dial(t, s.URL, &Options{HTTPClient: &http.Client{Jar: jar}})
 	for range 2 {
-		if _, err := c.Stats(t.Context(), scope, "s"); err != nil {
+		if _, err := c.Stats(t.Context(), scope, &api.SessionRequest{Session: "s"}); err != nil {
 			t.Fatal(err)
 		}
 	}

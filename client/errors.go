@@ -8,9 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/transcript"
@@ -117,10 +116,10 @@ func figures(p *api.Problem) []error {
 		list = append(list, &pager.DiscardError{Refused: p.Refused, Named: len(p.Refused)})
 	}
 	if len(p.Attempts) > 0 {
-		list = append(list, &carrel.ProbesError{Attempts: p.Attempts, Report: reportOf(p)})
+		list = append(list, &api.ProbesError{Attempts: p.Attempts, Report: reportOf(p)})
 	}
 	if len(p.Violations) > 0 {
-		list = append(list, &carrel.InvalidError{Violations: p.Violations})
+		list = append(list, &api.InvalidError{Violations: p.Violations})
 	}
 	if c := p.Conflict; c != nil {
 		list = append(list, conflictOf(c))
@@ -129,7 +128,7 @@ func figures(p *api.Problem) []error {
 		list = append(list, &contract.RunError{Failures: p.Failures})
 	}
 	if s := p.Shorter; s != nil {
-		list = append(list, new(carrel.ShorterError(*s)))
+		list = append(list, new(api.ShorterError(*s)))
 	}
 	if p.Type == api.TypePrefix+api.Input.Slug && (p.File != "" || p.Line != 0 || p.Field != "") {
 		list = append(list, &transcript.SyntaxError{Name: p.File, Line: p.Line, Field: p.Field, Text: p.Detail, Hint: p.Hint})

@@ -8,9 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
@@ -50,18 +49,18 @@ func TestFiguresOfErrorsGetAcross(t *testing.T) {
 	held := []pager.Holding{{Block: "b1", Rule: pager.RulePin, Tokens: 70}, {Block: "b2", Rule: pager.RulePin, Tokens: 20}}
 	for _, was := range []error{
 		&pager.FloorError{Budget: 50, Need: 100, Fixed: 10, Held: held},
-		fmt.Errorf("%w: %w", carrel.ErrPolicy, &pager.DiscardError{Refused: []pager.Refusal{{Block: "b1", Rule: pager.RulePin, Reason: "pinned"}}, Named: 1}),
-		&carrel.InvalidError{Violations: []transcript.Violation{{Rule: "A1", Text: "first"}}},
-		&carrel.ProbesError{
-			Attempts: []carrel.Attempt{{Strategy: carrel.StrategyAnchored, Passed: 3, Probes: 4, Score: ratio.Of(3, 4), Reasons: []string{"one was lost"}}},
+		fmt.Errorf("%w: %w", api.ErrPolicy, &pager.DiscardError{Refused: []pager.Refusal{{Block: "b1", Rule: pager.RulePin, Reason: "pinned"}}, Named: 1}),
+		&api.InvalidError{Violations: []transcript.Violation{{Rule: "A1", Text: "first"}}},
+		&api.ProbesError{
+			Attempts: []api.Attempt{{Strategy: api.StrategyAnchored, Passed: 3, Probes: 4, Score: ratio.Of(3, 4), Reasons: []string{"one was lost"}}},
 			Report: &probe.Report{
 				Tally: probe.Tally{Total: 4, Passed: 3}, Score: ratio.Of(3, 4),
 				Results: []probe.Result{{Probe: probe.Probe{ID: "p1", Question: "which file?"}}},
 			},
 		},
-		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.ConflictError{Decision: "a", Conflicts: []contract.Conflict{{Decision: "b", List: contract.TrackedDecisions, Stem: "s", Value: "v"}}}),
-		fmt.Errorf("%w: %w", carrel.ErrPolicy, &contract.RunError{Failures: []contract.Failure{{Line: 3, Kind: contract.FailedPin, Text: "out"}}}),
-		&carrel.ShorterError{Session: "s", Known: 9, Has: 4, KnownBytes: 900, Bytes: 400},
+		fmt.Errorf("%w: %w", api.ErrPolicy, &contract.ConflictError{Decision: "a", Conflicts: []contract.Conflict{{Decision: "b", List: contract.TrackedDecisions, Stem: "s", Value: "v"}}}),
+		fmt.Errorf("%w: %w", api.ErrPolicy, &contract.RunError{Failures: []contract.Failure{{Line: 3, Kind: contract.FailedPin, Text: "out"}}}),
+		&api.ShorterError{Session: "s", Known: 9, Has: 4, KnownBytes: 900, Bytes: 400},
 		store.ErrNotFound,
 	} {
 		got := across(t, fmt.Errorf("job: %w", was))
@@ -70,7 +69,7 @@ func TestFiguresOfErrorsGetAcross(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", was, diff)
 		}
 	}
-	floor, ok := carrel.Floor(across(t, &pager.FloorError{Budget: 50, Need: 100, Fixed: 10, Held: held}))
+	floor, ok := api.FloorOf(across(t, &pager.FloorError{Budget: 50, Need: 100, Fixed: 10, Held: held}))
 	if !ok || floor.Need != 100 || len(floor.Held) != 2 {
 		t.Errorf("floor is %+v", floor)
 	}
@@ -88,7 +87,7 @@ func TestWhereInputIsWrongGetsAcross(t *testing.T) {
 		if !ok || e.Name != was.Name || e.Line != was.Line || e.Field != was.Field {
 			t.Errorf("%+v, want %+v", e, was)
 		}
-		if errors.Is(got, carrel.ErrFormat) {
+		if errors.Is(got, api.ErrFormat) {
 			t.Error("a format was recognized")
 		}
 	}

@@ -1,41 +1,75 @@
 package client
 
 import (
+	"context"
 	"fmt"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// pages reads a list to its end, or to a limit that is above 0.
-func pages[T any](limit int, read func(at api.Cursor) (*api.Page[T], error)) ([]T, error) {
-	list := []T{}
-	at := api.Cursor{}
+// A paging is a request for a list that comes in pages.
+type paging[Req any] interface {
+	*Req
+	Paging() *api.Cursor
+}
+
+// listAll reads the pages of a list to the end, or to the limit of the request.
+func listAll[Req any, T any, P paging[Req]](ctx context.Context, c *Client, scope governance.Scope, op *ops.Op[Req, api.List[T]], req P) (*api.List[T], error) {
+	return pages(*req.Paging(), func(at api.Cursor) (*api.List[T], error) {
+		page := *req
+		*P(&page).Paging() = at
+		return do(ctx, c, scope, op, &page)
+	})
+}
+
+// messages reads the pages of a session, or returns nil if they are of several
+// revisions.
+func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.MessagesRequest) (*api.MessagesResult, error) {
+	var res *api.MessagesResult
+	changed := false
+	all, err := pages(req.Cursor, func(at api.Cursor) (*api.List[api.BlockInfo], error) {
+		r, err := do(ctx, c, scope, &ops.Messages, &api.MessagesRequest{Session: req.Session, Cursor: at})
+		if err != nil {
+			return nil, err
+		}
+		if res == nil {
+			res = r
+		}
+		changed = changed || r.Revision != res.Revision
+		return &api.List[api.BlockInfo]{Items: r.Messages, Next: r.Next}, nil
+	})
+	if err != nil || changed {
+		return nil, err
+	}
+	res.Messages, res.Next = all.Items, all.Next
+	return res, nil
+}
+
+// pages reads the pages of a list behind a cursor, to the end or to its limit.
+func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error)) (*api.List[T], error) {
+	all := &api.List[T]{Items: []T{}}
+	limit := at.Limit
 	for {
 		at.Limit = api.MaxLimit
 		if limit > 0 {
-			at.Limit = min(at.Limit, limit-len(list))
+			at.Limit = min(at.Limit, limit-len(all.Items))
 		}
 		page, err := read(at)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, page.Items...)
+		all.Items, all.Next = append(all.Items, page.Items...), page.Next
 		switch {
-		case limit > 0 && len(list) >= limit:
-			return list[:limit], nil
+		case limit > 0 && len(all.Items) >= limit:
+			all.Items = all.Items[:limit]
+			return all, nil
 		case page.Next == "":
-			return list, nil
+			return all, nil
 		case page.Next == at.After:
 			return nil, fmt.Errorf("%w: the page after %q is that page again", ErrReply, at.After)
 		}
 		at.After = page.Next
 	}
-}
-
-// items returns the list of a result that is not in pages.
-func items[T any](page *api.Page[T], err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	return page.Items, nil
 }

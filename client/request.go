@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // A message is a request of an operation as it is sent, apart from its header.
 type message struct {
-	op    *api.Operation
+	op    *ops.Operation
 	scope string
 	key   string // of a write: the same however often it is sent
 	path  string // with the query
@@ -25,7 +25,7 @@ type message struct {
 
 // newMessage spells a request out: what the path names goes there, the rest into
 // the query or the body.
-func newMessage(op *api.Operation, req any) (*message, error) {
+func newMessage(op *ops.Operation, req any) (*message, error) {
 	fields := fieldsOf(reflect.ValueOf(req).Elem())
 	path, rest, err := expand(op.Path, fields)
 	if err != nil {
@@ -94,7 +94,7 @@ func expand(path string, fields []field) (string, []field, error) {
 			return "", nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		if text == "" {
-			return "", nil, fmt.Errorf("%w: no %s is named", carrel.ErrRequest, f.name)
+			return "", nil, fmt.Errorf("%w: no %s is named", api.ErrRequest, f.name)
 		}
 		path = strings.ReplaceAll(path, at, segment(text))
 	}
@@ -162,7 +162,7 @@ func bodyOf(fields []field) ([]byte, error) {
 		}
 		b.WriteString(strconv.Quote(f.name) + ":")
 		if err := writeValue(b, f.value); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", carrel.ErrRequest, f.name, err)
+			return nil, fmt.Errorf("%w: %s: %w", api.ErrRequest, f.name, err)
 		}
 	}
 	b.WriteByte('}')

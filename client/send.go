@@ -16,14 +16,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/httpjson"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // do does one operation.
-func do[Req, Res any](ctx context.Context, c *Client, scope governance.Scope, op *api.Op[Req, Res], req *Req) (_ *Res, err error) {
+func do[Req, Res any](ctx context.Context, c *Client, scope governance.Scope, op *ops.Op[Req, Res], req *Req) (_ *Res, err error) {
 	defer during(op.Name, &err)
 
 	if req == nil {
@@ -123,7 +123,7 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 		return nil, errors.New("URL cannot be used") // not reached: both parts are URLs; the cause might show content
 	}
 	req.Header.Set("Accept", "application/json")
-	if carrel.ProgressFrom(ctx) != nil {
+	if api.ProgressFrom(ctx) != nil {
 		req.Header.Set("Accept", eventStream+", application/json")
 	}
 	req.Header.Set("User-Agent", c.opts.UserAgent)
@@ -193,7 +193,7 @@ func lost(ctx context.Context, err error) error {
 func follow(ctx context.Context, body io.Reader) ([]byte, error) {
 	var result []byte
 	var done bool
-	tell := carrel.ProgressFrom(ctx)
+	tell := api.ProgressFrom(ctx)
 	_, err := httpjson.ReadEvents(body, func(e *httpjson.Event) (bool, error) {
 		switch e.Name {
 		case "progress":

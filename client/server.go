@@ -10,9 +10,10 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/httpjson"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -22,7 +23,7 @@ type Identity = api.Identity
 
 // Whoami asks the server who the client's token is for.
 func (c *Client) Whoami(ctx context.Context) (*Identity, error) {
-	return do(ctx, c, "", &api.Whoami, nil)
+	return do(ctx, c, "", &ops.Whoami, nil)
 }
 
 // An Event is what happened: an entry of the journal of a session, or of the log of a
@@ -50,7 +51,7 @@ func (c *Client) Events(ctx context.Context, scope governance.Scope, session tra
 // listen hands over events until there are no more, which is an error, or they are no
 // longer wanted.
 func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.EventsRequest, wanted func(*Event) bool) error {
-	m, err := newMessage(&api.Events.Operation, req)
+	m, err := newMessage(&ops.Events.Operation, req)
 	if err != nil {
 		return err
 	}

@@ -265,12 +265,12 @@ func (t *trial) window(ctx context.Context) error {
 		t.fail("export: %v", err)
 		return nil
 	}
-	list, err := t.engine.Messages(ctx, scope, t.session)
+	list, err := t.engine.Messages(ctx, scope, &carrel.MessagesRequest{Session: t.session})
 	if err != nil {
 		return err
 	}
-	for i := range list.Blocks {
-		b := &list.Blocks[i]
+	for i := range list.Messages {
+		b := &list.Messages[i]
 		if b.Rule != pager.RuleFirstTask && b.Rule != pager.RuleCorrection {
 			continue
 		}
@@ -295,7 +295,7 @@ func (t *trial) vanished(ctx context.Context, res *carrel.CompressResult) error 
 	if res.Summary == nil {
 		return nil
 	}
-	now, err := t.engine.Summary(ctx, scope, t.session)
+	now, err := t.engine.Summary(ctx, scope, &carrel.SessionRequest{Session: t.session})
 	if err != nil {
 		return err
 	}

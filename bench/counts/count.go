@@ -122,7 +122,8 @@ func codeLines(name string, text []byte) map[int]bool {
 }
 
 // exports counts what a file of a public package declares for others: names, and methods
-// of exported types.
+// of exported types. A name that stands for the same name of another package is counted
+// there alone.
 func (c *counter) exports(name string, f *ast.File) {
 	add := func(id *ast.Ident) {
 		if id.IsExported() {
@@ -139,15 +140,29 @@ func (c *counter) exports(name string, f *ast.File) {
 			for _, spec := range d.Specs {
 				switch spec := spec.(type) {
 				case *ast.TypeSpec:
-					add(spec.Name)
+					if !spec.Assign.IsValid() || !reexports(spec.Name, spec.Type) {
+						add(spec.Name)
+					}
 				case *ast.ValueSpec:
-					for _, id := range spec.Names {
-						add(id)
+					for i, id := range spec.Names {
+						if i >= len(spec.Values) || !reexports(id, spec.Values[i]) {
+							add(id)
+						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// reexports reports whether a name stands for the same name of another package: it is
+// counted there.
+func reexports(name *ast.Ident, of ast.Expr) bool {
+	if index, ok := of.(*ast.IndexExpr); ok {
+		of = index.X
+	}
+	sel, ok := of.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == name.Name
 }
 
 // receiver returns the name of a method's type.

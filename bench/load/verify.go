@@ -29,8 +29,8 @@ func (w *worker) verify(ctx context.Context) {
 		w.tally.check("artifacts", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.contexts)) {
-		data, err := w.client.Replay(ctx, w.scope, id)
-		if err == nil && !digest.Of(data).Equal(w.contexts[id]) {
+		data, err := w.client.Replay(ctx, w.scope, &carrel.IDRequest{ID: id})
+		if err == nil && !digest.Of(data.Data).Equal(w.contexts[id]) {
 			err = fmt.Errorf("context %s is replayed as something else", id)
 		}
 		w.tally.check("contexts", err)

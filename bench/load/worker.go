@@ -137,7 +137,7 @@ func (w *worker) appendShared(ctx context.Context) {
 func (w *worker) put(ctx context.Context) {
 	content := fmt.Appendf(nil, "client %d, fact %d: %s\x00\xff", w.n, len(w.artifacts), w.prose(40))
 	w.tally.time("put", func() error {
-		list, err := w.client.Put(ctx, w.scope, &carrel.PutRequest{Class: provenance.Retrieved, Content: content, Subject: fmt.Sprintf("client %d", w.n)})
+		list, err := carrel.Items(w.client.Put(ctx, w.scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Retrieved, Content: content, Subject: fmt.Sprintf("client %d", w.n)}}}))
 		if err == nil {
 			w.artifacts[list[0].ID] = content
 		}
@@ -169,15 +169,15 @@ func (w *worker) recall(ctx context.Context) {
 
 // list asks for the blocks of a session. Each message is one.
 func (w *worker) list(ctx context.Context, s *session) error {
-	res, err := w.client.Messages(ctx, w.scope, s.id)
+	res, err := w.client.Messages(ctx, w.scope, &carrel.MessagesRequest{Session: s.id})
 	if err != nil {
 		return err
 	}
-	if len(res.Blocks) != len(s.messages) {
-		return fmt.Errorf("session %s has %d blocks, want %d", s.id, len(res.Blocks), len(s.messages))
+	if len(res.Messages) != len(s.messages) {
+		return fmt.Errorf("session %s has %d blocks, want %d", s.id, len(res.Messages), len(s.messages))
 	}
 	s.blocks = s.blocks[:0]
-	for _, b := range res.Blocks {
+	for _, b := range res.Messages {
 		s.blocks = append(s.blocks, b.ID)
 	}
 	return nil

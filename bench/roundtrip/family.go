@@ -17,18 +17,18 @@ import (
 // with the rules of contracts, and then with one fault after the other, each of
 // which must be found.
 func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
-	lines, err := e.Contract(ctx, scope, id)
-	if err != nil || len(lines) == 0 {
+	lines, err := e.Contract(ctx, scope, &carrel.SessionRequest{Session: id})
+	if err != nil || len(lines.Statements) == 0 {
 		return err
 	}
 	t.contracts++
 	m := limn.NewMachine(nil)
-	for r := range m.Run(limn.Parse("", strings.Join(lines, "\n"), nil)) {
+	for r := range m.Run(limn.Parse("", strings.Join(lines.Statements, "\n"), nil)) {
 		if r.Status.Failed(true) || r.Status == limn.StatusAmber {
 			t.fail("contract: %s: %s", r.Status, r.Message)
 		}
 	}
-	report, err := contract.Run(slices.Values(lines), nil)
+	report, err := contract.Run(slices.Values(lines.Statements), nil)
 	if err == nil {
 		err = report.Err()
 	}
@@ -38,7 +38,7 @@ func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance
 	}
 	for name, more := range faults(report.State) {
 		t.faults++
-		report, err := contract.Run(slices.Values(slices.Concat(lines, more)), nil)
+		report, err := contract.Run(slices.Values(slices.Concat(lines.Statements, more)), nil)
 		if err == nil && report.Err() == nil {
 			t.fail("a contract holds although %s", name)
 		}

@@ -263,12 +263,12 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 			originals = append(originals, (&transcript.Session{Messages: msgs, Items: in.Items}).RawBlock(&blocks[i]))
 		}
 	}
-	list, err := e.Messages(ctx, scope, id)
+	list, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		return 0, err
 	}
 	n := 0
-	for i, info := range list.Blocks {
+	for i, info := range list.Messages {
 		if info.Form == "whole" {
 			continue
 		}
@@ -283,7 +283,7 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 		if n%20 != 1 {
 			continue // why reads the whole session: every 20th block will do
 		}
-		why, err := e.Why(ctx, scope, string(info.ID))
+		why, err := e.Why(ctx, scope, &carrel.BlockRequest{Block: string(info.ID)})
 		if err != nil {
 			return n, err
 		}

@@ -159,7 +159,7 @@ are among them and say so; no context takes them.`,
 // listArtifacts prints the artifacts that a request asks for.
 func (g *globals) listArtifacts(ctx context.Context, req *carrel.ArtifactsRequest) error {
 	return g.with(ctx, false, func(a *access) error {
-		list, err := a.Artifacts(ctx, a.scope, req)
+		list, err := carrel.Items(a.Artifacts(ctx, a.scope, req))
 		if err != nil {
 			return err
 		}
@@ -284,11 +284,11 @@ contexts that had used them. To erase content, see purge.`,
 			ctx := cmd.Context()
 			if undo {
 				return g.removing(ctx, "restore", dry, func(a *access, e *carrel.Engine) (*carrel.RemovalResult, error) {
-					return e.Restore(ctx, a.scope, args...)
+					return e.Restore(ctx, a.scope, &carrel.IDsRequest{IDs: args})
 				})
 			}
 			return g.removing(ctx, "remove", dry, func(a *access, e *carrel.Engine) (*carrel.RemovalResult, error) {
-				return e.Remove(ctx, a.scope, args...)
+				return e.Remove(ctx, a.scope, &carrel.IDsRequest{IDs: args})
 			})
 		},
 	}
@@ -322,7 +322,7 @@ contexts that had used it. On a terminal it asks first, unless -y says yes.`,
 					if err != nil {
 						return nil, err
 					}
-					res, err := trial.Purge(ctx, a.scope, args...)
+					res, err := trial.Purge(ctx, a.scope, &carrel.IDsRequest{IDs: args})
 					if err != nil {
 						return nil, err
 					}
@@ -331,7 +331,7 @@ contexts that had used it. On a terminal it asks first, unless -y says yes.`,
 						return nil, errNo
 					}
 				}
-				return e.Purge(ctx, a.scope, args...)
+				return e.Purge(ctx, a.scope, &carrel.IDsRequest{IDs: args})
 			})
 		},
 	}
@@ -390,7 +390,7 @@ func (g *globals) offerArtifacts(cmd *cobra.Command, req *carrel.ArtifactsReques
 	var offers []cobra.Completion
 	req.Limit = 50
 	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-		list, err := a.Artifacts(cmd.Context(), a.scope, req)
+		list, err := carrel.Items(a.Artifacts(cmd.Context(), a.scope, req))
 		for i := range list {
 			art := &list[i]
 			if slices.Contains(named, string(art.ID)) || art.Status == store.StatusPurged {

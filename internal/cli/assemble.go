@@ -59,7 +59,7 @@ the context window.`,
 			ctx := cmd.Context()
 			return g.with(ctx, !req.DryRun, func(a *access) (err error) {
 				if fl.session != "" {
-					if req.Session, err = a.FindSession(ctx, a.scope, fl.session); err != nil {
+					if req.Session, err = a.sessionID(ctx, fl.session); err != nil {
 						return err
 					}
 				}
@@ -256,7 +256,7 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 // traced returns what a manifest says of scores, best first, and then of the dead, which
 // have none, as far as it lists them one by one.
 func traced(cmd *cobra.Command, a *access, id string) ([]scoredLine, error) {
-	_, sealed, err := a.Manifest(cmd.Context(), a.scope, id)
+	sealed, err := carrel.SealedOf(a.Manifest(cmd.Context(), a.scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
 		return nil, err
 	}

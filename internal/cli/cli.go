@@ -531,7 +531,16 @@ func (s *sessionArg) find(ctx context.Context, a *access, args []string) (transc
 		}
 		word = args[0]
 	}
-	return a.FindSession(ctx, a.scope, cmp.Or(word, "@last"))
+	return a.sessionID(ctx, cmp.Or(word, "@last"))
+}
+
+// sessionID returns the id of the session that a word names.
+func (a *access) sessionID(ctx context.Context, word string) (transcript.SessionID, error) {
+	found, err := a.FindSession(ctx, a.scope, &carrel.WordRequest{Word: word})
+	if err != nil {
+		return "", err
+	}
+	return found.Session, nil
 }
 
 // writes gives a command the flag of all that write.

@@ -66,7 +66,7 @@ is not about.`,
 			return g.with(ctx, true, func(a *access) error {
 				about := req.Text
 				if req.Manifest != "" {
-					m, _, err := a.Manifest(ctx, a.scope, req.Manifest)
+					m, err := a.Manifest(ctx, a.scope, &carrel.IDRequest{ID: req.Manifest})
 					if err != nil {
 						return err
 					}

@@ -59,7 +59,7 @@ func (g *globals) offerSessions(cmd *cobra.Command) ([]cobra.Completion, cobra.S
 		cobra.CompletionWithDesc("@prev", "the one before"),
 	}
 	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-		infos, err := a.Sessions(cmd.Context(), a.scope, 50)
+		infos, err := carrel.Items(a.Sessions(cmd.Context(), a.scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: 50}}))
 		for i := range infos {
 			s := &infos[i]
 			desc := fmt.Sprintf("%s, %s tok, %s", s.Format, thousands(int64(s.Window)), cut(visible(headline(s)), 50))
@@ -75,16 +75,16 @@ func (g *globals) offerSessions(cmd *cobra.Command) ([]cobra.Completion, cobra.S
 func (g *globals) completeBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offers []cobra.Completion
 	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-		id, err := a.FindSession(cmd.Context(), a.scope, "@last")
+		id, err := a.sessionID(cmd.Context(), "@last")
 		if err != nil {
 			return err
 		}
-		res, err := a.Messages(cmd.Context(), a.scope, id)
+		res, err := a.Messages(cmd.Context(), a.scope, &carrel.MessagesRequest{Session: id})
 		if err != nil {
 			return err
 		}
-		for i := range res.Blocks {
-			b := &res.Blocks[len(res.Blocks)-1-i]
+		for i := range res.Messages {
+			b := &res.Messages[len(res.Messages)-1-i]
 			desc := fmt.Sprintf("%s, %s, %s", b.Kind, b.State, cut(visible(b.Preview), 50))
 			offers = append(offers, cobra.CompletionWithDesc(b.ShortID, desc))
 		}

@@ -196,7 +196,7 @@ func (fl *compressFlags) finish(ctx context.Context, g *globals, a *access, c *c
 		}
 	}
 	if fl.summary {
-		sum, err := a.Summary(ctx, a.scope, c.Session)
+		sum, err := a.Summary(ctx, a.scope, &carrel.SessionRequest{Session: c.Session})
 		if err != nil {
 			return err
 		}

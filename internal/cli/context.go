@@ -41,7 +41,7 @@ one, and all of it can be recalled.`,
 				if capacity == 0 && model != "" {
 					capacity = token.ContextWindow(model)
 				}
-				res, err := a.Context(ctx, a.scope, id, capacity)
+				res, err := a.Context(ctx, a.scope, &carrel.ContextRequest{Session: id, Window: capacity})
 				if err != nil {
 					return err
 				}

@@ -123,7 +123,7 @@ func (g *globals) completeManifest(n int) cobra.CompletionFunc {
 		}
 		offers := []cobra.Completion{cobra.CompletionWithDesc("@last", "the context assembled last")}
 		_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-			list, err := a.Manifests(cmd.Context(), a.scope, "", 50)
+			list, err := carrel.Items(a.Manifests(cmd.Context(), a.scope, &carrel.ManifestsRequest{Session: "", Cursor: carrel.Cursor{Limit: 50}}))
 			for i := range list {
 				m := &list[i]
 				desc := fmt.Sprintf("%s, %s / %s tok, %s", m.Tier, thousands(int64(m.Total)), thousands(int64(m.Budget)), m.Created.Format("2006-01-02 15:04"))
@@ -143,7 +143,7 @@ func (g *globals) completeReference(cmd *cobra.Command, args []string, word stri
 	}
 	var offers []cobra.Completion
 	_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-		_, sealed, err := a.Manifest(cmd.Context(), a.scope, args[0])
+		sealed, err := carrel.SealedOf(a.Manifest(cmd.Context(), a.scope, &carrel.IDRequest{ID: args[0]}))
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -62,17 +63,17 @@ func showContract(g *globals) (func(cmd *cobra.Command, args []string) error, **
 	return func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
 		return (*s).on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-			lines, err := a.Contract(ctx, a.scope, id)
+			lines, err := a.Contract(ctx, a.scope, &carrel.SessionRequest{Session: id})
 			if err != nil {
 				return err
 			}
 			value := struct {
 				Session    string   `json:"session"`
 				Statements []string `json:"statements"`
-			}{string(id), append([]string{}, lines...)}
+			}{string(id), append([]string{}, lines.Statements...)}
 			return g.result(document{name: "contract", value: value}, func(p *page) {
-				if len(lines) > 0 {
-					p.text(strings.Join(lines, "\n"))
+				if len(lines.Statements) > 0 {
+					p.text(strings.Join(lines.Statements, "\n"))
 				}
 			})
 		})
@@ -186,7 +187,7 @@ func (g *globals) checkContracts(ctx context.Context, s *sessionArg, args []stri
 			words = []string{arg}
 		}
 		err := s.on(ctx, g, "", words, func(a *access, id transcript.SessionID) error {
-			report, err := a.CheckContract(ctx, a.scope, id)
+			report, err := a.CheckContract(ctx, a.scope, &carrel.SessionRequest{Session: id})
 			checks, err = appendCheck(checks, string(id), report, err)
 			return err
 		})

@@ -17,7 +17,7 @@ import (
 )
 
 func newContractInit(g *globals) *cobra.Command {
-	req := &carrel.ContractRequest{Init: true}
+	req := &carrel.AmendContractRequest{Init: true}
 	var payload, parent string
 	var s *sessionArg
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ The store has the contract; a file has it, too: "carrel contract path".`,
 					return err
 				}
 				if parent != "" {
-					if req.Parent, err = a.FindSession(ctx, a.scope, parent); err != nil {
+					if req.Parent, err = a.sessionID(ctx, parent); err != nil {
 						return err
 					}
 				}
@@ -88,14 +88,14 @@ func (s *sessionArg) named(ctx context.Context, a *access, args []string) (trans
 
 // additions are the flags of "contract add".
 type additions struct {
-	req      *carrel.ContractRequest
+	req      *carrel.AmendContractRequest
 	conflict string
 	basis    string
 	sources  string
 }
 
 func newContractAdd(g *globals) *cobra.Command {
-	f := &additions{req: &carrel.ContractRequest{}}
+	f := &additions{req: &carrel.AmendContractRequest{}}
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "add [SESSION] --decision T | --correction T | --rule R | ...",
@@ -257,7 +257,7 @@ func (f *additions) run(ctx context.Context, g *globals, s *sessionArg, args []s
 }
 
 func newContractDecide(g *globals) *cobra.Command {
-	f := &additions{req: &carrel.ContractRequest{}}
+	f := &additions{req: &carrel.AmendContractRequest{}}
 	s := &sessionArg{}
 	cmd := &cobra.Command{
 		Use:   "add-decision DECISION... [--session S] [--on-conflict WHAT]",
@@ -276,7 +276,7 @@ func newContractDecide(g *globals) *cobra.Command {
 }
 
 func newContractClose(g *globals) *cobra.Command {
-	req := &carrel.ContractRequest{Close: true}
+	req := &carrel.AmendContractRequest{Close: true}
 	var s *sessionArg
 	cmd := &cobra.Command{
 		Use:   "close [SESSION]",
@@ -301,17 +301,17 @@ and handed over, and its contract inherited.`,
 
 // An amendment says what was added to a contract.
 type amendment struct {
-	*carrel.ContractResult
+	*carrel.AmendContractResult
 	File string `json:"file,omitempty"` // that has the contract, too
 }
 
 // amend lets the engine add to a contract, and then writes its file.
-func (g *globals) amend(ctx context.Context, a *access, req *carrel.ContractRequest) error {
+func (g *globals) amend(ctx context.Context, a *access, req *carrel.AmendContractRequest) error {
 	res, err := a.AmendContract(ctx, a.scope, req)
 	if err != nil {
 		return err
 	}
-	value := &amendment{ContractResult: res}
+	value := &amendment{AmendContractResult: res}
 	if !req.DryRun {
 		if value.File, err = g.mirror(ctx, a, res.Session); err != nil {
 			g.note("warning: the store has the contract, its file was not written: %v", err)
@@ -328,7 +328,7 @@ func (g *globals) amend(ctx context.Context, a *access, req *carrel.ContractRequ
 	return g.result(document{name: "contract-added", value: value}, func(p *page) { value.print(p, req) })
 }
 
-func (m *amendment) print(p *page, req *carrel.ContractRequest) {
+func (m *amendment) print(p *page, req *carrel.AmendContractRequest) {
 	rows := [][]any{{"session", m.Session}}
 	if m.File != "" {
 		rows = append(rows, []any{"file", m.File})

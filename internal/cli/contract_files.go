@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/transcript"
@@ -29,11 +30,11 @@ func (g *globals) contracts() (*config.Contracts, error) {
 
 // contractText returns the contract of a session as its file has it.
 func contractText(ctx context.Context, a *access, id transcript.SessionID) ([]byte, error) {
-	lines, err := a.Contract(ctx, a.scope, id)
-	if err != nil || len(lines) == 0 {
+	lines, err := a.Contract(ctx, a.scope, &carrel.SessionRequest{Session: id})
+	if err != nil || len(lines.Statements) == 0 {
 		return nil, err
 	}
-	return []byte(strings.Join(lines, "\n") + "\n"), nil
+	return []byte(strings.Join(lines.Statements, "\n") + "\n"), nil
 }
 
 // mirror writes the contract of a session, which the store has, into its file and
@@ -155,15 +156,15 @@ consents. The file is written in any case, and nothing is ever asked.`,
 // saveContract writes the file of a contract and looks for what is sensitive.
 func (g *globals) saveContract(ctx context.Context, a *access, id transcript.SessionID) (*savedContract, error) {
 	value := &savedContract{Session: id, Sensitive: []sensitiveLine{}}
-	lines, err := a.Contract(ctx, a.scope, id)
+	lines, err := a.Contract(ctx, a.scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		return nil, err
 	}
 	if value.File, err = g.mirror(ctx, a, id); err != nil {
 		return nil, err
 	}
-	value.Statements = len(lines)
-	for _, l := range contract.FindSensitive(slices.Values(lines)) {
+	value.Statements = len(lines.Statements)
+	for _, l := range contract.FindSensitive(slices.Values(lines.Statements)) {
 		value.Sensitive = append(value.Sensitive, sensitiveLine{l.Line, l.Marker})
 	}
 	return value, nil

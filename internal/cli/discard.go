@@ -105,7 +105,7 @@ func (s *sessionArg) ofDiscard(ctx context.Context, a *access, session string, a
 	case req.Auto && session == "":
 		req.Session, err = s.find(ctx, a, args)
 	case named != "":
-		req.Session, err = a.FindSession(ctx, a.scope, named)
+		req.Session, err = a.sessionID(ctx, named)
 	}
 	if !req.Auto {
 		req.IDs = args

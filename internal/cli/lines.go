@@ -44,7 +44,7 @@ func (e *lineError) Unwrap() error { return e.err }
 
 // readLines reads the artifacts of a file, one a line. Each must be one that
 // the engine would take.
-func (g *globals) readLines(ctx context.Context, a *access, name string, template *carrel.PutRequest) ([]*carrel.PutRequest, error) {
+func (g *globals) readLines(ctx context.Context, a *access, name string, template *carrel.NewArtifact) ([]*carrel.NewArtifact, error) {
 	data, err := g.read(name)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (g *globals) readLines(ctx context.Context, a *access, name string, templat
 	}
 	total := bytes.Count(data, []byte("\n"))
 	seen := make(map[store.ArtifactID]int)
-	var reqs []*carrel.PutRequest
+	var reqs []*carrel.NewArtifact
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
@@ -71,7 +71,7 @@ func (g *globals) readLines(ctx context.Context, a *access, name string, templat
 			return nil, &transcript.SyntaxError{Name: name, Line: n, Field: "id", Text: fmt.Sprintf("%q is in line %d, too", req.ID, at)}
 		}
 		seen[req.ID] = n
-		if _, err := trial.Put(ctx, a.scope, &req); err != nil {
+		if _, err := carrel.Items(trial.Put(ctx, a.scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{&req}})); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -86,7 +86,7 @@ func (g *globals) readLines(ctx context.Context, a *access, name string, templat
 }
 
 // parseRecord lays what a line says over a request.
-func parseRecord(line []byte, req *carrel.PutRequest) error {
+func parseRecord(line []byte, req *carrel.NewArtifact) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	var r record

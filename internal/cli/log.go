@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -37,15 +38,15 @@ block is told by "carrel why".`,
 				var entries []store.Entry
 				if session == "" {
 					var err error
-					if entries, err = a.Log(ctx, a.scope, store.Version(since)); err != nil {
+					if entries, err = carrel.Items(a.Log(ctx, a.scope, &carrel.LogRequest{Since: store.Version(since)})); err != nil {
 						return err
 					}
 				} else {
-					id, err := a.FindSession(ctx, a.scope, session)
+					id, err := a.FindSession(ctx, a.scope, &carrel.WordRequest{Word: session})
 					if err != nil {
 						return err
 					}
-					if entries, err = a.Journal(ctx, a.scope, id, store.Revision(since)); err != nil {
+					if entries, err = carrel.Items(a.Journal(ctx, a.scope, &carrel.JournalRequest{Session: id.Session, Since: store.Revision(since)})); err != nil {
 						return err
 					}
 				}

@@ -84,11 +84,11 @@ func newManifestList(g *globals) *cobra.Command {
 			return g.with(ctx, false, func(a *access) (err error) {
 				var id transcript.SessionID
 				if session != "" {
-					if id, err = a.FindSession(ctx, a.scope, session); err != nil {
+					if id, err = a.sessionID(ctx, session); err != nil {
 						return err
 					}
 				}
-				list, err := a.Manifests(ctx, a.scope, id, limit)
+				list, err := carrel.Items(a.Manifests(ctx, a.scope, &carrel.ManifestsRequest{Session: id, Cursor: carrel.Cursor{Limit: limit}}))
 				if err != nil {
 					return err
 				}
@@ -250,11 +250,15 @@ said, and what came of the context.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				m, sealed, err := a.Manifest(ctx, a.scope, args[0])
+				m, err := a.Manifest(ctx, a.scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					return err
 				}
-				s := newManifestShown(m, sealed)
+				sealed, err := m.Sealed()
+				if err != nil {
+					return err
+				}
+				s := newManifestShown(&m.Manifest, sealed)
 				return g.result(document{name: "manifest-shown", value: s}, func(p *page) { printManifest(p, s, all) })
 			})
 		},
@@ -414,7 +418,7 @@ it checks form and seal, without a store. What does not hold is exit code 6.`,
 				return g.printVerified(res, true)
 			}
 			return g.with(ctx, false, func(a *access) error {
-				res, err := a.VerifyManifest(ctx, a.scope, args[0])
+				res, err := a.VerifyManifest(ctx, a.scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					return err
 				}
@@ -459,7 +463,7 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 			}
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				data, err := a.Replay(ctx, a.scope, args[0])
+				data, err := a.Replay(ctx, a.scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					if status(err) == exitNotFound {
 						return &hintedError{err, "carrel manifest show " + args[0] + " says what was in it"}
@@ -470,10 +474,10 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 					value := struct {
 						Bytes   int    `json:"bytes"`
 						Context string `json:"context"`
-					}{len(data), string(data)}
+					}{len(data.Data), string(data.Data)}
 					return g.result(document{name: "manifest-replayed", value: value}, nil)
 				}
-				return g.write(out, data)
+				return g.write(out, data.Data)
 			})
 		},
 	}
@@ -494,7 +498,7 @@ check it with "carrel manifest verify FILE", or with a program of their own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				_, sealed, err := a.Manifest(ctx, a.scope, args[0])
+				sealed, err := carrel.SealedOf(a.Manifest(ctx, a.scope, &carrel.IDRequest{ID: args[0]}))
 				if err != nil {
 					return err
 				}
@@ -544,7 +548,11 @@ not mention it, the exit code is 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				m, sealed, err := a.Manifest(ctx, a.scope, args[0])
+				m, err := a.Manifest(ctx, a.scope, &carrel.IDRequest{ID: args[0]})
+				if err != nil {
+					return err
+				}
+				sealed, err := m.Sealed()
 				if err != nil {
 					return err
 				}
@@ -733,7 +741,7 @@ can still use. If there is a difference, the exit code is 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				d, err := a.DiffManifests(ctx, a.scope, args[0], args[1])
+				d, err := a.DiffManifests(ctx, a.scope, &carrel.DiffRequest{ID: args[0], Other: args[1]})
 				if err != nil {
 					return err
 				}

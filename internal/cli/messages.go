@@ -45,17 +45,17 @@ in the conversation (rewinds, sub-agents) is listed behind it.`,
 				if err != nil {
 					return err
 				}
-				res, err := a.Messages(ctx, a.scope, id)
+				res, err := a.Messages(ctx, a.scope, &carrel.MessagesRequest{Session: id})
 				if err != nil {
 					return err
 				}
-				if res.Blocks, err = excerptOf(res.Blocks, after, limit); err != nil {
+				if res.Messages, err = excerptOf(res.Messages, after, limit); err != nil {
 					return err
 				}
 				return g.result(document{"messages", res, "messages"}, func(p *page) {
 					if allIDs {
-						for i := range res.Blocks {
-							p.line("%s", res.Blocks[i].ID)
+						for i := range res.Messages {
+							p.line("%s", res.Messages[i].ID)
 						}
 						return
 					}
@@ -90,8 +90,8 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 func printBlocks(p *page, res *carrel.MessagesResult, tree bool) {
 	may, free := 0, token.Count(0)
 	t := &table{head: []string{"id", "turn", "kind", "state", "tokens", "window", "preview"}}
-	for i := range res.Blocks {
-		b := &res.Blocks[i]
+	for i := range res.Messages {
+		b := &res.Messages[i]
 		preview := b.Preview
 		if tree && b.Kind != transcript.KindUser && b.Kind != transcript.KindSystem {
 			preview = "  " + preview

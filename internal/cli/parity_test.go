@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/mcp"
 )
 
@@ -121,7 +121,7 @@ func TestParity(t *testing.T) {
 	env, _, _ := newEnv(t)
 	root := newRoot(env, &globals{env: env})
 	operations := make(map[string]bool)
-	for _, o := range api.Operations() {
+	for _, o := range ops.Operations() {
 		operations[o.Name] = true
 	}
 	tools := toolNames(t)

@@ -21,31 +21,31 @@ import (
 // A line of a file of artifacts lays what it says over what the flags say.
 func TestLinesAreLaidOverFlags(t *testing.T) {
 	week, day := 7*24*time.Hour, 24*time.Hour
-	flags := carrel.PutRequest{
+	flags := carrel.NewArtifact{
 		Class: provenance.Tool, Title: "flag", Source: "flag", Subject: "flag", TTL: &week, Pinned: true, AllowSecrets: true, From: []store.ArtifactID{"f"},
 	}
-	with := func(change func(*carrel.PutRequest)) carrel.PutRequest {
+	with := func(change func(*carrel.NewArtifact)) carrel.NewArtifact {
 		r := flags
 		r.ID, r.Content = "a", []byte("text")
 		change(&r)
 		return r
 	}
-	for line, want := range map[string]carrel.PutRequest{
-		`{"id":"a","text":"text"}`:                                        with(func(*carrel.PutRequest) {}),
-		`{"id":"a","text":"text","class":"memory"}`:                       with(func(r *carrel.PutRequest) { r.Class = provenance.Memory }),
-		`{"id":"a","text":"text","type":"rag"}`:                           with(func(r *carrel.PutRequest) { r.Class = provenance.Retrieved }),
-		`{"id":"a","text":"text","title":"t","source":"s","subject":"u"}`: with(func(r *carrel.PutRequest) { r.Title, r.Source, r.Subject = "t", "s", "u" }),
-		`{"id":"a","text":"text","verified_by":"ada"}`:                    with(func(r *carrel.PutRequest) { r.VerifiedBy = "ada" }),
-		`{"id":"a","text":"text","type":"memory","verified_by":"ada"}`:    with(func(r *carrel.PutRequest) { r.Class, r.VerifiedBy = provenance.Verified, "ada" }),
-		`{"id":"a","text":"text","ttl":"24h"}`:                            with(func(r *carrel.PutRequest) { r.TTL = &day }),
-		`{"id":"a","text":"text","created":"2026-01-01"}`:                 with(func(r *carrel.PutRequest) { r.Created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }),
-		`{"id":"a","text":"text","pinned":false,"allow_secrets":false}`:   with(func(r *carrel.PutRequest) { r.Pinned, r.AllowSecrets = false, false }),
-		`{"id":"a","text":"text","from":["g"]}`:                           with(func(r *carrel.PutRequest) { r.From = []store.ArtifactID{"g"} }),
-		`{"id":"a","text":"text","from":[]}`:                              with(func(r *carrel.PutRequest) { r.From = []store.ArtifactID{} }),
+	for line, want := range map[string]carrel.NewArtifact{
+		`{"id":"a","text":"text"}`:                                        with(func(*carrel.NewArtifact) {}),
+		`{"id":"a","text":"text","class":"memory"}`:                       with(func(r *carrel.NewArtifact) { r.Class = provenance.Memory }),
+		`{"id":"a","text":"text","type":"rag"}`:                           with(func(r *carrel.NewArtifact) { r.Class = provenance.Retrieved }),
+		`{"id":"a","text":"text","title":"t","source":"s","subject":"u"}`: with(func(r *carrel.NewArtifact) { r.Title, r.Source, r.Subject = "t", "s", "u" }),
+		`{"id":"a","text":"text","verified_by":"ada"}`:                    with(func(r *carrel.NewArtifact) { r.VerifiedBy = "ada" }),
+		`{"id":"a","text":"text","type":"memory","verified_by":"ada"}`:    with(func(r *carrel.NewArtifact) { r.Class, r.VerifiedBy = provenance.Verified, "ada" }),
+		`{"id":"a","text":"text","ttl":"24h"}`:                            with(func(r *carrel.NewArtifact) { r.TTL = &day }),
+		`{"id":"a","text":"text","created":"2026-01-01"}`:                 with(func(r *carrel.NewArtifact) { r.Created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		`{"id":"a","text":"text","pinned":false,"allow_secrets":false}`:   with(func(r *carrel.NewArtifact) { r.Pinned, r.AllowSecrets = false, false }),
+		`{"id":"a","text":"text","from":["g"]}`:                           with(func(r *carrel.NewArtifact) { r.From = []store.ArtifactID{"g"} }),
+		`{"id":"a","text":"text","from":[]}`:                              with(func(r *carrel.NewArtifact) { r.From = []store.ArtifactID{} }),
 	} {
 		got := flags
 		err := parseRecord([]byte(line), &got)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(carrel.PutRequest{})); err != nil || diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(carrel.NewArtifact{})); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", line, err, diff)
 		}
 	}
@@ -59,15 +59,15 @@ func TestLinesAreLaidOverFlags(t *testing.T) {
 		`{"text":"x","type":"doc","weight":1}`:       "weight",
 		`{`:                                          "unexpected EOF",
 	} {
-		if err := parseRecord([]byte(line), &carrel.PutRequest{}); err == nil || !strings.Contains(err.Error(), says) {
+		if err := parseRecord([]byte(line), &carrel.NewArtifact{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", line, err, says)
 		}
 	}
-	r := carrel.PutRequest{Class: provenance.Tool, VerifiedBy: "ada"}
+	r := carrel.NewArtifact{Class: provenance.Tool, VerifiedBy: "ada"}
 	if verify(&r); r.Class != provenance.Tool {
 		t.Errorf("what is no memory became %s", r.Class)
 	}
-	r = carrel.PutRequest{Class: provenance.Memory}
+	r = carrel.NewArtifact{Class: provenance.Memory}
 	if verify(&r); r.Class != provenance.Memory {
 		t.Errorf("a memory that nobody vouches for became %s", r.Class)
 	}

@@ -101,7 +101,7 @@ func (a *access) pin(ctx context.Context, req *carrel.PinRequest) (*pinned, erro
 			blocks = append(blocks, id)
 			continue
 		}
-		got, artifactErr := trial.PinArtifact(ctx, a.scope, id, !req.Unpin)
+		got, artifactErr := trial.PinArtifact(ctx, a.scope, &carrel.PinArtifactRequest{ID: id, Pinned: !req.Unpin})
 		switch {
 		case errors.Is(artifactErr, store.ErrNotFound):
 			return nil, blockErr
@@ -122,7 +122,7 @@ func (a *access) pin(ctx context.Context, req *carrel.PinRequest) (*pinned, erro
 		return out, nil
 	}
 	for i, id := range artifacts {
-		got, err := a.PinArtifact(ctx, a.scope, id, !req.Unpin)
+		got, err := a.PinArtifact(ctx, a.scope, &carrel.PinArtifactRequest{ID: id, Pinned: !req.Unpin})
 		if err != nil {
 			return nil, err
 		}

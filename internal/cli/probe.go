@@ -367,7 +367,7 @@ fail now. What was undone does not count.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-				res, err := a.ProbeReport(ctx, a.scope, id)
+				res, err := a.ProbeReport(ctx, a.scope, &carrel.SessionRequest{Session: id})
 				if err != nil {
 					return err
 				}

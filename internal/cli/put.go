@@ -143,8 +143,8 @@ func (f *putFlags) check(args []string) error {
 }
 
 // request returns what the flags say of every artifact.
-func (f *putFlags) request() (*carrel.PutRequest, error) {
-	req := &carrel.PutRequest{
+func (f *putFlags) request() (*carrel.NewArtifact, error) {
+	req := &carrel.NewArtifact{
 		ID: store.ArtifactID(f.id), Title: f.title, Source: f.source, Subject: f.subject, VerifiedBy: f.verifiedBy,
 		Pinned: f.pin, AllowSecrets: f.allow, Redact: f.redact,
 	}
@@ -177,21 +177,21 @@ func parseTTL(s string) (*time.Duration, error) {
 }
 
 // verify makes a memory that somebody vouches for a verified one.
-func verify(req *carrel.PutRequest) {
+func verify(req *carrel.NewArtifact) {
 	if req.VerifiedBy != "" && req.Class == provenance.Memory {
 		req.Class = provenance.Verified
 	}
 }
 
 // putRequests reads what is put.
-func (g *globals) putRequests(ctx context.Context, a *access, f *putFlags, template *carrel.PutRequest, args []string) ([]*carrel.PutRequest, error) {
+func (g *globals) putRequests(ctx context.Context, a *access, f *putFlags, template *carrel.NewArtifact, args []string) ([]*carrel.NewArtifact, error) {
 	if f.lines != "" {
 		return g.readLines(ctx, a, f.lines, template)
 	}
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	reqs := make([]*carrel.PutRequest, 0, len(args))
+	reqs := make([]*carrel.NewArtifact, 0, len(args))
 	for i, name := range args {
 		g.reporter.outer("read", i, len(args))
 		req := *template
@@ -204,7 +204,7 @@ func (g *globals) putRequests(ctx context.Context, a *access, f *putFlags, templ
 }
 
 // readInto puts the content of a file or of a source into a request.
-func (g *globals) readInto(ctx context.Context, a *access, req *carrel.PutRequest, name string, live bool) (err error) {
+func (g *globals) readInto(ctx context.Context, a *access, req *carrel.NewArtifact, name string, live bool) (err error) {
 	ref, isRef := refOf(name)
 	switch {
 	case isRef && req.Source != "":
@@ -254,7 +254,7 @@ func titleOf(name string) string {
 const batch = 1000
 
 // putAll stores artifacts, or tells only what would be stored.
-func (g *globals) putAll(ctx context.Context, a *access, reqs []*carrel.PutRequest, dry bool) ([]carrel.Artifact, error) {
+func (g *globals) putAll(ctx context.Context, a *access, reqs []*carrel.NewArtifact, dry bool) ([]carrel.Artifact, error) {
 	e := a.Engine
 	if dry {
 		var err error
@@ -265,7 +265,7 @@ func (g *globals) putAll(ctx context.Context, a *access, reqs []*carrel.PutReque
 	list := make([]carrel.Artifact, 0, len(reqs))
 	for some := range slices.Chunk(reqs, batch) {
 		g.reporter.outer("put", len(list), len(reqs))
-		put, err := e.Put(ctx, a.scope, some...)
+		put, err := carrel.Items(e.Put(ctx, a.scope, &carrel.PutRequest{Artifacts: some}))
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ it is or edited, counts as verified by that person. Each decision is in the log.
 func (g *globals) listReviews(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	return g.with(ctx, false, func(a *access) error {
-		list, err := a.Reviews(ctx, a.scope)
+		list, err := carrel.Items(a.Reviews(ctx, a.scope, &carrel.None{}))
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ why the gate holds it, and the artifacts that it was made from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				r, err := a.Review(ctx, a.scope, args[0])
+				r, err := a.Review(ctx, a.scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					return reviewHint(err)
 				}
@@ -164,7 +164,7 @@ func reviewHint(err error) error {
 
 // newDecision returns the command for a decision: approve, reject or edit.
 func newDecision(g *globals, verb, short, long string) *cobra.Command {
-	d := &carrel.ReviewDecision{Approve: verb != "reject"}
+	d := &carrel.DecideRequest{Approve: verb != "reject"}
 	var file string
 	cmd := &cobra.Command{
 		Use:               verb + " ID [--by WHO] [--reason WHY]",
@@ -217,7 +217,7 @@ func (g *globals) completeReview(cmd *cobra.Command, args []string, _ string) ([
 	var offers []cobra.Completion
 	if len(args) == 0 {
 		_ = g.with(cmd.Context(), false, func(a *access) error { // a shell wants no errors
-			list, err := a.Reviews(cmd.Context(), a.scope)
+			list, err := carrel.Items(a.Reviews(cmd.Context(), a.scope, &carrel.None{}))
 			for i := range list {
 				offers = append(offers, cobra.CompletionWithDesc(string(list[i].ID), visible(headOf(list[i].Text))))
 			}

@@ -35,11 +35,11 @@ is 1.`,
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) (err error) {
 				if session != "" {
-					if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+					if req.Session, err = a.sessionID(ctx, session); err != nil {
 						return err
 					}
 				}
-				found, err := a.Search(ctx, a.scope, req)
+				found, err := carrel.Items(a.Search(ctx, a.scope, req))
 				if err != nil {
 					return err
 				}

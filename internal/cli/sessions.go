@@ -81,9 +81,9 @@ those in the window now. With --removed it lists those that were removed or purg
 // sessions returns the sessions that are in use, or those that are not.
 func (a *access) sessions(ctx context.Context, removed bool) ([]carrel.SessionInfo, error) {
 	if removed {
-		return a.RemovedSessions(ctx, a.scope)
+		return carrel.Items(a.RemovedSessions(ctx, a.scope, &carrel.None{}))
 	}
-	return a.Sessions(ctx, a.scope, 0)
+	return carrel.Items(a.Sessions(ctx, a.scope, &carrel.SessionsRequest{}))
 }
 
 // baseOf returns the name of a directory, whichever system its path is of.
@@ -128,7 +128,7 @@ func newSessionsShow(g *globals) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				res, err := a.Messages(ctx, a.scope, id)
+				res, err := a.Messages(ctx, a.scope, &carrel.MessagesRequest{Session: id})
 				if err != nil {
 					return err
 				}

@@ -9,11 +9,10 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A retirement is what becomes of a session.
-type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, id transcript.SessionID) (*carrel.SessionRemoval, error)
+type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.SessionRemoval, error)
 
 func newSessionsRemove(g *globals) *cobra.Command {
 	var undo, dry bool
@@ -79,7 +78,7 @@ Files of other programs and backups are left alone. On a terminal it asks first,
 // it would come to agrees.
 func (g *globals) retire(ctx context.Context, word string, dry bool, do retirement, ask func(*carrel.SessionRemoval) bool) error {
 	return g.with(ctx, false, func(a *access) error {
-		id, err := a.FindSession(ctx, a.scope, word)
+		id, err := a.FindSession(ctx, a.scope, &carrel.WordRequest{Word: word})
 		if err != nil {
 			return err
 		}
@@ -89,7 +88,7 @@ func (g *globals) retire(ctx context.Context, word string, dry bool, do retireme
 			if err != nil {
 				return err
 			}
-			res, err := do(trial, ctx, a.scope, id)
+			res, err := do(trial, ctx, a.scope, &carrel.SessionRequest{Session: id.Session})
 			if err != nil || dry {
 				return g.printRetired(res, err, true)
 			}
@@ -98,7 +97,7 @@ func (g *globals) retire(ctx context.Context, word string, dry bool, do retireme
 				return errNo
 			}
 		}
-		res, err := do(e, ctx, a.scope, id)
+		res, err := do(e, ctx, a.scope, &carrel.SessionRequest{Session: id.Session})
 		return g.printRetired(res, err, false)
 	})
 }

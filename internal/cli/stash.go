@@ -64,7 +64,7 @@ refused.`,
 			return g.with(ctx, !dry, func(a *access) error {
 				e := a.Engine
 				if session != "" {
-					if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+					if req.Session, err = a.sessionID(ctx, session); err != nil {
 						return err
 					}
 				}
@@ -149,7 +149,7 @@ func newStashGC(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				res, err := a.CollectStash(ctx, a.scope, dry)
+				res, err := a.CollectStash(ctx, a.scope, &carrel.CollectRequest{DryRun: dry})
 				if err != nil {
 					return err
 				}

@@ -37,7 +37,7 @@ to say is empty. Its own code reads that.`,
 				g.json = allFields
 			}
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-				st, err := a.State(ctx, a.scope, id)
+				st, err := a.State(ctx, a.scope, &carrel.SessionRequest{Session: id})
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ to say is empty. Its own code reads that.`,
 
 // writeState writes the state of compression of a session to a file.
 func (g *globals) writeState(ctx context.Context, a *access, id transcript.SessionID, to output) error {
-	st, err := a.State(ctx, a.scope, id)
+	st, err := a.State(ctx, a.scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ by forgetting is spent again by looking it up.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-				res, err := a.Stats(ctx, a.scope, id)
+				res, err := a.Stats(ctx, a.scope, &carrel.SessionRequest{Session: id})
 				if err != nil {
 					return err
 				}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/exam"
 	"github.com/carrel-dev/carrel/llm"
@@ -380,7 +380,7 @@ func (g *globals) complain(p *api.Problem) {
 }
 
 // printFloor lists what holds a budget up.
-func (g *globals) printFloor(f *api.Floor) {
+func (g *globals) printFloor(f *api.FloorFigures) {
 	w := g.env.Stderr
 	if f.Fixed > 0 {
 		fmt.Fprintf(w, "  %10s  framing and tools\n", thousands(int64(f.Fixed)))

@@ -54,7 +54,7 @@ of the blocks that an entry is from: "carrel recall ID".`,
 			}
 			ctx := cmd.Context()
 			return s.on(ctx, g, "", args, func(a *access, id transcript.SessionID) error {
-				res, err := a.Summary(ctx, a.scope, id)
+				res, err := a.Summary(ctx, a.scope, &carrel.SessionRequest{Session: id})
 				if err != nil {
 					return err
 				}

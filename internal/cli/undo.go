@@ -23,7 +23,7 @@ not undone, as it takes nothing away.`,
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) (err error) {
 				if session != "" || req.Op == "" {
-					if req.Session, err = a.FindSession(ctx, a.scope, session); err != nil {
+					if req.Session, err = a.sessionID(ctx, session); err != nil {
 						return err
 					}
 				}

@@ -39,7 +39,7 @@ Rule and score are the pager's. The score, by which --strategy pager goes, is
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return g.with(ctx, false, func(a *access) error {
-				res, err := a.Why(ctx, a.scope, args[0])
+				res, err := a.Why(ctx, a.scope, &carrel.BlockRequest{Block: args[0]})
 				if err != nil {
 					return err
 				}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/facts"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
@@ -113,7 +113,7 @@ func TestWhyHasWords(t *testing.T) {
 func TestBlocksArePrinted(t *testing.T) {
 	res := &carrel.MessagesResult{
 		Floor: 10_000, Target: 50_000, Total: 60_000, Figures: pager.Figures{Window: 200_000, Effective: 100_000, Target: 50_000},
-		Blocks: []carrel.BlockInfo{
+		Messages: []carrel.BlockInfo{
 			{ID: "1234567890abcdef", Turn: 1, Kind: transcript.KindUser, State: store.StateLive, Form: pager.Whole, Rule: pager.RulePin, Tokens: 1200, Window: 1200, Preview: "do"},
 			{ID: "2234567890abcdef", Turn: 1, Kind: transcript.KindTool, State: store.StateLive, Form: pager.Whole, Tokens: 300, Window: 200, Preview: "done", Discardable: true, Class: "scaffold"},
 			{ID: "3234567890abcdef", Turn: 2, Kind: transcript.KindAssistant, State: store.StateLive, Form: pager.Whole, Tokens: 30, Window: 30, Preview: "said", Earlier: 1, Rule: pager.RulePin},
@@ -134,7 +134,7 @@ func TestBlocksArePrinted(t *testing.T) {
 			strings.NewReplacer("\tdone", "\t  done", "\tsaid", "\t  said").Replace(pipe) + "r\tfork\t3\tp\tl\n", "",
 		},
 		{"a tree without branches", func(p *page) {
-			printBlocks(p, &carrel.MessagesResult{Blocks: res.Blocks[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, true)
+			printBlocks(p, &carrel.MessagesResult{Messages: res.Messages[:1], Figures: res.Figures, Total: 60_000, Floor: 10_000, Target: 50_000}, true)
 		}, strings.SplitAfter(pipe, "\n")[0], "id        turn  kind  state  tokens  window  preview\n12345678     1  user  live    1,200   1,200  [pin] do\n" +
 			strings.Replace(measure, "1 block of 200", "0 blocks of 0", 1)},
 	} {

@@ -64,7 +64,7 @@ func (d *demo) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stored, err := d.engine.Put(ctx, d.scope, desk(clock())...)
+	stored, err := carrel.Items(d.engine.Put(ctx, d.scope, &carrel.PutRequest{Artifacts: desk(clock())}))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (d *demo) used(r *carrel.AssembleResult) {
 
 // account checks that the manifest explains every artifact, and verifies.
 func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
-	_, sealed, err := d.engine.Manifest(ctx, d.scope, r.Manifest)
+	sealed, err := carrel.SealedOf(d.engine.Manifest(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
 		return err
 	}
@@ -135,16 +135,16 @@ func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 		}
 	}
 	d.check(explained == deskArtifact, "the manifest explains %d of %d artifacts", explained, deskArtifact)
-	v, err := d.engine.VerifyManifest(ctx, d.scope, r.Manifest)
+	v, err := d.engine.VerifyManifest(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil {
 		return err
 	}
 	d.check(v.Output, "the manifest verifies")
-	again, err := d.engine.Replay(ctx, d.scope, r.Manifest)
+	again, err := d.engine.Replay(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil {
 		return err
 	}
-	d.check(bytes.Equal(again, r.Data), "a replay gives the same bytes")
+	d.check(bytes.Equal(again.Data, r.Data), "a replay gives the same bytes")
 	d.tell("manifest", "%s explains %d of %d · %d segments verify · replayed byte for byte", r.Manifest, explained, deskArtifact, v.Segments)
 	return nil
 }
@@ -166,7 +166,7 @@ func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 		return err
 	}
 	d.check(weak.Outcome == assembly.Hold, "confidence 0.69 is %s %v", weak.Outcome, weak.Reasons)
-	before, err := d.engine.Log(ctx, d.scope, 0)
+	before, err := carrel.Items(d.engine.Log(ctx, d.scope, &carrel.LogRequest{}))
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 	if err != nil {
 		return err
 	}
-	after, err := d.engine.Log(ctx, d.scope, 0)
+	after, err := carrel.Items(d.engine.Log(ctx, d.scope, &carrel.LogRequest{}))
 	if err != nil {
 		return err
 	}

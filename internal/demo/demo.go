@@ -189,7 +189,7 @@ func (d *demo) summary(ctx context.Context) error {
 		d.check(false, "a summary that was probed stands for older blocks")
 		return nil
 	}
-	got, err := d.engine.Summary(ctx, d.scope, d.session)
+	got, err := d.engine.Summary(ctx, d.scope, &carrel.SessionRequest{Session: d.session})
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (d *demo) recall(ctx context.Context) error {
 
 func (d *demo) search(ctx context.Context) error {
 	const query = "panic index out of range ledger"
-	found, err := d.engine.Search(ctx, d.scope, &carrel.SearchRequest{Query: query, Limit: 3})
+	found, err := carrel.Items(d.engine.Search(ctx, d.scope, &carrel.SearchRequest{Query: query, Limit: 3}))
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (d *demo) search(ctx context.Context) error {
 }
 
 func (d *demo) why(ctx context.Context) error {
-	why, err := d.engine.Why(ctx, d.scope, d.cut)
+	why, err := d.engine.Why(ctx, d.scope, &carrel.BlockRequest{Block: d.cut})
 	if err != nil {
 		return err
 	}
@@ -349,11 +349,11 @@ func (d *demo) undo(ctx context.Context) error {
 }
 
 func (d *demo) verify(ctx context.Context) error {
-	lines, err := d.engine.Contract(ctx, d.scope, d.session)
+	lines, err := d.engine.Contract(ctx, d.scope, &carrel.SessionRequest{Session: d.session})
 	if err != nil {
 		return err
 	}
-	report, err := d.engine.CheckContract(ctx, d.scope, d.session)
+	report, err := d.engine.CheckContract(ctx, d.scope, &carrel.SessionRequest{Session: d.session})
 	if err != nil {
 		return err
 	}
@@ -376,7 +376,7 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.check(again.Markdown() == packet.Packet.Markdown(), "a packet comes back as it was")
-	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines))
+	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
 	d.tell("handoff", "sources %d, claims apart from them %d, corrections in the user's words %d, boundaries %d · honest by 8 rules",
 		len(packet.Packet.Sources), len(packet.Packet.Inferred), len(packet.Packet.Corrections), len(packet.Packet.Boundaries))
 	return nil

@@ -25,7 +25,7 @@ const (
 // desk returns the artifacts of the support desk, as they were put in over the
 // months before a day. The refund policy is the first: it comes from a file,
 // which has changed since.
-func desk(now time.Time) []*carrel.PutRequest {
+func desk(now time.Time) []*carrel.NewArtifact {
 	d := &deskMaker{now: now}
 	d.add(provenance.Retrieved, "Refund policy", oldPolicy, 14*24*time.Hour, 180*24*time.Hour).Source = "file:" + policyFile
 	d.add(provenance.Retrieved, "Refund policy, copy in the wiki", "Refund policy: the support desk refunds up to $200. Refund limit $200, refund approval by a manager.", 182*24*time.Hour, 90*24*time.Hour)
@@ -40,13 +40,13 @@ func desk(now time.Time) []*carrel.PutRequest {
 // deskMaker makes artifacts, each with an id of its own.
 type deskMaker struct {
 	now time.Time
-	all []*carrel.PutRequest
+	all []*carrel.NewArtifact
 	old int // how many have expired
 }
 
 // add adds an artifact of an age, with a time to live.
-func (d *deskMaker) add(class provenance.Class, title, text string, age, ttl time.Duration) *carrel.PutRequest {
-	req := &carrel.PutRequest{
+func (d *deskMaker) add(class provenance.Class, title, text string, age, ttl time.Duration) *carrel.NewArtifact {
+	req := &carrel.NewArtifact{
 		ID: store.ArtifactID(fmt.Sprintf("d%04d", len(d.all)+1)), Class: class, Title: title, Content: []byte(text),
 		Created: d.now.Add(-age), TTL: &ttl,
 	}

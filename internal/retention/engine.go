@@ -162,7 +162,7 @@ func NewDesk(name, format string, data []byte, m *facts.Model, p *account.Prior)
 	if err != nil {
 		return nil, err
 	}
-	all, err := e.Context(ctx, scope, in.Session, 0)
+	all, err := e.Context(ctx, scope, &carrel.ContextRequest{Session: in.Session})
 	if err != nil {
 		return nil, err
 	}

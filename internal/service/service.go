@@ -22,8 +22,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/mcp"
@@ -129,7 +130,7 @@ func (s *Service) scoped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if g, ok := auth.GrantFrom(ctx); ok {
-			if scope, err := api.ScopeOf(r.Header, g); err == nil {
+			if scope, err := ops.ScopeOf(r.Header, g); err == nil {
 				ctx = context.WithValue(ctx, scopeKey{}, scope)
 			}
 			ctx = context.WithValue(ctx, sessionKey{}, transcript.SessionID(r.Header.Get(api.HeaderSession)))

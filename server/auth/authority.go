@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/store"
 )
 

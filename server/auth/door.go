@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // A Verifier turns a token into what it allows. An [Authority] is one. It fails with

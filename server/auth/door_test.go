@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"

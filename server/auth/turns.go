@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // Turns bounds how many large jobs each actor has done at once, over all surfaces, so

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // DefaultRecheck is how often the grant of a request that takes long is checked again.

@@ -19,8 +19,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store/memory"
 )
@@ -92,7 +92,7 @@ func TestScopesAreApart(t *testing.T) {
 	const theirs governance.Scope = "acme/secret"
 	canary := lampChat().use("Read", `{"file_path":"zanzibar.go"}`, strings.Repeat("zanzibar canary\n", 100)).say("user", "zanzibar?")
 	session := load(t, e, theirs, "zanzibar.json", canary.bytes(t))
-	arts, err := e.Put(t.Context(), theirs, &carrel.PutRequest{Class: "document", Title: "zanzibar", Content: []byte("zanzibar canary")})
+	arts, err := carrel.Items(e.Put(t.Context(), theirs, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Title: "zanzibar", Content: []byte("zanzibar canary")}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +100,13 @@ func TestScopesAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := e.Messages(t.Context(), theirs, session)
+	list, err := e.Messages(t.Context(), theirs, &carrel.MessagesRequest{Session: session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := list.Blocks[9].ShortID
+	block := list.Messages[9].ShortID
 	journal := func() int {
-		entries, err := e.Journal(t.Context(), theirs, session, 0)
+		entries, err := carrel.Items(e.Journal(t.Context(), theirs, &carrel.JournalRequest{Session: session}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestScopesAreApart(t *testing.T) {
 	for i := range known {
 		got := answerOf(known[i].do(t.Context(), c))
 		asked := strings.ReplaceAll(known[i].name, "zanzibar wire", "")
-		for _, word := range []string{"canary", "zanzibar.go", "zanzibar?", string(theirs), string(list.Blocks[9].ID)} {
+		for _, word := range []string{"canary", "zanzibar.go", "zanzibar?", string(theirs), string(list.Messages[9].ID)} {
 			if strings.Contains(got, word) {
 				t.Errorf("%s: the answer has %q:\n%s", asked, word, got)
 			}
@@ -145,7 +145,7 @@ func TestScopesAreApart(t *testing.T) {
 func TestGrants(t *testing.T) {
 	d := newDesk(t)
 	block := messages(t, d.ClientSession).reads()[0]
-	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte("Turn the screw.")})
+	arts, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: []byte("Turn the screw.")}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

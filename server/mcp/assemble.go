@@ -7,7 +7,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
@@ -47,7 +47,7 @@ type used struct {
 
 func assemble() registrar {
 	return &toolOf[assembleArgs, assembleResult]{
-		Tool:  Tool{"assemble", []*api.Operation{&api.Assemble.Operation}},
+		Tool:  Tool{"assemble", []*ops.Operation{&ops.Assemble.Operation}},
 		title: "Assemble a context",
 		about: "Make a context for a question from stored artifacts, and a session's window if one is named, never over the budget. A sealed manifest keeps the account of it.",
 		bound: func(p map[string]*jsonschema.Schema) {

@@ -6,7 +6,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // maxCompletions is how many values a completion may have by the protocol.
@@ -42,11 +43,11 @@ func (s *Server) ids(ctx context.Context, p *sdk.CompleteParams) ([]string, erro
 }
 
 func (s *Server) sessionIDs(ctx context.Context) ([]string, error) {
-	c, err := s.begin(ctx, &api.Sessions.Operation)
+	c, err := s.begin(ctx, &ops.Sessions.Operation)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Sessions(ctx, c.scope, 0)
+	all, err := carrel.Items(c.Sessions(ctx, c.scope, &carrel.SessionsRequest{}))
 	ids := make([]string, 0, len(all))
 	for i := range all {
 		ids = append(ids, string(all[i].Session))
@@ -55,11 +56,11 @@ func (s *Server) sessionIDs(ctx context.Context) ([]string, error) {
 }
 
 func (s *Server) manifestIDs(ctx context.Context) ([]string, error) {
-	c, err := s.begin(ctx, &api.Manifests.Operation)
+	c, err := s.begin(ctx, &ops.Manifests.Operation)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Manifests(ctx, c.scope, "", 0)
+	all, err := carrel.Items(c.Manifests(ctx, c.scope, &carrel.ManifestsRequest{}))
 	ids := make([]string, 0, len(all))
 	for i := range all {
 		ids = append(ids, all[i].ID)

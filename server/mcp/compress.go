@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -43,7 +43,7 @@ type compressResult struct {
 
 func compress() registrar {
 	return &toolOf[compressArgs, compressResult]{
-		Tool:        Tool{"compress", []*api.Operation{&api.Compress.Operation}},
+		Tool:        Tool{"compress", []*ops.Operation{&ops.Compress.Operation}},
 		title:       "Compress the window",
 		about:       "Make the window of your session smaller that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
 		destructive: true, idempotent: true, // what fits is left alone

@@ -11,7 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -51,7 +51,7 @@ type discarded struct {
 // for exactly these messages in a window as it was then.
 func discardMessages() registrar {
 	return &toolOf[discardArgs, discardResult]{
-		Tool:        Tool{"discard_messages", []*api.Operation{&api.Discard.Operation}},
+		Tool:        Tool{"discard_messages", []*ops.Operation{&ops.Discard.Operation}},
 		title:       "Discard messages",
 		about:       "Take messages that are no longer needed out of the window of your session that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
 		destructive: true,
@@ -103,7 +103,7 @@ func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal err
 	if _, ok := carrel.Refused(refusal); !ok {
 		return refusal
 	}
-	list, err := c.Messages(ctx, c.scope, id)
+	list, err := c.Messages(ctx, c.scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		return refusal
 	}

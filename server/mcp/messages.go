@@ -9,7 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -53,7 +54,7 @@ type message struct {
 
 func getMessages() registrar {
 	return &toolOf[messagesArgs, messagesResult]{
-		Tool:  Tool{"get_messages", []*api.Operation{&api.Messages.Operation}},
+		Tool:  Tool{"get_messages", []*ops.Operation{&ops.Messages.Operation}},
 		title: "List messages",
 		about: "List the messages of a session: for each its short_id, what it takes in the window that Carrel holds, a preview, and whether it may be discarded.",
 		bound: func(p map[string]*jsonschema.Schema) {
@@ -64,7 +65,7 @@ func getMessages() registrar {
 			if err != nil {
 				return nil, err
 			}
-			all, err := c.Messages(ctx, c.scope, id)
+			all, err := c.Messages(ctx, c.scope, &carrel.MessagesRequest{Session: id})
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +76,7 @@ func getMessages() registrar {
 
 // listMessages returns the part of a list that was asked for.
 func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messagesResult], error) {
-	blocks := all.Blocks[min(all.Earlier, len(all.Blocks)):]
+	blocks := all.Messages[min(all.Earlier, len(all.Messages)):]
 	from := 0
 	if in.After != "" {
 		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), in.After) })

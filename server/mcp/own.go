@@ -20,7 +20,11 @@ const this = "@this"
 // in.
 func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
 	if word != "" && word != this {
-		return c.FindSession(ctx, c.scope, word)
+		found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: word})
+		if err != nil {
+			return "", err
+		}
+		return found.Session, nil
 	}
 	id, err := c.own(ctx, c.id())
 	if errors.Is(err, ErrUnbound) {
@@ -31,8 +35,8 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	}
 	// An id that is stored names itself alone; one that is not may be the beginning of
 	// others.
-	found, err := c.FindSession(ctx, c.scope, string(id))
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found != id {
+	found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: string(id)})
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found.Session != id {
 		return "", &hintedError{
 			fmt.Errorf("session %s, which is yours: %w: nothing of it is stored yet", text.Clip(string(id), maxWord), store.ErrNotFound),
 			"it is stored with its first reply; go on, and try again later",
@@ -61,7 +65,7 @@ const (
 // candidates adds to a refusal the sessions there are, those last used first, each with
 // an id that names it.
 func (c *call) candidates(ctx context.Context, refusal error) error {
-	all, err := c.Sessions(ctx, c.scope, 0)
+	all, err := carrel.Items(c.Sessions(ctx, c.scope, &carrel.SessionsRequest{}))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
@@ -34,7 +35,7 @@ func TestNothingIsDoneToASessionThatNobodyNamed(t *testing.T) {
 	block := messagesOf(t, c, last)
 	before := map[transcript.SessionID]int{}
 	for _, id := range []transcript.SessionID{first, last} {
-		entries, err := e.Journal(t.Context(), scope, id, 0)
+		entries, err := carrel.Items(e.Journal(t.Context(), scope, &carrel.JournalRequest{Session: id}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestNothingIsDoneToASessionThatNobodyNamed(t *testing.T) {
 		}
 	}
 	for id, n := range before {
-		if entries, err := e.Journal(t.Context(), scope, id, 0); err != nil || len(entries) != n {
+		if entries, err := carrel.Items(e.Journal(t.Context(), scope, &carrel.JournalRequest{Session: id})); err != nil || len(entries) != n {
 			t.Errorf("session %s was written to: %d entries, then %d, %v", id, n, len(entries), err)
 		}
 	}

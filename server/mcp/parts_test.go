@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -72,7 +72,7 @@ func TestListsComeInParts(t *testing.T) {
 	all := &carrel.MessagesResult{Earlier: 1, Total: 900, Target: 500, Floor: 100}
 	all.Session = "s"
 	for _, id := range []transcript.BlockID{"0-old", "1-a", "2-b", "3-c"} {
-		all.Blocks = append(all.Blocks, carrel.BlockInfo{ID: id, ShortID: string(id)})
+		all.Messages = append(all.Messages, carrel.BlockInfo{ID: id, ShortID: string(id)})
 	}
 	for _, tt := range []struct {
 		in   messagesArgs
@@ -105,7 +105,7 @@ func TestListsComeInParts(t *testing.T) {
 	if _, err := listMessages(all, &messagesArgs{After: "0-old"}); err == nil {
 		t.Error("a message of an earlier window is found")
 	}
-	all.Earlier, all.Blocks = 0, nil
+	all.Earlier, all.Messages = 0, nil
 	r, err := listMessages(all, &messagesArgs{})
 	if err != nil || len(r.out.Messages) > 0 || r.out.Next != "" || strings.Contains(r.text[0], "windows before") {
 		t.Errorf("nothing: %+v, %v", r, err)

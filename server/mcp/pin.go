@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -27,7 +27,7 @@ type pinResult struct {
 
 func pin() registrar {
 	return &toolOf[pinArgs, pinResult]{
-		Tool:       Tool{"pin", []*api.Operation{&api.Pin.Operation, &api.PinArtifact.Operation}},
+		Tool:       Tool{"pin", []*ops.Operation{&ops.Pin.Operation, &ops.PinArtifact.Operation}},
 		title:      "Pin or unpin",
 		about:      "Keep blocks in the window as they are, whatever is compressed or discarded, or an artifact in every context; with unpin, let them go.",
 		idempotent: true,
@@ -65,7 +65,7 @@ func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) 
 			out.Changed = append(out.Changed, id.Short())
 		}
 	case errors.Is(err, store.ErrNotFound) && len(in.IDs) == 1:
-		a, artifactErr := c.PinArtifact(ctx, c.scope, in.IDs[0], !in.Unpin)
+		a, artifactErr := c.PinArtifact(ctx, c.scope, &carrel.PinArtifactRequest{ID: in.IDs[0], Pinned: !in.Unpin})
 		if errors.Is(artifactErr, store.ErrNotFound) {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
@@ -17,7 +17,7 @@ func (s *Server) addPrompts() {
 		Name: "compress", Title: "Tidy the window",
 		Description: "Guide the agent through making the window smaller that Carrel holds.",
 		Arguments:   []*sdk.PromptArgument{session},
-	}, &api.Messages.Operation, compressPrompt)
+	}, &ops.Messages.Operation, compressPrompt)
 	s.addPrompt(&sdk.Prompt{
 		Name: "handoff", Title: "Hand over",
 		Description: "Carry a session to another agent: what is known, decided, open and next.",
@@ -27,12 +27,12 @@ func (s *Server) addPrompts() {
 			{Name: "next", Description: "recommended next action"},
 			{Name: "notes", Description: "notes for who goes on"},
 		},
-	}, &api.Handoff.Operation, handoffPrompt)
+	}, &ops.Handoff.Operation, handoffPrompt)
 }
 
 // addPrompt adds a prompt that is one message of the user's.
 func (s *Server) addPrompt(
-	p *sdk.Prompt, operation *api.Operation, write func(ctx context.Context, c *call, args map[string]string) (string, error),
+	p *sdk.Prompt, operation *ops.Operation, write func(ctx context.Context, c *call, args map[string]string) (string, error),
 ) {
 	known := make(map[string]bool)
 	for _, a := range p.Arguments {
@@ -80,7 +80,7 @@ func compressPrompt(ctx context.Context, c *call, args map[string]string) (strin
 	if err != nil {
 		return "", err
 	}
-	res, err := c.Messages(ctx, c.scope, id)
+	res, err := c.Messages(ctx, c.scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -47,7 +47,7 @@ type recallResult struct {
 
 func recall() registrar {
 	return &toolOf[recallArgs, recallResult]{
-		Tool:  Tool{"recall", []*api.Operation{&api.Recall.Operation}},
+		Tool:  Tool{"recall", []*ops.Operation{&ops.Recall.Operation}},
 		title: "Recall an original",
 		about: "Return the original of a stub, a block, an artifact or a summary, byte for byte. A long one comes in pieces: call again with the from that the answer names as next.",
 		bound: func(p map[string]*jsonschema.Schema) {

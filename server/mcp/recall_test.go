@@ -49,7 +49,7 @@ func TestRecallInPiecesIsTheOriginal(t *testing.T) {
 		content := strings.Join(rapid.SliceOfN(unit, 1, 60).Draw(rt, "units"), "")
 		content = strings.Repeat(content, rapid.IntRange(1, 800).Draw(rt, "times"))
 		step := rapid.SampledFrom([]int{0, 1 << 20, len(content)/5 + 5}).Draw(rt, "step")
-		arts, err := e.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte(content)})
+		arts, err := carrel.Items(e.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: []byte(content)}}}))
 		if err != nil {
 			rt.Skip(err) // what is no content at all
 		}
@@ -133,7 +133,7 @@ func TestRecallOfBlocksAndSummaries(t *testing.T) {
 	if r := call(t, d.ClientSession, "compress", m{"target": 2000, "strategy": "anchored"}); r.isError {
 		t.Fatal(r.text)
 	}
-	sum, err := d.engine.Summary(t.Context(), scope, d.session)
+	sum, err := d.engine.Summary(t.Context(), scope, &carrel.SessionRequest{Session: d.session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestRecallOfBlocksAndSummaries(t *testing.T) {
 func TestRecallOfWhatIsNoText(t *testing.T) {
 	d := newDesk(t)
 	const content = "\xff\xfe\x00lamp"
-	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte(content)})
+	arts, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: []byte(content)}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -34,25 +34,25 @@ func (s *Server) addResources() {
 	for _, r := range []struct {
 		prefix    string
 		template  sdk.ResourceTemplate
-		operation *api.Operation
+		operation *ops.Operation
 		read      func(ctx context.Context, c *call, id string) ([]byte, error)
 	}{
 		{sessionURI, sdk.ResourceTemplate{
 			Name: "session", Title: "Session", MIMEType: "application/json",
 			Description: "What is in the window of a session: its figures, and its messages with ids and previews. The id may be @this for your own.",
-		}, &api.Messages.Operation, readSession},
+		}, &ops.Messages.Operation, readSession},
 		{itemURI, sdk.ResourceTemplate{
 			Name: "item", Title: "Item",
 			Description: "The original of a block, an artifact or a summary, byte for byte.",
-		}, &api.Recall.Operation, readItem},
+		}, &ops.Recall.Operation, readItem},
 		{whyURI, sdk.ResourceTemplate{
 			Name: "why", Title: "Why", MIMEType: "application/json",
 			Description: "Why a block is where it is, what of it is in the window, and what brings back the rest.",
-		}, &api.Why.Operation, readWhy},
+		}, &ops.Why.Operation, readWhy},
 		{manifestURI, sdk.ResourceTemplate{
 			Name: "manifest", Title: "Manifest", MIMEType: "application/json",
 			Description: "The sealed account of a context that was assembled. The id may be @last.",
-		}, &api.Manifest.Operation, readManifest},
+		}, &ops.Manifest.Operation, readManifest},
 	} {
 		r.template.URITemplate = r.prefix + "{id}"
 		s.sdk.AddResourceTemplate(&r.template, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
@@ -66,7 +66,7 @@ func (s *Server) addResources() {
 }
 
 func (s *Server) read(
-	ctx context.Context, operation *api.Operation, prefix, uri string, read func(context.Context, *call, string) ([]byte, error),
+	ctx context.Context, operation *ops.Operation, prefix, uri string, read func(context.Context, *call, string) ([]byte, error),
 ) ([]byte, error) {
 	c, err := s.begin(ctx, operation)
 	if err != nil {
@@ -105,7 +105,7 @@ func readSession(ctx context.Context, c *call, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.Messages(ctx, c.scope, session)
+	res, err := c.Messages(ctx, c.scope, &carrel.MessagesRequest{Session: session})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func readItem(ctx context.Context, c *call, id string) ([]byte, error) {
 }
 
 func readWhy(ctx context.Context, c *call, id string) ([]byte, error) {
-	res, err := c.Why(ctx, c.scope, id)
+	res, err := c.Why(ctx, c.scope, &carrel.BlockRequest{Block: id})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func readWhy(ctx context.Context, c *call, id string) ([]byte, error) {
 }
 
 func readManifest(ctx context.Context, c *call, id string) ([]byte, error) {
-	_, sealed, err := c.Manifest(ctx, c.scope, id)
+	sealed, err := carrel.SealedOf(c.Manifest(ctx, c.scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
 		return nil, err
 	}
@@ -154,11 +154,11 @@ func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 }
 
 func (s *Server) sessions(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
-	c, err := s.begin(ctx, &api.Sessions.Operation)
+	c, err := s.begin(ctx, &ops.Sessions.Operation)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Sessions(ctx, c.scope, 0)
+	all, err := carrel.Items(c.Sessions(ctx, c.scope, &carrel.SessionsRequest{}))
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestResources(t *testing.T) {
 	if err := json.Unmarshal([]byte(readResource(t, d.ClientSession, "carrel://why/"+id).Text), &why); err != nil || !strings.HasPrefix(string(why.Block), id) || len(why.History) == 0 {
 		t.Errorf("why: %+v, %v", why, err)
 	}
-	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: []byte("\xff\x00")})
+	arts, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: []byte("\xff\x00")}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestResources(t *testing.T) {
 
 func TestResourcesThatAreNotThere(t *testing.T) {
 	d := newDesk(t)
-	big, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Content: bytes.Repeat([]byte("lamp\n"), 1<<18)})
+	big, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Content: bytes.Repeat([]byte("lamp\n"), 1<<18)}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

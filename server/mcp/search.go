@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
@@ -39,7 +39,7 @@ type found struct {
 
 func search() registrar {
 	return &toolOf[searchArgs, searchResult]{
-		Tool:  Tool{"search", []*api.Operation{&api.Search.Operation}},
+		Tool:  Tool{"search", []*ops.Operation{&ops.Search.Operation}},
 		title: "Search conversations",
 		about: "Find blocks of stored conversations by words, in the window or not. The ids are for recall.",
 		bound: func(p map[string]*jsonschema.Schema) {
@@ -59,7 +59,7 @@ func search() registrar {
 					return nil, err
 				}
 			}
-			hits, err := c.Search(ctx, c.scope, req)
+			hits, err := carrel.Items(c.Search(ctx, c.scope, req))
 			if err != nil {
 				return nil, err
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/token"
@@ -51,7 +51,7 @@ type share struct {
 
 func status() registrar {
 	return &toolOf[statusArgs, statusResult]{
-		Tool:  Tool{"status", []*api.Operation{&api.Context.Operation, &api.Trigger.Operation}},
+		Tool:  Tool{"status", []*ops.Operation{&ops.Context.Operation, &ops.Trigger.Operation}},
 		title: "Status of the window",
 		about: "Say how many tokens you send with a request, how full the window of your session is that Carrel holds, with what, and whether that is due for compression.",
 		run: func(ctx context.Context, c *call, in *statusArgs) (*reply[statusResult], error) {
@@ -59,7 +59,7 @@ func status() registrar {
 			if err != nil {
 				return nil, err
 			}
-			window, err := c.Context(ctx, c.scope, id, 0)
+			window, err := c.Context(ctx, c.scope, &carrel.ContextRequest{Session: id})
 			if err != nil {
 				return nil, err
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
@@ -18,7 +18,7 @@ import (
 // needs are those of its operations.
 type Tool struct {
 	Name       string
-	Operations []*api.Operation
+	Operations []*ops.Operation
 }
 
 // ReadOnly reports whether a tool changes nothing.
@@ -128,7 +128,7 @@ type call struct {
 }
 
 // begin finds out for whom a call is, and whether they may do what it does.
-func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call, error) {
+func (s *Server) begin(ctx context.Context, operations ...*ops.Operation) (*call, error) {
 	engine, scope, grant, err := s.of(ctx)
 	if err != nil {
 		return nil, err
@@ -147,8 +147,8 @@ func (s *Server) begin(ctx context.Context, operations ...*api.Operation) (*call
 }
 
 // turn waits until the actor of a call may begin another large job, if the call is one.
-func (s *Server) turn(ctx context.Context, c *call, operations []*api.Operation) (release func(), err error) {
-	if s.turns == nil || !slices.ContainsFunc(operations, (*api.Operation).Large) {
+func (s *Server) turn(ctx context.Context, c *call, operations []*ops.Operation) (release func(), err error) {
+	if s.turns == nil || !slices.ContainsFunc(operations, (*ops.Operation).Large) {
 		return func() {}, nil
 	}
 	return s.turns.Take(ctx, c.actor)

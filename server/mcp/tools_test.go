@@ -168,15 +168,15 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 func TestMessagesSayWhatMayGo(t *testing.T) {
 	d := newDesk(t)
 	l := messages(t, d.ClientSession)
-	want, err := d.engine.Messages(t.Context(), scope, d.session)
+	want, err := d.engine.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: d.session})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Session != string(d.session) || l.Total != int(want.Total) || l.Target != int(want.Target) || l.Floor != 1000 || l.Count != len(want.Blocks) {
+	if l.Session != string(d.session) || l.Total != int(want.Total) || l.Target != int(want.Target) || l.Floor != 1000 || l.Count != len(want.Messages) {
 		t.Errorf("figures: %+v", l)
 	}
 	for i, b := range l.Messages {
-		if w := want.Blocks[i]; b.ShortID != w.ShortID || b.Preview != w.Preview || b.Tokens != int(w.Tokens) || b.Discardable != w.Discardable || b.Kept != w.Kept {
+		if w := want.Messages[i]; b.ShortID != w.ShortID || b.Preview != w.Preview || b.Tokens != int(w.Tokens) || b.Discardable != w.Discardable || b.Kept != w.Kept {
 			t.Errorf("message %d: %+v, want %+v", i, b, w)
 		}
 	}
@@ -308,7 +308,7 @@ func TestPinHoldsAndUnpinLets(t *testing.T) {
 
 func TestPinKeepsAnArtifactInEveryContext(t *testing.T) {
 	d := newDesk(t)
-	arts, err := d.engine.Put(t.Context(), scope, &carrel.PutRequest{Class: "document", Title: "manual", Content: []byte("Turn the screw.")})
+	arts, err := carrel.Items(d.engine.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: "document", Title: "manual", Content: []byte("Turn the screw.")}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,11 +348,11 @@ func TestAssembleHandsTheContextOutAndAccountsForIt(t *testing.T) {
 		Budget            int
 	}
 	r := done(t, d.ClientSession, "assemble", m{"query": "Which wire?", "budget": 6000, "session": "@last", "format": "openai"}, &a)
-	replay, err := d.engine.Replay(t.Context(), scope, a.Manifest)
-	if err != nil || string(replay) != r.text[0] || a.Context != r.text[0] || a.Tokens > 6000 {
+	replay, err := d.engine.Replay(t.Context(), scope, &carrel.IDRequest{ID: a.Manifest})
+	if err != nil || string(replay.Data) != r.text[0] || a.Context != r.text[0] || a.Tokens > 6000 {
 		t.Errorf("replay %v, %d tokens:\n%s", err, a.Tokens, r.text)
 	}
-	if !bytes.Contains(replay, []byte("part5.go")) || !strings.Contains(r.text[1], a.Manifest) {
+	if !bytes.Contains(replay.Data, []byte("part5.go")) || !strings.Contains(r.text[1], a.Manifest) {
 		t.Errorf("the window is not in it, or the account is not named:\n%s", r.text)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // open are the routes that answer without a token.
@@ -36,7 +37,7 @@ func doors() []door {
 		{"GET", "/healthz", nil},
 		{"GET", "/readyz", nil},
 	}
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		path := strings.NewReplacer("{", "", "}", "").Replace(api.Prefix + op.Path)
 		list = append(list, door{op.Method, path, op.Needs()})
 	}
@@ -202,7 +203,7 @@ func TestAlso(t *testing.T) {
 // Who vouches and who decides is who the token is for, whatever the request says.
 func TestNobodySpeaksForAnother(t *testing.T) {
 	w := newWorld(t, nil)
-	page := get[api.Page[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{
+	page := get[api.List[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{
 		map[string]any{"class": "verified", "content": "aGVsbG8=", "verified_by": "grace"},
 	}}))
 	if got := page.Items[0].VerifiedBy; got != "ada" {

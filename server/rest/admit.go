@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
@@ -63,11 +64,11 @@ func isName(s string) bool {
 }
 
 // admit finds out who asks and lets them in, or not.
-func (s *server) admit(r *http.Request, c *call, op *api.Operation) error {
+func (s *server) admit(r *http.Request, c *call, op *ops.Operation) error {
 	if err := s.identify(r, c); err != nil {
 		return err
 	}
-	scope, err := api.ScopeOf(r.Header, c.grant)
+	scope, err := ops.ScopeOf(r.Header, c.grant)
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
 )
 
 // requests are those with the most kinds of fields.
 func requests() []any {
 	return []any{
 		new(api.PutRequest), new(carrel.AppendRequest), new(carrel.CommitRequest), new(carrel.CompressRequest), new(carrel.RunProbesRequest),
-		new(carrel.ContractRequest), new(carrel.DiscardRequest), new(carrel.ImportRequest),
+		new(carrel.AmendContractRequest), new(carrel.DiscardRequest), new(carrel.ImportRequest),
 	}
 }
 
@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 		if err := json.Unmarshal([]byte(text), want); err != nil {
 			t.Fatalf("%s: encoding/json: %v", text, err)
 		}
-		unexported := cmpopts.IgnoreUnexported(carrel.PutRequest{}, carrel.ContractRequest{}, carrel.ImportRequest{})
+		unexported := cmpopts.IgnoreUnexported(carrel.NewArtifact{}, carrel.AmendContractRequest{}, carrel.ImportRequest{})
 		if diff := cmp.Diff(want, got, unexported); diff != "" {
 			t.Fatalf("%s (-encoding/json +strict):\n%s", text, diff)
 		}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 const bearer = "bearer"
@@ -37,7 +38,7 @@ func (s *server) config() huma.Config {
 }
 
 // describe returns what the document says of an operation.
-func (s *server) describe(op *api.Operation, p *plan, req, res reflect.Type) *huma.Operation {
+func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *huma.Operation {
 	d := &huma.Operation{
 		OperationID: op.Name, Method: op.Method, Path: api.Prefix + op.Path, Summary: op.Summary,
 		Description: needs(op),
@@ -69,7 +70,7 @@ func (s *server) describe(op *api.Operation, p *plan, req, res reflect.Type) *hu
 }
 
 // needs says what a token must allow.
-func needs(op *api.Operation) string {
+func needs(op *ops.Operation) string {
 	all := make([]string, 0, 2)
 	for _, p := range op.Needs() {
 		all = append(all, string(p))
@@ -108,7 +109,7 @@ func (s *server) failure() *huma.Response {
 }
 
 // describeContent adds to an operation that it sends content as it is.
-func (s *server) describeContent(op *api.Operation) {
+func (s *server) describeContent(op *ops.Operation) {
 	d := s.api.OpenAPI().Paths[api.Prefix+op.Path].Get
 	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	d.Responses["200"].Content[typeBytes] = &huma.MediaType{Schema: bytes}

@@ -15,7 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // A document is an OpenAPI document, as far as the tests look at it.
@@ -89,7 +90,7 @@ func TestDocumentHasTheTable(t *testing.T) {
 		t.Errorf("security: %v, %v", doc.Security, doc.Components.SecuritySchemes)
 	}
 	want := slices.Clone(beside)
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		want = append(want, op.Name)
 		got, ok := doc.Paths[api.Prefix+op.Path][strings.ToLower(op.Method)]
 		if !ok || got.OperationID != op.Name || got.Summary != op.Summary {
@@ -126,7 +127,7 @@ func TestDocumentAsYAML(t *testing.T) {
 	if kind := rec.Header().Get("Content-Type"); rec.Code != http.StatusOK || kind != "application/openapi+yaml" {
 		t.Errorf("status %d, type %q", rec.Code, kind)
 	}
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		if !strings.Contains(rec.Body.String(), "operationId: "+op.Name+"\n") {
 			t.Errorf("it has no %s", op.Name)
 		}
@@ -272,7 +273,7 @@ func TestSchemasCompile(t *testing.T) {
 func TestResultsAreAsDescribed(t *testing.T) {
 	var c *checker
 	done := make(map[string]bool)
-	s := newScenario(t, func(op *api.Operation, body []byte, rec *httptest.ResponseRecorder) {
+	s := newScenario(t, func(op *ops.Operation, body []byte, rec *httptest.ResponseRecorder) {
 		if body != nil {
 			where := pointer("paths", api.Prefix+op.Path, strings.ToLower(op.Method), "requestBody", "content", "application/json", "schema")
 			if err := c.check(where, body); err != nil {
@@ -292,7 +293,7 @@ func TestResultsAreAsDescribed(t *testing.T) {
 	})
 	c = newChecker(t, s.world)
 	s.play()
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		if !done[op.Name] {
 			t.Errorf("no result of %s was seen", op.Name)
 		}

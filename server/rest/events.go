@@ -9,15 +9,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // registerEvents adds the stream of events. An event is called journal, or log if it is
 // of no session; its data is an [api.Event].
 func (s *server) registerEvents() {
-	op := &api.Events.Operation
+	op := &ops.Events.Operation
 	p := newPlan(op, reflect.TypeFor[api.EventsRequest](), s.decoders)
 	d := s.describe(op, p, reflect.TypeFor[api.EventsRequest](), reflect.TypeFor[api.Event]())
 	d.Parameters = append(d.Parameters, header("Last-Event-ID", "The id of the last event that is known."))
@@ -71,7 +72,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan
 
 // subscribe lets a reader of events in and finds where to begin.
 func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release func(), err error) {
-	if err := s.admit(r, c, &api.Events.Operation); err != nil {
+	if err := s.admit(r, c, &ops.Events.Operation); err != nil {
 		return nil, nil, err
 	}
 	var req api.EventsRequest

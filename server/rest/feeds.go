@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -46,7 +46,7 @@ func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scop
 		}
 		f.at = store.Revision(at)
 	}
-	all, err := e.Journal(ctx, scope, id, f.at) // fails if there is no such session
+	all, err := carrel.Items(e.Journal(ctx, scope, &carrel.JournalRequest{Session: id, Since: f.at})) // fails if there is no such session
 	if err == nil && since == "" && len(all) > 0 {
 		f.at = all[len(all)-1].Revision
 	}
@@ -54,7 +54,7 @@ func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scop
 }
 
 func (f *sessionFeed) next(ctx context.Context) ([]happening, error) {
-	entries, err := f.engine.Journal(ctx, f.scope, f.session, f.at)
+	entries, err := carrel.Items(f.engine.Journal(ctx, f.scope, &carrel.JournalRequest{Session: f.session, Since: f.at}))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope,
 			return nil, err
 		}
 	}
-	sessions, err := e.Sessions(ctx, scope, 0)
+	sessions, err := carrel.Items(e.Sessions(ctx, scope, &carrel.SessionsRequest{}))
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope,
 	if since != "" {
 		return f, nil
 	}
-	log, err := e.Log(ctx, scope, 0)
+	log, err := carrel.Items(e.Log(ctx, scope, &carrel.LogRequest{}))
 	if err == nil && len(log) > 0 {
 		f.version = store.Version(log[len(log)-1].Revision)
 	}
@@ -132,7 +132,7 @@ func (f *scopeFeed) next(ctx context.Context) ([]happening, error) {
 	}
 	var list []timed
 	for _, id := range changed {
-		entries, err := f.engine.Journal(ctx, f.scope, id, f.known[id])
+		entries, err := carrel.Items(f.engine.Journal(ctx, f.scope, &carrel.JournalRequest{Session: id, Since: f.known[id]}))
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func (f *scopeFeed) next(ctx context.Context) ([]happening, error) {
 		entries = slices.DeleteFunc(entries, func(e store.Entry) bool { return e.Time.Before(f.from) })
 		list = appendTimed(list, id, entries)
 	}
-	log, err := f.engine.Log(ctx, f.scope, f.version)
+	log, err := carrel.Items(f.engine.Log(ctx, f.scope, &carrel.LogRequest{Since: f.version}))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (f *scopeFeed) next(ctx context.Context) ([]happening, error) {
 
 // changed returns the sessions that are not as they are known.
 func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.SessionID, error) {
-	sessions, err := f.engine.Sessions(ctx, f.scope, limit)
+	sessions, err := carrel.Items(f.engine.Sessions(ctx, f.scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: limit}}))
 	var ids []transcript.SessionID
 	for i := range sessions {
 		if s := &sessions[i]; s.Revision > f.known[s.Session] {

@@ -10,15 +10,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // A route is an operation of the table with the method of the engine that does it.
 type route[Req, Res any] struct {
 	s    *server
-	op   *api.Op[Req, Res]
+	op   *ops.Op[Req, Res]
 	plan *plan
 	do   method[Req, Res]
 
@@ -30,10 +32,10 @@ type route[Req, Res any] struct {
 }
 
 // A method is one of the engine.
-type method[Req, Res any] = func(engine, context.Context, governance.Scope, *Req) (*Res, error)
+type method[Req, Res any] = func(*carrel.Engine, context.Context, governance.Scope, *Req) (*Res, error)
 
 // handle makes a route of an operation that only reads.
-func handle[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
+func handle[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	if op.Writes() {
 		panic(fmt.Sprintf("rest: %s: it writes, and nobody says what is kept of its result", op.Name))
 	}
@@ -41,7 +43,7 @@ func handle[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) 
 }
 
 // newRoute makes a route of an operation, and its part of the document.
-func newRoute[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
+func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	rt := &route[Req, Res]{s: s, op: op, do: do, plan: newPlan(&op.Operation, reflect.TypeFor[Req](), s.decoders)}
 	described := s.describe(&op.Operation, rt.plan, reflect.TypeFor[Req](), reflect.TypeFor[Res]())
 	s.api.OpenAPI().AddOperation(described)
@@ -55,7 +57,7 @@ func newRoute[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res]
 // handleWrite makes a route of an operation that writes. What is kept of a result for
 // an idempotency key is what bare leaves of it, nil if it has nothing but ids, names and
 // figures; again completes that from the store when the key comes again, or is nil.
-func handleWrite[Req, Res any](s *server, op *api.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
+func handleWrite[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
 	rt := newRoute(s, op, do)
 	rt.bare, rt.again = bare, again
 	return rt
@@ -165,7 +167,7 @@ func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header
 				if rt.again == nil {
 					return result, nil
 				}
-				return result, rt.again(&again{engine{c.engine}, ctx, c.scope}, req, result)
+				return result, rt.again(&again{c.engine, ctx, c.scope}, req, result)
 			})
 			return res
 		},
@@ -197,6 +199,9 @@ func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req)
 // up when nobody waits for it any more: what began is finished or refused, so that
 // who asks again finds one or the other. The result is nil if the job was refused.
 func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (*response, *Res) {
+	if err := bound(req); err != nil {
+		return rt.s.refuse(c, err), nil
+	}
 	if rt.op.Large() {
 		done, err := rt.s.opts.Turns.Take(ctx, c.actor())
 		if err != nil {
@@ -212,7 +217,7 @@ func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header,
 		defer cancel()
 		ctx, o := rt.s.observe(ctx, c, header)
 		defer o.span.End()
-		result, err := rt.do(engine{c.engine}, ctx, c.scope, req)
+		result, err := rt.do(c.engine, ctx, c.scope, req)
 		switch {
 		case err != nil:
 			o.fail(err)
@@ -222,6 +227,22 @@ func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header,
 		}
 		return result, nil
 	})
+}
+
+// bound bounds the page of a list that a request asks for.
+func bound(req any) error {
+	paged, ok := req.(interface{ Paging() *api.Cursor })
+	if !ok {
+		return nil
+	}
+	at := paged.Paging()
+	if at.Limit < 0 || at.Limit > api.MaxLimit {
+		return bad("limit", "is from 1 to %d", api.MaxLimit)
+	}
+	if at.Limit == 0 {
+		at.Limit = api.DefaultLimit
+	}
+	return nil
 }
 
 // run waits for its turn, does something and answers with what came of it.

@@ -5,7 +5,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
 )
 
 // What is counted of results, and what their spans say.
@@ -47,7 +47,7 @@ func noteRecall(o *observation, res *carrel.RecallResult) {
 	o.tokens.Add(float64(res.Tokens), "recalled")
 }
 
-func noteSearch(o *observation, res *api.Page[carrel.Found]) {
+func noteSearch(o *observation, res *api.List[carrel.Found]) {
 	o.set(attribute.String(attrOperation, "search_memory"), attribute.String(attrStore, "carrel"), attribute.Int(attrRecords, len(res.Items)))
 }
 

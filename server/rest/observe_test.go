@@ -13,7 +13,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/server/rest"
 )
 
@@ -109,7 +110,7 @@ func TestSpans(t *testing.T) {
 			attrs["parent"] = span.Parent().TraceID().String()
 		}
 	}
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		if byName["carrel "+op.Name] == nil {
 			t.Errorf("%s has no span", op.Name)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // What follows says, for each operation that writes, what is left of its result without
@@ -16,7 +16,7 @@ import (
 
 // An again is a request that comes again.
 type again struct {
-	engine engine
+	engine *carrel.Engine
 	ctx    context.Context //nolint:containedctx // it lives as long as one call
 	scope  governance.Scope
 }
@@ -27,7 +27,7 @@ func bareImport(r *carrel.ImportResult) { r.Title, r.Model, r.Branches, r.Warnin
 
 // importAgain says what the session is called.
 func importAgain[Req any](a *again, _ *Req, r *carrel.ImportResult) error {
-	info, err := a.engine.Session(a.ctx, a.scope, r.Session)
+	info, err := a.engine.Session(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err == nil {
 		r.Title, r.Model = info.Title, info.Model
 	}
@@ -58,33 +58,33 @@ func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) e
 	if len(r.Discarded) == 0 {
 		return nil
 	}
-	list, err := a.engine.Messages(a.ctx, a.scope, r.Session)
+	list, err := a.engine.Messages(a.ctx, a.scope, &carrel.MessagesRequest{Session: r.Session})
 	if err != nil {
 		return err
 	}
 	for i := range r.Discarded {
 		d := &r.Discarded[i]
-		if at := slices.IndexFunc(list.Blocks, func(b carrel.BlockInfo) bool { return b.ID == d.Block }); at >= 0 {
-			d.Preview = list.Blocks[at].Preview
+		if at := slices.IndexFunc(list.Messages, func(b carrel.BlockInfo) bool { return b.ID == d.Block }); at >= 0 {
+			d.Preview = list.Messages[at].Preview
 		}
 	}
 	return nil
 }
 
 // bareContract leaves out the statements, but not how many they are.
-func bareContract(r *carrel.ContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
+func bareContract(r *carrel.AmendContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
 
 // contractAgain returns the statements that were added, which are the last that there
 // were then.
-func contractAgain(a *again, _ *carrel.ContractRequest, r *carrel.ContractResult) error {
-	lines, err := a.engine.Contract(a.ctx, a.scope, r.Session)
+func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendContractResult) error {
+	lines, err := a.engine.Contract(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err != nil {
 		return err
 	}
-	if len(lines) >= r.Total && r.Total >= len(r.Added) {
-		copy(r.Added, lines[r.Total-len(r.Added):])
+	if len(lines.Statements) >= r.Total && r.Total >= len(r.Added) {
+		copy(r.Added, lines.Statements[r.Total-len(r.Added):])
 	}
-	report, err := a.engine.CheckContract(a.ctx, a.scope, r.Session)
+	report, err := a.engine.CheckContract(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err == nil {
 		r.Said = report.Shown
 	}
@@ -96,7 +96,7 @@ func bareAccept(r *carrel.AcceptResult) { r.File, r.Packet, r.Findings = "", nil
 
 // acceptAgain reads the packet of the request, if the session is still there.
 func acceptAgain(a *again, req *carrel.AcceptRequest, r *carrel.AcceptResult) error {
-	if _, err := a.engine.Session(a.ctx, a.scope, r.Session); err != nil {
+	if _, err := a.engine.Session(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session}); err != nil {
 		return err
 	}
 	read := *req
@@ -122,13 +122,13 @@ func (a *again) artifact(r *carrel.Artifact) error {
 
 func artifactAgain[Req any](a *again, _ *Req, r *carrel.Artifact) error { return a.artifact(r) }
 
-func barePut(r *api.Page[carrel.Artifact]) {
+func barePut(r *api.List[carrel.Artifact]) {
 	for i := range r.Items {
 		bareArtifact(&r.Items[i])
 	}
 }
 
-func putAgain(a *again, _ *api.PutRequest, r *api.Page[carrel.Artifact]) error {
+func putAgain(a *again, _ *api.PutRequest, r *api.List[carrel.Artifact]) error {
 	for i := range r.Items {
 		if err := a.artifact(&r.Items[i]); err != nil {
 			return err
@@ -180,11 +180,11 @@ func bareAssemble(r *carrel.AssembleResult) {
 
 // assembleAgain returns the context as it was handed out, from its manifest.
 func assembleAgain(a *again, _ *carrel.AssembleRequest, r *carrel.AssembleResult) error {
-	data, err := a.engine.Replay(a.ctx, a.scope, r.Manifest)
+	data, err := a.engine.Replay(a.ctx, a.scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil {
 		return err
 	}
-	r.Data = data
+	r.Data = data.Data
 	for i := range r.Used {
 		if err := a.artifact(&r.Used[i].Artifact); err != nil {
 			return err

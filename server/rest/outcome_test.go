@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // mark puts a text into everything that can hold one.
@@ -114,7 +114,7 @@ func TestNothingKeptHasContent(t *testing.T) {
 		"commit":   "artifact.id manifest outcome reasons",
 		"assemble": "encoding format losses.what manifest seal semantic tier used.form used.id used.tag",
 	}
-	for _, o := range api.Operations() {
+	for _, o := range ops.Operations() {
 		if !o.Writes() {
 			continue
 		}

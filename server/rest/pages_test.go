@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // A catalog is a list with what is added to it, and how its entries are told apart.
@@ -135,10 +135,10 @@ func TestPageBehindWhatIsGone(t *testing.T) {
 	for i := range 4 {
 		catalogs()[3].add(w, i)
 	}
-	all := get[api.Page[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts", nil)).Items
-	first := get[api.Page[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts?limit=2", nil))
+	all := get[api.List[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts", nil)).Items
+	first := get[api.List[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts?limit=2", nil))
 	w.ask("POST", "/v1/artifacts/remove", map[string]any{"ids": []any{all[1].ID}})
-	rest := get[api.Page[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts?after="+first.Next, nil))
+	rest := get[api.List[carrel.Artifact]](t, w.ask("GET", "/v1/artifacts?after="+first.Next, nil))
 	if len(rest.Items) != 2 || rest.Items[0].ID != all[2].ID || rest.Items[1].ID != all[3].ID {
 		t.Errorf("got %+v", rest.Items)
 	}
@@ -153,7 +153,7 @@ func TestCursors(t *testing.T) {
 			c.add(w, i)
 		}
 	}
-	next := get[api.Page[json.RawMessage]](t, w.ask("GET", "/v1/sessions/s/journal?limit=1", nil)).Next
+	next := get[api.List[json.RawMessage]](t, w.ask("GET", "/v1/sessions/s/journal?limit=1", nil)).Next
 	raw, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // A feed is resumed at a version and a time, and neither is below 0.
@@ -33,21 +34,21 @@ func TestFeedsAreResumed(t *testing.T) {
 // The key of a write is 1 to 255 visible characters, and given once.
 func TestKeysOfWrites(t *testing.T) {
 	for _, tt := range []struct {
-		op   *api.Operation
+		op   *ops.Operation
 		keys []string
 		want string
 		ok   bool
 	}{
-		{&api.Undo.Operation, nil, "", true},
-		{&api.Undo.Operation, []string{"!~"}, "!~", true},
-		{&api.Undo.Operation, []string{strings.Repeat("k", 255)}, strings.Repeat("k", 255), true},
-		{&api.Undo.Operation, []string{strings.Repeat("k", 256)}, "", false},
-		{&api.Undo.Operation, []string{""}, "", false},
-		{&api.Undo.Operation, []string{"a", "a"}, "", false},
-		{&api.Undo.Operation, []string{"a b"}, "", false},
-		{&api.Undo.Operation, []string{"a\x7f"}, "", false},
-		{&api.Undo.Operation, []string{"é"}, "", false},
-		{&api.Stats.Operation, []string{"a b"}, "", true},
+		{&ops.Undo.Operation, nil, "", true},
+		{&ops.Undo.Operation, []string{"!~"}, "!~", true},
+		{&ops.Undo.Operation, []string{strings.Repeat("k", 255)}, strings.Repeat("k", 255), true},
+		{&ops.Undo.Operation, []string{strings.Repeat("k", 256)}, "", false},
+		{&ops.Undo.Operation, []string{""}, "", false},
+		{&ops.Undo.Operation, []string{"a", "a"}, "", false},
+		{&ops.Undo.Operation, []string{"a b"}, "", false},
+		{&ops.Undo.Operation, []string{"a\x7f"}, "", false},
+		{&ops.Undo.Operation, []string{"é"}, "", false},
+		{&ops.Stats.Operation, []string{"a b"}, "", true},
 	} {
 		got, err := idempotencyKey(tt.op, http.Header{api.HeaderIdempotency: tt.keys})
 		if got != tt.want || (err == nil) != tt.ok {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // The media types of documents that are no result.
@@ -26,10 +27,10 @@ func (s *server) registerPlain() {
 	s.plain("metrics", "/metrics", s.writeMetrics)
 	s.plain("openapi", api.Prefix+"/openapi.json", s.openAPI(typeOpenAPI, func() ([]byte, error) { return json.Marshal(s.api.OpenAPI()) }))
 	s.plain("openapi", api.Prefix+"/openapi.yaml", s.openAPI(typeYAML, func() ([]byte, error) { return s.api.OpenAPI().YAML() }))
-	s.plain(api.Whoami.Name, api.Prefix+api.Whoami.Path, s.whoami)
+	s.plain(ops.Whoami.Name, api.Prefix+ops.Whoami.Path, s.whoami)
 
 	s.registerEvents()
-	s.describePlain(api.Whoami.Name, api.Prefix+api.Whoami.Path, api.Whoami.Summary, typeJSON, reflect.TypeFor[api.Identity]())
+	s.describePlain(ops.Whoami.Name, api.Prefix+ops.Whoami.Path, ops.Whoami.Summary, typeJSON, reflect.TypeFor[api.Identity]())
 	s.describePlain("metrics", "/metrics", "Return what is counted, for Prometheus", "text/plain", nil)
 }
 

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // remembered is how long it is known that a write was made for an idempotency key.
@@ -143,7 +144,7 @@ func (rs *replays) forget(k *kept) {
 }
 
 // idempotencyKey returns the key of a write, or nothing.
-func idempotencyKey(op *api.Operation, h http.Header) (string, error) {
+func idempotencyKey(op *ops.Operation, h http.Header) (string, error) {
 	given := h.Values(api.HeaderIdempotency)
 	if len(given) == 0 || !op.Writes() {
 		return "", nil

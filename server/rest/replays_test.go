@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -28,7 +28,7 @@ func (w *world) purge(ids ...store.ArtifactID) {
 // writes counts what was written to artifacts and contexts.
 func (w *world) writes() int {
 	w.t.Helper()
-	log, err := w.engine.Log(w.t.Context(), "local", 0)
+	log, err := carrel.Items(w.engine.Log(w.t.Context(), "local", &carrel.LogRequest{}))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestReplayAfterAPurge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
-			get[api.Page[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{artifact}}))
+			get[api.List[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{artifact}}))
 			first := w.keyed("k", tt.method, tt.path, tt.body)
 			if first.Code != 200 {
 				t.Fatalf("status %d: %s", first.Code, first.Body)
@@ -61,7 +61,7 @@ func TestReplayAfterAPurge(t *testing.T) {
 			if again.Code != 200 || again.Header().Get("Idempotent-Replayed") != "true" {
 				t.Errorf("a replay before the purge: status %d: %s", again.Code, again.Body)
 			}
-			list, err := w.engine.Artifacts(t.Context(), "local", &carrel.ArtifactsRequest{})
+			list, err := carrel.Items(w.engine.Artifacts(t.Context(), "local", &carrel.ArtifactsRequest{}))
 			if err != nil {
 				t.Fatal(err)
 			}

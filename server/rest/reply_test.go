@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 func tagOf(body string) string { return strconv.Quote(digest.Of([]byte(body)).String()) }
@@ -45,7 +45,7 @@ func TestTags(t *testing.T) {
 func TestContent(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say("hello", "hi")})
-	id := string(get[api.MessagesResult](t, w.ask("GET", "/v1/sessions/s/messages", nil)).Blocks[0].ID)
+	id := string(get[api.MessagesResult](t, w.ask("GET", "/v1/sessions/s/messages", nil)).Messages[0].ID)
 	const text = `{"content":"hello","role":"user"}`
 	for _, tt := range []struct {
 		name, accept, kind, extra, value, body string

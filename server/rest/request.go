@@ -15,7 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -31,7 +32,7 @@ type plan struct {
 
 // newPlan returns the plan of an operation whose request is a struct of type t. It
 // panics if the operation cannot be asked for.
-func newPlan(op *api.Operation, t reflect.Type, ds decoders) *plan {
+func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 	p := new(plan)
 	fields := fieldsOf(t)
 	for _, name := range pathFields(op.Path) {

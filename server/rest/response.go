@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
-	"github.com/carrel-dev/carrel/internal/api"
 )
 
 // The media types of results that are no problem.

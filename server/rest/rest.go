@@ -58,8 +58,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
 )

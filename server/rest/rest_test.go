@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/server/rest"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
@@ -189,15 +189,15 @@ func TestSession(t *testing.T) {
 	if res.Session != "build" || res.Blocks != 2 || res.Added != 2 {
 		t.Errorf("append: %+v", res)
 	}
-	page := get[api.Page[carrel.SessionInfo]](t, w.ask("GET", "/v1/sessions", nil))
+	page := get[api.List[carrel.SessionInfo]](t, w.ask("GET", "/v1/sessions", nil))
 	if len(page.Items) != 1 || page.Items[0].Session != "build" || page.Next != "" {
 		t.Errorf("sessions: %+v", page)
 	}
 	list := get[api.MessagesResult](t, w.ask("GET", "/v1/sessions/build/messages?limit=1", nil))
-	if len(list.Blocks) != 1 || list.Next == "" {
+	if len(list.Messages) != 1 || list.Next == "" {
 		t.Errorf("messages: %+v", list)
 	}
-	raw := w.ask("GET", "/v1/items/"+string(list.Blocks[0].ID), nil, "Accept", "application/octet-stream")
+	raw := w.ask("GET", "/v1/items/"+string(list.Messages[0].ID), nil, "Accept", "application/octet-stream")
 	if got, want := raw.Body.String(), `{"content":"why does it fail?","role":"user"}`; raw.Code != http.StatusOK || got != want {
 		t.Errorf("recall: status %d, got %s, want %s", raw.Code, got, want)
 	}

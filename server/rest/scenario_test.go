@@ -12,8 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 )
 
 // canary is in every text of the scenario, and may be in no log and no metric.
@@ -38,13 +39,13 @@ func leak(t testing.TB) []byte {
 // A scenario asks for every operation at least once.
 type scenario struct {
 	*world
-	met func(op *api.Operation, body []byte, rec *httptest.ResponseRecorder) // sees each exchange
+	met func(op *ops.Operation, body []byte, rec *httptest.ResponseRecorder) // sees each exchange
 	ids map[string]string                                                    // that paths and bodies refer to
 }
 
 // run asks for an operation. Path fields and query come from fields that are in braces;
 // the body is what is left.
-func (s *scenario) run(op *api.Operation, body any, fields ...string) *httptest.ResponseRecorder {
+func (s *scenario) run(op *ops.Operation, body any, fields ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	path := op.Path
 	query := make([]string, 0, len(fields)/2)
@@ -77,7 +78,7 @@ func (s *scenario) run(op *api.Operation, body any, fields ...string) *httptest.
 }
 
 // must asks for an operation that must succeed.
-func must[T any](s *scenario, op *api.Operation, body any, fields ...string) *T {
+func must[T any](s *scenario, op *ops.Operation, body any, fields ...string) *T {
 	s.t.Helper()
 	rec := s.run(op, body, fields...)
 	if rec.Code != http.StatusOK {
@@ -88,7 +89,7 @@ func must[T any](s *scenario, op *api.Operation, body any, fields ...string) *T 
 
 type fields map[string]any
 
-func newScenario(t testing.TB, met func(*api.Operation, []byte, *httptest.ResponseRecorder)) *scenario {
+func newScenario(t testing.TB, met func(*ops.Operation, []byte, *httptest.ResponseRecorder)) *scenario {
 	t.Helper()
 	w := newWorldOf(t, newEngine(t, nil), nil)
 	return &scenario{world: w, met: met}
@@ -106,82 +107,82 @@ func (s *scenario) play() {
 }
 
 func (s *scenario) playSession() {
-	in := must[carrel.ImportResult](s, &api.Import.Operation, fields{"name": "leak.json", "data": leak(s.t)})
+	in := must[carrel.ImportResult](s, &ops.Import.Operation, fields{"name": "leak.json", "data": leak(s.t)})
 	id := string(in.Session)
 	s.ids = map[string]string{"session": id}
-	must[carrel.ImportResult](s, &api.Append.Operation, fields{"messages": say("why is it red? "+canary, "it is not")}, "session", "other")
-	must[api.Page[carrel.SessionInfo]](s, &api.Sessions.Operation, nil)
-	must[api.SessionResult](s, &api.FindSession.Operation, nil, "word", "@last")
-	must[carrel.SessionInfo](s, &api.Session.Operation, nil, "session", id)
-	must[carrel.ContextResult](s, &api.Context.Operation, nil, "session", id)
-	must[carrel.TriggerResult](s, &api.Trigger.Operation, nil, "session", id)
-	must[carrel.StatsResult](s, &api.Stats.Operation, nil, "session", id)
-	must[carrel.ProbesResult](s, &api.Probes.Operation, nil, "session", id)
-	must[carrel.State](s, &api.State.Operation, nil, "session", id) // without a summary yet
-	must[carrel.BriefResult](s, &api.Brief.Operation, nil, "session", id)
-	must[api.Page[carrel.Found]](s, &api.Search.Operation, nil, "query", canary)
-	must[carrel.MarkResult](s, &api.Mark.Operation, fields{"critical": true}, "session", "other")
+	must[carrel.ImportResult](s, &ops.Append.Operation, fields{"messages": say("why is it red? "+canary, "it is not")}, "session", "other")
+	must[api.List[carrel.SessionInfo]](s, &ops.Sessions.Operation, nil)
+	must[api.SessionResult](s, &ops.FindSession.Operation, nil, "word", "@last")
+	must[carrel.SessionInfo](s, &ops.Session.Operation, nil, "session", id)
+	must[carrel.ContextResult](s, &ops.Context.Operation, nil, "session", id)
+	must[carrel.TriggerResult](s, &ops.Trigger.Operation, nil, "session", id)
+	must[carrel.StatsResult](s, &ops.Stats.Operation, nil, "session", id)
+	must[carrel.ProbesResult](s, &ops.Probes.Operation, nil, "session", id)
+	must[carrel.State](s, &ops.State.Operation, nil, "session", id) // without a summary yet
+	must[carrel.BriefResult](s, &ops.Brief.Operation, nil, "session", id)
+	must[api.List[carrel.Found]](s, &ops.Search.Operation, nil, "query", canary)
+	must[carrel.MarkResult](s, &ops.Mark.Operation, fields{"critical": true}, "session", "other")
 }
 
 func (s *scenario) playWindow() {
 	id := s.ids["session"]
-	list := must[api.MessagesResult](s, &api.Messages.Operation, nil, "session", id, "limit", "50")
-	block := string(list.Blocks[2].ID)
+	list := must[api.MessagesResult](s, &ops.Messages.Operation, nil, "session", id, "limit", "50")
+	block := string(list.Messages[2].ID)
 	s.ids["block"] = block
-	must[carrel.CompressResult](s, &api.Compress.Operation, fields{"share": 0.6, "strategy": "anchored", "probe_min": 0}, "session", id)
-	must[carrel.State](s, &api.State.Operation, nil, "session", id)
-	sum := must[carrel.SummaryResult](s, &api.Summary.Operation, nil, "session", id)
+	must[carrel.CompressResult](s, &ops.Compress.Operation, fields{"share": 0.6, "strategy": "anchored", "probe_min": 0}, "session", id)
+	must[carrel.State](s, &ops.State.Operation, nil, "session", id)
+	sum := must[carrel.SummaryResult](s, &ops.Summary.Operation, nil, "session", id)
 	text, err := json.Marshal(sum.Summary)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	must[carrel.CheckSummaryResult](s, &api.CheckSummary.Operation, fields{"data": text}, "session", id)
-	must[carrel.RunProbesResult](s, &api.RunProbes.Operation, fields{"session": id})
-	must[carrel.ProbeReport](s, &api.ProbeReport.Operation, nil, "session", id)
-	must[carrel.ExportResult](s, &api.Export.Operation, nil, "session", id)
-	must[carrel.RecallResult](s, &api.Recall.Operation, nil, "block", block)
-	must[carrel.WhyResult](s, &api.Why.Operation, nil, "block", block)
-	must[carrel.UndoResult](s, &api.Undo.Operation, fields{"session": id})
-	must[carrel.PageResult](s, &api.PageBlocks.Operation, fields{"blocks": []string{block}, "dry_run": true})
-	must[carrel.PinResult](s, &api.Pin.Operation, fields{"blocks": []string{block}})
-	must[carrel.DiscardResult](s, &api.Discard.Operation, fields{"session": id, "auto": true, "to": 1, "trigger": fields{"floor": 1}, "dry_run": true})
-	must[api.Page[json.RawMessage]](s, &api.Journal.Operation, nil, "session", id)
+	must[carrel.CheckSummaryResult](s, &ops.CheckSummary.Operation, fields{"data": text}, "session", id)
+	must[carrel.RunProbesResult](s, &ops.RunProbes.Operation, fields{"session": id})
+	must[carrel.ProbeReport](s, &ops.ProbeReport.Operation, nil, "session", id)
+	must[carrel.ExportResult](s, &ops.Export.Operation, nil, "session", id)
+	must[carrel.RecallResult](s, &ops.Recall.Operation, nil, "block", block)
+	must[carrel.WhyResult](s, &ops.Why.Operation, nil, "block", block)
+	must[carrel.UndoResult](s, &ops.Undo.Operation, fields{"session": id})
+	must[carrel.PageResult](s, &ops.PageBlocks.Operation, fields{"blocks": []string{block}, "dry_run": true})
+	must[carrel.PinResult](s, &ops.Pin.Operation, fields{"blocks": []string{block}})
+	must[carrel.DiscardResult](s, &ops.Discard.Operation, fields{"session": id, "auto": true, "to": 1, "trigger": fields{"floor": 1}, "dry_run": true})
+	must[api.List[json.RawMessage]](s, &ops.Journal.Operation, nil, "session", id)
 }
 
 func (s *scenario) playContracts() {
 	id := s.ids["session"]
-	must[api.ContractResult](s, &api.Contract.Operation, nil, "session", id)
-	must[carrel.ContractResult](s, &api.AmendContract.Operation, fields{"session": id, "init": true, "decisions": []string{"use port 8080"}})
-	must[json.RawMessage](s, &api.CheckContract.Operation, nil, "session", id)
-	packet := must[struct{ Packet json.RawMessage }](s, &api.Handoff.Operation, nil, "session", id)
-	must[carrel.HandoffResult](s, &api.CheckHandoff.Operation, fields{"name": "packet.json", "data": []byte(packet.Packet), "session": id})
-	must[carrel.AcceptResult](s, &api.Accept.Operation, fields{"name": "packet.json", "data": []byte(packet.Packet)})
+	must[api.ContractResult](s, &ops.Contract.Operation, nil, "session", id)
+	must[carrel.AmendContractResult](s, &ops.AmendContract.Operation, fields{"session": id, "init": true, "decisions": []string{"use port 8080"}})
+	must[json.RawMessage](s, &ops.CheckContract.Operation, nil, "session", id)
+	packet := must[struct{ Packet json.RawMessage }](s, &ops.Handoff.Operation, nil, "session", id)
+	must[carrel.HandoffResult](s, &ops.CheckHandoff.Operation, fields{"name": "packet.json", "data": []byte(packet.Packet), "session": id})
+	must[carrel.AcceptResult](s, &ops.Accept.Operation, fields{"name": "packet.json", "data": []byte(packet.Packet)})
 }
 
 func (s *scenario) playArtifacts() {
 	content := base64.StdEncoding.EncodeToString([]byte("The pool leaks at shutdown. " + canary))
-	page := must[api.Page[carrel.Artifact]](s, &api.Put.Operation, fields{"artifacts": []fields{
+	page := must[api.List[carrel.Artifact]](s, &ops.Put.Operation, fields{"artifacts": []fields{
 		{"class": "document", "content": content, "title": "pool", "ttl": int64(3_600_000_000_000)},
 		{"class": "transcript", "content": content},
 	}})
 	a, b := string(page.Items[0].ID), string(page.Items[1].ID)
 	s.ids["a"], s.ids["b"] = a, b
-	must[api.Page[carrel.Artifact]](s, &api.Artifacts.Operation, nil, "limit", "1")
-	must[carrel.GetResult](s, &api.Get.Operation, nil, "id", a)
-	must[carrel.RecallResult](s, &api.Recall.Operation, nil, "block", a)
-	must[carrel.Artifact](s, &api.PinArtifact.Operation, fields{"pinned": true}, "id", a)
-	must[carrel.StashResult](s, &api.Stash.Operation, fields{"content": content, "title": "make test", "ttl": 0})
-	must[carrel.TriageResult](s, &api.Triage.Operation, fields{"query": "why does the pool leak?"})
+	must[api.List[carrel.Artifact]](s, &ops.Artifacts.Operation, nil, "limit", "1")
+	must[carrel.GetResult](s, &ops.Get.Operation, nil, "id", a)
+	must[carrel.RecallResult](s, &ops.Recall.Operation, nil, "block", a)
+	must[carrel.Artifact](s, &ops.PinArtifact.Operation, fields{"pinned": true}, "id", a)
+	must[carrel.StashResult](s, &ops.Stash.Operation, fields{"content": content, "title": "make test", "ttl": 0})
+	must[carrel.TriageResult](s, &ops.Triage.Operation, fields{"query": "why does the pool leak?"})
 	for range 2 {
-		res := must[carrel.AssembleResult](s, &api.Assemble.Operation, fields{"query": "why does the pool leak?", "budget": 5000})
+		res := must[carrel.AssembleResult](s, &ops.Assemble.Operation, fields{"query": "why does the pool leak?", "budget": 5000})
 		s.ids["other"], s.ids["manifest"] = s.ids["manifest"], res.Manifest
 	}
 	m := s.ids["manifest"]
-	must[json.RawMessage](s, &api.Manifests.Operation, nil)
-	must[api.ManifestResult](s, &api.Manifest.Operation, nil, "id", m)
-	must[json.RawMessage](s, &api.DiffManifests.Operation, nil, "id", m, "other", s.ids["other"])
-	must[carrel.VerifyResult](s, &api.VerifyManifest.Operation, nil, "id", m)
-	must[api.ReplayResult](s, &api.Replay.Operation, nil, "id", m)
+	must[json.RawMessage](s, &ops.Manifests.Operation, nil)
+	must[api.ManifestResult](s, &ops.Manifest.Operation, nil, "id", m)
+	must[json.RawMessage](s, &ops.DiffManifests.Operation, nil, "id", m, "other", s.ids["other"])
+	must[carrel.VerifyResult](s, &ops.VerifyManifest.Operation, nil, "id", m)
+	must[api.ReplayResult](s, &ops.Replay.Operation, nil, "id", m)
 }
 
 func (s *scenario) playMemories() {
@@ -192,36 +193,36 @@ func (s *scenario) playMemories() {
 			"policy": s.engine.Policy(), "expires": time.Time{},
 		}
 	}
-	must[carrel.CommitResult](s, &api.Commit.Operation, fields{"manifest": s.ids["manifest"], "verdict": verdict(0.9)})
-	held := must[carrel.CommitResult](s, &api.Commit.Operation, fields{"manifest": s.ids["manifest"], "text": text, "verdict": verdict(0.1)})
+	must[carrel.CommitResult](s, &ops.Commit.Operation, fields{"manifest": s.ids["manifest"], "verdict": verdict(0.9)})
+	held := must[carrel.CommitResult](s, &ops.Commit.Operation, fields{"manifest": s.ids["manifest"], "text": text, "verdict": verdict(0.1)})
 	if held.Artifact == nil {
 		s.t.Fatalf("the gate held nothing: %+v", held)
 	}
 	id := string(held.Artifact.ID)
-	must[api.Page[carrel.ReviewEntry]](s, &api.Reviews.Operation, nil)
-	must[carrel.ReviewEntry](s, &api.Review.Operation, nil, "id", id)
-	must[carrel.Artifact](s, &api.Decide.Operation, fields{"approve": true}, "id", id)
-	must[api.ManifestResult](s, &api.Manifest.Operation, nil, "id", s.ids["manifest"])
+	must[api.List[carrel.ReviewEntry]](s, &ops.Reviews.Operation, nil)
+	must[carrel.ReviewEntry](s, &ops.Review.Operation, nil, "id", id)
+	must[carrel.Artifact](s, &ops.Decide.Operation, fields{"approve": true}, "id", id)
+	must[api.ManifestResult](s, &ops.Manifest.Operation, nil, "id", s.ids["manifest"])
 }
 
 func (s *scenario) playErasure() {
 	a, b := s.ids["a"], s.ids["b"]
-	must[carrel.RemovalResult](s, &api.Remove.Operation, fields{"ids": []string{a}})
-	must[carrel.RemovalResult](s, &api.Restore.Operation, fields{"ids": []string{a}})
-	must[carrel.RemovalResult](s, &api.Refute.Operation, fields{"ids": []string{b}})
-	must[carrel.RemovalResult](s, &api.Purge.Operation, fields{"ids": []string{b}})
-	must[carrel.RemovalResult](s, &api.CollectStash.Operation, nil)
-	must[carrel.ImportResult](s, &api.Append.Operation, appended("to be erased"), "session", "short-lived")
-	must[carrel.SessionRemoval](s, &api.RemoveSession.Operation, nil, "session", "short-lived")
-	must[api.Page[carrel.SessionInfo]](s, &api.RemovedSessions.Operation, nil)
-	must[carrel.SessionRemoval](s, &api.RestoreSession.Operation, nil, "session", "short-lived")
-	must[carrel.SessionRemoval](s, &api.PurgeSession.Operation, nil, "session", "short-lived")
-	must[api.Page[carrel.Artifact]](s, &api.Artifacts.Operation, nil, "all", "true")
-	must[api.Page[json.RawMessage]](s, &api.Log.Operation, nil)
+	must[carrel.RemovalResult](s, &ops.Remove.Operation, fields{"ids": []string{a}})
+	must[carrel.RemovalResult](s, &ops.Restore.Operation, fields{"ids": []string{a}})
+	must[carrel.RemovalResult](s, &ops.Refute.Operation, fields{"ids": []string{b}})
+	must[carrel.RemovalResult](s, &ops.Purge.Operation, fields{"ids": []string{b}})
+	must[carrel.RemovalResult](s, &ops.CollectStash.Operation, nil)
+	must[carrel.ImportResult](s, &ops.Append.Operation, appended("to be erased"), "session", "short-lived")
+	must[carrel.SessionRemoval](s, &ops.RemoveSession.Operation, nil, "session", "short-lived")
+	must[api.List[carrel.SessionInfo]](s, &ops.RemovedSessions.Operation, nil)
+	must[carrel.SessionRemoval](s, &ops.RestoreSession.Operation, nil, "session", "short-lived")
+	must[carrel.SessionRemoval](s, &ops.PurgeSession.Operation, nil, "session", "short-lived")
+	must[api.List[carrel.Artifact]](s, &ops.Artifacts.Operation, nil, "all", "true")
+	must[api.List[json.RawMessage]](s, &ops.Log.Operation, nil)
 	// What cannot be done: problems, too, are as the document says.
-	s.run(&api.Get.Operation, nil, "id", "gone")
-	s.run(&api.Get.Operation, nil, "id", b)
-	s.run(&api.Compress.Operation, fields{"target": 1}, "session", s.ids["session"])
-	s.run(&api.AmendContract.Operation, fields{"session": s.ids["session"], "decisions": []string{"do not use port 8080"}})
-	s.run(&api.Discard.Operation, fields{"session": s.ids["session"], "ids": []string{s.ids["block"]}})
+	s.run(&ops.Get.Operation, nil, "id", "gone")
+	s.run(&ops.Get.Operation, nil, "id", b)
+	s.run(&ops.Compress.Operation, fields{"target": 1}, "session", s.ids["session"])
+	s.run(&ops.AmendContract.Operation, fields{"session": s.ids["session"], "decisions": []string{"do not use port 8080"}})
+	s.run(&ops.Discard.Operation, fields{"session": s.ids["session"], "ids": []string{s.ids["block"]}})
 }

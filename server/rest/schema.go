@@ -12,9 +12,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/handoff"
-	"github.com/carrel-dev/carrel/internal/api"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/summary"
 )

@@ -98,15 +98,16 @@ func (w *world) fill(t *testing.T) {
 	ctx := t.Context()
 	_, err := w.Append(ctx, w.scope, &carrel.AppendRequest{Session: session, Messages: w.messages()})
 	must(err)
-	_, err = w.AmendContract(ctx, w.scope, &carrel.ContractRequest{Session: session, Decisions: []string{"use " + w.canary}, Questions: []string{"where is " + w.canary + "?"}})
+	_, err = w.AmendContract(ctx, w.scope, &carrel.AmendContractRequest{Session: session, Decisions: []string{"use " + w.canary}, Questions: []string{"where is " + w.canary + "?"}})
 	must(err)
 	_, err = w.Compress(ctx, w.scope, &carrel.CompressRequest{Session: session, Share: 500_000})
 	must(err)
-	list, err := w.Put(ctx, w.scope,
-		&carrel.PutRequest{ID: notes, Class: provenance.Document, Title: w.canary, Content: []byte("the " + w.canary + " and its revenue"), Source: w.canary, Subject: "revenue"},
-		&carrel.PutRequest{Class: provenance.Verified, VerifiedBy: w.canary, Content: []byte(w.canary + " is true"), Pinned: true})
+	list, err := carrel.Items(w.Put(ctx, w.scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
+		{ID: notes, Class: provenance.Document, Title: w.canary, Content: []byte("the " + w.canary + " and its revenue"), Source: w.canary, Subject: "revenue"},
+		{Class: provenance.Verified, VerifiedBy: w.canary, Content: []byte(w.canary + " is true"), Pinned: true},
+	}}))
 	must(err)
-	made, err := w.Put(ctx, w.scope, &carrel.PutRequest{Class: provenance.Memory, Content: []byte(w.canary + " follows from the report"), From: []store.ArtifactID{notes}})
+	made, err := carrel.Items(w.Put(ctx, w.scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Memory, Content: []byte(w.canary + " follows from the report"), From: []store.ArtifactID{notes}}}}))
 	must(err)
 	stashed, err := w.Stash(ctx, w.scope, &carrel.StashRequest{Content: []byte(strings.Repeat(w.canary+" of a tool\n", 99)), Title: w.canary})
 	must(err)
@@ -121,15 +122,15 @@ func (w *world) fill(t *testing.T) {
 	for _, a := range slices.Concat(list, made) {
 		w.ids = append(w.ids, string(a.ID))
 	}
-	journal, err := w.Journal(ctx, w.scope, session, 0)
+	journal, err := carrel.Items(w.Journal(ctx, w.scope, &carrel.JournalRequest{Session: session}))
 	must(err)
 	for i := range journal {
 		w.ids = append(w.ids, journal[i].ID)
 	}
-	blocks, err := w.Messages(ctx, w.scope, session)
+	blocks, err := w.Messages(ctx, w.scope, &carrel.MessagesRequest{Session: session})
 	must(err)
-	for i := range blocks.Blocks {
-		w.ids = append(w.ids, string(blocks.Blocks[i].ID))
+	for i := range blocks.Messages {
+		w.ids = append(w.ids, string(blocks.Messages[i].ID))
 	}
 }
 
@@ -381,7 +382,7 @@ func told(err error, scope governance.Scope) string {
 // come into being that nobody may write to.
 func intact(t *testing.T, w *world, s store.Store) (problems []string) {
 	t.Helper()
-	entries, err := w.Log(t.Context(), w.scope, 0)
+	entries, err := carrel.Items(w.Log(t.Context(), w.scope, &carrel.LogRequest{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,14 +20,14 @@ var artifacts = []check{
 }
 
 // text returns a request for an artifact that says something.
-func text(format string, args ...any) *carrel.PutRequest {
-	return &carrel.PutRequest{Class: provenance.Retrieved, Content: fmt.Appendf(nil, format, args...)}
+func text(format string, args ...any) *carrel.NewArtifact {
+	return &carrel.NewArtifact{Class: provenance.Retrieved, Content: fmt.Appendf(nil, format, args...)}
 }
 
 // put takes one artifact in.
-func (w *world) put(req *carrel.PutRequest) carrel.Artifact {
+func (w *world) put(req *carrel.NewArtifact) carrel.Artifact {
 	w.Helper()
-	list := try(w.Put(w.ctx(), w.in, req)).must(w)
+	list := try(carrel.Items(w.Put(w.ctx(), w.in, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{req}}))).must(w)
 	if len(list) != 1 {
 		w.Fatalf("%d artifacts, want 1", len(list))
 	}
@@ -36,7 +36,7 @@ func (w *world) put(req *carrel.PutRequest) carrel.Artifact {
 
 func kept(w *world) {
 	content := []byte("The deploy needs <VPN> & profile B.\r\n\x00 and \xff are kept: größe.\n")
-	a := w.put(&carrel.PutRequest{
+	a := w.put(&carrel.NewArtifact{
 		Class: provenance.Verified, VerifiedBy: string(Actor), Title: `VPN "B"`, Subject: "deploys", Source: "told by dana",
 		Content: content, TTL: new(time.Hour), Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Pinned: true,
 	})
@@ -44,42 +44,42 @@ func kept(w *world) {
 	got := try(w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: string(a.ID)[:8]})).must(w)
 	w.same("content", got.Content, content)
 	w.same("artifact", got.Artifact, a)
-	again := w.put(&carrel.PutRequest{ID: a.ID, Class: provenance.Document, Content: []byte("profile C")})
+	again := w.put(&carrel.NewArtifact{ID: a.ID, Class: provenance.Document, Content: []byte("profile C")})
 	w.holds(again.ID == a.ID && again.Version > a.Version && !again.Expired, "%+v", again)
 	whole := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(a.ID)})).must(w)
 	w.holds(string(whole.Data) == "profile C" && whole.Artifact == a.ID, "%+v", whole)
 
-	pin := try(w.PinArtifact(w.ctx(), w.in, string(a.ID), true)).must(w)
+	pin := try(w.PinArtifact(w.ctx(), w.in, &carrel.PinArtifactRequest{ID: string(a.ID), Pinned: true})).must(w)
 	w.holds(pin.Pinned, "%+v", pin)
-	pin = try(w.PinArtifact(w.ctx(), w.in, string(a.ID), false)).must(w)
+	pin = try(w.PinArtifact(w.ctx(), w.in, &carrel.PinArtifactRequest{ID: string(a.ID), Pinned: false})).must(w)
 	w.holds(!pin.Pinned, "%+v", pin)
 
-	_, err := w.Put(w.ctx(), w.in, text("good"), &carrel.PutRequest{Class: provenance.Tool}, text("good, too"))
+	_, err := carrel.Items(w.Put(w.ctx(), w.in, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{text("good"), {Class: provenance.Tool}, text("good, too")}}))
 	w.fails("one without content among others", err, carrel.ErrRequest)
 	key := "AK" + "IA" + "QWERTZUIOPASDFGH"
-	_, err = w.Put(w.ctx(), w.in, text("the key is %s", key))
+	_, err = carrel.Items(w.Put(w.ctx(), w.in, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{text("the key is %s", key)}}))
 	w.fails("a credential", err, carrel.ErrPolicy)
 	w.holds(err == nil || !strings.Contains(err.Error(), key), "the error repeats the credential: %v", err)
 	allowed := text("the key is %s", key)
 	allowed.AllowSecrets = true
 	w.put(allowed)
-	list := try(w.Artifacts(w.ctx(), w.in, &carrel.ArtifactsRequest{})).must(w)
+	list := try(carrel.Items(w.Artifacts(w.ctx(), w.in, &carrel.ArtifactsRequest{}))).must(w)
 	w.holds(len(list) == 2, "%d artifacts, want 2", len(list))
 }
 
 func listed(w *world) {
 	const many = 1005 // more than a page of a list has
-	reqs := make([]*carrel.PutRequest, many)
+	reqs := make([]*carrel.NewArtifact, many)
 	for i := range reqs {
 		reqs[i] = text("fact %d", i)
 		if i%100 == 0 {
-			reqs[i] = &carrel.PutRequest{Class: provenance.Tool, Content: reqs[i].Content, Subject: "builds", Source: "ci", TTL: new(time.Duration(0))}
+			reqs[i] = &carrel.NewArtifact{Class: provenance.Tool, Content: reqs[i].Content, Subject: "builds", Source: "ci", TTL: new(time.Duration(0))}
 		}
 	}
-	made := try(w.Put(w.ctx(), w.in, reqs...)).must(w)
+	made := try(carrel.Items(w.Put(w.ctx(), w.in, &carrel.PutRequest{Artifacts: reqs}))).must(w)
 	ids := func(req *carrel.ArtifactsRequest) []store.ArtifactID {
 		var ids []store.ArtifactID
-		for _, a := range try(w.Artifacts(w.ctx(), w.in, req)).must(w) {
+		for _, a := range try(carrel.Items(w.Artifacts(w.ctx(), w.in, req))).must(w) {
 			ids = append(ids, a.ID)
 		}
 		return ids
@@ -93,8 +93,8 @@ func listed(w *world) {
 		delete(want, a)
 	}
 	w.holds(len(all) == many && len(want) == 0, "%d artifacts are listed, %d are missing", len(all), len(want))
-	w.same("the newest", ids(&carrel.ArtifactsRequest{Limit: 7}), all[:7])
-	w.same("more than a page", ids(&carrel.ArtifactsRequest{Limit: 1001}), all[:1001])
+	w.same("the newest", ids(&carrel.ArtifactsRequest{Cursor: carrel.Cursor{Limit: 7}}), all[:7])
+	w.same("more than a page", ids(&carrel.ArtifactsRequest{Cursor: carrel.Cursor{Limit: 1001}}), all[:1001])
 	for name, req := range map[string]*carrel.ArtifactsRequest{
 		"of a class": {Class: provenance.Tool}, "about a subject": {Subject: "builds"}, "from a source": {Source: "ci"}, "expired": {Expired: true},
 	} {
@@ -106,28 +106,28 @@ func listed(w *world) {
 
 func removed(w *world) {
 	a, b := w.put(text("the old way")), w.put(text("the secret way"))
-	gone := try(w.Remove(w.ctx(), w.in, string(a.ID))).must(w)
+	gone := try(w.Remove(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{string(a.ID)}})).must(w)
 	w.same("removed", gone.Artifacts, []store.ArtifactID{a.ID})
 	_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(a.ID)})
 	w.fails("recall of what was removed", err, carrel.ErrPolicy)
-	back := try(w.Restore(w.ctx(), w.in, string(a.ID))).must(w)
+	back := try(w.Restore(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{string(a.ID)}})).must(w)
 	w.same("restored", back.Artifacts, []store.ArtifactID{a.ID})
 	try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(a.ID)})).must(w)
 
-	purged := try(w.Purge(w.ctx(), w.in, string(b.ID))).must(w)
+	purged := try(w.Purge(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{string(b.ID)}})).must(w)
 	w.holds(purged.Cells > 0, "%+v", purged)
 	_, err = w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: string(b.ID)})
 	w.fails("what was purged", err, carrel.ErrGone)
-	_, err = w.Restore(w.ctx(), w.in, string(b.ID))
+	_, err = w.Restore(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{string(b.ID)}})
 	w.holds(err != nil, "what was purged came back")
-	_, err = w.Remove(w.ctx(), w.in)
+	_, err = w.Remove(w.ctx(), w.in, &carrel.IDsRequest{})
 	w.fails("removing nothing", err, carrel.ErrRequest)
-	_, err = w.Purge(w.ctx(), w.in)
+	_, err = w.Purge(w.ctx(), w.in, &carrel.IDsRequest{})
 	w.fails("purging nothing", err, carrel.ErrRequest)
 
-	entries := try(w.Log(w.ctx(), w.in, 0)).must(w)
+	entries := try(carrel.Items(w.Log(w.ctx(), w.in, &carrel.LogRequest{}))).must(w)
 	w.holds(len(entries) == 5 && entries[0].Actor == Actor, "%+v", entries)
-	later := try(w.Log(w.ctx(), w.in, store.Version(entries[2].Revision))).must(w)
+	later := try(carrel.Items(w.Log(w.ctx(), w.in, &carrel.LogRequest{Since: store.Version(entries[2].Revision)}))).must(w)
 	w.same("log after the third version", later, entries[3:])
 }
 
@@ -158,7 +158,7 @@ func stashed(w *world) {
 
 	old := try(w.Stash(w.ctx(), w.in, &carrel.StashRequest{Content: output[40:], TTL: new(time.Duration(0))})).must(w)
 	for _, dry := range []bool{true, false} {
-		cleared := try(w.CollectStash(w.ctx(), w.in, dry)).must(w)
+		cleared := try(w.CollectStash(w.ctx(), w.in, &carrel.CollectRequest{DryRun: dry})).must(w)
 		w.same("cleared", cleared.Artifacts, []store.ArtifactID{old.ID})
 	}
 	_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(old.ID)})

@@ -24,13 +24,13 @@ const question = "How do deploys to staging work, and which VPN profile do they 
 // facts puts in what questions are about.
 func (w *world) facts() []carrel.Artifact {
 	w.Helper()
-	return try(w.Put(
-		w.ctx(), w.in,
-		text("Deploys to staging need VPN profile B and the ticket of the day."),
-		text("The staging database listens on port 8443 of the internal host."),
-		&carrel.PutRequest{Class: provenance.Scratchpad, Content: []byte("deploys VPN staging, ask somebody")},
-		&carrel.PutRequest{Class: provenance.Document, Title: "old", Content: []byte("Deploys need VPN profile A."), TTL: new(time.Duration(0))},
-	)).must(w)
+	return try(carrel.Items(w.Put(
+		w.ctx(), w.in, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
+			text("Deploys to staging need VPN profile B and the ticket of the day."),
+			text("The staging database listens on port 8443 of the internal host."),
+			{Class: provenance.Scratchpad, Content: []byte("deploys VPN staging, ask somebody")},
+			{Class: provenance.Document, Title: "old", Content: []byte("Deploys need VPN profile A."), TTL: new(time.Duration(0))},
+		}}))).must(w)
 }
 
 func assembled(w *world) {
@@ -43,22 +43,23 @@ func assembled(w *world) {
 		r := try(w.Assemble(w.ctx(), w.in, req)).must(w)
 		w.holds(r.TokenCount <= r.Budget-r.Reserve && r.Format == format && bytes.Contains(r.Data, []byte("profile B")), "%s: %+v", format, r)
 		w.holds(!bytes.Contains(r.Data, []byte("profile A")) && r.Left[manifest.ReasonExpired] == 1, "%s: what has expired is in: %v", format, r.Left)
-		w.same("replay", try(w.Replay(w.ctx(), w.in, r.Manifest)).must(w), r.Data)
-		v := try(w.VerifyManifest(w.ctx(), w.in, r.Manifest)).must(w)
+		w.same("replay", try(w.Replay(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest})).must(w).Data, r.Data)
+		v := try(w.VerifyManifest(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest})).must(w)
 		w.holds(v.Output && v.Seal == r.Seal && v.Segments > 0 && v.Erased == 0, "%s: %+v", format, v)
 
-		m, sealed, err := w.Manifest(w.ctx(), w.in, r.Manifest)
+		m := try(w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest})).must(w)
+		sealed, err := m.Sealed()
 		if err != nil {
 			w.Fatal(err)
 		}
 		h := sealed.Manifest().Header
-		w.holds(m.ID == r.Manifest && bytes.Equal(m.Body, sealed.Bytes()) && sealed.Verify() == nil, "%s: %+v", format, m)
+		w.holds(m.ID == r.Manifest && bytes.Equal(m.Document, sealed.Bytes()) && sealed.Verify() == nil, "%s: %+v", format, m)
 		w.holds(h.Total == r.TokenCount && h.Actor == string(Actor) && h.Scope == string(w.in) && h.Created.Equal(m.Created), "%s: %+v", format, h)
 	}
-	all := try(w.Manifests(w.ctx(), w.in, "", 0)).must(w)
+	all := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{}))).must(w)
 	w.holds(len(all) == 3 && all[0].Format == "anthropic" && all[0].Body == nil, "%+v", all)
-	w.same("the newest", try(w.Manifests(w.ctx(), w.in, "", 1)).must(w), all[:1])
-	last, _, err := w.Manifest(w.ctx(), w.in, "@last")
+	w.same("the newest", try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: "", Cursor: carrel.Cursor{Limit: 1}}))).must(w), all[:1])
+	last, err := w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"})
 	w.holds(err == nil && last.ID == all[0].ID, "@last is %+v, %v", last, err)
 
 	trial := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Query: question, Budget: 2000, DryRun: true})).must(w)
@@ -68,7 +69,7 @@ func assembled(w *world) {
 
 	w.put(text("Deploys to staging are frozen on Fridays."))
 	more := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Query: question, Budget: 2000, Format: "anthropic"})).must(w)
-	delta := try(w.DiffManifests(w.ctx(), w.in, all[0].ID, more.Manifest)).must(w)
+	delta := try(w.DiffManifests(w.ctx(), w.in, &carrel.DiffRequest{ID: all[0].ID, Other: more.Manifest})).must(w)
 	w.holds(delta.From == all[0].ID && delta.To == more.Manifest && len(delta.Added) > 0 && !delta.Partial, "%+v", delta)
 }
 
@@ -76,19 +77,19 @@ func windowInContext(w *world) {
 	in := w.talked()
 	r := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: in.Session, Budget: 2 * in.Tokens, Format: "openai"})).must(w)
 	w.holds(bytes.Contains(r.Data, []byte("POOL-4711")) && r.Window > 0, "the window is not in the context: %+v", r)
-	of := try(w.Manifests(w.ctx(), w.in, in.Session, 0)).must(w)
+	of := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: in.Session}))).must(w)
 	w.holds(len(of) == 1 && of[0].ID == r.Manifest && of[0].Session == in.Session, "%+v", of)
-	none := try(w.Manifests(w.ctx(), w.in, "another", 0)).must(w)
+	none := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: "another"}))).must(w)
 	w.holds(len(none) == 0, "%+v", none)
 }
 
 func purgedFromContext(w *world) {
 	list := w.facts()
 	r := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Query: question, Budget: 2000})).must(w)
-	try(w.Purge(w.ctx(), w.in, string(list[0].ID))).must(w)
-	_, err := w.Replay(w.ctx(), w.in, r.Manifest)
+	try(w.Purge(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{string(list[0].ID)}})).must(w)
+	_, err := w.Replay(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest})
 	w.fails("replay of a context of which a part was purged", err, carrel.ErrGone)
-	v := try(w.VerifyManifest(w.ctx(), w.in, r.Manifest)).must(w)
+	v := try(w.VerifyManifest(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest})).must(w)
 	w.holds(v.Erased > 0 && !v.Output, "%+v", v)
 }
 
@@ -103,7 +104,7 @@ func (w *world) propose(policy, of, text string, confidence float64) *carrel.Com
 func gated(w *world) {
 	w.facts()
 	r := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Query: question, Budget: 2000})).must(w)
-	_, sealed, err := w.Manifest(w.ctx(), w.in, r.Manifest)
+	sealed, err := carrel.SealedOf(w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -118,20 +119,20 @@ func gated(w *world) {
 
 	held := w.propose(policy, r.Manifest, "People on this team seem to prefer dark themes.", 0.4)
 	w.holds(held.Outcome == assembly.Hold && held.Review && held.Artifact != nil, "%+v", held)
-	waiting := try(w.Reviews(w.ctx(), w.in)).must(w)
+	waiting := try(carrel.Items(w.Reviews(w.ctx(), w.in, &carrel.None{}))).must(w)
 	var texts []string
 	for _, e := range waiting {
 		texts = append(texts, e.Text)
 	}
 	w.holds(len(waiting) > 0 && texts[len(texts)-1] == "People on this team seem to prefer dark themes.", "%q wait", texts)
-	one := try(w.Review(w.ctx(), w.in, string(held.Artifact.ID))).must(w)
+	one := try(w.Review(w.ctx(), w.in, &carrel.IDRequest{ID: string(held.Artifact.ID)})).must(w)
 	w.holds(one.Status == store.StatusHeld && one.Evaluator == "rules" && len(one.From) > 0, "%+v", one)
 
-	decision := &carrel.ReviewDecision{ID: string(held.Artifact.ID), Approve: true, Reason: "asked around"}
+	decision := &carrel.DecideRequest{ID: string(held.Artifact.ID), Approve: true, Reason: "asked around"}
 	approved := try(w.Decide(w.ctx(), w.in, decision)).must(w)
 	w.holds(approved.Status == store.StatusLive && approved.Class == provenance.Verified && approved.VerifiedBy == string(Actor), "%+v", approved)
 	_, err = w.Decide(w.ctx(), w.in, decision)
 	w.fails("a second decision", err, carrel.ErrRequest)
-	after := try(w.Review(w.ctx(), w.in, string(held.Artifact.ID))).must(w)
+	after := try(w.Review(w.ctx(), w.in, &carrel.IDRequest{ID: string(held.Artifact.ID)})).must(w)
 	w.holds(after.Reason == "asked around", "%+v", after)
 }

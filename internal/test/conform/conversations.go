@@ -44,15 +44,15 @@ func (w *world) talked() *carrel.ImportResult {
 }
 
 // export returns what is in the window.
-func (w *world) export(session id) []byte {
+func (w *world) export(session transcript.SessionID) []byte {
 	w.Helper()
 	return try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: session})).must(w).Data
 }
 
 // list returns the blocks of a session.
-func (w *world) list(session id) *carrel.MessagesResult {
+func (w *world) list(session transcript.SessionID) *carrel.MessagesResult {
 	w.Helper()
-	return try(w.Messages(w.ctx(), w.in, session)).must(w)
+	return try(w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: session})).must(w)
 }
 
 func untouched(w *world) {
@@ -63,7 +63,7 @@ func untouched(w *world) {
 		w.holds(bytes.Equal(out.Data, data), "%s: the export is not the input", f.format)
 		w.holds(out.Intact && out.Bytes == len(data) && out.Format == f.format, "%s: %+v", f.format, out)
 		list := w.list(in.Session)
-		w.holds(len(list.Blocks) == in.Blocks && in.Blocks > 10, "%s: %d blocks in the list, %d imported", f.format, len(list.Blocks), in.Blocks)
+		w.holds(len(list.Messages) == in.Blocks && in.Blocks > 10, "%s: %d blocks in the list, %d imported", f.format, len(list.Messages), in.Blocks)
 		w.holds(list.Tokens == in.Tokens && list.Window >= in.Tokens, "%s: %d tokens, %d in the window, %d imported", f.format, list.Tokens, list.Window, in.Tokens)
 	}
 }
@@ -83,10 +83,10 @@ func importedAgain(w *world) {
 	figures, ok := errors.AsType[*carrel.ShorterError](err)
 	w.holds(ok && figures.Session == part.Session && figures.Known == whole.Messages && figures.Has == part.Messages, "a shorter copy: %+v", figures)
 
-	entries := try(w.Journal(w.ctx(), w.in, part.Session, 0)).must(w)
+	entries := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: part.Session}))).must(w)
 	w.holds(len(entries) == 2 && entries[0].ID == part.Op && entries[1].ID == whole.Op, "journal: %+v", entries)
 	w.holds(entries[0].Actor == Actor && json.Valid(entries[0].Data), "entry: %+v", entries[0])
-	later := try(w.Journal(w.ctx(), w.in, part.Session, entries[0].Revision)).must(w)
+	later := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: part.Session, Since: entries[0].Revision}))).must(w)
 	w.same("journal after the first revision", later, entries[1:])
 
 	short.Rewind = true
@@ -95,56 +95,56 @@ func importedAgain(w *world) {
 }
 
 func sessionsAreFound(w *world) {
-	var ids []id
+	var ids []transcript.SessionID
 	for _, f := range forms() {
 		ids = append(ids, w.load(f).Session)
 	}
-	all := try(w.Sessions(w.ctx(), w.in, 0)).must(w)
-	var listed []id
+	all := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
+	var listed []transcript.SessionID
 	for _, s := range all {
 		listed = append(listed, s.Session)
 	}
 	w.same("sessions", slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(ids)))
-	two := try(w.Sessions(w.ctx(), w.in, 2)).must(w)
+	two := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: 2}}))).must(w)
 	w.same("two sessions", two, all[:2])
 
-	last := try(w.FindSession(w.ctx(), w.in, "@last")).must(w)
-	w.same("@last", last, all[0].Session)
-	named := try(w.FindSession(w.ctx(), w.in, string(ids[2]))).must(w)
-	w.same("a whole id", named, ids[2])
-	one := try(w.Session(w.ctx(), w.in, all[1].Session)).must(w)
+	last := try(w.FindSession(w.ctx(), w.in, &carrel.WordRequest{Word: "@last"})).must(w)
+	w.same("@last", last.Session, all[0].Session)
+	named := try(w.FindSession(w.ctx(), w.in, &carrel.WordRequest{Word: string(ids[2])})).must(w)
+	w.same("a whole id", named.Session, ids[2])
+	one := try(w.Session(w.ctx(), w.in, &carrel.SessionRequest{Session: all[1].Session})).must(w)
 	w.same("one session", *one, all[1])
-	_, err := w.FindSession(w.ctx(), w.in, "none-of-these")
+	_, err := w.FindSession(w.ctx(), w.in, &carrel.WordRequest{Word: "none-of-these"})
 	w.fails("a word that names nothing", err, store.ErrNotFound)
 }
 
 func sessionsGo(w *world) {
 	f := forms()[0]
 	in, other := w.load(f), w.load(forms()[1])
-	block := w.list(in.Session).Blocks[0].ID
-	listed := func(want ...id) {
+	block := w.list(in.Session).Messages[0].ID
+	listed := func(want ...transcript.SessionID) {
 		w.Helper()
-		var ids []id
-		for _, s := range try(w.Sessions(w.ctx(), w.in, 0)).must(w) {
+		var ids []transcript.SessionID
+		for _, s := range try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w) {
 			ids = append(ids, s.Session)
 		}
 		w.same("sessions", slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(want)))
 	}
-	res := try(w.RemoveSession(w.ctx(), w.in, in.Session)).must(w)
+	res := try(w.RemoveSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusTombstoned && res.Op != "", "%+v", res)
 	listed(other.Session)
-	removed := try(w.RemovedSessions(w.ctx(), w.in)).must(w)
+	removed := try(carrel.Items(w.RemovedSessions(w.ctx(), w.in, &carrel.None{}))).must(w)
 	w.holds(len(removed) == 1 && removed[0].Session == in.Session && removed[0].Status == store.StatusTombstoned, "%+v", removed)
 	_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
 	w.fails("recall of what was removed", err, carrel.ErrPolicy)
 
-	res = try(w.RestoreSession(w.ctx(), w.in, in.Session)).must(w)
+	res = try(w.RestoreSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusLive, "%+v", res)
 	listed(in.Session, other.Session)
-	_, err = w.RestoreSession(w.ctx(), w.in, in.Session)
+	_, err = w.RestoreSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})
 	w.fails("restore of what was not removed", err, carrel.ErrRequest)
 
-	res = try(w.PurgeSession(w.ctx(), w.in, in.Session)).must(w)
+	res = try(w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusPurged && res.Cells > 0 && res.Op != "", "%+v", res)
 	listed(other.Session)
 	_, err = w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
@@ -196,7 +196,7 @@ func recalled(w *world) {
 	for _, f := range forms()[:2] {
 		in := w.load(f)
 		data := f.write(talk())
-		for _, b := range w.list(in.Session).Blocks {
+		for _, b := range w.list(in.Session).Messages {
 			whole := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID)})).must(w)
 			for piece := range pieces(whole.Data) {
 				w.holds(bytes.Contains(data, piece), "%s: a piece of block %s is not in the input:\n%s", f.format, b.ShortID, piece)
@@ -206,7 +206,7 @@ func recalled(w *world) {
 			w.same("a part of "+b.ShortID, part.Data, whole.Data[2:9])
 			w.holds(part.Digest == whole.Digest && part.Turn == b.Turn && part.Kind == b.Kind, "%s: %+v", b.ShortID, part)
 		}
-		last := w.list(in.Session).Blocks[0]
+		last := w.list(in.Session).Messages[0]
 		text := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(last.ID), Text: true})).must(w)
 		w.holds(!json.Valid(text.Data), "what block %s says is JSON: %s", last.ShortID, text.Data)
 	}
@@ -235,36 +235,36 @@ func pieces(data []byte) iter.Seq[[]byte] {
 func found(w *world) {
 	in := w.talked()
 	other := w.load(forms()[1])
-	hits := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe"})).must(w)
+	hits := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe"}))).must(w)
 	w.holds(len(hits) == 2, "%d hits, want one in each session", len(hits))
-	one := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe", Session: in.Session})).must(w)
+	one := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe", Session: in.Session}))).must(w)
 	w.holds(len(one) == 1 && one[0].Session == in.Session && strings.Contains(one[0].Excerpt, "größe"), "hits in one session: %+v", one)
 	got := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(one[0].Block)})).must(w)
 	w.holds(bytes.Contains(got.Data, []byte("größe")), "what was found says %s", got.Data)
-	limited := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "part unit", Session: other.Session, Limit: 3})).must(w)
+	limited := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "part unit", Session: other.Session, Limit: 3}))).must(w)
 	w.holds(len(limited) == 3, "%d hits, want 3", len(limited))
-	kind := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "pool", Kind: transcript.KindTool})).must(w)
+	kind := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "pool", Kind: transcript.KindTool}))).must(w)
 	for _, h := range kind {
 		w.same("kind of a hit", h.Kind, transcript.KindTool)
 	}
-	none := try(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "xylophone"})).must(w)
+	none := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "xylophone"}))).must(w)
 	w.holds(len(none) == 0, "hits for a word that is nowhere: %+v", none)
 }
 
 func dryRuns(w *world) {
 	planned := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(talk()), DryRun: true})).must(w)
 	w.holds(planned.Changed && planned.Op == "", "planning: %+v", planned)
-	_, err := w.Messages(w.ctx(), w.in, planned.Session)
+	_, err := w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: planned.Session})
 	w.fails("what was only planned", err, store.ErrNotFound)
 	in := w.talked()
-	before := try(w.Journal(w.ctx(), w.in, in.Session, 0)).must(w)
+	before := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.same("tokens of the plan", planned.Tokens, in.Tokens)
 
 	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: quarter, DryRun: true})).must(w)
-	try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{w.list(in.Session).Blocks[3].ShortID}, DryRun: true})).must(w)
+	try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{w.list(in.Session).Messages[3].ShortID}, DryRun: true})).must(w)
 	try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: in.Session, Critical: true, DryRun: true})).must(w)
-	try(w.AmendContract(w.ctx(), w.in, &carrel.ContractRequest{Session: in.Session, Init: true, Decisions: []string{"x"}, DryRun: true})).must(w)
-	after := try(w.Journal(w.ctx(), w.in, in.Session, 0)).must(w)
+	try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Init: true, Decisions: []string{"x"}, DryRun: true})).must(w)
+	after := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.same("journal after dry runs", after, before)
 	w.holds(bytes.Equal(w.export(in.Session), openAI(talk())), "the window changed")
 }
@@ -287,13 +287,13 @@ func progress(w *world) {
 
 func scopesAreApart(w *world) {
 	in := w.talked()
-	block := w.list(in.Session).Blocks[0]
+	block := w.list(in.Session).Messages[0]
 	there := w.in + "-2"
-	_, err := w.Messages(w.ctx(), there, in.Session)
+	_, err := w.Messages(w.ctx(), there, &carrel.MessagesRequest{Session: in.Session})
 	w.fails("a session of another scope", err, store.ErrNotFound)
 	_, err = w.Recall(w.ctx(), there, &carrel.RecallRequest{Block: string(block.ID)})
 	w.fails("a block of another scope", err, store.ErrNotFound)
-	hits := try(w.Search(w.ctx(), there, &carrel.SearchRequest{Query: "pool"})).must(w)
-	sessions := try(w.Sessions(w.ctx(), there, 0)).must(w)
+	hits := try(carrel.Items(w.Search(w.ctx(), there, &carrel.SearchRequest{Query: "pool"}))).must(w)
+	sessions := try(carrel.Items(w.Sessions(w.ctx(), there, &carrel.SessionsRequest{}))).must(w)
 	w.holds(len(hits)+len(sessions) == 0, "seen from another scope: %v, %v", hits, sessions)
 }

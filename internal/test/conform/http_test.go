@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/client"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/service"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store/memory"
@@ -34,7 +35,7 @@ func (r *routes) note(req *http.Request) {
 }
 
 // asked reports whether an operation was.
-func (r *routes) asked(op *api.Operation) bool {
+func (r *routes) asked(op *ops.Operation) bool {
 	for seen := range r.seen {
 		method, path, _ := strings.Cut(seen, " ")
 		if method == op.Method && fits(api.Prefix+op.Path, path) {
@@ -96,7 +97,7 @@ func TestClient(t *testing.T) {
 			return &mirror{t: t, engine: engineOver(t, memory.New()), client: remote(t, memory.New(), noted)}, "acme/web"
 		})
 	})
-	for _, op := range api.Operations() {
+	for _, op := range ops.Operations() {
 		if !noted.asked(op) {
 			t.Errorf("%s %s, of %s, is never asked for", op.Method, op.Path, op.Name)
 		}

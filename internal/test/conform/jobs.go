@@ -4,35 +4,83 @@ import (
 	"context"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/client"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Jobs are all the jobs of the engine, wherever they are done.
+// short names of what every job takes.
+type (
+	ctx   = context.Context
+	scope = governance.Scope
+)
+
+// Jobs are all the jobs of the engine, wherever they are done, in the order of the table
+// of operations.
 //
-//nolint:interfacebloat // it is nothing but its parts
+//nolint:interfacebloat // it is the list of the jobs
 type Jobs interface {
-	Conversations
-	Keeping
-	Windows
-	Tidying
-	Blocks
-	Accounts
-	Summaries
-	Grades
-	Agreements
-	Packets
-	Artifacts
-	Removals
-	Knowledge
-	Contexts
-	Manifests
-	Gate
+	Sessions(ctx, scope, *api.SessionsRequest) (*api.List[api.SessionInfo], error)
+	FindSession(ctx, scope, *api.WordRequest) (*api.SessionResult, error)
+	Session(ctx, scope, *api.SessionRequest) (*api.SessionInfo, error)
+	RemovedSessions(ctx, scope, *api.None) (*api.List[api.SessionInfo], error)
+	RemoveSession(ctx, scope, *api.SessionRequest) (*api.SessionRemoval, error)
+	RestoreSession(ctx, scope, *api.SessionRequest) (*api.SessionRemoval, error)
+	PurgeSession(ctx, scope, *api.SessionRequest) (*api.SessionRemoval, error)
+	Import(ctx, scope, *api.ImportRequest) (*api.ImportResult, error)
+	Append(ctx, scope, *api.AppendRequest) (*api.ImportResult, error)
+	Messages(ctx, scope, *api.MessagesRequest) (*api.MessagesResult, error)
+	Context(ctx, scope, *api.ContextRequest) (*api.ContextResult, error)
+	Trigger(ctx, scope, *api.TriggerRequest) (*api.TriggerResult, error)
+	Compress(ctx, scope, *api.CompressRequest) (*api.CompressResult, error)
+	Discard(ctx, scope, *api.DiscardRequest) (*api.DiscardResult, error)
+	Page(ctx, scope, *api.PageRequest) (*api.PageResult, error)
+	Pin(ctx, scope, *api.PinRequest) (*api.PinResult, error)
+	Undo(ctx, scope, *api.UndoRequest) (*api.UndoResult, error)
+	Mark(ctx, scope, *api.MarkRequest) (*api.MarkResult, error)
+	Export(ctx, scope, *api.ExportRequest) (*api.ExportResult, error)
+	Recall(ctx, scope, *api.RecallRequest) (*api.RecallResult, error)
+	Why(ctx, scope, *api.BlockRequest) (*api.WhyResult, error)
+	Search(ctx, scope, *api.SearchRequest) (*api.List[api.Found], error)
+	Stats(ctx, scope, *api.SessionRequest) (*api.StatsResult, error)
+	State(ctx, scope, *api.SessionRequest) (*api.State, error)
+	Journal(ctx, scope, *api.JournalRequest) (*api.List[store.Entry], error)
+	Brief(ctx, scope, *api.BriefRequest) (*api.BriefResult, error)
+	Summary(ctx, scope, *api.SessionRequest) (*api.SummaryResult, error)
+	CheckSummary(ctx, scope, *api.CheckSummaryRequest) (*api.CheckSummaryResult, error)
+	Probes(ctx, scope, *api.ProbesRequest) (*api.ProbesResult, error)
+	RunProbes(ctx, scope, *api.RunProbesRequest) (*api.RunProbesResult, error)
+	ProbeReport(ctx, scope, *api.SessionRequest) (*api.ProbeReport, error)
+	Contract(ctx, scope, *api.SessionRequest) (*api.ContractResult, error)
+	AmendContract(ctx, scope, *api.AmendContractRequest) (*api.AmendContractResult, error)
+	CheckContract(ctx, scope, *api.SessionRequest) (*contract.Report, error)
+	Handoff(ctx, scope, *api.HandoffRequest) (*api.HandoffResult, error)
+	CheckHandoff(ctx, scope, *api.CheckHandoffRequest) (*api.HandoffResult, error)
+	Accept(ctx, scope, *api.AcceptRequest) (*api.AcceptResult, error)
+	Put(ctx, scope, *api.PutRequest) (*api.List[api.Artifact], error)
+	Artifacts(ctx, scope, *api.ArtifactsRequest) (*api.List[api.Artifact], error)
+	Get(ctx, scope, *api.GetRequest) (*api.GetResult, error)
+	PinArtifact(ctx, scope, *api.PinArtifactRequest) (*api.Artifact, error)
+	Remove(ctx, scope, *api.IDsRequest) (*api.RemovalResult, error)
+	Restore(ctx, scope, *api.IDsRequest) (*api.RemovalResult, error)
+	Refute(ctx, scope, *api.RefuteRequest) (*api.RemovalResult, error)
+	Purge(ctx, scope, *api.IDsRequest) (*api.RemovalResult, error)
+	Stash(ctx, scope, *api.StashRequest) (*api.StashResult, error)
+	CollectStash(ctx, scope, *api.CollectRequest) (*api.RemovalResult, error)
+	Triage(ctx, scope, *api.TriageRequest) (*api.TriageResult, error)
+	Assemble(ctx, scope, *api.AssembleRequest) (*api.AssembleResult, error)
+	Manifests(ctx, scope, *api.ManifestsRequest) (*api.List[store.Manifest], error)
+	Manifest(ctx, scope, *api.IDRequest) (*api.ManifestResult, error)
+	DiffManifests(ctx, scope, *api.DiffRequest) (*api.DiffResult, error)
+	VerifyManifest(ctx, scope, *api.IDRequest) (*api.VerifyResult, error)
+	Replay(ctx, scope, *api.IDRequest) (*api.ReplayResult, error)
+	Commit(ctx, scope, *api.CommitRequest) (*api.CommitResult, error)
+	Reviews(ctx, scope, *api.None) (*api.List[api.ReviewEntry], error)
+	Review(ctx, scope, *api.IDRequest) (*api.ReviewEntry, error)
+	Decide(ctx, scope, *api.DecideRequest) (*api.Artifact, error)
+	Log(ctx, scope, *api.LogRequest) (*api.List[store.Entry], error)
 }
 
 // The engine and its client do the same jobs.
@@ -40,133 +88,3 @@ var (
 	_ Jobs = (*carrel.Engine)(nil)
 	_ Jobs = (*client.Client)(nil)
 )
-
-// short names of what every job takes.
-type (
-	ctx   = context.Context
-	scope = governance.Scope
-	id    = transcript.SessionID
-)
-
-// Conversations come in and go out.
-type Conversations interface {
-	Sessions(ctx, scope, int) ([]carrel.SessionInfo, error)
-	FindSession(ctx, scope, string) (id, error)
-	Import(ctx, scope, *carrel.ImportRequest) (*carrel.ImportResult, error)
-	Append(ctx, scope, *carrel.AppendRequest) (*carrel.ImportResult, error)
-	Export(ctx, scope, *carrel.ExportRequest) (*carrel.ExportResult, error)
-}
-
-// Keeping is what becomes of a conversation as a whole.
-type Keeping interface {
-	Session(ctx, scope, id) (*carrel.SessionInfo, error)
-	RemovedSessions(ctx, scope) ([]carrel.SessionInfo, error)
-	RemoveSession(ctx, scope, id) (*carrel.SessionRemoval, error)
-	RestoreSession(ctx, scope, id) (*carrel.SessionRemoval, error)
-	PurgeSession(ctx, scope, id) (*carrel.SessionRemoval, error)
-}
-
-// Windows are made smaller, and back.
-type Windows interface {
-	Trigger(ctx, scope, *carrel.TriggerRequest) (*carrel.TriggerResult, error)
-	Compress(ctx, scope, *carrel.CompressRequest) (*carrel.CompressResult, error)
-	Undo(ctx, scope, *carrel.UndoRequest) (*carrel.UndoResult, error)
-	Mark(ctx, scope, *carrel.MarkRequest) (*carrel.MarkResult, error)
-}
-
-// Tidying takes single blocks out of a window.
-type Tidying interface {
-	Discard(ctx, scope, *carrel.DiscardRequest) (*carrel.DiscardResult, error)
-	Page(ctx, scope, *carrel.PageRequest) (*carrel.PageResult, error)
-}
-
-// Blocks are listed, found, pinned and explained.
-type Blocks interface {
-	Messages(ctx, scope, id) (*carrel.MessagesResult, error)
-	Pin(ctx, scope, *carrel.PinRequest) (*carrel.PinResult, error)
-	Recall(ctx, scope, *carrel.RecallRequest) (*carrel.RecallResult, error)
-	Search(ctx, scope, *carrel.SearchRequest) ([]carrel.Found, error)
-	Why(ctx, scope, string) (*carrel.WhyResult, error)
-}
-
-// Accounts say what is, and what was.
-type Accounts interface {
-	Context(ctx, scope, id, token.Count) (*carrel.ContextResult, error)
-	Stats(ctx, scope, id) (*carrel.StatsResult, error)
-	State(ctx, scope, id) (*carrel.State, error)
-	Journal(ctx, scope, id, store.Revision) ([]store.Entry, error)
-	Log(ctx, scope, store.Version) ([]store.Entry, error)
-}
-
-// Summaries stand for older blocks, and briefs say what must outlive them.
-type Summaries interface {
-	Summary(ctx, scope, id) (*carrel.SummaryResult, error)
-	Brief(ctx, scope, *carrel.BriefRequest) (*carrel.BriefResult, error)
-	CheckSummary(ctx, scope, *carrel.CheckSummaryRequest) (*carrel.CheckSummaryResult, error)
-}
-
-// Grades say what a window still answers.
-type Grades interface {
-	Probes(ctx, scope, *carrel.ProbesRequest) (*carrel.ProbesResult, error)
-	RunProbes(ctx, scope, *carrel.RunProbesRequest) (*carrel.RunProbesResult, error)
-	ProbeReport(ctx, scope, id) (*carrel.ProbeReport, error)
-}
-
-// Agreements are contracts of sessions.
-type Agreements interface {
-	Contract(ctx, scope, id) ([]string, error)
-	AmendContract(ctx, scope, *carrel.ContractRequest) (*carrel.ContractResult, error)
-	CheckContract(ctx, scope, id) (*contract.Report, error)
-}
-
-// Packets carry sessions to other agents.
-type Packets interface {
-	Handoff(ctx, scope, *carrel.HandoffRequest) (*carrel.HandoffResult, error)
-	CheckHandoff(ctx, scope, *carrel.CheckHandoffRequest) (*carrel.HandoffResult, error)
-	Accept(ctx, scope, *carrel.AcceptRequest) (*carrel.AcceptResult, error)
-}
-
-// Artifacts are kept.
-type Artifacts interface {
-	Put(ctx, scope, ...*carrel.PutRequest) ([]carrel.Artifact, error)
-	Artifacts(ctx, scope, *carrel.ArtifactsRequest) ([]carrel.Artifact, error)
-	Get(ctx, scope, *carrel.GetRequest) (*carrel.GetResult, error)
-	PinArtifact(ctx, scope, string, bool) (*carrel.Artifact, error)
-	Stash(ctx, scope, *carrel.StashRequest) (*carrel.StashResult, error)
-}
-
-// Removals take artifacts away, and back where there is a way.
-type Removals interface {
-	Remove(ctx, scope, ...string) (*carrel.RemovalResult, error)
-	Restore(ctx, scope, ...string) (*carrel.RemovalResult, error)
-	Refute(ctx, scope, *carrel.RefuteRequest) (*carrel.RemovalResult, error)
-	Purge(ctx, scope, ...string) (*carrel.RemovalResult, error)
-	CollectStash(ctx, scope, bool) (*carrel.RemovalResult, error)
-}
-
-// Knowledge is what artifacts are worth for a question.
-type Knowledge interface {
-	Triage(ctx, scope, *carrel.TriageRequest) (*carrel.TriageResult, error)
-}
-
-// Contexts are made of artifacts, and made again.
-type Contexts interface {
-	Assemble(ctx, scope, *carrel.AssembleRequest) (*carrel.AssembleResult, error)
-	Replay(ctx, scope, string) ([]byte, error)
-}
-
-// Manifests account for contexts.
-type Manifests interface {
-	Manifests(ctx, scope, id, int) ([]store.Manifest, error)
-	Manifest(ctx, scope, string) (*store.Manifest, *manifest.Sealed, error)
-	DiffManifests(ctx, scope, string, string) (*manifest.Delta, error)
-	VerifyManifest(ctx, scope, string) (*carrel.VerifyResult, error)
-}
-
-// Gate is what memories pass.
-type Gate interface {
-	Commit(ctx, scope, *carrel.CommitRequest) (*carrel.CommitResult, error)
-	Reviews(ctx, scope) ([]carrel.ReviewEntry, error)
-	Review(ctx, scope, string) (*carrel.ReviewEntry, error)
-	Decide(ctx, scope, *carrel.ReviewDecision) (*carrel.Artifact, error)
-}

@@ -21,44 +21,74 @@ var refusals = []check{
 
 func notFound(w *world) {
 	for name, job := range map[string]func() error{
-		"session":        func() error { _, err := w.Session(w.ctx(), w.in, "none"); return err },
-		"remove session": func() error { _, err := w.RemoveSession(w.ctx(), w.in, "none"); return err },
-		"purge session":  func() error { _, err := w.PurgeSession(w.ctx(), w.in, "none"); return err },
-		"messages":       func() error { _, err := w.Messages(w.ctx(), w.in, "none"); return err },
-		"context":        func() error { _, err := w.Context(w.ctx(), w.in, "none", 0); return err },
-		"stats":          func() error { _, err := w.Stats(w.ctx(), w.in, "none"); return err },
-		"state":          func() error { _, err := w.State(w.ctx(), w.in, "none"); return err },
-		"journal":        func() error { _, err := w.Journal(w.ctx(), w.in, "none", 0); return err },
-		"contract":       func() error { _, err := w.Contract(w.ctx(), w.in, "none"); return err },
-		"check contract": func() error { _, err := w.CheckContract(w.ctx(), w.in, "none"); return err },
-		"probes":         func() error { _, err := w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"}); return err },
-		"brief":          func() error { _, err := w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: "none"}); return err },
-		"probe report":   func() error { _, err := w.ProbeReport(w.ctx(), w.in, "none"); return err },
-		"export":         func() error { _, err := w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"}); return err },
-		"trigger":        func() error { _, err := w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"}); return err },
+		"session": func() error { _, err := w.Session(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
+		"remove session": func() error {
+			_, err := w.RemoveSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
+			return err
+		},
+		"purge session": func() error {
+			_, err := w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
+			return err
+		},
+		"messages": func() error {
+			_, err := w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: "none"})
+			return err
+		},
+		"context": func() error { _, err := w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: "none"}); return err },
+		"stats":   func() error { _, err := w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
+		"state":   func() error { _, err := w.State(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
+		"journal": func() error {
+			_, err := carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: "none"}))
+			return err
+		},
+		"contract": func() error { _, err := w.Contract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
+		"check contract": func() error {
+			_, err := w.CheckContract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
+			return err
+		},
+		"probes": func() error { _, err := w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"}); return err },
+		"brief":  func() error { _, err := w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: "none"}); return err },
+		"probe report": func() error {
+			_, err := w.ProbeReport(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
+			return err
+		},
+		"export":  func() error { _, err := w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"}); return err },
+		"trigger": func() error { _, err := w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"}); return err },
 		"compress": func() error {
 			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: "none"})
 			return err
 		},
-		"undo":            func() error { _, err := w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: "none"}); return err },
-		"mark":            func() error { _, err := w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: "none"}); return err },
-		"handoff":         func() error { _, err := w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: "none"}); return err },
-		"recall":          func() error { _, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: "ffffffff"}); return err },
-		"why":             func() error { _, err := w.Why(w.ctx(), w.in, "ffffffff"); return err },
-		"get":             func() error { _, err := w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: "ffffffff"}); return err },
-		"pin artifact":    func() error { _, err := w.PinArtifact(w.ctx(), w.in, "ffffffff", true); return err },
-		"remove":          func() error { _, err := w.Remove(w.ctx(), w.in, "ffffffff"); return err },
-		"manifest":        func() error { _, _, err := w.Manifest(w.ctx(), w.in, "m_ffffffffffffffff"); return err },
-		"diff":            func() error { _, err := w.DiffManifests(w.ctx(), w.in, "m_ffffffffffffffff", "@last"); return err },
-		"verify manifest": func() error { _, err := w.VerifyManifest(w.ctx(), w.in, "@last"); return err },
-		"replay":          func() error { _, err := w.Replay(w.ctx(), w.in, "@last"); return err },
-		"review":          func() error { _, err := w.Review(w.ctx(), w.in, "ffffffff"); return err },
-		"decide":          func() error { _, err := w.Decide(w.ctx(), w.in, &carrel.ReviewDecision{ID: "ffffffff"}); return err },
+		"undo":    func() error { _, err := w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: "none"}); return err },
+		"mark":    func() error { _, err := w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: "none"}); return err },
+		"handoff": func() error { _, err := w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: "none"}); return err },
+		"recall":  func() error { _, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: "ffffffff"}); return err },
+		"why":     func() error { _, err := w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "ffffffff"}); return err },
+		"get":     func() error { _, err := w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: "ffffffff"}); return err },
+		"pin artifact": func() error {
+			_, err := w.PinArtifact(w.ctx(), w.in, &carrel.PinArtifactRequest{ID: "ffffffff", Pinned: true})
+			return err
+		},
+		"remove": func() error {
+			_, err := w.Remove(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{"ffffffff"}})
+			return err
+		},
+		"manifest": func() error {
+			_, err := w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: "m_ffffffffffffffff"})
+			return err
+		},
+		"diff": func() error {
+			_, err := w.DiffManifests(w.ctx(), w.in, &carrel.DiffRequest{ID: "m_ffffffffffffffff", Other: "@last"})
+			return err
+		},
+		"verify manifest": func() error { _, err := w.VerifyManifest(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"}); return err },
+		"replay":          func() error { _, err := w.Replay(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"}); return err },
+		"review":          func() error { _, err := w.Review(w.ctx(), w.in, &carrel.IDRequest{ID: "ffffffff"}); return err },
+		"decide":          func() error { _, err := w.Decide(w.ctx(), w.in, &carrel.DecideRequest{ID: "ffffffff"}); return err },
 		"assemble": func() error {
 			_, err := w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: "none", Budget: 99})
 			return err
 		},
-		"a way elsewhere": func() error { _, err := w.Why(w.ctx(), w.in, "../sessions"); return err },
+		"a way elsewhere": func() error { _, err := w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "../sessions"}); return err },
 	} {
 		w.fails(name, job(), store.ErrNotFound)
 	}
@@ -67,7 +97,7 @@ func notFound(w *world) {
 func ambiguous(w *world) {
 	in := w.talked()
 	seen := make(map[byte]bool)
-	for _, b := range w.list(in.Session).Blocks {
+	for _, b := range w.list(in.Session).Messages {
 		first := b.ID[0]
 		if !seen[first] {
 			seen[first] = true
@@ -89,7 +119,7 @@ func unreadable(w *world) {
 	_, err = w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: "broken.json", Data: broken})
 	e, ok := errors.AsType[*transcript.SyntaxError](err)
 	w.holds(ok && e.Name == "broken.json" && e.Line == 3 && e.Field == "messages.1.content", "%+v, %v", e, err)
-	sessions := try(w.Sessions(w.ctx(), w.in, 0)).must(w)
+	sessions := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
 	w.holds(len(sessions) == 0, "something was stored: %+v", sessions)
 }
 
@@ -131,7 +161,7 @@ func tooSmall(w *world) {
 
 func senseless(w *world) {
 	in := w.talked()
-	b := w.list(in.Session).Blocks[0]
+	b := w.list(in.Session).Messages[0]
 	for name, job := range map[string]func() error{
 		"a budget below 0": func() error {
 			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: -1})

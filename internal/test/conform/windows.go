@@ -37,11 +37,11 @@ func compressed(w *world) {
 	for _, f := range forms() {
 		in := w.load(f)
 		whole := make(map[string][]byte)
-		for _, b := range w.list(in.Session).Blocks {
+		for _, b := range w.list(in.Session).Messages {
 			whole[string(b.ID)] = try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID)})).must(w).Data
 		}
 		full := w.list(in.Session).Window
-		fill := try(w.Context(w.ctx(), w.in, in.Session, 0)).must(w)
+		fill := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session})).must(w)
 		stays := fill.Fixed.Tokens + fill.System.Tokens // beside the share
 		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyImportance})).must(w)
 		w.holds(res.After <= res.Budget && res.Budget == stays+(full-stays)/2 && res.Op != "" && res.Before == full, "%s: %+v", f.format, res)
@@ -53,7 +53,7 @@ func compressed(w *world) {
 			w.holds(err == nil && len(violations) == 0, "%s: %v, %v", f.format, violations, err)
 		}
 		stubs := 0
-		for _, b := range w.list(in.Session).Blocks {
+		for _, b := range w.list(in.Session).Messages {
 			if b.State != store.StateLive {
 				stubs++
 			}
@@ -81,7 +81,7 @@ func strategies(w *world) {
 
 func summarized(w *world) {
 	in := w.talked()
-	_, err := w.Summary(w.ctx(), w.in, in.Session)
+	_, err := w.Summary(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})
 	w.fails("no summary", err, store.ErrNotFound)
 	todos := json.RawMessage(`[ {"content": "open the pull request",  "status":"pending"} ]`)
 	res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{
@@ -90,16 +90,16 @@ func summarized(w *world) {
 	w.holds(res.Summary != nil && len(res.Attempts) > 0 && res.Probes != nil, "%+v", res)
 	w.holds(len(res.Todos) == 1 && bytes.Contains(res.TodoList, []byte(`{"content": "open the pull request",  "status":`)), "to do: %+v, %s", res.Todos, res.TodoList)
 
-	sum := try(w.Summary(w.ctx(), w.in, in.Session)).must(w)
+	sum := try(w.Summary(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.same("summary", sum.ID, res.Summary.ID)
 	w.holds(sum.Summary != nil && sum.Count == 1 && sum.Covers > 0 && sum.Text != "", "%+v", sum)
 	whole := try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(sum.ID)})).must(w)
 	w.holds(whole.Size == len(whole.Data) && whole.Size > 0, "the summary is recalled as %q", whole.Data)
-	state := try(w.State(w.ctx(), w.in, in.Session)).must(w).Compression
+	state := try(w.State(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w).Compression
 	w.holds(state.Count == 1 && state.Summary != nil && state.At != "" && state.ProbeScore == res.Probes.Score, "%+v", state)
 	brief := try(w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: in.Session, For: carrel.PurposeCompaction})).must(w)
 	w.holds(brief.Text != "" && brief.Tokens > 0 && brief.Entries > 0, "%+v", brief)
-	rounds := try(w.ProbeReport(w.ctx(), w.in, in.Session)).must(w)
+	rounds := try(w.ProbeReport(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(len(rounds.Rounds) == 1 && rounds.Rounds[0].Op == res.Op && rounds.Drift != nil, "%+v", rounds)
 
 	checked := try(w.CheckSummary(w.ctx(), w.in, &carrel.CheckSummaryRequest{Session: in.Session, Data: whole.Data, Blocks: sum.Covers, ProbeMin: new(ratio.Ratio)})).must(w)
@@ -136,7 +136,7 @@ var low = &pager.Trigger{Floor: 500}
 func discarded(w *world) {
 	in := w.talked()
 	var go1, go2, stays string
-	for _, b := range w.list(in.Session).Blocks {
+	for _, b := range w.list(in.Session).Messages {
 		switch {
 		case b.Discardable && go1 == "":
 			go1 = b.ShortID
@@ -149,7 +149,7 @@ func discarded(w *world) {
 	}
 	res := try(w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{IDs: []string{go1, go2}, Trigger: low})).must(w)
 	w.holds(len(res.Discarded) == 2 && res.After < res.Before && res.Session == in.Session && res.Continue, "%+v", res)
-	why := try(w.Why(w.ctx(), w.in, go2)).must(w)
+	why := try(w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: go2})).must(w)
 	w.holds(why.State == store.StateCold && why.History[len(why.History)-1].Op == res.Op, "%+v", why)
 
 	_, err := w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{IDs: []string{stays}, Trigger: low})
@@ -168,7 +168,7 @@ func discarded(w *world) {
 func pagedByHand(w *world) {
 	in := w.talked()
 	var id, held string
-	for _, b := range w.list(in.Session).Blocks {
+	for _, b := range w.list(in.Session).Messages {
 		switch {
 		case b.Rule.Hard():
 			held = b.ShortID
@@ -179,7 +179,7 @@ func pagedByHand(w *world) {
 	req := &carrel.PageRequest{Blocks: []string{id}}
 	res := try(w.Page(w.ctx(), w.in, req)).must(w)
 	w.holds(len(res.Blocks) == 1 && res.Blocks[0].Changed && res.After < res.Before && res.Session == in.Session && res.Op != "", "%+v", res)
-	why := try(w.Why(w.ctx(), w.in, id)).must(w)
+	why := try(w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: id})).must(w)
 	w.holds(why.State == store.StateStub && why.Stub != nil && why.History[len(why.History)-1].Op == res.Op, "%+v", why)
 	again := try(w.Page(w.ctx(), w.in, req)).must(w)
 	w.holds(again.Op == "" && !again.Blocks[0].Changed && again.After == res.After, "paged again: %+v", again)
@@ -197,7 +197,7 @@ func pagedByHand(w *world) {
 
 func pinned(w *world) {
 	in := w.talked()
-	b := w.list(in.Session).Blocks[4]
+	b := w.list(in.Session).Messages[4]
 	req := &carrel.PinRequest{Blocks: []string{b.ShortID}}
 	res := try(w.Pin(w.ctx(), w.in, req)).must(w)
 	w.same("changed", res.Changed, []transcript.BlockID{b.ID})
@@ -205,7 +205,7 @@ func pinned(w *world) {
 	again := try(w.Pin(w.ctx(), w.in, req)).must(w)
 	w.holds(len(again.Changed) == 0 && len(again.Ops) == 0, "pinned again: %+v", again)
 	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyPager})).must(w)
-	now := w.list(in.Session).Blocks[4]
+	now := w.list(in.Session).Messages[4]
 	w.holds(now.Pinned && now.Form == pager.Whole && now.Rule == pager.RulePin, "%+v", now)
 	off := try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{string(b.ID)}, Unpin: true})).must(w)
 	w.holds(!off.Pinned && len(off.Changed) == 1, "%+v", off)
@@ -236,19 +236,19 @@ func due(w *world) {
 func accounts(w *world) {
 	in := w.talked()
 	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyPager})).must(w)
-	c := try(w.Context(w.ctx(), w.in, in.Session, 9000)).must(w)
+	c := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session, Window: 9000})).must(w)
 	sum := c.Fixed.Tokens + c.System.Tokens + c.Pinned.Tokens + c.Summary.Tokens + c.Live.Tokens + c.Stubs.Tokens + c.Cold.Tokens
 	w.holds(sum == c.Used && c.Capacity == 9000 && c.Used == c.Window, "shares sum to %d of %d: %+v", sum, c.Used, c)
-	stats := try(w.Stats(w.ctx(), w.in, in.Session)).must(w)
+	stats := try(w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(len(stats.Tasks) > 1 && stats.Total > 0 && stats.Tasks[0].Task == 1, "%+v", stats)
-	entries := try(w.Journal(w.ctx(), w.in, in.Session, 0)).must(w)
+	entries := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.holds(len(entries) == 2 && c.Ops == 2, "%d entries, %d operations", len(entries), c.Ops)
-	info := try(w.Sessions(w.ctx(), w.in, 0)).must(w)
+	info := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
 	w.same("session", info[0], c.SessionInfo)
 
-	cold := slices.IndexFunc(w.list(in.Session).Blocks, func(b carrel.BlockInfo) bool { return b.State != store.StateLive })
-	b := w.list(in.Session).Blocks[cold]
-	why := try(w.Why(w.ctx(), w.in, b.ShortID)).must(w)
+	cold := slices.IndexFunc(w.list(in.Session).Messages, func(b carrel.BlockInfo) bool { return b.State != store.StateLive })
+	b := w.list(in.Session).Messages[cold]
+	why := try(w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: b.ShortID})).must(w)
 	w.holds(why.Block == b.ID && len(why.History) == 2 && why.History[1].Decision != nil && why.Now != nil && why.Need != nil, "%+v", why)
 	w.holds(strings.HasPrefix(why.Preview, b.Preview[:10]), "previews %q and %q", why.Preview, b.Preview)
 }

@@ -1,4 +1,4 @@
-package rest
+package carrel
 
 import (
 	"bytes"
@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/api"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // A listing is a list that comes in pages: in an order in which each entry has a key of
@@ -24,23 +25,43 @@ type listing[T, K any] struct {
 	behind func(K) (func(*T) bool, error) // whether an entry comes after a key
 }
 
+// pageOfList returns a page of a list, or, without a limit, all that is behind the cursor.
+func pageOfList[T, K any](l *listing[T, K], c Cursor) (*List[T], error) {
+	items, next, err := l.page(c.Limit, c.After)
+	if err != nil {
+		return nil, err
+	}
+	return &List[T]{Items: items, Next: next}, nil
+}
+
+// entries is a journal or a log, in the order of its revisions.
+func entries(name string, scope governance.Scope, of any, fetch func() ([]store.Entry, error)) *listing[store.Entry, store.Revision] {
+	return &listing[store.Entry, store.Revision]{
+		name: name, scope: scope, of: of,
+		fetch: func(int) ([]store.Entry, error) { return fetch() },
+		key:   func(e *store.Entry) store.Revision { return e.Revision },
+		behind: func(at store.Revision) (func(*store.Entry) bool, error) {
+			return func(e *store.Entry) bool { return e.Revision > at }, nil
+		},
+	}
+}
+
 // page returns what a cursor asks for, and the cursor of the next page.
 func (l *listing[T, K]) page(limit int, after string) (items []T, next string, err error) {
-	if limit < 0 || limit > api.MaxLimit {
-		return nil, "", bad("limit", "is from 1 to %d", api.MaxLimit)
-	}
-	if limit == 0 {
-		limit = api.DefaultLimit
-	}
-	if after == "" {
-		items, err = l.fetch(limit + 1)
-	} else {
+	switch {
+	case limit < 0:
+		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0"}
+	case after != "":
 		items, err = l.rest(after)
+	case limit == 0:
+		items, err = l.fetch(0)
+	default:
+		items, err = l.fetch(limit + 1)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	if len(items) > limit {
+	if limit > 0 && len(items) > limit {
 		items = items[:limit:limit]
 		next, err = l.seal(l.key(&items[limit-1]))
 	}
@@ -82,7 +103,7 @@ func (l *listing[T, K]) seal(key K) (string, error) {
 }
 
 func (l *listing[T, K]) open(cursor string) (key K, err error) {
-	invalid := bad("after", "is no cursor of this list")
+	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list"}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(data) < checkSize {
 		return key, invalid

@@ -1,9 +1,17 @@
+// Package api is the vocabulary of Carrel's jobs: their requests and results, the kinds
+// of errors, and problems. The engine, every surface and the client speak it; the command
+// line prints as JSON what HTTP answers.
+//
+// Every job of the engine is a method (ctx, scope, *api.XRequest) (*api.XResult, error).
+// A request is owned by its caller and not changed; a result is the caller's own. What
+// has no limit in a request has a default that is told at its field.
 package api
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
-	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
@@ -24,8 +32,8 @@ type Cursor struct {
 	After string `json:"after,omitempty"` // what the page before gave as next
 }
 
-// A Page is a part of a list.
-type Page[T any] struct {
+// A List is a list, or a page of one.
+type List[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"` // where the next page begins; empty on the last
 }
@@ -40,7 +48,7 @@ type (
 		Session transcript.SessionID `json:"session"`
 	}
 
-	// A WordRequest asks which session a word names, see carrel.Engine.FindSession.
+	// A WordRequest asks which session a word names, see [Engine.FindSession].
 	WordRequest struct {
 		Word string `json:"word"`
 	}
@@ -90,15 +98,9 @@ type (
 		IDs []string `json:"ids"`
 	}
 
-	// An ArtifactsRequest asks for artifacts, a page at a time.
-	ArtifactsRequest struct {
-		carrel.ArtifactsRequest
-		After string `json:"after,omitempty"` // as in Cursor
-	}
-
 	// A PutRequest takes artifacts in, all or none.
 	PutRequest struct {
-		Artifacts []*carrel.PutRequest `json:"artifacts"`
+		Artifacts []*NewArtifact `json:"artifacts"`
 	}
 
 	// A PinArtifactRequest pins an artifact, or does so no longer.
@@ -132,13 +134,6 @@ type (
 		Session transcript.SessionID `json:"session"`
 	}
 
-	// A MessagesResult is a page of the blocks of a session.
-	MessagesResult struct {
-		carrel.MessagesResult
-		Count int    `json:"message_count"` // SessionInfo.Messages, whose name the list has
-		Next  string `json:"next,omitempty"`
-	}
-
 	// A ContractResult has the statements of a contract, a line each.
 	ContractResult struct {
 		Statements []string `json:"statements"`
@@ -166,7 +161,7 @@ type (
 		Permissions []governance.Permission   `json:"permissions"`
 		Expires     time.Time                 `json:"expires,omitzero"`
 		Version     string                    `json:"version"` // of the server
-		Policy      string                    `json:"policy"`  // that verdicts are bound to, see carrel.Engine.Policy
+		Policy      string                    `json:"policy"`  // that verdicts are bound to, see Engine.Policy
 	}
 
 	// An EventsRequest asks for a stream of what happens: to one session, or to all of
@@ -185,3 +180,35 @@ type (
 		Entry   store.Entry          `json:"entry"`
 	}
 )
+
+// Items returns the entries of a list, or the error in place of it.
+func Items[T any](l *List[T], err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l.Items, nil
+}
+
+// Paging returns the cursor of the request that it is a part of.
+func (c *Cursor) Paging() *Cursor { return c }
+
+// Sealed reads the document and holds its seal against the one that was recorded. It
+// fails with [ErrIntegrity].
+func (r *ManifestResult) Sealed() (*manifest.Sealed, error) {
+	sealed, err := manifest.Parse(r.Document)
+	if err == nil && !sealed.Seal().Equal(r.Seal) {
+		err = errors.New("its seal is not the one that was recorded")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s: %w: %w", r.ID, ErrIntegrity, err)
+	}
+	return sealed, nil
+}
+
+// SealedOf is [ManifestResult.Sealed] of a result, or the error in place of it.
+func SealedOf(r *ManifestResult, err error) (*manifest.Sealed, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r.Sealed()
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
@@ -49,19 +48,19 @@ const (
 var (
 	Unauthenticated = Kind{"unauthenticated", "a token is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied          = Kind{"denied", "the token does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
-	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, carrel.ErrRequest}
+	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
 	Encoding        = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
-	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, carrel.ErrAmbiguous}
-	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, carrel.ErrBudget}
-	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, carrel.ErrInvalid}
-	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, carrel.ErrProbes}
-	Shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, carrel.ErrShorter}
-	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, carrel.ErrPolicy}
+	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
+	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
+	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, ErrInvalid}
+	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, ErrProbes}
+	Shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, ErrShorter}
+	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, ErrPolicy}
 	Forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
 	Unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
 	SourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
-	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, carrel.ErrGone}
-	Integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, carrel.ErrIntegrity}
+	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, ErrGone}
+	Integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
 	Seal            = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
 	ManifestFormat  = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
 	Corrupt         = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
@@ -76,7 +75,7 @@ var (
 	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
 	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
 	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
-	Format          = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, carrel.ErrFormat}
+	Format          = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
 	Input           = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
 	Unexpected      = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
 )
@@ -128,9 +127,9 @@ type Problem struct {
 	Status     int                    `json:"status"` // of HTTP; at the command line the exit code
 	Detail     string                 `json:"detail"`
 	Hint       string                 `json:"hint,omitempty"` // what to try next
-	Floor      *Floor                 `json:"floor,omitempty"`
+	Floor      *FloorFigures          `json:"floor,omitempty"`
 	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
-	Attempts   []carrel.Attempt       `json:"attempts,omitempty"` // at a compression
+	Attempts   []Attempt              `json:"attempts,omitempty"` // at a compression
 	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
 	Violations []transcript.Violation `json:"violations,omitempty"`
 	Conflict   *Contradiction         `json:"conflict,omitempty"` // of decisions
@@ -146,8 +145,8 @@ type Problem struct {
 // TypePrefix is what the types of problems begin with.
 const TypePrefix = "carrel:problem/"
 
-// A Floor says what holds a budget up.
-type Floor struct {
+// FloorFigures say what holds a budget up.
+type FloorFigures struct {
 	Budget token.Count     `json:"budget"`
 	Need   token.Count     `json:"need"`
 	Fixed  token.Count     `json:"fixed"`
@@ -189,24 +188,24 @@ type Contradicting struct {
 func NewProblem(err error) *Problem {
 	kind := KindOf(err)
 	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next()}
-	if e, ok := carrel.Floor(err); ok {
+	if e, ok := FloorOf(err); ok {
 		p.Floor = newFloor(e)
 	}
-	if e, ok := carrel.Refused(err); ok {
+	if e, ok := RefusedOf(err); ok {
 		p.Refused = e.Refused
 	}
-	if e, ok := errors.AsType[*carrel.ProbesError](err); ok {
+	if e, ok := errors.AsType[*ProbesError](err); ok {
 		if p.Attempts = e.Attempts; e.Report != nil {
 			p.Probes = e.Report.Failed()
 		}
 	}
-	if e, ok := errors.AsType[*carrel.InvalidError](err); ok {
+	if e, ok := errors.AsType[*InvalidError](err); ok {
 		p.Violations = e.Violations
 	}
 	if e, ok := errors.AsType[*contract.ConflictError](err); ok {
 		p.Conflict = newContradiction(e)
 	}
-	if e, ok := errors.AsType[*carrel.ShorterError](err); ok {
+	if e, ok := errors.AsType[*ShorterError](err); ok {
 		p.Shorter = new(ShorterCopy(*e))
 	}
 	if e, ok := errors.AsType[*contract.RunError](err); ok {
@@ -250,8 +249,8 @@ func (k Kind) next() string {
 
 // newFloor sums what holds a budget up by rule, in the order in which the
 // largest block of each comes.
-func newFloor(e *pager.FloorError) *Floor {
-	f := &Floor{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []RuleSum{}, Held: append([]pager.Holding{}, e.Held...)}
+func newFloor(e *pager.FloorError) *FloorFigures {
+	f := &FloorFigures{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []RuleSum{}, Held: append([]pager.Holding{}, e.Held...)}
 	at := make(map[pager.Rule]int)
 	for _, h := range e.Held {
 		i, ok := at[h.Rule]

@@ -1,34 +1,20 @@
-// Package api is what Carrel's server and its client have agreed on: the table of
-// operations, their requests and results where the engine's methods take plain
-// arguments, and what an error is called.
+// Package ops is the table of operations that Carrel's server and its client share: a
+// job of the engine, and how it is asked for over HTTP.
 //
-// An [Op] is one method of the engine as it is asked for over HTTP. Its request is
-// the engine's own request struct. What stands in braces in the path is the field of
-// the request with that JSON name; of GET the other fields are query parameters, of
-// everything else they are the body, as JSON. So a request, a command's flags and a
-// method's arguments cannot drift apart, and neither the server nor the client says
-// twice what goes where.
+// What stands in braces in the path of an [Op] is the field of the request with that
+// JSON name; of GET the other fields are query parameters, of everything else they are
+// the body, as JSON. So a request, a command's flags and a method's arguments cannot
+// drift apart, and neither the server nor the client says twice what goes where.
 //
-// The scope is in the header [HeaderScope], or, if it has none, it is the one that
-// the token is for. Errors are problem documents of RFC 9457, see [Problem].
-package api
+// The scope is in the header [api.HeaderScope], or, if it has none, it is the one that
+// the token is for. Errors are problem documents of RFC 9457, see [api.Problem].
+package ops
 
 import (
 	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 )
-
-// The headers of requests and responses.
-const (
-	HeaderScope       = "Carrel-Scope"    // whose context it is
-	HeaderSession     = "Carrel-Session"  // of MCP: the session that the agent is in
-	HeaderIdempotency = "Idempotency-Key" // the same key means the same write, which is made once
-	HeaderRequest     = "Carrel-Request"  // id of the request, in logs and spans, too
-)
-
-// Prefix is what all paths of operations begin with.
-const Prefix = "/v1"
 
 // An Operation is what a job of the engine is over HTTP.
 type Operation struct {

@@ -1,0 +1,183 @@
+package carrel
+
+import (
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/manifest"
+)
+
+// The requests and results of the engine's jobs are those of package api, which every
+// surface speaks.
+
+type (
+	AcceptRequest        = api.AcceptRequest
+	AcceptResult         = api.AcceptResult
+	AmendContractRequest = api.AmendContractRequest
+	AmendContractResult  = api.AmendContractResult
+	AppendRequest        = api.AppendRequest
+	Artifact             = api.Artifact
+	ArtifactsRequest     = api.ArtifactsRequest
+	AssembleRequest      = api.AssembleRequest
+	AssembleResult       = api.AssembleResult
+	Attempt              = api.Attempt
+	BlockInfo            = api.BlockInfo
+	BlockRequest         = api.BlockRequest
+	BriefRequest         = api.BriefRequest
+	BriefResult          = api.BriefResult
+	CheckHandoffRequest  = api.CheckHandoffRequest
+	CheckSummaryRequest  = api.CheckSummaryRequest
+	CheckSummaryResult   = api.CheckSummaryResult
+	CollectRequest       = api.CollectRequest
+	CommitRequest        = api.CommitRequest
+	CommitResult         = api.CommitResult
+	CompressRequest      = api.CompressRequest
+	CompressResult       = api.CompressResult
+	CompressionState     = api.CompressionState
+	ContextRequest       = api.ContextRequest
+	ContextResult        = api.ContextResult
+	ContextShare         = api.ContextShare
+	ContractClaim        = api.ContractClaim
+	ContractCorrection   = api.ContractCorrection
+	ContractResult       = api.ContractResult
+	Cursor               = api.Cursor
+	DecideRequest        = api.DecideRequest
+	DiffRequest          = api.DiffRequest
+	DiffResult           = api.DiffResult
+	DiscardRequest       = api.DiscardRequest
+	DiscardResult        = api.DiscardResult
+	Discarded            = api.Discarded
+	ExportRequest        = api.ExportRequest
+	ExportResult         = api.ExportResult
+	FollowRequest        = api.FollowRequest
+	Found                = api.Found
+	GetRequest           = api.GetRequest
+	GetResult            = api.GetResult
+	HandoffRequest       = api.HandoffRequest
+	HandoffResult        = api.HandoffResult
+	IDRequest            = api.IDRequest
+	IDsRequest           = api.IDsRequest
+	ImportRequest        = api.ImportRequest
+	ImportResult         = api.ImportResult
+	InvalidError         = api.InvalidError
+	JournalRequest       = api.JournalRequest
+	Judged               = api.Judged
+	Judgement            = api.Judgement
+	LogRequest           = api.LogRequest
+	ManifestResult       = api.ManifestResult
+	ManifestsRequest     = api.ManifestsRequest
+	MarkRequest          = api.MarkRequest
+	MarkResult           = api.MarkResult
+	MessagesRequest      = api.MessagesRequest
+	MessagesResult       = api.MessagesResult
+	NewArtifact          = api.NewArtifact
+	None                 = api.None
+	PageRequest          = api.PageRequest
+	PageResult           = api.PageResult
+	PagedBlock           = api.PagedBlock
+	PinArtifactRequest   = api.PinArtifactRequest
+	PinRequest           = api.PinRequest
+	PinResult            = api.PinResult
+	ProbeReport          = api.ProbeReport
+	ProbeRound           = api.ProbeRound
+	ProbesError          = api.ProbesError
+	ProbesRequest        = api.ProbesRequest
+	ProbesResult         = api.ProbesResult
+	Purpose              = api.Purpose
+	PutRequest           = api.PutRequest
+	RecallRequest        = api.RecallRequest
+	RecallResult         = api.RecallResult
+	RefuteRequest        = api.RefuteRequest
+	RemovalResult        = api.RemovalResult
+	ReplayResult         = api.ReplayResult
+	ReviewEntry          = api.ReviewEntry
+	Round                = api.Round
+	RoundEntry           = api.RoundEntry
+	RunProbesRequest     = api.RunProbesRequest
+	RunProbesResult      = api.RunProbesResult
+	ScoredEntry          = api.ScoredEntry
+	SearchRequest        = api.SearchRequest
+	SessionInfo          = api.SessionInfo
+	SessionRemoval       = api.SessionRemoval
+	SessionRequest       = api.SessionRequest
+	SessionResult        = api.SessionResult
+	SessionsRequest      = api.SessionsRequest
+	ShorterError         = api.ShorterError
+	StashRequest         = api.StashRequest
+	StashResult          = api.StashResult
+	State                = api.State
+	StatsResult          = api.StatsResult
+	Strategy             = api.Strategy
+	SummaryInfo          = api.SummaryInfo
+	SummaryResult        = api.SummaryResult
+	Tally                = api.Tally
+	TaskStats            = api.TaskStats
+	Todo                 = api.Todo
+	TriageRequest        = api.TriageRequest
+	TriageResult         = api.TriageResult
+	TriggerRequest       = api.TriggerRequest
+	TriggerResult        = api.TriggerResult
+	UndoRequest          = api.UndoRequest
+	UndoResult           = api.UndoResult
+	UsedEntry            = api.UsedEntry
+	VerifyResult         = api.VerifyResult
+	WhyAccount           = api.WhyAccount
+	WhyCall              = api.WhyCall
+	WhyEntry             = api.WhyEntry
+	WhyLine              = api.WhyLine
+	WhyName              = api.WhyName
+	WhyNeed              = api.WhyNeed
+	WhyResult            = api.WhyResult
+	WhyUnit              = api.WhyUnit
+	WordRequest          = api.WordRequest
+)
+
+// A List is a list, or a page of one.
+type List[T any] = api.List[T]
+
+// Items returns the entries of a list, or the error in place of it.
+func Items[T any](l *List[T], err error) ([]T, error) { return api.Items(l, err) }
+
+// The strategies, see package api.
+const (
+	StrategyAnchored     = api.StrategyAnchored
+	StrategyHybrid       = api.StrategyHybrid
+	StrategyRegenerative = api.StrategyRegenerative
+	StrategyOpaque       = api.StrategyOpaque
+	StrategyWindow       = api.StrategyWindow
+	StrategyImportance   = api.StrategyImportance
+	StrategyAccount      = api.StrategyAccount
+	StrategyPager        = api.StrategyPager
+
+	PurposeCompaction = api.PurposeCompaction
+	PurposeRestart    = api.PurposeRestart
+
+	TiersArticle = api.TiersArticle
+	TiersSoft    = api.TiersSoft
+	FormatText   = api.FormatText
+
+	BriefTokens      = api.BriefTokens
+	LeastBriefTokens = api.LeastBriefTokens
+	StashTokens      = api.StashTokens
+	LeastStashTokens = api.LeastStashTokens
+	StashTTL         = api.StashTTL
+)
+
+// Strategies returns all strategies, the default first.
+func Strategies() []Strategy { return api.Strategies() }
+
+// The reasons for which the engine refuses a job, see package api. What does not exist is
+// [store.ErrNotFound].
+var (
+	ErrBudget    = api.ErrBudget
+	ErrInvalid   = api.ErrInvalid
+	ErrRequest   = api.ErrRequest
+	ErrPolicy    = api.ErrPolicy
+	ErrAmbiguous = api.ErrAmbiguous
+	ErrFormat    = api.ErrFormat
+	ErrGone      = api.ErrGone
+	ErrIntegrity = api.ErrIntegrity
+	ErrProbes    = api.ErrProbes
+	ErrShorter   = api.ErrShorter
+)
+
+// SealedOf reads and verifies the document of a manifest, or returns the error in place of it.
+func SealedOf(r *ManifestResult, err error) (*manifest.Sealed, error) { return api.SealedOf(r, err) }

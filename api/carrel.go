@@ -1,0 +1,20 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An InvalidError is an [ErrInvalid] with the reasons.
+type InvalidError struct {
+	Format     string
+	Violations []transcript.Violation
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("%v: %s, %d reasons, the first: %v", ErrInvalid, e.Format, len(e.Violations), e.Violations[0])
+}
+
+// Is makes errors.Is(e, ErrInvalid) true.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestKinds(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want Kind
+	}{
+		{store.ErrNotFound, NotFound},
+		{&store.GoneError{}, Gone},
+		{store.ErrConflict, Conflict},
+		{fmt.Errorf("%w: %w", store.ErrCorrupt, store.ErrNotFound), Corrupt},
+		{&governance.DeniedError{}, Denied},
+		{ErrUnauthenticated, Unauthenticated},
+		{&pager.FloorError{}, Budget},
+		{&transcript.SyntaxError{}, Input},
+		{context.Canceled, Canceled},
+		{errors.New("x"), Unexpected},
+	} {
+		if got := KindOf(fmt.Errorf("job: %w", tt.err)); got != tt.want {
+			t.Errorf("%v is of kind %+v, want %+v", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestFloorIsSummedByRule(t *testing.T) {
+	p := NewProblem(&pager.FloorError{Budget: 10, Need: 60, Fixed: 5, Held: []pager.Holding{
+		{Block: "a", Rule: pager.RuleEdit, Tokens: 30},
+		{Block: "b", Rule: pager.RuleSystem, Tokens: 15},
+		{Block: "c", Rule: pager.RuleEdit, Tokens: 10},
+	}})
+	want := []RuleSum{{pager.RuleEdit, 2, 40}, {pager.RuleSystem, 1, 15}}
+	if diff := cmp.Diff(want, p.Floor.Rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+// jsonFields returns the names of the strings of a struct, as JSON has them.
+// Who is refused is told what to do.
+func TestProblemsNameTheNextStep(t *testing.T) {
+	for _, err := range []error{ErrUnauthenticated, governance.ErrDenied, ErrRequest, ErrAmbiguous, ErrBudget, store.ErrConflict, store.ErrBusy} {
+		if p := NewProblem(err); p.Hint == "" {
+			t.Errorf("%v: nothing to try next", err)
+		}
+	}
+}
+
+// Who asked for a compression that fails its probes is told what was tried, and by which
+// probes the best of it failed; there may have been none.
+func TestProbesProblem(t *testing.T) {
+	attempts := []Attempt{{Strategy: "window", Passed: 1, Probes: 2}}
+	failed := probe.Result{Probe: probe.Probe{ID: "p2"}, Place: probe.Lost}
+	report := &probe.Report{Results: []probe.Result{{Probe: probe.Probe{ID: "p1"}, Place: probe.Window}, failed}}
+	for _, tt := range []struct {
+		name   string
+		report *probe.Report
+		want   []probe.Result
+	}{
+		{"with a report", report, []probe.Result{failed}},
+		{"without one", nil, nil},
+	} {
+		p := NewProblem(fmt.Errorf("compress: %w", &ProbesError{Attempts: attempts, Report: tt.report}))
+		if diff := cmp.Diff(tt.want, p.Probes); diff != "" {
+			t.Errorf("%s: probes (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(attempts, p.Attempts); diff != "" {
+			t.Errorf("%s: attempts (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The scope of a request is the one that it names, or the one that its token is for.

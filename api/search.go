@@ -1,0 +1,30 @@
+package api
+
+import (
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A SearchRequest looks for blocks by words.
+type SearchRequest struct {
+	Query   string               `json:"query"`
+	Session transcript.SessionID `json:"session,omitempty"` // only in this one
+	Kind    transcript.Kind      `json:"kind,omitempty"`    // only of this kind
+	Limit   int                  `json:"limit,omitempty"`   // 10 by default
+}
+
+// A Found block is one that shares words with a query.
+type Found struct {
+	Session transcript.SessionID `json:"session"`
+	Block   transcript.BlockID   `json:"block"`
+	Kind    transcript.Kind      `json:"kind"`
+	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
+	Turn    int                  `json:"turn"`
+	State   store.State          `json:"state"`
+	Tokens  token.Count          `json:"tokens"`
+	Score   ratio.Ratio          `json:"score"`
+	Terms   []string             `json:"terms"`   // words of the query that it has
+	Excerpt string               `json:"excerpt"` // around the first of them
+}

@@ -1,0 +1,36 @@
+package ops
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+)
+
+// ScopeOf returns whose context a request is about: that of its header, or, if it has
+// none, the one scope that the grant names. It does not say that the grant allows
+// anything there.
+func ScopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
+	switch given := h.Values(api.HeaderScope); len(given) {
+	case 0:
+	case 1:
+		scope, err := governance.ParseScope(given[0])
+		if err != nil {
+			return "", &api.FieldError{Field: api.HeaderScope, Text: "is no scope"}
+		}
+		return scope, nil
+	default:
+		return "", &api.FieldError{Field: api.HeaderScope, Text: "comes twice"}
+	}
+	var named []governance.Scope
+	for _, p := range g.Scopes {
+		if !strings.HasSuffix(string(p), "*") {
+			named = append(named, governance.Scope(p))
+		}
+	}
+	if len(named) != 1 {
+		return "", &api.FieldError{Field: api.HeaderScope, Text: "is missing, and the token is not for one scope alone"}
+	}
+	return named[0], nil
+}
