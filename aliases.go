@@ -7,7 +7,6 @@ import (
 
 // The requests and results of the engine's jobs are those of package api, which every
 // surface speaks.
-
 type (
 	AcceptRequest        = api.AcceptRequest
 	AcceptResult         = api.AcceptResult
