@@ -473,19 +473,11 @@ func (a *assembling) place(p *selected, kind manifest.Kind, reason manifest.Reas
 // cutWindow makes the window of the session fit into so many tokens, for this
 // context alone.
 func (a *assembling) cutWindow(ctx context.Context, budget token.Count) error {
-	fixed := a.meter.fixed(a.held.session)
-	p, err := a.engine.newPass(ctx, a.scope, a.held, &CompressRequest{Session: a.req.Session})
-	if err != nil {
-		return err
+	rows, stubs, err := a.engine.fitWindow(ctx, a.scope, a.held, a.meter, budget+a.meter.fixed(a.held.session))
+	if err == nil {
+		a.setWindow(rows, stubs)
 	}
-	p.meter = a.meter
-	plan, err := pager.Make(p.request(&CompressRequest{Target: budget + fixed}))
-	if err != nil {
-		return err
-	}
-	rows, stubs := p.apply(plan)
-	a.setWindow(rows, stubs)
-	return nil
+	return err
 }
 
 // encode writes the context, and says where the messages of the session are.

@@ -313,7 +313,7 @@ func (p *pass) result(req *CompressRequest, o *outcome) *CompressResult {
 		tally(&res.Tokens, o.rows[i].State, int64(o.rows[i].Tokens))
 	}
 	if o.kept != nil {
-		res.Summary = o.kept.info(o.drafted)
+		res.Summary = summaryInfo(o.kept, o.drafted)
 	}
 	return res
 }
@@ -442,6 +442,22 @@ func (e *Engine) record(ctx context.Context, scope governance.Scope, h *held, c 
 	}
 	c.Statements, err = e.settle(ctx, scope, h, c, s)
 	return err
+}
+
+// fitWindow returns the rows and stubs with which the window of a session, measured by m,
+// has target tokens at most. It changes nothing.
+func (e *Engine) fitWindow(ctx context.Context, scope governance.Scope, h *held, m meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
+	p, err := e.newPass(ctx, scope, h, &CompressRequest{Session: h.session.ID})
+	if err != nil {
+		return nil, nil, err
+	}
+	p.meter = m
+	plan, err := pager.Make(p.request(&CompressRequest{Target: target}))
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, stubs := p.apply(plan)
+	return rows, stubs, nil
 }
 
 // Floor says by how much a budget is too small and what holds it up, if err is

@@ -38,7 +38,7 @@ func (e *Engine) Summary(ctx context.Context, scope governance.Scope, req *Sessi
 	if s == nil {
 		return nil, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound)
 	}
-	return &SummaryResult{Session: id, SummaryInfo: *s.info(nil), Text: s.Text, Summary: s.whole()}, nil
+	return &SummaryResult{Session: id, SummaryInfo: *summaryInfo(s, nil), Text: s.Text, Summary: s.whole()}, nil
 }
 
 // CheckSummary says whether a summary could stand for the blocks of a session, by

@@ -112,7 +112,7 @@ func (h *held) inputs() []digest.Digest {
 	return all
 }
 
-func (s *standIn) info(d *drafted) *SummaryInfo {
+func summaryInfo(s *standIn, d *drafted) *SummaryInfo {
 	info := &SummaryInfo{
 		ID: s.ID, Covers: s.Covers, Tokens: s.Tokens, Count: s.Summary.Count, Depth: s.Summary.Depth, Model: s.Summary.Model,
 	}
