@@ -303,7 +303,7 @@ func (e *Engine) setStatus(ctx context.Context, scope governance.Scope, op strin
 	return res, err
 }
 
-// named returns the artifacts with some ids, each once.
+// blocksNamed returns the artifacts with some ids, each once.
 func (e *Engine) named(ctx context.Context, scope governance.Scope, ids []string) ([]store.Artifact, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%w: no artifact is named", ErrRequest)

@@ -108,7 +108,7 @@ type draftKey struct {
 // that is accepted.
 func (e *Engine) attempts(ctx context.Context, scope governance.Scope, p *pass, req *CompressRequest) (*outcome, []Attempt, error) {
 	c := &compression{
-		engine: e, pass: p, req: req, inputs: p.held.inputs(),
+		engine: e, pass: p, req: req, inputs: inputsOf(p.held),
 		texts: make(map[int][]facts.Fact), drafts: make(map[draftKey]*drafted),
 	}
 	if req.Strategy == StrategyOpaque {
@@ -352,10 +352,10 @@ func (c *compression) tokensOf(n int) token.Count {
 // grade asks an outcome's window what the originals answered. Every attempt is
 // asked the same.
 func (c *compression) grade(o *outcome) *probe.Report {
-	return probe.Grade(c.asked(), c.pass.held.evidence(o.rows, o.stubs, o.kept))
+	return probe.Grade(c.asked(), evidenceOf(c.pass.held, o.rows, o.stubs, o.kept))
 }
 
-// asked returns the probes: about all blocks that the first way covers, and so about
+// askedOf returns the probes: about all blocks that the first way covers, and so about
 // all that any does.
 func (c *compression) asked() []probe.Probe {
 	if c.probes == nil {
@@ -396,9 +396,9 @@ func (c *compression) point(o *outcome) bool {
 	return true
 }
 
-// evidence returns what a window has, and what is one recall away: the whole of
+// evidenceOf returns what a window has, and what is one recall away: the whole of
 // the summary, and the blocks whose ids are in the window.
-func (h *held) evidence(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *standIn) *probe.Evidence {
+func evidenceOf(h *held, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *standIn) *probe.Evidence {
 	ev := &probe.Evidence{}
 	named := make(map[string]bool)
 	if sum != nil {

@@ -54,7 +54,7 @@ func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRe
 	}
 	b.count = m.counter.Count
 	if res.For == PurposeRestart {
-		b.summary = h.summarized()
+		b.summary = summarizedBy(h)
 	}
 	if b.told, err = e.recount(scope, h, limit, b.count, b.summary != ""); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (e *Engine) briefing(ctx context.Context, scope governance.Scope, h *held) 
 	if err != nil {
 		return nil, err
 	}
-	b := &briefing{state: a.state, rules: ownRules(a.lines), chapters: h.chapters()}
+	b := &briefing{state: a.state, rules: ownRules(a.lines), chapters: chaptersOf(h)}
 	for i := range b.chapters {
 		c := &b.chapters[i]
 		c.found = facts.Extract(c.msgs, c.blocks, &facts.Options{
@@ -111,8 +111,8 @@ func ownRules(lines []string) []string {
 	return rules
 }
 
-// summarized returns what the client's summary in the window says, bare; or nothing.
-func (h *held) summarized() string {
+// summarizedBy returns what the client's summary in the window says, bare; or nothing.
+func summarizedBy(h *held) string {
 	var all []string
 	for i := range h.blocks {
 		if h.blocks[i].Kind == transcript.KindSummary {
@@ -125,8 +125,8 @@ func (h *held) summarized() string {
 // mostChapters is how many compactions a brief looks behind.
 const mostChapters = 16
 
-// chapters returns the chapters of a session, the newest first.
-func (h *held) chapters() []chapter {
+// chaptersOf returns the chapters of a session, the newest first.
+func chaptersOf(h *held) []chapter {
 	all := []chapter{chapterOf(h.session.Messages, h.blocks, h.rows)}
 	for _, p := range slices.Backward(h.earlier) {
 		if len(all) <= mostChapters {

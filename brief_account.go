@@ -152,7 +152,7 @@ func (b *briefing) runs() []string {
 	})
 }
 
-// summarized reports whether the summary in the window says a text, whatever its case and
+// summarizedBy reports whether the summary in the window says a text, whatever its case and
 // marks of emphasis are.
 func (b *briefing) summarized(said string) bool {
 	return bare(said) == "" || strings.Contains(b.summary, bare(said))

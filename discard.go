@@ -112,19 +112,19 @@ func (e *Engine) discard(ctx context.Context, scope governance.Scope, req *Disca
 		}
 	}
 	request := &pager.DiscardRequest{
-		Blocks: standings, Fixed: h.besides(), Floor: e.trigger(req.Trigger).FloorOf(window), Auto: req.Auto,
+		Blocks: standings, Fixed: tokensBeside(h), Floor: e.trigger(req.Trigger).FloorOf(window), Auto: req.Auto,
 	}
 	target := cmp.Or(req.To, e.trigger(req.Trigger).TidyTo(window))
 	if req.Auto {
 		request.Target = target
-	} else if request.IDs, err = h.named(req.IDs); err != nil {
+	} else if request.IDs, err = blocksNamed(h, req.IDs); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
 	}
 	plan, err := pager.PlanDiscard(request)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
 	}
-	res := h.discardResult(plan, target)
+	res := newDiscardResult(h, plan, target)
 	if len(plan.Discards) == 0 {
 		sayDiscarded(res, req)
 		return res, nil
@@ -171,8 +171,8 @@ func (e *Engine) standings(h *held, rules []pager.Rule) []pager.Standing {
 	return all
 }
 
-// besides returns what is in the window besides blocks.
-func (h *held) besides() token.Count {
+// tokensBeside returns what is in the window besides blocks.
+func tokensBeside(h *held) token.Count {
 	n := h.head.Window
 	for i := range h.rows {
 		n -= h.rows[i].Window
@@ -180,9 +180,9 @@ func (h *held) besides() token.Count {
 	return n
 }
 
-// named returns the blocks of a session that words name. It fails with a
+// blocksNamed returns the blocks of a session that words name. It fails with a
 // [*pager.DiscardError] if there is none for one of them.
-func (h *held) named(words []string) ([]transcript.BlockID, error) {
+func blocksNamed(h *held, words []string) ([]transcript.BlockID, error) {
 	e := &pager.DiscardError{Named: len(words)}
 	ids := make([]transcript.BlockID, 0, len(words))
 	for _, word := range words {
@@ -238,7 +238,7 @@ func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []move) {
 	return rows, moves
 }
 
-func (h *held) discardResult(plan *pager.DiscardPlan, target token.Count) *DiscardResult {
+func newDiscardResult(h *held, plan *pager.DiscardPlan, target token.Count) *DiscardResult {
 	res := &DiscardResult{
 		Session: h.head.ID, Discarded: []Discarded{}, Thinking: plan.Thinking, Before: plan.Before, After: plan.After,
 		Sent: token.Count(h.session.Sent), Target: target, Floor: plan.Floor, Provider: h.head.Format, Continue: true,

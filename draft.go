@@ -227,7 +227,7 @@ func (c *compression) since(from, to int) []facts.Fact {
 
 // probesFrom generates probes from the facts of a session's first n blocks.
 func (e *Engine) probesFrom(h *held, n int, found []facts.Fact) []probe.Probe {
-	return probe.Generate(found, h.probing(n))
+	return probe.Generate(found, probingOf(h, n))
 }
 
 // dense returns the names of the first n blocks in one line, the newest first:

@@ -65,7 +65,7 @@ func (e *Engine) judge(h *held, data []byte, by *judging) (*Judgement, *summary.
 			said.Entries = append(said.Entries, entry.Text)
 		}
 	}
-	j.Probes = probe.GradeAuthored(probe.Essentials(withoutByproducts(by.found), h.probing(0)), said)
+	j.Probes = probe.GradeAuthored(probe.Essentials(withoutByproducts(by.found), probingOf(h, 0)), said)
 	j.Verdict = j.Probes.Judge(by.policy, probe.Sizes{Before: j.Before, After: j.After})
 	if n := len(j.Problems); n > 0 {
 		list := &j.Verdict.Reasons

@@ -60,7 +60,7 @@ func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcrip
 	e.measure(ctx, m)
 	m.window = m.meter.fixed(s)
 	if old != nil && old.begin != nil {
-		m.tokens, m.window = old.ahead()
+		m.tokens, m.window = tokensAhead(old)
 	}
 	if old != nil && old.summary != nil {
 		if m.resets = !m.covered(old, reg); m.resets {
@@ -76,9 +76,9 @@ func (e *Engine) merge(ctx context.Context, scope governance.Scope, s *transcrip
 	return m, nil
 }
 
-// ahead returns what of a session costs that is before the end that is held: all tokens,
+// tokensAhead returns what of a session costs that is before the end that is held: all tokens,
 // and those in the window, with all that the window has besides blocks.
-func (h *held) ahead() (tokens, window token.Count) {
+func tokensAhead(h *held) (tokens, window token.Count) {
 	tokens, window = h.head.Tokens, h.head.Window
 	for i := range h.rows {
 		tokens, window = tokens-h.rows[i].Tokens, window-h.rows[i].Window

@@ -557,7 +557,7 @@ func newest[T any](list []T, key func(T) string) []T {
 	return kept
 }
 
-// evidence returns what is on record of the session, in the words of the input.
+// evidenceOf returns what is on record of the session, in the words of the input.
 func (p *packing) evidence(in *handoff.Input) *handoff.Evidence {
 	ev := &handoff.Evidence{
 		Sources: in.Sources, Decisions: in.Decisions, Done: in.Done, Remaining: in.Remaining, Artifacts: in.Artifacts,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
@@ -45,7 +46,7 @@ func (e *Engine) pageBlocks(ctx context.Context, scope governance.Scope, req *Pa
 	if err != nil {
 		return nil, err
 	}
-	ids, err := h.named(req.Blocks)
+	ids, err := blocksNamed(h, req.Blocks)
 	if err != nil {
 		return nil, notPaged(err)
 	}
@@ -116,7 +117,7 @@ func (e *Engine) pageBlocks(ctx context.Context, scope governance.Scope, req *Pa
 
 // notPaged makes a refusal one of paging.
 func notPaged(err error) error {
-	if e, ok := Refused(err); ok {
+	if e, ok := api.RefusedOf(err); ok {
 		e.Paging = true
 	}
 	return fmt.Errorf("%w: %w", ErrPolicy, err)

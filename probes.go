@@ -97,14 +97,14 @@ func (e *Engine) answered(ctx context.Context, probes []probe.Probe, ev *probe.E
 	return probe.GradeAnswers(probes, answers), nil
 }
 
-// evidence returns what the window of a session has as it is, and what is one
+// evidenceOf returns what the window of a session has as it is, and what is one
 // recall away.
 func (e *Engine) evidence(ctx context.Context, scope governance.Scope, h *held) (*probe.Evidence, error) {
 	stubs, err := e.stubs(ctx, scope, h.rows)
 	if err != nil {
 		return nil, err
 	}
-	return h.evidence(h.rows, stubs, h.summary), nil
+	return evidenceOf(h, h.rows, stubs, h.summary), nil
 }
 
 // ProbeReport returns the rounds of compression of a session, and how the share of

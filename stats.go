@@ -59,7 +59,7 @@ func addTasks(res *StatsResult, m meter, before token.Count, p *past) {
 			if b.Kind == transcript.KindAssistant || b.Kind == transcript.KindTool {
 				t.Calls++
 				t.Read += before
-				t.Written += m.replies(p.msgs, b)
+				t.Written += replies(m, p.msgs, b)
 			}
 		}
 		before += p.rows[i].Tokens
@@ -67,7 +67,7 @@ func addTasks(res *StatsResult, m meter, before token.Count, p *past) {
 }
 
 // replies returns what the assistant's messages of a block cost.
-func (m meter) replies(msgs []transcript.Message, b *transcript.Block) token.Count {
+func replies(m meter, msgs []transcript.Message, b *transcript.Block) token.Count {
 	var n token.Count
 	for _, i := range b.Messages {
 		if msgs[i].Role == transcript.RoleAssistant {

@@ -85,7 +85,7 @@ func (e *Engine) source(h *held, n int, found []facts.Fact) *summary.Source {
 			src.Changed = append(src.Changed, f.Subject)
 		}
 	}
-	src.Asked = all.asked(to)
+	src.Asked = askedOf(all, to)
 	return src
 }
 
@@ -98,8 +98,8 @@ func withoutByproducts(found []facts.Fact) []facts.Fact {
 	return slices.DeleteFunc(slices.Clone(found), func(f facts.Fact) bool { return f.Kind == facts.FactChange && byproduct(&f) })
 }
 
-// asked returns what persons said in the first n blocks.
-func (h *held) asked(n int) (all []string) {
+// askedOf returns what persons said in the first n blocks.
+func askedOf(h *held, n int) (all []string) {
 	for i := range n {
 		for _, k := range h.blocks[i].Messages {
 			if m := &h.session.Messages[k]; m.Role == transcript.RoleUser && m.Text() != "" {
@@ -170,7 +170,7 @@ func (e *Engine) State(ctx context.Context, scope governance.Scope, req *Session
 }
 
 // probing are the options of probes that are asked about a session's first n blocks.
-func (h *held) probing(n int) *probe.Options {
+func probingOf(h *held, n int) *probe.Options {
 	return &probe.Options{
 		Ref:       func(block int) string { return h.rows[block].ID.Short() },
 		Turn:      func(block int) int { return h.blocks[block].Turn },

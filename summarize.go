@@ -98,10 +98,10 @@ func (s *standIn) tells() int {
 // entry returns a summary as an entry of a window.
 func (s *standIn) entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
 
-// inputs returns digests of what the first n blocks of a session say, for each n
+// inputsOf returns digests of what the first n blocks of a session say, for each n
 // from 0: each is of the one before and a text. So the digest of what a summary
 // covers does not depend on how many compressions it took.
-func (h *held) inputs() []digest.Digest {
+func inputsOf(h *held) []digest.Digest {
 	all := make([]digest.Digest, len(h.blocks)+1)
 	for i, text := range h.texts() {
 		sum := sha256.New()
