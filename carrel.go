@@ -43,163 +43,39 @@
 package carrel
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"slices"
-	"time"
 
-	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/api"
-	"github.com/carrel-dev/carrel/artifact"
-	"github.com/carrel-dev/carrel/assembly"
-	"github.com/carrel-dev/carrel/digest"
-	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/internal/engine/artifacts"
+	"github.com/carrel-dev/carrel/internal/engine/audit"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/contexts"
+	"github.com/carrel-dev/carrel/internal/engine/contracts"
+	"github.com/carrel-dev/carrel/internal/engine/handoffs"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/internal/engine/sessions"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/internal/engine/windows"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/tier"
-	"github.com/carrel-dev/carrel/token"
-	"github.com/carrel-dev/carrel/tool"
-	"github.com/carrel-dev/carrel/transcript"
-	"github.com/carrel-dev/carrel/triage"
 )
 
 // An Engine does jobs on a store. It is safe for concurrent use.
 type Engine struct {
-	store store.Store
-	opts  Options
-	*shared
+	base      *base.Base
+	shared    *stacks.Shared
+	scans     *hold.ScanCache
+	sessions  *sessions.Sessions
+	windows   *windows.Windows
+	artifacts *artifacts.Artifacts
+	contexts  *contexts.Contexts
+	contracts *contracts.Contracts
+	handoffs  *handoffs.Handoffs
+	audit     *audit.Audit
 }
-
-// shared is what all engines over one store have in common: see [Engine.As].
-type shared struct {
-	policy     *triage.Policy
-	policyName string        // of everything that decides about contexts
-	exact      token.Counter // for artifacts, which belong to no model
-	resident   *artifact.Pages[*page]
-	catalogs   catalogs
-	segments   segmentCache
-	scans      scanCache
-}
-
-// Options adjusts an [Engine]. The zero value of every field is a sensible
-// default, so a nil *Options is too.
-type Options struct {
-	// Weights are the weights of the retention score. The default is
-	// [pager.DefaultWeights].
-	Weights pager.Weights
-
-	// Cuts are the scores at which directives change. The default is
-	// [pager.DefaultCuts].
-	Cuts pager.Cuts
-
-	// Tools says what the tools of agents do, which rules go by. The default is
-	// the built-in table of package tool.
-	Tools *tool.Table
-
-	// KeepLast is how many of the newest blocks never leave the window. The
-	// default is 5; a negative number means none.
-	KeepLast int
-
-	// Strategy is how a window is made smaller. The default is
-	// [StrategyAccount].
-	Strategy Strategy
-
-	// Model says how likely it is that a name or a line is needed again. The default
-	// is [facts.DefaultModel].
-	Model *facts.Model
-
-	// Prior says what of an account a reader must know, whatever is needed again. The
-	// default is [account.DefaultPrior].
-	Prior *account.Prior
-
-	// Trigger says how full a window may become, what a pass brings it to, and below
-	// which size no discard and no automatic pass goes. The zero value has the
-	// defaults of [pager.Trigger].
-	Trigger pager.Trigger
-
-	// Window is the size of the context window, in tokens. The default is that
-	// of the session's model, see [token.ContextWindow].
-	Window token.Count
-
-	// Counter counts tokens. The default is that of the session's model, see
-	// [token.ForModel].
-	Counter token.Counter
-
-	// Triage is what decides which artifacts are worth a place. The default is
-	// [triage.DefaultPolicy].
-	Triage *triage.Policy
-
-	// Ladder says at which demand a context is degraded. The default is
-	// [tier.DefaultLadder].
-	Ladder tier.Ladder
-
-	// Confidence is what an evaluator must have in a memory. The default is
-	// [assembly.DefaultThreshold].
-	Confidence ratio.Ratio
-
-	// Redact takes addresses of e-mail and numbers of telephones out of every artifact,
-	// output in the stash and memory before it is kept, see [secret.RedactPersonal].
-	Redact bool
-
-	// Sources is where artifacts are fetched from again. By default nothing is:
-	// an artifact with a source that cannot be asked enters no context.
-	Sources artifact.Source
-
-	// Embedder says what texts mean. By default they are compared by words and
-	// pieces of words, and nothing leaves the machine.
-	Embedder llm.Embedder
-
-	// Generator writes drafts of summaries and answers probes. By default programs
-	// do.
-	Generator llm.Generator
-
-	// Patience is how long the generator may take for a draft, or for the answers
-	// to probes. The default is two minutes.
-	Patience time.Duration
-
-	// Page is how many tokens of one artifact a context takes. Of a larger one it
-	// has the passages that have most to do with the question. The default is
-	// [DefaultPage]; a negative number means no limit. Pinned artifacts are always whole.
-	Page token.Count
-
-	// Resident is how many bytes of artifacts are kept in memory. The default is
-	// 256 MiB.
-	Resident int64
-
-	// Actor is who does the jobs, for the journal. The default is
-	// [governance.ActorUser].
-	Actor governance.Actor
-
-	// Now tells the time, for what is recorded, and for the age and the expiry of
-	// artifacts. The default is time.Now.
-	Now func() time.Time
-
-	// Rand is where ids and salts of commitments come from. Nothing is decided by
-	// it; the id of an artifact stands in its fence. The default is crypto/rand.
-	Rand io.Reader
-
-	// Progress is told how far a long job is, in steps of its own, now and
-	// then. It must be safe for concurrent use. The default tells nobody.
-	Progress func(job string, done, total int)
-
-	// Logger receives a line for each job that wrote. The default discards
-	// them.
-	Logger *slog.Logger
-}
-
-// DefaultPage is how many tokens of one artifact a context takes by default.
-const DefaultPage = 2000
 
 // New returns an engine over s. The engine does not own s: close the store
 // after the last job has returned.
@@ -207,185 +83,46 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	if s == nil {
 		return nil, errors.New("carrel: no store")
 	}
-	o, err := opts.complete()
+	if opts == nil {
+		opts = new(Options)
+	}
+	o, err := base.Options(*opts).Complete()
 	if err != nil {
 		return nil, fmt.Errorf("carrel: options: %w", err)
 	}
-	e := &Engine{store: s, opts: o, shared: &shared{policy: o.Triage, resident: artifact.NewPages[*page](o.Resident)}}
-	e.policyName = fmt.Sprintf("%s:ladder/%d-%d-%d:page/%d:gate/%d", o.Triage.Version(),
-		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, max(0, o.Page), int64(o.Confidence))
-	if e.exact, err = token.Encoding("o200k_base"); err != nil {
-		return nil, fmt.Errorf("carrel: %w", err)
+	shared, err := stacks.NewShared(&o)
+	if err != nil {
+		return nil, err
 	}
-	return e, nil
+	return furnish(&base.Base{Store: s, Opts: o}, shared, new(hold.ScanCache)), nil
 }
 
-// As returns an engine that acts for somebody else, and sees what s lets it see: a
+// furnish returns an engine with all its rooms.
+func furnish(b *base.Base, shared *stacks.Shared, scans *hold.ScanCache) *Engine {
+	r := &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: b, Shared: shared}, Scans: scans}}
+	e := &Engine{
+		base: b, shared: shared, scans: scans,
+		sessions: &sessions.Sessions{Recorder: r}, windows: &windows.Windows{Recorder: r},
+		artifacts: &artifacts.Artifacts{Recorder: r}, contracts: &contracts.Contracts{Recorder: r},
+	}
+	e.contexts = &contexts.Contexts{Recorder: r, Fit: e.windows.FitWindow}
+	e.handoffs = &handoffs.Handoffs{Recorder: r, Import: e.sessions.ImportTitled}
+	e.audit = &audit.Audit{Recorder: r, Verify: e.contexts.VerifyManifest}
+	return e
+}
+
+// As returns an engine that acts for another actor, and sees what s lets it see: a
 // view of the same store, such as one that guards it. Both engines share what is
 // kept in memory, which is of one scope each, and read only after the store has
 // said what the scope is at.
 func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
-	as := *e
-	as.store, as.opts.Actor = s, actor
-	return &as
+	b := &base.Base{Store: s, Opts: e.base.Opts}
+	b.Opts.Actor = actor
+	return furnish(b, e.shared, e.scans)
 }
 
 // WithProgress returns a context in which jobs tell f how far they are, in place of
 // [Options.Progress]. f must be safe for concurrent use.
 func WithProgress(ctx context.Context, f func(job string, done, total int)) context.Context {
 	return api.WithProgress(ctx, f)
-}
-
-// progress returns whom to tell how far a job is.
-func (e *Engine) progress(ctx context.Context) func(job string, done, total int) {
-	if f := api.ProgressFrom(ctx); f != nil {
-		return f
-	}
-	return e.opts.Progress
-}
-
-// complete returns o with its defaults filled in, or why it makes no sense.
-func (o *Options) complete() (Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.Weights == (pager.Weights{}) {
-		c.Weights = pager.DefaultWeights
-	}
-	if c.Cuts == (pager.Cuts{}) {
-		c.Cuts = pager.DefaultCuts
-	}
-	if c.Strategy == "" {
-		c.Strategy = StrategyAccount
-	}
-	if !slices.Contains(Strategies(), c.Strategy) {
-		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, Strategies())
-	}
-	if err := c.Trigger.Validate(); err != nil {
-		return Options{}, err
-	}
-	if c.Triage == nil {
-		c.Triage = triage.DefaultPolicy()
-	}
-	if err := c.Triage.Validate(); err != nil {
-		return Options{}, err
-	}
-	if c.Ladder == (tier.Ladder{}) {
-		c.Ladder = tier.DefaultLadder
-	}
-	if c.Confidence == 0 {
-		c.Confidence = assembly.DefaultThreshold
-	}
-	if c.Page == 0 {
-		c.Page = DefaultPage
-	}
-	if c.Patience == 0 {
-		c.Patience = 2 * time.Minute
-	}
-	if c.Resident == 0 {
-		c.Resident = 256 << 20
-	}
-	if c.Actor == "" {
-		c.Actor = governance.ActorUser
-	}
-	if c.Now == nil {
-		c.Now = time.Now //nolint:forbidigo // this is the default clock
-	}
-	if c.Rand == nil {
-		c.Rand = rand.Reader
-	}
-	if c.Progress == nil {
-		c.Progress = func(string, int, int) {}
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Window < 0 {
-		return Options{}, fmt.Errorf("window is %d tokens", c.Window)
-	}
-	for name, r := range map[string]ratio.Ratio{"relevance": c.Weights.Relevance, "recency": c.Weights.Recency} {
-		if r < 0 {
-			return Options{}, fmt.Errorf("weight of %s is %v, below 0", name, r)
-		}
-	}
-	if c.Cuts.Evict > c.Cuts.Retain {
-		return Options{}, fmt.Errorf("evict cut %v is above retain cut %v", c.Cuts.Evict, c.Cuts.Retain)
-	}
-	return c, nil
-}
-
-// An opError says what the engine was doing when it failed.
-type opError struct {
-	op  string
-	err error
-}
-
-func (e *opError) Error() string { return e.op + ": " + e.err.Error() }
-func (e *opError) Unwrap() error { return e.err }
-
-// during adds op to an error. Each exported method defers it once.
-func during(op string, errp *error) {
-	if *errp != nil {
-		*errp = &opError{op, *errp}
-	}
-}
-
-// attempts is how often a job reads again when somebody else wrote.
-const attempts = 3
-
-// retry runs a job until it does not conflict with another writer.
-func retry(ctx context.Context, job func() error) error {
-	var err error
-	for range attempts {
-		if err = job(); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return err
-}
-
-// capacity returns the size of a model's context window, or what the options
-// say it is.
-func (e *Engine) capacity(model string) token.Count {
-	return cmp.Or(e.opts.Window, token.ContextWindow(model))
-}
-
-// now returns the time in the precision that every store keeps.
-func (e *Engine) now() time.Time { return e.opts.Now().UTC().Truncate(time.Millisecond) }
-
-// entry returns a journal entry for the change after revision at.
-func (e *Engine) entry(scope governance.Scope, id transcript.SessionID, at store.Revision, op string, data any) (store.Entry, error) {
-	raw, err := json.Marshal(data)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "op/v1\x00%s\x00%s\x00%d", scope, id, at+1))
-	return store.Entry{
-		ID: "op_" + hex.EncodeToString(sum[:4]), Op: op, Actor: e.opts.Actor, Time: e.now(), Data: raw,
-	}, nil
-}
-
-// cell returns a new cell. Its id begins with the time, so that ids made one
-// after the other lie side by side in an index.
-func (e *Engine) cell(kind store.CellKind, body []byte) (store.Cell, error) {
-	var id [16]byte
-	var salt digest.Salt
-	if _, err := io.ReadFull(e.opts.Rand, id[6:]); err != nil {
-		return store.Cell{}, err
-	}
-	if _, err := io.ReadFull(e.opts.Rand, salt[:]); err != nil {
-		return store.Cell{}, err
-	}
-	ms := e.now().UnixMilli()
-	for i := range 6 {
-		id[i] = byte(ms >> (40 - 8*i))
-	}
-	return store.Cell{
-		ID: store.CellID(hex.EncodeToString(id[:])), Kind: kind, Salt: salt,
-		Commit: digest.Commit(salt, string(kind), body), Body: body,
-	}, nil
 }

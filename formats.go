@@ -1,70 +1,30 @@
 package carrel
 
 import (
-	"bytes"
-	"fmt"
-
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/transcript"
-	"github.com/carrel-dev/carrel/transcript/anthropic"
-	"github.com/carrel-dev/carrel/transcript/claudecode"
-	"github.com/carrel-dev/carrel/transcript/openai"
-	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// formats are those that the engine reads and writes, in the order in which
-// they are tried.
-var formats = []transcript.Format{claudecode.Format{}, pagerjson.Format{}, anthropic.Format{}, openai.Format{}}
+// Formats returns the names of the formats of conversations.
+func Formats() []string { return hold.Formats() }
 
-// Formats returns the names of the formats that [Engine.Import] reads and
-// [Engine.Export] writes.
-func Formats() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.Name()
-	}
-	return names
-}
+// FormatNamed returns a format by its name. It fails with [ErrFormat].
+func FormatNamed(name string) (transcript.Format, error) { return hold.FormatNamed(name) }
 
-// FormatNamed returns the format with a name. The error is an [ErrFormat] that
-// lists the names there are.
-func FormatNamed(name string) (transcript.Format, error) {
-	if name == "claude" {
-		name = "claudecode"
-	}
-	for _, f := range formats {
-		if f.Name() == name {
-			return f, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: %q is none of %v", ErrFormat, name, Formats())
-}
+// Detect returns the format of a conversation. It fails with [ErrFormat].
+func Detect(data []byte) (transcript.Format, error) { return hold.Detect(data) }
 
-// Detect returns the format of data, or an [ErrFormat].
-func Detect(data []byte) (transcript.Format, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	for _, f := range formats {
-		if f.Sniff(data) {
-			return f, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: not one of %v", ErrFormat, Formats())
-}
-
-// Validate tells for which reasons a provider would refuse data. With an empty
-// format it finds out which one it is.
+// Validate says why a provider would refuse a conversation: by the rules of the format
+// that is named, or of the one that is detected, whose name it returns.
 func Validate(format string, data []byte) (string, []transcript.Violation, error) {
-	f, err := pick(format, data)
-	if err != nil {
-		return "", nil, err
-	}
-	v, err := f.Validate(data)
-	return f.Name(), v, err
+	return hold.Validate(format, data)
 }
 
-// pick returns the named format, or that of the data.
-func pick(format string, data []byte) (transcript.Format, error) {
-	if format == "" || format == "auto" {
-		return Detect(data)
-	}
-	return FormatNamed(format)
-}
+// Floor says by how much a budget is too small and what holds it up, if err is
+// an [ErrBudget].
+func Floor(err error) (*pager.FloorError, bool) { return api.FloorOf(err) }
+
+// Refused says why a discard was refused, if err is such an error.
+func Refused(err error) (*pager.DiscardError, bool) { return api.RefusedOf(err) }

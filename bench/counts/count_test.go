@@ -9,12 +9,12 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             118_200,
+	"lines of code, without tests":             118_900,
 	"lines of tests":                           75_000,
 	"exported names and methods":               2_240,
 	"pairs of places that share six lines":     40,
-	"files of the root package":                60,
-	"lines of its longest file":                1_070,
+	"files of the root package":                9,
+	"lines of its longest file":                190,
 	"functions of more than 80 lines":          10,
 	"functions with more than 25 ways through": 29,
 }

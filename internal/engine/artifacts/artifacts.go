@@ -1,0 +1,344 @@
+// Package artifacts keeps pieces of context from outside of the conversations, until they are removed, refuted or purged, and the outputs of tools.
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Artifacts does the jobs on artifacts and on the stash.
+type Artifacts struct {
+	*record.Recorder
+}
+
+// Put takes artifacts in: all of them, or none. It fails with [ErrPolicy] if
+// one looks as if it held a credential, or names a source that may not be
+// fetched from.
+func (e *Artifacts) Put(ctx context.Context, scope governance.Scope, req *api.PutRequest) (_ *api.List[api.Artifact], err error) {
+	defer base.During("put", &err)
+
+	out, err := e.PutAll(ctx, scope, req.Artifacts, stacks.SourceKind)
+	if err != nil {
+		return nil, err
+	}
+	return &api.List[api.Artifact]{Items: out}, nil
+}
+
+// Get returns an artifact and its content.
+func (e *Artifacts) Get(ctx context.Context, scope governance.Scope, req *api.GetRequest) (_ *api.GetResult, err error) {
+	defer base.During("get artifact "+req.ID, &err)
+
+	var res *api.GetResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.get(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.GetRequest) (*api.GetResult, error) {
+	a, err := e.FindArtifact(ctx, scope, req.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	if req.Info {
+		return e.getInfo(ctx, scope, a)
+	}
+	p, err := e.PageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.GetResult{}
+	live := a.Status == store.StatusLive && !stacks.Expired(a, e.Now())
+	if a.Source == "" || a.Source == stacks.SourceStash {
+		if req.Refetch {
+			return nil, fmt.Errorf("%w: it has no source that it could be fetched from", api.ErrRequest)
+		}
+	} else if live || req.Refetch {
+		pages := []*stacks.Page{p}
+		fetches, err := e.CheckSources(ctx, scope, pages)
+		if err != nil {
+			return nil, err
+		}
+		if fetches[0].Err != nil {
+			return nil, fetches[0].Err
+		}
+		if p, res.Fetch = pages[0], fetches[0].Outcome; req.Refetch && res.Fetch == manifest.OutcomeUnchanged {
+			if p, err = e.renewTime(ctx, scope, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	res.Artifact, res.Content = e.DescribeArtifact(&p.Row, &p.Note), []byte(p.Text)
+	return res, nil
+}
+
+// getInfo returns an artifact without its content.
+func (e *Artifacts) getInfo(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.GetResult, error) {
+	if a.Status == store.StatusPurged {
+		return nil, api.ErrGone
+	}
+	n, err := e.NoteOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	return &api.GetResult{Artifact: e.DescribeArtifact(a, n)}, nil
+}
+
+// renewTime begins the life of an artifact anew: its source says that the
+// content is still true.
+func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *stacks.Page) (*stacks.Page, error) {
+	u := &store.Update{}
+	if err := e.Renew(scope, u, p, &artifact.Fetched{Content: []byte(p.Text), ETag: p.Note.ETag, Modified: p.Note.Modified}); err != nil {
+		return nil, err
+	}
+	version, err := e.Update(ctx, scope, u, "refetch", map[string]any{"artifacts": 1})
+	if err != nil {
+		return nil, err
+	}
+	row := u.Artifacts[0].Artifact
+	row.Seq, row.Version = p.Row.Seq, version
+	return e.ReadPage(ctx, scope, &row)
+}
+
+// Artifacts returns the artifacts of a scope, newest first.
+func (e *Artifacts) Artifacts(ctx context.Context, scope governance.Scope, req *api.ArtifactsRequest) (_ *api.List[api.Artifact], err error) {
+	defer base.During("list artifacts", &err)
+
+	// An artifact does not say where it stands in the order, so the key is its id; and if
+	// the list no longer has that, because of what became of it, the list of all has.
+	filter := *req
+	filter.Cursor = api.Cursor{}
+	return base.PageOfList(&base.Listing[api.Artifact, store.ArtifactID]{
+		Name: "artifacts", Scope: scope, Of: filter,
+		Fetch: func(limit int) ([]api.Artifact, error) { return e.artifacts(ctx, scope, req, limit) },
+		Key:   func(a *api.Artifact) store.ArtifactID { return a.ID },
+		Behind: func(id store.ArtifactID) (func(*api.Artifact) bool, error) {
+			all, err := e.artifacts(ctx, scope, &api.ArtifactsRequest{All: true}, 0)
+			if err != nil {
+				return nil, err
+			}
+			passed := make(map[store.ArtifactID]bool)
+			for at := slices.IndexFunc(all, func(a api.Artifact) bool { return a.ID == id }); at >= 0; at-- {
+				passed[all[at].ID] = true
+			}
+			return func(a *api.Artifact) bool { return !passed[a.ID] }, nil
+		},
+	}, req.Cursor)
+}
+
+// artifacts returns what a request asks for, newest first, limit at most; 0 means all.
+func (e *Artifacts) artifacts(ctx context.Context, scope governance.Scope, req *api.ArtifactsRequest, limit int) ([]api.Artifact, error) {
+	status := cmp.Or(req.Status, store.StatusLive)
+	var rows []store.Artifact
+	now := e.Now()
+	for a, err := range e.Store.Artifacts(ctx, scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if req.Expired && !stacks.Expired(a, now) {
+			continue
+		}
+		if (req.All || a.Status == status) && (req.Class == "" || a.Class == req.Class) && (!req.Stash || a.Source == stacks.SourceStash) {
+			rows = append(rows, *a)
+		}
+	}
+	slices.Reverse(rows)
+	list := []api.Artifact{}
+	for batch := range slices.Chunk(rows, notesAtATime) {
+		notes, err := e.NotesOf(ctx, scope, batch)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range notes {
+			if req.Subject != "" && n.Subject != req.Subject || req.Source != "" && n.Source != req.Source {
+				continue
+			}
+			if list = append(list, e.DescribeArtifact(&batch[i], n)); len(list) == limit {
+				return list, nil
+			}
+		}
+	}
+	return list, nil
+}
+
+// notesAtATime is how many notes are read with one question to the store.
+const notesAtATime = 500
+
+// Remove takes artifacts out: they enter no context any more.
+func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("remove", &err)
+	return e.setStatus(ctx, scope, "remove", req.IDs, func(a *store.Artifact) (store.Status, error) {
+		if a.Status == store.StatusPurged {
+			return "", notPossible(a)
+		}
+		return store.StatusTombstoned, nil
+	})
+}
+
+// Restore brings back what was removed or refuted.
+func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("restore", &err)
+	return e.setStatus(ctx, scope, "restore", req.IDs, func(a *store.Artifact) (store.Status, error) {
+		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
+			return "", notPossible(a)
+		}
+		return stacks.Admitted(a)
+	})
+}
+
+// notPossible says that an artifact is not in a state for what is asked.
+func notPossible(a *store.Artifact) error {
+	return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
+}
+
+// setStatus gives artifacts the status that they are to have, if there is one for all.
+func (e *Artifacts) setStatus(ctx context.Context, scope governance.Scope, op string, ids []string, status func(*store.Artifact) (store.Status, error)) (*api.RemovalResult, error) {
+	var res *api.RemovalResult
+	err := base.Retry(ctx, func() error {
+		rows, err := e.NamedArtifacts(ctx, scope, ids)
+		if err != nil {
+			return err
+		}
+		u := &store.Update{}
+		for i := range rows {
+			to, err := status(&rows[i])
+			if err != nil {
+				return err
+			}
+			if err := e.Restate(ctx, scope, u, &rows[i], to); err != nil {
+				return err
+			}
+		}
+		res, err = e.removal(ctx, scope, rows, len(rows))
+		if err != nil {
+			return err
+		}
+		_, err = e.Update(ctx, scope, u, op, map[string]any{"artifacts": res.Artifacts})
+		return err
+	})
+	return res, err
+}
+
+// removal describes what happens to some artifacts, of which the first were
+// named.
+func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, rows []store.Artifact, named int) (*api.RemovalResult, error) {
+	res := &api.RemovalResult{Derived: len(rows) - named}
+	for i := range rows {
+		res.Artifacts = append(res.Artifacts, rows[i].ID)
+	}
+	var err error
+	res.Manifests, err = e.Store.Users(ctx, scope, res.Artifacts)
+	return res, err
+}
+
+// Refute recalls what turned out to be wrong, with everything that was made from it: none
+// of it enters a context any more.
+func (e *Artifacts) Refute(ctx context.Context, scope governance.Scope, req *api.RefuteRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("refute", &err)
+
+	var res *api.RemovalResult
+	err = base.Retry(ctx, func() error {
+		f, err := e.Lineage(ctx, scope, req.IDs, req.Source)
+		if err != nil {
+			return err
+		}
+		u := &store.Update{}
+		for i := range f.Rows {
+			if s := f.Rows[i].Status; s == store.StatusPurged || s == store.StatusRefuted {
+				continue
+			}
+			if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusRefuted); err != nil {
+				return err
+			}
+		}
+		if res, err = e.removal(ctx, scope, f.Rows, f.Named); err != nil {
+			return err
+		}
+		_, err = e.Update(ctx, scope, u, "refute", map[string]any{"artifacts": res.Artifacts})
+		return err
+	})
+	return res, err
+}
+
+// Purge erases artifacts: their content, what is said about them, every version of it, and
+// whatever was made from it: the pieces of contexts, and memories.
+func (e *Artifacts) Purge(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("purge", &err)
+
+	var res *api.RemovalResult
+	err = base.Retry(ctx, func() error {
+		f, err := e.Lineage(ctx, scope, req.IDs, "")
+		if err != nil {
+			return err
+		}
+		u := &store.Update{Purge: f.Cells}
+		for i := range f.Rows {
+			if f.Rows[i].Status == store.StatusPurged {
+				continue
+			}
+			if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
+				return err
+			}
+		}
+		if res, err = e.removal(ctx, scope, f.Rows, f.Named); err != nil {
+			return err
+		}
+		res.Cells = len(f.Cells)
+		_, err = e.Update(ctx, scope, u, "purge", map[string]any{"artifacts": res.Artifacts, "cells": len(f.Cells)})
+		return err
+	})
+	e.Pages.DropScope(scope)
+	e.Segments.Forget(scope)
+	e.Scans.Forget(scope)
+	return res, err
+}
+
+// PinArtifact puts an artifact into every context of its scope, or no longer.
+func (e *Artifacts) PinArtifact(ctx context.Context, scope governance.Scope, req *api.PinArtifactRequest) (_ *api.Artifact, err error) {
+	id, pinned := req.ID, req.Pinned
+	defer base.During("pin artifact "+id, &err)
+
+	var out api.Artifact
+	err = base.Retry(ctx, func() error {
+		a, err := e.FindArtifact(ctx, scope, id, false)
+		if err != nil {
+			return err
+		}
+		if a.Status != store.StatusLive {
+			return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
+		}
+		w := store.Write{Artifact: *a, At: a.Version}
+		w.Pinned, w.Updated = pinned, e.Now()
+		op := "pin"
+		if !pinned {
+			op = "unpin"
+		}
+		version, err := e.Update(ctx, scope, &store.Update{Artifacts: []store.Write{w}}, op, map[string]any{"artifacts": []store.ArtifactID{a.ID}})
+		if err != nil {
+			return err
+		}
+		n, err := e.NoteOf(ctx, scope, a)
+		if err != nil {
+			return err
+		}
+		w.Version = version
+		out = e.DescribeArtifact(&w.Artifact, n)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}

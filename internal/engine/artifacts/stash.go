@@ -1,0 +1,141 @@
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Stash keeps the output of a tool outside of the window and returns a pointer to put in
+// its place: a line that says how to get all of it, head and tail, and the lines between
+// them that are most likely to be needed in the session.
+func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.StashRequest) (_ *api.StashResult, err error) {
+	defer base.During("stash", &err)
+
+	if e.Redacts(req.Redact) {
+		r := *req
+		r.Content, r.Title = []byte(secret.RedactPersonal(string(req.Content))), secret.RedactPersonal(req.Title)
+		req = &r
+	}
+	put := &api.NewArtifact{
+		Class: provenance.Tool, Title: req.Title, Content: req.Content, Source: req.Source, TTL: req.TTL,
+		AllowSecrets: req.AllowSecrets,
+	}
+	if put.TTL == nil {
+		ttl := api.StashTTL
+		put.TTL = &ttl
+	}
+	if req.Tokens != 0 && req.Tokens < api.LeastStashTokens {
+		return nil, fmt.Errorf("%w: a pointer of %d tokens, below %d", api.ErrRequest, req.Tokens, api.LeastStashTokens)
+	}
+	if req.FirstLine < 0 {
+		return nil, fmt.Errorf("%w: the first line has the number %d, below 1", api.ErrRequest, req.FirstLine)
+	}
+	if err := e.CheckPut(put); err != nil {
+		return nil, err
+	}
+	p := &pointing{
+		engine: e, scope: scope, text: string(req.Content), limit: cmp.Or(req.Tokens, api.StashTokens), tool: req.Tool, input: req.Input,
+		numbered: req.FirstLine > 0, first: max(req.FirstLine, 1),
+	}
+	if req.Session != "" {
+		h, err := e.Load(ctx, scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		p.before = h.Session.Messages
+	}
+	if len(req.History) > 0 {
+		if p.before, err = messagesOf(req.Format, req.History); err != nil {
+			return nil, err
+		}
+	}
+	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, stacks.SourceStash, req.Content)}, 100)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		a := &found[i]
+		if a.Source != stacks.SourceStash || a.Status != store.StatusLive || stacks.Expired(a, e.Now()) {
+			continue
+		}
+		kept, err := e.PageOf(ctx, scope, a)
+		if err != nil {
+			return nil, err
+		}
+		if kept.Text == p.text {
+			return p.stashed(e.DescribeArtifact(a, &kept.Note), true), nil
+		}
+	}
+	if req.Known {
+		return nil, fmt.Errorf("%w: the output is not in the stash", store.ErrNotFound)
+	}
+	out, err := e.PutAll(ctx, scope, []*api.NewArtifact{put}, func(string) string { return stacks.SourceStash })
+	if err != nil {
+		return nil, err
+	}
+	return p.stashed(out[0], false), nil
+}
+
+// messagesOf returns the messages of parts of a conversation.
+func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
+	f, err := hold.FormatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	var msgs []transcript.Message
+	for _, part := range parts {
+		if s, err := f.Decode("history", part); err == nil {
+			msgs = append(msgs, s.Messages...)
+		}
+	}
+	return msgs, nil
+}
+
+func (p *pointing) stashed(a api.Artifact, known bool) *api.StashResult {
+	p.id = a.ID
+	res := &api.StashResult{Artifact: a, Pointer: p.pointer(), Known: known}
+	res.Tokens = p.count(res.Pointer)
+	return res
+}
+
+// CollectStash purges what is in the stash and has expired, and what was made from it.
+func (e *Artifacts) CollectStash(ctx context.Context, scope governance.Scope, req *api.CollectRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("collect stash", &err)
+
+	var ids []string
+	now := e.Now()
+	for a, err := range e.Store.Artifacts(ctx, scope, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if a.Source == stacks.SourceStash && a.Status != store.StatusPurged && stacks.Expired(a, now) {
+			ids = append(ids, string(a.ID))
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return &api.RemovalResult{}, nil
+	case req.DryRun:
+		f, err := e.Lineage(ctx, scope, ids, "")
+		if err != nil {
+			return nil, err
+		}
+		res, err := e.removal(ctx, scope, f.Rows, f.Named)
+		if err == nil {
+			res.Cells = len(f.Cells)
+		}
+		return res, err
+	}
+	return e.Purge(ctx, scope, &api.IDsRequest{IDs: ids})
+}

@@ -1,0 +1,399 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Parts of a pointer: what is left of its size has the lines between head and tail.
+// Programs report at their end, so the tail is the larger.
+const (
+	headPart = 5
+	tailPart = 4
+)
+
+// A pointing is what a pointer is made from.
+type pointing struct {
+	engine *Artifacts
+	scope  governance.Scope
+	id     store.ArtifactID
+	text   string
+	limit  token.Count
+
+	numbered bool // each line is shown behind its number
+	first    int  // number of the first line
+
+	before []transcript.Message // the history that says what is likely to be needed
+	tool   string               // that said the text, or empty
+	input  json.RawMessage      // what it was called with
+}
+
+// pointer returns what stands in the window for what is in the stash: how to get
+// all of it, its head and its tail, and of what is between them the lines that are
+// most likely to be needed. A text that fits has nothing left out. A line of the text
+// that looks like one of ours is indented: see [transcript.Escape].
+func (p *pointing) pointer() string {
+	mark := stacks.StashMark(p.id, p.text) + "\n"
+	if len(p.text) <= longestToken*int(p.limit) {
+		if all := mark + p.shown(p.text, p.first); p.count(all) <= p.limit {
+			return all
+		}
+	}
+	head := p.head(p.text, p.limit/headPart)
+	tail := p.tail(p.text[len(head):], p.limit/tailPart)
+	m := p.middle(head, tail)
+	above := mark + stacks.Lined(p.shown(head, p.first))
+	below := p.shown(tail, p.lineAt(len(p.text)-len(tail)))
+	for room := p.limit; ; {
+		text := above + m.text(p.picks(m, room-p.count(above+m.marks()))) + below
+		over := p.count(text) - p.limit
+		if over <= 0 || room <= over {
+			return text
+		}
+		room -= over // what the parts cost more together
+	}
+}
+
+// longestToken is how many bytes one token has at most in what anybody would read.
+const longestToken = 64
+
+// lineAt returns the number of the line that an offset in the text is in.
+func (p *pointing) lineAt(offset int) int { return p.first + strings.Count(p.text[:offset], "\n") }
+
+// shown returns lines as the pointer shows them: with numbers, the first of which is
+// given, or so that none of them looks like a line of Carrel.
+func (p *pointing) shown(lines string, number int) string {
+	if !p.numbered {
+		return transcript.Escape(lines)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		fmt.Fprintf(&b, "%d\t%s", number, line)
+		number++
+	}
+	return b.String()
+}
+
+func (p *pointing) count(text string) token.Count { return p.engine.ArtifactCounter().Count(text) }
+
+// head returns the first lines of a text that fit. If not even one does, it is the
+// beginning of that.
+func (p *pointing) head(content string, limit token.Count) string {
+	end, number := 0, p.first
+	for line := range strings.Lines(content) {
+		n := p.count(p.shown(line, number))
+		number++
+		if n > limit {
+			break
+		}
+		limit -= n
+		end += len(line)
+	}
+	if end > 0 {
+		return content[:end]
+	}
+	cut := text.Head(content, longestToken*int(limit))
+	for p.count(p.shown(cut, p.first)) > limit {
+		cut = text.Head(cut, len(cut)*3/4)
+	}
+	return cut
+}
+
+// tail returns the last lines of a text that fit, or the end of the last one.
+func (p *pointing) tail(s string, limit token.Count) string {
+	start, number := len(s), p.first+stacks.LinesIn(p.text)
+	for start > 0 {
+		from := strings.LastIndexByte(s[:start-1], '\n') + 1
+		number--
+		n := p.count(p.shown(s[from:start], number))
+		if n > limit {
+			break
+		}
+		limit -= n
+		start = from
+	}
+	if start < len(s) {
+		return s[start:]
+	}
+	cut := text.Tail(s, longestToken*int(limit))
+	for p.count(p.shown(cut, p.first+stacks.LinesIn(p.text)-1)) > limit {
+		cut = text.Tail(cut, len(cut)*3/4)
+	}
+	return cut
+}
+
+// A middle is what is between head and tail of a text, as a cover reads it.
+type middle struct {
+	*hold.Cover
+
+	block int // that it is in the cover; the one before it is the head, the next the tail
+	asked int // index of the message before head, middle and tail
+	from  int // its offset in the text
+	first int // number of its first line
+	last  int // number of its last line
+	bytes int
+	all   string // the text
+	mark  string // between the number of a line and the line
+	exact bool   // lines are shown with their indentation
+}
+
+// middle reads head, middle and tail as three results that came last in the
+// conversation, so that they are weighed by everything said before.
+func (p *pointing) middle(head, tail string) *middle {
+	msgs := slices.Clip(p.before)
+	blocks := transcript.Group("", 0, msgs)
+	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.text, bytes: len(p.text) - len(head) - len(tail)}
+	between := p.text[m.from : m.from+m.bytes]
+	m.first, m.mark = p.lineAt(len(head)), ": "
+	if p.numbered {
+		m.mark, m.exact = "\t", true
+	}
+	m.last = m.first + stacks.LinesIn(between) - 1
+
+	const call = "carrel-stash"
+	asked := transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{
+		transcript.ToolCall{ID: call, Name: p.tool, Input: p.input},
+	}}
+	for i, part := range [...]string{head, between, tail} {
+		b := transcript.Block{Kind: transcript.KindTool}
+		if i == 0 {
+			b.Messages = append(b.Messages, len(msgs))
+			msgs = append(msgs, asked)
+		}
+		b.Messages = append(b.Messages, len(msgs))
+		msgs = append(msgs, transcript.Message{Role: transcript.RoleTool, Parts: []transcript.Part{
+			transcript.ToolResult{CallID: call, Content: []transcript.Part{transcript.Text(part)}},
+		}})
+		blocks = append(blocks, b)
+	}
+	m.Cover = p.read(msgs, blocks, m.asked)
+	m.thin()
+	return m
+}
+
+// thin takes away the lines of the middle that say nothing by themselves, and nothing
+// but numbers and names that head, tail or a line before them does not say, and parts
+// of lines that can be read as a whole. What is left is given what its shape is worth.
+func (m *middle) thin() {
+	shapes := m.shapes()
+	passages, spans := m.Readings[m.block].Passages, m.Spans[m.block]
+	seen := make(map[string]bool)
+	for i := range m.Pieces {
+		if p := &m.Pieces[i]; p.Message > m.asked && p.Block != m.block {
+			for k := range p.Lines {
+				seen[shape(p, k)] = true
+			}
+		}
+	}
+	n, line := 0, int32(0) // how many stay; the line that parts are of
+	for k := range passages {
+		p, at := passages[k], &spans[k]
+		if int(p.Line) == k {
+			s := shape(&m.Pieces[at.Piece], at.Line)
+			if len(p.Names) == 0 && p.Copy == 0 && seen[s] {
+				continue
+			}
+			seen[s], line = true, int32(n)
+			p.Copy, p.Worth = shapes.add(s, p.Copy, p.Worth)
+		} else if passages[line].Bytes <= longLine {
+			continue
+		}
+		p.Line = line
+		passages[n], spans[n] = p, *at
+		n++
+	}
+	m.Readings[m.block].Passages, m.Spans[m.block] = passages[:n], spans[:n]
+}
+
+// longLine is from how many bytes on a part of a line may stand for it.
+const longLine = 240
+
+// shapes are the shapes of the lines of a text. Each is worth the same, and shares
+// that evenly among its lines; all together are worth as much as all that is said. So
+// of a thousand reports of success and one of failure, that one stands out, whatever
+// words it uses; and where no two lines are alike, their shapes change nothing.
+type shapes struct {
+	counts map[string]int64
+	total  int64            // that all are worth
+	copies map[string]int32 // for lines that have none
+	next   int32
+}
+
+func (m *middle) shapes() *shapes {
+	s := &shapes{counts: make(map[string]int64), copies: make(map[string]int32)}
+	for i := range m.Pieces {
+		if p := &m.Pieces[i]; p.Message > m.asked {
+			for k := range p.Lines {
+				s.counts[shape(p, k)]++
+			}
+		}
+	}
+	for _, r := range m.Readings[m.block-1:] {
+		for i := range r.Passages {
+			s.next = max(s.next, r.Passages[i].Copy)
+		}
+	}
+	named := make(map[int32]bool)
+	for i := range m.Readings[m.block].Passages {
+		p := &m.Readings[m.block].Passages[i]
+		s.total += p.Worth
+		for _, name := range p.Names {
+			if !named[name] {
+				named[name] = true
+				s.total += m.Names[name]
+			}
+		}
+	}
+	return s
+}
+
+// add returns the copy of a line of a shape, and what it is worth with its shape.
+func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
+	if lines == 0 {
+		if s.copies[shape] == 0 {
+			s.next++
+			s.copies[shape] = s.next
+		}
+		lines = s.copies[shape]
+	}
+	return lines, worth + s.total/int64(len(s.counts))/s.counts[shape]
+}
+
+// shape returns a line of a piece with every name and every number as 0.
+func shape(p *facts.Piece, line int) string {
+	l := &p.Lines[line]
+	var b strings.Builder
+	mark, digit := l.First, false
+	for at := l.From; at < l.To; at++ {
+		for mark < l.End && p.Marks[mark].To <= at {
+			mark++
+		}
+		c, was := p.Text[at], digit
+		digit = '0' <= c && c <= '9' || mark < l.End && p.Marks[mark].From <= at
+		switch {
+		case !digit:
+			b.WriteByte(c)
+		case !was:
+			b.WriteByte('0')
+		}
+	}
+	return b.String()
+}
+
+// read reads a conversation, and the messages after one as passages.
+func (p *pointing) read(msgs []transcript.Message, blocks []transcript.Block, after int) *hold.Cover {
+	c := &hold.Cover{Likely: &hold.Likely{Pieces: p.engine.PiecesOf(p.scope, msgs, blocks)}, Spans: make([][]hold.Span, len(blocks)), Readings: make([]pager.Reading, len(blocks))}
+	c.Need = facts.Estimate(c.Pieces, p.engine.Opts.Model)
+	c.Names = make([]int64, len(c.Need.Names))
+	for i := range c.Names {
+		c.Names[i] = c.Need.Names[i].Worth
+	}
+	names := c.Room()
+	for i := range c.Pieces {
+		if c.Pieces[i].Message > after {
+			names = c.Read(i, names)
+		}
+	}
+	return c
+}
+
+// picks returns the passages of the middle that are worth most of those for which
+// there is room. Head and tail are in the window: what they say is worth nothing
+// more.
+func (p *pointing) picks(m *middle, room token.Count) []int32 {
+	at := m.block - 1
+	size := func(i int, _ pager.Form) token.Count {
+		if i == 1 {
+			return token.Count(m.bytes) // it never fits, whatever it takes
+		}
+		return 1
+	}
+	plan, err := pager.Cover(&pager.CoverRequest{
+		Request: pager.Request{
+			Blocks: []pager.Candidate{
+				{ID: "head", Turn: 1, Rule: pager.RulePin, Form: pager.Whole},
+				{ID: "middle", Turn: 2, Form: pager.Whole},
+				{ID: "tail", Turn: 3, Rule: pager.RulePin, Form: pager.Whole},
+			},
+			Size: size, Budget: room,
+		},
+		Readings: m.Readings[at : at+3], Names: m.Names,
+		Count: func(_, passage int) token.Count {
+			if passage < 0 {
+				return 0
+			}
+			return p.engine.Scans.Count(p.scope, p.engine.ArtifactCounter(), "100: "+m.Text(m.block, passage)+"\n")
+		},
+	})
+	if err != nil || plan.Picks == nil {
+		return nil // there is no room
+	}
+	return plan.Picks[1]
+}
+
+// marks returns what is said around the middle, for its size.
+func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
+
+const theEnd = transcript.Mark + ": what follows is the end of it]\n"
+
+func (m *middle) left(bytes int, some bool) string {
+	but := ""
+	if some {
+		but = ", but for what of them is most likely to be needed, by line"
+	}
+	return fmt.Sprintf(transcript.Mark+": %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
+}
+
+// text returns what stands for the middle: how much is left out, and the passages
+// that are not, each behind the number of its line.
+func (m *middle) text(picks []int32) string {
+	if m.bytes == 0 {
+		return ""
+	}
+	var b strings.Builder
+	shown, line, at := 0, m.first, 0
+	spans := m.Spans[m.block]
+	for len(picks) > 0 {
+		n := 1
+		for n < len(picks) && spans[picks[n]].Line == spans[picks[0]].Line {
+			n++
+		}
+		from := int(spans[picks[0]].From)
+		line += strings.Count(m.all[m.from+at:m.from+from], "\n")
+		at = from
+		text := m.Lines(m.block, picks[:n])[1:]
+		if m.exact {
+			text = m.indent(from) + text
+		}
+		shown += len(text)
+		fmt.Fprintf(&b, "%d%s%s\n", line, m.mark, transcript.Escape(text))
+		picks = picks[n:]
+	}
+	if b.Len() == 0 {
+		return m.left(m.bytes, false)
+	}
+	return m.left(max(m.bytes-shown, 0), true) + b.String() + theEnd
+}
+
+// indent returns the white space between the beginning of a line of the middle and an
+// offset in it, or nothing if there is something else.
+func (m *middle) indent(offset int) string {
+	before := m.all[m.from : m.from+offset]
+	space := before[strings.LastIndexByte(before, '\n')+1:]
+	if strings.TrimLeft(space, " \t") != "" {
+		return ""
+	}
+	return space
+}

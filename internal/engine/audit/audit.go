@@ -1,0 +1,230 @@
+// Package audit checks everything that a store has against everything else.
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Audit does the check of a store.
+type Audit struct {
+	*record.Recorder
+
+	// Verify checks a manifest. It is a job of package contexts.
+	Verify func(ctx context.Context, scope governance.Scope, req *api.IDRequest) (*api.VerifyResult, error)
+}
+
+// Check verifies the store, of all scopes, and returns what is wrong with it; problems are
+// no error.
+func (e *Audit) Check(ctx context.Context) (problems []string, err error) {
+	defer base.During("check the store", &err)
+
+	if problems, err = e.Store.Check(ctx); err != nil {
+		return nil, err
+	}
+	scopes, err := e.Store.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{Audit: e, problems: problems}
+	for _, scope := range scopes {
+		if err := c.scope(ctx, scope); err != nil {
+			return nil, err
+		}
+	}
+	return c.problems, nil
+}
+
+// checking collects what is wrong.
+type checking struct {
+	*Audit
+
+	problems []string
+}
+
+// found reports what is wrong with a thing, and returns an error that says something
+// else: that the store is busy, or that time is up.
+func (c *checking) found(err error, scope governance.Scope, format string, args ...any) error {
+	for _, kind := range []error{store.ErrCorrupt, store.ErrNotFound, store.ErrGone, api.ErrIntegrity, api.ErrFormat} {
+		if errors.Is(err, kind) {
+			c.problems = append(c.problems, fmt.Sprintf("scope %s: %s: %v", scope, fmt.Sprintf(format, args...), err))
+			return nil
+		}
+	}
+	return err
+}
+
+func (c *checking) scope(ctx context.Context, scope governance.Scope) error {
+	for h, err := range c.Store.Heads(ctx, scope) {
+		if err == nil {
+			err = c.settled(ctx, scope, h)
+		}
+		if err := c.found(err, scope, "sessions"); err != nil {
+			return err
+		}
+	}
+	for m, err := range c.Store.Manifests(ctx, scope, "") {
+		if err == nil {
+			_, err = c.Verify(ctx, scope, &api.IDRequest{ID: m.ID})
+		}
+		if err := c.found(err, scope, "manifests"); err != nil {
+			return err
+		}
+	}
+	for a, err := range c.Store.Artifacts(ctx, scope, 0) {
+		if err == nil {
+			err = c.artifact(ctx, scope, a)
+		}
+		if err := c.found(err, scope, "artifacts"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// artifact returns what is wrong with the text of an artifact.
+func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *store.Artifact) error {
+	p, err := c.ReadPage(ctx, scope, a)
+	if errors.Is(err, store.ErrGone) && a.Status == store.StatusPurged {
+		return nil
+	}
+	if err == nil && (int64(len(p.Text)) != a.Bytes || a.Address != "" && a.Address != stacks.Address(scope, a.Source, []byte(p.Text))) {
+		err = fmt.Errorf("%w: artifact %s has another text than it was stored with", store.ErrCorrupt, a.ID)
+	}
+	return err
+}
+
+// settled returns what is wrong with a session that nobody wrote to in the meantime.
+func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store.Head) error {
+	for range hold.Rereads {
+		err := c.session(ctx, scope, h)
+		now, headErr := c.Store.Head(ctx, scope, h.ID)
+		if headErr != nil || now.Revision == h.Revision {
+			if err != nil {
+				err = fmt.Errorf("session %s: %w", h.ID, err)
+			}
+			return err
+		}
+		h = now
+	}
+	return fmt.Errorf("session %s: %w, again and again", h.ID, store.ErrConflict)
+}
+
+// session returns what is wrong with a session, also if it was removed. Of one that was
+// purged there is nothing to read.
+func (c *checking) session(ctx context.Context, scope governance.Scope, head *store.Head) error {
+	if head.Status == store.StatusPurged {
+		return nil
+	}
+	h, err := c.LoadBy(ctx, scope, head.ID, c.Store.Head)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Agreement(ctx, scope, h); err != nil {
+		return err
+	}
+	stubs, err := c.Stubs(ctx, scope, h.Rows)
+	if err != nil {
+		return err
+	}
+	decided, err := c.decisions(ctx, scope, h.Head.ID)
+	if err != nil {
+		return err
+	}
+	for i := range h.Rows {
+		if err := c.block(ctx, scope, h, i, decided); err != nil {
+			return fmt.Errorf("block %s: %w", h.Rows[i].ID, err)
+		}
+	}
+	if m, err := c.MeterFor(h.Session, h.Head.Encoding); err == nil && h.Head.Format != "" {
+		want := m.Fixed(h.Session) + h.Summary.Size()
+		for i := range h.Rows {
+			want += h.Rows[i].Window
+		}
+		if want != h.Head.Window {
+			return fmt.Errorf("%w: its window has %d tokens, its head says %d", store.ErrCorrupt, want, h.Head.Window)
+		}
+	}
+	h.Window(h.Rows, stubs, h.Summary)
+	return nil
+}
+
+// A decided is what the journal says became of a block.
+type decided struct {
+	form     pager.Form
+	stub     store.CellID
+	imported bool // the session was imported after it
+}
+
+// decisions returns the last decision on each block of a session that was moved.
+func (c *checking) decisions(ctx context.Context, scope governance.Scope, id transcript.SessionID) (map[transcript.BlockID]decided, error) {
+	last := make(map[transcript.BlockID]decided)
+	for entry, err := range c.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if entry.Op == "import" {
+			for id, d := range last {
+				d.imported = true
+				last[id] = d
+			}
+			continue
+		}
+		var data struct {
+			Moves []hold.Move `json:"moves"`
+		}
+		if len(entry.Data) == 0 || json.Unmarshal(entry.Data, &data) != nil {
+			continue // it is about something else
+		}
+		for i := range data.Moves {
+			m := &data.Moves[i]
+			last[m.Block] = decided{form: m.To, stub: m.ToStub}
+		}
+	}
+	return last, nil
+}
+
+// block returns what is wrong with a block: with its bytes, which are those of the
+// conversation, or with its form, which is what was decided last. An import may bring a
+// block back as it came in, or find it gone.
+func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Held, i int, all map[transcript.BlockID]decided) error {
+	r := &h.Rows[i]
+	if r.State == store.StatePurged {
+		return nil
+	}
+	bodies, err := c.Bodies(ctx, scope, r.Cells)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(bytes.Join(bodies, nil), h.Session.RawBlock(&h.Blocks[i])) || len(r.Cells) == 0 {
+		return fmt.Errorf("%w: its cells are not its place in the conversation", store.ErrCorrupt)
+	}
+	if r.Kind != h.Blocks[i].Kind || !slices.Equal(r.Tools, hold.ToolNames(h.Session.Messages, &h.Blocks[i])) {
+		return fmt.Errorf("%w: it is not what the conversation has there", store.ErrCorrupt)
+	}
+	is := decided{form: pager.Form(r.Form), stub: r.Stub}
+	want, moved := all[r.ID]
+	asImported := is.stub == "" && (is.form == pager.Whole || is.form == pager.Gone)
+	allowed := is.form == want.form && is.stub == want.stub
+	if !moved || want.imported {
+		allowed = allowed && moved || asImported
+	}
+	if !allowed || hold.State(is.form) != r.State {
+		return fmt.Errorf("%w: it is %s, in the form %s: the journal says otherwise", store.ErrCorrupt, r.State, r.Form)
+	}
+	return nil
+}

@@ -1,0 +1,303 @@
+// Package base is the floor of the engine: its options, and what every job does alike. A
+// job reads at a revision, writes one change, and reads again, [attempts] times at most,
+// if another writer was faster.
+package base
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// A Base is what every job needs: the store, the options, and how changes are written.
+type Base struct {
+	Store store.Store
+	Opts  Options
+}
+
+// Options adjusts an [Engine]. The zero value of every field is a sensible
+// default, so a nil *Options is too.
+type Options struct {
+	// Weights are the weights of the retention score. The default is
+	// [pager.DefaultWeights].
+	Weights pager.Weights
+
+	// Cuts are the scores at which directives change. The default is
+	// [pager.DefaultCuts].
+	Cuts pager.Cuts
+
+	// Tools says what the tools of agents do, which rules go by. The default is
+	// the built-in table of package tool.
+	Tools *tool.Table
+
+	// KeepLast is how many of the newest blocks never leave the window. The
+	// default is 5; a negative number means none.
+	KeepLast int
+
+	// Strategy is how a window is made smaller. The default is
+	// [StrategyAccount].
+	Strategy api.Strategy
+
+	// Model says how likely it is that a name or a line is needed again. The default
+	// is [facts.DefaultModel].
+	Model *facts.Model
+
+	// Prior says what of an account a reader must know, whatever is needed again. The
+	// default is [account.DefaultPrior].
+	Prior *account.Prior
+
+	// Trigger says how full a window may become, what a pass brings it to, and below
+	// which size no discard and no automatic pass goes. The zero value has the
+	// defaults of [pager.Trigger].
+	Trigger pager.Trigger
+
+	// Window is the size of the context window, in tokens. The default is that
+	// of the session's model, see [token.ContextWindow].
+	Window token.Count
+
+	// Counter counts tokens. The default is that of the session's model, see
+	// [token.ForModel].
+	Counter token.Counter
+
+	// Triage is what decides which artifacts are worth a place. The default is
+	// [triage.DefaultPolicy].
+	Triage *triage.Policy
+
+	// Ladder says at which demand a context is degraded. The default is
+	// [tier.DefaultLadder].
+	Ladder tier.Ladder
+
+	// Confidence is what an evaluator must have in a memory. The default is
+	// [assembly.DefaultThreshold].
+	Confidence ratio.Ratio
+
+	// Redact takes addresses of e-mail and numbers of telephones out of every artifact,
+	// output in the stash and memory before it is kept, see [secret.RedactPersonal].
+	Redact bool
+
+	// Sources is where artifacts are fetched from again. By default nothing is:
+	// an artifact with a source that cannot be asked enters no context.
+	Sources artifact.Source
+
+	// Embedder says what texts mean. By default they are compared by words and
+	// pieces of words, and nothing leaves the machine.
+	Embedder llm.Embedder
+
+	// Generator writes drafts of summaries and answers probes. By default programs
+	// do.
+	Generator llm.Generator
+
+	// Patience is how long the generator may take for a draft, or for the answers
+	// to probes. The default is two minutes.
+	Patience time.Duration
+
+	// Page is how many tokens of one artifact a context takes. Of a larger one it
+	// has the passages that have most to do with the question. The default is
+	// [DefaultPage]; a negative number means no limit. Pinned artifacts are always whole.
+	Page token.Count
+
+	// Resident is how many bytes of artifacts are kept in memory. The default is
+	// 256 MiB.
+	Resident int64
+
+	// Actor is who does the jobs, for the journal. The default is
+	// [governance.ActorUser].
+	Actor governance.Actor
+
+	// Now tells the time, for what is recorded, and for the age and the expiry of
+	// artifacts. The default is time.Now.
+	Now func() time.Time
+
+	// Rand is where ids and salts of commitments come from. Nothing is decided by
+	// it; the id of an artifact stands in its fence. The default is crypto/rand.
+	Rand io.Reader
+
+	// Progress is told how far a long job is, in steps of its own, now and
+	// then. It must be safe for concurrent use. The default tells nobody.
+	Progress func(job string, done, total int)
+
+	// Logger receives a line for each job that wrote. The default discards
+	// them.
+	Logger *slog.Logger
+}
+
+// DefaultPage is how many tokens of one artifact a context takes by default.
+const DefaultPage = 2000
+
+// Progress returns whom to tell how far a job is.
+func (e *Base) Progress(ctx context.Context) func(job string, done, total int) {
+	if f := api.ProgressFrom(ctx); f != nil {
+		return f
+	}
+	return e.Opts.Progress
+}
+
+// Complete returns o with its defaults filled in, or why it makes no sense.
+func (o Options) Complete() (Options, error) {
+	c := o
+	if c.Weights == (pager.Weights{}) {
+		c.Weights = pager.DefaultWeights
+	}
+	if c.Cuts == (pager.Cuts{}) {
+		c.Cuts = pager.DefaultCuts
+	}
+	if c.Strategy == "" {
+		c.Strategy = api.StrategyAccount
+	}
+	if !slices.Contains(api.Strategies(), c.Strategy) {
+		return Options{}, fmt.Errorf("no strategy is called %q: there are %v", c.Strategy, api.Strategies())
+	}
+	if err := c.Trigger.Validate(); err != nil {
+		return Options{}, err
+	}
+	if c.Triage == nil {
+		c.Triage = triage.DefaultPolicy()
+	}
+	if err := c.Triage.Validate(); err != nil {
+		return Options{}, err
+	}
+	if c.Ladder == (tier.Ladder{}) {
+		c.Ladder = tier.DefaultLadder
+	}
+	if c.Confidence == 0 {
+		c.Confidence = assembly.DefaultThreshold
+	}
+	if c.Page == 0 {
+		c.Page = DefaultPage
+	}
+	if c.Patience == 0 {
+		c.Patience = 2 * time.Minute
+	}
+	if c.Resident == 0 {
+		c.Resident = 256 << 20
+	}
+	if c.Actor == "" {
+		c.Actor = governance.ActorUser
+	}
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Progress == nil {
+		c.Progress = func(string, int, int) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Window < 0 {
+		return Options{}, fmt.Errorf("window is %d tokens", c.Window)
+	}
+	for name, r := range map[string]ratio.Ratio{"relevance": c.Weights.Relevance, "recency": c.Weights.Recency} {
+		if r < 0 {
+			return Options{}, fmt.Errorf("weight of %s is %v, below 0", name, r)
+		}
+	}
+	if c.Cuts.Evict > c.Cuts.Retain {
+		return Options{}, fmt.Errorf("evict cut %v is above retain cut %v", c.Cuts.Evict, c.Cuts.Retain)
+	}
+	return c, nil
+}
+
+// An opError says what the engine was doing when it failed.
+type opError struct {
+	op  string
+	err error
+}
+
+func (e *opError) Error() string { return e.op + ": " + e.err.Error() }
+
+func (e *opError) Unwrap() error { return e.err }
+
+// During adds op to an error. Each exported method defers it once.
+func During(op string, errp *error) {
+	if *errp != nil {
+		*errp = &opError{op, *errp}
+	}
+}
+
+// attempts is how often a job reads again when somebody else wrote.
+const attempts = 3
+
+// Retry runs a job until it does not conflict with another writer.
+func Retry(ctx context.Context, job func() error) error {
+	var err error
+	for range attempts {
+		if err = job(); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// Capacity returns the size of a model's context window, or what the options
+// say it is.
+func (e *Base) Capacity(model string) token.Count {
+	return cmp.Or(e.Opts.Window, token.ContextWindow(model))
+}
+
+// Now returns the time in the precision that every store keeps.
+func (e *Base) Now() time.Time { return e.Opts.Now().UTC().Truncate(time.Millisecond) }
+
+// Entry returns a journal entry for the change after revision at.
+func (e *Base) Entry(scope governance.Scope, id transcript.SessionID, at store.Revision, op string, data any) (store.Entry, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "op/v1\x00%s\x00%s\x00%d", scope, id, at+1))
+	return store.Entry{
+		ID: "op_" + hex.EncodeToString(sum[:4]), Op: op, Actor: e.Opts.Actor, Time: e.Now(), Data: raw,
+	}, nil
+}
+
+// Cell returns a new cell. Its id begins with the time, so that ids made one
+// after the other lie side by side in an index.
+func (e *Base) Cell(kind store.CellKind, body []byte) (store.Cell, error) {
+	var id [16]byte
+	var salt digest.Salt
+	if _, err := io.ReadFull(e.Opts.Rand, id[6:]); err != nil {
+		return store.Cell{}, err
+	}
+	if _, err := io.ReadFull(e.Opts.Rand, salt[:]); err != nil {
+		return store.Cell{}, err
+	}
+	ms := e.Now().UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return store.Cell{
+		ID: store.CellID(hex.EncodeToString(id[:])), Kind: kind, Salt: salt,
+		Commit: digest.Commit(salt, string(kind), body), Body: body,
+	}, nil
+}

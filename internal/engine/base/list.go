@@ -1,0 +1,131 @@
+package base
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A Listing is a list that comes in pages: in an order in which each entry has a key of
+// type K that no other has. A page begins behind the key of the last entry of the
+// page before, so that entries that are added meanwhile move nothing.
+type Listing[T, K any] struct {
+	Name  string // of the operation
+	Scope governance.Scope
+	Of    any // what the list is of: a cursor is good for no other
+
+	Fetch  func(limit int) ([]T, error)   // the first entries; all for 0
+	Key    func(*T) K                     // of an entry
+	Behind func(K) (func(*T) bool, error) // whether an entry comes after a key
+}
+
+// PageOfList returns a page of a list, or, without a limit, all that is behind the cursor.
+func PageOfList[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
+	items, next, err := l.page(c.Limit, c.After)
+	if err != nil {
+		return nil, err
+	}
+	return &api.List[T]{Items: items, Next: next}, nil
+}
+
+// Entries is a journal or a log, in the order of its revisions.
+func Entries(name string, scope governance.Scope, of any, fetch func() ([]store.Entry, error)) *Listing[store.Entry, store.Revision] {
+	return &Listing[store.Entry, store.Revision]{
+		Name: name, Scope: scope, Of: of,
+		Fetch: func(int) ([]store.Entry, error) { return fetch() },
+		Key:   func(e *store.Entry) store.Revision { return e.Revision },
+		Behind: func(at store.Revision) (func(*store.Entry) bool, error) {
+			return func(e *store.Entry) bool { return e.Revision > at }, nil
+		},
+	}
+}
+
+// page returns what a cursor asks for, and the cursor of the next page.
+func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, err error) {
+	switch {
+	case limit < 0:
+		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0"}
+	case after != "":
+		items, err = l.rest(after)
+	case limit == 0:
+		items, err = l.Fetch(0)
+	default:
+		items, err = l.Fetch(limit + 1)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if limit > 0 && len(items) > limit {
+		items = items[:limit:limit]
+		next, err = l.seal(l.Key(&items[limit-1]))
+	}
+	if items == nil {
+		items = []T{}
+	}
+	return items, next, err
+}
+
+// rest returns all entries behind a cursor.
+func (l *Listing[T, K]) rest(after string) ([]T, error) {
+	key, err := l.open(after)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := l.Behind(key)
+	if err != nil {
+		return nil, err
+	}
+	items, err := l.Fetch(0)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(items, func(item T) bool { return !behind(&item) }), nil
+}
+
+// checkSize is how many bytes of a cursor say that it is one. They keep a cursor of
+// one list from being used with another by mistake, and guard nothing: behind them is
+// a place in a list that its reader may read anyway.
+const checkSize = 8
+
+func (l *Listing[T, K]) seal(key K) (string, error) {
+	text, err := json.Marshal(key)
+	if err != nil {
+		return "", err
+	}
+	check, err := l.check(text)
+	return base64.RawURLEncoding.EncodeToString(append(check, text...)), err
+}
+
+func (l *Listing[T, K]) open(cursor string) (key K, err error) {
+	invalid := &api.FieldError{Field: "after", Text: "is no cursor of this list"}
+	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(data) < checkSize {
+		return key, invalid
+	}
+	check, err := l.check(data[checkSize:])
+	if err != nil {
+		return key, err
+	}
+	if !bytes.Equal(check, data[:checkSize]) || json.Unmarshal(data[checkSize:], &key) != nil {
+		return key, invalid
+	}
+	return key, nil
+}
+
+func (l *Listing[T, K]) check(text []byte) ([]byte, error) {
+	of, err := json.Marshal([]any{l.Name, l.Scope, l.Of})
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	h.Write(of)
+	h.Write([]byte{0})
+	h.Write(text)
+	return h.Sum(nil)[:checkSize], nil
+}

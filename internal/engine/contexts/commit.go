@@ -1,0 +1,460 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Bind binds a verdict to a text, a scope and the policy of now.
+func (e *Contexts) Bind(v *assembly.Verdict, scope governance.Scope, text string) {
+	v.Content, v.Scope, v.Policy = digest.Of([]byte(text)), string(scope), e.PolicyName
+}
+
+// Commit passes the outcome of a context, and the memory that is proposed from it, through
+// the gate.
+func (e *Contexts) Commit(ctx context.Context, scope governance.Scope, req *api.CommitRequest) (_ *api.CommitResult, err error) {
+	defer base.During("commit", &err)
+
+	if req.Manifest == "" && req.Text == "" {
+		return nil, fmt.Errorf("%w: neither a manifest nor a memory is given", api.ErrRequest)
+	}
+	var res *api.CommitResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.commit(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func (e *Contexts) commit(ctx context.Context, scope governance.Scope, req *api.CommitRequest) (*api.CommitResult, error) {
+	var prompt *prompted
+	var err error
+	if req.Manifest != "" {
+		if prompt, err = e.prompted(ctx, scope, req.Manifest); err != nil {
+			return nil, err
+		}
+	} else {
+		prompt = &prompted{}
+	}
+	if err := e.addFrom(ctx, scope, prompt, req.From); err != nil {
+		return nil, err
+	}
+	p := &assembly.Proposal{
+		Text: req.Text, Actor: string(e.Opts.Actor), Scope: string(scope),
+		Prompt: prompt.texts, Lineage: prompt.memories,
+	}
+	if req.Text != "" {
+		for _, text := range []string{req.Text, req.Title, req.Subject} {
+			for _, f := range secret.Scan(text) {
+				p.Secrets = append(p.Secrets, string(f.Kind))
+			}
+		}
+		if p.Duplicate, err = e.remembered(ctx, scope, e.kept(req).Text); err != nil {
+			return nil, err
+		}
+	} else {
+		p.Text = prompt.id // the verdict is on the context as a whole
+		p.Prompt = nil
+	}
+	d := assembly.Gate(p, req.Verdict, &assembly.GatePolicy{Name: e.PolicyName, Threshold: e.Opts.Confidence}, e.Now())
+	res := &api.CommitResult{
+		Outcome: d.Outcome, Reasons: d.Reasons, Confidence: d.Confidence, Manifest: prompt.id, Review: d.Outcome == assembly.Hold,
+	}
+	if d.Outcome == assembly.Refuse {
+		e.Opts.Logger.WarnContext(ctx, "refused a memory", "scope", scope, "reasons", d.Reasons)
+		return res, nil
+	}
+	g := stacks.Gated{Outcome: d.Outcome, Reasons: d.Reasons, Confidence: d.Confidence, Policy: e.PolicyName, Manifest: prompt.id}
+	if req.Verdict != nil {
+		g.Evaluator = req.Verdict.Evaluator
+	}
+	if err := e.remember(ctx, scope, e.kept(req), res, prompt, g); err != nil {
+		return nil, err
+	}
+	what := prompt.id
+	if res.Artifact != nil {
+		what = string(res.Artifact.ID)
+	}
+	list := contract.GateCommitted
+	if g.Outcome == assembly.Hold {
+		list = contract.GateHeld
+	}
+	return res, e.noteGate(ctx, scope, prompt.id, what, list)
+}
+
+// kept returns a request with what is kept of its texts.
+func (e *Contexts) kept(req *api.CommitRequest) *api.CommitRequest {
+	if !e.Redacts(req.Redact) {
+		return req
+	}
+	r := *req
+	r.Text, r.Title, r.Subject = secret.RedactPersonal(req.Text), secret.RedactPersonal(req.Title), secret.RedactPersonal(req.Subject)
+	return &r
+}
+
+// remember writes what the gate let through, or holds.
+func (e *Contexts) remember(ctx context.Context, scope governance.Scope, req *api.CommitRequest, res *api.CommitResult, prompt *prompted, g stacks.Gated) error {
+	u := &store.Update{}
+	if req.Text != "" {
+		id, err := e.NewID()
+		if err != nil {
+			return err
+		}
+		g.Artifact = store.ArtifactID(id)
+		raw, err := json.Marshal(g)
+		if err != nil {
+			return err
+		}
+		w := store.Write{Artifact: store.Artifact{
+			ID: g.Artifact, Class: provenance.Memory, Status: store.StatusLive, Gate: raw,
+		}}
+		if g.Outcome == assembly.Hold {
+			w.Status = store.StatusHeld
+		}
+		n := stacks.Note{Title: req.Title, Subject: req.Subject, TTL: req.TTL, From: prompt.artifacts}
+		// What was held and comes again with another verdict is the same memory.
+		held, err := e.waiting(ctx, scope, req.Text)
+		if err != nil {
+			return err
+		}
+		if held != nil {
+			w.ID, w.At, n.OldContent, n.OldAbout = held.ID, held.Version, held.Content, held.About
+			g.Artifact = held.ID
+			if w.Gate, err = json.Marshal(g); err != nil {
+				return err
+			}
+		}
+		if res.Artifact, err = e.WriteArtifact(scope, u, &w, &n, []byte(req.Text)); err != nil {
+			return err
+		}
+		if held != nil {
+			u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: held.Content, Rel: "review"})
+		}
+		for _, source := range prompt.cells {
+			u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: source, Rel: "memory"})
+		}
+	}
+	raw, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	if prompt.id != "" {
+		u.Outcome = &store.Outcome{Manifest: prompt.id, Actor: e.Opts.Actor, Time: e.Now(), Data: raw}
+	}
+	version, err := e.Update(ctx, scope, u, string(g.Outcome), g)
+	if res.Artifact != nil {
+		res.Artifact.Version = version
+	}
+	return err
+}
+
+// noteGate notes in the contract of the session that a context was made with, if
+// there is one, what the gate or a person said of the context or of a memory from
+// it. The outcome beside the manifest is the record: a contract that is closed, or
+// that does not hold, has no note of it, and the log says so.
+func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifestID, what string, list contract.List) error {
+	if manifestID == "" {
+		return nil
+	}
+	m, _, err := e.manifest(ctx, scope, manifestID)
+	if err != nil || m.Session == "" {
+		return err
+	}
+	err = base.Retry(ctx, func() error {
+		_, err := e.Amend(ctx, scope, &api.AmendContractRequest{Session: m.Session}, &record.GateNote{ID: what, List: list}, nil)
+		return err
+	})
+	if errors.Is(err, api.ErrPolicy) || errors.Is(err, store.ErrNotFound) {
+		e.Opts.Logger.WarnContext(ctx, "the contract has no note of what the gate said", "session", m.Session, "of", what, "reason", err)
+		return nil
+	}
+	return err
+}
+
+// prompted is what a memory may have come from.
+type prompted struct {
+	id        string // of the manifest
+	texts     []string
+	memories  []string // texts of the memories among them
+	artifacts []store.ArtifactID
+	cells     []store.CellID // sorted
+}
+
+// prompted reads the context of a manifest.
+func (e *Contexts) prompted(ctx context.Context, scope governance.Scope, id string) (*prompted, error) {
+	m, sealed, err := e.manifest(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &prompted{id: m.ID}
+	for _, it := range sealed.Manifest().Items {
+		s, ok := it.(*manifest.Segment)
+		if !ok {
+			continue
+		}
+		for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(s.Cell)}) {
+			if errors.Is(err, store.ErrGone) {
+				break // nothing can be echoed from it any more
+			}
+			if err != nil {
+				return nil, err
+			}
+			text := string(c.Body)
+			if m.Format != api.FormatText {
+				text = unescape(text)
+			}
+			p.texts, p.cells = append(p.texts, text), append(p.cells, c.ID)
+			if s.Class == provenance.Memory || s.Class == provenance.Verified {
+				p.memories = append(p.memories, unfence(text))
+			}
+		}
+		if s.Class != "" {
+			p.artifacts = append(p.artifacts, store.ArtifactID(s.Ref))
+		}
+	}
+	slices.Sort(p.cells)
+	p.cells = slices.Compact(p.cells)
+	return p, nil
+}
+
+// addFrom adds artifacts that were not in the context.
+func (e *Contexts) addFrom(ctx context.Context, scope governance.Scope, p *prompted, ids []store.ArtifactID) error {
+	for _, id := range ids {
+		a, err := e.FindArtifact(ctx, scope, string(id), false)
+		if err != nil {
+			return err
+		}
+		page, err := e.PageOf(ctx, scope, a)
+		if err != nil {
+			return err
+		}
+		p.texts = append(p.texts, page.Text)
+		if a.Class == provenance.Memory || a.Class == provenance.Verified {
+			p.memories = append(p.memories, page.Text)
+		}
+		p.artifacts, p.cells = append(p.artifacts, a.ID), append(p.cells, a.Content)
+	}
+	slices.Sort(p.cells)
+	p.cells = slices.Compact(p.cells)
+	return nil
+}
+
+// unescape makes a piece of JSON readable: what is escaped in its strings
+// becomes what it stands for, or a blank.
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		switch s[i+1] {
+		case '"', '\\', '/':
+			b.WriteByte(s[i+1])
+		case 'u':
+			b.WriteByte(' ')
+			s = s[min(i+6, len(s)):]
+			continue
+		default:
+			b.WriteByte(' ')
+		}
+		s = s[i+2:]
+	}
+}
+
+// unfence returns what stands between the first and the last line.
+func unfence(text string) string {
+	if _, rest, ok := strings.Cut(text, ">"); ok {
+		text = rest
+	}
+	if i := strings.LastIndex(text, "</artifact"); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
+}
+
+// remembered reports whether a live memory has the same text, but for case and
+// white space.
+func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text string) (bool, error) {
+	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
+	if err != nil {
+		return false, err
+	}
+	now := e.Now()
+	return slices.ContainsFunc(found, func(a store.Artifact) bool {
+		return a.Status == store.StatusLive && !stacks.Expired(&a, now) && (a.Class == provenance.Memory || a.Class == provenance.Verified)
+	}), nil
+}
+
+// waiting returns the memory with the same text that waits for a person, or nil.
+func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
+	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(found, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
+	if i < 0 {
+		return nil, nil
+	}
+	return &found[i], nil
+}
+
+// Reviews returns the memories that wait for a person, oldest first.
+func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.ReviewEntry], err error) {
+	defer base.During("list reviews", &err)
+
+	rows, err := e.Store.Pick(ctx, scope, &store.Pick{Status: store.StatusHeld}, maxReviews)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]api.ReviewEntry, 0, len(rows))
+	for i := range rows {
+		r, err := e.review(ctx, scope, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *r)
+	}
+	return &api.List[api.ReviewEntry]{Items: list}, nil
+}
+
+// maxReviews is how many memories are listed for review at a time.
+const maxReviews = 10_000
+
+// Review returns a memory that was through the gate, whatever became of it.
+func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReviewEntry, err error) {
+	id := req.ID
+	defer base.During("show review "+id, &err)
+
+	a, err := e.FindArtifact(ctx, scope, id, false)
+	if err != nil {
+		return nil, err
+	}
+	return e.review(ctx, scope, a)
+}
+
+func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.ReviewEntry, error) {
+	if len(a.Gate) == 0 {
+		return nil, fmt.Errorf("%w: artifact %s was never at the gate", api.ErrRequest, a.ID)
+	}
+	var g stacks.Gated
+	if err := json.Unmarshal(a.Gate, &g); err != nil {
+		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	p, err := e.PageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	r := &api.ReviewEntry{
+		Artifact: e.DescribeArtifact(a, &p.Note), Text: p.Text, Reason: p.Note.Reason, Reasons: g.Reasons, Evaluator: g.Evaluator,
+		Confidence: g.Confidence, Manifest: g.Manifest,
+	}
+	for _, id := range p.Note.From {
+		source, err := e.FindArtifact(ctx, scope, string(id), true)
+		if err != nil {
+			return nil, err
+		}
+		n, err := e.NoteOf(ctx, scope, source)
+		if err != nil {
+			return nil, err
+		}
+		r.From = append(r.From, e.DescribeArtifact(source, n))
+	}
+	return r, nil
+}
+
+// Decide ends a review.
+func (e *Contexts) Decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (_ *api.Artifact, err error) {
+	defer base.During("decide review "+d.ID, &err)
+
+	var out *api.Artifact
+	err = base.Retry(ctx, func() error {
+		out, err = e.decide(ctx, scope, d)
+		return err
+	})
+	return out, err
+}
+
+func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (*api.Artifact, error) {
+	a, err := e.FindArtifact(ctx, scope, d.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	if a.Status != store.StatusHeld {
+		return nil, fmt.Errorf("%w: artifact %s is %s and does not wait for a decision", api.ErrRequest, a.ID, a.Status)
+	}
+	p, err := e.PageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	var g stacks.Gated
+	if err := json.Unmarshal(a.Gate, &g); err != nil {
+		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	by := cmp.Or(d.By, string(e.Opts.Actor))
+	g.By, g.Decided = governance.Actor(by), stacks.DecidedRejected
+	w := store.Write{Artifact: *a, At: a.Version}
+	n, u := p.Note, &store.Update{}
+	text := p.Text
+	if d.Approve {
+		g.Decided = "approved"
+		w.Status, w.Class, n.VerifiedBy = store.StatusLive, provenance.Verified, by
+		if d.Text != "" && d.Text != p.Text {
+			g.Decided, text = "edited", d.Text
+		}
+		if e.Redacts(false) {
+			text = secret.RedactPersonal(text)
+		}
+		if found := secret.Scan(text); len(found) > 0 {
+			return nil, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d)", api.ErrPolicy, found[0].Kind, found[0].Start)
+		}
+		if known, err := e.remembered(ctx, scope, text); err != nil || known {
+			return nil, cmp.Or(err, fmt.Errorf("%w: the same is remembered already", api.ErrPolicy))
+		}
+	} else {
+		w.Status = store.StatusRejected
+	}
+	if w.Gate, err = json.Marshal(g); err != nil {
+		return nil, err
+	}
+	n.Reason, n.OldContent, n.OldAbout = d.Reason, a.Content, a.About
+	out, err := e.WriteArtifact(scope, u, &w, &n, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	// What the first version was made from, this one is, too.
+	u.Edges = append(u.Edges, store.Edge{Derived: u.Artifacts[0].Content, Source: a.Content, Rel: "review"})
+	if g.Manifest != "" {
+		u.Outcome = &store.Outcome{Manifest: g.Manifest, Actor: g.By, Time: e.Now(), Data: w.Gate}
+	}
+	version, err := e.Update(ctx, scope, u, "review", g)
+	if err != nil {
+		return nil, err
+	}
+	out.Version = version
+	list := contract.GateRejected
+	if d.Approve {
+		list = contract.GateCommitted
+	}
+	return out, e.noteGate(ctx, scope, g.Manifest, string(a.ID), list)
+}

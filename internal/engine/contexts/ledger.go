@@ -1,0 +1,236 @@
+package contexts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Manifests returns the manifests of a scope, or of one of its sessions, newest first,
+// limit at most, without their documents.
+func (e *Contexts) Manifests(ctx context.Context, scope governance.Scope, req *api.ManifestsRequest) (_ *api.List[store.Manifest], err error) {
+	defer base.During("list manifests", &err)
+	return base.PageOfList(&base.Listing[store.Manifest, store.Version]{
+		Name: "manifests", Scope: scope, Of: req.Session,
+		Fetch: func(limit int) ([]store.Manifest, error) { return e.manifests(ctx, scope, req.Session, limit) },
+		Key:   func(m *store.Manifest) store.Version { return m.Version },
+		Behind: func(at store.Version) (func(*store.Manifest) bool, error) {
+			return func(m *store.Manifest) bool { return m.Version < at }, nil
+		},
+	}, req.Cursor)
+}
+
+// manifests returns the manifests of a scope or of a session, limit at most; 0 means all.
+func (e *Contexts) manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID, limit int) ([]store.Manifest, error) {
+	list := []store.Manifest{}
+	for m, err := range e.Store.Manifests(ctx, scope, session) {
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, *m); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Manifest returns a manifest by its id or the beginning of it, with what came of the
+// context. "@last" is the newest.
+func (e *Contexts) Manifest(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ManifestResult, err error) {
+	defer base.During("show manifest "+req.ID, &err)
+
+	m, _, err := e.manifest(ctx, scope, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.ManifestResult{Manifest: *m, Document: m.Body}
+	res.Body = nil
+	return res, nil
+}
+
+func (e *Contexts) manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
+	id, err := e.manifestID(ctx, scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := e.Store.Manifest(ctx, scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := manifest.Parse(m.Body)
+	if err == nil && !sealed.Seal().Equal(m.Seal) {
+		err = errors.New("its seal is not the one that was recorded")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, id, err)
+	}
+	return m, sealed, nil
+}
+
+// manifestID completes the id of a manifest.
+func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id string) (string, error) {
+	switch {
+	case id == "":
+		return "", fmt.Errorf("%w: no id of a manifest", api.ErrRequest)
+	case strings.HasPrefix(id, "m_") && len(id) == len("m_")+16:
+		return id, nil
+	}
+	var found []string
+	for m, err := range e.Store.Manifests(ctx, scope, "") {
+		if err != nil {
+			return "", err
+		}
+		if id == "@last" {
+			return m.ID, nil
+		}
+		if strings.HasPrefix(m.ID, id) || strings.HasPrefix(m.ID, "m_"+id) {
+			found = append(found, m.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("manifest %s: %w", id, store.ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%w: manifest %s: %s and %s begin so", api.ErrAmbiguous, id, found[0], found[1])
+}
+
+// DiffManifests returns how one context became another.
+func (e *Contexts) DiffManifests(ctx context.Context, scope governance.Scope, req *api.DiffRequest) (_ *manifest.Delta, err error) {
+	defer base.During("diff manifests", &err)
+
+	_, from, err := e.manifest(ctx, scope, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	_, to, err := e.manifest(ctx, scope, req.Other)
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Diff(from.Manifest(), to.Manifest()), nil
+}
+
+// VerifyManifest checks a manifest: the seal of its document, the commitment of every
+// segment, and the context as a whole.
+func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.VerifyResult, err error) {
+	id := req.ID
+	defer base.During("verify manifest "+id, &err)
+
+	m, sealed, err := e.manifest(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := sealed.Verify(); err != nil {
+		return nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, m.ID, err)
+	}
+	res := &api.VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
+	_, err = e.rebuild(ctx, scope, sealed, res)
+	if errors.Is(err, api.ErrGone) {
+		err = nil
+	}
+	return res, err
+}
+
+// VerifyDocument checks the document of a manifest that was exported, without
+// a store: that it is in its one form and that its seal holds.
+func VerifyDocument(data []byte) (_ *api.VerifyResult, err error) {
+	defer base.During("verify manifest", &err)
+
+	sealed, err := manifest.Parse(bytes.TrimSuffix(data, []byte("\n")))
+	if err == nil {
+		err = sealed.Verify()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrIntegrity, err)
+	}
+	return &api.VerifyResult{
+		Manifest: sealed.Manifest().Header.ID, Seal: sealed.Seal().String(), Redacted: sealed.Redacted(),
+	}, nil
+}
+
+// Replay rebuilds the exact bytes of the context that a manifest is about.
+func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReplayResult, err error) {
+	id := req.ID
+	defer base.During("replay manifest "+id, &err)
+
+	_, sealed, err := e.manifest(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	data, err := e.rebuild(ctx, scope, sealed, &api.VerifyResult{})
+	if err != nil {
+		return nil, err
+	}
+	return &api.ReplayResult{Data: data}, nil
+}
+
+// rebuild joins the segments of a context and checks each against its
+// commitment, and all of them against that of the output.
+func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *manifest.Sealed, res *api.VerifyResult) ([]byte, error) {
+	var data []byte
+	var salts []digest.Salt
+	var gone error
+	for i, it := range sealed.Manifest().Items {
+		switch it := it.(type) {
+		case *manifest.Segment:
+			for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(it.Cell)}) {
+				if errors.Is(err, store.ErrGone) {
+					gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)
+					res.Erased++
+					break
+				}
+				if err != nil {
+					return nil, err
+				}
+				if !manifest.CommitSegment(c.Salt, c.Body).Equal(it.Commit) {
+					return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes are not those that were sealed", api.ErrIntegrity, i+1, it.Kind, it.Ref)
+				}
+				res.Segments++
+				data, salts = append(data, c.Body...), append(salts, c.Salt)
+			}
+		case *manifest.Redacted:
+			if gone == nil {
+				gone = fmt.Errorf("item %d was taken out: %w", i+1, api.ErrGone)
+			}
+		case *manifest.Output:
+			if gone != nil {
+				return nil, gone
+			}
+			if !manifest.CommitOutput(salts, data).Equal(it.Commit) {
+				return nil, fmt.Errorf("%w: the context as a whole is not the one that was sealed", api.ErrIntegrity)
+			}
+			res.Output = true
+		}
+	}
+	return data, gone
+}
+
+// Log returns what happened to the artifacts and contexts of a scope after a version, in
+// order.
+func (e *Contexts) Log(ctx context.Context, scope governance.Scope, req *api.LogRequest) (_ *api.List[store.Entry], err error) {
+	defer base.During("log", &err)
+	return base.PageOfList(base.Entries("log", scope, req.Since, func() ([]store.Entry, error) { return e.log(ctx, scope, req.Since) }), req.Cursor)
+}
+
+// log returns the entries of a scope after a version.
+func (e *Contexts) log(ctx context.Context, scope governance.Scope, after store.Version) ([]store.Entry, error) {
+	list := []store.Entry{}
+	for entry, err := range e.Store.Log(ctx, scope, after) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *entry)
+	}
+	return list, nil
+}

@@ -1,0 +1,364 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/triage"
+)
+
+// Triage scores the artifacts of a scope for a query, as [Engine.Assemble] does, and
+// assembles nothing.
+func (e *Contexts) Triage(ctx context.Context, scope governance.Scope, req *api.TriageRequest) (_ *api.TriageResult, err error) {
+	defer base.During("triage", &err)
+
+	var s *selection
+	err = base.Retry(ctx, func() error {
+		s, err = e.selectArtifacts(ctx, scope, req.Query)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := &api.TriageResult{
+		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally, Tags: s.tags(),
+		Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
+	}
+	for i := range s.scored {
+		w := &s.scored[i]
+		entry := api.ScoredEntry{
+			Artifact: e.DescribeArtifact(&w.page.Row, &w.page.Note), Tag: w.Tag, Score: w.Score, Recency: w.Recency,
+			Provenance: w.Provenance, Semantics: w.Semantic, First: w.First, Hit: w.Hit,
+		}
+		if w.fetch != nil {
+			entry.Fetch = w.fetch.Outcome
+			if w.fetch.Err != nil {
+				entry.Problem = w.fetch.Err.Error()
+			}
+		}
+		res.Scored = append(res.Scored, entry)
+	}
+	return res, nil
+}
+
+// A selection is what triage made of the artifacts of a scope. Every candidate
+// is in exactly one of pins, scored and left.
+type selection struct {
+	at         time.Time
+	version    store.Version
+	candidates int
+	tally      triage.Tally
+	pins       []selected
+	scored     []selected // best first
+	left       []manifest.Item
+	fetches    []manifest.Item
+	semantic   string
+	calls      int
+	warning    string
+}
+
+// tags counts the tags that triage gave, black to all that has expired or was refuted.
+func (s *selection) tags() triage.Tags {
+	var t triage.Tags
+	for i := range s.scored {
+		t.Add(s.scored[i].Tag, 1)
+	}
+	for _, it := range s.left {
+		switch it := it.(type) {
+		case *manifest.Omission:
+			if it.Reason.Dead() {
+				t.Black++
+			}
+		case *manifest.Set:
+			if it.Reason.Dead() {
+				t.Black += it.Count
+			}
+		}
+	}
+	return t
+}
+
+// A selected artifact is one that triage looked at closely.
+type selected struct {
+	triage.Scored
+	page  *stacks.Page
+	fetch *stacks.Fetch // nil if it has no source
+}
+
+// usable reports whether what the pick has may be used.
+func (p *selected) usable() bool { return p.fetch == nil || p.fetch.Err == nil }
+
+const (
+	// hitsWanted is how many lexical hits the store is asked for.
+	hitsWanted = 200
+
+	// listed is how many artifacts that were not looked at closely a manifest
+	// lists one by one. Of more, it has the set of each reason.
+	listed = 100
+)
+
+// selectArtifacts does triage for a query.
+func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, query string) (*selection, error) {
+	hits, err := e.Store.Hits(ctx, scope, retrieval.Keys(query), hitsWanted)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int, len(hits))
+	for i, seq := range hits {
+		rows[i] = int(seq - 1)
+	}
+	k, err := e.Catalog(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	s := &selection{at: e.Now(), version: k.Version, semantic: "lexical/1"}
+	first := e.Policy.First(&k.Table, s.at, rows)
+	s.tally = first.Tally
+	spots := make(map[int]stacks.Spot, len(first.Admitted)+len(k.Pins))
+	for _, c := range first.Admitted {
+		spots[c.Row] = k.Spot(c.Row)
+	}
+	pinned := slices.Sorted(maps.Keys(k.Pins))
+	for _, row := range pinned {
+		spots[row] = k.Spot(row)
+	}
+	s.leave(k, first)
+	k.Mu.RUnlock()
+
+	if err := e.openPins(ctx, scope, s, pinned, spots); err != nil {
+		return nil, err
+	}
+	if err := e.score(ctx, scope, s, first, spots, query); err != nil {
+		return nil, err
+	}
+	for _, c := range first.Admitted[len(first.Shortlist()):] {
+		s.left = append(s.left, &manifest.Omission{
+			Ref: string(spots[c.Row].ID), Row: int64(c.Row + 1), Class: c.Class, Reason: manifest.ReasonNotScored,
+			Score: &manifest.Score{Recency: c.Recency, Provenance: c.Provenance, First: c.First},
+		})
+	}
+	s.candidates += len(first.Admitted) + len(pinned)
+	return s, nil
+}
+
+// left is the reason of a manifest for what pass one did not admit.
+var leftOut = map[triage.Reason]manifest.Reason{
+	triage.ReasonCrowded:    manifest.ReasonCrowded,
+	triage.ReasonDistrusted: manifest.ReasonDistrusted,
+	triage.ReasonExpired:    manifest.ReasonExpired,
+	triage.ReasonRefuted:    manifest.ReasonRefuted,
+}
+
+// leave notes what pass one did not admit: one by one, or as sets if it is too
+// much for that.
+func (s *selection) leave(k *stacks.Catalog, first *triage.First) {
+	t := first.Tally
+	n := t.Crowded + t.Distrusted + t.Expired + t.Refuted
+	s.candidates = n
+	if n > listed {
+		for _, r := range []triage.Reason{triage.ReasonExpired, triage.ReasonRefuted, triage.ReasonDistrusted, triage.ReasonCrowded} {
+			rows := manifest.BitRows(first.Bits(r)) // row 0 is the place 1
+			if n := rows.Len(); n > 0 {
+				s.left = append(s.left, &manifest.Set{Reason: leftOut[r], Count: int(n), Rows: rows})
+			}
+		}
+		return
+	}
+	for row := range k.Table.Len() {
+		if reason, ok := leftOut[first.Reason(row)]; ok {
+			s.left = append(s.left, &manifest.Omission{
+				Ref: string(k.IDs[row]), Row: int64(row + 1), Class: k.Table.Row(row).Class, Reason: reason,
+			})
+		}
+	}
+}
+
+// openPins reads the pinned artifacts. They are in every context, so one that
+// has expired, or cannot be fetched, is left out with that reason, and nothing
+// else keeps one out.
+func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *selection, rows []int, spots map[int]stacks.Spot) error {
+	var open []stacks.Spot
+	for _, row := range rows {
+		open = append(open, spots[row])
+	}
+	pages, fetches, err := e.open(ctx, scope, open, func(p *stacks.Page) bool { return !stacks.Expired(&p.Row, s.at) })
+	if err != nil {
+		return err
+	}
+	for i, p := range pages {
+		pk := selected{page: p, fetch: fetches[i], Scored: triage.Scored{Candidate: triage.Candidate{Row: rows[i], Class: p.Row.Class}}}
+		s.note(&pk)
+		if stacks.Expired(&p.Row, s.at) {
+			s.omit(&pk, manifest.ReasonExpired)
+		} else if pk.usable() {
+			s.pins = append(s.pins, pk)
+		} else {
+			s.omit(&pk, unusable(pk.fetch))
+		}
+	}
+	return nil
+}
+
+// open returns the pages at some spots, fresh from their sources where wanted.
+func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Spot, wanted func(*stacks.Page) bool) ([]*stacks.Page, []*stacks.Fetch, error) {
+	pages, err := e.Fault(ctx, scope, spots)
+	if err != nil {
+		return nil, nil, err
+	}
+	ask := slices.Clone(pages)
+	for i, p := range pages {
+		if p == nil { // written since the catalog was read
+			return nil, nil, fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict)
+		}
+		if !wanted(p) {
+			ask[i] = nil
+		}
+	}
+	fetches, err := e.CheckSources(ctx, scope, ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, p := range ask {
+		if p != nil {
+			pages[i] = p
+		}
+	}
+	return pages, fetches, nil
+}
+
+// score makes pass two.
+func (e *Contexts) score(ctx context.Context, scope governance.Scope, s *selection, first *triage.First, spots map[int]stacks.Spot, query string) error {
+	fetches := make(map[int]*stacks.Fetch)
+	byRow := make(map[int]*stacks.Page)
+	policy := *e.Policy
+	if query == "" {
+		policy.Floor = 0 // nothing is similar to no question
+	}
+	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
+		var open []stacks.Spot
+		for _, row := range rows {
+			open = append(open, spots[row])
+		}
+		pages, got, err := e.open(ctx, scope, open, func(*stacks.Page) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range rows {
+			byRow[row], fetches[row] = pages[i], got[i]
+		}
+		return e.similar(ctx, scope, s, query, pages)
+	})
+	if err != nil {
+		return err
+	}
+	for _, sc := range scored {
+		pk := selected{Scored: sc, page: byRow[sc.Row], fetch: fetches[sc.Row]}
+		s.note(&pk)
+		s.scored = append(s.scored, pk)
+	}
+	return nil
+}
+
+// note records what became of asking a source.
+func (s *selection) note(p *selected) {
+	if p.fetch != nil {
+		s.fetches = append(s.fetches, &manifest.Fetch{
+			Ref: string(p.page.Row.ID), Outcome: p.fetch.Outcome, From: int64(p.fetch.From), To: int64(p.fetch.To),
+		})
+	}
+}
+
+// omit records that an artifact is left out.
+func (s *selection) omit(p *selected, reason manifest.Reason) {
+	s.left = append(s.left, &manifest.Omission{
+		Ref: string(p.page.Row.ID), Row: int64(p.Row + 1), Class: p.page.Row.Class, Tokens: p.page.Row.Tokens,
+		Score: p.score(), Reason: reason,
+	})
+}
+
+// score returns the parts of a pick's score, or nil if it has none.
+func (p *selected) score() *manifest.Score {
+	if p.Tag == "" {
+		return nil
+	}
+	return &manifest.Score{
+		Recency: p.Recency, Provenance: p.Provenance, Semantic: p.Semantic, First: p.First, Total: p.Score,
+		Tag: manifest.Tag(p.Tag),
+	}
+}
+
+// unusable is the reason of a manifest for a fetch that failed.
+func unusable(f *stacks.Fetch) manifest.Reason {
+	switch f.Outcome {
+	case manifest.OutcomeGone:
+		return manifest.ReasonSourceGone
+	case manifest.OutcomeForbidden:
+		return manifest.ReasonSourceForbidden
+	case manifest.OutcomeUnavailable, manifest.OutcomeUnchanged, manifest.OutcomeChanged:
+	}
+	return manifest.ReasonSourceUnavailable
+}
+
+// embedded is how many bytes of a text an embedder sees.
+const embedded = 8 << 10
+
+// similar returns how much each page is like a query: by the embedder if there
+// is one and it answers, otherwise by words and pieces of words.
+func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*stacks.Page) ([]ratio.Ratio, error) {
+	s.calls = len(pages)
+	if embedder := e.CatalogOf(scope).Embedder; embedder != nil && query != "" && len(pages) > 0 {
+		likeness, err := embed(ctx, embedder, query, pages)
+		if err == nil {
+			s.semantic = nameFor("embedder", cmp.Or(embedder.Name(), "unnamed"))
+			return likeness, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.warning = fmt.Sprintf("scored by words: %v", err)
+		e.Opts.Logger.WarnContext(ctx, "embedder not used", "scope", scope, "error", err)
+	}
+	words := make([]*retrieval.Analysis, len(pages))
+	for i, p := range pages {
+		words[i] = p.Analysis()
+	}
+	return retrieval.SimilarTo(query, words), nil
+}
+
+// embed returns how much each page is like a query by an embedder.
+func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*stacks.Page) ([]ratio.Ratio, error) {
+	texts := make([]string, 0, len(pages)+1)
+	for _, p := range pages {
+		texts = append(texts, text.Head(p.Note.Title+"\n"+p.Text, embedded))
+	}
+	vectors, err := embedder.Embed(ctx, append(texts, text.Head(query, embedded)))
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(pages)+1 {
+		return nil, errors.New("the embedder did not return one vector for each text")
+	}
+	likeness := make([]ratio.Ratio, len(pages))
+	for i := range pages {
+		likeness[i] = max(0, retrieval.CosineFloats(vectors[i], vectors[len(pages)]))
+	}
+	return likeness, nil
+}
+
+// wins reports whether a tag is for what should be in the context.
+func wins(t triage.Tag) bool { return t == triage.Red || t == triage.Yellow }

@@ -1,0 +1,82 @@
+// Package contracts adds to the contracts of sessions and runs them.
+package contracts
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Contracts does the jobs on contracts.
+type Contracts struct {
+	*record.Recorder
+}
+
+// AmendContract adds to the contract of a session.
+func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest) (_ *api.AmendContractResult, err error) {
+	defer base.During("contract of session "+string(req.Session), &err)
+
+	r := *req
+	if r.Session == "" {
+		if !r.Init {
+			return nil, fmt.Errorf("%w: no session is named", api.ErrRequest)
+		}
+		if r.Session, err = e.newSessionID(); err != nil {
+			return nil, err
+		}
+	}
+	var res *api.AmendContractResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.Amend(ctx, scope, &r, nil, nil)
+		return err
+	})
+	return res, err
+}
+
+// newSessionID returns an id for a session that has no conversation.
+func (e *Contracts) newSessionID() (transcript.SessionID, error) {
+	var id [8]byte
+	if _, err := io.ReadFull(e.Opts.Rand, id[:]); err != nil {
+		return "", err
+	}
+	return transcript.SessionID("s-" + hex.EncodeToString(id[:])), nil
+}
+
+// CheckContract runs the contract of a session and reports what of it does not hold.
+func (e *Contracts) CheckContract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *contract.Report, err error) {
+	id := req.Session
+	defer base.During("check the contract of session "+string(id), &err)
+
+	if _, err := e.Head(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	lines, err := e.Statements(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return contract.Run(slices.Values(lines), &contract.RunOptions{Today: e.Today()})
+}
+
+// Contract returns the contract of a session: one Liminate statement a line.
+func (e *Contracts) Contract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ContractResult, err error) {
+	id := req.Session
+	defer base.During("contract of session "+string(id), &err)
+
+	if _, err := e.Head(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	lines, err := e.Statements(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	return &api.ContractResult{Statements: lines}, nil
+}

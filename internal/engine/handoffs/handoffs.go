@@ -1,0 +1,158 @@
+// Package handoffs makes packets that carry a session to another agent, and begins sessions with them.
+package handoffs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Handoffs does the jobs on packets.
+type Handoffs struct {
+	*record.Recorder
+
+	// Import imports a conversation under a title. It is a job of package sessions.
+	Import func(ctx context.Context, scope governance.Scope, req *api.ImportRequest, title string) (*api.ImportResult, error)
+}
+
+// Handoff makes a packet that carries a session to another agent, from its conversation,
+// its contract and its journal.
+func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api.HandoffRequest) (_ *api.HandoffResult, err error) {
+	defer base.During("hand over session "+string(req.Session), &err)
+
+	p, err := e.pack(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	in := p.input()
+	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.Opts.Actor)), e.Today()
+	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
+	res := &api.HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
+	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(p.about.Title, hold.Handed)))
+	res.Packet.Filename = res.File
+	res.Findings = handoff.Check(res.Packet, p.evidence(in))
+	for _, f := range res.Findings {
+		if f.Error {
+			return nil, fmt.Errorf("%w: %v", api.ErrPolicy, f)
+		}
+	}
+	if req.Strict {
+		res.Packet, res.LeftOut = res.Packet.Published()
+	}
+	return res, nil
+}
+
+// CheckHandoff holds a packet against the rules of honesty, and, if a session is named,
+// against what is on record of it.
+func (e *Handoffs) CheckHandoff(ctx context.Context, scope governance.Scope, req *api.CheckHandoffRequest) (_ *api.HandoffResult, err error) {
+	defer base.During("check a packet", &err)
+
+	packet, err := handoff.Parse(req.Name, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	var known *handoff.Evidence
+	if req.Session != "" {
+		p, err := e.pack(ctx, scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		known = p.evidence(p.input())
+	}
+	return &api.HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
+}
+
+// Accept begins a session with a packet: its conversation is one message of the user's, the
+// packet as it is, which no pass takes out of the window, and its contract inherits the
+// packet's decisions, corrections, questions and what was verified.
+func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.AcceptRequest) (_ *api.AcceptResult, err error) {
+	defer base.During("accept "+req.Name, &err)
+
+	packet, err := handoff.Parse(req.Name, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	message, err := json.Marshal(map[string]any{"messages": []map[string]string{{"role": "user", "content": packet.Markdown()}}})
+	if err != nil {
+		return nil, err
+	}
+	res := &api.AcceptResult{Packet: packet, Findings: handoff.Check(packet, nil)}
+	res.File = strings.TrimSuffix(handoff.Filename(packet, "", ""), ".md") + ".json"
+	in, err := e.Import(ctx, scope, &api.ImportRequest{
+		Name: res.File, Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
+	}, hold.Handed+contract.Clean(origin(packet.Session)))
+	if err != nil {
+		return nil, err
+	}
+	res.Session, res.Op = in.Session, in.Op
+	begun, err := e.inheritPacket(ctx, scope, in.Session, packet, req.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	res.Contract, res.Op = begun.Total, cmp.Or(begun.Op, res.Op)
+	return res, nil
+}
+
+// origin returns the session in which began what a packet's session goes on with,
+// however often it was handed over.
+func origin(session string) string {
+	if _, first, ok := strings.Cut(session, "("+hold.Handed); ok {
+		return strings.TrimSuffix(first, ")")
+	}
+	return session
+}
+
+// inheritPacket begins the contract of a session with what a packet hands on,
+// unless it has begun.
+func (e *Handoffs) inheritPacket(ctx context.Context, scope governance.Scope, id transcript.SessionID, p *handoff.Packet, dryRun bool) (*api.AmendContractResult, error) {
+	lines, err := e.Statements(ctx, scope, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if state, err := contract.Replay(slices.Values(lines)); err != nil || state.Initialized() {
+		return &api.AmendContractResult{Session: id, Total: len(lines)}, err
+	}
+	r := &api.AmendContractRequest{Session: id, Init: true, DryRun: dryRun}
+	var res *api.AmendContractResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.Amend(ctx, scope, r, nil, legacyOf(p))
+		return err
+	})
+	return res, err
+}
+
+// legacyOf returns a contract that says what a packet says. Entries that a contract
+// cannot have are left to the packet: texts that are empty once they are cleaned,
+// and decisions that contradict one before them.
+func legacyOf(p *handoff.Packet) *contract.State {
+	s := new(contract.State)
+	for _, d := range p.Decisions {
+		_, _ = s.AddDecision(contract.Clean(d.Text), contract.Refuse)
+	}
+	for _, c := range p.Corrections {
+		_, _ = s.AddCorrection(c.Correction)
+	}
+	for _, q := range p.Questions {
+		_, _ = s.AddQuestion(contract.Clean(q.Question))
+	}
+	for _, src := range p.Sources {
+		if src.State == handoff.Verified {
+			_, _ = s.Verify(claimOf(&src), "")
+		}
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package hold
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Agreement is the contract of a session: its statements, and what they lead
+// to.
+type Agreement struct {
+	Lines []string
+	State *contract.State
+}
+
+// Agreement returns the contract of a session, which is read once.
+func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Held) (*Agreement, error) {
+	if h.Agreed != nil {
+		return h.Agreed, nil
+	}
+	lines, err := e.Statements(ctx, scope, h.Head.ID)
+	if err != nil {
+		return nil, err
+	}
+	state, err := contract.Replay(slices.Values(lines))
+	if err != nil {
+		return nil, fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
+	}
+	h.Agreed = &Agreement{lines, state}
+	return h.Agreed, nil
+}
+
+// Statements returns the statements of the contract of a session, in order.
+func (e *Desk) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]string, error) {
+	var lines []string
+	for line, err := range e.Store.Statements(ctx, scope, id) {
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// Today returns the date that contracts know by that name.
+func (e *Desk) Today() string { return e.Now().Format(time.DateOnly) }
+
+// With runs the agreement as it is after further statements. If a rule of it
+// fails, it is refused.
+func (a *Agreement) With(lines []string, today string) (*contract.Report, error) {
+	r, err := contract.Run(slices.Values(slices.Concat(a.Lines, lines)), &contract.RunOptions{Today: today})
+	if err == nil {
+		err = r.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrPolicy, err)
+	}
+	return r, nil
+}
+
+// Sound returns an error if a block that must stay in the window is out of it. No
+// operation leaves that behind, so somebody else wrote it, and what an operation
+// writes must not cover it up.
+func (a *Agreement) Sound() error {
+	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
+		for _, id := range a.State.Texts(l) {
+			if b, _ := a.State.Bucket(id); b == contract.Evicted {
+				return fmt.Errorf("%w: contract: %w", api.ErrPolicy, &contract.PinError{Block: id, Evicted: true})
+			}
+		}
+	}
+	return nil
+}
+
+// Gone returns what a contract says of a block that left the conversation since the
+// last pass. One that records a correction is not said to be evicted: what it records
+// still holds.
+func Gone(state *contract.State, id transcript.BlockID) []contract.Decision {
+	block := ContractID(id)
+	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
+		return nil
+	}
+	return []contract.Decision{{Block: block, Bucket: contract.Evicted}}
+}
+
+// ContractID returns the id by which a contract knows a block.
+func ContractID(id transcript.BlockID) string { return "block-" + string(id) }
+
+// blockID returns the block that a contract knows by an id.
+func blockID(id string) transcript.BlockID {
+	return transcript.BlockID(strings.TrimPrefix(id, "block-"))
+}
+
+// known reports whether a contract has a block.
+func known(s *contract.State, id string) bool {
+	_, ok := s.Bucket(id)
+	return ok
+}
+
+// Bucket returns the list of the contract for a state.
+func Bucket(s store.State) contract.Bucket {
+	switch s {
+	case store.StateLive:
+		return contract.Retained
+	case store.StateStub:
+		return contract.Paged
+	case store.StateCold, store.StatePurged:
+	}
+	return contract.Evicted
+}
+
+// Rules returns the rule of each block. Blocks that the contract says record a
+// correction are under that rule, too.
+func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Held, keepLast int) ([]pager.Rule, error) {
+	a, err := e.Agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	o := &pager.RuleOptions{
+		Last: keepLast, Pinned: make(map[transcript.BlockID]bool), Corrections: make(map[transcript.BlockID]bool), Tools: e.Opts.Tools,
+	}
+	for i := range h.Rows {
+		if h.Rows[i].Pinned {
+			o.Pinned[h.Rows[i].ID] = true
+		}
+	}
+	for _, id := range a.State.Effects().AlwaysRetain {
+		o.Corrections[blockID(id)] = true
+	}
+	if keepLast == 0 {
+		o.Last = e.Opts.KeepLast
+	}
+	return pager.Rules(h.Session.Messages, h.Blocks, o), nil
+}

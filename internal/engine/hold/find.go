@@ -1,0 +1,133 @@
+package hold
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// FindBlock returns the block whose id begins with a prefix. A "block-" or "#"
+// before it, as contracts and stubs have it, is ignored.
+func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.Ref, *store.Block, error) {
+	id := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(prefix, "#"), "block-"))
+	if id == "" {
+		return store.Ref{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
+	}
+	refs, err := e.Store.Find(ctx, scope, id, 6)
+	switch {
+	case err != nil:
+		return store.Ref{}, nil, err
+	case len(refs) == 0:
+		return store.Ref{}, nil, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound)
+	case len(refs) > 1:
+		var ids []string
+		for _, r := range refs {
+			ids = append(ids, string(r.Block))
+		}
+		return store.Ref{}, nil, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", "))
+	}
+	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
+		return store.Ref{}, nil, err
+	}
+	for b, err := range e.Store.Blocks(ctx, scope, refs[0].Session) {
+		if err != nil {
+			return store.Ref{}, nil, err
+		}
+		if b.ID == refs[0].Block {
+			return refs[0], b, nil
+		}
+	}
+	return store.Ref{}, nil, fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
+}
+
+// A RetiredError says that a session was removed, which is an [ErrPolicy], or purged,
+// which is an [ErrGone].
+type RetiredError struct {
+	session transcript.SessionID
+	Status  store.Status
+}
+
+func (e *RetiredError) Error() string {
+	if e.Status == store.StatusPurged {
+		return fmt.Sprintf("%v: session %s was purged", api.ErrGone, e.session)
+	}
+	return fmt.Sprintf("%v: session %s was removed: restore it first (carrel sessions rm --undo %s)", api.ErrPolicy, e.session, e.session)
+}
+
+// Is makes errors.Is(e, ErrGone) or errors.Is(e, ErrPolicy) true.
+func (e *RetiredError) Is(target error) bool {
+	return target == api.ErrGone && e.Status == store.StatusPurged || target == api.ErrPolicy && e.Status == store.StatusTombstoned
+}
+
+// InUse returns why a session is not in use, or nil.
+func InUse(h *store.Head) error {
+	if h.Status != "" {
+		return &RetiredError{h.ID, h.Status}
+	}
+	return nil
+}
+
+// Head returns the head of a session that is in use.
+func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	head, err := e.Store.Head(ctx, scope, id)
+	if err == nil {
+		err = InUse(head)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return head, nil
+}
+
+// DescribeHead returns what is known of a session from its head and the bytes of the cell
+// that describes it.
+func DescribeHead(h *store.Head, body []byte) (api.SessionInfo, error) {
+	a, err := readAbout(h, body)
+	if err != nil {
+		return api.SessionInfo{}, err
+	}
+	return SessionInfo(h, a), nil
+}
+
+// SessionInfo returns what a head and its description say of a session.
+func SessionInfo(h *store.Head, a *About) api.SessionInfo {
+	return api.SessionInfo{
+		Session: h.ID, Status: h.Status, Title: a.Title, Critical: a.Critical, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
+		Encoding: h.Encoding, Messages: h.Messages, Blocks: h.Blocks, Tokens: h.Tokens, Window: h.Window,
+		Bytes: h.Bytes, Revision: h.Revision, Created: h.Created, Updated: h.Updated,
+	}
+}
+
+// LoadInfo loads a session, with what lists say of it.
+func (e *Desk) LoadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Held, api.SessionInfo, error) {
+	h, err := e.Load(ctx, scope, id)
+	if err != nil {
+		return nil, api.SessionInfo{}, err
+	}
+	info, err := e.Info(ctx, scope, h.Head)
+	return h, info, err
+}
+
+// Info returns what is known of a session from its head and the cell that describes it.
+func (e *Desk) Info(ctx context.Context, scope governance.Scope, head *store.Head) (api.SessionInfo, error) {
+	bodies, err := e.Bodies(ctx, scope, []store.CellID{head.About})
+	if err != nil {
+		return api.SessionInfo{}, err
+	}
+	return DescribeHead(head, bodies[0])
+}
+
+// Preview says what a block is and how it begins, in one line.
+func Preview(msgs []transcript.Message, b *transcript.Block) string {
+	what, excerpt := pager.Describe(msgs, b)
+	if b.Kind != transcript.KindTool {
+		return excerpt
+	}
+	return what + ": " + excerpt
+}

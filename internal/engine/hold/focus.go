@@ -1,0 +1,41 @@
+package hold
+
+import (
+	"github.com/carrel-dev/carrel/intent"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// focus is how many terms an intent has that was not given.
+const focus = 12
+
+// FocusOf returns the given words, or the keywords of given intents, as terms, or else those of what a person asked
+// for last: the keywords of its intent, those that the fewest blocks have. Prompts
+// that only say to go on are passed over, and what was asked before is added while
+// there are too few.
+func FocusOf(h *Held, given []string) pager.Intent {
+	if len(given) > 0 {
+		var words []string
+		for _, text := range given {
+			if in, err := intent.Parse([]byte(text)); err == nil {
+				words = append(words, in.Keywords()...)
+			} else {
+				words = append(words, text)
+			}
+		}
+		return pager.NewIntent(words...)
+	}
+	all := h.Texts()
+	var words []string
+	var in pager.Intent
+	for i := len(h.Blocks) - 1; i >= 0 && len(in) < focus/4; i-- {
+		if h.Blocks[i].Kind != transcript.KindUser {
+			continue
+		}
+		if more := intent.Compile(all[i], nil).Keywords(); len(more) > 0 {
+			words = append(words, more...)
+			in = pager.NewIntent(words...).Focus(all, focus)
+		}
+	}
+	return in
+}

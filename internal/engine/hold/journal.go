@@ -1,0 +1,73 @@
+package hold
+
+import (
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Imported is what the journal keeps of an import.
+type Imported struct {
+	Bytes    int         `json:"bytes"`
+	Messages int         `json:"messages"`
+	Blocks   int         `json:"blocks"`
+	Added    int         `json:"added"`
+	Off      int         `json:"off"`
+	Tokens   token.Count `json:"tokens"`
+	Warnings int         `json:"warnings"`
+	Reset    bool        `json:"reset,omitempty"`   // blocks that a summary stood for came back
+	Rewind   bool        `json:"rewind,omitempty"`  // it was shorter than what was known, and meant to be
+	Earlier  int         `json:"earlier,omitempty"` // blocks of earlier windows
+
+	Compacted *Compacted           `json:"compacted,omitempty"`
+	Back      []transcript.BlockID `json:"back,omitempty"` // that are in the conversation again, as they came in
+}
+
+// Compacted is what the journal keeps of blocks that the client took out of the window.
+type Compacted struct {
+	Actor   governance.Actor     `json:"actor"`
+	Rule    pager.Rule           `json:"rule"`
+	Windows int                  `json:"windows"` // that there were before the present one
+	Blocks  []transcript.BlockID `json:"blocks"`
+}
+
+// SummaryMove says in the journal how the summary in the window changed.
+type SummaryMove struct {
+	From       store.CellID `json:"from,omitempty"`
+	To         store.CellID `json:"to,omitempty"`
+	FromTokens token.Count  `json:"from_tokens,omitempty"`
+	ToTokens   token.Count  `json:"to_tokens,omitempty"`
+}
+
+// Handed begins the title of a session that began with a packet.
+const Handed = "Handoff: "
+
+// A Move is a change of one block, as the journal keeps it: enough to explain
+// it and to take it back.
+type Move struct {
+	pager.Decision
+	FromStub store.CellID `json:"from_stub,omitempty"`
+	ToStub   store.CellID `json:"to_stub,omitempty"`
+}
+
+// Paged is what the journal keeps of a pass: the move of every block, also of
+// those that stayed.
+type Paged struct {
+	Budget  token.Count   `json:"budget"`
+	Before  token.Count   `json:"before"`
+	After   token.Count   `json:"after"`
+	Weights pager.Weights `json:"weights"`
+	Cuts    pager.Cuts    `json:"cuts"`
+	Intent  int           `json:"intent"` // how many terms it had
+	Moves   []Move        `json:"moves"`
+
+	Strategy api.Strategy `json:"strategy,omitempty"`
+	Summary  *SummaryMove `json:"summary,omitempty"` // if it changed
+	Round    *api.Round   `json:"round,omitempty"`   // what the probes said
+}
+
+// OpPageByHand is the journal's word for what [Engine.Page] did.
+const OpPageByHand = "page-by-hand"

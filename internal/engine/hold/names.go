@@ -1,0 +1,106 @@
+package hold
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carrel-dev/carrel/facts"
+)
+
+// Names knows in which blocks of a session each identifier is, so that a stub
+// can carry those that the rest of the conversation may need.
+type Names struct {
+	blocks [][]mention // of each block, in the order of its text
+}
+
+// A mention is the first of an identifier in a block.
+type mention struct {
+	id   facts.Identifier
+	at   int // offset in the block's text
+	seen *occurrences
+}
+
+// occurrences says where in a session an identifier is.
+type occurrences struct {
+	blocks int // that have it
+	last   int // index of the last block that has it
+}
+
+// NewNames returns names of a session that are read when they are asked for.
+func NewNames(h *Held) *Names {
+	n := &Names{blocks: make([][]mention, len(h.Blocks))}
+	seen := make(map[string]*occurrences)
+	for i, text := range h.Texts() {
+		facts.Each(text, func(id facts.Identifier, at int) {
+			o := seen[id.Text]
+			switch {
+			case o == nil:
+				o = new(occurrences)
+				seen[id.Text] = o
+			case o.last == i:
+				return
+			}
+			o.blocks++
+			o.last = i
+			n.blocks[i] = append(n.blocks[i], mention{id, at, o})
+		})
+	}
+	return n
+}
+
+// weight is how much a kind of identifier is worth a place in a stub.
+var weight = map[facts.Kind]int{
+	facts.KindURL: 3, facts.KindPath: 4, facts.KindFile: 3, facts.KindEmail: 3, facts.KindKebab: 2, facts.KindSymbol: 2,
+	facts.KindHash: 2, facts.KindID: 2, facts.KindVersion: 1, facts.KindQuantity: 0, facts.KindNumber: 0,
+}
+
+const (
+	// common is the number of blocks from which on an identifier is so common
+	// that the window has it anyway.
+	common = 12
+
+	// longest is the length of the longest identifier that a stub repeats.
+	longest = 120
+)
+
+// score returns how much a mention in block i is worth a place in its stub.
+// What a later block has, too, comes before what none has, and what few blocks
+// have before what many have. Numbers count only if they were used again.
+func (m *mention) score(i int) int {
+	if len(m.id.Text) > longest {
+		return 0
+	}
+	score := weight[m.id.Kind]
+	if m.seen.last > i {
+		score += 5
+	}
+	if m.seen.blocks >= common {
+		score -= 4
+	}
+	return score
+}
+
+// Of returns at most limit identifiers that block i mentions first between two
+// offsets of its text, best first.
+func (n *Names) Of(i, from, to, limit int) []string {
+	type scored struct {
+		text  string
+		score int
+	}
+	var all []scored
+	for k := range n.blocks[i] {
+		m := &n.blocks[i][k]
+		if m.at < from || m.at >= to {
+			continue
+		}
+		if s := m.score(i); s > 0 {
+			all = append(all, scored{m.id.Text, s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	out := make([]string, 0, limit)
+	for _, s := range all[:min(limit, len(all))] {
+		out = append(out, s.text)
+	}
+	return out
+}

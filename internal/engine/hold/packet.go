@@ -1,0 +1,56 @@
+package hold
+
+import (
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Packet returns the packet that a session began with, and the index of the block
+// behind it.
+func (h *Held) Packet() (*handoff.Packet, int) {
+	for i := range h.Blocks {
+		if h.Blocks[i].Kind != transcript.KindUser {
+			continue
+		}
+		m := &h.Session.Messages[h.Blocks[i].Messages[0]]
+		if p, err := handoff.Parse("", []byte(m.Text())); err == nil {
+			return p, i + 1
+		}
+		break
+	}
+	return nil, 0
+}
+
+// FirstTask returns rules for the first n blocks: of these only the first task has one,
+// as it is no correction, whatever its words are.
+func (h *Held) FirstTask(n int) []pager.Rule {
+	rules := make([]pager.Rule, n)
+	for i := range n {
+		if b := &h.Blocks[i]; b.Kind == transcript.KindUser && pager.Instructs(h.Session.Messages, b) {
+			rules[i] = pager.RuleFirstTask
+			break
+		}
+	}
+	return rules
+}
+
+// FactsOf returns the facts of the first n blocks of a session that blocks from
+// one on have, or changed.
+func (e *Desk) FactsOf(h *Held, n, from int) []facts.Fact {
+	return facts.Extract(h.Session.Messages, h.Blocks[:n], &facts.Options{
+		Tools: e.Opts.Tools, Project: h.Session.Project, Correction: pager.Correction, First: from,
+	})
+}
+
+// ToolNames returns the names of the tools that a block calls, in order.
+func ToolNames(msgs []transcript.Message, b *transcript.Block) []string {
+	var names []string
+	for _, i := range b.Messages {
+		for _, c := range msgs[i].Calls() {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

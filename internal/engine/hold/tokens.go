@@ -1,0 +1,147 @@
+package hold
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Meter counts what messages cost: their texts by a counter, and what the
+// provider adds for roles, calls and results.
+type Meter struct {
+	Counter token.Counter
+	Framing token.Framing
+}
+
+// MeterFor returns the meter for a session: by the given encoding if it has
+// been counted before, so that figures stay comparable, or by its model.
+func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
+	provider := "anthropic"
+	if s.Format == "openai" {
+		provider = "openai"
+	}
+	m := Meter{Framing: token.FramingOf(provider)}
+	switch {
+	case encoding != "" && (e.Opts.Counter == nil || e.Opts.Counter.Encoding() != encoding):
+		c, err := token.Encoding(encoding)
+		if err != nil {
+			return Meter{}, err
+		}
+		m.Counter = c
+	case e.Opts.Counter != nil:
+		m.Counter = e.Opts.Counter
+	case s.Model == "" && s.Format == "openai":
+		c, err := token.Encoding("o200k_base")
+		if err != nil {
+			return Meter{}, err
+		}
+		m.Counter = c
+	default:
+		m.Counter = token.ForModel(s.Model)
+	}
+	return m, nil
+}
+
+// Fixed returns what every window of s costs before its first message.
+func (m Meter) Fixed(s *transcript.Session) token.Count {
+	n := m.Framing.Request
+	if len(s.Tools) > 0 {
+		n += m.Framing.Tools + m.Counter.Count(string(s.Tools))
+	}
+	return n
+}
+
+// block returns what the messages of a block cost.
+func (m Meter) block(msgs []transcript.Message, b *transcript.Block) token.Count {
+	var n token.Count
+	for _, i := range b.Messages {
+		n += m.Framing.Message + m.Parts(msgs[i].Parts)
+	}
+	return n
+}
+
+// Entries returns what entries of a window cost.
+func (m Meter) Entries(entries []transcript.Entry) token.Count {
+	var n token.Count
+	for i := range entries {
+		n += m.Framing.Message + m.Parts(entries[i].Parts)
+	}
+	return n
+}
+
+// Thinking returns what of a block goes with its thinking: the thinking, and
+// the framing of messages that have nothing else.
+func (m Meter) Thinking(msgs []transcript.Message, b *transcript.Block) token.Count {
+	var n token.Count
+	for _, i := range b.Messages {
+		others := false
+		for _, p := range msgs[i].Parts {
+			if t, ok := p.(transcript.Thinking); ok {
+				n += m.part(t)
+			} else {
+				others = true
+			}
+		}
+		if !others && len(msgs[i].Parts) > 0 {
+			n += m.Framing.Message
+		}
+	}
+	return n
+}
+
+// Parts returns what the parts of a message cost.
+func (m Meter) Parts(parts []transcript.Part) token.Count {
+	var n token.Count
+	for _, p := range parts {
+		n += m.part(p)
+	}
+	return n
+}
+
+func (m Meter) part(p transcript.Part) token.Count {
+	switch p := p.(type) {
+	case transcript.Text:
+		return m.Counter.Count(string(p))
+	case transcript.Thinking:
+		if p.Redacted {
+			return token.Count(len(p.Signature) / 4)
+		}
+		return m.Counter.Count(p.Text)
+	case transcript.ToolCall:
+		return m.Framing.Call + m.Counter.Count(p.Name) + m.Counter.Count(string(p.Input))
+	case transcript.ToolResult:
+		return m.Framing.Result + m.Parts(p.Content)
+	case transcript.Media:
+		if p.Kind == "image" {
+			return token.ImageBound
+		}
+		return max(token.ImageBound, token.Count(len(p.Data)/16))
+	case transcript.Opaque:
+		return m.Counter.Count(string(p.Raw))
+	}
+	return 0
+}
+
+// CountBlocks counts all blocks, on all processors.
+func (e *Desk) CountBlocks(ctx context.Context, m Meter, msgs []transcript.Message, blocks []transcript.Block) []token.Count {
+	counts := make([]token.Count, len(blocks))
+	tell := e.Progress(ctx)
+	var next, done atomic.Int64
+	var crew base.Crew
+	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
+		crew.Hire(func() {
+			for i := next.Add(1) - 1; i < int64(len(blocks)); i = next.Add(1) - 1 {
+				counts[i] = m.block(msgs, &blocks[i])
+				if n := done.Add(1); n%64 == 0 {
+					tell("count", int(n), len(blocks))
+				}
+			}
+		})
+	}
+	crew.Finish()
+	return counts
+}

@@ -1,0 +1,41 @@
+package hold
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/anthropic"
+)
+
+// Unbind takes thinking out of a window behind its first change, if the model may
+// bind thinking to what stands before it, and says what went. All of it goes where
+// the beginning changes: in another format, which has system text and tools
+// otherwise or not at all, and where prefixed says that other text stands before
+// the window.
+func Unbind(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
+	if format == "openai" || !anthropic.BindsThinking(w.Session.Model) {
+		return nil
+	}
+	first := 0
+	for !prefixed && format == w.Session.Format && first < len(w.Entries) && !w.Entries[first].Changed() &&
+		w.Entries[first].Source == &w.Session.Messages[first] {
+		first++
+	}
+	var losses []transcript.Loss
+	for i := first; i < len(w.Entries); i++ {
+		e := &w.Entries[i]
+		count, size := 0, 0
+		for _, p := range e.Parts {
+			if t, ok := p.(transcript.Thinking); ok {
+				count++
+				size += len(t.Text)
+			}
+		}
+		if count > 0 {
+			losses = append(losses, transcript.Loss{Message: i, What: "thinking bound to the unchanged prefix", Count: count, Bytes: size})
+			*e = e.WithoutThinking()
+		}
+	}
+	w.Entries = slices.DeleteFunc(w.Entries, func(e transcript.Entry) bool { return e.Bare && len(e.Parts) == 0 })
+	return losses
+}

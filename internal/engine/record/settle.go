@@ -1,0 +1,72 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Settlement is what an operation on the window leaves behind, for the contract.
+type Settlement struct {
+	Rows  []store.Block // as they are afterwards
+	Limit token.Count   // how large the window may be
+	Undo  bool
+	Kept  *hold.StandIn // the summary that is then in the window, or nil
+}
+
+// settle returns the statements of an operation. The blocks under hard rules that
+// were not out of the window before are pinned; an operation that takes one of
+// them out is refused, and so is one after which the contract does not hold.
+func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.Held, c *store.Change, s *Settlement) ([]string, error) {
+	a, err := e.Agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Sound(); err != nil {
+		return nil, err
+	}
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	state := a.State.Clone()
+	var pins []string
+	decisions := make([]contract.Decision, 0, len(s.Rows))
+	for i := range s.Rows {
+		d := contract.Decision{Block: hold.ContractID(s.Rows[i].ID), Bucket: hold.Bucket(s.Rows[i].State)}
+		decisions = append(decisions, d)
+		before, _ := state.Bucket(d.Block)
+		if rules[i].Hard() && before != contract.Evicted && (!s.Undo || d.Bucket != contract.Evicted) {
+			pins = append(pins, d.Block)
+		}
+	}
+	for i := range h.Off {
+		decisions = append(decisions, hold.Gone(state, h.Off[i].ID)...)
+	}
+	for _, p := range h.Earlier {
+		for i := range p.Rows {
+			decisions = append(decisions, hold.Gone(state, p.Rows[i].ID)...)
+		}
+	}
+	var lines []string
+	for _, write := range []func() ([]string, error){
+		func() ([]string, error) { return state.Pin(pins) },
+		func() ([]string, error) { return state.Pass(decisions, c.Entry.Time) },
+		func() ([]string, error) { return state.Budget(c.Head.Window, s.Limit) },
+		func() ([]string, error) { return state.Summarize(s.Kept.Covered()) },
+	} {
+		more, err := write()
+		if err != nil {
+			return nil, fmt.Errorf("%w: contract: %w", api.ErrPolicy, err)
+		}
+		lines = append(lines, more...)
+	}
+	_, err = a.With(lines, e.Today())
+	return lines, err
+}

@@ -1,0 +1,141 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Append adds messages to the end of a session, or begins one.
+func (e *Sessions) Append(ctx context.Context, scope governance.Scope, req *api.AppendRequest) (_ *api.ImportResult, err error) {
+	defer base.During("append to session "+string(req.Session), &err)
+
+	if err := checkAppend(req); err != nil {
+		return nil, err
+	}
+	var res *api.ImportResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.append(ctx, scope, req)
+		return err
+	})
+	return res, err
+}
+
+func checkAppend(req *api.AppendRequest) error {
+	id := string(req.Session)
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	switch {
+	case id == "" || len(id) > 128 || strings.Trim(id, letters+"._:-") != "" || !strings.Contains(letters, id[:1]):
+		return fmt.Errorf("%w: session %q: want 1 to 128 letters, digits and . _ : -, a letter or digit first", api.ErrRequest, id)
+	case len(req.Messages) == 0:
+		return fmt.Errorf("%w: there is no message", api.ErrRequest)
+	case req.At != nil && *req.At < 0:
+		return fmt.Errorf("%w: at is %d, below 0", api.ErrRequest, *req.At)
+	}
+	for i, m := range req.Messages {
+		if !rawjson.Valid(m) {
+			return fmt.Errorf("%w: message %d is not JSON", api.ErrRequest, i+1)
+		}
+	}
+	return nil
+}
+
+func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.AppendRequest) (*api.ImportResult, error) {
+	var data []byte
+	format, messages := "openai", 0
+	if req.Format != "" {
+		format = req.Format
+	}
+	h, err := e.Load(ctx, scope, req.Session)
+	switch {
+	case err == nil && h.Head.Format != "":
+		data, format, messages = h.Session.Bytes(), h.Head.Format, h.Head.Messages
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	default:
+		if data, err = frameOf(req); err != nil {
+			return nil, err
+		}
+	}
+	if req.At != nil && *req.At != messages {
+		return nil, fmt.Errorf("%w: the session has %d messages, not %d", store.ErrConflict, messages, *req.At)
+	}
+	f, err := hold.FormatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = appendMessages(data, req.Messages); err != nil {
+		return nil, fmt.Errorf("%w: a session in format %s is no list of messages: import its file", api.ErrPolicy, format)
+	}
+	s, err := f.Decode(string(req.Session), data)
+	if err != nil {
+		return nil, err
+	}
+	s.ID = req.Session
+	imported := &api.ImportRequest{Name: string(req.Session), Format: format, Data: data, DryRun: req.DryRun}
+	// What somebody else has added since is no part of this conversation, so it must not
+	// be stored over that.
+	return e.importOver(ctx, scope, imported, s, h)
+}
+
+// frame returns a conversation of the request's format in which nothing was said
+// yet.
+func frameOf(req *api.AppendRequest) ([]byte, error) {
+	frame := []byte("{")
+	member := func(key, value string) {
+		if value != "" {
+			frame = rawjson.AppendString(append(frame, `"`+key+`":`...), value)
+			frame = append(frame, ',')
+		}
+	}
+	member("model", req.Model)
+	switch {
+	case req.Format == "anthropic":
+		member("system", req.System)
+	case req.Format != "" && req.Format != "openai":
+		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai or anthropic", api.ErrRequest, req.Format)
+	case req.System != "":
+		return nil, fmt.Errorf("%w: the system text of format openai is a message", api.ErrRequest)
+	}
+	return append(frame, `"messages":[]}`...), nil
+}
+
+// appendMessages returns a body with messages added at the end of its list of
+// messages. All else stays byte for byte.
+func appendMessages(body []byte, messages []json.RawMessage) ([]byte, error) {
+	r := rawjson.NewReader(body)
+	end, empty := -1, false
+	err := r.Object(func(key string) error {
+		if key != "messages" {
+			_, err := r.Skip()
+			return err
+		}
+		list, err := r.Elements()
+		if err != nil {
+			return err
+		}
+		end, empty = r.Position()-1, len(list) == 0 // before the bracket
+		return nil
+	})
+	if err != nil || end < 0 {
+		return nil, errors.Join(err, errors.New("no messages"))
+	}
+	added := make([]byte, 0, len(messages)*64)
+	for i, m := range messages {
+		if i > 0 || !empty {
+			added = append(added, ',')
+		}
+		added = append(added, m...)
+	}
+	return slices.Concat(body[:end], added, body[end:]), nil
+}

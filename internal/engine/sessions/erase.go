@@ -1,0 +1,282 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// RemoveSession takes a session out of use: it is not listed or found any more, and nothing
+// reads or continues it, until [Engine.RestoreSession] brings it back.
+func (e *Sessions) RemoveSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
+	id := req.Session
+	defer base.During("remove session "+string(id), &err)
+	return e.restatus(ctx, scope, id, "remove", "", store.StatusTombstoned)
+}
+
+// RestoreSession brings back a session that was removed, as it was.
+func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
+	id := req.Session
+	defer base.During("restore session "+string(id), &err)
+	return e.restatus(ctx, scope, id, "restore", store.StatusTombstoned, "")
+}
+
+// restatus gives a session another status, if it has the first.
+func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
+	var res *api.SessionRemoval
+	err := base.Retry(ctx, func() error {
+		head, err := e.Store.Head(ctx, scope, id)
+		switch {
+		case err != nil:
+			return err
+		case head.Status == from:
+		case head.Status == "":
+			return fmt.Errorf("%w: it was not removed", api.ErrRequest)
+		default:
+			return hold.InUse(head)
+		}
+		c := &store.Change{Head: *head}
+		c.Head.Status = to
+		if c.Entry, err = e.Entry(scope, id, head.Revision, op, struct{}{}); err != nil {
+			return err
+		}
+		res = &api.SessionRemoval{Session: id, Op: c.Entry.ID, Status: to}
+		if to == "" {
+			res.Status = store.StatusLive
+		}
+		_, err = e.Store.Apply(ctx, scope, id, head.Revision, c)
+		return err
+	})
+	return res, err
+}
+
+// PurgeSession erases a session, whether or not it was removed before: its conversation,
+// with what earlier imports had of it, summaries, stubs, its contract, and what it is found
+// by; and what was made from it: what of it is in contexts, the memories that came of
+// these, and the sessions that began with a packet of it.
+func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
+	id := req.Session
+	defer base.During("purge session "+string(id), &err)
+
+	head, err := e.Store.Head(ctx, scope, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case head.Status == store.StatusPurged:
+		return nil, hold.InUse(head)
+	}
+	res := &api.SessionRemoval{Session: id, Status: store.StatusPurged}
+	if err := e.successors(ctx, scope, res); err != nil {
+		return nil, err
+	}
+	all := append([]transcript.SessionID{id}, res.Derived...)
+	if err := base.Retry(ctx, func() error { return e.eraseCells(ctx, scope, all, res) }); err != nil {
+		return nil, err
+	}
+	for _, one := range slices.Backward(all) { // so that what is left undone is found again
+		err := base.Retry(ctx, func() (err error) {
+			res.Op, err = e.eraseSession(ctx, scope, one, res)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	e.Pages.DropScope(scope)
+	e.Segments.Forget(scope)
+	e.Scans.Forget(scope)
+	return res, nil
+}
+
+// successors finds the sessions that began with a packet of a session, or of one that
+// did, and those that inherited from one of their contracts.
+func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *api.SessionRemoval) error {
+	var heads []*store.Head
+	for h, err := range e.Store.Heads(ctx, scope) {
+		if err != nil {
+			return err
+		}
+		if h.Status != store.StatusPurged && h.ID != res.Session {
+			heads = append(heads, h)
+		}
+	}
+	packets := make(map[transcript.SessionID]string) // what each says that it is of
+	for _, h := range heads {
+		of, err := e.packetOf(ctx, scope, h)
+		if err != nil {
+			return err
+		}
+		packets[h.ID] = of
+	}
+	all := []transcript.SessionID{res.Session}
+	for i := 0; i < len(all); i++ {
+		for _, h := range heads {
+			of, from := packets[h.ID], string(all[i])
+			if (of == from || strings.HasPrefix(of, from+" (")) && !slices.Contains(all, h.ID) {
+				all = append(all, h.ID)
+			}
+		}
+	}
+	res.Derived = all[1:]
+	for _, h := range heads {
+		parents, err := e.parents(ctx, scope, h.ID)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(all, h.ID) && slices.ContainsFunc(parents, func(p transcript.SessionID) bool { return slices.Contains(all, p) }) {
+			res.Heirs = append(res.Heirs, h.ID)
+		}
+	}
+	return nil
+}
+
+// packetOf returns of which session the packet is that a session began with, as the
+// packet says, or nothing.
+func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *store.Head) (string, error) {
+	a, err := e.About(ctx, scope, head)
+	if err != nil || !strings.HasPrefix(a.Title, hold.Handed) {
+		return "", err
+	}
+	h, data, err := e.Read(ctx, scope, head)
+	if err == nil {
+		err = h.Decode(data)
+	}
+	if err != nil || len(h.Blocks) == 0 {
+		return "", err
+	}
+	packet, err := handoff.Parse("", []byte(h.Blocks[0].Text(h.Session.Messages)))
+	if err != nil {
+		return "", nil //nolint:nilerr // it is no packet, whatever the title says
+	}
+	return packet.Session, nil
+}
+
+// parents returns the sessions from whose contracts that of a session inherited.
+func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id transcript.SessionID) (list []transcript.SessionID, err error) {
+	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		var a record.Amended
+		if entry.Op == "contract" && json.Unmarshal(entry.Data, &a) == nil && a.Parent != "" {
+			list = append(list, a.Parent)
+		}
+	}
+	return list, nil
+}
+
+// eraseCells purges the cells of sessions and what was made from them.
+func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID, res *api.SessionRemoval) error {
+	f := stacks.NewFamily()
+	res.Manifests, res.Memories = nil, nil
+	for _, id := range sessions {
+		brought, err := e.Store.Brought(ctx, scope, id)
+		if err != nil {
+			return err
+		}
+		f.Add(brought...)
+		for m, err := range e.Store.Manifests(ctx, scope, id) {
+			if err != nil {
+				return err
+			}
+			res.Manifests = append(res.Manifests, m.ID)
+		}
+	}
+	if err := e.Descend(ctx, scope, f); err != nil {
+		return err
+	}
+	u := &store.Update{Purge: f.Cells}
+	for i := range f.Rows {
+		res.Memories = append(res.Memories, f.Rows[i].ID)
+		if f.Rows[i].Status == store.StatusPurged {
+			continue
+		}
+		if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
+			return err
+		}
+	}
+	res.Cells = len(u.Purge)
+	_, err := e.Update(ctx, scope, u, "purge", map[string]any{"sessions": sessions, "artifacts": res.Memories, "cells": res.Cells})
+	return err
+}
+
+// eraseSession purges what of a session is in no cell, and returns the entry that says so.
+func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, res *api.SessionRemoval) (string, error) {
+	head, err := e.Store.Head(ctx, scope, id)
+	if err != nil {
+		return "", err
+	}
+	c := &store.Change{Head: *head, Erase: true}
+	c.Head.Status, c.Head.Model, c.Head.Summary, c.Head.Window = store.StatusPurged, "", "", 0
+	for b, err := range e.Store.Blocks(ctx, scope, id) {
+		if err != nil {
+			return "", err
+		}
+		b.State, b.Form, b.Stub, b.Window, b.Tools, b.Pinned = store.StatePurged, string(pager.Gone), "", 0, nil, false
+		c.Blocks = append(c.Blocks, *b)
+	}
+	data := map[string]any{"cells": res.Cells, "blocks": len(c.Blocks)}
+	if c.Entry, err = e.Entry(scope, id, head.Revision, "purge", data); err != nil {
+		return "", err
+	}
+	_, err = e.Store.Apply(ctx, scope, id, head.Revision, c)
+	return c.Entry.ID, err
+}
+
+// RemovedSessions returns the sessions that were removed or purged, last updated first.
+func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.SessionInfo], err error) {
+	defer base.During("list removed sessions", &err)
+
+	list := []api.SessionInfo{}
+	for h, err := range e.Store.Heads(ctx, scope) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Status == "" {
+			continue
+		}
+		info := hold.SessionInfo(h, &hold.About{})
+		if h.Status == store.StatusTombstoned {
+			switch info, err = e.Info(ctx, scope, h); {
+			case errors.Is(err, api.ErrGone): // purged meanwhile
+				continue
+			case err != nil:
+				return nil, err
+			}
+		}
+		list = append(list, info)
+	}
+	return &api.List[api.SessionInfo]{Items: list}, nil
+}
+
+// purgedBefore returns a session that was purged as one to import over: nothing of it is
+// like what comes.
+func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Held, error) {
+	head, err := e.Store.Head(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	h := &hold.Held{Head: head, Session: &transcript.Session{ID: id}}
+	h.Head.Format = "" // whatever it was
+	for b, err := range e.Store.Blocks(ctx, scope, id) {
+		if err != nil {
+			return nil, err
+		}
+		h.Off = append(h.Off, *b)
+	}
+	return h, nil
+}

@@ -1,0 +1,82 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/claudecode"
+)
+
+// Export writes what is in the window of a session in a format.
+func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (_ *api.ExportResult, err error) {
+	defer base.During("export session "+string(req.Session), &err)
+
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Conversation(); err != nil {
+		return nil, err
+	}
+	f, err := hold.FormatNamed(cmp.Or(req.To, h.Head.Format))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBegin(req, f.Name()); err != nil {
+		return nil, err
+	}
+	m, err := e.MeterFor(h.Session, h.Head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	w := transcript.Whole(h.Session)
+	if !req.Whole {
+		stubs, err := e.Stubs(ctx, scope, h.Rows)
+		if err != nil {
+			return nil, err
+		}
+		w = hold.Joined(h.Window(h.Rows, stubs, h.Summary), f.Name())
+	}
+	w.As = req.As
+	dropped := hold.Unbind(w, f.Name(), false)
+	out, err := f.Encode(w)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.ExportResult{
+		Session: out.Session, Format: f.Name(), Data: out.Data, Bytes: len(out.Data),
+		Tokens: m.Fixed(h.Session) + m.Entries(w.Entries),
+		Intact: f.Name() == h.Head.Format && w.Intact(), Losses: append(dropped, out.Losses...), Repairs: out.Repairs,
+	}
+	if res.Session == "" {
+		res.Session = req.Session
+	}
+	if res.Violations, err = f.Validate(out.Data); err != nil {
+		return nil, err
+	}
+	if len(res.Violations) > 0 && !res.Intact {
+		return nil, &api.InvalidError{Format: f.Name(), Violations: res.Violations}
+	}
+	return res, nil
+}
+
+// begins returns why the export cannot begin the new session that is asked for.
+func checkBegin(req *api.ExportRequest, format string) error {
+	switch {
+	case req.As == "":
+		return nil
+	case format != "claudecode":
+		return fmt.Errorf("%w: as: a new session needs the format claudecode, not %s", api.ErrRequest, format)
+	case !claudecode.IsSessionID(string(req.As)):
+		return fmt.Errorf("%w: as: %q is no UUID in lower case", api.ErrRequest, req.As)
+	case req.As == req.Session:
+		return fmt.Errorf("%w: as: %s is the session itself, which an export does not change", api.ErrRequest, req.As)
+	}
+	return nil
+}

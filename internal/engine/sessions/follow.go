@@ -1,0 +1,252 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Follow stores what is new in a file, exactly as an [Engine.Import] of the whole file
+// would, and with the same errors.
+func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (_ *api.ImportResult, err error) {
+	defer base.During("follow "+req.Name, &err)
+
+	if req.File == nil || req.Size < 0 {
+		return nil, fmt.Errorf("%w: there is no file, or its size is below 0", api.ErrRequest)
+	}
+	var res *api.ImportResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.continueFile(ctx, scope, req)
+		return err
+	})
+	if err == nil || ctx.Err() != nil {
+		return res, err
+	}
+	// Whatever went wrong, an import of the whole file works, or returns the error that counts.
+	data, err := io.ReadAll(io.NewSectionReader(req.File, 0, req.Size))
+	if err != nil {
+		return nil, err
+	}
+	return e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: data})
+}
+
+// A continuer is a format whose files grow at their end.
+type continuer interface {
+	transcript.Format
+
+	// Continue decodes the end of a file, or returns nil, see [claudecode.Format.Continue].
+	Continue(name string, end []byte, known func(id string) bool) *transcript.Session
+
+	// Names returns the ids that items bring, and those that they mention.
+	Names(items []transcript.Item) (brought, mentioned []string)
+}
+
+const (
+	// trailRules is the version of the rules by which the formats read files. It grows
+	// when one of them reads a file otherwise than before: then all of it is read anew.
+	trailRules = 1
+
+	// headBytes is how much of the beginning of a file is compared.
+	headBytes = 4 << 10
+)
+
+func readNameSet(body []byte) hold.NameSet {
+	s := make(hold.NameSet, 0, len(body)/4)
+	for ; len(body) >= 4; body = body[4:] {
+		s = append(s, binary.BigEndian.Uint32(body))
+	}
+	return s
+}
+
+// continueFile stores what is new in a file, or returns an [errWhole].
+func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (*api.ImportResult, error) {
+	f, err := hold.FormatNamed(req.Format)
+	if err != nil {
+		return nil, err
+	}
+	format, ok := f.(continuer)
+	if !ok {
+		return nil, hold.ErrWhole
+	}
+	name := filepath.Base(req.Name)
+	head, err := e.Head(ctx, scope, transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name))))
+	if err != nil {
+		return nil, err
+	}
+	about, err := e.About(ctx, scope, head)
+	if err != nil {
+		return nil, err
+	}
+	t := about.Trail
+	if t == nil || t.Rules != trailRules || head.Format != f.Name() || head.Bytes != t.Size || about.Title == "" {
+		return nil, hold.ErrWhole
+	}
+	end, err := t.Read(req.File, req.Size)
+	if err != nil {
+		return nil, err
+	}
+	if req.Size == t.Size {
+		return &api.ImportResult{
+			Session: head.ID, Format: head.Format, Title: about.Title, Model: head.Model, Encoding: head.Encoding,
+			Messages: head.Messages, Blocks: head.Blocks, Earlier: t.Earlier, Tokens: head.Tokens, Bytes: int(t.Size),
+		}, nil
+	}
+	old, err := e.holdEnd(ctx, scope, format, head, t, end[:t.Size-t.From])
+	if err != nil {
+		return nil, err
+	}
+	s := format.Continue(string(head.ID), end, old.Begin.Known)
+	if s == nil || s.ID != head.ID {
+		return nil, hold.ErrWhole
+	}
+	if err := e.unheardOf(ctx, scope, s); err != nil {
+		return nil, err
+	}
+	s.Title, s.Model = about.Title, cmp.Or(s.Model, head.Model)
+	return e.importOver(ctx, scope, &api.ImportRequest{Name: req.Name, Data: end}, s, old)
+}
+
+// holdEnd returns of a session what its file ends with.
+func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f continuer, head *store.Head, t *hold.Trail, end []byte) (*hold.Held, error) {
+	s := f.Continue(string(head.ID), end, func(string) bool { return false })
+	if s == nil {
+		return nil, hold.ErrWhole
+	}
+	blocks, _ := s.Blocks()
+	pieces, owner := pack(s, end)
+	row, err := e.Store.Block(ctx, scope, store.Ref{Session: head.ID, Block: t.Block})
+	if err != nil {
+		return nil, err
+	}
+	if len(blocks) != 1 || len(pieces) != len(t.Cells) || row.Off || row.State != store.StateLive || row.Form != string(pager.Whole) {
+		return nil, hold.ErrWhole
+	}
+	ofItem := make([]store.CellID, len(owner))
+	for item, piece := range owner {
+		ofItem[item] = t.Cells[piece]
+	}
+	if !slices.Equal(hold.CellsOf(s.Messages, &blocks[0], ofItem), row.Cells) {
+		return nil, hold.ErrWhole
+	}
+	blocks[0].ID = row.ID
+	begin := &hold.Beginning{Trail: *t, End: make(map[string]bool), Messages: head.Messages - len(s.Messages), Blocks: head.Blocks - 1}
+	brought, _ := f.Names(s.Items)
+	for _, id := range brought {
+		begin.End[id] = true
+	}
+	bodies, err := e.Bodies(ctx, scope, t.Names)
+	if err != nil {
+		return nil, err
+	}
+	for _, body := range bodies {
+		begin.Names = append(begin.Names, readNameSet(body))
+	}
+	return &hold.Held{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Begin: begin}, nil
+}
+
+// mostAlike is how many blocks of a scope may have ids that begin as that of a new block.
+const mostAlike = 16
+
+// unheardOf returns an error unless the ids of the blocks behind the first are as they
+// would be if all blocks of the session were named: none begins as one that is known.
+func (e *Sessions) unheardOf(ctx context.Context, scope governance.Scope, s *transcript.Session) error {
+	blocks, _ := s.Blocks()
+	for i := 1; i < len(blocks); i++ {
+		refs, err := e.Store.Find(ctx, scope, blocks[i].ID.Short(), mostAlike)
+		if err != nil {
+			return err
+		}
+		if len(refs) == mostAlike || slices.ContainsFunc(refs, func(r store.Ref) bool { return r.Session == s.ID }) {
+			return hold.ErrWhole
+		}
+	}
+	return nil
+}
+
+// trail returns how far a file was read, with the cells that it needs, or nil if the file
+// must be read as a whole when it has grown.
+func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.Trail, []store.Cell, error) {
+	f, err := hold.FormatNamed(s.Format)
+	if err != nil {
+		return nil, nil, err
+	}
+	format, ok := f.(continuer)
+	if !ok || len(m.blocks) == m.now {
+		return nil, nil, nil
+	}
+	last := &m.blocks[len(m.blocks)-1]
+	first := len(s.Items)
+	for _, k := range last.Messages {
+		first = min(first, slices.Min(m.msgs[k].Items))
+	}
+	from := 0
+	for i := range first {
+		from += len(s.Items[i].Raw)
+	}
+	brought, mentioned := format.Names(s.Items[:first])
+	before := make(map[string]bool, len(brought))
+	for _, id := range slices.Concat(brought, mentioned) {
+		before[id] = true
+	}
+	end := format.Continue(string(s.ID), input[from:], func(id string) bool { return before[id] || m.begin.Known(id) })
+	if end == nil || end.ID != s.ID {
+		return nil, nil, nil
+	}
+	if blocks, _ := end.Blocks(); len(blocks) != 1 || len(blocks[0].Messages) != len(last.Messages) {
+		return nil, nil, nil
+	}
+	brought, mentioned = format.Names(s.Items[first:])
+	for _, id := range slices.Concat(brought, mentioned) {
+		before[id] = true
+	}
+	b := &m.begin
+	t := &hold.Trail{
+		Rules: trailRules, Size: b.Trail.From + int64(len(input)), From: b.Trail.From + int64(from),
+		HeadSize: b.Trail.HeadSize, Head: b.Trail.Head, End: digest.Of(input[from:]),
+		Pieces: b.Trail.Pieces + owner[first], Cells: items[owner[first]:], Block: m.rows[len(m.rows)-1].ID,
+		Earlier: b.Trail.Earlier + m.now, Warnings: b.Trail.Warnings + len(s.Warnings),
+	}
+	if b.Trail.Size == 0 {
+		t.HeadSize = min(headBytes, len(input))
+		t.Head = digest.Of(input[:t.HeadSize])
+	}
+	cells, err := e.keepNames(t, b, before)
+	return t, cells, err
+}
+
+// keepNames adds ids to those that a trail has. Small sets are joined, so that there are
+// few of them and that none is written again but when there are as many new ones.
+func (e *Sessions) keepNames(t *hold.Trail, b *hold.Beginning, ids map[string]bool) ([]store.Cell, error) {
+	var fresh hold.NameSet
+	for id := range ids {
+		if !slices.ContainsFunc(b.Names, func(s hold.NameSet) bool { return s.Has(id) }) {
+			fresh = append(fresh, hold.NameHash(id))
+		}
+	}
+	t.Names = b.Trail.Names
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	n := len(b.Names)
+	for ; n > 0 && len(b.Names[n-1]) <= 2*len(fresh); n-- {
+		fresh = append(fresh, b.Names[n-1]...)
+	}
+	slices.Sort(fresh)
+	cell, err := e.Cell(store.CellNames, slices.Compact(fresh).Body())
+	t.Names = append(slices.Clone(t.Names[:n]), cell.ID)
+	return []store.Cell{cell}, err
+}

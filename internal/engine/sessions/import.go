@@ -1,0 +1,230 @@
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Import stores a conversation, or what is new in one that is stored already.
+func (e *Sessions) Import(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error) {
+	return e.ImportTitled(ctx, scope, req, "")
+}
+
+// ImportTitled imports a conversation under a title, or, if that is empty, under its own.
+func (e *Sessions) ImportTitled(ctx context.Context, scope governance.Scope, req *api.ImportRequest, title string) (_ *api.ImportResult, err error) {
+	defer base.During("import "+req.Name, &err)
+
+	f, err := hold.Pick(req.Format, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Decode(req.Name, req.Data)
+	if err != nil {
+		return nil, err
+	}
+	s.Title = cmp.Or(title, s.Title)
+	var res *api.ImportResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.importSession(ctx, scope, req, s)
+		return err
+	})
+	return res, err
+}
+
+func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session) (*api.ImportResult, error) {
+	old, err := e.Load(ctx, scope, s.ID)
+	if retired, ok := errors.AsType[*hold.RetiredError](err); ok && retired.Status == store.StatusPurged {
+		if !req.Anew {
+			return nil, fmt.Errorf("%w: to take it in anew is a decision (carrel import --anew)", err)
+		}
+		old, err = e.purgedBefore(ctx, scope, s.ID)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	return e.importOver(ctx, scope, req, s, old)
+}
+
+// importOver stores a conversation at the revision at which what is stored of it was
+// read, or as a new one if old is nil.
+func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Held) (*api.ImportResult, error) {
+	res := &api.ImportResult{
+		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
+		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,
+	}
+	if old != nil && old.Head.Format != "" && old.Head.Format != s.Format {
+		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", api.ErrPolicy, s.ID, old.Head.Format, s.Format)
+	}
+	if old != nil && !old.Outdated() && bytes.Equal(old.Session.Bytes(), req.Data) {
+		res.Encoding, res.Tokens, res.Blocks, res.Earlier = old.Head.Encoding, old.Head.Tokens, len(old.Rows), old.Behind()
+		return res, nil
+	}
+	m, err := e.merge(ctx, scope, s, old)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && old.Begin != nil && !m.onlyGrew(old) {
+		return nil, hold.ErrWhole
+	}
+	if old != nil && (m.shorter || cutOff(old.Session.Bytes(), req.Data)) && !req.Rewind {
+		return nil, &api.ShorterError{Session: s.ID, Known: old.Session.Count(), Has: s.Count(), KnownBytes: old.Head.Bytes, Bytes: int64(len(req.Data))}
+	}
+	res.Encoding, res.Tokens, res.Added = m.meter.Counter.Encoding(), m.tokens, m.added
+	res.Blocks, res.Earlier = m.begin.Blocks+len(m.blocks)-m.now, m.begin.Trail.Earlier+m.now
+	res.Messages, res.Bytes = m.begin.Messages+res.Messages, int(m.begin.Trail.From)+res.Bytes
+	res.Changed = true
+	if req.DryRun {
+		return res, nil
+	}
+	c, err := e.importChange(ctx, scope, req, s, old, m)
+	if err != nil {
+		return nil, err
+	}
+	at := store.Revision(0)
+	if old != nil {
+		at = old.Head.Revision
+	}
+	if _, err := e.Store.Apply(ctx, scope, s.ID, at, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	e.Opts.Logger.InfoContext(ctx, "imported", "session", s.ID, "blocks", res.Blocks, "added", res.Added)
+	return res, nil
+}
+
+// cutOff reports whether data is what is known without its end.
+func cutOff(known, data []byte) bool {
+	return len(data) < len(known) && bytes.HasPrefix(known, data) && len(bytes.TrimSpace(known[len(data):])) > 0
+}
+
+// importChange returns the change that stores a merge.
+func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Held, m *merge) (*store.Change, error) {
+	c := &store.Change{}
+	at, created := store.Revision(0), e.Now()
+	if old != nil {
+		at, created = old.Head.Revision, old.Head.Created
+	}
+	pieces, owner := pack(s, req.Data)
+	for old != nil && c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
+		c.ItemsFrom++
+	}
+	var items []store.CellID
+	if old != nil {
+		items = append(items, old.Items[:c.ItemsFrom]...)
+	}
+	for _, piece := range pieces[c.ItemsFrom:] {
+		cell, err := e.Cell(store.CellItem, piece)
+		if err != nil {
+			return nil, err
+		}
+		c.Cells = append(c.Cells, cell)
+		items = append(items, cell.ID)
+	}
+	c.Items = items[c.ItemsFrom:]
+	if c.Items == nil {
+		c.Items = []store.CellID{}
+	}
+	c.ItemsFrom += m.begin.Trail.Pieces
+	ofItem := make([]store.CellID, len(owner))
+	for item, piece := range owner {
+		ofItem[item] = items[piece]
+	}
+	for i := range m.blocks {
+		r := &m.rows[i]
+		cells := hold.CellsOf(m.msgs, &m.blocks[i], ofItem)
+		moved := m.changed[i] || !slices.Equal(cells, r.Cells)
+		r.Cells = cells
+		if moved {
+			c.Blocks = append(c.Blocks, *r)
+		}
+		if m.fresh[i] {
+			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Text: m.blocks[i].Text(m.msgs)})
+		}
+	}
+	c.Blocks = append(c.Blocks, m.off...)
+
+	what := hold.About{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
+	if old != nil && old.Head.Status == "" {
+		was, err := e.About(ctx, scope, old.Head)
+		if err != nil {
+			return nil, err
+		}
+		what.Critical = was.Critical
+	}
+	var names []store.Cell
+	var err error
+	if what.Trail, names, err = e.trail(s, req.Data, m, owner, items); err != nil {
+		return nil, err
+	}
+	c.Cells = append(c.Cells, names...)
+	body, err := json.Marshal(what)
+	if err != nil {
+		return nil, err
+	}
+	cell, err := e.Cell(store.CellAbout, body)
+	if err != nil {
+		return nil, err
+	}
+	c.Cells = append(c.Cells, cell)
+	c.Head = store.Head{
+		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.Counter.Encoding(), About: cell.ID,
+		Messages: m.begin.Messages + len(s.Messages), Blocks: m.begin.Blocks + len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
+		Bytes: m.begin.Trail.From + int64(len(req.Data)), Created: created, Updated: e.Now(),
+	}
+	if old != nil && !m.resets {
+		c.Head.Summary = old.Head.Summary
+	}
+	data := hold.Imported{
+		Bytes: int(c.Head.Bytes), Messages: c.Head.Messages, Blocks: c.Head.Blocks, Earlier: m.begin.Trail.Earlier + m.now, Added: m.added,
+		Off: len(m.off), Tokens: m.tokens, Warnings: m.begin.Trail.Warnings + len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
+	}
+	if len(m.cooled) > 0 {
+		data.Compacted = &hold.Compacted{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
+	}
+	c.Entry, err = e.Entry(scope, s.ID, at, "import", data)
+	return c, err
+}
+
+// clientOf names the program that wrote a session, as an actor.
+func clientOf(s *transcript.Session) governance.Actor { return governance.Actor("client:" + s.Format) }
+
+// pack joins the items of a session to the pieces of its input that become
+// cells: each item of a message is one, and so is each run of others. It
+// returns the piece that each item is in.
+func pack(s *transcript.Session, input []byte) (pieces [][]byte, owner []int) {
+	ofMessage := make([]bool, len(s.Items))
+	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {
+		for i := range msgs {
+			for _, item := range msgs[i].Items {
+				ofMessage[item] = true
+			}
+		}
+	}
+	owner = make([]int, len(s.Items))
+	from, to := 0, 0
+	for i, it := range s.Items {
+		if i > 0 && (ofMessage[i] || ofMessage[i-1]) {
+			pieces = append(pieces, input[from:to:to])
+			from = to
+		}
+		to += len(it.Raw)
+		owner[i] = len(pieces)
+	}
+	if len(s.Items) > 0 {
+		pieces = append(pieces, input[from:to:to])
+	}
+	return pieces, owner
+}

@@ -1,0 +1,100 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Sessions returns the sessions of a scope, last updated first, limit at most; 0 means all.
+func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (_ *api.List[api.SessionInfo], err error) {
+	defer base.During("list sessions", &err)
+	return base.PageOfList(&base.Listing[api.SessionInfo, sessionKey]{
+		Name: "sessions", Scope: scope,
+		Fetch: func(limit int) ([]api.SessionInfo, error) { return e.sessions(ctx, scope, limit) },
+		Key:   func(s *api.SessionInfo) sessionKey { return sessionKey{s.Updated.UnixMilli(), s.Session} },
+		Behind: func(k sessionKey) (func(*api.SessionInfo) bool, error) {
+			return func(s *api.SessionInfo) bool {
+				updated := s.Updated.UnixMilli()
+				return updated < k.Updated || updated == k.Updated && s.Session > k.Session
+			}, nil
+		},
+	}, req.Cursor)
+}
+
+// A sessionKey is where a session stands in the list: last updated first, then by id.
+type sessionKey struct {
+	Updated int64 // milliseconds
+	Session transcript.SessionID
+}
+
+// sessions returns the sessions that were updated last, limit at most; 0 means all.
+func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit int) ([]api.SessionInfo, error) {
+	var heads []*store.Head
+	for h, err := range e.Store.Heads(ctx, scope) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Status != "" {
+			continue
+		}
+		heads = append(heads, h)
+		if len(heads) == limit {
+			break
+		}
+	}
+	ids := make([]store.CellID, len(heads))
+	for i, h := range heads {
+		ids[i] = h.About
+	}
+	bodies, err := e.Bodies(ctx, scope, ids)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]api.SessionInfo, len(heads))
+	for i, h := range heads {
+		if infos[i], err = hold.DescribeHead(h, bodies[i]); err != nil {
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+// Session returns what is known of one session, also if it was removed.
+func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
+	id := req.Session
+	defer base.During("session "+string(id), &err)
+
+	head, err := e.Store.Head(ctx, scope, id)
+	if err == nil && head.Status == store.StatusPurged {
+		err = hold.InUse(head)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.Info(ctx, scope, head)
+	return &info, err
+}
+
+// Journal returns what happened to a session after a revision, in order.
+func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
+	defer base.During("journal of session "+string(req.Session), &err)
+	return base.PageOfList(base.Entries("journal", scope, []any{req.Session, req.Since}, func() ([]store.Entry, error) { return e.journal(ctx, scope, req.Session, req.Since) }), req.Cursor)
+}
+
+// journal returns the entries of a session after a revision.
+func (e *Sessions) journal(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) ([]store.Entry, error) {
+	list := []store.Entry{}
+	for entry, err := range e.Store.Entries(ctx, scope, id, after) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *entry)
+	}
+	return list, nil
+}

@@ -1,0 +1,258 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A merge is a session matched with what is stored of it. Its slices run in parallel,
+// over the blocks of the earlier windows and then those of the conversation.
+type merge struct {
+	meter   hold.Meter
+	msgs    []transcript.Message
+	blocks  []transcript.Block
+	rows    []store.Block // new ones have no cells yet
+	fresh   []bool        // the row is new, or its bytes are
+	changed []bool        // the row is not as it is stored
+	now     int           // the first block of the conversation
+	off     []store.Block // stored blocks that are no longer in any window
+	cooled  []transcript.BlockID
+	revived []transcript.BlockID
+	tokens  token.Count
+	window  token.Count
+	added   int
+	resets  bool // the summary is of blocks that are no longer there
+	shorter bool // nothing is new, and something is missing
+	begin   hold.Beginning
+}
+
+// merge matches the blocks of a session with those stored: a block with the same bytes
+// in the same message is the same, and one that only grew is, too. One that left the
+// conversation before is the same when it comes back.
+func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Held) (*merge, error) {
+	m := newMerge(s)
+	encoding := ""
+	if old != nil {
+		encoding = old.Head.Encoding
+		if old.Begin != nil {
+			m.begin = *old.Begin
+		}
+	}
+	for i := range m.blocks {
+		m.blocks[i].Turn += m.begin.Blocks
+	}
+	var err error
+	if m.meter, err = e.MeterFor(s, encoding); err != nil {
+		return nil, err
+	}
+	reg := newRegister(old)
+	if err := e.match(ctx, scope, s, m, reg); err != nil {
+		return nil, err
+	}
+	m.name(s, old, reg)
+	m.leave(reg)
+	e.measure(ctx, m)
+	m.window = m.meter.Fixed(s)
+	if old != nil && old.Begin != nil {
+		m.tokens, m.window = tokensAhead(old)
+	}
+	if old != nil && old.Summary != nil {
+		if m.resets = !m.covered(old, reg); m.resets {
+			m.reset(old)
+		} else {
+			m.window += old.Summary.Tokens
+		}
+	}
+	for i := m.now; i < len(m.rows); i++ {
+		m.tokens += m.rows[i].Tokens
+		m.window += m.rows[i].Window
+	}
+	return m, nil
+}
+
+// tokensAhead returns what of a session costs that is before the end that is held: all tokens,
+// and those in the window, with all that the window has besides blocks.
+func tokensAhead(h *hold.Held) (tokens, window token.Count) {
+	tokens, window = h.Head.Tokens, h.Head.Window
+	for i := range h.Rows {
+		tokens, window = tokens-h.Rows[i].Tokens, window-h.Rows[i].Window
+	}
+	return tokens, window
+}
+
+// onlyGrew reports whether the blocks that are known are the first of a merge, as they
+// were or with more in the last.
+func (m *merge) onlyGrew(old *hold.Held) bool {
+	return !m.shorter && len(m.off)+len(m.cooled)+len(m.revived) == 0 && len(m.rows) >= len(old.Rows) &&
+		slices.EqualFunc(m.rows[:len(old.Rows)], old.Rows, func(is, was store.Block) bool { return is.ID == was.ID })
+}
+
+func newMerge(s *transcript.Session) *merge {
+	m := &merge{}
+	now, earlier := s.Blocks()
+	for i, blocks := range earlier {
+		m.blocks = append(m.blocks, hold.Shifted(blocks, len(m.msgs))...)
+		m.msgs = append(m.msgs, s.Earlier[i]...)
+	}
+	m.now = len(m.blocks)
+	m.blocks = append(m.blocks, hold.Shifted(now, len(m.msgs))...)
+	m.msgs = append(m.msgs, s.Messages...)
+	m.rows = make([]store.Block, len(m.blocks))
+	m.fresh, m.changed = make([]bool, len(m.blocks)), make([]bool, len(m.blocks))
+	return m
+}
+
+// match finds the row of each block that is stored, the newest first: of two that have
+// some of a message, the conversation has the one that is known. A block that is as one
+// that left the conversation is that one, also if one that is known is a part of it.
+func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcript.Session, m *merge, reg *register) error {
+	type candidate struct {
+		block int
+		known *knownBlock // that the block has more than, or nil
+	}
+	var open []candidate
+	partial, grown := false, false
+	for i := len(m.blocks) - 1; i >= 0; i-- {
+		k, rel := reg.find(m.msgs, &m.blocks[i], itemsOf(s, m.msgs, &m.blocks[i]))
+		switch rel {
+		case same, alike:
+			if k.row.ID != "" {
+				m.keep(i, k, rel)
+				continue
+			}
+			k = nil // it is in the file that is stored, and was not read there
+		case less:
+			partial, k = true, nil
+		case more, another:
+			grown = true
+			if k != nil && k.row.ID == "" {
+				k = nil
+			}
+		}
+		open = append(open, candidate{i, k})
+	}
+	m.shorter = !grown && (partial || reg.missing())
+	if len(open) > 0 && reg.left() {
+		if err := e.recollect(ctx, scope, reg); err != nil {
+			return err
+		}
+	}
+	for _, c := range open {
+		if k := reg.again(m.msgs, &m.blocks[c.block], itemsOf(s, m.msgs, &m.blocks[c.block])); k != nil {
+			if c.known != nil {
+				c.known.used = false
+			}
+			m.keep(c.block, k, same)
+		} else if c.known != nil {
+			m.keep(c.block, c.known, more)
+		}
+	}
+	return nil
+}
+
+// keep gives block i the row of a known block, with the state that it has in its
+// window now.
+func (m *merge) keep(i int, k *knownBlock, rel relation) {
+	r := &m.rows[i]
+	*r = k.row
+	m.blocks[i].ID = r.ID
+	m.fresh[i] = rel != same
+	switch {
+	case i < m.now && (!r.Off || r.State != store.StateCold):
+		hold.Cool(r)
+		m.cooled = append(m.cooled, r.ID)
+	case i >= m.now && (r.Off && r.State == store.StateCold || rel == more && r.Form != string(pager.Whole)):
+		hold.Revive(r)
+		m.revived = append(m.revived, r.ID)
+	}
+	r.Off, r.Turn = i < m.now, m.blocks[i].Turn
+	m.changed[i] = m.fresh[i] || r.Off != k.row.Off || r.State != k.row.State || r.Form != k.row.Form || r.Turn != k.row.Turn
+}
+
+// name gives the blocks that are new an id and a row.
+func (m *merge) name(s *transcript.Session, old *hold.Held, reg *register) {
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if m.rows[i].ID != "" {
+			continue
+		}
+		for try := 0; reg.ids[b.ID]; try++ {
+			b.ID = transcript.NewBlockID(s.ID, int(old.Head.Revision), b.Turn, m.msgs[b.Messages[0]].ID, try)
+		}
+		reg.ids[b.ID] = true
+		m.rows[i] = store.Block{ID: b.ID, Turn: b.Turn, Kind: b.Kind, State: store.StateLive, Form: string(pager.Whole)}
+		m.fresh[i], m.changed[i] = true, true
+		m.added++
+		if i < m.now {
+			hold.Cool(&m.rows[i])
+			m.cooled = append(m.cooled, b.ID)
+		}
+	}
+}
+
+// leave notes the blocks of the conversation that are in no window any more, also those
+// of one that was purged.
+func (m *merge) leave(reg *register) {
+	for i := range reg.known {
+		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.off && !k.row.Off) {
+			k.row.Off = true
+			m.off = append(m.off, k.row)
+		}
+	}
+}
+
+// measure counts the blocks that are fresh.
+func (e *Sessions) measure(ctx context.Context, m *merge) {
+	var todo []transcript.Block
+	var rows []*store.Block
+	for i := range m.blocks {
+		if m.fresh[i] {
+			todo, rows = append(todo, m.blocks[i]), append(rows, &m.rows[i])
+		}
+	}
+	for k, n := range e.CountBlocks(ctx, m.meter, m.msgs, todo) {
+		r := rows[k]
+		r.Tokens = n
+		if r.Form == string(pager.Whole) {
+			r.Window = n
+		}
+		r.Tools = hold.ToolNames(m.msgs, &todo[k])
+	}
+}
+
+// covered reports whether the conversation begins with the blocks that its summary
+// stands for.
+func (m *merge) covered(old *hold.Held, reg *register) bool {
+	n := old.Summary.Covers
+	if len(m.rows)-m.now < n {
+		return false
+	}
+	for i := range n {
+		if m.rows[m.now+i].ID != old.Rows[i].ID || reg.known[i].row.Form != m.rows[m.now+i].Form {
+			return false
+		}
+	}
+	return true
+}
+
+// reset brings back as they came in the blocks of the conversation that a summary stood
+// for: it speaks of others, too, that are no longer there.
+func (m *merge) reset(old *hold.Held) {
+	stood := make(map[transcript.BlockID]bool)
+	for i := range min(old.Summary.Covers, len(old.Rows)) {
+		stood[old.Rows[i].ID] = true
+	}
+	for i := m.now; i < len(m.rows); i++ {
+		if r := &m.rows[i]; stood[r.ID] {
+			m.changed[i] = m.changed[i] || r.Form != string(pager.Whole)
+			hold.Revive(r)
+		}
+	}
+}

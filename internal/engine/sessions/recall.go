@@ -1,0 +1,172 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Recall returns the bytes that a block was imported in, or what it says.
+func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (_ *api.RecallResult, err error) {
+	defer base.During("recall "+req.Block, &err)
+
+	if strings.HasPrefix(req.Block, hold.SummaryPrefix) {
+		return e.recallSummary(ctx, scope, req)
+	}
+	ref, row, err := e.FindBlock(ctx, scope, req.Block)
+	if errors.Is(err, store.ErrNotFound) {
+		if res, found := e.recallArtifact(ctx, scope, req); !errors.Is(found, store.ErrNotFound) {
+			return res, found
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.State == store.StatePurged {
+		return nil, api.ErrGone
+	}
+	res := &api.RecallResult{Session: ref.Session, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens}
+	bodies, err := e.Bodies(ctx, scope, row.Cells)
+	if err != nil {
+		return nil, err
+	}
+	data := bytes.Join(bodies, nil)
+	if req.Text {
+		if data, err = e.blockText(ctx, scope, ref, data); err != nil {
+			return nil, err
+		}
+	}
+	return res, cutRecalled(res, data, req)
+}
+
+// cut fills in the range of the data that was asked for.
+func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error {
+	r.Size, r.Digest = len(data), digest.Of(data)
+	to := req.To
+	if to == 0 {
+		to = len(data)
+	}
+	if req.From < 0 || req.From > to || to > len(data) {
+		return fmt.Errorf("%w: range %d:%d of %d bytes", api.ErrRequest, req.From, to, len(data))
+	}
+	r.Data = data[req.From:to]
+	return nil
+}
+
+// recallArtifact returns the whole text of an artifact, of which a context may
+// have had a part.
+func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
+	a, err := e.FindArtifact(ctx, scope, req.Block, false)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Status {
+	case store.StatusLive:
+	case store.StatusPurged:
+		return nil, api.ErrGone
+	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
+		return nil, fmt.Errorf("%w: artifact %s is %s", api.ErrPolicy, a.ID, a.Status)
+	}
+	p, err := e.PageOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.RecallResult{Artifact: a.ID, Class: a.Class, Tokens: a.Tokens}
+	return res, cutRecalled(res, []byte(p.Text), req)
+}
+
+// recallSummary returns the whole of a session's summary.
+func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
+	var found *store.Head
+	for h, err := range e.Store.Heads(ctx, scope) {
+		switch {
+		case err != nil:
+			return nil, err
+		case h.Status != "" || h.Summary == "" || !strings.HasPrefix(string(hold.SummaryID(h.ID)), req.Block):
+			continue
+		case found != nil:
+			return nil, fmt.Errorf("%w: summary %s could be of session %s or %s", api.ErrAmbiguous, req.Block, found.ID, h.ID)
+		}
+		found = h
+	}
+	if found == nil {
+		return nil, fmt.Errorf("summary %s: %w", req.Block, store.ErrNotFound)
+	}
+	s, err := e.StandIn(ctx, scope, found.Summary)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.RecallResult{Session: found.ID, Block: s.ID, Kind: transcript.KindSummary, State: store.StateStub, Tokens: s.Tokens}
+	return res, cutRecalled(res, []byte(s.Whole().Markdown()), req)
+}
+
+// blockText returns what a block says. A block that left the conversation has
+// only its bytes.
+func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.Ref, raw []byte) ([]byte, error) {
+	h, err := e.Load(ctx, scope, ref.Session)
+	if err != nil {
+		return nil, err
+	}
+	all := h.Entire()
+	if i := all.Index(ref.Block); i >= 0 {
+		return []byte(all.Texts()[i]), nil
+	}
+	return raw, nil
+}
+
+// FindSession returns the session that a word names: an id or the beginning of one, or
+// "@last", "@prev" or "-2" for the one updated last, before that, or two before that.
+func (e *Sessions) FindSession(ctx context.Context, scope governance.Scope, req *api.WordRequest) (_ *api.SessionResult, err error) {
+	defer base.During("find session "+req.Word, &err)
+
+	id, err := e.findSession(ctx, scope, req.Word)
+	if err != nil {
+		return nil, err
+	}
+	return &api.SessionResult{Session: id}, nil
+}
+
+// findSession returns the id that a word names.
+func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word string) (transcript.SessionID, error) {
+	back := map[string]int{"": 0, "@last": 0, "-0": 0, "@prev": 1, "-1": 1, "-2": 2, "-3": 3, "-4": 4, "-5": 5, "-6": 6, "-7": 7, "-8": 8, "-9": 9}
+	nth, byAge := back[word]
+	if !byAge {
+		if _, err := e.Store.Head(ctx, scope, transcript.SessionID(word)); !errors.Is(err, store.ErrNotFound) {
+			return transcript.SessionID(word), err // whatever is wrong with others
+		}
+	}
+	var found []string
+	i := 0
+	for h, err := range e.Store.Heads(ctx, scope) {
+		switch {
+		case err != nil:
+			return "", err
+		case byAge && h.Status != "":
+			continue
+		case byAge && i == nth:
+			return h.ID, nil
+		case !byAge && strings.HasPrefix(string(h.ID), word):
+			found = append(found, string(h.ID))
+		}
+		i++
+	}
+	switch {
+	case len(found) == 1:
+		return transcript.SessionID(found[0]), nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%w: could be %s", api.ErrAmbiguous, strings.Join(found[:min(len(found), 6)], ", "))
+	case i == 0:
+		return "", fmt.Errorf("%w: no session is stored", store.ErrNotFound)
+	}
+	return "", store.ErrNotFound
+}

@@ -1,0 +1,314 @@
+package stacks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A Page is an artifact in memory, with what is made of it once: the text as a
+// context carries it, its tokens, its words. All of it follows from row, note
+// and text, so that pages may be shared and forgotten at any time.
+type Page struct {
+	Row  store.Artifact
+	Note Note
+	Text string
+	cell store.Cell // the content, without its body
+
+	mu          sync.Mutex
+	rendered    string
+	neutralized int
+	counts      map[string]token.Count // of rendered, by encoding
+	words       *retrieval.Analysis    // of text
+}
+
+// headTail is how many bytes of what is in the stash stand at either end of the
+// text in its place.
+const headTail = 600
+
+// Shown returns what a context carries as the text of the artifact: its text, in which
+// no line looks like one of ours, or a pointer if it is in the stash.
+func (p *Page) Shown() string {
+	if p.Row.Source != SourceStash {
+		return transcript.Escape(p.Text)
+	}
+	return shortPointer(p.Row.ID, p.Text)
+}
+
+// indexed returns what the artifact is found by: the stems of its words, so
+// that a question finds them in any form.
+func (p *Page) indexed() string {
+	if p.Row.Status != store.StatusLive {
+		return ""
+	}
+	return strings.Join(retrieval.Stems(p.Note.Title+"\n"+p.Note.Subject+"\n"+p.Text), " ")
+}
+
+// Render returns the artifact as a context carries it: fenced, with everything
+// that cannot be seen made visible. It returns the number of characters that
+// were.
+func (p *Page) Render() (string, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.renderLocked()
+}
+
+func (p *Page) renderLocked() (string, int) {
+	if p.rendered == "" {
+		p.rendered, p.neutralized = p.fence(p.Shown())
+	}
+	return p.rendered, p.neutralized
+}
+
+// fence returns a text of the artifact, whole or shortened, in its fence.
+func (p *Page) fence(text string) (string, int) {
+	text, n := assembly.Neutralize(text)
+	return assembly.Fence(p.Source(), text), n
+}
+
+// Source returns where the text of the page comes from, as its fence says.
+func (p *Page) Source() assembly.Source {
+	return assembly.Source{
+		ID: string(p.Row.ID), Class: p.Row.Class, Origin: cmp.Or(p.Note.Source, p.Note.Title),
+		Created: p.Row.Created.Format("2006-01-02"),
+	}
+}
+
+// Tokens returns what the rendered artifact takes.
+func (p *Page) Tokens(c token.Counter) token.Count {
+	if p.Row.Encoding == c.Encoding() {
+		return p.Row.Tokens
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, ok := p.counts[c.Encoding()]
+	if !ok {
+		text, _ := p.renderLocked()
+		n = c.Count(text)
+		if p.counts == nil {
+			p.counts = make(map[string]token.Count, 1)
+		}
+		p.counts[c.Encoding()] = n
+	}
+	return n
+}
+
+// Analysis returns the words of the artifact for ranking.
+func (p *Page) Analysis() *retrieval.Analysis {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.words == nil {
+		p.words = retrieval.Analyze(p.Note.Title + "\n" + p.Text)
+	}
+	return p.words
+}
+
+// A Spot is where the catalog has an artifact.
+type Spot struct {
+	row     int
+	ID      store.ArtifactID
+	version store.Version
+}
+
+// Fault returns the pages at some spots, from memory or from the store. One
+// whose text is gone, or that is no longer at its version, is nil: it was
+// written or purged since the catalog was read.
+func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Spot) ([]*Page, error) {
+	pages := make([]*Page, len(spots))
+	var missing []int
+	for i, s := range spots {
+		if pg, ok := e.Pages.Get(artifact.Key{Scope: scope, ID: string(s.ID)}, int64(s.version)); ok {
+			pages[i] = pg.Value
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return pages, nil
+	}
+	pick := &store.Pick{}
+	for _, i := range missing {
+		pick.Seqs = append(pick.Seqs, int64(spots[i].row)+1)
+	}
+	rows, err := e.Store.Pick(ctx, scope, pick, len(missing))
+	if err != nil {
+		return nil, err
+	}
+	bySeq := make(map[int64]*store.Artifact, len(rows))
+	for i := range rows {
+		bySeq[rows[i].Seq] = &rows[i]
+	}
+	for _, i := range missing {
+		row := bySeq[int64(spots[i].row)+1]
+		if row == nil || row.Version != spots[i].version {
+			continue
+		}
+		if pages[i], err = e.ReadPage(ctx, scope, row); err != nil && !errors.Is(err, store.ErrGone) {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// ReadPage reads the cells of an artifact, and keeps the page in memory.
+func (e *Stacks) ReadPage(ctx context.Context, scope governance.Scope, row *store.Artifact) (*Page, error) {
+	p := &Page{Row: *row}
+	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("artifact %s: %w", row.ID, err)
+		case c.ID == row.Content:
+			p.Text, p.cell = string(c.Body), *c
+			p.cell.Body = nil
+		default:
+			if err := json.Unmarshal(c.Body, &p.Note); err != nil {
+				return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, row.ID, err)
+			}
+		}
+	}
+	// The rendered form and the words of a text take about as much again, twice.
+	e.Pages.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*Page]{
+		Version: int64(row.Version), Size: 3*row.Bytes + 4096, Value: p,
+	})
+	return p, nil
+}
+
+// holds reports whether content is what the page has, by its commitment alone.
+func (p *Page) holds(content []byte) bool {
+	return int64(len(content)) == p.Row.Bytes && digest.Commit(p.cell.Salt, string(p.cell.Kind), content).Equal(p.cell.Commit)
+}
+
+// A Fetch is what became of the attempt to get an artifact again.
+type Fetch struct {
+	Outcome manifest.Outcome
+	From    store.Version
+	To      store.Version // 0 if it cannot be used
+	Err     error         // if it cannot be used
+}
+
+// fetchers is how many sources are asked at a time.
+const fetchers = 8
+
+// CheckSources asks the sources of pages whether they have changed. This is the dirty
+// bit: it is looked up whenever an artifact is about to be used, and what has
+// changed is fetched and written before anything of it is served. The pages of
+// changed artifacts are replaced. What cannot be fetched, or is no longer
+// there, keeps its page and says so in its fetch; it must not be used.
+//
+// Pages without a source have no fetch.
+func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages []*Page) ([]*Fetch, error) {
+	fetches := make([]*Fetch, len(pages))
+	got := make([]*artifact.Fetched, len(pages))
+	limit := make(chan struct{}, fetchers)
+	var crew base.Crew
+	for i, p := range pages {
+		if p == nil || p.Row.Source == "" || p.Row.Source == SourceStash {
+			continue
+		}
+		crew.Hire(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			fetches[i], got[i] = e.ask(ctx, p)
+		})
+	}
+	crew.Finish()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	u := &store.Update{}
+	for i, f := range got {
+		if f == nil {
+			continue
+		}
+		if err := e.Renew(scope, u, pages[i], f); err != nil {
+			return nil, err
+		}
+	}
+	if len(u.Artifacts) == 0 {
+		return fetches, nil
+	}
+	version, err := e.Update(ctx, scope, u, "refetch", map[string]any{"artifacts": len(u.Artifacts)})
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for i, f := range got {
+		if f == nil {
+			continue
+		}
+		w := u.Artifacts[at].Artifact
+		at++
+		w.Seq, w.Version = pages[i].Row.Seq, version
+		if pages[i], err = e.ReadPage(ctx, scope, &w); err != nil {
+			return nil, err
+		}
+		fetches[i].To = version
+	}
+	return fetches, nil
+}
+
+// ask asks the source of a page. What it returns is nil unless it has changed.
+func (e *Stacks) ask(ctx context.Context, p *Page) (*Fetch, *artifact.Fetched) {
+	f := &Fetch{Outcome: manifest.OutcomeUnchanged, From: p.Row.Version, To: p.Row.Version}
+	if e.Opts.Sources == nil {
+		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
+		return f, nil
+	}
+	kept := func(content []byte) []byte {
+		if e.Redacts(p.Note.Redact) {
+			return []byte(secret.RedactPersonal(string(content)))
+		}
+		return content
+	}
+	got, err := e.Opts.Sources.Fetch(ctx, artifact.Ref(p.Note.Source), &artifact.Have{
+		ETag: p.Note.ETag, Modified: p.Note.Modified, Same: func(content []byte) bool { return p.holds(kept(content)) },
+	})
+	if err == nil {
+		got.Content = kept(got.Content)
+	}
+	switch {
+	case err == nil && (got.Unchanged || p.holds(got.Content)):
+		return f, nil
+	case err == nil && len(bytes.TrimSpace(got.Content)) == 0:
+		f.Outcome, f.To, f.Err = manifest.OutcomeGone, 0, fmt.Errorf("%w: the source is empty", artifact.ErrGone)
+	case err == nil:
+		f.Outcome = manifest.OutcomeChanged
+		return f, got
+	case errors.Is(err, artifact.ErrGone):
+		f.Outcome, f.To, f.Err = manifest.OutcomeGone, 0, err
+	case errors.Is(err, artifact.ErrForbidden):
+		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, err
+	default:
+		f.Outcome, f.To, f.Err = manifest.OutcomeUnavailable, 0, err
+	}
+	return f, nil
+}
+
+// Renew adds to an update what a source has now.
+func (e *Stacks) Renew(scope governance.Scope, u *store.Update, p *Page, got *artifact.Fetched) error {
+	n := p.Note
+	n.ETag, n.Modified = got.ETag, got.Modified
+	n.OldContent, n.OldAbout = p.Row.Content, p.Row.About
+	w := store.Write{Artifact: p.Row, At: p.Row.Version}
+	w.Created = e.Now() // it is true now
+	_, err := e.WriteArtifact(scope, u, &w, &n, slices.Clone(got.Content))
+	return err
+}

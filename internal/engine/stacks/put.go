@@ -1,0 +1,299 @@
+package stacks
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// SourceStash is the kind of source, see [store.Artifact], of what is in the stash. Others
+// are schemes of package artifact.
+const SourceStash = "stash"
+
+// Note is what the about cell of an artifact holds.
+type Note struct {
+	Title      string             `json:"title,omitempty"`
+	Source     string             `json:"source,omitempty"`
+	ETag       string             `json:"etag,omitempty"`     // of the source, when it was fetched
+	Modified   string             `json:"modified,omitempty"` // as the source put it
+	Subject    string             `json:"subject,omitempty"`
+	VerifiedBy string             `json:"verified_by,omitempty"`
+	TTL        *time.Duration     `json:"ttl,omitempty"`
+	From       []store.ArtifactID `json:"from,omitempty"`
+	Reason     string             `json:"reason,omitempty"` // of a person, for a decision about it
+	Redact     bool               `json:"redact,omitempty"` // what its source has later, too
+
+	// The cells that this version replaced, so that they can be purged with it.
+	OldContent store.CellID `json:"old_content,omitempty"`
+	OldAbout   store.CellID `json:"old_about,omitempty"`
+}
+
+// PutAll takes artifacts in; kind says of which kind the source of one is.
+func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api.NewArtifact, kind func(source string) string) ([]api.Artifact, error) {
+	out := []api.Artifact{}
+	err := base.Retry(ctx, func() error {
+		u := &store.Update{}
+		out = out[:0]
+		for i, n := range list {
+			if n == nil {
+				return &api.FieldError{Field: "artifacts", Text: fmt.Sprintf("element %d is null", i)}
+			}
+			a, err := e.put(ctx, scope, u, n, kind(n.Source))
+			if err != nil {
+				return fmt.Errorf("artifact %d%s: %w", i+1, titled(n.Title), err)
+			}
+			out = append(out, *a)
+		}
+		v, err := e.Update(ctx, scope, u, "put", map[string]any{"artifacts": len(list)})
+		for i := range out {
+			out[i].Version = v
+		}
+		return err
+	})
+	return out, err
+}
+
+func titled(title string) string {
+	if title == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", secret.Redact(title))
+}
+
+// put adds an artifact that comes from a kind of source to an update.
+func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Update, req *api.NewArtifact, source string) (*api.Artifact, error) {
+	if err := e.CheckPut(req); err != nil {
+		return nil, err
+	}
+	if e.Redacts(req.Redact) {
+		r := *req
+		r.Content, r.Title, r.Subject = []byte(secret.RedactPersonal(string(req.Content))), secret.RedactPersonal(req.Title), secret.RedactPersonal(req.Subject)
+		r.Redact = true
+		req = &r
+	}
+	n := Note{
+		Title: req.Title, Source: req.Source, Subject: req.Subject, VerifiedBy: req.VerifiedBy,
+		TTL: req.TTL, From: req.From, Redact: req.Redact,
+	}
+	w := store.Write{Artifact: store.Artifact{
+		ID: req.ID, Class: req.Class, Status: store.StatusLive, Pinned: req.Pinned, Created: req.Created,
+		Source: source,
+	}}
+	if req.ID == "" {
+		id, err := e.NewID()
+		if err != nil {
+			return nil, err
+		}
+		w.ID = store.ArtifactID(id)
+	} else if old, err := e.FindArtifact(ctx, scope, string(req.ID), true); err == nil {
+		switch before, err := Admitted(old); {
+		case err != nil:
+			return nil, err
+		case before != store.StatusLive:
+			return nil, fmt.Errorf("%w: artifact %s is a memory that is %s: only a review lets it in", api.ErrPolicy, old.ID, before)
+		}
+		w.At, n.OldContent, n.OldAbout = old.Version, old.Content, old.About
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	sources, err := e.contents(ctx, scope, req.From)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.WriteArtifact(scope, u, &w, &n, req.Content)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range sources {
+		u.Edges = append(u.Edges, store.Edge{Derived: w.Content, Source: source, Rel: "from"})
+	}
+	return a, nil
+}
+
+// Redacts reports whether what is kept is redacted, given what a request asks for.
+func (e *Stacks) Redacts(asked bool) bool { return asked || e.Opts.Redact }
+
+// CheckPut tells why a request makes no sense, or is forbidden.
+func (e *Stacks) CheckPut(req *api.NewArtifact) error {
+	switch {
+	case req.Class.Rank() < 0:
+		return fmt.Errorf("%w: class %q: want one of %v", api.ErrRequest, req.Class, provenance.Classes())
+	case len(req.Content) == 0:
+		return fmt.Errorf("%w: there is no content", api.ErrRequest)
+	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
+		return fmt.Errorf("%w: the class %q and the name of who verified it go together", api.ErrRequest, provenance.Verified)
+	case req.TTL != nil && *req.TTL < 0:
+		return fmt.Errorf("%w: a time to live of %v is below 0", api.ErrRequest, *req.TTL)
+	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
+		return fmt.Errorf("%w: id %q: want up to 64 small letters, digits, _ and -", api.ErrRequest, req.ID)
+	}
+	if req.AllowSecrets {
+		return nil
+	}
+	for _, text := range []string{string(req.Content), req.Title, req.Source, req.Subject} {
+		if found := secret.Scan(text); len(found) > 0 {
+			return fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d): take it out, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start)
+		}
+	}
+	return nil
+}
+
+// SourceKind returns the scheme of a source that can be fetched from again, or
+// nothing.
+func SourceKind(source string) string {
+	if ref, err := artifact.ParseRef(source); err == nil && slices.Contains(schemes, ref.Scheme()) {
+		return ref.Scheme()
+	}
+	return ""
+}
+
+// schemes are those of sources that can be fetched from again. Anything else
+// before a colon is just a word.
+var schemes = []string{"file", "http", "https", "mcp", "func"}
+
+// WriteArtifact adds an artifact with its cells to an update, and fills in what follows
+// from content and note. Fields of w that are set already stay.
+func (e *Stacks) WriteArtifact(scope governance.Scope, u *store.Update, w *store.Write, n *Note, content []byte) (*api.Artifact, error) {
+	text, err := e.Cell(store.CellText, content)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	about, err := e.Cell(store.CellAbout, raw)
+	if err != nil {
+		return nil, err
+	}
+	now := e.Now()
+	w.Content, w.About, w.Bytes, w.Updated = text.ID, about.ID, int64(len(content)), now
+	if w.Created.IsZero() {
+		w.Created = now
+	}
+	w.Created = w.Created.UTC().Truncate(time.Millisecond)
+	w.Expires = time.Time{}
+	if n.TTL != nil {
+		w.Expires = w.Created.Add(*n.TTL).Truncate(time.Millisecond)
+	}
+	w.Address = Address(scope, w.Source, content)
+	p := &Page{Row: w.Artifact, Note: *n, Text: string(content)}
+	counter := e.ArtifactCounter()
+	w.Encoding, w.Tokens = counter.Encoding(), p.Tokens(counter)
+	u.Cells = append(u.Cells, text, about)
+	u.Artifacts = append(u.Artifacts, *w)
+	u.Index = append(u.Index, store.ArtifactText{Artifact: w.ID, Text: p.indexed()})
+	a := e.DescribeArtifact(&w.Artifact, n)
+	return &a, nil
+}
+
+// Address returns what is equal for equal contents of a scope: for the stash of
+// equal bytes, otherwise of texts that differ in case and white space alone.
+func Address(scope governance.Scope, kind string, content []byte) string {
+	text, how := string(content), "stash"
+	if kind != SourceStash {
+		text, how = assembly.Normalize(text), "text"
+	}
+	sum := digest.Of([]byte("address/v1\x00" + how + "\x00" + string(scope) + "\x00" + text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ArtifactCounter returns what counts artifacts, which belong to no model.
+func (e *Stacks) ArtifactCounter() token.Counter {
+	return cmp.Or(e.Opts.Counter, e.Exact)
+}
+
+// NewID returns a new id for an artifact, or a part of one for a manifest.
+func (e *Stacks) NewID() (string, error) {
+	var b [8]byte
+	if _, err := io.ReadFull(e.Opts.Rand, b[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// Update writes an update with an entry for the log.
+func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Update, op string, data any) (store.Version, error) {
+	id, err := e.NewID()
+	if err != nil {
+		return 0, err
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return 0, err
+	}
+	u.Entry = store.Entry{ID: "op_" + id, Op: op, Actor: e.Opts.Actor, Time: e.Now(), Data: raw}
+	return e.Store.Update(ctx, scope, u)
+}
+
+// FindArtifact returns the artifact with an id, or with the only id that begins so.
+func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefix string, exact bool) (*store.Artifact, error) {
+	if prefix == "" {
+		return nil, fmt.Errorf("%w: no id of an artifact", api.ErrRequest)
+	}
+	for limit := 2; ; limit *= 8 {
+		found, err := e.Store.Pick(ctx, scope, &store.Pick{Prefix: prefix}, limit)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(found, func(a store.Artifact) bool { return string(a.ID) == prefix })
+		switch {
+		case i >= 0:
+			return &found[i], nil
+		case len(found) == limit:
+			continue // the one with just this id may be behind those whose ids go on
+		case len(found) == 0 || exact:
+			return nil, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound)
+		case len(found) > 1:
+			return nil, fmt.Errorf("%w: artifact %s: %s and %s begin so", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID)
+		}
+		return &found[0], nil
+	}
+}
+
+// contents returns the content cells of artifacts.
+func (e *Stacks) contents(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) ([]store.CellID, error) {
+	cells := make([]store.CellID, 0, len(ids))
+	for _, id := range ids {
+		a, err := e.FindArtifact(ctx, scope, string(id), false)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, a.Content)
+	}
+	slices.Sort(cells)
+	return slices.Compact(cells), nil
+}
+
+// DescribeArtifact puts together what is known of an artifact.
+func (e *Stacks) DescribeArtifact(a *store.Artifact, n *Note) api.Artifact {
+	return api.Artifact{
+		ID: a.ID, Class: a.Class, Status: a.Status, Title: n.Title, Source: n.Source, Subject: n.Subject,
+		VerifiedBy: n.VerifiedBy, Pinned: a.Pinned, Stash: a.Source == SourceStash, Bytes: a.Bytes, Tokens: a.Tokens,
+		Created: a.Created, Expires: a.Expires, Expired: Expired(a, e.Now()), Version: a.Version, Gate: a.Gate,
+	}
+}
+
+// Expired reports whether an artifact has outlived its time. From the very
+// moment on at which it expires, it has.
+func Expired(a *store.Artifact, now time.Time) bool {
+	return !a.Expires.IsZero() && cmp.Compare(a.Expires.UnixMilli(), now.UnixMilli()) <= 0
+}

@@ -1,0 +1,159 @@
+package stacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// segmentCache remembers which segments of contexts the store has, so that what
+// is handed out again and again is stored once. Without it nothing breaks: those
+// of the latest context are read from the store, and others stored again.
+type segmentCache struct {
+	mu  sync.Mutex
+	all map[segmentsOf]*SegmentsKnown
+}
+
+type segmentsOf struct {
+	scope   governance.Scope
+	session transcript.SessionID
+	format  string
+}
+
+// SegmentsKnown are segments of the contexts of one scope, session and format,
+// by what they are about.
+type SegmentsKnown struct {
+	mu  sync.Mutex
+	all map[string]KnownSegment
+}
+
+// A KnownSegment is a segment that the store has.
+type KnownSegment struct {
+	Cell   store.CellID
+	Salt   digest.Salt
+	Commit digest.Digest
+}
+
+const (
+	// maxSegmentCaches is for how many scopes, sessions and formats segments
+	// are remembered.
+	maxSegmentCaches = 64
+
+	// maxSegments is how many of each.
+	maxSegments = 10_000
+)
+
+// SegmentKeys names what the segments of a context are about, in order. What
+// comes several times, such as frames, is numbered.
+type SegmentKeys map[string]int
+
+// Next returns the key of a segment: its digest, and how often that has come before.
+func (k SegmentKeys) Next(s *manifest.Segment) string {
+	key := fmt.Sprintf("%s %s %d %s", s.Kind, s.Ref, s.Version, s.Form)
+	k[key]++
+	return fmt.Sprintf("%s %d", key, k[key])
+}
+
+// Find returns the segment that was last known under a key.
+func (k *SegmentsKnown) Find(key string) (KnownSegment, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, ok := k.all[key]
+	return s, ok
+}
+
+// Keep remembers the segments of a manifest, given the salts of their cells.
+func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.all) > maxSegments {
+		clear(k.all)
+	}
+	keys := make(SegmentKeys)
+	for i, salt := range salts {
+		s := m.Items[i].(*manifest.Segment)
+		k.all[keys.Next(s)] = KnownSegment{Cell: store.CellID(s.Cell), Salt: salt, Commit: s.Commit}
+	}
+}
+
+// KnownSegments returns what is remembered, or else the segments of the latest
+// context.
+func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, session transcript.SessionID, format string) (*SegmentsKnown, error) {
+	key := segmentsOf{scope, session, format}
+	c := &e.Segments
+	c.mu.Lock()
+	known := c.all[key]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	known = &SegmentsKnown{all: make(map[string]KnownSegment)}
+	for m, err := range e.Store.Manifests(ctx, scope, session) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Format != format || m.Session != session {
+			continue
+		}
+		if err := e.readSegments(ctx, scope, m.ID, known.all); err != nil {
+			return nil, err
+		}
+		break
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil || len(c.all) >= maxSegmentCaches {
+		c.all = make(map[segmentsOf]*SegmentsKnown)
+	}
+	c.all[key] = known
+	return known, nil
+}
+
+// readSegments adds the segments of a stored manifest whose cells are still
+// there.
+func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, id string, known map[string]KnownSegment) error {
+	row, err := e.Store.Manifest(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	sealed, err := manifest.Parse(row.Body)
+	if err != nil {
+		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, id, err)
+	}
+	keys := make(SegmentKeys)
+	for _, it := range sealed.Manifest().Items {
+		s, ok := it.(*manifest.Segment)
+		if !ok {
+			continue
+		}
+		key := keys.Next(s)
+		for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(s.Cell)}) {
+			if errors.Is(err, store.ErrGone) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			known[key] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: s.Commit}
+		}
+	}
+	return nil
+}
+
+// Forget forgets everything about a scope: something of it was erased.
+func (c *segmentCache) Forget(scope governance.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.all {
+		if key.scope == scope {
+			delete(c.all, key)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package windows
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An accounted session is one that was read as an account needs it.
+type accounted struct {
+	units []account.Unit
+	of    [][2]int // units of each block
+	worth *account.Worth
+	state *account.State
+	whole string // the state, as it stands behind the account
+	end   string // the same, or the least of it where there is no room for a state
+
+	holder int // the block in whose place the account ends, or -1
+}
+
+// What stands behind an account, and above the state if there is one.
+const (
+	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
+	talk      = `Above is an account: "•" is a call; ` + cutLegend
+	cutLegend = "recall by an id in brackets gives what was cut."
+	stateHead = "STATE at the end, after what follows, too, as Carrel computed it. "
+)
+
+// accounted reads the session, once.
+func (p *pass) accounted() *accounted {
+	if p.account != nil {
+		return p.account
+	}
+	h, l := p.held, p.likely()
+	o := &account.Options{Tools: p.engine.Opts.Tools, Project: h.Session.Project}
+	a := &accounted{of: make([][2]int, len(h.Blocks))}
+	a.units, a.state = account.Read(h.Session.Messages, h.Blocks, o)
+	a.worth = account.NewWorth(a.units, l.Pieces, l.Need, p.engine.Opts.Prior, func(text string) *facts.Scan {
+		return p.engine.Scans.Scan(p.scope, text)
+	})
+	for i := 0; i < len(a.units); {
+		from, b := i, a.units[i].Block
+		for i < len(a.units) && a.units[i].Block == b {
+			i++
+		}
+		a.of[b] = [2]int{from, i}
+	}
+	a.end, a.holder = talk, -1
+	if slices.ContainsFunc(a.units, func(u account.Unit) bool { return strings.HasPrefix(u.Text, "$") }) {
+		a.end = legend
+	}
+	if state := a.state.Text(); state != "" {
+		a.end = stateHead + a.end + "\n" + transcript.Quote(state)
+	}
+	a.whole = a.end
+	p.account = a
+	return a
+}
+
+// text returns what a plan has in place of a block.
+func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) string {
+	from, to := a.of[i][0], a.of[i][1]
+	return account.Text(a.units[from:to], plan.Kept[from:to], id)
+}
+
+// planAccount returns the plan of an account for a request. What units cost one by one may
+// be a little more than what they cost together, or a little less; then a little more is
+// planned, once, or a little less, until it fits. A window in which there is no room for the
+// state has none.
+func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
+	plan := pager.NewPlan(req)
+	if plan.Before <= req.Budget {
+		return plan, nil
+	}
+	a := p.accounted()
+	a.end = a.whole
+	r, end := p.accountRequest(req, plan)
+	for extended := false; ; {
+		made, err := account.Make(r)
+		if small, ok := errors.AsType[*account.TooSmallError](err); ok {
+			if a.end != cutLegend {
+				a.end = cutLegend
+				r.Budget += end - p.count(a.end+"\n")
+				continue
+			}
+			return p.leastAccount(req, plan, r, small.Need)
+		}
+		if err != nil {
+			return nil, err
+		}
+		over := p.enact(req, plan, made) - req.Budget
+		if room := -over - (r.Budget - made.Tokens); !extended && room > req.Budget/100 {
+			extended = true
+			r.Budget += room
+			made.Extend(r.Budget)
+			over = p.enact(req, plan, made) - req.Budget
+		}
+		if over <= 0 {
+			return plan, nil
+		}
+		r.Budget -= over
+	}
+}
+
+// accountRequest returns what the plan of an account depends on, and what the state takes
+// at the end of it.
+func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
+	a := p.accounted()
+	end = p.count(a.end + "\n")
+	return &account.Request{
+		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
+		Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
+	}, end
+}
+
+// Parts of a budget that words under hard rules may take as they are, where they are to
+// stay so: those of one block, and all. Package pager has the same for lines.
+const (
+	onceShare = 16
+	saidShare = 4
+)
+
+// accountBlocks returns what an account has to know of the blocks.
+func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Block {
+	h := p.held
+	all := make([]account.Block, len(req.Blocks))
+	verbatim := token.Count(0)
+	for i := range req.Blocks {
+		c, b := &req.Blocks[i], &all[i]
+		b.Frame, b.Mark = p.meter.Framing.Message, p.count(account.Mark(h.Blocks[i].ID)+"\n")
+		switch {
+		case c.Form == pager.Gone:
+			b.Absent = true
+			continue
+		case c.Rule.Absolute():
+			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
+			continue
+		}
+		b.Told = i < p.told && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
+		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
+		b.Traced = c.Rule != ""
+		b.Urgent = c.Rule.Hard() && h.Blocks[i].Kind == transcript.KindUser
+		if !b.Cut {
+			b.Tokens = req.Size(i, uncut(c))
+			b.Fixed = b.Traced && b.Tokens <= b.Frame+b.Mark // its id would take no less
+		}
+		if p.verbatim && b.Urgent && !b.Cut && b.Tokens <= req.Budget/onceShare && verbatim+b.Tokens <= req.Budget/saidShare {
+			b.Fixed = true
+			verbatim += b.Tokens
+		}
+	}
+	return all
+}
+
+// uncut is the form of a block of which nothing is missing that may leave.
+func uncut(c *pager.Candidate) pager.Form {
+	if c.Thinking && !c.Rule.Hard() {
+		return pager.Bare
+	}
+	return pager.Whole
+}
+
+// enact turns the plan of an account into decisions, makes the stubs, counts them as they
+// are, and returns the tokens of the window.
+func (p *pass) enact(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
+	a := p.account
+	a.holder = -1
+	for i := range made.Opened {
+		if made.Opened[i] && account.Role(&p.held.Blocks[i]) == transcript.RoleAssistant {
+			a.holder = i
+		}
+	}
+	plan.After = req.Fixed
+	for i := range plan.Decisions {
+		d, c := &plan.Decisions[i], &req.Blocks[i]
+		switch {
+		case c.Form == pager.Gone || c.Rule.Absolute():
+			d.To, d.After = c.Form, d.Before
+		case made.Whole[i]:
+			d.To = uncut(c)
+			d.After, d.Recut = req.Size(i, d.To), false
+		case made.Opened[i]:
+			p.enactStub(req, plan, i, made)
+		default:
+			d.To, d.After, d.Recut = pager.Gone, 0, false
+		}
+		if d.Changed() {
+			d.Step = pager.StageAccount
+		} else {
+			d.Step = ""
+		}
+		plan.After += d.After
+	}
+	return plan.After
+}
+
+// enactStub sets the decision about a block that a text stands for. A block of which all
+// is kept stands as it is where that takes no more.
+func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *account.Plan) {
+	h, a, d := p.held, p.account, &plan.Decisions[i]
+	from, to := a.of[i][0], a.of[i][1]
+	kept := 0
+	for k := from; k < to; k++ {
+		if made.Kept[k] {
+			kept++
+		}
+	}
+	if whole := uncut(&req.Blocks[i]); kept == to-from && kept > 0 && a.holder != i && req.Blocks[i].Form == whole {
+		if size := req.Size(i, whole); size <= p.meter.Framing.Message+p.count(a.text(made, i, h.Blocks[i].ID)) {
+			d.To, d.After, d.Recut = whole, size, false
+			return
+		}
+	}
+	s := pager.Stub{Text: a.text(made, i, h.Blocks[i].ID), Agent: account.Role(&h.Blocks[i]) == transcript.RoleAssistant}
+	if a.holder == i {
+		s.Text += "\n\n" + a.end
+	}
+	d.To, d.Lines = pager.Lines, kept
+	if kept == 0 {
+		d.To = pager.Line
+	}
+	p.made[pageKey{i, d.To}] = s
+	d.After = p.meter.Entries(pager.Entries(h.Session.Messages, &h.Blocks[i], d.To, s))
+	if !s.Agent {
+		d.After += p.end()
+	}
+	now := p.stubs[d.Block]
+	d.Recut = d.From == d.To && !s.Same(&now)
+}
+
+// leastAccount returns the plan of the smallest account that there is, of so many tokens by
+// its parts. If that does not fit either, the error says how large its window is.
+func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
+	r.Budget = by
+	made, err := account.Make(r)
+	if err != nil {
+		return nil, err
+	}
+	need := p.enact(req, plan, made)
+	if need <= req.Budget {
+		return plan, nil
+	}
+	e := &pager.FloorError{Budget: req.Budget, Need: need, Fixed: need}
+	for i := range plan.Decisions {
+		if d := &plan.Decisions[i]; d.After > 0 {
+			e.Held = append(e.Held, pager.Holding{Block: d.Block, Rule: d.Rule, Tokens: d.After})
+			e.Fixed -= d.After
+		}
+	}
+	slices.SortStableFunc(e.Held, func(a, b pager.Holding) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	return nil, e
+}
+
+// plan returns the plan of a strategy for a request.
+func (p *pass) plan(s api.Strategy, req *pager.Request) (*pager.Plan, error) {
+	switch {
+	case s == api.StrategyAccount:
+		return p.planAccount(req)
+	case covers(s):
+		return p.planCover(req)
+	case slides(s):
+		return pager.Slide(req)
+	}
+	return pager.Make(req)
+}
+
+// smallest returns the size of the smallest window that a strategy can make.
+func (p *pass) smallest(s api.Strategy, req *pager.Request) (token.Count, error) {
+	for req.Budget = -1; ; {
+		_, err := p.plan(s, req)
+		floor, ok := errors.AsType[*pager.FloorError](err)
+		if !ok || floor.Need <= req.Budget {
+			return req.Budget, err
+		}
+		req.Budget = floor.Need // of its parts; together they may take a little more
+	}
+}

@@ -1,0 +1,272 @@
+package windows
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// sections returns the sections of a brief, what matters most first.
+func (b *briefing) sections() []section {
+	all := []section{
+		{title: "Wanted:", turn: 2, entries: b.wanted()},
+		{title: "Corrected or ordered by the user:", turn: 4, entries: b.corrections()},
+		{title: "Pinned:", turn: 4, entries: b.pins()},
+		{title: "Rules of the contract:", turn: 2, entries: b.plain(b.rules)},
+		{title: "State:", turn: 3, entries: b.stands()},
+		{title: "Decided:", turn: 2, entries: b.decisions()},
+		{title: "Open:", turn: 3, entries: b.open()},
+		{title: "Said by the agent:", turn: 3, entries: b.replies()},
+		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, b.unless(changed))},
+		{title: "Commands:", turn: 2, entries: b.runs()},
+		{title: "Verified:", turn: 1, entries: b.plain(b.state.Texts(contract.VerifiedClaims))},
+		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, b.unless(referred))},
+	}
+	const corrected, decided = 1, 5
+	seen := make(map[string]bool)
+	for _, i := range [...]int{corrected, decided} { // an order, or an answer, is more than a wish
+		all[i].entries = once(all[i].entries, seen)
+	}
+	for i := range all {
+		if i != corrected && i != decided {
+			all[i].entries = once(all[i].entries, seen)
+		}
+	}
+	return all
+}
+
+// once returns the entries that say what none before them says, whatever block they
+// name, and remembers what they say.
+func once(entries []string, seen map[string]bool) []string {
+	return slices.DeleteFunc(entries, func(e string) bool {
+		said := saying(e)
+		again := seen[said]
+		seen[said] = true
+		return again
+	})
+}
+
+// saying returns an entry without its kind and the block that it names, in lower case.
+func saying(entry string) string {
+	entry = strings.TrimPrefix(entry, "- ")
+	if i := strings.LastIndex(entry, " ["); i >= 0 && strings.HasSuffix(entry, "]") {
+		entry = entry[:i]
+	}
+	for _, kind := range [...]string{"question: ", "to do: ", "error: "} {
+		entry = strings.TrimPrefix(entry, kind)
+	}
+	return strings.ToLower(strings.TrimRight(entry, " ."))
+}
+
+// own reports whether a block calls Carrel's own tools and no others: what came back
+// there is in other blocks, and would crowd out what was done. Clients name such a tool
+// by its server: "mcp__plugin_carrel_carrel__recall", "mcp_carrel_recall".
+func (c *chapter) own(block int) bool {
+	calls := 0
+	for _, i := range c.blocks[block].Messages {
+		for _, call := range c.msgs[i].Calls() {
+			if !strings.HasPrefix(call.Name, "mcp_") || !strings.Contains(call.Name, "carrel") {
+				return false
+			}
+			calls++
+		}
+	}
+	return calls > 0
+}
+
+// plain returns the entries for texts that no block has.
+func (b *briefing) plain(texts []string) []string {
+	list := make([]string, 0, len(texts))
+	for _, text := range slices.Backward(texts) {
+		list = append(list, entry(text, ""))
+	}
+	return list
+}
+
+// each returns the entries for the facts of a kind, the newest first, each subject
+// once. What say returns nothing for is left out.
+func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (subject, text string)) []string {
+	var list []string
+	seen := make(map[string]bool)
+	for i := range b.chapters {
+		c := &b.chapters[i]
+		for k := range slices.Backward(c.found) {
+			f := &c.found[k]
+			if f.Kind != kind || c.own(f.Block) || b.retold(i, f) || i == 0 && b.summary != "" && c.blocks[f.Block].Kind == transcript.KindSummary {
+				continue
+			}
+			subject, text := say(c, f)
+			if text == "" || seen[subject] {
+				continue
+			}
+			seen[subject] = true
+			list = append(list, entry(text, c.ids[f.Block]))
+		}
+	}
+	return list
+}
+
+// retold reports whether a fact is what a summary says was wanted, though a chapter that
+// the summary is of has it in the person's own words.
+func (b *briefing) retold(at int, f *facts.Fact) bool {
+	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
+		return false
+	}
+	return slices.ContainsFunc(b.chapters[at+1:], func(c chapter) bool {
+		return slices.ContainsFunc(c.found, func(f facts.Fact) bool {
+			return f.Kind == facts.FactTask && c.blocks[f.Block].Kind != transcript.KindSummary
+		})
+	})
+}
+
+// settled returns the errors that a later chapter resolved: the command succeeded then,
+// or the file was changed.
+func (b *briefing) settled() map[*facts.Fact]bool {
+	done := make(map[string]bool)
+	settled := make(map[*facts.Fact]bool)
+	for i := range b.chapters {
+		found := b.chapters[i].found
+		for k := range found {
+			if f := &found[k]; f.Kind == facts.FactError && f.Subject != "" && done[f.Subject] {
+				settled[f] = true
+			}
+		}
+		for k := range found {
+			f := &found[k]
+			if f.Kind == facts.FactChange || f.Kind == facts.FactCommand && f.Status == facts.StatusOK ||
+				f.Kind == facts.FactError && f.Status == facts.StatusResolved {
+				done[f.Subject] = true
+			}
+		}
+	}
+	return settled
+}
+
+// unless leaves out the facts of which the summary in the window speaks.
+func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
+	return func(_ *chapter, f *facts.Fact) (string, string) {
+		if b.summarized(f.Subject) && b.summarized(f.Text) {
+			return "", ""
+		}
+		return say(f)
+	}
+}
+
+// saidBy returns what facts of a role say that have no subject.
+func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
+	return func(_ *chapter, f *facts.Fact) (string, string) {
+		if f.Role != role {
+			return "", ""
+		}
+		return f.Text, f.Text
+	}
+}
+
+// wanted returns the newest of what a person said, and what they said first.
+func (b *briefing) wanted() []string {
+	all := b.words()
+	if len(all) > 2 {
+		all = slices.Concat(all[:1], all[len(all)-1:], all[1:len(all)-1])
+	}
+	return all
+}
+
+func (b *briefing) corrections() []string {
+	list := b.each(facts.FactCorrection, saidBy(transcript.RoleUser))
+	for _, c := range b.state.Corrections() {
+		text := c.Name
+		if c.Meaning != "" && c.Meaning != c.Name {
+			text += ": " + c.Meaning
+		}
+		list = append(list, entry(text, ""))
+	}
+	return list
+}
+
+func (b *briefing) pins() []string {
+	var list []string
+	for i := range b.chapters {
+		c := &b.chapters[i]
+		for k := range slices.Backward(c.blocks) {
+			if c.pinned[k] {
+				list = append(list, entry(c.blocks[k].Text(c.msgs), c.ids[k]))
+			}
+		}
+	}
+	return list
+}
+
+func (b *briefing) decisions() []string {
+	return slices.Concat(
+		b.plain(b.state.Texts(contract.TrackedDecisions)),
+		b.plain(b.state.Texts(contract.InheritedDecisions)),
+		b.each(facts.FactDecision, b.unless(func(f *facts.Fact) (string, string) {
+			if f.Why != "" && !strings.Contains(f.Text, f.Why) {
+				return f.Text, f.Text + " (" + f.Why + ")"
+			}
+			return f.Text, f.Text
+		})),
+	)
+}
+
+// open returns what is asked, what fails and what is to be done.
+func (b *briefing) open() []string {
+	settled := b.settled()
+	list := b.each(facts.FactError, func(_ *chapter, f *facts.Fact) (string, string) {
+		if f.Status != facts.StatusOpen || settled[f] {
+			return "", ""
+		}
+		return f.Text, "error: " + f.Text + failedAt(f)
+	})
+	for _, l := range [...]contract.List{contract.OpenQuestions, contract.UnresolvedQuestions} {
+		for _, text := range b.state.Texts(l) {
+			list = append(list, entry("question: "+text, ""))
+		}
+	}
+	if len(b.chapters) > 0 {
+		open, steps := left(b.chapters[0].found)
+		for _, text := range open {
+			list = append(list, entry("question: "+text, ""))
+		}
+		for _, text := range steps {
+			list = append(list, entry("to do: "+text, ""))
+		}
+	}
+	return append(list, b.tasks()...)
+}
+
+// failedAt says what failed, if the text does not.
+func failedAt(f *facts.Fact) string {
+	if f.Subject == "" || strings.Contains(f.Text, f.Subject) {
+		return ""
+	}
+	return " (" + firstLine(f.Subject) + ")"
+}
+
+func changed(f *facts.Fact) (subject, text string) {
+	if f.Text == "" {
+		return f.Subject, f.Subject + ": " + string(f.Status)
+	}
+	return f.Subject, f.Subject + ": " + string(f.Status) + ", " + f.Text
+}
+
+func ran(f *facts.Fact) (subject, text string) {
+	text = firstLine(f.Subject) + ": " + string(f.Status)
+	if f.Exit != "" && f.Exit != "0" {
+		text += ", exit code " + f.Exit
+	}
+	if f.Text != "" {
+		text += ", " + f.Text
+	}
+	return f.Subject, text
+}
+
+func referred(f *facts.Fact) (subject, text string) {
+	if f.Text == "" || f.Text == f.Subject {
+		return f.Subject, f.Subject
+	}
+	return f.Subject, f.Subject + ": " + f.Text
+}

@@ -1,0 +1,170 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// summarizes reports whether s makes a new summary.
+func summarizes(s api.Strategy) bool {
+	return s != api.StrategyWindow && s != api.StrategyImportance && s != api.StrategyPager && s != api.StrategyAccount
+}
+
+// covers reports whether s keeps lines, and not blocks.
+func covers(s api.Strategy) bool { return s == api.StrategyImportance || s == api.StrategyAnchored }
+
+// slides reports whether s keeps the newest blocks, and not the best.
+func slides(s api.Strategy) bool {
+	return !covers(s) && s != api.StrategyPager && s != api.StrategyAccount
+}
+
+// sync fills in the things to do of a request as they are after a compression.
+func syncTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
+	if req.Todos == nil {
+		return
+	}
+	r.TodoList = req.Todos
+	if d != nil {
+		r.TodoList = d.todos
+	}
+	before, _ := summary.ParseTodos(req.Todos) // was read before
+	now, _ := summary.ParseTodos(r.TodoList)
+	for i, t := range now.Todos {
+		r.Todos = append(r.Todos, api.Todo{Content: t.Content, Status: t.Status, Completed: t.Status != before.Todos[i].Status})
+	}
+}
+
+// Compress cuts what is in the window of a session until it fits a budget.
+func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (_ *api.CompressResult, err error) {
+	defer base.During("compress session "+string(req.Session), &err)
+
+	r := *req
+	r.Strategy = cmp.Or(r.Strategy, e.Opts.Strategy)
+	switch {
+	case r.Target < 0 || r.Share < 0 || r.Window < 0:
+		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", api.ErrRequest, r.Target, r.Share, r.Window)
+	case !slices.Contains(api.Strategies(), r.Strategy):
+		return nil, fmt.Errorf("%w: no strategy is called %q: there are %v", api.ErrRequest, r.Strategy, api.Strategies())
+	case r.Smallest && (r.Target > 0 || r.Share > 0):
+		return nil, fmt.Errorf("%w: the smallest window, and a target besides: give one of them", api.ErrRequest)
+	case r.Smallest && summarizes(r.Strategy):
+		return nil, fmt.Errorf("%w: the smallest window that %s makes: its summary can be of any size; name a strategy that makes none, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
+	case r.ProbeMin != nil && (*r.ProbeMin < 0 || *r.ProbeMin > ratio.One):
+		return nil, fmt.Errorf("%w: a share of %v of the probes: it is from 0 to 1", api.ErrRequest, *r.ProbeMin)
+	}
+	if r.Todos != nil {
+		if _, err := summary.ParseTodos(r.Todos); err != nil {
+			return nil, fmt.Errorf("%w: todos: %w", api.ErrRequest, err)
+		}
+	}
+	var res *api.CompressResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.compress(ctx, scope, &r)
+		return err
+	})
+	return res, err
+}
+
+func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (*api.CompressResult, error) {
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Conversation(); err != nil {
+		return nil, err
+	}
+	p, err := e.newPass(ctx, scope, h, req)
+	if err != nil {
+		return nil, err
+	}
+	if req.Smallest {
+		if req, err = p.toSmallest(req); err != nil {
+			return nil, err
+		}
+	}
+	if h.Head.Window <= p.budget(req) {
+		o, err := e.grow(ctx, scope, p, req)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil {
+			a := api.Attempt{Strategy: o.strategy, KeepLast: e.keepLast(req.KeepLast), After: o.plan.After, Summary: o.kept.Size(), Accepted: true}
+			return e.finish(ctx, scope, p, req, o, []api.Attempt{a})
+		}
+		plan, err := pager.Make(p.request(req))
+		if err != nil {
+			return nil, err
+		}
+		res := p.result(req, &outcome{strategy: req.Strategy, plan: plan, rows: h.Rows, kept: h.Summary})
+		syncTodos(res, req, nil)
+		return res, nil
+	}
+	o, attempts, err := e.attempts(ctx, scope, p, req)
+	if err != nil {
+		return nil, err
+	}
+	return e.finish(ctx, scope, p, req, o, attempts)
+}
+
+// toSmallest returns a request for the smallest window with that as its target.
+func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error) {
+	r := p.request(req)
+	(&compression{engine: p.engine, pass: p}).keep(r, p.engine.keepLast(req.KeepLast))
+	least, err := p.smallest(req.Strategy, r)
+	if err != nil {
+		return nil, err
+	}
+	to := *req
+	to.Target = least
+	return &to, nil
+}
+
+// finish checks and writes what a compression comes to.
+func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest, o *outcome, attempts []api.Attempt) (*api.CompressResult, error) {
+	h := p.held
+	p.names, h.Said = nil, nil // all stubs are made: what comes needs the room
+	res := p.result(req, o)
+	res.Attempts = attempts
+	syncTodos(res, req, o.drafted)
+	if err := p.check(o.rows, o.stubs, o.kept); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return res, nil
+	}
+	c, err := e.passChange(ctx, scope, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	e.Opts.Logger.InfoContext(ctx, "compressed", "session", req.Session, "strategy", o.strategy, "before", o.plan.Before, "after", o.plan.After)
+	return res, nil
+}
+
+// An outcome is what one attempt comes to.
+type outcome struct {
+	strategy api.Strategy
+	plan     *pager.Plan
+	rows     []store.Block
+	stubs    map[transcript.BlockID]pager.Stub
+	kept     *hold.StandIn // in the window, or nil
+	drafted  *drafted      // how kept was made, if it is new
+	report   *probe.Report
+	warnings []string
+}

@@ -1,0 +1,263 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// discarded is what the journal keeps of a discard: the moves of the blocks
+// that changed, as a pass does, and why each left.
+type discarded struct {
+	Auto     bool            `json:"auto,omitempty"`
+	Before   token.Count     `json:"before"`
+	After    token.Count     `json:"after"`
+	Target   token.Count     `json:"target,omitempty"`
+	Floor    token.Count     `json:"floor"`
+	Moves    []hold.Move     `json:"moves"`
+	Discards []pager.Discard `json:"discards"`
+}
+
+// Discard takes blocks out of the window of a session.
+func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.DiscardRequest) (_ *api.DiscardResult, err error) {
+	r := *req
+	where := "discard"
+	if r.Session != "" {
+		where = "discard from session " + string(r.Session)
+	}
+	defer base.During(where, &err)
+
+	switch {
+	case r.Auto && len(r.IDs) > 0:
+		return nil, fmt.Errorf("%w: blocks are named, or chosen, not both", api.ErrRequest)
+	case !r.Auto && len(r.IDs) == 0:
+		return nil, fmt.Errorf("%w: no block is named", api.ErrRequest)
+	case r.To < 0, r.To > 0 && !r.Auto:
+		return nil, fmt.Errorf("%w: a target of %d tokens: only an automatic discard has one, above 0", api.ErrRequest, r.To)
+	case r.Auto && r.Session == "":
+		return nil, fmt.Errorf("%w: no session is named", api.ErrRequest)
+	}
+	if err := r.Trigger.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrRequest, err)
+	}
+	if r.Session == "" {
+		if r.Session, err = e.sessionOfBlocks(ctx, scope, r.IDs); err != nil {
+			return nil, err
+		}
+	}
+	var res *api.DiscardResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.discard(ctx, scope, &r)
+		return err
+	})
+	return res, err
+}
+
+// sessionOfBlocks returns the session of the first id that a block has. If none
+// has, the error is that of the first.
+func (e *Windows) sessionOfBlocks(ctx context.Context, scope governance.Scope, ids []string) (transcript.SessionID, error) {
+	var first error
+	for _, id := range ids {
+		ref, _, err := e.FindBlock(ctx, scope, id)
+		switch {
+		case err == nil:
+			return ref.Session, nil
+		case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, api.ErrAmbiguous):
+			return "", err
+		}
+		first = cmp.Or(first, err)
+	}
+	return "", first
+}
+
+func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.DiscardRequest) (*api.DiscardResult, error) {
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	p := &pass{engine: e, held: h}
+	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
+		return nil, err
+	}
+	if p.stubs, err = e.Stubs(ctx, scope, h.Rows); err != nil {
+		return nil, err
+	}
+	window := e.Capacity(h.Session.Model)
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	standings := e.standings(h, rules)
+	for i := range standings {
+		if s := &standings[i]; s.Form == pager.Whole && !s.Rule.Hard() {
+			s.Thinking = p.meter.Thinking(h.Session.Messages, &h.Blocks[i])
+		}
+	}
+	request := &pager.DiscardRequest{
+		Blocks: standings, Fixed: tokensBeside(h), Floor: e.trigger(req.Trigger).FloorOf(window), Auto: req.Auto,
+	}
+	target := cmp.Or(req.To, e.trigger(req.Trigger).TidyTo(window))
+	if req.Auto {
+		request.Target = target
+	} else if request.IDs, err = blocksNamed(h, req.IDs); err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrPolicy, err)
+	}
+	plan, err := pager.PlanDiscard(request)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrPolicy, err)
+	}
+	res := newDiscardResult(h, plan, target)
+	if len(plan.Discards) == 0 {
+		sayDiscarded(res, req)
+		return res, nil
+	}
+	rows, moves := p.leave(plan)
+	if err := p.check(rows, p.stubs, h.Summary); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		sayDiscarded(res, req)
+		return res, nil
+	}
+	c := &store.Change{Head: *h.Head}
+	c.Head.Window, c.Head.Updated = plan.After, e.Now()
+	data := discarded{req.Auto, plan.Before, plan.After, plan.Target, plan.Floor, moves, plan.Discards}
+	for i := range rows {
+		if rows[i].Form != h.Rows[i].Form {
+			c.Blocks = append(c.Blocks, rows[i])
+		}
+	}
+	if err := e.Record(ctx, scope, h, c, "discard", data, &record.Settlement{Rows: rows, Limit: plan.Before, Kept: h.Summary}); err != nil {
+		return nil, err
+	}
+	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	sayDiscarded(res, req)
+	e.Opts.Logger.InfoContext(ctx, "discarded", "session", req.Session, "before", plan.Before, "after", plan.After)
+	return res, nil
+}
+
+// standings returns how each block of a session stands to a discard, given the
+// rule that it is under.
+func (e *Windows) standings(h *hold.Held, rules []pager.Rule) []pager.Standing {
+	forms := make([]pager.Form, len(h.Rows))
+	for i := range h.Rows {
+		forms[i] = pager.Form(h.Rows[i].Form)
+	}
+	all := pager.Standings(h.Session.Messages, h.Blocks, rules, forms, e.Opts.Tools)
+	for i := range all {
+		all[i].Tokens = h.Rows[i].Window
+	}
+	return all
+}
+
+// tokensBeside returns what is in the window besides blocks.
+func tokensBeside(h *hold.Held) token.Count {
+	n := h.Head.Window
+	for i := range h.Rows {
+		n -= h.Rows[i].Window
+	}
+	return n
+}
+
+// blocksNamed returns the blocks of a session that words name. It fails with a
+// [*pager.DiscardError] if there is none for one of them.
+func blocksNamed(h *hold.Held, words []string) ([]transcript.BlockID, error) {
+	e := &pager.DiscardError{Named: len(words)}
+	ids := make([]transcript.BlockID, 0, len(words))
+	for _, word := range words {
+		prefix := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(word, "#"), "block-"))
+		var found []transcript.BlockID
+		for i := range h.Rows {
+			if prefix != "" && strings.HasPrefix(string(h.Rows[i].ID), prefix) {
+				found = append(found, h.Rows[i].ID)
+			}
+		}
+		switch len(found) {
+		case 1:
+			ids = append(ids, found[0])
+		case 0:
+			e.Refused = append(e.Refused, pager.Refusal{Block: word, Reason: "is no block of the conversation"})
+		default:
+			e.Refused = append(e.Refused, pager.Refusal{Block: word, Reason: fmt.Sprintf("is the beginning of %d ids", len(found))})
+		}
+	}
+	if len(e.Refused) > 0 {
+		return nil, e
+	}
+	return ids, nil
+}
+
+// leave returns the rows as they are after a discard, and what moves.
+func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
+	h := p.held
+	steps := make(map[transcript.BlockID]pager.Stage)
+	for _, d := range plan.Discards {
+		steps[d.Block] = pager.DiscardStage(d.Class)
+	}
+	for _, id := range plan.Bare {
+		steps[id] = pager.StageThinking
+	}
+	rows := slices.Clone(h.Rows)
+	var moves []hold.Move
+	for i := range rows {
+		step, moved := steps[rows[i].ID]
+		if !moved {
+			continue
+		}
+		row, was := &rows[i], &h.Rows[i]
+		to := pager.Gone
+		if step == pager.StageThinking {
+			to = pager.Bare
+		}
+		row.Form, row.State, row.Stub, row.Window = string(to), hold.State(to), "", p.size(i, to)
+		moves = append(moves, hold.Move{FromStub: was.Stub, Decision: pager.Decision{
+			Block: row.ID, Turn: row.Turn, From: pager.Form(was.Form), To: to, Before: was.Window, After: row.Window, Step: step,
+		}})
+	}
+	return rows, moves
+}
+
+func newDiscardResult(h *hold.Held, plan *pager.DiscardPlan, target token.Count) *api.DiscardResult {
+	res := &api.DiscardResult{
+		Session: h.Head.ID, Discarded: []api.Discarded{}, Thinking: plan.Thinking, Before: plan.Before, After: plan.After,
+		Sent: token.Count(h.Session.Sent), Target: target, Floor: plan.Floor, Provider: h.Head.Format, Continue: true,
+	}
+	places := h.Places()
+	for _, d := range plan.Discards {
+		b := &h.Blocks[places[d.Block]]
+		res.Discarded = append(res.Discarded, api.Discarded{
+			Discard: d, ShortID: d.Block.Short(), Kind: b.Kind, Preview: hold.Preview(h.Session.Messages, b),
+		})
+	}
+	return res
+}
+
+// say tells the agent what there is to do now.
+func sayDiscarded(r *api.DiscardResult, req *api.DiscardRequest) {
+	switch {
+	case req.DryRun:
+		r.Message = fmt.Sprintf("Nothing was changed. The window that Carrel holds would have %d tokens.", r.After)
+	case len(r.Discarded) == 0 && r.After <= r.Target:
+		r.Message = fmt.Sprintf("The window that Carrel holds has %d tokens, which is within the target: nothing had to go. Go on with your task.", r.After)
+	case len(r.Discarded) == 0:
+		r.Message = fmt.Sprintf("Nothing may go: rules and the floor hold all %d tokens. Go on with your task.", r.After)
+	default:
+		r.Message = fmt.Sprintf("The window that Carrel holds has %d tokens now. What left it can be recalled by its id. Go on with your task.", r.After)
+	}
+}

@@ -1,0 +1,143 @@
+package windows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A passHistory is what passes left of a session, by its journal.
+type passHistory struct {
+	budget  token.Count                 // of the last pass that is not undone
+	account bool                        // that pass wrote an account
+	paged   map[transcript.BlockID]bool // whose last change was by a pass
+}
+
+// passes reads from the journal which blocks passes have cut or taken out, and to which
+// budget. What an agent discarded or somebody paged by hand is not among them, nor what
+// its client compacted.
+func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
+	type step struct {
+		op, id string
+		data   hold.Paged
+	}
+	var steps []step
+	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		s := step{op: entry.Op, id: entry.ID}
+		switch entry.Op {
+		case "page", hold.OpPageByHand, "discard":
+			err = json.Unmarshal(entry.Data, &s.data)
+			steps = append(steps, s)
+		case "undo": // always of the last that is not undone; a pin is not among them
+			var u undone
+			if err = json.Unmarshal(entry.Data, &u); err == nil && len(steps) > 0 && steps[len(steps)-1].id == u.Undoes {
+				steps = steps[:len(steps)-1]
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+		}
+	}
+	h := &passHistory{paged: make(map[transcript.BlockID]bool)}
+	for i := range steps {
+		s := &steps[i]
+		if s.op == "page" {
+			h.budget = s.data.Budget
+			h.account = slices.ContainsFunc(s.data.Moves, func(m hold.Move) bool { return m.Step == pager.StageAccount })
+		}
+		for _, m := range s.data.Moves {
+			if m.Changed() {
+				h.paged[m.Block] = s.op == "page"
+			}
+		}
+	}
+	maps.DeleteFunc(h.paged, func(_ transcript.BlockID, paged bool) bool { return !paged })
+	return h, nil
+}
+
+// reopen has a plan begin with what passes have cut or taken out as if it were whole.
+func (b *passHistory) reopen(h *hold.Held, r *pager.Request) {
+	for i := range r.Blocks {
+		if b.paged[h.Rows[i].ID] && h.Rows[i].State != store.StatePurged {
+			r.Blocks[i].Form = pager.Whole
+		}
+	}
+}
+
+// grow returns an outcome that brings back what passes took out of the window and what
+// now fits: whole, or more of it than there was. It is nil if the budget is not larger
+// than that of the last pass, if the pass is one that nobody asked for or is to be the smallest,
+// or if nothing changes.
+func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest) (*outcome, error) {
+	h := p.held
+	before, err := e.passes(ctx, scope, h.Head.ID)
+	if err != nil {
+		return nil, err
+	}
+	r := p.request(req)
+	if req.Auto || req.Smallest || r.Budget <= before.budget || len(before.paged) == 0 {
+		return nil, nil //nolint:nilnil // nothing comes back
+	}
+	before.reopen(h, r)
+	o := &outcome{strategy: req.Strategy, kept: h.Summary}
+	if summarizes(req.Strategy) {
+		o.strategy = api.StrategyWindow
+		if req.Strategy == api.StrategyAnchored {
+			o.strategy = api.StrategyAccount
+		}
+	}
+	p.verbatim = req.Strategy == api.StrategyAnchored
+	o.plan, err = p.plan(o.strategy, r)
+	if errors.Is(err, api.ErrBudget) {
+		return nil, nil //nolint:nilnil // what is there fits, and more would not
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.start(o.plan)
+	if o.plan.After <= h.Head.Window || o.plan.Changes() == 0 {
+		return nil, nil //nolint:nilnil // what is there is as good
+	}
+	o.rows, o.stubs = p.apply(o.plan)
+	return o, nil
+}
+
+// start makes the decisions of a plan start from what is in the window.
+func (p *pass) start(plan *pager.Plan) {
+	plan.Before = p.held.Head.Window
+	for i := range plan.Decisions {
+		d, row := &plan.Decisions[i], &p.held.Rows[i]
+		d.From, d.Before = pager.Form(row.Form), row.Window
+		d.Recut = false
+		if d.From != d.To {
+			if d.Step == "" {
+				d.Step = pager.StageReturn
+			}
+			continue
+		}
+		switch d.To {
+		case pager.Calls, pager.Lines, pager.Line:
+			made, now := p.stub(i, d.To), p.stubs[d.Block]
+			d.Recut = !made.Same(&now)
+		case pager.Whole, pager.Bare, pager.Gone:
+		}
+		if !d.Recut && d.After != d.Before {
+			plan.After += d.Before - d.After
+			d.After = d.Before
+		}
+	}
+}

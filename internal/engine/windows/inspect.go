@@ -1,0 +1,154 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Messages returns the blocks of a session.
+func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api.MessagesRequest) (_ *api.MessagesResult, err error) {
+	defer base.During("list messages of session "+string(req.Session), &err)
+
+	h, info, err := e.LoadInfo(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	window, count := e.Capacity(h.Session.Model), info.Messages
+	info.Messages = 0 // the list has its name
+	res := &api.MessagesResult{
+		SessionInfo: info, Count: count, Total: h.Head.Window, Sent: token.Count(h.Session.Sent), Branches: h.Session.Branches,
+		Floor: e.Opts.Trigger.FloorOf(window), Target: e.Opts.Trigger.TidyTo(window), Figures: e.Opts.Trigger.Figures(window),
+	}
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	standings := e.standings(h, rules)
+	for w, p := range h.Earlier {
+		for i := range p.Rows {
+			res.Messages = append(res.Messages, p.Info(w, i))
+		}
+	}
+	res.Earlier = len(res.Messages)
+	for i := range h.Rows {
+		r, s := &h.Rows[i], &standings[i]
+		b := api.BlockInfo{
+			ID: r.ID, ShortID: r.ID.Short(), Turn: r.Turn, Kind: r.Kind, Tools: r.Tools, Rule: rules[i], State: r.State,
+			Form: pager.Form(r.Form), Pinned: r.Pinned, Tokens: r.Tokens, Window: r.Window,
+			Preview: hold.Preview(h.Session.Messages, &h.Blocks[i]),
+		}
+		switch {
+		case s.Form == pager.Gone:
+			b.Kept = "is not in the window"
+		case s.Rule != "":
+			b.Kept = s.Rule.Keeps()
+		default:
+			b.Discardable, b.Class, b.Priority = true, s.Disposal, s.Disposal.Priority()
+		}
+		res.Messages = append(res.Messages, b)
+	}
+	page, err := base.PageOfList(&base.Listing[api.BlockInfo, int]{
+		Name: "messages", Scope: scope, Of: req.Session,
+		Fetch: func(int) ([]api.BlockInfo, error) { return res.Messages, nil },
+		Key:   place,
+		Behind: func(at int) (func(*api.BlockInfo) bool, error) {
+			return func(b *api.BlockInfo) bool { return place(b) > at }, nil
+		},
+	}, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	res.Messages, res.Next = page.Items, page.Next
+	return res, nil
+}
+
+// place orders the blocks of a session: those of earlier windows come first, and turns
+// are counted in each window.
+func place(b *api.BlockInfo) int {
+	window := b.Earlier
+	if window == 0 {
+		window = math.MaxInt32
+	}
+	return window<<31 | b.Turn
+}
+
+// reserve is held back of a context window for the reply.
+const reserve = 20_000
+
+// Context says what fills the window of a session.
+func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (_ *api.ContextResult, err error) {
+	id := req.Session
+	defer base.During("context of session "+string(id), &err)
+
+	h, info, err := e.LoadInfo(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.MeterFor(h.Session, h.Head.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	capacity := cmp.Or(req.Window, e.Capacity(h.Session.Model))
+	res := &api.ContextResult{SessionInfo: info, Capacity: capacity, Used: h.Head.Window, Sent: token.Count(h.Session.Sent)}
+	res.Reserved = min(reserve, capacity/10)
+	res.Fixed.Tokens = m.Fixed(h.Session)
+	if h.Summary != nil {
+		res.Summary = api.ContextShare{Blocks: 1, Tokens: h.Summary.Tokens}
+		for i := range h.Rows[:min(h.Summary.Covers, len(h.Rows))] {
+			if state := h.Rows[i].State; state == store.StateCold || state == store.StatePurged {
+				res.Summary.Stands += h.Rows[i].Tokens
+			}
+		}
+	}
+	rules, err := e.Rules(ctx, scope, h, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range h.Rows {
+		share := shareOf(res, &h.Rows[i], rules[i])
+		share.Blocks++
+		share.Tokens += h.Rows[i].Window
+		share.Stands += h.Rows[i].Tokens
+	}
+	for _, p := range h.Earlier {
+		for i := range p.Rows {
+			res.Earlier.Blocks++
+			res.Earlier.Stands += p.Rows[i].Tokens
+		}
+	}
+	res.Free = max(capacity-res.Used-res.Reserved, 0)
+	res.Effective = e.Opts.Trigger.EffectiveOf(capacity)
+	res.Figures = e.Opts.Trigger.Figures(capacity)
+	res.Level = string(e.Opts.Trigger.Level(res.Used, res.Effective))
+	for _, err := range e.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		res.Ops++
+	}
+	return res, nil
+}
+
+// share returns the part of the window that a block belongs to.
+func shareOf(r *api.ContextResult, b *store.Block, rule pager.Rule) *api.ContextShare {
+	switch {
+	case b.State == store.StateCold || b.State == store.StatePurged:
+		return &r.Cold
+	case b.State == store.StateStub:
+		return &r.Stubs
+	case rule == pager.RuleSystem:
+		return &r.System
+	case rule.Hard():
+		return &r.Pinned
+	}
+	return &r.Live
+}

@@ -1,0 +1,99 @@
+package windows
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A pinning is a pin set or lifted, as the journal keeps it.
+type pinning struct {
+	Block  transcript.BlockID `json:"block"`
+	Pinned bool               `json:"pinned"`
+}
+
+// pins is what the journal keeps of a pin or unpin.
+type pins struct {
+	Pins []pinning `json:"pins"`
+}
+
+// Pin puts blocks under the hard rule [pager.RulePin], or lifts it.
+func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinRequest) (_ *api.PinResult, err error) {
+	defer base.During("pin", &err)
+
+	res := &api.PinResult{Pinned: !req.Unpin}
+	bySession := make(map[transcript.SessionID][]transcript.BlockID)
+	var sessions []transcript.SessionID
+	for _, word := range req.Blocks {
+		ref, _, err := e.FindBlock(ctx, scope, word)
+		if err != nil {
+			return nil, err
+		}
+		if bySession[ref.Session] == nil {
+			sessions = append(sessions, ref.Session)
+		}
+		bySession[ref.Session] = append(bySession[ref.Session], ref.Block)
+		res.Blocks = append(res.Blocks, ref.Block)
+		res.Session = ref.Session
+	}
+	for _, id := range sessions {
+		var op string
+		var changed []transcript.BlockID
+		err := base.Retry(ctx, func() error {
+			op, changed, err = e.pinSession(ctx, scope, id, bySession[id], req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		res.Changed = append(res.Changed, changed...)
+		if op != "" {
+			res.Ops = append(res.Ops, op)
+		}
+	}
+	return res, nil
+}
+
+func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, blocks []transcript.BlockID, req *api.PinRequest) (string, []transcript.BlockID, error) {
+	h, err := e.Load(ctx, scope, id)
+	if err != nil {
+		return "", nil, err
+	}
+	c := &store.Change{Head: *h.Head}
+	var data pins
+	var changed []transcript.BlockID
+	all := h.Entire()
+	rows, places := slices.Clone(all.Rows), all.Places()
+	for _, b := range blocks {
+		i, there := places[b]
+		if !there {
+			return "", nil, fmt.Errorf("%w: block %s left the conversation", api.ErrPolicy, b.Short())
+		}
+		if rows[i].Pinned == !req.Unpin {
+			continue
+		}
+		rows[i].Pinned = !req.Unpin
+		c.Blocks = append(c.Blocks, rows[i])
+		data.Pins = append(data.Pins, pinning{b, !req.Unpin})
+		changed = append(changed, b)
+	}
+	if len(changed) == 0 || req.DryRun {
+		return "", changed, nil
+	}
+	op := "pin"
+	if req.Unpin {
+		op = "unpin"
+	}
+	c.Head.Updated = e.Now()
+	if c.Entry, err = e.Entry(scope, id, h.Head.Revision, op, data); err != nil {
+		return "", nil, err
+	}
+	_, err = e.Store.Apply(ctx, scope, id, h.Head.Revision, c)
+	return c.Entry.ID, changed, err
+}

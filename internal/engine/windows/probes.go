@@ -1,0 +1,171 @@
+package windows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/summary/abstractive"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Probes generates probes from the originals of a session.
+func (e *Windows) Probes(ctx context.Context, scope governance.Scope, req *api.ProbesRequest) (_ *api.ProbesResult, err error) {
+	defer base.During("probes of session "+string(req.Session), &err)
+
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.First(req.Blocks)
+	if err != nil {
+		return nil, err
+	}
+	return &api.ProbesResult{Session: req.Session, Blocks: n, Probes: e.probesFrom(h, n, e.FactsOf(h, n, 0))}, nil
+}
+
+// RunProbes asks probes of what is in the window of a session, or of a text.
+func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *api.RunProbesRequest) (_ *api.RunProbesResult, err error) {
+	defer base.During("run probes", &err)
+
+	res := &api.RunProbesResult{Session: req.Session}
+	probes, ev := req.Probes, &probe.Evidence{}
+	var sizes probe.Sizes
+	if req.Session != "" {
+		h, err := e.Load(ctx, scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		if req.Text != nil && probes == nil && !req.Model {
+			j, _, err := e.judged(h, []byte(*req.Text), 0, req.ProbeMin)
+			if err != nil {
+				return nil, err
+			}
+			res.Report, res.Verdict, res.Problems = j.Probes, j.Verdict, j.Problems
+			return res, nil
+		}
+		if probes == nil {
+			probes = e.probesFrom(h, len(h.Blocks), e.FactsOf(h, len(h.Blocks), 0))
+		}
+		if req.Text == nil {
+			sizes = probe.Sizes{Before: h.Head.Tokens, After: h.Head.Window}
+		}
+		if ev, err = e.evidence(ctx, scope, h); err != nil {
+			return nil, err
+		}
+	} else if req.Text == nil || probes == nil {
+		return nil, fmt.Errorf("%w: neither a session nor a text with probes", api.ErrRequest)
+	}
+	if req.Text != nil {
+		ev.Recall, ev.Window = append(ev.Recall, ev.Window...), []string{*req.Text}
+	}
+	if req.Model {
+		if res.Report, err = e.answered(ctx, probes, ev, res); err != nil {
+			return nil, err
+		}
+	} else {
+		res.Report = probe.Grade(probes, ev)
+	}
+	res.Verdict = res.Report.Judge(policyOf(req.ProbeMin), sizes)
+	return res, nil
+}
+
+// answered lets the generator answer probes from a window.
+func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.Evidence, res *api.RunProbesResult) (*probe.Report, error) {
+	if e.Opts.Generator == nil {
+		return nil, fmt.Errorf("%w: no model is set that could answer: see the settings generate.url and generate.ceiling", api.ErrPolicy)
+	}
+	questions := make([]abstractive.Question, len(probes))
+	for i := range probes {
+		questions[i] = abstractive.Question{ID: probes[i].ID, Text: probes[i].Question}
+	}
+	window := strings.Join(ev.Window, "\n")
+	ctx, cancel := context.WithTimeout(ctx, e.Opts.Patience)
+	defer cancel()
+	answers, rec, err := abstractive.Answer(ctx, e.Opts.Generator, window, questions)
+	if err != nil {
+		return nil, err
+	}
+	res.Model, res.Calls = rec.Model, rec.Calls
+	return probe.GradeAnswers(probes, answers), nil
+}
+
+// evidenceOf returns what the window of a session has as it is, and what is one
+// recall away.
+func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Held) (*probe.Evidence, error) {
+	stubs, err := e.Stubs(ctx, scope, h.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return evidenceOf(h, h.Rows, stubs, h.Summary), nil
+}
+
+// ProbeReport returns the rounds of compression of a session, and how the share of answered
+// probes drifted.
+func (e *Windows) ProbeReport(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProbeReport, err error) {
+	id := req.Session
+	defer base.During("probe report of session "+string(id), &err)
+
+	res := &api.ProbeReport{Session: id, Rounds: []api.RoundEntry{}}
+	if res.Rounds, err = e.rounds(ctx, scope, id); err != nil {
+		return nil, err
+	}
+	var counted []probe.Round
+	for i := range res.Rounds {
+		if r := &res.Rounds[i]; !r.Undone && r.Probes != nil {
+			counted = append(counted, probe.Round{Number: r.Count, Report: reportOf(r.Probes)})
+		}
+	}
+	res.Drift = probe.DriftOf(counted)
+	return res, nil
+}
+
+// rounds returns the rounds of compression of a session, oldest first.
+func (e *Windows) rounds(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]api.RoundEntry, error) {
+	rounds := []api.RoundEntry{}
+	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if entry.Op != "page" && entry.Op != "undo" {
+			continue
+		}
+		var data struct {
+			Round  *api.Round `json:"round"`
+			Undoes string     `json:"undoes"`
+		}
+		if err := json.Unmarshal(entry.Data, &data); err != nil {
+			return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+		}
+		if i := slices.IndexFunc(rounds, func(r api.RoundEntry) bool { return r.Op == data.Undoes }); i >= 0 {
+			rounds[i].Undone = true
+		}
+		if data.Round != nil {
+			rounds = append(rounds, api.RoundEntry{Op: entry.ID, Time: entry.Time, Round: *data.Round})
+		}
+	}
+	return rounds, nil
+}
+
+// policyOf returns when probes are answered well enough; nil is as package probe
+// says.
+func policyOf(least *ratio.Ratio) *probe.Policy {
+	policy := probe.DefaultPolicy()
+	switch {
+	case least == nil:
+	case *least == 0:
+		policy = probe.Policy{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
+	default:
+		policy.Overall = *least
+	}
+	return &policy
+}

@@ -1,0 +1,182 @@
+package windows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// undone is what the journal keeps of an undo: the moves, and what they undo.
+type undone struct {
+	Undoes string      `json:"undoes"`
+	Before token.Count `json:"before"`
+	After  token.Count `json:"after"`
+	Moves  []hold.Move `json:"moves"`
+	Pins   []pinning   `json:"pins,omitempty"`
+
+	Summary *hold.SummaryMove `json:"summary,omitempty"`
+}
+
+// Undo takes back the last operation of a session that is not undone: the window is then
+// what it was before, exactly, and so are the pins.
+func (e *Windows) Undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (_ *api.UndoResult, err error) {
+	r := *req
+	where := "undo in session " + string(r.Session)
+	if r.Session == "" {
+		where = "undo " + r.Op
+	}
+	defer base.During(where, &err)
+
+	if r.Session == "" {
+		if r.Session, err = e.sessionOf(ctx, scope, r.Op); err != nil {
+			return nil, err
+		}
+	}
+	var res *api.UndoResult
+	err = base.Retry(ctx, func() error {
+		res, err = e.undo(ctx, scope, &r)
+		return err
+	})
+	return res, err
+}
+
+// sessionOf returns the session that an operation belongs to.
+func (e *Windows) sessionOf(ctx context.Context, scope governance.Scope, op string) (transcript.SessionID, error) {
+	for h, err := range e.Store.Heads(ctx, scope) {
+		if err != nil {
+			return "", err
+		}
+		for entry, err := range e.Store.Entries(ctx, scope, h.ID, 0) {
+			if err != nil {
+				return "", err
+			}
+			if entry.ID == op {
+				return h.ID, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("operation %q: %w", op, store.ErrNotFound)
+}
+
+func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*api.UndoResult, error) {
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	target, err := e.lastOp(ctx, scope, req)
+	if err != nil {
+		return nil, err
+	}
+	var was undone // pages and pins have the same fields
+	if err := json.Unmarshal(target.Data, &was); err != nil {
+		return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, target.ID, err)
+	}
+	res := &api.UndoResult{Session: req.Session, Undone: target.ID, Kind: target.Op, Before: h.Head.Window, After: h.Head.Window}
+	c := &store.Change{Head: *h.Head}
+	data := undone{Undoes: target.ID, Before: h.Head.Window}
+	rows := slices.Clone(h.Rows)
+	places := h.Places()
+	touched := make(map[int]bool)
+	for _, m := range was.Moves {
+		i, there := places[m.Block]
+		if !there || !m.Changed() {
+			continue // it left the conversation since, or never moved
+		}
+		back := m
+		back.From, back.To, back.Before, back.After, back.Step = m.To, m.From, m.After, m.Before, ""
+		back.FromStub, back.ToStub = m.ToStub, m.FromStub
+		rows[i].Form, rows[i].State = string(back.To), hold.State(back.To)
+		rows[i].Window, rows[i].Stub = back.After, back.ToStub
+		res.After += back.After - h.Rows[i].Window
+		data.Moves = append(data.Moves, back)
+		touched[i] = true
+	}
+	for _, p := range was.Pins {
+		if i, there := places[p.Block]; there {
+			rows[i].Pinned = !p.Pinned
+			touched[i] = true
+		} else if r := h.Cold(p.Block); r != nil {
+			r.Pinned = !p.Pinned
+			c.Blocks = append(c.Blocks, *r)
+		} else {
+			continue // it left the conversation since
+		}
+		data.Pins = append(data.Pins, pinning{p.Block, !p.Pinned})
+	}
+	if m := was.Summary; m != nil && m.To == h.Head.Summary {
+		c.Head.Summary = m.From
+		data.Summary = &hold.SummaryMove{From: m.To, To: m.From, FromTokens: m.ToTokens, ToTokens: m.FromTokens}
+		res.After += m.FromTokens - m.ToTokens
+	}
+	for i := range rows {
+		if touched[i] {
+			c.Blocks = append(c.Blocks, rows[i])
+		}
+	}
+	res.Blocks, data.After = len(c.Blocks), res.After
+	if req.DryRun {
+		return res, nil
+	}
+	c.Head.Window, c.Head.Updated = res.After, e.Now()
+	kept, err := e.StandIn(ctx, scope, c.Head.Summary)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Record(ctx, scope, h, c, "undo", data, &record.Settlement{Rows: rows, Limit: res.After, Undo: true, Kept: kept}); err != nil {
+		return nil, err
+	}
+	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
+		return nil, err
+	}
+	res.Op = c.Entry.ID
+	return res, nil
+}
+
+// lastOp returns the operation to undo: the last that changed the window or the
+// pins and is not undone.
+func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*store.Entry, error) {
+	var open []*store.Entry
+	known := make(map[string]string)
+	for entry, err := range e.Store.Entries(ctx, scope, req.Session, 0) {
+		if err != nil {
+			return nil, err
+		}
+		known[entry.ID] = entry.Op
+		switch entry.Op {
+		case "page", hold.OpPageByHand, "discard", "pin", "unpin":
+			open = append(open, entry)
+		case "undo":
+			var u undone
+			if err := json.Unmarshal(entry.Data, &u); err != nil {
+				return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+			}
+			open = slices.DeleteFunc(open, func(o *store.Entry) bool { return o.ID == u.Undoes })
+		}
+	}
+	kind, exists := known[req.Op]
+	switch {
+	case req.Op != "" && !exists:
+		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
+	case kind == "import":
+		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", api.ErrPolicy, req.Op)
+	case kind == "contract":
+		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", api.ErrPolicy, req.Op)
+	case len(open) == 0:
+		return nil, fmt.Errorf("nothing to undo: %w", store.ErrNotFound)
+	}
+	last := open[len(open)-1]
+	if req.Op != "" && req.Op != last.ID {
+		return nil, fmt.Errorf("%w: %s is not the last operation: undo %s first", api.ErrPolicy, req.Op, last.ID)
+	}
+	return last, nil
+}

@@ -1,0 +1,105 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/account"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// whyAccount returns what the account has of block i, or nil if the last pass made none.
+func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pass, i int) (*api.WhyAccount, error) {
+	h := p.held
+	before, err := e.passes(ctx, scope, h.Head.ID)
+	if err != nil || !before.account {
+		return nil, err
+	}
+	req := p.request(&api.CompressRequest{Target: before.budget})
+	before.reopen(h, req)
+	plan := pager.NewPlan(req)
+	r, end := p.accountRequest(req, plan)
+	beside := req.Fixed + end
+	last := r.Budget
+	r.Budget = math.MaxInt
+	made, err := account.Make(r)
+	if err != nil {
+		return nil, err
+	}
+	a := p.accounted()
+	mean := a.worth.Mean(a.units)
+	w := &api.WhyAccount{Floor: rated(floorOf(made, last), mean), Units: []api.WhyUnit{}}
+	prior := cmp.Or(e.Opts.Prior, account.DefaultPrior())
+	text, whole := p.inPlace(i)
+	for k := a.of[i][0]; k < a.of[i][1]; k++ {
+		unit := &a.units[k]
+		if unit.Kind == account.Sign {
+			continue // it stands above others, and says nothing alone
+		}
+		u := api.WhyUnit{
+			Text: unit.Text, Kind: unit.Kind.String(), Tokens: r.Count(k), Worth: rated(made.Rate[k], mean),
+			Kept: whole || strings.Contains(text, transcript.Quote(unit.Text)), Because: prior.Explain(&a.worth.Sights[k]),
+		}
+		if u.Kept {
+			w.Kept++
+		} else {
+			if by := made.In(r, k); by >= 0 {
+				u.In = h.Blocks[a.units[by].Block].ID
+			}
+			if from := made.From[k]; from > 0 {
+				u.Target = max(from+beside, h.Head.Window, before.budget+1)
+			}
+		}
+		w.Units = append(w.Units, u)
+	}
+	w.Total = len(w.Units)
+	slices.SortStableFunc(w.Units, func(a, b api.WhyUnit) int {
+		switch {
+		case a.Kept && !b.Kept:
+			return -1
+		case b.Kept && !a.Kept:
+			return 1
+		}
+		return cmp.Compare(b.Worth, a.Worth)
+	})
+	w.Units = slices.Concat(w.Units[:min(w.Kept, mostExplained)], w.Units[w.Kept:min(w.Total, w.Kept+mostExplained)])
+	return w, nil
+}
+
+// rated returns a worth for each byte as a multiple of the mean.
+func rated(rate, mean int64) ratio.Ratio { return ratio.Of(rate, mean) }
+
+// floorOf returns what the first unit is worth that a plan takes only with a larger budget.
+func floorOf(made *account.Plan, budget token.Count) int64 {
+	first := -1
+	for k, from := range made.From {
+		if from > budget && (first < 0 || from < made.From[first]) {
+			first = k
+		}
+	}
+	if first < 0 {
+		return 0
+	}
+	return made.Rate[first]
+}
+
+// inPlace returns what stands in the window in place of block i, and whether the block
+// itself does.
+func (p *pass) inPlace(i int) (text string, whole bool) {
+	switch pager.Form(p.held.Rows[i].Form) {
+	case pager.Whole, pager.Bare:
+		return "", true
+	case pager.Calls, pager.Lines, pager.Line:
+		return p.stubs[p.held.Rows[i].ID].Text, false
+	case pager.Gone:
+	}
+	return "", false
+}
