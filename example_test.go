@@ -180,3 +180,14 @@ func ExampleEngine_Assemble() {
 	// used: Refunds
 	// left out: Old wiki because it is expired
 }
+
+// A list of messages is made to fit without a store.
+func ExampleTrim() {
+	messages := []byte(`{"messages": [{"role": "user", "content": "Say hello."}, {"role": "assistant", "content": "Hello."}]}`)
+	t, err := carrel.Trim(context.Background(), messages, &carrel.CompressRequest{Target: 60_000}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(t.Data) == len(messages), t.Result.Changed)
+	// Output: true 0
+}
