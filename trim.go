@@ -21,8 +21,8 @@ type Trimmed struct {
 
 // Trim makes a conversation, or a request to a provider, fit a budget, in memory and
 // without a store: the messages of req.Session are those of data, whose format is
-// detected. What leaves the window is in the account that takes its place, by its id,
-// which [Trimmed.Recall] takes. opts may be nil.
+// detected. [Trimmed.Recall] gives back what left, by the ids that stand in Data and in
+// the decisions of the result. opts may be nil.
 //
 // A conversation that fits comes back byte for byte. Trim fails with an [ErrBudget] if
 // what the rules hold does not fit, with an [ErrFormat] or a
@@ -50,9 +50,10 @@ func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options)
 	return t, nil
 }
 
-// Recall returns the original messages of a block that left the window, a line each.
+// Recall returns a block that left the window as a model reads it: what was said, called
+// and returned, whole.
 func (t *Trimmed) Recall(ctx context.Context, id string) ([]byte, error) {
-	res, err := t.engine.Recall(ctx, governance.DefaultScope, &RecallRequest{Block: id})
+	res, err := t.engine.Recall(ctx, governance.DefaultScope, &RecallRequest{Block: id, Text: true})
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,8 @@ package carrel_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"regexp"
 	"testing"
 
 	"github.com/carrel-dev/carrel"
@@ -24,21 +24,33 @@ func TestTrim(t *testing.T) {
 	if _, wrong, err := carrel.Validate("openai", got.Data); err != nil || len(wrong) > 0 {
 		t.Errorf("its provider refuses it: %v, %v", wrong, err)
 	}
-	recalled := 0
-	for _, id := range regexp.MustCompile(`\b[0-9a-f]{8}\b`).FindAll(got.Data, -1) {
-		original, err := got.Recall(t.Context(), string(id))
+	var came struct{ Messages []struct{ Content string } }
+	if err := json.Unmarshal(data, &came); err != nil {
+		t.Fatal(err)
+	}
+	recalled := make(map[string]bool)
+	named := 0
+	for _, d := range got.Result.Decisions {
+		text, err := got.Recall(t.Context(), string(d.Block))
 		if err != nil {
-			t.Fatalf("%s: %v", id, err)
+			t.Fatalf("%s: %v", d.Block, err)
 		}
-		recalled++
-		for message := range bytes.Lines(original) {
-			if !bytes.Contains(data, bytes.TrimSpace(message)) {
-				t.Errorf("%s is not in what came: %.80s", id, message)
+		if d.Changed() && bytes.Contains(got.Data, []byte(d.Block.Short())) {
+			named++
+		}
+		for _, m := range came.Messages {
+			if m.Content != "" && bytes.Contains(text, []byte(m.Content)) {
+				recalled[m.Content] = true
 			}
 		}
 	}
-	if recalled == 0 {
-		t.Error("nothing names what left")
+	for _, m := range came.Messages {
+		if kept, err := json.Marshal(m.Content); err != nil || !recalled[m.Content] && !bytes.Contains(got.Data, kept) {
+			t.Errorf("in no reach: %.80q, %v", m.Content, err)
+		}
+	}
+	if named == 0 {
+		t.Error("the window names nothing that left")
 	}
 	if _, err := got.Recall(t.Context(), "ffffffff"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a block that is not there: %v", err)
