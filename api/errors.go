@@ -63,3 +63,47 @@ func FloorOf(err error) (*pager.FloorError, bool) { return errors.AsType[*pager.
 
 // RefusedOf says why a discard was refused, if err is such an error.
 func RefusedOf(err error) (*pager.DiscardError, bool) { return errors.AsType[*pager.DiscardError](err) }
+
+// A Subject is the thing that an error is about. A surface says by it what to try next.
+type Subject string
+
+// The subjects of errors.
+const (
+	SubjectSession    Subject = "session"
+	SubjectStore      Subject = "store"   // it has no session at all
+	SubjectSummary    Subject = "summary" // that an id names
+	SubjectNoSummary  Subject = "no-summary"
+	SubjectArtifact   Subject = "artifact"
+	SubjectManifest   Subject = "manifest"
+	SubjectBlock      Subject = "block"
+	SubjectHistory    Subject = "history"    // there is no operation to take back
+	SubjectCritical   Subject = "critical"   // the session is marked as such
+	SubjectCredential Subject = "credential" // a text looks as if it held one
+)
+
+// A SubjectError is an error with the thing that it is about.
+type SubjectError struct {
+	Subject Subject
+	Err     error
+}
+
+func (e *SubjectError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *SubjectError) Unwrap() error { return e.Err }
+
+// About returns an error that is about something, or nil if err is nil.
+func About(s Subject, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &SubjectError{s, err}
+}
+
+// SubjectOf returns the thing that an error is about, or "".
+func SubjectOf(err error) Subject {
+	if e, ok := errors.AsType[*SubjectError](err); ok {
+		return e.Subject
+	}
+	return ""
+}

@@ -49,7 +49,7 @@ var (
 	Unauthenticated = Kind{"unauthenticated", "a token is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied          = Kind{"denied", "the token does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
 	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
-	Encoding        = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
+	Encoding        = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
 	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
 	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
 	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, ErrInvalid}
@@ -61,11 +61,11 @@ var (
 	SourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
 	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, ErrGone}
 	Integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
-	Seal            = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
-	ManifestFormat  = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
-	Corrupt         = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
-	Conflict        = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusConflict, store.ErrConflict}
-	Busy            = Kind{"busy", "store is busy or was changed", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
+	Seal            = Kind{"seal", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
+	ManifestFormat  = Kind{"manifest-format", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
+	Corrupt         = Kind{"corrupt", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
+	Conflict        = Kind{"conflict", "changed by another writer", ExitBusy, http.StatusConflict, store.ErrConflict}
+	Busy            = Kind{"busy", "store is busy", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
 	StoreFull       = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
 	StoreReadOnly   = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
 	StoreUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
@@ -75,7 +75,7 @@ var (
 	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
 	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
 	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
-	Format          = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
+	Format          = Kind{"format", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
 	Input           = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
 	Unexpected      = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
 )
@@ -126,7 +126,8 @@ type Problem struct {
 	Title      string                 `json:"title"`
 	Status     int                    `json:"status"` // of HTTP; at the command line the exit code
 	Detail     string                 `json:"detail"`
-	Hint       string                 `json:"hint,omitempty"` // what to try next
+	Hint       string                 `json:"hint,omitempty"`  // what to try next
+	About      Subject                `json:"about,omitempty"` // the thing that it is about
 	Floor      *FloorFigures          `json:"floor,omitempty"`
 	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
 	Attempts   []Attempt              `json:"attempts,omitempty"` // at a compression
@@ -187,7 +188,7 @@ type Contradicting struct {
 // NewProblem returns an error as a problem, with everything that its types say.
 func NewProblem(err error) *Problem {
 	kind := KindOf(err)
-	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next()}
+	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next(), About: SubjectOf(err)}
 	if e, ok := FloorOf(err); ok {
 		p.Floor = newFloor(e)
 	}
@@ -233,7 +234,7 @@ func (k Kind) next() string {
 		return "send Authorization: Bearer TOKEN; carrel token create makes a token"
 	case Denied.Slug:
 		return "carrel token create makes a token that may, with --allow and --for"
-	case Request.Slug:
+	case Request.Slug, Encoding.Slug:
 		return Prefix + "/openapi.json describes the request"
 	case Ambiguous.Slug:
 		return "give more of the id"
@@ -241,7 +242,7 @@ func (k Kind) next() string {
 		return "import the whole file, or give rewind if what is missing is to leave the conversation"
 	case Budget.Slug:
 		return "give at least floor.need tokens, ask for the smallest, or release what floor.held names"
-	case Busy.Slug, Timeout.Slug, TooMany.Slug:
+	case Conflict.Slug, Busy.Slug, Timeout.Slug, TooMany.Slug:
 		return "try again"
 	}
 	return ""

@@ -16,6 +16,13 @@ import (
 )
 
 func TestKinds(t *testing.T) {
+	slugs := make(map[string]bool)
+	for _, k := range append(Kinds(), Input, Unexpected) {
+		if slugs[k.Slug] {
+			t.Errorf("two kinds are called %s", k.Slug)
+		}
+		slugs[k.Slug] = true
+	}
 	for _, tt := range []struct {
 		err  error
 		want Kind

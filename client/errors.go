@@ -80,30 +80,23 @@ func newError(p *api.Problem) *Error {
 	if err := sentinel(p); err != nil {
 		e.causes = append(e.causes, err)
 	}
+	if p.About != "" {
+		e.causes = append(e.causes, &api.SubjectError{Subject: p.About, Err: errors.New(p.Detail)})
+	}
 	e.causes = append(e.causes, figures(p)...)
 	return e
 }
 
-// sentinel returns what errors.Is is to find. Kinds that share a slug and a status
-// are told apart by what the problem says: the text of a sentinel is in that of every
-// error that wraps it.
+// sentinel returns what errors.Is is to find, or nil for input, which has errors of its
+// own: see figures.
 func sentinel(p *api.Problem) error {
 	slug, _ := strings.CutPrefix(p.Type, api.TypePrefix)
-	var fits []api.Kind
 	for _, k := range api.Kinds() {
 		if k.Slug == slug && k.Status == p.Status {
-			fits = append(fits, k)
-		}
-	}
-	for _, k := range fits {
-		if strings.Contains(p.Detail, k.Is.Error()) {
 			return k.Is
 		}
 	}
-	if len(fits) == 0 || slug == api.Input.Slug {
-		return nil // input has errors of its own, see figures
-	}
-	return fits[0].Is
+	return nil
 }
 
 // figures returns the engine's errors that have the figures of a problem.

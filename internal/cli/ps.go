@@ -98,7 +98,7 @@ func chooseServers(list []server, args []string, all bool) ([]server, error) {
 	case all:
 		return list, nil
 	case len(args) == 0 && len(list) == 0:
-		return nil, fmt.Errorf("%w: no server runs", store.ErrNotFound)
+		return nil, &hintedError{fmt.Errorf("%w: no server runs", store.ErrNotFound), "carrel serve starts one"}
 	case len(args) == 0 && len(list) > 1:
 		return nil, usagef("stop: %d servers run: give process ids, or --all; carrel ps lists them", len(list))
 	case len(args) == 0:
@@ -108,7 +108,7 @@ func chooseServers(list []server, args []string, all bool) ([]server, error) {
 	for _, a := range args {
 		i := slices.IndexFunc(list, func(s server) bool { return strconv.Itoa(s.PID) == a })
 		if i < 0 {
-			return nil, fmt.Errorf("%w: no server has the process id %s; carrel ps lists them", store.ErrNotFound, a)
+			return nil, &hintedError{fmt.Errorf("%w: no server has the process id %s; carrel ps lists them", store.ErrNotFound, a), "carrel serve starts one"}
 		}
 		chosen = append(chosen, list[i])
 	}

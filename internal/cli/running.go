@@ -44,25 +44,31 @@ func (g *globals) enlist(s *server) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(s.PID)+".json"), os.O_CREATE|os.O_RDWR, 0o600)
+	// It gets its name when it is locked and whole: whoever finds a record that nobody has
+	// locked removes it.
+	name := filepath.Join(dir, strconv.Itoa(s.PID)+".json")
+	f, err := os.CreateTemp(dir, "new-*")
 	if err != nil {
 		return nil, err
 	}
 	unlock, ok, err := tryLock(f)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s: %w: somebody else has locked it", f.Name(), store.ErrBusy)
+		err = fmt.Errorf("%s: %w: another process has locked it", f.Name(), store.ErrBusy)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, os.Remove(f.Name()), f.Close())
 	}
-	end := func() error { return errors.Join(os.Remove(f.Name()), unlock(), f.Close()) }
-	if err := f.Truncate(0); err != nil {
-		return nil, errors.Join(err, end())
+	_, err = f.Write(data)
+	if err == nil {
+		_, err = readServer(name) // which removes that of a process that died
 	}
-	if _, err := f.WriteAt(data, 0); err != nil {
-		return nil, errors.Join(err, end())
+	if err == nil {
+		err = os.Link(f.Name(), name)
 	}
-	return end, nil
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, unlock(), f.Close())
+	}
+	return func() error { return errors.Join(os.Remove(name), unlock(), f.Close()) }, nil
 }
 
 // servers returns the user's servers that run, oldest first, and removes the records of

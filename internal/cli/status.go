@@ -233,33 +233,12 @@ func hint(err error) string {
 	_, slug := classify(err)
 	switch slug {
 	case "ambiguous":
-		if strings.Contains(err.Error(), "manifest") {
-			return "give more of the id; carrel manifest list has them"
-		}
-		if strings.Contains(err.Error(), "artifact") {
-			return "give more of the id; carrel ls lists them"
-		}
-		return "give more of the id; carrel sessions and carrel messages list them"
+		list := cmp.Or(map[api.Subject]string{
+			api.SubjectManifest: "carrel manifest list has them", api.SubjectArtifact: "carrel ls lists them",
+		}[api.SubjectOf(err)], "carrel sessions and carrel messages list them")
+		return "give more of the id; " + list
 	case "not-found":
-		switch text := err.Error(); {
-		case strings.Contains(text, "nothing to undo"):
-			return ""
-		case strings.Contains(text, "no server"):
-			return "carrel serve starts one"
-		case strings.Contains(text, "has no summary"):
-			return "carrel compress --strategy anchored makes one, if the window is above its --target"
-		case strings.Contains(text, "sum_"):
-			return "carrel summary show, or carrel probe report"
-		case strings.Contains(text, "manifest"):
-			return "carrel manifest list"
-		case strings.Contains(text, "artifact"):
-			return "carrel ls"
-		case strings.Contains(text, "no session is stored"):
-			return "carrel import --all, or carrel demo"
-		case strings.Contains(text, "session"):
-			return "carrel sessions"
-		}
-		return "carrel search QUERY, or carrel messages"
+		return afterNotFound[api.SubjectOf(err)]
 	case "probes":
 		return "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes"
 	case "invalid-result":
@@ -268,10 +247,10 @@ func hint(err error) string {
 		if errors.Is(err, fs.ErrExist) {
 			return "name another file, or replace this one with --force"
 		}
-		if strings.Contains(err.Error(), "session is critical") {
+		if api.SubjectOf(err) == api.SubjectCritical {
 			return "take another --strategy, or carrel sessions mark --no-critical"
 		}
-		if strings.Contains(err.Error(), "credential") {
+		if api.SubjectOf(err) == api.SubjectCredential {
 			return "take it out, or let it in with --allow-secret"
 		}
 	case "shorter":
@@ -285,16 +264,14 @@ func hint(err error) string {
 		return "try again when the source can be reached"
 	case "source-gone":
 		return "carrel rm, or put it back where it was"
-	case "integrity":
+	case "integrity", "corrupt", "seal", "manifest-format":
 		return "carrel store check, then carrel store restore BACKUP"
-	case "busy":
+	case "busy", "conflict":
 		return "try again"
 	case "timeout":
 		return "nothing was changed; give more time with --timeout"
-	case "input":
-		if errors.Is(err, carrel.ErrFormat) {
-			return "carrel help formats"
-		}
+	case "format":
+		return "carrel help formats"
 	case "store":
 		if errors.Is(err, sqlite.ErrForeign) {
 			return "choose another file with --store"
@@ -304,6 +281,18 @@ func hint(err error) string {
 		return "carrel version, and report it with the command line"
 	}
 	return ""
+}
+
+// afterNotFound says what to try when something was not found, by what it is.
+var afterNotFound = map[api.Subject]string{
+	"":                   "carrel search QUERY, or carrel messages",
+	api.SubjectBlock:     "carrel search QUERY, or carrel messages",
+	api.SubjectNoSummary: "carrel compress --strategy anchored makes one, if the window is above its --target",
+	api.SubjectSummary:   "carrel summary show, or carrel probe report",
+	api.SubjectManifest:  "carrel manifest list",
+	api.SubjectArtifact:  "carrel ls",
+	api.SubjectStore:     "carrel import --all, or carrel demo",
+	api.SubjectSession:   "carrel sessions",
 }
 
 // newProblem returns an error for programs to read. At the command line its status

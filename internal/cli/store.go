@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -40,7 +41,7 @@ func (g *globals) existing(cmd *cobra.Command, do func(a *access, path string) e
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store %s: %w: no session is stored", path, store.ErrNotFound)
+		return api.About(api.SubjectStore, fmt.Errorf("store %s: %w: no session is stored", path, store.ErrNotFound))
 	}
 	return g.with(cmd.Context(), true, func(a *access) error { return do(a, path) })
 }

@@ -85,7 +85,7 @@ func hint(err error) string {
 	if e, ok := carrel.Floor(err); ok {
 		return fmt.Sprintf("ask for %d tokens or more, for the smallest, or unpin what is pinned", e.Need)
 	}
-	if strings.Contains(err.Error(), "no session is stored") {
+	if api.SubjectOf(err) == api.SubjectStore {
 		return "no conversation was imported yet; the person can, with carrel import"
 	}
 	return hints(api.KindOf(err).Slug)
@@ -107,7 +107,7 @@ func hints(slug string) string {
 		return "nothing was changed; go on without this, or ask the person"
 	case api.Gone.Slug:
 		return "the bytes were erased for good; do not ask again"
-	case api.Busy.Slug, api.Timeout.Slug:
+	case api.Conflict.Slug, api.Busy.Slug, api.Timeout.Slug:
 		return "try again"
 	case api.Unexpected.Slug:
 		return "go on without this"

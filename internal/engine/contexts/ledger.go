@@ -99,11 +99,11 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("manifest %s: %w", id, store.ErrNotFound)
+		return "", api.About(api.SubjectManifest, fmt.Errorf("manifest %s: %w", id, store.ErrNotFound))
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%w: manifest %s: %s and %s begin so", api.ErrAmbiguous, id, found[0], found[1])
+	return "", api.About(api.SubjectManifest, fmt.Errorf("%w: manifest %s: %s and %s begin so", api.ErrAmbiguous, id, found[0], found[1]))
 }
 
 // DiffManifests returns how one context became another.

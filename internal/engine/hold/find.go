@@ -2,6 +2,7 @@ package hold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,14 +24,16 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	switch {
 	case err != nil:
 		return store.Ref{}, nil, err
+	case len(refs) == 0 && strings.HasPrefix(id, SummaryPrefix):
+		return store.Ref{}, nil, api.About(api.SubjectSummary, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) == 0:
-		return store.Ref{}, nil, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound)
+		return store.Ref{}, nil, api.About(api.SubjectBlock, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) > 1:
 		var ids []string
 		for _, r := range refs {
 			ids = append(ids, string(r.Block))
 		}
-		return store.Ref{}, nil, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", "))
+		return store.Ref{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
 	}
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
 		return store.Ref{}, nil, err
@@ -73,9 +76,18 @@ func InUse(h *store.Head) error {
 	return nil
 }
 
+// AnyHead returns the head of a session, also of one that was removed or purged.
+func (e *Desk) AnyHead(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	head, err := e.Store.Head(ctx, scope, id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = api.About(api.SubjectSession, err)
+	}
+	return head, err
+}
+
 // Head returns the head of a session that is in use.
 func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
-	head, err := e.Store.Head(ctx, scope, id)
+	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil {
 		err = InUse(head)
 	}

@@ -39,7 +39,7 @@ func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, r
 func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
 	var res *api.SessionRemoval
 	err := base.Retry(ctx, func() error {
-		head, err := e.Store.Head(ctx, scope, id)
+		head, err := e.AnyHead(ctx, scope, id)
 		switch {
 		case err != nil:
 			return err
@@ -72,7 +72,7 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	id := req.Session
 	defer base.During("purge session "+string(id), &err)
 
-	head, err := e.Store.Head(ctx, scope, id)
+	head, err := e.AnyHead(ctx, scope, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -216,7 +216,7 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 
 // eraseSession purges what of a session is in no cell, and returns the entry that says so.
 func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, res *api.SessionRemoval) (string, error) {
-	head, err := e.Store.Head(ctx, scope, id)
+	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
 		return "", err
 	}
@@ -266,7 +266,7 @@ func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, 
 // purgedBefore returns a session that was purged as one to import over: nothing of it is
 // like what comes.
 func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Held, error) {
-	head, err := e.Store.Head(ctx, scope, id)
+	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 	id := req.Session
 	defer base.During("session "+string(id), &err)
 
-	head, err := e.Store.Head(ctx, scope, id)
+	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil && head.Status == store.StatusPurged {
 		err = hold.InUse(head)
 	}

@@ -202,7 +202,7 @@ func (e *Stacks) Lineage(ctx context.Context, scope governance.Scope, ids []stri
 		}
 	}
 	if f.Named = len(f.Rows); f.Named == 0 {
-		return nil, fmt.Errorf("%s: %w", strings.TrimSpace("artifacts from "+source), store.ErrNotFound)
+		return nil, api.About(api.SubjectArtifact, fmt.Errorf("%s: %w", strings.TrimSpace("artifacts from "+source), store.ErrNotFound))
 	}
 	return f, e.Descend(ctx, scope, f)
 }

@@ -150,7 +150,7 @@ func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	}
 	for _, text := range []string{string(req.Content), req.Title, req.Source, req.Subject} {
 		if found := secret.Scan(text); len(found) > 0 {
-			return fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d): take it out, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start)
+			return api.About(api.SubjectCredential, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d): take it out, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start))
 		}
 	}
 	return nil
@@ -261,9 +261,9 @@ func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefi
 		case len(found) == limit:
 			continue // the one with just this id may be behind those whose ids go on
 		case len(found) == 0 || exact:
-			return nil, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound)
+			return nil, api.About(api.SubjectArtifact, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound))
 		case len(found) > 1:
-			return nil, fmt.Errorf("%w: artifact %s: %s and %s begin so", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID)
+			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: %s and %s begin so", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
 		}
 		return &found[0], nil
 	}

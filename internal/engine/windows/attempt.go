@@ -119,7 +119,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 			return nil, nil, err
 		}
 		if a.Critical {
-			return nil, nil, fmt.Errorf("%w: the session is critical, and nobody could check what an opaque summary keeps", api.ErrPolicy)
+			return nil, nil, api.About(api.SubjectCritical, fmt.Errorf("%w: the session is critical, and nobody could check what an opaque summary keeps", api.ErrPolicy))
 		}
 	}
 	switch {

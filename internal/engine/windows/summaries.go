@@ -37,7 +37,7 @@ func (e *Windows) Summary(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	if s == nil {
-		return nil, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound)
+		return nil, api.About(api.SubjectNoSummary, fmt.Errorf("session %s has no summary: compress it first: %w", id, store.ErrNotFound))
 	}
 	return &api.SummaryResult{Session: id, SummaryInfo: *summaryInfo(s, nil), Text: s.Text, Summary: s.Whole()}, nil
 }

@@ -172,7 +172,7 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 	case kind == "contract":
 		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", api.ErrPolicy, req.Op)
 	case len(open) == 0:
-		return nil, fmt.Errorf("nothing to undo: %w", store.ErrNotFound)
+		return nil, api.About(api.SubjectHistory, fmt.Errorf("nothing to undo: %w", store.ErrNotFound))
 	}
 	last := open[len(open)-1]
 	if req.Op != "" && req.Op != last.ID {
