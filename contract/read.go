@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/limn"
 )
 
@@ -88,16 +89,20 @@ func (s *State) readText(text string) (statement, *SyntaxError) {
 	if line == nil || line.Err != nil {
 		return s.readOther(text)
 	}
-	if seq, ok := line.Stmt.(*limn.Sequence); ok && len(seq.Ops) == 1 {
-		st, err := readOp(seq.Ops[0])
+	writes := line.Writes()
+	if len(writes) == 1 {
+		st, err := readForm(line.String(), text)
 		if err != nil || st.verb != "" {
-			st.changes = true
+			st.column, st.changes = writes[0].Pos.Column, true
 			return st, err
 		}
 	}
-	v := visitor{owns: s.owns}
-	v.stmt(line.Stmt)
-	return statement{changes: v.changes}, v.err
+	for _, n := range writes {
+		if s.owns(n.Text) {
+			return statement{changes: true}, changed(n.Text, n.Pos.Column)
+		}
+	}
+	return statement{changes: len(writes) > 0 || line.Body() != nil}, nil
 }
 
 // language is the language that contracts are in: with the session pack.
@@ -118,159 +123,112 @@ func parseLine(text string) *limn.Line {
 	return p.Lines[0]
 }
 
-// readOp returns the statement that an operation is, if it is one of our forms.
-func readOp(op *limn.Op) (statement, *SyntaxError) {
-	if op.Starting != nil || op.Until != nil || op.Inherited {
+// The forms of statements, as the language writes them.
+var (
+	changeForm   = lazy.Regexp(`^(add|remove) "([^"]*)" (?:to|from) (\S+?)( because "[^"]*")?$`)
+	assignForm   = lazy.Regexp(`^assign (\S+) to ("[^"]*"|\S+)(?: because "[^"]*")?$`)
+	rememberForm = lazy.Regexp(`^remember an? ([^"]+?) called ([^\s:]+)(?: with ("[^"]*"(?: and "[^"]*")*|\S+)| from count the (\S+))?( because "[^"]*")?$`)
+	quotedForm   = lazy.Regexp(`"[^"]*"`)
+)
+
+// readForm reads a statement in the spelling of the language, if it is one of our forms.
+// The text is as it was written, for the columns of errors.
+func readForm(canonical, text string) (statement, *SyntaxError) {
+	if m := changeForm().FindStringSubmatch(canonical); m != nil {
+		return readChange(m[1], m[2], m[3], m[4] != "", text)
+	}
+	if m := assignForm().FindStringSubmatch(canonical); m != nil {
+		return readScalar(m[1], m[2]), nil
+	}
+	m := rememberForm().FindStringSubmatch(canonical)
+	if m == nil {
 		return statement{}, nil
 	}
-	reasoned := op.Because != nil
-	switch core := op.Core.(type) {
-	case *limn.Change:
-		return readChange(core, reasoned)
-	case *limn.Assign:
-		if i := scalarIndex(core.Name.Text); i >= 0 {
-			return readScalar(core.Name, []limn.Expr{core.Value})
+	descriptor, name, value, counted, reasoned := m[1], m[2], m[3], m[4], m[5] != ""
+	quoted := quotedForm().FindAllString(value, -1)
+	alone := len(quoted) == 1 && counted == ""
+	switch {
+	case Bucket(name).index() >= 0:
+		if !reasoned && descriptor == "list" && value == "" && counted == "" {
+			return statement{verb: verbDeclare, name: name}, nil
 		}
-	case *limn.Remember:
-		name := core.Name.Text
-		switch {
-		case Bucket(name).index() >= 0:
-			if !reasoned && declares(core) {
-				return statement{verb: verbDeclare, name: name, column: core.Name.Pos.Column}, nil
-			}
-		case name == Marker:
-			if !reasoned && slices.Equal(core.Descriptor, []string{"string"}) {
-				return readMarker(core)
-			}
-		case List(name).index() >= 0:
-			return readList(core)
-		case scalarIndex(name) >= 0:
-			if core.From == nil && core.Fields == nil && !core.List {
-				return readScalar(core.Name, core.Values)
-			}
-			return readCount(core)
-		case remembers(core):
-			return readSource(core)
+	case name == Marker:
+		if !reasoned && descriptor == "string" && alone {
+			return readMarker(unquoted(value), text)
 		}
+	case List(name).index() >= 0:
+		listed := len(quoted) > 1 || slices.Contains(strings.Fields(descriptor), "list")
+		if listed && counted == "" && (value == "" || len(quoted) > 0) {
+			return readList(name, quoted, text)
+		}
+	case scalarIndex(name) >= 0:
+		if name == decisionCount && List(counted).index() >= 0 {
+			return statement{verb: verbBind, name: name, items: []string{counted}}, nil
+		}
+		if len(quoted) < 2 && !slices.Contains(strings.Fields(descriptor), "list") {
+			return readScalar(name, value), nil
+		}
+	case alone && (descriptor == "source" || descriptor == "claim"):
+		return statement{verb: verbSource, name: name, text: unquoted(value), claim: descriptor == "claim"}, nil
 	}
 	return statement{}, nil
 }
 
-// declares reports whether a remember declares an empty list.
-func declares(r *limn.Remember) bool {
-	return slices.Equal(r.Descriptor, []string{"list"}) && r.From == nil && len(r.Values) == 0 && len(r.Fields) == 0
-}
+// unquoted returns a text without its quotation marks.
+func unquoted(value string) string { return strings.Trim(value, `"`) }
 
-func readChange(c *limn.Change, reasoned bool) (statement, *SyntaxError) {
-	value, ok := c.Value.(*limn.Text)
-	name := c.List.Text
+// columnOf returns the column of a quoted text.
+func columnOf(value, text string) int { return strings.Index(text, `"`+value+`"`) + 1 }
+
+func readChange(verb, value, name string, reasoned bool, text string) (statement, *SyntaxError) {
 	block := Bucket(name).index() >= 0
-	if !ok || block && reasoned || !block && List(name).index() < 0 {
+	if block && reasoned || !block && List(name).index() < 0 {
 		return statement{}, nil
 	}
-	if err := CheckID(value.Text); err != nil {
-		return statement{}, fault(value.Pos.Column, "", "%v", err)
+	if err := CheckID(value); err != nil {
+		return statement{}, fault(columnOf(value, text), "", "%v", err)
 	}
-	verb := verbAdd
-	if c.Verb == "remove" {
-		verb = verbRemove
-	}
-	return statement{verb: verb, name: name, column: c.List.Pos.Column, text: value.Text}, nil
+	return statement{verb: verb, name: name, text: value}, nil
 }
 
-func readMarker(r *limn.Remember) (statement, *SyntaxError) {
-	if len(r.Values) != 1 {
-		return statement{}, nil
-	}
-	value, ok := r.Values[0].(*limn.Text)
-	if !ok {
-		return statement{}, nil
-	}
-	at, err := time.Parse(timeLayout, value.Text)
+func readMarker(value, text string) (statement, *SyntaxError) {
+	at, err := time.Parse(timeLayout, value)
 	if err != nil {
-		return statement{}, fault(value.Pos.Column, `write it as "2026-05-17T03:08:12+00:00"`, "%q is no time of a pass", value.Text)
+		return statement{}, fault(columnOf(value, text), `write it as "2026-05-17T03:08:12+00:00"`, "%q is no time of a pass", value)
 	}
-	return statement{verb: verbBind, name: Marker, column: r.Name.Pos.Column, at: at}, nil
+	return statement{verb: verbBind, name: Marker, at: at}, nil
 }
 
 // readList reads the declaration of a list of a session, which may have items.
 // One with the one item "none" is empty.
-func readList(r *limn.Remember) (statement, *SyntaxError) {
-	if !r.List || r.From != nil || len(r.Fields) > 0 {
-		return statement{}, nil
+func readList(name string, quoted []string, text string) (statement, *SyntaxError) {
+	st := statement{verb: verbDeclare, name: name}
+	if len(quoted) == 1 && unquoted(quoted[0]) == "none" {
+		return st, nil
 	}
-	st := statement{verb: verbDeclare, name: r.Name.Text, column: r.Name.Pos.Column}
-	for _, v := range r.Values {
-		value, ok := v.(*limn.Text)
-		if !ok {
-			return statement{}, nil
+	for _, q := range quoted {
+		item := unquoted(q)
+		if err := CheckID(item); err != nil {
+			return statement{}, fault(columnOf(item, text), "", "%v", err)
 		}
-		if value.Text == "none" && len(r.Values) == 1 {
-			return st, nil
-		}
-		if err := CheckID(value.Text); err != nil {
-			return statement{}, fault(value.Pos.Column, "", "%v", err)
-		}
-		st.items = append(st.items, value.Text)
+		st.items = append(st.items, item)
 	}
 	return st, nil
 }
 
 // readScalar reads the value that a name is bound to. A word that is not quoted
 // is taken only where few words are possible.
-func readScalar(name limn.Name, values []limn.Expr) (statement, *SyntaxError) {
-	if len(values) != 1 {
-		return statement{}, nil
+func readScalar(name, value string) statement {
+	i := scalarIndex(name)
+	if i < 0 {
+		return statement{}
 	}
-	def := &scalars[scalarIndex(name.Text)]
-	st := statement{verb: verbBind, name: name.Text, column: name.Pos.Column}
-	switch v := values[0].(type) {
-	case *limn.Text:
-		if !def.number {
-			st.text = v.Text
-			return st, nil
-		}
-	case *limn.Number:
-		if def.number {
-			st.text = v.Text
-			return st, nil
-		}
-	case *limn.Word:
-		if slices.Contains(def.among, v.Text) {
-			st.text = v.Text
-			return st, nil
-		}
+	quoted := strings.HasPrefix(value, `"`)
+	number := strings.Trim(value, "0123456789.-") == "" && value != ""
+	if def := &scalars[i]; quoted && !def.number || !quoted && (number && def.number || slices.Contains(def.among, value)) {
+		return statement{verb: verbBind, name: name, text: unquoted(value)}
 	}
-	return statement{}, nil
-}
-
-// readCount reads a number that is the length of a list: that of the decisions
-// is often written so.
-func readCount(r *limn.Remember) (statement, *SyntaxError) {
-	tally, ok := r.From.(*limn.Tally)
-	if !ok || tally.Verb != "count" || r.Name.Text != decisionCount || List(tally.List.Text).index() < 0 {
-		return statement{}, nil
-	}
-	return statement{verb: verbBind, name: decisionCount, column: r.Name.Pos.Column, items: []string{tally.List.Text}}, nil
-}
-
-// remembers reports whether a remember is of a source or claim.
-func remembers(r *limn.Remember) bool {
-	return len(r.Descriptor) == 1 && (r.Descriptor[0] == "source" || r.Descriptor[0] == "claim")
-}
-
-func readSource(r *limn.Remember) (statement, *SyntaxError) {
-	if len(r.Values) != 1 {
-		return statement{}, nil
-	}
-	value, ok := r.Values[0].(*limn.Text)
-	if !ok {
-		return statement{}, nil
-	}
-	return statement{
-		verb: verbSource, name: r.Name.Text, column: r.Name.Pos.Column,
-		text: value.Text, claim: r.Descriptor[0] == "claim",
-	}, nil
+	return statement{}
 }
 
 // owns reports whether only our forms may change what a name stands for.

@@ -275,7 +275,7 @@ func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	if fires {
 		r.firing(res.Metadata)
 	}
-	if l := res.Line; l != nil && l.Stmt != nil && !fires {
+	if l := res.Line; l != nil && l.Err == nil && !fires {
 		if !r.g.quiet {
 			lines = strings.Split("I understand this as: "+l.String(), "\n")
 		}
@@ -301,10 +301,8 @@ func readings(l *limn.Line) []string {
 	if l.Amber != "" {
 		lines = append(lines, "This reads as: "+l.Amber)
 	}
-	if w, ok := l.Stmt.(*limn.When); ok {
-		for _, inner := range w.Body {
-			lines = append(lines, readings(inner)...)
-		}
+	for _, inner := range l.Body() {
+		lines = append(lines, readings(inner)...)
 	}
 	return lines
 }
