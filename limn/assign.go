@@ -1,7 +1,7 @@
 package limn
 
-// checkAssign checks the value that a name is to have.
-func (m *Machine) checkAssign(a *Assign, f *frame) error {
+// check checks the value that a name is to have.
+func (a *assign) check(m *Machine, f *frame) error {
 	if err := m.bindable(a.Name); err != nil {
 		return err
 	}
@@ -13,7 +13,7 @@ func (m *Machine) checkAssign(a *Assign, f *frame) error {
 }
 
 // assign binds a name.
-func (m *Machine) assign(a *Assign, f *frame) error {
+func (m *Machine) assign(a *assign, f *frame) error {
 	v, err := m.eval(a.Value, f)
 	if err != nil {
 		return err

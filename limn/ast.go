@@ -12,191 +12,191 @@ type Program struct {
 type Line struct {
 	Pos    Pos    // of the first word
 	Source string // as it was written, without line break; of a "when", with its body
-	Stmt   Stmt
+	Stmt   stmt
 	Err    *Error
 	Amber  string // the first condition that mixes "and" with "or", with parentheses; empty if none does
 }
 
-// A Stmt is what a line says: [*About], [*When] or [*Sequence].
-type Stmt interface{ stmt() }
+// A stmt is what a line says: [*about], [*when] or [*sequence].
+type stmt interface{ stmt() }
 
-// About is the title of a program: "about …", once and first.
-type About struct {
+// about is the title of a program: "about …", once and first.
+type about struct {
 	Text string
 }
 
-// When is a handler: "when cond unless guard from agent:" and indented lines.
-type When struct {
+// when is a handler: "when cond unless guard from agent:" and indented lines.
+type when struct {
 	Inherited bool
-	Cond      Cond
-	Unless    Cond   // or nil
-	From      string // the agent it was inherited from, or empty
+	Cond      condition
+	Unless    condition // or nil
+	From      string    // the agent it was inherited from, or empty
 	Body      []*Line
 }
 
-// A Sequence is operations one after the other. Most have one.
-type Sequence struct {
-	Ops []*Op
+// A sequence is operations one after the other. Most have one.
+type sequence struct {
+	Ops []*operation
 }
 
-// An Op is an operation with what is said about it. Only Core has an effect.
-type Op struct {
+// An operation is an operation with what is said about it. Only Core has an effect.
+type operation struct {
 	Pos       Pos
 	Then      bool    // joined to the one before by "then" rather than "and"
-	Starting  *Moment // or nil
-	Until     *Moment // or nil
+	Starting  *moment // or nil
+	Until     *moment // or nil
 	Inherited bool
-	Core      Core
-	Because   *Text  // or nil
-	From      string // the agent it was inherited from, or empty
+	Core      action
+	Because   *quotation // or nil
+	From      string     // the agent it was inherited from, or empty
 }
 
-// A Moment is the day that a rule begins or ends with. It is a remark: nothing
+// A moment is the day that a rule begins or ends with. It is a remark: nothing
 // compares it with a clock.
-type Moment struct {
+type moment struct {
 	Text string // yyyy-mm-dd
 }
 
-// A Core is what an operation does.
-type Core interface{ core() }
+// An action is what an operation does.
+type action interface {
+	// check finds what is wrong with an operation, by the names there are now. The frame
+	// is nil outside iterations.
+	check(m *Machine, f *frame) error
+}
 
 // The operations. A Name in them is that of a value; the positions of names are
 // kept in those nodes that can be wrong about them.
 type (
-	// Remember binds a name: "remember a D called N" with or from something.
+	// remember binds a name: "remember a D called N" with or from something.
 	// Exactly one of Fields, Values and From is set, or none for an empty list.
-	Remember struct {
+	remember struct {
 		Descriptor []string // the words before "called", without articles; "value", "list" or "record" if there were none
 		Name       Name
-		Fields     []Assignment // with F as V and …: a record
-		Values     []Expr       // with V [and V …]
+		Fields     []assignment // with F as V and …: a record
+		Values     []expr       // with V [and V …]
 		List       bool         // whether Values, or their absence, make a list
-		From       Source       // from something
+		From       any          // an [action] that has a value or an [expr], from something; or nil
 	}
 
-	// Teach binds a name to an operation: "remember how to N from P: stmt".
-	Teach struct {
+	// teach binds a name to an operation: "remember how to N from P: stmt".
+	teach struct {
 		Name  Name
 		Param *Name // or nil
-		Body  *Sequence
+		Body  *sequence
 	}
 
-	// Show prints one expression, or several names inside an each. With nothing
+	// show prints one expression, or several names inside an each. With nothing
 	// to show it is inside an each and shows the current item.
-	Show struct {
-		Values []Expr
+	show struct {
+		Values []expr
 	}
 
-	// Select is "filter" or "keep": what of a list meets a condition.
-	Select struct {
+	// selection is "filter" or "keep": what of a list meets a condition.
+	selection struct {
 		Verb string // "filter" or "keep"
 		List Name
-		Cond Cond
+		Cond condition
 	}
 
-	// Tally is "count" or "sum".
-	Tally struct {
+	// tally is "count" or "sum".
+	tally struct {
 		Verb string // "count" or "sum"
 		List Name
 	}
 
-	// Gather is "gather the N from F to T by S": a list of whole numbers.
-	Gather struct {
+	// gather is "gather the N from F to T by S": a list of whole numbers.
+	gather struct {
 		Name         Name
-		From, To, By *Number // By is nil if it is not said
+		From, To, By *number // By is nil if it is not said
 	}
 
-	// Each does an operation for every item of a list.
-	Each struct {
+	// each does an operation for every item of a list.
+	each struct {
 		List Name
-		Op   *Op
+		Op   *operation
 	}
 
-	// Choose does the first of its branches whose condition is true.
-	Choose struct {
-		Branches  []Branch
-		Otherwise *Sequence // or nil
+	// choose does the first of its branches whose condition is true.
+	choose struct {
+		Branches  []branch
+		Otherwise *sequence // or nil
 	}
 
-	// Change is "add V to N" or "remove V from N".
-	Change struct {
+	// change is "add V to N" or "remove V from N".
+	change struct {
 		Verb  string // "add" or "remove"
-		Value Expr
+		Value expr
 		List  Name
 	}
 
-	// Weakens is "weakens N over P": a number that falls to 0 in P ticks.
-	Weakens struct {
+	// weakens is "weakens N over P": a number that falls to 0 in P ticks.
+	weakens struct {
 		Name Name
-		Over *Number
+		Over *number
 	}
 
-	// Assign is "assign N to V".
-	Assign struct {
+	// assign is "assign N to V".
+	assign struct {
 		Name  Name
-		Value Expr
+		Value expr
 	}
 
-	// A Rule is "require", "forbid", "permit" or "expect".
-	Rule struct {
+	// A rule is "require", "forbid", "permit" or "expect".
+	rule struct {
 		Verb   string
-		Cond   Cond
-		Unless Cond // or nil
+		Cond   condition
+		Unless condition // or nil
 	}
 
-	// RequireEach is "require each B in the N cond": a rule for all items.
-	RequireEach struct {
+	// requireEach is "require each B in the N cond": a rule for all items.
+	requireEach struct {
 		Binding string
 		List    Name
-		Cond    Cond
+		Cond    condition
 	}
 
-	// Sort is "sort the N by F in reverse".
-	Sort struct {
+	// sort is "sort the N by F in reverse".
+	sort struct {
 		List    Name
 		Field   string
 		Reverse bool
 	}
 
-	// Compare is "compare A to B".
-	Compare struct {
+	// compare is "compare A to B".
+	compare struct {
 		Left, Right Name
 	}
 
-	// Transform is "transform F of N by V".
-	Transform struct {
+	// transform is "transform F of N by V".
+	transform struct {
 		Field string // or empty
 		List  Name
-		Value Expr
+		Value expr
 	}
 
-	// Define names a condition: "define N: cond".
-	Define struct {
+	// define names a condition: "define N: cond".
+	define struct {
 		Name Name
-		Cond Cond
+		Cond condition
 	}
 
-	// Call is a composition by its name, with an argument.
-	Call struct {
+	// call is a composition by its name, with an argument.
+	call struct {
 		Name Name
-		Arg  Expr // or nil
+		Arg  expr // or nil
 	}
 
-	// PackCall is a verb of a pack with its slots, in the order of the verb's
+	// packCall is a verb of a pack with its slots, in the order of the verb's
 	// declaration; a slot that was left out is nil.
-	PackCall struct {
+	packCall struct {
 		Pos   Pos
-		Verb  *PackVerb
-		Slots []Expr
+		Verb  *packVerb
+		Slots []expr
 	}
 
-	// Finish ends listening.
-	Finish struct{}
+	// finish ends listening.
+	finish struct{}
 )
-
-// A Source is what stands after "from" in a remember: a [Core] that has a value,
-// or an [Expr].
-type Source any
 
 // A Name is a word that names a value, where it stands.
 type Name struct {
@@ -204,144 +204,123 @@ type Name struct {
 	Text string
 }
 
-// An Assignment is "F as V".
-type Assignment struct {
+// An assignment is "F as V".
+type assignment struct {
 	Field Name
-	Value Expr
+	Value expr
 }
 
-// A Branch is "if cond: statement".
-type Branch struct {
-	Cond Cond
-	Then *Sequence
+// A branch is "if cond: statement".
+type branch struct {
+	Cond condition
+	Then *sequence
 }
 
-// An Expr is something that has a value.
-type Expr interface{ expr() }
+// An expr is something that has a value.
+type expr interface{ pos() Pos }
 
 // The expressions.
 type (
-	// Number is a literal number.
-	Number struct {
+	// number is a literal number.
+	number struct {
 		Pos  Pos
 		Text string // as it was written
 	}
 
-	// Date is a literal date.
-	Date struct {
+	// date is a literal date.
+	date struct {
 		Pos  Pos
 		Text string // yyyy-mm-dd
 	}
 
-	// Text is quoted text.
-	Text struct {
+	// quotation is quoted text.
+	quotation struct {
 		Pos  Pos
 		Text string
 	}
 
-	// Word is a bare word: the value of that name if there is one, otherwise,
+	// word is a bare word: the value of that name if there is one, otherwise,
 	// where that is allowed, the word itself.
-	Word struct {
+	word struct {
 		Pos  Pos
 		Text string
 	}
 
-	// Field is "F of N".
-	Field struct {
+	// field is "F of N".
+	field struct {
 		Pos   Pos
 		Field string
 		Of    Name
 	}
 
-	// Extremum is "highest of N" or "highest F of N", and the same with lowest.
-	Extremum struct {
+	// extremum is "highest of N" or "highest F of N", and the same with lowest.
+	extremum struct {
 		Pos     Pos
 		Highest bool
 		Field   string // or empty
 		List    Name
 	}
 
-	// Item is "each": the item that an iteration is at.
-	Item struct {
+	// currentItem is "each": the item that an iteration is at.
+	currentItem struct {
 		Pos Pos
 	}
 
-	// Binary is arithmetic: "plus", "minus", "multiplied by" or "divided by".
-	Binary struct {
+	// binary is arithmetic: "plus", "minus", "multiplied by" or "divided by".
+	binary struct {
 		Pos         Pos // of the operator
 		Op          string
-		Left, Right Expr
+		Left, Right expr
 	}
 )
 
-// A Cond is a condition.
-type Cond interface{ cond() }
+// A condition is a condition.
+type condition interface{ first() *test }
 
 // The conditions.
 type (
-	// Junction is conditions joined by "and" or by "or"; "and" binds stronger.
-	Junction struct {
+	// junction is conditions joined by "and" or by "or"; "and" binds stronger.
+	junction struct {
 		Or    bool
-		Conds []Cond // at least two
+		Conds []condition // at least two
 	}
 
-	// Test is a comparison.
-	Test struct {
+	// test is a comparison.
+	test struct {
 		Pos     Pos
-		Subject Expr // an [Item] also where it was left out, in a require-each or a define
+		Subject expr // an [currentItem] also where it was left out, in a require-each or a define
 		Not     bool
-		Op      Op2
-		Within  Expr // the tolerance of [OpWithin]
-		Value   Expr // a Word after "is" may turn out to name a predicate
+		Op      operator
+		Within  expr // the tolerance of [opWithin]
+		Value   expr // a Word after "is" may turn out to name a predicate
 	}
 )
 
-// An Op2 is the operator of a test.
-type Op2 string
+// An operator is the operator of a test.
+type operator string
 
 // The operators.
 const (
-	OpIs       Op2 = "is"
-	OpEqual    Op2 = "equal to"
-	OpAbove    Op2 = "above"
-	OpBelow    Op2 = "below"
-	OpWithin   Op2 = "within"
-	OpIncludes Op2 = "includes"
+	opIs       operator = "is"
+	opEqual    operator = "equal to"
+	opAbove    operator = "above"
+	opBelow    operator = "below"
+	opWithin   operator = "within"
+	opIncludes operator = "includes"
 )
 
-func (*About) stmt()    {}
-func (*When) stmt()     {}
-func (*Sequence) stmt() {}
+func (*about) stmt()    {}
+func (*when) stmt()     {}
+func (*sequence) stmt() {}
 
-func (*Remember) core()    {}
-func (*Teach) core()       {}
-func (*Show) core()        {}
-func (*Select) core()      {}
-func (*Tally) core()       {}
-func (*Gather) core()      {}
-func (*Each) core()        {}
-func (*Choose) core()      {}
-func (*Change) core()      {}
-func (*Weakens) core()     {}
-func (*Assign) core()      {}
-func (*Rule) core()        {}
-func (*RequireEach) core() {}
-func (*Sort) core()        {}
-func (*Compare) core()     {}
-func (*Transform) core()   {}
-func (*Define) core()      {}
-func (*Call) core()        {}
-func (*PackCall) core()    {}
-func (*Finish) core()      {}
+func (e *number) pos() Pos      { return e.Pos }
+func (e *date) pos() Pos        { return e.Pos }
+func (e *quotation) pos() Pos   { return e.Pos }
+func (e *word) pos() Pos        { return e.Pos }
+func (e *field) pos() Pos       { return e.Pos }
+func (e *extremum) pos() Pos    { return e.Pos }
+func (e *currentItem) pos() Pos { return e.Pos }
+func (e *binary) pos() Pos      { return e.Left.pos() }
 
-func (*Number) expr()   {}
-func (*Date) expr()     {}
-func (*Text) expr()     {}
-func (*Word) expr()     {}
-func (*Field) expr()    {}
-func (*Extremum) expr() {}
-func (*Item) expr()     {}
-func (*Binary) expr()   {}
-
-func (*Junction) cond() {}
-func (*Test) cond()     {}
+func (j *junction) first() *test { return j.Conds[0].first() }
+func (t *test) first() *test     { return t }

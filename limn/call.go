@@ -2,8 +2,10 @@ package limn
 
 import "slices"
 
+func (t *teach) check(m *Machine, _ *frame) error { return m.bindable(t.Name) }
+
 // learn binds a name to a composition.
-func (m *Machine) learn(t *Teach) error {
+func (m *Machine) learn(t *teach) error {
 	m.items -= itemsOf(m.symbols[t.Name.Text])
 	m.symbols[t.Name.Text] = &symbol{teach: t}
 	m.touch(t.Name.Text)
@@ -11,7 +13,7 @@ func (m *Machine) learn(t *Teach) error {
 }
 
 // teachOf returns the composition that a call is of.
-func (m *Machine) teachOf(c *Call) (*Teach, error) {
+func (m *Machine) teachOf(c *call) (*teach, error) {
 	s, ok := m.symbols[c.Name.Text]
 	switch {
 	case !ok:
@@ -22,16 +24,16 @@ func (m *Machine) teachOf(c *Call) (*Teach, error) {
 	return s.teach, nil
 }
 
-// checkCall checks a call, but not the body, which is checked operation by
+// check checks a call, but not the body, which is checked operation by
 // operation when it runs.
-func (m *Machine) checkCall(c *Call, f *frame) error {
+func (c *call) check(m *Machine, f *frame) error {
 	t, err := m.teachOf(c)
 	if err != nil {
 		return err
 	}
 	switch {
 	case t.Param == nil && c.Arg != nil:
-		return semanticError(posOf(c.Arg), "'%s' is to be done from nothing", c.Name.Text)
+		return semanticError(c.Arg.pos(), "'%s' is to be done from nothing", c.Name.Text)
 	case t.Param != nil && c.Arg == nil:
 		return semanticError(c.Name.Pos, "'%s' is to be done from something, as in: %s from %s", c.Name.Text, c.Name.Text, t.Param.Text)
 	case c.Arg == nil:
@@ -43,7 +45,7 @@ func (m *Machine) checkCall(c *Call, f *frame) error {
 
 // call runs a composition. Its parameter has a copy of the argument, and
 // afterwards again what it had before.
-func (m *Machine) call(c *Call, f *frame, captured bool) (Value, error) {
+func (m *Machine) call(c *call, f *frame, captured bool) (Value, error) {
 	t, err := m.teachOf(c)
 	if err != nil {
 		return Value{}, err
@@ -101,7 +103,7 @@ func descriptorOf(s *symbol) string {
 
 // runBody runs the body of a composition, in which items of the caller's
 // iterations are not known.
-func (m *Machine) runBody(t *Teach, captured bool) (Value, error) {
+func (m *Machine) runBody(t *teach, captured bool) (Value, error) {
 	v, err := m.run(t.Body, nil, captured)
 	if err == nil && captured && v.v == nil {
 		return v, semanticError(t.Name.Pos, "'%s' gives no value", t.Name.Text)

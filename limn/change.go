@@ -10,8 +10,8 @@ func (l *list) onlyNone() bool {
 	return l.len() == 1 && l.kind == KindText && l.find(String(none)) >= 0
 }
 
-// checkChange checks that a value can be an item of a list.
-func (m *Machine) checkChange(c *Change, f *frame) error {
+// check checks that a value can be an item of a list.
+func (c *change) check(m *Machine, f *frame) error {
 	l, err := m.ownList(c.Verb, c.List)
 	if err != nil {
 		return err
@@ -22,17 +22,17 @@ func (m *Machine) checkChange(c *Change, f *frame) error {
 	}
 	switch {
 	case kind == KindList:
-		return semanticError(posOf(c.Value), "a list cannot be an item of '%s'", c.List.Text)
+		return semanticError(c.Value.pos(), "a list cannot be an item of '%s'", c.List.Text)
 	case kind == KindNone || l.kind == KindNone || kind == l.kind:
 		return nil
 	case c.Verb == verbAdd && l.onlyNone():
 		return nil
 	}
-	return semanticError(posOf(c.Value), "'%s' is %s, and %s is a %s", c.List.Text, describeList(l.kind), canonical(c.Value), kind)
+	return semanticError(c.Value.pos(), "'%s' is %s, and %s is a %s", c.List.Text, describeList(l.kind), canonical(c.Value), kind)
 }
 
 // change adds an item to a list or removes one from it.
-func (m *Machine) change(c *Change, f *frame) error {
+func (m *Machine) change(c *change, f *frame) error {
 	l, err := m.ownList(c.Verb, c.List)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (m *Machine) change(c *Change, f *frame) error {
 		return err
 	}
 	if v.v == nil {
-		return runtimeError(posOf(c.Value), "'%s' has no value yet", canonical(c.Value))
+		return runtimeError(c.Value.pos(), "'%s' has no value yet", canonical(c.Value))
 	}
 	if c.Verb == verbAdd {
 		m.touch(c.List.Text)
@@ -53,7 +53,7 @@ func (m *Machine) change(c *Change, f *frame) error {
 	}
 	m.touch(c.List.Text)
 	if !l.remove(v) {
-		return runtimeError(posOf(c.Value), "%s is not in '%s'", canonical(c.Value), c.List.Text)
+		return runtimeError(c.Value.pos(), "%s is not in '%s'", canonical(c.Value), c.List.Text)
 	}
 	m.items--
 	return nil

@@ -1,7 +1,6 @@
 package limn
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -20,15 +19,15 @@ type FindingKind string
 // The kinds of findings. Only those of the first three kinds make a program one
 // that does not do what it says, or that its reader cannot read.
 const (
-	FindingParse         FindingKind = "parse"         // no statement of the language
-	FindingUnknown       FindingKind = "unknown"       // a name that nothing gives a meaning to
-	FindingRelease       FindingKind = "release"       // unknown to the reader's release
-	FindingContradiction FindingKind = "contradiction" // see [Contradictions]
-	FindingAmber         FindingKind = "amber"         // "and" beside "or", which a run asks about
+	findingParse         FindingKind = "parse"         // no statement of the language
+	findingUnknown       FindingKind = "unknown"       // a name that nothing gives a meaning to
+	findingRelease       FindingKind = "release"       // unknown to the reader's release
+	findingContradiction FindingKind = "contradiction" // see [contradictions]
+	findingAmber         FindingKind = "amber"         // "and" beside "or", which a run asks about
 )
 
 // Warns reports whether a finding may be meant.
-func (k FindingKind) Warns() bool { return k == FindingContradiction || k == FindingAmber }
+func (k FindingKind) Warns() bool { return k == findingContradiction || k == findingAmber }
 
 // Check returns what can be said of a program without running it, in the order of
 // its lines: errors, names that are used before anything can have given them a
@@ -41,24 +40,22 @@ func Check(p *Program, packs []*Pack, release *Release) []Finding {
 	var found []Finding
 	for _, l := range p.Lines {
 		if l.Err != nil {
-			found = append(found, Finding{l.Err.Pos, FindingParse, l.Err.Text, l.Err.Hint})
+			found = append(found, Finding{l.Err.Pos, findingParse, l.Err.Text, l.Err.Hint})
 		}
 		if l.Amber != "" {
-			found = append(found, Finding{l.Pos, FindingAmber, "this reads as: " + l.Amber, "a run asks whether that is meant; split it into two statements"})
+			found = append(found, Finding{l.Pos, findingAmber, "this reads as: " + l.Amber, "a run asks whether that is meant; split it into two statements"})
 		}
 	}
 	found = append(found, unknownNames(p, packs)...)
-	for _, c := range Contradictions(p) {
-		found = append(found, Finding{c.Lines[len(c.Lines)-1].Pos, FindingContradiction, c.Text, ""})
+	for _, c := range contradictions(p) {
+		found = append(found, Finding{c.Lines[len(c.Lines)-1].Pos, findingContradiction, c.Text, ""})
 	}
 	if release != nil {
 		for _, e := range release.Check(p) {
-			found = append(found, Finding{e.Pos, FindingRelease, e.Text, e.Hint})
+			found = append(found, Finding{e.Pos, findingRelease, e.Text, e.Hint})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
-	})
+	slices.SortStableFunc(found, func(a, b Finding) int { return a.Pos.compare(b.Pos) })
 	return found
 }
 
@@ -75,7 +72,7 @@ func unknownNames(p *Program, packs []*Pack) []Finding {
 		}
 	}
 	for _, l := range p.Lines {
-		c.later.line(l, false)
+		c.later.visit(l.Stmt)
 	}
 	for _, l := range p.Lines {
 		c.line(l)
@@ -96,7 +93,7 @@ type nameCheck struct {
 
 func (c *nameCheck) line(l *Line) {
 	switch s := l.Stmt.(type) {
-	case *When:
+	case *when:
 		c.cond(s.Cond)
 		c.cond(s.Unless)
 		c.atAnyTime(func() {
@@ -104,9 +101,9 @@ func (c *nameCheck) line(l *Line) {
 				c.line(inner)
 			}
 		})
-	case *Sequence:
+	case *sequence:
 		c.sequence(s)
-	case *About:
+	case *about:
 	}
 }
 
@@ -118,13 +115,13 @@ func (c *nameCheck) atAnyTime(look func()) {
 	c.any = before
 }
 
-func (c *nameCheck) sequence(s *Sequence) {
+func (c *nameCheck) sequence(s *sequence) {
 	if s == nil {
 		return
 	}
 	for _, op := range s.Ops {
 		c.core(op.Core)
-		c.known.core(op.Core, false)
+		c.known.visit(op.Core)
 	}
 }
 
@@ -138,57 +135,57 @@ func (c *nameCheck) mustBeIn(walk nameWalk, n Name) {
 		if c.later.bound[n.Text] {
 			hint = "it gets its meaning only later: move that up"
 		}
-		c.found = append(c.found, Finding{n.Pos, FindingUnknown, fmt.Sprintf("there is nothing called '%s'", n.Text), hint})
+		c.found = append(c.found, Finding{n.Pos, findingUnknown, fmt.Sprintf("there is nothing called '%s'", n.Text), hint})
 	}
 }
 
 // core looks at what takes names of things that exist.
-func (c *nameCheck) core(core Core) {
+func (c *nameCheck) core(core action) {
 	switch o := core.(type) {
-	case *Remember:
+	case *remember:
 		c.remember(o)
-	case *Teach:
+	case *teach:
 		c.atAnyTime(func() { c.sequence(o.Body) })
-	case *Show:
+	case *show:
 		for _, e := range o.Values {
 			c.name(e)
 		}
-	case *Select:
+	case *selection:
 		c.must(o.List)
-	case *Tally:
+	case *tally:
 		c.must(o.List)
-	case *Each:
+	case *each:
 		c.each(o)
-	case *Choose:
+	case *choose:
 		c.choose(o)
-	case *Change:
+	case *change:
 		c.value(o.Value)
 		c.must(o.List)
-	case *Weakens:
+	case *weakens:
 		c.must(o.Name)
-	case *Assign:
+	case *assign:
 		c.value(o.Value)
-	case *Rule:
+	case *rule:
 		c.cond(o.Cond)
 		c.cond(o.Unless)
-	case *RequireEach:
+	case *requireEach:
 		c.must(o.List)
-	case *Sort:
+	case *sort:
 		c.must(o.List)
-	case *Compare:
+	case *compare:
 		c.must(o.Left)
 		c.must(o.Right)
-	case *Transform:
+	case *transform:
 		c.must(o.List)
-	case *Call:
+	case *call:
 		c.mustBeIn(c.known, o.Name) // a line calls what there is when it is its turn, also in a body
-	case *PackCall:
+	case *packCall:
 		c.packCall(o)
 	default:
 	}
 }
 
-func (c *nameCheck) remember(r *Remember) {
+func (c *nameCheck) remember(r *remember) {
 	for _, a := range r.Fields {
 		c.value(a.Value)
 	}
@@ -196,15 +193,15 @@ func (c *nameCheck) remember(r *Remember) {
 		c.value(e)
 	}
 	switch from := r.From.(type) {
-	case Core:
+	case action:
 		c.core(from)
-	case Expr:
+	case expr:
 		c.name(from)
 	}
 }
 
 // each looks at an operation in which words may be fields.
-func (c *nameCheck) each(e *Each) {
+func (c *nameCheck) each(e *each) {
 	c.must(e.List)
 	before := c.fields
 	c.fields = true
@@ -212,7 +209,7 @@ func (c *nameCheck) each(e *Each) {
 	c.fields = before
 }
 
-func (c *nameCheck) choose(o *Choose) {
+func (c *nameCheck) choose(o *choose) {
 	for _, b := range o.Branches {
 		c.cond(b.Cond)
 	}
@@ -222,7 +219,7 @@ func (c *nameCheck) choose(o *Choose) {
 	c.sequence(o.Otherwise)
 }
 
-func (c *nameCheck) packCall(p *PackCall) {
+func (c *nameCheck) packCall(p *packCall) {
 	for i, s := range p.Verb.Slots {
 		if s.IsName {
 			c.name(p.Slots[i])
@@ -233,13 +230,13 @@ func (c *nameCheck) packCall(p *PackCall) {
 }
 
 // cond looks at a condition that has no current item.
-func (c *nameCheck) cond(cond Cond) {
+func (c *nameCheck) cond(cond condition) {
 	switch o := cond.(type) {
-	case *Junction:
+	case *junction:
 		for _, part := range o.Conds {
 			c.cond(part)
 		}
-	case *Test:
+	case *test:
 		if !c.applies(o) {
 			c.name(o.Subject)
 		}
@@ -249,9 +246,9 @@ func (c *nameCheck) cond(cond Cond) {
 
 // applies reports whether a test applies a defined condition, which then is not met
 // by what there is not.
-func (c *nameCheck) applies(t *Test) bool {
-	w, ok := t.Value.(*Word)
-	return ok && t.Op == OpIs && c.walk().defined[w.Text] != 0
+func (c *nameCheck) applies(t *test) bool {
+	w, ok := t.Value.(*word)
+	return ok && t.Op == opIs && c.walk().defined[w.Text] != 0
 }
 
 // walk returns the names with a meaning where the check is.
@@ -263,8 +260,8 @@ func (c *nameCheck) walk() nameWalk {
 }
 
 // name looks at an expression where a bare word is a name.
-func (c *nameCheck) name(e Expr) {
-	if w, ok := e.(*Word); ok {
+func (c *nameCheck) name(e expr) {
+	if w, ok := e.(*word); ok {
 		if !c.fields {
 			c.must(Name(*w))
 		}
@@ -274,15 +271,15 @@ func (c *nameCheck) name(e Expr) {
 }
 
 // value looks at an expression where a bare word may be text.
-func (c *nameCheck) value(e Expr) {
+func (c *nameCheck) value(e expr) {
 	switch o := e.(type) {
-	case *Field:
+	case *field:
 		if !c.fields {
 			c.must(o.Of)
 		}
-	case *Extremum:
+	case *extremum:
 		c.must(o.List)
-	case *Binary:
+	case *binary:
 		c.name(o.Left)
 		c.name(o.Right)
 	}
@@ -290,9 +287,9 @@ func (c *nameCheck) value(e Expr) {
 
 // Pack returns the name of the pack whose verb a statement is; empty if it is none.
 func (l *Line) Pack() string {
-	if s, ok := l.Stmt.(*Sequence); ok {
+	if s, ok := l.Stmt.(*sequence); ok {
 		for _, op := range s.Ops {
-			if c, ok := op.Core.(*PackCall); ok {
+			if c, ok := op.Core.(*packCall); ok {
 				return c.Verb.Pack
 			}
 		}

@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 			var got []string
 			for _, f := range Check(Parse("", tt.text, &Options{Packs: packs}), packs, release) {
 				got = append(got, fmt.Sprintf("%v %s", f.Pos, f.Kind))
-				if warns := f.Kind == FindingAmber || f.Kind == FindingContradiction; f.Kind.Warns() != warns {
+				if warns := f.Kind == findingAmber || f.Kind == findingContradiction; f.Kind.Warns() != warns {
 					t.Errorf("%s warns: %v, want %v", f.Kind, f.Kind.Warns(), warns)
 				}
 			}
@@ -128,7 +128,7 @@ func TestUnknownNamesFail(t *testing.T) {
 		p := Parse(file, program, opts)
 		unknown := make(map[int]Finding)
 		for _, f := range Check(p, opts.Packs, nil) {
-			if f.Kind == FindingUnknown {
+			if f.Kind == findingUnknown {
 				unknown[f.Pos.Line] = f
 			}
 		}
@@ -138,8 +138,8 @@ func TestUnknownNamesFail(t *testing.T) {
 				continue
 			}
 			found++
-			if s, ok := r.Line.Stmt.(*Sequence); ok && r.Status != StatusSemanticError && r.Status != StatusParseError {
-				if _, teaches := s.Ops[0].Core.(*Teach); !teaches {
+			if s, ok := r.Line.Stmt.(*sequence); ok && r.Status != StatusSemanticError && r.Status != StatusParseError {
+				if _, teaches := s.Ops[0].Core.(*teach); !teaches {
 					t.Errorf("%s:%d: %s, but the check says: %s", file, r.Line.Pos.Line, r.Status, unknown[r.Line.Pos.Line].Text)
 				}
 			}

@@ -2,11 +2,11 @@ package limn
 
 // checkCond checks a condition that is evaluated in the frame. In a rule, products
 // and quotients need an operand that is a literal number.
-func (m *Machine) checkCond(c Cond, f *frame, rule bool) error {
+func (m *Machine) checkCond(c condition, f *frame, rule bool) error {
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		return m.checkTest(c, f, rule)
-	case *Junction:
+	case *junction:
 		for _, part := range c.Conds {
 			if err := m.checkCond(part, f, rule); err != nil {
 				return err
@@ -16,7 +16,7 @@ func (m *Machine) checkCond(c Cond, f *frame, rule bool) error {
 	return nil
 }
 
-func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
+func (m *Machine) checkTest(t *test, f *frame, rule bool) error {
 	if err := m.spend(1); err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
 		return err
 	}
 	switch t.Op {
-	case OpAbove, OpBelow:
+	case opAbove, opBelow:
 		return m.checkOrdered(t, subject, value, f)
-	case OpWithin:
+	case opWithin:
 		tolerance, err := m.operandKind(t.Within, f)
 		if err != nil {
 			return err
@@ -51,17 +51,17 @@ func (m *Machine) checkTest(t *Test, f *frame, rule bool) error {
 			return noTolerance(t, tolerance)
 		}
 		return m.checkOrdered(t, subject, value, f)
-	case OpIs, OpEqual, OpIncludes:
+	case opIs, opEqual, opIncludes:
 	}
 	return nil
 }
 
 // checkOrdered checks that both sides of a test are numbers or dates.
-func (m *Machine) checkOrdered(t *Test, subject, value Kind, f *frame) error {
+func (m *Machine) checkOrdered(t *test, subject, value Kind, f *frame) error {
 	if subject == KindNone || value == KindNone || ordered(subject, value) {
 		return nil
 	}
-	if w, ok := t.Value.(*Word); ok && value == KindText {
+	if w, ok := t.Value.(*word); ok && value == KindText {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
 			return err
 		}
@@ -70,13 +70,9 @@ func (m *Machine) checkOrdered(t *Test, subject, value Kind, f *frame) error {
 }
 
 // subjectKind checks what a test is about.
-func (m *Machine) subjectKind(t *Test, f *frame) (Kind, error) {
-	w, ok := t.Subject.(*Word)
+func (m *Machine) subjectKind(t *test, f *frame) (Kind, error) {
+	w, ok := t.Subject.(*word)
 	if !ok {
-		if t.Subject == nil {
-			v, err := m.subject(t, f)
-			return v.Kind(), err
-		}
 		return m.kindOf(t.Subject, f)
 	}
 	if f != nil && f.strict {
@@ -91,7 +87,7 @@ func (m *Machine) subjectKind(t *Test, f *frame) (Kind, error) {
 }
 
 // fieldOnly checks that a word is a field of all items.
-func (f *frame) fieldOnly(w *Word) error {
+func (f *frame) fieldOnly(w *word) error {
 	if f.item.Kind() != KindRecord {
 		return semanticError(w.Pos, "the items of '%s' have no field '%s': say \"each\" for the item itself", f.of.name, w.Text)
 	}
@@ -103,7 +99,7 @@ func (f *frame) fieldOnly(w *Word) error {
 
 // checkApply checks a defined condition for the subject of a test. An [unknownName]
 // says that it is not met.
-func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
+func (m *Machine) checkApply(p *define, t *test, f *frame, rule bool) error {
 	if _, err := m.subjectKind(t, f); err != nil {
 		return err
 	}
@@ -119,14 +115,14 @@ func (m *Machine) checkApply(p *Define, t *Test, f *frame, rule bool) error {
 }
 
 // linear refuses products and quotients of two things that are not literal numbers.
-func linear(e Expr) error {
-	b, ok := e.(*Binary)
+func linear(e expr) error {
+	b, ok := e.(*binary)
 	if !ok {
 		return nil
 	}
 	if b.Op == opTimes || b.Op == opDivided {
-		_, left := b.Left.(*Number)
-		_, right := b.Right.(*Number)
+		_, left := b.Left.(*number)
+		_, right := b.Right.(*number)
 		if !left && !right {
 			return semanticError(b.Pos, "in a rule, one side of %q must be a number as such", b.Op)
 		}

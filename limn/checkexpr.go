@@ -4,22 +4,22 @@ import "errors"
 
 // kindOf checks an expression and returns the kind of its value, or [KindNone] if
 // that depends on a live name without a value.
-func (m *Machine) kindOf(e Expr, f *frame) (Kind, error) {
+func (m *Machine) kindOf(e expr, f *frame) (Kind, error) {
 	switch e := e.(type) {
-	case *Word:
+	case *word:
 		if _, err := m.known(e.Pos, e.Text, f, asValue); err != nil {
 			return KindNone, err
 		}
 		return m.evalWord(e, f).Kind(), nil
-	case *Field:
+	case *field:
 		return m.kindOfField(e, f)
-	case *Extremum:
+	case *extremum:
 		return m.kindOfExtremum(e)
-	case *Binary:
+	case *binary:
 		return m.kindOfBinary(e, f)
-	case *Text:
+	case *quotation:
 		return KindText, nil
-	case *Number, *Date, *Item:
+	case *number, *date, *currentItem:
 	}
 	v, err := m.eval(e, f)
 	if err != nil {
@@ -31,7 +31,7 @@ func (m *Machine) kindOf(e Expr, f *frame) (Kind, error) {
 // asParse makes the error of a name one that a line is no statement for.
 func asParse(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		e.Fault = FaultParse
+		e.fault = faultParse
 	}
 	return err
 }
@@ -39,12 +39,12 @@ func asParse(err error) error {
 // asSemantic makes the error of a literal one that a statement is refused for.
 func asSemantic(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		e.Fault = FaultSemantic
+		e.fault = faultSemantic
 	}
 	return err
 }
 
-func (m *Machine) kindOfField(e *Field, f *frame) (Kind, error) {
+func (m *Machine) kindOfField(e *field, f *frame) (Kind, error) {
 	if f != nil && f.binding == e.Of.Text && f.of.missing(e.Field, true) {
 		return KindNone, f.of.withoutField(e.Pos, e.Field)
 	}
@@ -52,7 +52,7 @@ func (m *Machine) kindOfField(e *Field, f *frame) (Kind, error) {
 	return v.Kind(), err
 }
 
-func (m *Machine) kindOfBinary(e *Binary, f *frame) (Kind, error) {
+func (m *Machine) kindOfBinary(e *binary, f *frame) (Kind, error) {
 	left, err := m.operandKind(e.Left, f)
 	if err != nil {
 		return KindNone, err
@@ -66,8 +66,8 @@ func (m *Machine) kindOfBinary(e *Binary, f *frame) (Kind, error) {
 
 // operandKind is kindOf where a bare word must be a name: nobody computes with
 // texts.
-func (m *Machine) operandKind(e Expr, f *frame) (Kind, error) {
-	if w, ok := e.(*Word); ok {
+func (m *Machine) operandKind(e expr, f *frame) (Kind, error) {
+	if w, ok := e.(*word); ok {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
 			return KindNone, err
 		}
@@ -76,7 +76,7 @@ func (m *Machine) operandKind(e Expr, f *frame) (Kind, error) {
 }
 
 // kindOfExtremum checks that an extremum is one of numbers or of dates.
-func (m *Machine) kindOfExtremum(e *Extremum) (Kind, error) {
+func (m *Machine) kindOfExtremum(e *extremum) (Kind, error) {
 	if m.unset(e.List.Text) {
 		return KindNone, nil
 	}
@@ -109,7 +109,7 @@ func (it *iteration) kindOfField(pos Pos, field string) (Kind, error) {
 	}
 	kind := KindNone
 	for item := range it.list.all() {
-		v, _ := item.Field(field)
+		v, _ := item.field(field)
 		if kind == KindNone {
 			kind = v.Kind()
 		}
@@ -118,27 +118,4 @@ func (it *iteration) kindOfField(pos Pos, field string) (Kind, error) {
 		}
 	}
 	return kind, nil
-}
-
-// posOf returns where an expression stands.
-func posOf(e Expr) Pos {
-	switch e := e.(type) {
-	case *Number:
-		return e.Pos
-	case *Date:
-		return e.Pos
-	case *Text:
-		return e.Pos
-	case *Word:
-		return e.Pos
-	case *Field:
-		return e.Pos
-	case *Extremum:
-		return e.Pos
-	case *Item:
-		return e.Pos
-	case *Binary:
-		return posOf(e.Left)
-	}
-	return Pos{}
 }

@@ -1,8 +1,8 @@
 package limn
 
-// checkChoose checks all conditions and what each branch begins with. What
+// check checks all conditions and what each branch begins with. What
 // follows may need what comes before it, and is checked when it is its turn.
-func (m *Machine) checkChoose(c *Choose, f *frame) error {
+func (c *choose) check(m *Machine, f *frame) error {
 	if f != nil {
 		return semanticError(Pos{}, "\"choose\" cannot stand in an \"each\": keep the items first")
 	}
@@ -19,7 +19,7 @@ func (m *Machine) checkChoose(c *Choose, f *frame) error {
 	return m.checkFirst(c.Otherwise, f)
 }
 
-func (m *Machine) checkFirst(s *Sequence, f *frame) error {
+func (m *Machine) checkFirst(s *sequence, f *frame) error {
 	if s == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (m *Machine) checkFirst(s *Sequence, f *frame) error {
 }
 
 // choose does the first branch whose condition is true.
-func (m *Machine) choose(c *Choose, f *frame) error {
+func (m *Machine) choose(c *choose, f *frame) error {
 	for _, b := range c.Branches {
 		ok, err := m.holds(b.Cond, f)
 		if err != nil {

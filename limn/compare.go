@@ -5,7 +5,7 @@ import "slices"
 // comparison is the name that the result of comparing gets.
 const comparison = "comparison"
 
-func (m *Machine) checkCompare(c *Compare) error {
+func (c *compare) check(m *Machine, _ *frame) error {
 	for _, n := range []Name{c.Left, c.Right} {
 		if _, err := m.symbolNamed(n); err != nil {
 			return err
@@ -15,7 +15,7 @@ func (m *Machine) checkCompare(c *Compare) error {
 }
 
 // compareValues remembers how two values differ.
-func (m *Machine) compareValues(c *Compare) error {
+func (m *Machine) compareValues(c *compare) error {
 	left, err := m.symbolNamed(c.Left)
 	if err != nil {
 		return err
@@ -66,12 +66,12 @@ func differ(a, b Value) difference {
 func differRecords(a, b Value) difference {
 	d := difference{status: differNot}
 	for _, e := range a.entries() {
-		if other, ok := b.Field(e.Name); !ok || !e.Value.Equal(other) {
+		if other, ok := b.field(e.Name); !ok || !e.Value.Equal(other) {
 			d.fields = append(d.fields, e.Name)
 		}
 	}
 	for _, e := range b.entries() {
-		if _, ok := a.Field(e.Name); !ok {
+		if _, ok := a.field(e.Name); !ok {
 			d.fields = append(d.fields, e.Name)
 		}
 	}
@@ -82,12 +82,12 @@ func differRecords(a, b Value) difference {
 }
 
 func differLists(a, b Value) difference {
-	if a.Len() != b.Len() {
+	if a.len() != b.len() {
 		return difference{status: differLength}
 	}
 	d := difference{status: differNot}
-	others := b.Items()
-	for i, item := range a.Items() {
+	others := b.items()
+	for i, item := range a.items() {
 		if !item.Equal(others[i]) {
 			d.places = append(d.places, i)
 			d.status = differItem
@@ -111,7 +111,7 @@ func (d difference) divergences() Value {
 // record is what the language sees of a difference. It is the only record with a
 // list in it.
 func (d difference) record() Value {
-	return Value{&record{entries: []Entry{
+	return Value{&record{entries: []entry{
 		{"status", String(d.status)},
 		{"divergences", d.divergences()},
 	}}}

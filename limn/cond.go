@@ -1,11 +1,11 @@
 package limn
 
 // holds evaluates a condition.
-func (m *Machine) holds(c Cond, f *frame) (bool, error) {
+func (m *Machine) holds(c condition, f *frame) (bool, error) {
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		return m.test(c, f)
-	case *Junction:
+	case *junction:
 		for _, part := range c.Conds {
 			if ok, err := m.holds(part, f); err != nil || ok == c.Or {
 				return ok, err
@@ -17,7 +17,7 @@ func (m *Machine) holds(c Cond, f *frame) (bool, error) {
 }
 
 // test evaluates a comparison. One with a live name that has no value is false.
-func (m *Machine) test(t *Test, f *frame) (bool, error) {
+func (m *Machine) test(t *test, f *frame) (bool, error) {
 	if err := m.spend(1); err != nil {
 		return false, err
 	}
@@ -42,14 +42,9 @@ func (m *Machine) test(t *Test, f *frame) (bool, error) {
 }
 
 // subject returns what a test is about.
-func (m *Machine) subject(t *Test, f *frame) (Value, error) {
+func (m *Machine) subject(t *test, f *frame) (Value, error) {
 	switch s := t.Subject.(type) {
-	case nil:
-		if f == nil {
-			return Value{}, outsideEach(t.Pos)
-		}
-		return f.item, nil
-	case *Word:
+	case *word:
 		v, ok := m.find(s.Text, f, asSubject)
 		if !ok && !m.live[s.Text] {
 			return Value{}, m.unknown(s.Pos, s.Text)
@@ -60,25 +55,25 @@ func (m *Machine) subject(t *Test, f *frame) (Value, error) {
 }
 
 // compare applies the operator of a test.
-func (m *Machine) compare(t *Test, subject, value Value, f *frame) (bool, error) {
+func (m *Machine) compare(t *test, subject, value Value, f *frame) (bool, error) {
 	switch t.Op {
-	case OpAbove, OpBelow:
+	case opAbove, opBelow:
 		if !ordered(subject.Kind(), value.Kind()) {
 			return false, notOrdered(t, subject.Kind(), value.Kind())
 		}
-		if t.Op == OpAbove {
+		if t.Op == opAbove {
 			return subject.order(value) > 0, nil
 		}
 		return subject.order(value) < 0, nil
-	case OpWithin:
+	case opWithin:
 		tolerance, err := m.eval(t.Within, f)
 		if err != nil || tolerance.v == nil {
 			return false, err
 		}
 		return near(t, subject, value, tolerance)
-	case OpIncludes:
+	case opIncludes:
 		return m.includes(subject, value)
-	case OpIs, OpEqual:
+	case opIs, opEqual:
 	}
 	return subject.Equal(value), m.spend(subject.effort())
 }
@@ -100,17 +95,17 @@ func ordered(a, b Kind) bool {
 	return a == b && (a == KindNumber || a == KindDate)
 }
 
-func notOrdered(t *Test, a, b Kind) error {
+func notOrdered(t *test, a, b Kind) error {
 	return semanticError(t.Pos, "%q does not go with a %s and a %s: it is about numbers and dates", t.Op, a, b)
 }
 
-func noTolerance(t *Test, k Kind) error {
+func noTolerance(t *test, k Kind) error {
 	return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", k)
 }
 
 // near reports whether two numbers, or two dates, are no farther apart than a
 // tolerance.
-func near(t *Test, a, b, tolerance Value) (bool, error) {
+func near(t *test, a, b, tolerance Value) (bool, error) {
 	switch {
 	case !ordered(a.Kind(), b.Kind()):
 		return false, notOrdered(t, a.Kind(), b.Kind())
@@ -125,11 +120,11 @@ func near(t *Test, a, b, tolerance Value) (bool, error) {
 }
 
 // predicate returns the defined condition that a test applies, or nil.
-func (m *Machine) predicate(t *Test) *Define {
-	if t.Op != OpIs {
+func (m *Machine) predicate(t *test) *define {
+	if t.Op != opIs {
 		return nil
 	}
-	if w, ok := t.Value.(*Word); ok {
+	if w, ok := t.Value.(*word); ok {
 		return m.predicates[w.Text]
 	}
 	return nil
@@ -137,7 +132,7 @@ func (m *Machine) predicate(t *Test) *Define {
 
 // apply evaluates a defined condition for a subject, which "each" stands for in it.
 // It is not met if it comes to a name that stands for nothing.
-func (m *Machine) apply(p *Define, subject Value, f *frame) (bool, error) {
+func (m *Machine) apply(p *define, subject Value, f *frame) (bool, error) {
 	if err := m.enter(p.Name); err != nil {
 		return false, err
 	}
@@ -151,13 +146,13 @@ func (m *Machine) apply(p *Define, subject Value, f *frame) (bool, error) {
 }
 
 // deciding returns the first test of a condition that comes to want.
-func (m *Machine) deciding(c Cond, want bool, f *frame) *Test {
+func (m *Machine) deciding(c condition, want bool, f *frame) *test {
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		if ok, err := m.test(c, f); err == nil && ok == want {
 			return c
 		}
-	case *Junction:
+	case *junction:
 		for _, part := range c.Conds {
 			if t := m.deciding(part, want, f); t != nil {
 				return t

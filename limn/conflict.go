@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// A Contradiction is something about the rules of a program that cannot be meant.
-type Contradiction struct {
-	Kind  ContradictionKind
+// A contradiction is something about the rules of a program that cannot be meant.
+type contradiction struct {
+	Kind  contradictionKind
 	Lines []*Line // that are involved, in order
 	Text  string  // what is wrong, as a sentence without a full stop
 }
 
-// A ContradictionKind is what sort of thing is wrong with rules.
-type ContradictionKind string
+// A contradictionKind is what sort of thing is wrong with rules.
+type contradictionKind string
 
 // The kinds of contradictions.
 const (
-	AlwaysDenied      ContradictionKind = "always-deny"             // nothing passes, whatever the values are
-	DeadForbid        ContradictionKind = "dead-forbid"             // it forbids what cannot be
-	RequireForbid     ContradictionKind = "require-forbid-conflict" // to keep the one is to break the other
-	RequireRequire    ContradictionKind = "require-conflict"        // two requirements exclude one another
-	UnlessSwallows    ContradictionKind = "unless-swallows-rule"    // the exception covers all that the rule is about
-	RedundantForbid   ContradictionKind = "redundant-forbid"        // another one forbids as much or more
-	DeadPermit        ContradictionKind = "dead-permit"             // it permits what cannot be, or what is forbidden
-	ConstantPredicate ContradictionKind = "constant-predicate"      // it is always true or never
+	alwaysDenied      contradictionKind = "always-deny"             // nothing passes, whatever the values are
+	deadForbid        contradictionKind = "dead-forbid"             // it forbids what cannot be
+	requireForbid     contradictionKind = "require-forbid-conflict" // to keep the one is to break the other
+	requireRequire    contradictionKind = "require-conflict"        // two requirements exclude one another
+	unlessSwallows    contradictionKind = "unless-swallows-rule"    // the exception covers all that the rule is about
+	redundantForbid   contradictionKind = "redundant-forbid"        // another one forbids as much or more
+	deadPermit        contradictionKind = "dead-permit"             // it permits what cannot be, or what is forbidden
+	constantPredicate contradictionKind = "constant-predicate"      // it is always true or never
 )
 
 // The bounds of comparing rules.
@@ -34,7 +34,7 @@ const (
 	maxNeighbors   = 64     // of a rule with those before it that are about one thing
 )
 
-// Contradictions returns what contradicts what among the rules of a program: its
+// contradictions returns what contradicts what among the rules of a program: its
 // lines with require, forbid, permit and unless that are not inside of others, and
 // its predicates. They come in the order of the last line that is involved.
 //
@@ -45,9 +45,9 @@ const (
 // are taken as if all held at the same time. It is not complete: conditions that
 // come to more than 64 alternatives are passed over, and of a great many rules
 // about the same things only those that are near one another are compared.
-func Contradictions(p *Program) []Contradiction {
+func contradictions(p *Program) []contradiction {
 	rules := rulesOf(p)
-	var found []Contradiction
+	var found []contradiction
 	compared := 0
 	for i, later := range rules.all {
 		found = append(found, later.flaws...)
@@ -60,20 +60,20 @@ func Contradictions(p *Program) []Contradiction {
 		}
 	}
 	found = append(found, rules.constants...)
-	slices.SortStableFunc(found, func(a, b Contradiction) int {
+	slices.SortStableFunc(found, func(a, b contradiction) int {
 		return cmp.Compare(a.last(), b.last())
 	})
 	return found
 }
 
-func (c Contradiction) last() int { return c.Lines[len(c.Lines)-1].Pos.Line }
+func (c contradiction) last() int { return c.Lines[len(c.Lines)-1].Pos.Line }
 
 // warnings returns what a run says of contradictions before it begins: of those
 // among requirements and prohibitions.
 func warnings(p *Program) []string {
 	var texts []string
-	for _, c := range Contradictions(p) {
-		if c.Kind == RequireForbid || c.Kind == RequireRequire {
+	for _, c := range contradictions(p) {
+		if c.Kind == requireForbid || c.Kind == requireRequire {
 			texts = append(texts, fmt.Sprintf("possible contradiction: %s.", c.Text))
 		}
 	}
@@ -93,24 +93,24 @@ type provision struct {
 
 	excused bool            // whether there is an exception
 	known   bool            // whether all this is within the bound
-	flaws   []Contradiction // what is wrong with it by itself
+	flaws   []contradiction // what is wrong with it by itself
 }
 
 // alone returns what is wrong with a rule by itself.
-func (p *provision) alone() []Contradiction {
+func (p *provision) alone() []contradiction {
 	n := p.line.Pos.Line
 	if !p.known {
 		return nil
 	}
 	switch {
 	case p.verb == "forbid" && never(p.subject):
-		return p.found(DeadForbid, "line %d forbids what can never be", n)
+		return p.found(deadForbid, "line %d forbids what can never be", n)
 	case p.verb == "permit" && never(p.subject):
-		return p.found(DeadPermit, "line %d permits what can never be", n)
+		return p.found(deadPermit, "line %d permits what can never be", n)
 	case p.verb != "permit" && never(p.passes):
-		return p.found(AlwaysDenied, "line %d lets nothing pass, whatever the values are", n)
+		return p.found(alwaysDenied, "line %d lets nothing pass, whatever the values are", n)
 	case p.excused && p.swallowed():
-		return p.found(UnlessSwallows, "the exception in line %d covers all that the rule is about", n)
+		return p.found(unlessSwallows, "the exception in line %d covers all that the rule is about", n)
 	}
 	return nil
 }
@@ -123,52 +123,52 @@ func (p *provision) swallowed() bool {
 	return never(p.bites)
 }
 
-func (p *provision) found(kind ContradictionKind, format string, args ...any) []Contradiction {
-	return []Contradiction{{Kind: kind, Lines: []*Line{p.line}, Text: fmt.Sprintf(format, args...)}}
+func (p *provision) found(kind contradictionKind, format string, args ...any) []contradiction {
+	return []contradiction{{Kind: kind, Lines: []*Line{p.line}, Text: fmt.Sprintf(format, args...)}}
 }
 
 // compareRules returns what is wrong with two rules that are both sound alone.
-func compareRules(earlier, later *provision) []Contradiction {
+func compareRules(earlier, later *provision) []contradiction {
 	if !earlier.known || !later.known || len(earlier.flaws)+len(later.flaws) > 0 {
 		return nil
 	}
 	lines := []*Line{earlier.line, later.line}
 	a, b := earlier.line.Pos.Line, later.line.Pos.Line
-	say := func(kind ContradictionKind, text string, first, second int) []Contradiction {
-		return []Contradiction{{kind, lines, fmt.Sprintf(text, first, second)}}
+	say := func(kind contradictionKind, text string, first, second int) []contradiction {
+		return []contradiction{{kind, lines, fmt.Sprintf(text, first, second)}}
 	}
 	switch {
 	case earlier.verb == "permit" && later.verb == "permit":
 	case later.verb == "permit":
 		if earlier.verb == "forbid" && exclude(later.applies, earlier.passes) {
-			return say(DeadPermit, "all that line %d permits, line %d forbids", b, a)
+			return say(deadPermit, "all that line %d permits, line %d forbids", b, a)
 		}
 	case earlier.verb == "permit":
 		if later.verb == "forbid" && exclude(earlier.applies, later.passes) {
-			return say(DeadPermit, "all that line %d permits, line %d forbids", a, b)
+			return say(deadPermit, "all that line %d permits, line %d forbids", a, b)
 		}
 	case exclude(earlier.passes, later.passes):
 		return say(conflictOf(earlier, later), "line %d and line %d can never both be kept", a, b)
 	case earlier.verb == "forbid" && later.verb == "forbid":
 		if exclude(later.bites, earlier.passes) {
-			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", b, a)
+			return say(redundantForbid, "all that line %d forbids, line %d forbids as well", b, a)
 		}
 		if exclude(earlier.bites, later.passes) {
-			return say(RedundantForbid, "all that line %d forbids, line %d forbids as well", a, b)
+			return say(redundantForbid, "all that line %d forbids, line %d forbids as well", a, b)
 		}
 	}
 	return nil
 }
 
 // conflictOf names what two rules are that cannot both be kept.
-func conflictOf(p, q *provision) ContradictionKind {
+func conflictOf(p, q *provision) contradictionKind {
 	switch {
 	case p.verb != q.verb:
-		return RequireForbid
+		return requireForbid
 	case p.verb == "require":
-		return RequireRequire
+		return requireRequire
 	}
-	return AlwaysDenied
+	return alwaysDenied
 }
 
 // ruleBook is the rules of a program, and by what they are about.
@@ -176,7 +176,7 @@ type ruleBook struct {
 	all       []*provision
 	byTerm    map[string][]int
 	terms     [][]string      // of each rule
-	constants []Contradiction // predicates that are always true or never
+	constants []contradiction // predicates that are always true or never
 }
 
 // related returns the rules before one that are about something it is about, the
@@ -219,18 +219,18 @@ func rulesOf(p *Program) *ruleBook {
 	b := &ruleBook{byTerm: make(map[string][]int)}
 	var r *reading
 	for _, l := range p.Lines {
-		s, ok := l.Stmt.(*Sequence)
+		s, ok := l.Stmt.(*sequence)
 		if !ok {
 			continue
 		}
 		for _, op := range s.Ops {
 			switch core := op.Core.(type) {
-			case *Rule:
+			case *rule:
 				r = r.orOf(p)
 				if core.Verb != "expect" {
 					b.add(r.provision(l, core))
 				}
-			case *Define:
+			case *define:
 				r = r.orOf(p)
 				b.constants = append(b.constants, r.define(l, core)...)
 			default:
@@ -241,7 +241,7 @@ func rulesOf(p *Program) *ruleBook {
 }
 
 // provision returns a rule as formulas.
-func (r *reading) provision(l *Line, rule *Rule) *provision {
+func (r *reading) provision(l *Line, rule *rule) *provision {
 	p := &provision{line: l, verb: rule.Verb}
 	subject, ok := r.formula(rule.Cond, false, "", 0)
 	denied, also := r.formula(rule.Cond, true, "", 0)
@@ -256,7 +256,7 @@ func (r *reading) provision(l *Line, rule *Rule) *provision {
 }
 
 // excuse adds the exception to a rule, and reports whether that is within the bound.
-func (r *reading) excuse(p *provision, unless Cond) bool {
+func (r *reading) excuse(p *provision, unless condition) bool {
 	holds, ok := r.formula(unless, false, "", 0)
 	fails, also := r.formula(unless, true, "", 0)
 	if !ok || !also {
@@ -271,15 +271,15 @@ func (r *reading) excuse(p *provision, unless Cond) bool {
 }
 
 // define learns a predicate and says whether it is always true or never.
-func (r *reading) define(l *Line, d *Define) []Contradiction {
+func (r *reading) define(l *Line, d *define) []contradiction {
 	p := &provision{line: l}
-	var found []Contradiction
+	var found []contradiction
 	const item = "each"
 	if f, ok := r.formula(d.Cond, false, item, 0); ok && never(f) {
-		found = p.found(ConstantPredicate, "what line %d defines is never true", l.Pos.Line)
+		found = p.found(constantPredicate, "what line %d defines is never true", l.Pos.Line)
 	}
 	if f, ok := r.formula(d.Cond, true, item, 0); ok && never(f) {
-		found = p.found(ConstantPredicate, "what line %d defines is always true", l.Pos.Line)
+		found = p.found(constantPredicate, "what line %d defines is always true", l.Pos.Line)
 	}
 	if !r.vague[d.Name.Text] {
 		r.predicates[d.Name.Text] = d

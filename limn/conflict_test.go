@@ -199,7 +199,7 @@ func TestContradictions(t *testing.T) {
 				}
 			}
 			var got []string
-			for _, c := range Contradictions(p) {
+			for _, c := range contradictions(p) {
 				s := string(c.Kind)
 				for _, l := range c.Lines {
 					s += fmt.Sprint(" ", l.Pos.Line)
@@ -223,7 +223,7 @@ func TestContradictionsGivesUp(t *testing.T) {
 		"require " + strings.Join(slices.Repeat([]string{"x is above 1"}, 1000), " and ") + "\n"
 	excepted := strings.ReplaceAll(large, "\n", " unless z is 1 or z is 2\n")
 	many := strings.Repeat("require x is above 1\n", 3000)
-	if got := Contradictions(Parse("", large+excepted+many, nil)); len(got) > 0 {
+	if got := contradictions(Parse("", large+excepted+many, nil)); len(got) > 0 {
 		t.Errorf("there are %d findings, the first is %v", len(got), got[0])
 	}
 }
@@ -257,7 +257,7 @@ func TestContradictionsAreSound(t *testing.T) {
 				t.Fatalf("the generator wrote %q: %v", l.Source, l.Err)
 			}
 		}
-		for _, c := range Contradictions(p) {
+		for _, c := range contradictions(p) {
 			if state, ok := counterexample(p, c); ok {
 				t.Fatalf("of\n%s\nit is said: %s (%s), but there is %v", text, c.Text, c.Kind, state)
 			}
@@ -281,7 +281,7 @@ func TestContradictionsKnowRounding(t *testing.T) {
 					verb = "forbid"
 				}
 				text := verb + " " + test + "\nrequire x is equal to " + x
-				if found := Contradictions(Parse("", text, nil)); len(found) > 0 {
+				if found := contradictions(Parse("", text, nil)); len(found) > 0 {
 					t.Errorf("%s: %s", text, found[0].Text)
 				}
 			}
@@ -349,7 +349,7 @@ func states() iter.Seq[map[string]Value] {
 	}
 	lists := []Value{Int(7)}
 	for _, items := range [][]Value{nil, {String("a1")}, {String("b1")}, {String("a1"), String("b1")}, {Int(2)}} {
-		l, err := ListOf(items...)
+		l, err := listOf(items...)
 		if err != nil {
 			panic(err)
 		}
@@ -370,7 +370,7 @@ func states() iter.Seq[map[string]Value] {
 
 // counterexample searches for values that make a finding wrong. Values for which
 // one of the lines is refused do not count.
-func counterexample(p *Program, c Contradiction) (map[string]Value, bool) {
+func counterexample(p *Program, c contradiction) (map[string]Value, bool) {
 	for state := range states() {
 		if refutes(p, c, state) {
 			return state, true
@@ -386,7 +386,7 @@ func (o ruling) applies() bool { return o.holds && !o.excused }
 
 func (o ruling) passes(verb string) bool { return o.excused || o.holds == (verb == "require") }
 
-func refutes(p *Program, c Contradiction, state map[string]Value) bool {
+func refutes(p *Program, c contradiction, state map[string]Value) bool {
 	var verbs []string
 	var rulings []ruling
 	for _, l := range c.Lines {
@@ -398,16 +398,16 @@ func refutes(p *Program, c Contradiction, state map[string]Value) bool {
 	}
 	last := len(rulings) - 1
 	switch c.Kind {
-	case AlwaysDenied, RequireForbid, RequireRequire:
+	case alwaysDenied, requireForbid, requireRequire:
 		return rulings[0].passes(verbs[0]) && rulings[last].passes(verbs[last])
-	case DeadForbid:
+	case deadForbid:
 		return rulings[0].holds
-	case UnlessSwallows:
+	case unlessSwallows:
 		if verbs[0] == "permit" {
 			return rulings[0].applies()
 		}
 		return !rulings[0].passes(verbs[0])
-	case RedundantForbid:
+	case redundantForbid:
 		var inner, outer int
 		if _, err := fmt.Sscanf(c.Text, "all that line %d forbids, line %d", &inner, &outer); err != nil {
 			panic(err)
@@ -416,7 +416,7 @@ func refutes(p *Program, c Contradiction, state map[string]Value) bool {
 			rulings[0], rulings[1] = rulings[1], rulings[0]
 		}
 		return rulings[0].applies() && !rulings[1].applies()
-	case DeadPermit:
+	case deadPermit:
 		if last == 0 {
 			return rulings[0].holds
 		}
@@ -424,7 +424,7 @@ func refutes(p *Program, c Contradiction, state map[string]Value) bool {
 			rulings[0], rulings[1] = rulings[1], rulings[0]
 		}
 		return rulings[0].applies() && !rulings[1].applies()
-	case ConstantPredicate:
+	case constantPredicate:
 		return rulings[0].holds != strings.Contains(c.Text, "always")
 	}
 	return false
@@ -441,23 +441,23 @@ func evaluate(p *Program, l *Line, state map[string]Value) (o ruling, verb strin
 		if before == l {
 			break
 		}
-		if s, isOps := before.Stmt.(*Sequence); isOps {
-			if d, isDefine := s.Ops[0].Core.(*Define); isDefine {
-				if m.checkDefine(d) != nil || m.define(d) != nil {
+		if s, isOps := before.Stmt.(*sequence); isOps {
+			if d, isDefine := s.Ops[0].Core.(*define); isDefine {
+				if d.check(m, nil) != nil || m.define(d) != nil {
 					return o, "", false
 				}
 			}
 		}
 	}
-	s, _ := l.Stmt.(*Sequence)
+	s, _ := l.Stmt.(*sequence)
 	switch rule := s.Ops[0].Core.(type) {
-	case *Define:
-		if m.checkDefine(rule) != nil {
+	case *define:
+		if rule.check(m, nil) != nil {
 			return o, "", false
 		}
 		o.holds, ok = m.truth(rule.Cond, &frame{item: state["x"]})
 		return o, "define", ok
-	case *Rule:
+	case *rule:
 		if o.holds, ok = m.truth(rule.Cond, nil); !ok {
 			return o, "", false
 		}
@@ -470,7 +470,7 @@ func evaluate(p *Program, l *Line, state map[string]Value) (o ruling, verb strin
 }
 
 // truth evaluates a condition that makes sense.
-func (m *Machine) truth(c Cond, f *frame) (holds, ok bool) {
+func (m *Machine) truth(c condition, f *frame) (holds, ok bool) {
 	m.begin()
 	if m.checkCond(c, f, true) != nil {
 		return false, false

@@ -1,7 +1,7 @@
 package limn
 
-// checkDefine refuses a condition that would apply itself.
-func (m *Machine) checkDefine(d *Define) error {
+// check refuses a condition that would apply itself.
+func (d *define) check(m *Machine, _ *frame) error {
 	s := applySearch{m: m, name: d.Name, seen: make(map[string]bool)}
 	return s.cond(d.Cond, 1)
 }
@@ -14,27 +14,24 @@ type applySearch struct {
 	seen map[string]bool
 }
 
-func (s applySearch) cond(c Cond, depth int) error {
-	switch c := c.(type) {
-	case *Test:
-		return s.test(c, depth)
-	case *Junction:
-		for _, part := range c.Conds {
-			if err := s.cond(part, depth); err != nil {
-				return err
-			}
+// cond returns an error at the first test in which the name would apply itself.
+func (s applySearch) cond(c condition, depth int) (err error) {
+	walk(c, func(node any) bool {
+		if t, ok := node.(*test); ok && err == nil {
+			err = s.test(t, depth)
 		}
-	}
-	return nil
+		return err == nil
+	})
+	return err
 }
 
-func (s applySearch) test(t *Test, depth int) error {
+func (s applySearch) test(t *test, depth int) error {
 	if depth == 1 && (s.is(t.Subject) || s.is(t.Value) || s.is(t.Within)) {
 		return s.itself()
 	}
-	w, ok := t.Value.(*Word)
+	w, ok := t.Value.(*word)
 	switch {
-	case !ok || t.Op != OpIs || s.seen[w.Text]:
+	case !ok || t.Op != opIs || s.seen[w.Text]:
 		return nil
 	case w.Text == s.name.Text:
 		return s.itself()
@@ -49,8 +46,8 @@ func (s applySearch) test(t *Test, depth int) error {
 }
 
 // is reports whether an expression is the name that is looked for.
-func (s applySearch) is(e Expr) bool {
-	w, ok := e.(*Word)
+func (s applySearch) is(e expr) bool {
+	w, ok := e.(*word)
 	return ok && w.Text == s.name.Text
 }
 
@@ -59,7 +56,7 @@ func (s applySearch) itself() error {
 }
 
 // define names a condition, and tells if the name had one.
-func (m *Machine) define(d *Define) error {
+func (m *Machine) define(d *define) error {
 	_, known := m.predicates[d.Name.Text]
 	m.predicates[d.Name.Text] = d
 	if known {

@@ -1,13 +1,13 @@
 package limn
 
-// checkEach checks an operation for every item of a list.
-func (m *Machine) checkEach(e *Each, f *frame) error {
-	return m.forEach(e, f, func(op Core, inner *frame) error { return at(e.Op.Pos, m.check(op, inner)) })
+// check checks an operation for every item of a list.
+func (e *each) check(m *Machine, f *frame) error {
+	return m.forEach(e, f, func(op action, inner *frame) error { return at(e.Op.Pos, m.check(op, inner)) })
 }
 
 // each does an operation for every item of a list, up to the first that fails.
-func (m *Machine) each(e *Each, f *frame) error {
-	return m.forEach(e, f, func(op Core, inner *frame) error {
+func (m *Machine) each(e *each, f *frame) error {
+	return m.forEach(e, f, func(op action, inner *frame) error {
 		_, err := m.exec(op, inner, false)
 		return located(e.Op.Pos, err)
 	})
@@ -15,7 +15,7 @@ func (m *Machine) each(e *Each, f *frame) error {
 
 // forEach calls do with an operation and a frame for every item of a list, up to the first
 // that fails.
-func (m *Machine) forEach(e *Each, f *frame, do func(op Core, inner *frame) error) error {
+func (m *Machine) forEach(e *each, f *frame, do func(op action, inner *frame) error) error {
 	l, err := m.listNamed("each", e.List)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (m *Machine) forEach(e *Each, f *frame, do func(op Core, inner *frame) erro
 	return nil
 }
 
-func (m *Machine) eachFrame(e *Each, l *list, outer *frame) (*frame, error) {
+func (m *Machine) eachFrame(e *each, l *list, outer *frame) (*frame, error) {
 	it, err := m.iterate(e.List.Text, l)
 	return &frame{outer: outer, of: it, bare: true}, err
 }

@@ -7,28 +7,28 @@ import (
 
 // eval computes an expression. The result may be a list that a name has: whoever
 // keeps it must copy it. It is no value if it comes from a live name without one.
-func (m *Machine) eval(e Expr, f *frame) (Value, error) {
+func (m *Machine) eval(e expr, f *frame) (Value, error) {
 	switch e := e.(type) {
-	case *Number:
+	case *number:
 		v, err := parseNumber(e.Text)
 		return v, at(e.Pos, err)
-	case *Date:
+	case *date:
 		v, err := DateOf(e.Text)
 		return v, at(e.Pos, err)
-	case *Text:
+	case *quotation:
 		return String(e.Text), nil
-	case *Word:
+	case *word:
 		return m.evalWord(e, f), nil
-	case *Field:
+	case *field:
 		return m.evalField(e, f)
-	case *Extremum:
+	case *extremum:
 		return m.evalExtremum(e)
-	case *Item:
+	case *currentItem:
 		if f == nil {
 			return Value{}, outsideEach(e.Pos)
 		}
 		return f.item, nil
-	case *Binary:
+	case *binary:
 		return m.evalBinary(e, f)
 	}
 	return Value{}, errNothing
@@ -41,14 +41,14 @@ func outsideEach(pos Pos) error {
 }
 
 // evalWord returns what a bare word stands for, at last the word itself.
-func (m *Machine) evalWord(e *Word, f *frame) Value {
+func (m *Machine) evalWord(e *word, f *frame) Value {
 	if v, ok := m.find(e.Text, f, asValue); ok || m.live[e.Text] {
 		return v
 	}
 	return String(e.Text)
 }
 
-func (m *Machine) evalField(e *Field, f *frame) (Value, error) {
+func (m *Machine) evalField(e *field, f *frame) (Value, error) {
 	of, ok := m.find(e.Of.Text, f, asSubject)
 	if !ok {
 		if m.live[e.Of.Text] {
@@ -56,7 +56,7 @@ func (m *Machine) evalField(e *Field, f *frame) (Value, error) {
 		}
 		return Value{}, m.unknown(e.Of.Pos, e.Of.Text)
 	}
-	v, ok := of.Field(e.Field)
+	v, ok := of.field(e.Field)
 	if ok {
 		return v, nil
 	}
@@ -65,15 +65,15 @@ func (m *Machine) evalField(e *Field, f *frame) (Value, error) {
 		return Value{}, semanticError(e.Pos, "'%s' has no field called '%s'", e.Of.Text, e.Field)
 	case KindNone, KindNumber, KindText, KindDate, KindList:
 	}
-	err := newError(FaultSemantic, e.Of.Pos, "\"of\" is about a record, and '%s' is %s", e.Of.Text, describe(of))
-	if of.Category() == KindRecord {
+	err := newError(faultSemantic, e.Of.Pos, "\"of\" is about a record, and '%s' is %s", e.Of.Text, describe(of))
+	if of.category() == KindRecord {
 		err.Hint = "each the " + e.Of.Text + " show " + e.Field
 	}
 	return Value{}, err
 }
 
 // evalExtremum finds the largest or the smallest number, or the last or first date.
-func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
+func (m *Machine) evalExtremum(e *extremum) (Value, error) {
 	if m.unset(e.List.Text) {
 		return Value{}, nil
 	}
@@ -88,7 +88,7 @@ func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
 	for item := range l.all() {
 		v := item
 		if e.Field != "" {
-			v, _ = item.Field(e.Field)
+			v, _ = item.field(e.Field)
 		}
 		if best.v == nil {
 			best = v
@@ -106,14 +106,14 @@ func (m *Machine) evalExtremum(e *Extremum) (Value, error) {
 	return best, nil
 }
 
-func (e *Extremum) word() string {
+func (e *extremum) word() string {
 	if e.Highest {
 		return "highest"
 	}
 	return "lowest"
 }
 
-func (m *Machine) evalBinary(e *Binary, f *frame) (Value, error) {
+func (m *Machine) evalBinary(e *binary, f *frame) (Value, error) {
 	left, err := m.eval(e.Left, f)
 	if err != nil {
 		return Value{}, err
@@ -180,7 +180,7 @@ func (v Value) digits() int {
 
 // binaryKind returns what kind arithmetic on two kinds has. A kind that is not
 // known yet suits everything.
-func binaryKind(e *Binary, left, right Kind) (Kind, error) {
+func binaryKind(e *binary, left, right Kind) (Kind, error) {
 	switch {
 	case left == KindNone || right == KindNone:
 		return KindNone, nil

@@ -9,7 +9,7 @@ import (
 
 // execOps executes a sequence for a handler and returns what it showed. The error
 // is errFinish if it was told to finish.
-func (m *Machine) execOps(s *Sequence, f *frame) ([]string, error) {
+func (m *Machine) execOps(s *sequence, f *frame) ([]string, error) {
 	m.begin()
 	_, err := m.run(s, f, false)
 	return m.out, err
@@ -17,7 +17,7 @@ func (m *Machine) execOps(s *Sequence, f *frame) ([]string, error) {
 
 // run executes a sequence up to the first operation that fails. If its value is
 // captured, the last operation does not show it but returns it.
-func (m *Machine) run(s *Sequence, f *frame, captured bool) (Value, error) {
+func (m *Machine) run(s *sequence, f *frame, captured bool) (Value, error) {
 	var v Value
 	for i, op := range s.Ops {
 		last := i == len(s.Ops)-1
@@ -30,7 +30,7 @@ func (m *Machine) run(s *Sequence, f *frame, captured bool) (Value, error) {
 }
 
 // operation checks an operation and executes it if there is nothing wrong.
-func (m *Machine) operation(op *Op, f *frame, captured bool) (Value, error) {
+func (m *Machine) operation(op *operation, f *frame, captured bool) (Value, error) {
 	core := m.coreOf(op)
 	if err := m.check(core, f); err != nil {
 		return Value{}, at(op.Pos, err)
@@ -42,21 +42,21 @@ func (m *Machine) operation(op *Op, f *frame, captured bool) (Value, error) {
 // coreOf returns what an operation does. In "inherited remember a KIND called NAME
 // from X from Y", only the machine knows whether Y is what the composition X is
 // called with, or whom a copy of the value X is inherited from.
-func (m *Machine) coreOf(op *Op) Core {
-	r, ok := op.Core.(*Remember)
+func (m *Machine) coreOf(op *operation) action {
+	r, ok := op.Core.(*remember)
 	if !ok || !op.Inherited || op.From != "" {
 		return op.Core
 	}
-	c, ok := r.From.(*Call)
+	c, ok := r.From.(*call)
 	if !ok {
 		return op.Core
 	}
 	s := m.symbols[c.Name.Text]
-	if _, named := c.Arg.(*Word); !named || s != nil && s.teach != nil {
+	if _, named := c.Arg.(*word); !named || s != nil && s.teach != nil {
 		return op.Core
 	}
 	copied := *r
-	copied.From = &Word{Pos: c.Name.Pos, Text: c.Name.Text}
+	copied.From = &word{Pos: c.Name.Pos, Text: c.Name.Text}
 	return &copied
 }
 
@@ -70,7 +70,7 @@ func located(pos Pos, err error) error {
 }
 
 // afterOthers says of an error which operations were done before.
-func afterOthers(done []*Op, err error) error {
+func afterOthers(done []*operation, err error) error {
 	if len(done) == 0 || errors.Is(err, errFinish) {
 		return err
 	}
@@ -78,7 +78,7 @@ func afterOthers(done []*Op, err error) error {
 	wrapped := failure{status: r.Status, message: r.Message, err: r.Err, metadata: r.Metadata}
 	wrapped.message = "I completed '" + canonical(done[len(done)-1]) + "' but then " + lowerFirst(wrapped.message)
 	for _, op := range done {
-		if s, ok := op.Core.(*Select); ok && s.Verb == verbFilter {
+		if s, ok := op.Core.(*selection); ok && s.Verb == verbFilter {
 			wrapped.message = strings.TrimSuffix(wrapped.message, ".") + ". What was filtered stays filtered."
 			break
 		}
@@ -93,57 +93,57 @@ func lowerFirst(s string) string {
 }
 
 // exec does what an operation that was checked says.
-func (m *Machine) exec(core Core, f *frame, captured bool) (Value, error) {
+func (m *Machine) exec(core action, f *frame, captured bool) (Value, error) {
 	if err := m.spend(1); err != nil {
 		return Value{}, err
 	}
 	switch c := core.(type) {
-	case *Remember:
+	case *remember:
 		return m.remember(c, f)
-	case *Select:
+	case *selection:
 		return m.selectItems(c, captured)
-	case *Tally:
+	case *tally:
 		return m.tally(c, captured)
-	case *Gather:
+	case *gather:
 		return m.gather(c, captured)
-	case *Call:
+	case *call:
 		return m.call(c, f, captured)
 	}
 	return Value{}, m.do(core, f)
 }
 
 // do executes the operations that have no value.
-func (m *Machine) do(core Core, f *frame) error {
+func (m *Machine) do(core action, f *frame) error {
 	switch c := core.(type) {
-	case *Teach:
+	case *teach:
 		return m.learn(c)
-	case *Show:
+	case *show:
 		return m.show(c, f)
-	case *Each:
+	case *each:
 		return m.each(c, f)
-	case *Choose:
+	case *choose:
 		return m.choose(c, f)
-	case *Change:
+	case *change:
 		return m.change(c, f)
-	case *Weakens:
+	case *weakens:
 		return m.weakens(c)
-	case *Assign:
+	case *assign:
 		return m.assign(c, f)
-	case *Rule:
+	case *rule:
 		return m.rule(c, f)
-	case *RequireEach:
+	case *requireEach:
 		return m.requireEach(c)
-	case *Sort:
+	case *sort:
 		return m.sort(c)
-	case *Compare:
+	case *compare:
 		return m.compareValues(c)
-	case *Transform:
+	case *transform:
 		return m.transform(c, f)
-	case *Define:
+	case *define:
 		return m.define(c)
-	case *PackCall:
+	case *packCall:
 		return m.callPack(c, f)
-	case *Finish:
+	case *finish:
 		return errFinish
 	}
 	return errNothing
@@ -161,56 +161,14 @@ const (
 )
 
 // check finds what is wrong with an operation, by the names there are now.
-func (m *Machine) check(core Core, f *frame) error {
+func (m *Machine) check(core action, f *frame) error {
 	if err := m.spend(1); err != nil {
 		return err
 	}
-	switch c := core.(type) {
-	case *Remember:
-		return m.checkRemember(c, f)
-	case *Teach:
-		return m.bindable(c.Name)
-	case *Show:
-		return m.checkShow(c, f)
-	case *Select:
-		return m.checkSelect(c)
-	case *Tally:
-		return m.checkTally(c)
-	case *Gather:
-		return m.checkGather(c)
-	case *Each:
-		return m.checkEach(c, f)
-	case *Choose:
-		return m.checkChoose(c, f)
-	case *Change:
-		return m.checkChange(c, f)
-	case *Weakens:
-		return m.checkWeakens(c)
-	case *Assign:
-		return m.checkAssign(c, f)
-	case *Rule:
-		return m.checkRule(c, f)
-	case *RequireEach:
-		return m.checkRequireEach(c)
-	case *Sort:
-		return m.checkSort(c)
-	case *Compare:
-		return m.checkCompare(c)
-	case *Transform:
-		return m.checkTransform(c, f)
-	case *Define:
-		return m.checkDefine(c)
-	case *Call:
-		return m.checkCall(c, f)
-	case *PackCall:
-		return m.checkPack(c, f)
-	case *Finish:
-		return m.checkFinish()
-	}
-	return errNothing
+	return core.check(m, f)
 }
 
-func (m *Machine) checkFinish() error {
+func (*finish) check(m *Machine, _ *frame) error {
 	if !m.firing {
 		return semanticError(Pos{}, "only a handler, the body of a \"when\", can finish")
 	}

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-func newError(fault Fault, pos Pos, format string, args ...any) *Error {
-	return &Error{Pos: pos, Fault: fault, Text: fmt.Sprintf(format, args...)}
+func newError(fault faultKind, pos Pos, format string, args ...any) *Error {
+	return &Error{Pos: pos, fault: fault, Text: fmt.Sprintf(format, args...)}
 }
 
 func semanticError(pos Pos, format string, args ...any) error {
-	return newError(FaultSemantic, pos, format, args...)
+	return newError(faultSemantic, pos, format, args...)
 }
 
 func runtimeError(pos Pos, format string, args ...any) error {
-	return newError(FaultRuntime, pos, format, args...)
+	return newError(faultRuntime, pos, format, args...)
 }
 
 // at gives an error a position if it has none.
@@ -56,7 +56,7 @@ func describe(v Value) string {
 	case KindRecord:
 		return "a record"
 	case KindList:
-		return describeList(v.Category())
+		return describeList(v.category())
 	case KindNone:
 	}
 	return "nothing yet"

@@ -42,7 +42,7 @@ func merge(parts ...map[string]any) map[string]any {
 // execInner executes a statement of the body of a handler and reports whether it
 // was told to finish.
 func (m *Machine) execInner(l *Line) (r Result, finished bool) {
-	s, ok := l.Stmt.(*Sequence)
+	s, ok := l.Stmt.(*sequence)
 	if !ok || l.Amber != "" && (m.opts.Confirm == nil || !m.opts.Confirm(l.Amber)) {
 		return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}, false
 	}
@@ -65,7 +65,7 @@ func (m *Machine) execInner(l *Line) (r Result, finished bool) {
 type snapshot struct {
 	symbols    int // how many there were
 	values     map[string]Value
-	predicates map[string]*Define
+	predicates map[string]*define
 }
 
 // snapshot keeps what the names that are watched stand for.

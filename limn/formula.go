@@ -8,26 +8,26 @@ import (
 // A reading turns the conditions of a program into formulas.
 type reading struct {
 	bound      map[string]bool    // names that stand for something somewhere in the program
-	predicates map[string]*Define // those that are certain where the reading is at
+	predicates map[string]*define // those that are certain where the reading is at
 	vague      map[string]bool    // names that may or may not be predicates
 }
 
 // formula returns when a condition holds or, if it is denied, when it does not, and
 // whether that is within the bound. Of an item, "each", the term is given.
-func (r *reading) formula(c Cond, denied bool, item string, depth int) (formula, bool) {
+func (r *reading) formula(c condition, denied bool, item string, depth int) (formula, bool) {
 	if depth > maxDepth {
 		return nil, false
 	}
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		return r.test(c, denied, item, depth)
-	case *Junction:
+	case *junction:
 		return r.junction(c, denied, item, depth)
 	}
 	return nil, false
 }
 
-func (r *reading) junction(c *Junction, denied bool, item string, depth int) (formula, bool) {
+func (r *reading) junction(c *junction, denied bool, item string, depth int) (formula, bool) {
 	join, f := both, always()
 	if c.Or != denied {
 		join, f = either, nil
@@ -45,10 +45,10 @@ func (r *reading) junction(c *Junction, denied bool, item string, depth int) (fo
 }
 
 // test returns the formula of a comparison.
-func (r *reading) test(t *Test, denied bool, item string, depth int) (formula, bool) {
+func (r *reading) test(t *test, denied bool, item string, depth int) (formula, bool) {
 	denied = denied != t.Not
 	subject := subjectTerm(t.Subject, item)
-	if name, ok := t.Value.(*Word); ok && t.Op == OpIs {
+	if name, ok := t.Value.(*word); ok && t.Op == opIs {
 		if p := r.predicates[name.Text]; p != nil {
 			return r.formula(p.Cond, denied, subject, depth+1)
 		}
@@ -58,18 +58,18 @@ func (r *reading) test(t *Test, denied bool, item string, depth int) (formula, b
 	}
 	value, known := r.constant(t.Value)
 	switch t.Op {
-	case OpIs, OpEqual:
+	case opIs, opEqual:
 		return formulaOf(r.relate(t, subject, item, relEqual), denied), true
-	case OpAbove:
+	case opAbove:
 		return formulaOf(r.relate(t, subject, item, relAbove), denied), !known || value.kind != KindText
-	case OpBelow:
+	case opBelow:
 		return formulaOf(r.relate(t, subject, item, relBelow), denied), !known || value.kind != KindText
-	case OpWithin:
+	case opWithin:
 		distance, ok := r.constant(t.Within)
 		if known && ok && value.kind != KindText && distance.kind == KindNumber {
 			return reaching(subject, value, distance.number, denied), true
 		}
-	case OpIncludes:
+	case opIncludes:
 		if known {
 			return formulaOf(literal{term: subject + " includes " + value.String(), rel: relHolds}, denied), true
 		}
@@ -80,7 +80,7 @@ func (r *reading) test(t *Test, denied bool, item string, depth int) (formula, b
 
 // relate returns the literal of a comparison with a constant or, with anything
 // else, about how far above that the subject is.
-func (r *reading) relate(t *Test, subject, item string, rel relation) literal {
+func (r *reading) relate(t *test, subject, item string, rel relation) literal {
 	if c, ok := r.constant(t.Value); ok {
 		return literal{subject, rel, c}
 	}
@@ -118,19 +118,19 @@ func reaching(subject string, c constant, distance *big.Rat, denied bool) formul
 }
 
 // constant returns what an expression is whatever the values of names are.
-func (r *reading) constant(e Expr) (constant, bool) {
+func (r *reading) constant(e expr) (constant, bool) {
 	switch e := e.(type) {
-	case *Number:
+	case *number:
 		if v, err := parseNumber(e.Text); err == nil {
 			return constantOf(v)
 		}
-	case *Date:
+	case *date:
 		if v, err := DateOf(e.Text); err == nil {
 			return constantOf(v)
 		}
-	case *Text:
+	case *quotation:
 		return constantOf(String(e.Text))
-	case *Word:
+	case *word:
 		if !r.bound[e.Text] {
 			return constantOf(String(e.Text))
 		}
@@ -140,37 +140,37 @@ func (r *reading) constant(e Expr) (constant, bool) {
 
 // subjectTerm returns what a test is about. In a predicate, the field of a record
 // that the predicate is applied to goes before a name.
-func subjectTerm(e Expr, item string) string {
-	if w, ok := e.(*Word); ok {
+func subjectTerm(e expr, item string) string {
+	if w, ok := e.(*word); ok {
 		return w.Text + " at " + item
 	}
 	return term(e, item)
 }
 
 // term returns an expression as text that is equal for equal expressions only.
-func term(e Expr, item string) string {
+func term(e expr, item string) string {
 	switch e := e.(type) {
-	case *Number:
+	case *number:
 		return e.Text
-	case *Date:
+	case *date:
 		return e.Text
-	case *Text:
+	case *quotation:
 		return `"` + e.Text + `"`
-	case *Word:
+	case *word:
 		return e.Text
-	case *Field:
+	case *field:
 		return e.Field + " of " + e.Of.Text
-	case *Extremum:
+	case *extremum:
 		return extremumTerm(e)
-	case *Item:
+	case *currentItem:
 		return item
-	case *Binary:
+	case *binary:
 		return "(" + strings.Join([]string{term(e.Left, item), e.Op, term(e.Right, item)}, " ") + ")"
 	}
 	return ""
 }
 
-func extremumTerm(e *Extremum) string {
+func extremumTerm(e *extremum) string {
 	which := "lowest"
 	if e.Highest {
 		which = "highest"

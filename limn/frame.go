@@ -26,7 +26,7 @@ func (m *Machine) iterate(name string, l *list) (*iteration, error) {
 	}
 	it.fields = make(map[string]int)
 	for item := range l.all() {
-		if err := m.spend(1 + item.Len()); err != nil {
+		if err := m.spend(1 + item.len()); err != nil {
 			return nil, err
 		}
 		for _, e := range item.entries() {
@@ -54,7 +54,7 @@ func (it *iteration) withoutField(pos Pos, field string) error {
 	number := 0
 	for item := range it.list.all() {
 		number++
-		if _, ok := item.Field(field); ok {
+		if _, ok := item.field(field); ok {
 			continue
 		}
 		if r, ok := item.v.(*record); ok && r.name != "" {
@@ -78,7 +78,7 @@ const (
 func (m *Machine) find(name string, f *frame, as role) (Value, bool) {
 	for ; f != nil; f = f.outer {
 		if f.bare || as == asSubject {
-			if v, ok := f.item.Field(name); ok {
+			if v, ok := f.item.field(name); ok {
 				return v, true
 			}
 		}
@@ -104,7 +104,7 @@ func (m *Machine) known(pos Pos, name string, f *frame, as role) (bool, error) {
 		if g.of.missing(name, false) {
 			return false, g.of.withoutField(pos, name)
 		}
-		if _, ok := g.item.Field(name); ok {
+		if _, ok := g.item.field(name); ok {
 			return true, nil
 		}
 	}

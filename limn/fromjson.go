@@ -38,17 +38,17 @@ func listFromJSON(list []any) (Value, error) {
 			return Value{}, err
 		}
 	}
-	return ListOf(items...)
+	return listOf(items...)
 }
 
 func recordFromJSON(object map[string]any) (Value, error) {
-	entries := make([]Entry, 0, len(object))
+	entries := make([]entry, 0, len(object))
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		v, err := FromJSON(object[name])
 		if err != nil {
 			return Value{}, err
 		}
-		entries = append(entries, Entry{name, v})
+		entries = append(entries, entry{name, v})
 	}
-	return RecordOf(entries...)
+	return recordOf(entries...)
 }

@@ -56,11 +56,11 @@ func checkResult(t *testing.T, r Result) {
 	t.Helper()
 	switch r.Status {
 	case StatusParseError, StatusSemanticError:
-		if r.Err == nil || r.Message == "" || r.Err.Fault.status() != r.Status {
+		if r.Err == nil || r.Message == "" || r.Err.fault.status() != r.Status {
 			t.Errorf("%s with error %v and message %q", r.Status, r.Err, r.Message)
 		}
 	case StatusRuntimeError: // of a handler, not of a statement
-		if r.Err == nil || r.Message == "" || r.Err.Fault != FaultRuntime {
+		if r.Err == nil || r.Message == "" || r.Err.fault != faultRuntime {
 			t.Errorf("%s with error %v and message %q", r.Status, r.Err, r.Message)
 		}
 	case StatusNotMet, StatusViolated, StatusPackFailure:

@@ -62,7 +62,7 @@ func testLine(t *testing.T, l *Line, lines []string) {
 			t.Fatalf("incomplete error %+v", l.Err)
 		}
 	}
-	if w, ok := l.Stmt.(*When); ok {
+	if w, ok := l.Stmt.(*when); ok {
 		for _, l := range w.Body {
 			testLine(t, l, lines)
 		}

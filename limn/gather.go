@@ -10,9 +10,9 @@ type stretch struct {
 }
 
 // stretch returns the numbers that are to be gathered.
-func (g *Gather) stretch() (stretch, error) {
+func (g *gather) stretch() (stretch, error) {
 	var ends [3]int64
-	for i, number := range []*Number{g.From, g.To, g.By} {
+	for i, number := range []*number{g.From, g.To, g.By} {
 		if number == nil {
 			ends[i] = 1
 			continue
@@ -41,7 +41,7 @@ func (g *Gather) stretch() (stretch, error) {
 	return stretch{from, step, int(further) + 1}, nil //nolint:gosec // it is small
 }
 
-func (m *Machine) checkGather(g *Gather) error {
+func (g *gather) check(m *Machine, _ *frame) error {
 	if err := m.bindable(g.Name); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (m *Machine) checkGather(g *Gather) error {
 }
 
 // gather makes a list of numbers and shows it.
-func (m *Machine) gather(g *Gather, captured bool) (Value, error) {
+func (m *Machine) gather(g *gather, captured bool) (Value, error) {
 	s, err := g.stretch()
 	if err != nil {
 		return Value{}, err

@@ -3,7 +3,7 @@ package limn
 // A handler is a "when" that was registered.
 type handler struct {
 	line     *Line
-	when     *When
+	when     *when
 	watches  []string // names that the conditions depend on, in the order they are mentioned
 	eligible bool     // whether it was true when last looked at
 	disabled bool     // whether nothing it depends on can change any more
@@ -13,7 +13,7 @@ type handler struct {
 // it for [Machine.Listen]. What is in its body is checked when it runs, but for
 // what could never be.
 func (m *Machine) register(l *Line) Result {
-	w, _ := l.Stmt.(*When)
+	w, _ := l.Stmt.(*when)
 	h := &handler{line: l, when: w}
 	err := m.checkHandler(w)
 	if err == nil {
@@ -24,23 +24,21 @@ func (m *Machine) register(l *Line) Result {
 	return r
 }
 
-func (m *Machine) checkHandler(w *When) error {
-	if err := (meaningCheck{m}).when(w); err != nil {
+func (m *Machine) checkHandler(w *when) error {
+	if err := m.checkMeaning(w); err != nil {
 		return err
 	}
 	if err := m.checkCond(w.Cond, nil, false); err != nil {
 		return err
 	}
-	if w.Unless != nil {
-		if err := m.checkCond(w.Unless, nil, false); err != nil {
-			return err
-		}
+	if err := m.checkCond(w.Unless, nil, false); err != nil {
+		return err
 	}
 	for _, l := range w.Body {
 		if l.Err != nil {
 			return l.Err
 		}
-		s, ok := l.Stmt.(*Sequence)
+		s, ok := l.Stmt.(*sequence)
 		if !ok {
 			return semanticError(l.Pos, "only operations can stand in the body of a \"when\"")
 		}
@@ -52,7 +50,7 @@ func (m *Machine) checkHandler(w *When) error {
 }
 
 // sparesLive refuses operations that would write to live names.
-func (m *Machine) sparesLive(s *Sequence) error {
+func (m *Machine) sparesLive(s *sequence) error {
 	for _, op := range s.Ops {
 		if name, ok := written(op.Core); ok && m.live[name.Text] {
 			return semanticError(name.Pos, "'%s' is a live value, which a handler cannot change", name.Text)
@@ -62,25 +60,25 @@ func (m *Machine) sparesLive(s *Sequence) error {
 }
 
 // written returns the name that an operation writes to.
-func written(c Core) (Name, bool) {
+func written(c action) (Name, bool) {
 	switch c := c.(type) {
-	case *Remember:
+	case *remember:
 		return c.Name, true
-	case *Teach:
+	case *teach:
 		return c.Name, true
-	case *Gather:
+	case *gather:
 		return c.Name, true
-	case *Assign:
+	case *assign:
 		return c.Name, true
-	case *Weakens:
+	case *weakens:
 		return c.Name, true
-	case *Change:
+	case *change:
 		return c.List, true
-	case *Sort:
+	case *sort:
 		return c.List, true
-	case *Transform:
+	case *transform:
 		return c.List, true
-	case *Select:
+	case *selection:
 		return c.List, c.Verb == verbFilter
 	default:
 		return Name{}, false

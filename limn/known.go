@@ -9,7 +9,7 @@ import (
 // A Meaning is what a name stands for.
 type Meaning struct {
 	Name string
-	Type string // as of [Value.Type], or "composition" or "predicate"
+	Type string // as of [Value.typeName], or "composition" or "predicate"
 	Text string // the value as it is shown, or the statement that gave the meaning
 }
 
@@ -24,7 +24,7 @@ func (m *Machine) Names() []Meaning {
 			continue
 		}
 		v := m.current(s)
-		all = append(all, Meaning{name, v.Type(), v.String()})
+		all = append(all, Meaning{name, v.typeName(), v.String()})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.predicates)) {
 		all = append(all, Meaning{name, "predicate", canonical(m.predicates[name])})

@@ -40,7 +40,7 @@ func (t token) names() bool { return t.kind == tokWord && !t.is(kwCombine) }
 
 // isVerb reports whether an operation can begin with a token.
 func (t token) isVerb() bool {
-	return t.kind == tokPackVerb || t.kind == tokKeyword && t.word.category() == Verb
+	return t.kind == tokPackVerb || t.kind == tokKeyword && t.word.category() == catVerb
 }
 
 // startsOp reports whether a token behind "and" begins an operation, rather than
@@ -48,12 +48,12 @@ func (t token) isVerb() bool {
 func (t token) startsOp() bool { return t.isVerb() || t.is(kwInherited) }
 
 // isArticle reports whether a token is "the", "a" or "an".
-func (t token) isArticle() bool { return t.kind == tokKeyword && t.word.category() == Article }
+func (t token) isArticle() bool { return t.kind == tokKeyword && t.word.category() == catArticle }
 
 // A lexer cuts lines into tokens.
 type lexer struct {
-	verbs map[string]*PackVerb
-	nouns map[string]*Pack
+	verbs map[string]*packVerb
+	nouns map[string]bool
 	toks  []token // of the line; the last one is tokEnd
 }
 
@@ -61,15 +61,15 @@ type lexer struct {
 func newLexer(packs []*Pack) *lexer {
 	lx := &lexer{}
 	if len(packs) > 0 {
-		lx.verbs = map[string]*PackVerb{}
-		lx.nouns = map[string]*Pack{}
+		lx.verbs = map[string]*packVerb{}
+		lx.nouns = map[string]bool{}
 	}
 	for _, p := range packs {
-		for _, v := range p.Verbs {
+		for _, v := range p.verbs {
 			lx.verbs[v.Word] = v
 		}
-		for _, w := range p.Vocabulary {
-			lx.nouns[w.Word] = p
+		for _, w := range p.Nouns {
+			lx.nouns[w] = true
 		}
 	}
 	return lx
@@ -149,7 +149,7 @@ func (lx *lexer) classify(t *token) *fault {
 		t.kind = tokWord
 	case t.word != kwNone:
 		t.kind = tokKeyword
-	case lx.nouns[t.text] != nil:
+	case lx.nouns[t.text]:
 		t.kind, t.noun = tokWord, true
 	case isNumber(t.text):
 		t.kind = tokNumber

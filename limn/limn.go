@@ -41,7 +41,10 @@
 // be used concurrently.
 package limn
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // A Pos is a place in a program.
 type Pos struct {
@@ -51,20 +54,24 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// A Fault is the kind of an [Error].
-type Fault int
+func (p Pos) compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+}
+
+// A faultKind is the kind of an [Error].
+type faultKind int
 
 // The faults.
 const (
-	FaultParse    Fault = iota // no statement of the language
-	FaultSemantic              // a statement that makes no sense where it stands
-	FaultRuntime               // a statement that went wrong while it ran
+	faultParse    faultKind = iota // no statement of the language
+	faultSemantic                  // a statement that makes no sense where it stands
+	faultRuntime                   // a statement that went wrong while it ran
 )
 
 // An Error says where and why a statement cannot be executed.
 type Error struct {
 	Pos   Pos
-	Fault Fault
+	fault faultKind
 	Text  string // what is wrong, without the position
 	Hint  string // what to do, or empty
 }

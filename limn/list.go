@@ -95,7 +95,7 @@ func (l *list) searchSteps(v Value) int {
 // extent is about how many scalars the list holds.
 func (l *list) extent() int {
 	if l.kind == KindRecord {
-		return 1 + l.items[0].Len()*len(l.items)
+		return 1 + l.items[0].len()*len(l.items)
 	}
 	return 1 + len(l.items)
 }

@@ -119,8 +119,8 @@ func (l *listener) watch() {
 	seen := make(map[string]bool)
 	for _, h := range l.m.handlers {
 		w := watcher{m: l.m}
-		w.cond(h.when.Cond)
-		w.cond(h.when.Unless)
+		w.visit(h.when.Cond)
+		w.visit(h.when.Unless)
 		h.watches = w.names
 		for _, name := range h.watches {
 			if !seen[name] {
@@ -198,7 +198,7 @@ func (l *listener) holds(h *handler) (bool, error) {
 // refuse tells that a handler does not fire though it should.
 func (l *listener) refuse(i int, c cause, why string) {
 	h := l.m.handlers[i]
-	err := newError(FaultRuntime, h.line.Pos, "%s", why)
+	err := newError(faultRuntime, h.line.Pos, "%s", why)
 	l.emit(Result{Status: StatusRuntimeError, Line: h.line, Message: why, Err: err, Metadata: l.metadata(i, c)})
 }
 

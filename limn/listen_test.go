@@ -272,7 +272,7 @@ func TestUpdatesThatDoNotFit(t *testing.T) {
 		continue
 	}
 	m.items = maxItems - 1 // as if there were other lists
-	updates := []Update{{Name: "xs", Value: must(ListOf(Int(1), Int(2)))}, {Name: "xs", Value: must(ListOf(Int(1)))}}
+	updates := []Update{{Name: "xs", Value: must(listOf(Int(1), Int(2)))}, {Name: "xs", Value: must(listOf(Int(1)))}}
 	results := slices.Collect(m.Listen(slices.Values(updates)))
 	want := []Status{StatusListening, StatusRuntimeError, StatusShutdown}
 	if got := statuses(results); !slices.Equal(got, want) {
@@ -281,7 +281,7 @@ func TestUpdatesThatDoNotFit(t *testing.T) {
 	if got, want := fmt.Sprint(results[1].Message, results[1].Metadata), "the lists would hold more than 1000000 itemsmap[disabled:[0] name:xs]"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if v, _ := m.Value("xs"); v.Len() != 0 {
+	if v, _ := m.Value("xs"); v.len() != 0 {
 		t.Errorf("xs is %s", v)
 	}
 }

@@ -48,7 +48,7 @@ type Machine struct {
 	opts Options
 
 	symbols    map[string]*symbol
-	predicates map[string]*Define
+	predicates map[string]*define
 	live       map[string]bool // names whose values come from outside
 	handlers   []*handler
 	items      int // of all lists that have names
@@ -72,7 +72,7 @@ type Machine struct {
 func NewMachine(opts *Options) *Machine {
 	m := &Machine{
 		symbols:    make(map[string]*symbol),
-		predicates: make(map[string]*Define),
+		predicates: make(map[string]*define),
 		live:       make(map[string]bool),
 		limit:      maxSteps,
 	}
@@ -92,7 +92,7 @@ func NewMachine(opts *Options) *Machine {
 
 // Run executes the statements of a program and yields a result for each. What it
 // yields first are warnings about rules that contradict one another, if there are
-// any, see [Contradictions].
+// any, see [contradictions].
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {
@@ -114,10 +114,6 @@ func (m *Machine) Value(name string) (Value, bool) {
 	}
 	return m.current(s).copy(), true
 }
-
-// Failed reports whether a statement has failed in a way that makes a run exit
-// with 1, see [Status.Failed].
-func (m *Machine) Failed() bool { return m.failed }
 
 // Exec executes the statement of a line. What it did before it failed stays done.
 func (m *Machine) Exec(l *Line) Result {
@@ -148,13 +144,13 @@ func (m *Machine) execLine(l *Line) Result {
 	m.begin()
 	var err error
 	switch s := l.Stmt.(type) {
-	case *When:
+	case *when:
 		return m.register(l)
-	case *Sequence:
-		if err = (meaningCheck{m}).sequence(s); err == nil {
+	case *sequence:
+		if err = m.checkMeaning(s); err == nil {
 			_, err = m.run(s, nil, false)
 		}
-	case *About:
+	case *about:
 	}
 	r := failed(err)
 	r.Output = m.out
@@ -189,17 +185,17 @@ func failed(err error) Result {
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
-		e = &Error{Fault: FaultRuntime, Text: err.Error()}
+		e = &Error{fault: faultRuntime, Text: err.Error()}
 	}
-	return Result{Status: e.Fault.status(), Message: e.Text, Err: e, Executed: e.Fault == FaultRuntime}
+	return Result{Status: e.fault.status(), Message: e.Text, Err: e, Executed: e.fault == faultRuntime}
 }
 
 // status returns what a statement with such a fault comes to.
-func (f Fault) status() Status {
+func (f faultKind) status() Status {
 	switch f {
-	case FaultParse:
+	case faultParse:
 		return StatusParseError
-	case FaultSemantic, FaultRuntime:
+	case faultSemantic, faultRuntime:
 	}
 	return StatusSemanticError
 }

@@ -118,7 +118,7 @@ func state(m *Machine) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.symbols)) {
 		s := m.symbols[name]
-		fmt.Fprintf(&b, "%s = %s %q %v %v\n", name, s.value.Type(), s.value, s.decay, s.teach)
+		fmt.Fprintf(&b, "%s = %s %q %v %v\n", name, s.value.typeName(), s.value, s.decay, s.teach)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.predicates)) {
 		fmt.Fprintf(&b, "%s: %s\n", name, canonical(m.predicates[name]))
@@ -132,7 +132,7 @@ func TestRefusedStatementsChangeNothing(t *testing.T) {
 		for _, l := range Parse("", drawProgram(t), nil).Lines {
 			before := state(m)
 			r := m.Exec(l)
-			if r.Err == nil || r.Err.Fault == FaultRuntime {
+			if r.Err == nil || r.Err.fault == faultRuntime {
 				continue
 			}
 			if after := state(m); after != before || r.Executed || r.Output != nil {
@@ -222,17 +222,17 @@ func TestErrorsStandWhereTheOffenceIs(t *testing.T) {
 		{
 			"an unknown name",
 			[]string{"", "show ghost"},
-			Error{Pos{2, 6}, FaultSemantic, "there is nothing called 'ghost'", "remember it first"},
+			Error{Pos{2, 6}, faultSemantic, "there is nothing called 'ghost'", "remember it first"},
 		},
 		{
 			"an unknown name in a condition",
 			[]string{"remember a value called n1 with 1", "require n1 is 1 and ghost is 2"},
-			Error{Pos{2, 21}, FaultSemantic, "there is nothing called 'ghost'", "remember it first"},
+			Error{Pos{2, 21}, faultSemantic, "there is nothing called 'ghost'", "remember it first"},
 		},
 		{
 			"a division by zero",
 			[]string{"remember a value called n1 with 1 divided by 0"},
-			Error{Pos{1, 35}, FaultRuntime, "a number cannot be divided by zero", ""},
+			Error{Pos{1, 35}, faultRuntime, "a number cannot be divided by zero", ""},
 		},
 		{
 			"a field of a list",
@@ -240,12 +240,12 @@ func TestErrorsStandWhereTheOffenceIs(t *testing.T) {
 				"remember an order called o1 with total as 5", "remember a list called orders with o1",
 				"show total of orders",
 			},
-			Error{Pos{3, 15}, FaultSemantic, "\"of\" is about a record, and 'orders' is a list of records", "each the orders show total"},
+			Error{Pos{3, 15}, faultSemantic, "\"of\" is about a record, and 'orders' is a list of records", "each the orders show total"},
 		},
 		{
 			"in the second operation",
 			[]string{"remember a list called xs and show ghost"},
-			Error{Pos{1, 36}, FaultSemantic, "there is nothing called 'ghost'", "remember it first"},
+			Error{Pos{1, 36}, faultSemantic, "there is nothing called 'ghost'", "remember it first"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestErrorsStandWhereTheOffenceIs(t *testing.T) {
 			if r.Err == nil {
 				t.Fatalf("no error, status %s", r.Status)
 			}
-			if diff := cmp.Diff(tt.want, *r.Err); diff != "" {
+			if diff := cmp.Diff(tt.want, *r.Err, cmp.AllowUnexported(Error{})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -371,7 +371,7 @@ func TestListsOfAMachineHaveAnEnd(t *testing.T) {
 		t.Errorf("the lists hold %d items, want %d", m.items, maxItems)
 	}
 	r := m.Exec(lines[2])
-	if want := "the lists would hold more than 1000000 items"; r.Err == nil || r.Err.Fault != FaultRuntime || r.Message != want {
+	if want := "the lists would hold more than 1000000 items"; r.Err == nil || r.Err.fault != faultRuntime || r.Message != want {
 		t.Errorf("got %s: %s, want an error: %s", r.Status, r.Message, want)
 	}
 }

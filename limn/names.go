@@ -7,9 +7,16 @@ func (r *reading) orOf(p *Program) *reading {
 	}
 	w := nameWalk{bound: map[string]bool{"today": true}, defined: map[string]int{}}
 	for _, l := range p.Lines {
-		w.line(l, true)
+		w.visit(l.Stmt)
+		if s, ok := l.Stmt.(*sequence); ok && l.Amber == "" {
+			for _, op := range s.Ops { // which are executed once
+				if d, ok := op.Core.(*define); ok {
+					w.defined[d.Name.Text]--
+				}
+			}
+		}
 	}
-	r = &reading{bound: w.bound, predicates: map[string]*Define{}, vague: map[string]bool{}}
+	r = &reading{bound: w.bound, predicates: map[string]*define{}, vague: map[string]bool{}}
 	for name, times := range w.defined {
 		if times > 1 || w.bound[name] {
 			r.vague[name] = true
@@ -24,72 +31,34 @@ type nameWalk struct {
 	defined map[string]int  // how often, where that may not happen as often as it can
 }
 
-// line visits a statement. What is at the top is executed once.
-func (w nameWalk) line(l *Line, top bool) {
-	switch s := l.Stmt.(type) {
-	case *When:
-		for _, inner := range s.Body {
-			w.line(inner, false)
+// visit collects the names in a node, all of whose operations may be executed again.
+func (w nameWalk) visit(node any) {
+	walk(node, func(node any) bool {
+		switch c := node.(type) {
+		case *define:
+			w.defined[c.Name.Text] += 2
+		case *teach:
+			w.bound[c.Name.Text] = true
+			if c.Param != nil {
+				w.bound[c.Param.Text] = true
+			}
+		case *compare:
+			w.bound[comparison] = true
+		case *remember:
+			w.bound[c.Name.Text] = true
+		case *gather:
+			w.bound[c.Name.Text] = true
+		case *assign:
+			w.bound[c.Name.Text] = true
+		case *requireEach:
+			w.bound[c.Binding] = true
+		case *packCall:
+			for name, value := range c.Verb.Execution.Params {
+				if packTarget(name) {
+					w.bound[value] = true
+				}
+			}
 		}
-	case *Sequence:
-		w.sequence(s, top && l.Amber == "")
-	case *About:
-	}
-}
-
-func (w nameWalk) sequence(s *Sequence, top bool) {
-	if s == nil {
-		return
-	}
-	for _, op := range s.Ops {
-		w.core(op.Core, top)
-	}
-}
-
-func (w nameWalk) core(c Core, top bool) {
-	switch c := c.(type) {
-	case *Define:
-		w.defined[c.Name.Text]++
-		if !top {
-			w.defined[c.Name.Text]++
-		}
-	case *Teach:
-		w.bound[c.Name.Text] = true
-		if c.Param != nil {
-			w.bound[c.Param.Text] = true
-		}
-		w.sequence(c.Body, false)
-	case *Choose:
-		for _, b := range c.Branches {
-			w.sequence(b.Then, false)
-		}
-		w.sequence(c.Otherwise, false)
-	case *Each:
-		w.core(c.Op.Core, false)
-	case *Compare:
-		w.bound["comparison"] = true
-	case *Remember:
-		w.bound[c.Name.Text] = true
-		if from, ok := c.From.(Core); ok {
-			w.core(from, top)
-		}
-	case *Gather:
-		w.bound[c.Name.Text] = true
-	case *Assign:
-		w.bound[c.Name.Text] = true
-	case *RequireEach:
-		w.bound[c.Binding] = true
-	case *PackCall:
-		w.packCall(c)
-	default:
-	}
-}
-
-// packCall visits the names that a verb of a pack writes to.
-func (w nameWalk) packCall(c *PackCall) {
-	for name, value := range c.Verb.Execution.Params {
-		if packTarget(name) {
-			w.bound[value] = true
-		}
-	}
+		return true
+	})
 }

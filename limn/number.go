@@ -161,7 +161,7 @@ func arithmetic(op string, v, w Value) (Value, error) {
 	return whole(n)
 }
 
-// The arithmetic operators, as [Binary] has them.
+// The arithmetic operators, as [binary] has them.
 const (
 	opPlus    = "plus"
 	opMinus   = "minus"

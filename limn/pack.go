@@ -17,14 +17,15 @@ type Pack struct {
 	Name         string // its type, if it was not given one
 	Version      string // or empty
 	Type         PackType
-	Vocabulary   []PackWord
-	Verbs        []*PackVerb
-	Declarations []PackName
+	Nouns        []string
+	Declarations []PackName // live names
 
 	Sequence []Update      // what a pack of type "test" gives
 	Interval time.Duration // between the ticks of a timer
 	Path     string        // of the file or the directory that a file-watcher watches
 	Limit    int           // how many events a timer or a file-watcher gives; 0 is no limit
+
+	verbs []*packVerb
 }
 
 // A PackType says where the values of a pack's live names come from.
@@ -54,14 +55,8 @@ func PackNames(t PackType) []PackName {
 	return nil
 }
 
-// A PackWord is a noun of a pack.
-type PackWord struct {
-	Word     string
-	Category string // "noun"
-}
-
 // A PackName is a live name and the type of its values: a [Kind], or that of a
-// list with its category as [Value.Type] returns it.
+// list with its category as [Value.typeName] returns it.
 type PackName struct {
 	Name, Type string
 }
@@ -69,27 +64,27 @@ type PackName struct {
 // holds reports whether a value is of the declared type. A list that is empty is
 // of every type of list.
 func (n PackName) holds(v Value) bool {
-	if v.Kind() == KindList && v.Len() == 0 {
+	if v.Kind() == KindList && v.len() == 0 {
 		return strings.HasPrefix(n.Type, string(KindList))
 	}
-	return n.Type == string(v.Kind()) || n.Type == v.Type()
+	return n.Type == string(v.Kind()) || n.Type == v.typeName()
 }
 
-// A PackVerb is a verb of a pack.
-type PackVerb struct {
+// A packVerb is a verb of a pack.
+type packVerb struct {
 	Pack      string
 	Word      string
-	Slots     []PackSlot // at most one positional, and that first
-	Execution Execution
+	Slots     []packSlot // at most one positional, and that first
+	Execution execution
 }
 
 // slot returns the index of the slot of some name.
-func (v *PackVerb) slot(name string) int {
-	return slices.IndexFunc(v.Slots, func(s PackSlot) bool { return s.Name == name })
+func (v *packVerb) slot(name string) int {
+	return slices.IndexFunc(v.Slots, func(s packSlot) bool { return s.Name == name })
 }
 
-// A PackSlot is a place for a value or a name in a statement of a pack verb.
-type PackSlot struct {
+// A packSlot is a place for a value or a name in a statement of a pack verb.
+type packSlot struct {
 	Name       string
 	Connective string // the word before it; empty in the positional slot
 	Required   bool
@@ -97,8 +92,8 @@ type PackSlot struct {
 	Constraint string // the descriptor that the named thing must have, or empty
 }
 
-// An Execution is what a pack verb does: its type and the parameters of that type.
-type Execution struct {
+// An execution is what a pack verb does: its type and the parameters of that type.
+type execution struct {
 	Type   string            // one of eight, see [LoadPack]
 	Params map[string]string // parameters by name
 }
@@ -154,11 +149,8 @@ func CheckPacks(packs []*Pack) error {
 
 // words returns all that a pack claims for itself: nouns, verbs, and then live names.
 func (p *Pack) words() []string {
-	var words []string
-	for _, w := range p.Vocabulary {
-		words = append(words, w.Word)
-	}
-	for _, v := range p.Verbs {
+	words := slices.Clone(p.Nouns)
+	for _, v := range p.verbs {
 		words = append(words, v.Word)
 	}
 	for _, d := range p.Declarations {

@@ -60,17 +60,17 @@ func (rule packRule) fields(execution string) []string {
 	return fields
 }
 
-func (r *packReader) execution(at string, v any, verb *PackVerb) Execution {
+func (r *packReader) execution(at string, v any, verb *packVerb) execution {
 	if v == nil {
 		r.fail(at, "is missing")
-		return Execution{}
+		return execution{}
 	}
 	fields, _ := v.(map[string]any)
 	name, _ := fields["type"].(string)
 	rule, ok := packRuleOf(name)
 	if !ok {
 		r.fail(member(at, "type"), "is %q, which is no execution", name)
-		return Execution{}
+		return execution{}
 	}
 	x := packParams{r.object(at, v, rule.fields(name)...), verb, map[string]string{}}
 	x.rule(rule)
@@ -80,14 +80,14 @@ func (r *packReader) execution(at string, v any, verb *PackVerb) Execution {
 	case "compare_values":
 		x.comparison()
 	}
-	return Execution{Type: name, Params: x.params}
+	return execution{Type: name, Params: x.params}
 }
 
 // packParams reads the parameters of an execution.
 type packParams struct {
 	packObject
 
-	verb   *PackVerb
+	verb   *packVerb
 	params map[string]string
 }
 

@@ -53,10 +53,10 @@ func (r *packReader) pack(o packObject) *Pack {
 	t := PackType(o.choice("type", string(PackTest), types...))
 	p := &Pack{Name: o.optional("name", string(t)), Version: o.optional("version", ""), Type: t}
 	for i, v := range o.array("vocabulary") {
-		p.Vocabulary = append(p.Vocabulary, r.noun(element("vocabulary", i), v))
+		p.Nouns = append(p.Nouns, r.noun(element("vocabulary", i), v))
 	}
 	for i, v := range o.array("verbs") {
-		p.Verbs = append(p.Verbs, r.verb(element("verbs", i), p.Name, v))
+		p.verbs = append(p.verbs, r.verb(element("verbs", i), p.Name, v))
 	}
 	for i, v := range o.array("declarations") {
 		p.Declarations = append(p.Declarations, r.declaration(element("declarations", i), v))
@@ -138,21 +138,23 @@ func (r *packReader) update(at string, step any, declared []PackName) Update {
 	if i < 0 {
 		return Update{Name: name, Value: v}
 	}
-	if s, ok := v.Text(); ok && declared[i].Type == string(KindDate) {
+	if s, ok := v.text(); ok && declared[i].Type == string(KindDate) {
 		if v, err = DateOf(s); err != nil {
 			r.fail(element(at, 1), "is %v", err)
 			return Update{}
 		}
 	}
 	if !declared[i].holds(v) {
-		r.fail(element(at, 1), "is a %s, and %s is declared a %s", v.Type(), name, declared[i].Type)
+		r.fail(element(at, 1), "is a %s, and %s is declared a %s", v.typeName(), name, declared[i].Type)
 	}
 	return Update{Name: name, Value: v}
 }
 
-func (r *packReader) noun(at string, v any) PackWord {
+func (r *packReader) noun(at string, v any) string {
 	o := r.object(at, v, "word", "category")
-	return PackWord{r.word(member(at, "word"), o.text("word")), o.choice("category", "", "noun")}
+	word := r.word(member(at, "word"), o.text("word"))
+	o.choice("category", "", "noun")
+	return word
 }
 
 func (r *packReader) declaration(at string, v any) PackName {
@@ -193,7 +195,7 @@ func (r *packReader) unique(p *Pack) {
 	for i, w := range words {
 		before := words[:i]
 		if i >= len(words)-len(p.Declarations) {
-			before = words[len(p.Vocabulary):i]
+			before = words[len(p.Nouns):i]
 		}
 		if slices.Contains(before, w) {
 			r.fail(fmt.Sprintf("%q", w), "has two meanings")
@@ -201,9 +203,9 @@ func (r *packReader) unique(p *Pack) {
 	}
 }
 
-func (r *packReader) verb(at, pack string, v any) *PackVerb {
+func (r *packReader) verb(at, pack string, v any) *packVerb {
 	o := r.object(at, v, "word", "slots", "execution")
-	verb := &PackVerb{Pack: pack, Word: r.word(member(at, "word"), o.text("word"))}
+	verb := &packVerb{Pack: pack, Word: r.word(member(at, "word"), o.text("word"))}
 	if !o.has("slots") {
 		o.fail("slots", "is missing")
 	}
@@ -215,9 +217,9 @@ func (r *packReader) verb(at, pack string, v any) *PackVerb {
 }
 
 // slot reads a slot that stands behind others.
-func (r *packReader) slot(at string, v any, before []PackSlot) PackSlot {
+func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 	o := r.object(at, v, "name", "connective", "required", "value_type", "type_constraint")
-	s := PackSlot{
+	s := packSlot{
 		Name:       o.text("name"),
 		Required:   o.truth("required"),
 		IsName:     o.choice("value_type", "name", "name", "value") == "name",
@@ -253,7 +255,7 @@ func (r *packReader) connective(at, w string) {
 		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
 	case slices.Contains([]string{"and", "then", "because", "of"}, w):
 		r.fail(at, "is %q, which means something else behind a value", w)
-	case Reserved(w) && !isConnective(w):
+	case Reserved(w) && keywords[w].category() != catConnective:
 		r.fail(at, "is %q, which is a word of the language and no connective", w)
 	}
 }
@@ -264,5 +266,3 @@ func plainWord(w string) bool {
 	return lx.lex(w) == nil && len(lx.toks) == 2 && lx.toks[0].text == w &&
 		(lx.toks[0].kind == tokWord || lx.toks[0].kind == tokKeyword)
 }
-
-func isConnective(w string) bool { return slices.Contains(Words(), Keyword{w, Connective}) }

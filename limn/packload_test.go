@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestBuiltinPacks(t *testing.T) {
@@ -37,7 +38,7 @@ func TestBuiltinPacks(t *testing.T) {
 	if err := CheckPacks(append(packs, packs[0])); !errors.Is(err, ErrPack) {
 		t.Errorf("a pack goes with itself: %v", err)
 	}
-	live := &Pack{Name: "live", Vocabulary: []PackWord{{"level", "noun"}}, Declarations: []PackName{{"level", "number"}}}
+	live := &Pack{Name: "live", Nouns: []string{"level"}, Declarations: []PackName{{"level", "number"}}}
 	if err := CheckPacks(append(packs[:2:2], live)); err != nil {
 		t.Errorf("a live name that is a noun of its pack: %v", err)
 	}
@@ -64,7 +65,7 @@ func TestLoadPack(t *testing.T) {
 		}},
 		{"a live name may be a noun", `{"vocabulary": [{"word": "level", "category": "noun"}], "declarations": [["level", "number"]]}`, Pack{
 			Name: "test", Type: PackTest,
-			Vocabulary: []PackWord{{"level", "noun"}}, Declarations: []PackName{{"level", "number"}},
+			Nouns: []string{"level"}, Declarations: []PackName{{"level", "number"}},
 		}},
 		{"the longest interval and the most ticks", `{"type": "timer", "interval_ms": 86400000, "max_ticks": 1000000000}`, Pack{
 			Name: "timer", Type: PackTimer, Interval: 24 * time.Hour, Limit: 1_000_000_000, Declarations: []PackName{{"tick", "number"}},
@@ -91,7 +92,7 @@ func TestLoadPack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&tt.want, got); diff != "" {
+			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreUnexported(Pack{})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -99,7 +100,7 @@ func TestLoadPack(t *testing.T) {
 }
 
 func abRecord(t *testing.T) Value {
-	v, err := RecordOf(Entry{"a", String("x")}, Entry{"b", Int(1)})
+	v, err := recordOf(entry{"a", String("x")}, entry{"b", Int(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func FuzzLoadPack(f *testing.F) {
 			return
 		}
 		opts := &Options{Packs: []*Pack{p}}
-		for _, v := range p.Verbs {
+		for _, v := range p.verbs {
 			call := sentence(v)
 			parsed := Parse("", call, opts)
 			if len(parsed.Lines) != 1 || parsed.Lines[0].Err != nil {
@@ -261,7 +262,7 @@ func FuzzLoadPack(f *testing.F) {
 }
 
 // sentence is a statement of a verb.
-func sentence(v *PackVerb) string {
+func sentence(v *packVerb) string {
 	words := []string{v.Word}
 	for _, s := range v.Slots {
 		if s.Connective != "" {

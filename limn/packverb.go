@@ -8,12 +8,12 @@ import (
 // A packRun is a statement of a pack verb at work.
 type packRun struct {
 	m *Machine
-	c *PackCall
+	c *packCall
 	f *frame
 }
 
-// checkPack checks the statement of a pack verb by the names there are now.
-func (m *Machine) checkPack(c *PackCall, f *frame) error {
+// check checks the statement of a pack verb by the names there are now.
+func (c *packCall) check(m *Machine, f *frame) error {
 	kinds := make([]Kind, len(c.Slots))
 	for i, s := range c.Verb.Slots {
 		if c.Slots[i] == nil {
@@ -29,7 +29,7 @@ func (m *Machine) checkPack(c *PackCall, f *frame) error {
 }
 
 // checkSlot checks what fills a slot.
-func (m *Machine) checkSlot(c *PackCall, s PackSlot, e Expr, f *frame) (Kind, error) {
+func (m *Machine) checkSlot(c *packCall, s packSlot, e expr, f *frame) (Kind, error) {
 	if !s.IsName {
 		return m.kindOf(e, f)
 	}
@@ -37,9 +37,9 @@ func (m *Machine) checkSlot(c *PackCall, s PackSlot, e Expr, f *frame) (Kind, er
 	if err != nil || s.Constraint == "" {
 		return kind, err
 	}
-	w, ok := e.(*Word)
+	w, ok := e.(*word)
 	if !ok {
-		return kind, semanticError(posOf(e), "%q is about something remembered as a %s, and an item is not", c.Verb.Word, s.Constraint)
+		return kind, semanticError(e.pos(), "%q is about something remembered as a %s, and an item is not", c.Verb.Word, s.Constraint)
 	}
 	if of := descriptorOf(m.symbols[w.Text]); !strings.EqualFold(of, s.Constraint) {
 		return kind, semanticError(w.Pos, "%q is about a %s, and '%s' was remembered as %s", c.Verb.Word, s.Constraint, w.Text, quoteOr(of, "something else"))
@@ -77,7 +77,7 @@ func (x packRun) want(param string, kind Kind, kinds []Kind) error {
 	if kinds[i] == kind || kinds[i] == KindNone {
 		return nil
 	}
-	return semanticError(posOf(x.c.Slots[i]), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
+	return semanticError(x.c.Slots[i].pos(), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
 }
 
 // wantFigure checks that the slot that a parameter names has a number or a text.
@@ -90,7 +90,7 @@ func (x packRun) wantFigure(param string, kinds []Kind) error {
 
 // callPack executes the statement of a pack verb that was checked. What verifies
 // remembers what it found before it fails.
-func (m *Machine) callPack(c *PackCall, f *frame) error {
+func (m *Machine) callPack(c *packCall, f *frame) error {
 	x := packRun{m, c, f}
 	var err error
 	switch c.Verb.Execution.Type {
@@ -124,7 +124,7 @@ func (x packRun) value(param string) (Value, error) {
 	e := x.c.Slots[x.index(param)]
 	v, err := x.m.eval(e, x.f)
 	if err == nil && v.v == nil {
-		return v, runtimeError(posOf(e), "'%s' has no value yet", canonical(e))
+		return v, runtimeError(e.pos(), "'%s' has no value yet", canonical(e))
 	}
 	return v, err
 }

@@ -57,8 +57,8 @@ func (x packRun) conclude(f finding, err error) error {
 }
 
 // filling returns what fills a slot: the name in one for names, otherwise the value.
-func (x packRun) filling(s PackSlot, e Expr) any {
-	if w, ok := e.(*Word); ok && s.IsName {
+func (x packRun) filling(s packSlot, e expr) any {
+	if w, ok := e.(*word); ok && s.IsName {
 		return w.Text
 	}
 	v, err := x.m.eval(e, x.f)
@@ -165,13 +165,13 @@ func (x packRun) measure() (finding, error) {
 
 // figure returns a number, or the one that a text is.
 func (x packRun) figure(param string, v Value) (Value, error) {
-	text, ok := v.Text()
+	text, ok := v.text()
 	if !ok {
 		return v, nil
 	}
 	text = strings.TrimSpace(text)
 	if text == "" || !isNumber(text) {
-		return v, runtimeError(posOf(x.c.Slots[x.index(param)]), "%q takes a number as %s, and %q is none", x.c.Verb.Word, x.param(param), text)
+		return v, runtimeError(x.c.Slots[x.index(param)].pos(), "%q takes a number as %s, and %q is none", x.c.Verb.Word, x.param(param), text)
 	}
 	return parseNumber(text)
 }
@@ -259,8 +259,8 @@ func (x packRun) conform() (finding, error) {
 		return finding{}, err
 	}
 	var missing, different, extra []Value
-	for _, want := range v[1].Entries() {
-		got, ok := v[0].Field(want.Name)
+	for _, want := range v[1].allEntries() {
+		got, ok := v[0].field(want.Name)
 		switch {
 		case !ok:
 			missing = append(missing, String(want.Name))
@@ -268,8 +268,8 @@ func (x packRun) conform() (finding, error) {
 			different = append(different, String(want.Name))
 		}
 	}
-	for _, e := range v[0].Entries() {
-		if _, ok := v[1].Field(e.Name); !ok {
+	for _, e := range v[0].allEntries() {
+		if _, ok := v[1].field(e.Name); !ok {
 			extra = append(extra, String(e.Name))
 		}
 	}

@@ -54,10 +54,10 @@ func (x packRun) target() (Name, error) {
 		return Name{Pos: x.c.Pos, Text: name}, nil
 	}
 	e := x.c.Slots[x.index("target_slot")]
-	if w, ok := e.(*Word); ok {
+	if w, ok := e.(*word); ok {
 		return Name{Pos: w.Pos, Text: w.Text}, nil
 	}
-	return Name{}, semanticError(posOf(e), "%q writes to a name, and an item has none", x.c.Verb.Word)
+	return Name{}, semanticError(e.pos(), "%q writes to a name, and an item has none", x.c.Verb.Word)
 }
 
 // source returns the value that is written.
@@ -84,7 +84,7 @@ func (x packRun) setValue() error {
 	}
 	if x.param("source_slot") != "" {
 		i := x.index("source_slot")
-		if w, ok := x.c.Slots[i].(*Word); ok && x.c.Verb.Slots[i].IsName {
+		if w, ok := x.c.Slots[i].(*word); ok && x.c.Verb.Slots[i].IsName {
 			v = String(w.Text)
 		}
 	}

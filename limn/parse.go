@@ -78,9 +78,9 @@ func (p *parser) top() *Line {
 // in one piece.
 type statement struct {
 	line Line
-	seq  Sequence
-	ops  [1]*Op
-	op   Op
+	seq  sequence
+	ops  [1]*operation
+	op   operation
 }
 
 // begin makes the line that the parser is at, and its tokens.
@@ -101,7 +101,7 @@ func (p *parser) begin() *statement {
 func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == tokEnd }
 
 // finish gives a line its statement, unless something is wrong with it.
-func (p *parser) finish(l *Line, s Stmt) {
+func (p *parser) finish(l *Line, s stmt) {
 	if p.err == nil && !p.atEnd() {
 		p.unexpected()
 	}
@@ -126,14 +126,14 @@ func (p *parser) statement(s *statement) {
 }
 
 // about reads the title of a program.
-func (p *parser) about(first bool) Stmt {
+func (p *parser) about(first bool) stmt {
 	if !first {
 		p.fail(`"about" is not at the beginning`, "put the title on the first line, once")
 		return nil
 	}
 	p.next()
 	if p.peek().kind == tokText {
-		return &About{Text: p.next().text}
+		return &about{Text: p.next().text}
 	}
 	if p.atEnd() {
 		p.fail(`"about" says nothing`, "write a title behind it")
@@ -142,7 +142,7 @@ func (p *parser) about(first bool) Stmt {
 	for !p.atEnd() {
 		words = append(words, p.next().text)
 	}
-	return &About{Text: strings.Join(words, " ")}
+	return &about{Text: strings.Join(words, " ")}
 }
 
 // peek returns the next token.

@@ -2,15 +2,15 @@ package limn
 
 // cond reads a condition: parts joined by "or". In some conditions the subject of
 // a test may be left out, which then is the current item.
-func (p *parser) cond(elided bool) Cond {
-	conds := []Cond{p.conjunction(elided)}
+func (p *parser) cond(elided bool) condition {
+	conds := []condition{p.conjunction(elided)}
 	for p.continues(kwOr) {
 		conds = append(conds, p.conjunction(elided))
 	}
 	if len(conds) == 1 {
 		return conds[0]
 	}
-	j := &Junction{Or: true, Conds: conds}
+	j := &junction{Or: true, Conds: conds}
 	if p.amber == "" && mixed(j) {
 		p.amber = grouped(j)
 	}
@@ -18,12 +18,12 @@ func (p *parser) cond(elided bool) Cond {
 }
 
 // conjunction reads tests joined by "and".
-func (p *parser) conjunction(elided bool) Cond {
+func (p *parser) conjunction(elided bool) condition {
 	test := p.test(elided)
 	if !p.continues(kwAnd) {
 		return test
 	}
-	j := &Junction{Conds: []Cond{test, p.test(elided)}}
+	j := &junction{Conds: []condition{test, p.test(elided)}}
 	for p.continues(kwAnd) {
 		j.Conds = append(j.Conds, p.test(elided))
 	}
@@ -40,9 +40,9 @@ func (p *parser) continues(k keyword) bool {
 }
 
 // mixed reports whether a condition has both "and" and "or".
-func mixed(j *Junction) bool {
+func mixed(j *junction) bool {
 	for _, c := range j.Conds {
-		if _, ok := c.(*Junction); ok {
+		if _, ok := c.(*junction); ok {
 			return true
 		}
 	}
@@ -50,16 +50,16 @@ func mixed(j *Junction) bool {
 }
 
 // test reads a comparison.
-func (p *parser) test(elided bool) *Test {
-	t := &Test{Pos: p.pos(), Subject: p.subject(elided)}
+func (p *parser) test(elided bool) *test {
+	t := &test{Pos: p.pos(), Subject: p.subject(elided)}
 	switch {
 	case p.accept(kwIs):
 		p.comparison(t)
 	case p.peek().is(kwNot) && p.peekAt(1).is(kwIncludes):
 		p.at += 2
-		t.Not, t.Op, t.Value = true, OpIncludes, p.value()
+		t.Not, t.Op, t.Value = true, opIncludes, p.value()
 	case p.accept(kwIncludes):
-		t.Op, t.Value = OpIncludes, p.value()
+		t.Op, t.Value = opIncludes, p.value()
 	default:
 		p.fail(p.found()+" where a comparison belongs", `go on with "is" or "includes"`)
 	}
@@ -67,20 +67,20 @@ func (p *parser) test(elided bool) *Test {
 }
 
 // subject reads what is compared.
-func (p *parser) subject(elided bool) Expr {
+func (p *parser) subject(elided bool) expr {
 	switch t := p.peek(); {
 	case elided && (t.is(kwIs) || t.is(kwNot) || t.is(kwIncludes)):
-		return &Item{Pos: p.place(t.pos)}
+		return &currentItem{Pos: p.place(t.pos)}
 	case t.is(kwEach):
 		p.at++
-		return &Item{Pos: p.place(t.pos)}
+		return &currentItem{Pos: p.place(t.pos)}
 	case t.is(kwHighest) || t.is(kwLowest):
 		return p.extremum()
 	case t.kind == tokWord:
 		return p.simple()
 	default:
 		p.notSubject(t)
-		return &Item{}
+		return &currentItem{}
 	}
 }
 
@@ -99,7 +99,7 @@ func (p *parser) notSubject(t token) {
 }
 
 // comparison reads what is behind "is".
-func (p *parser) comparison(t *Test) {
+func (p *parser) comparison(t *test) {
 	if p.accept(kwWithin) {
 		p.tolerance(t)
 		return
@@ -107,17 +107,17 @@ func (p *parser) comparison(t *Test) {
 	t.Not = p.accept(kwNot)
 	switch {
 	case p.accept(kwAbove):
-		t.Op = OpAbove
+		t.Op = opAbove
 	case p.accept(kwBelow):
-		t.Op = OpBelow
+		t.Op = opBelow
 	case p.accept(kwEqualTo):
-		t.Op = OpEqual
+		t.Op = opEqual
 	case p.peek().is(kwEqual):
 		p.fail(`"equal" without "to"`, `write "equal to"`)
 	case p.peek().is(kwHighest), p.peek().is(kwLowest):
 		p.fail(p.found()+` behind "is"`, `write "is equal to"`)
 	default:
-		t.Op = OpIs
+		t.Op = opIs
 		if t.Not {
 			p.predicate(t)
 			return
@@ -127,28 +127,28 @@ func (p *parser) comparison(t *Test) {
 }
 
 // predicate reads the name of a condition behind "is not".
-func (p *parser) predicate(t *Test) {
+func (p *parser) predicate(t *test) {
 	next := p.peek()
 	if next.kind != tokWord || p.peekAt(1).is(kwOf) {
 		p.fail(next.String()+` behind "is not"`, `write "is not equal to", or name a condition that is defined`)
 		return
 	}
 	p.at++
-	t.Value = &Word{Pos: p.place(next.pos), Text: next.text}
+	t.Value = &word{Pos: p.place(next.pos), Text: next.text}
 }
 
 // tolerance reads what is behind "is within".
-func (p *parser) tolerance(t *Test) {
-	t.Op = OpWithin
+func (p *parser) tolerance(t *test) {
+	t.Op = opWithin
 	if k := p.peek().kind; k != tokNumber && k != tokWord {
 		p.fail(p.found()+" is no tolerance", "write is within NUMBER of VALUE")
 		return
 	}
 	next := p.next()
 	if next.kind == tokNumber {
-		t.Within = &Number{Pos: p.place(next.pos), Text: next.text}
+		t.Within = &number{Pos: p.place(next.pos), Text: next.text}
 	} else {
-		t.Within = &Word{Pos: p.place(next.pos), Text: next.text}
+		t.Within = &word{Pos: p.place(next.pos), Text: next.text}
 	}
 	p.expect(kwOf, "write is within NUMBER of VALUE")
 	t.Value = p.value()

@@ -6,7 +6,7 @@ import (
 )
 
 // value reads a value: terms joined by "plus" and "minus".
-func (p *parser) value() Expr {
+func (p *parser) value() expr {
 	v, depth := p.term(), 0
 	for {
 		t := p.peek()
@@ -14,12 +14,12 @@ func (p *parser) value() Expr {
 			return v
 		}
 		p.at++
-		v = &Binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.term()}
+		v = &binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.term()}
 	}
 }
 
 // term reads atoms joined by "multiplied by" and "divided by".
-func (p *parser) term() Expr {
+func (p *parser) term() expr {
 	v, depth := p.atom(), 0
 	for {
 		t := p.peek()
@@ -27,7 +27,7 @@ func (p *parser) term() Expr {
 			return v
 		}
 		p.at++
-		v = &Binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.atom()}
+		v = &binary{Pos: p.place(t.pos), Op: t.text, Left: v, Right: p.atom()}
 	}
 }
 
@@ -42,47 +42,47 @@ func (p *parser) deeper(depth *int) bool {
 }
 
 // atom reads a value without operators.
-func (p *parser) atom() Expr {
+func (p *parser) atom() expr {
 	switch t := p.peek(); {
 	case t.is(kwHighest) || t.is(kwLowest):
 		return p.extremum()
 	case t.is(kwEach) && p.each > 0:
 		p.at++
-		return &Item{Pos: p.place(t.pos)}
+		return &currentItem{Pos: p.place(t.pos)}
 	}
 	return p.simple()
 }
 
 // simple reads a literal, a name, or a field of something.
-func (p *parser) simple() Expr {
+func (p *parser) simple() expr {
 	t := p.peek()
 	pos := p.place(t.pos)
 	switch t.kind {
 	case tokNumber:
 		p.at++
-		return &Number{Pos: pos, Text: t.text}
+		return &number{Pos: pos, Text: t.text}
 	case tokDate:
 		p.at++
-		return &Date{Pos: pos, Text: t.text}
+		return &date{Pos: pos, Text: t.text}
 	case tokText:
 		p.at++
-		return &Text{Pos: pos, Text: t.text}
+		return &quotation{Pos: pos, Text: t.text}
 	case tokWord:
 		p.at++
 		if !t.names() || !p.accept(kwOf) {
-			return &Word{Pos: pos, Text: t.text}
+			return &word{Pos: pos, Text: t.text}
 		}
-		return &Field{Pos: pos, Field: t.text, Of: p.name("a record")}
+		return &field{Pos: pos, Field: t.text, Of: p.name("a record")}
 	case tokEnd, tokKeyword, tokPackVerb, tokColon:
 	}
 	p.notValue(t)
-	return &Word{Pos: pos}
+	return &word{Pos: pos}
 }
 
 // extremum reads the highest or lowest of a list.
-func (p *parser) extremum() *Extremum {
+func (p *parser) extremum() *extremum {
 	t := p.next()
-	e := &Extremum{Pos: p.place(t.pos), Highest: t.is(kwHighest)}
+	e := &extremum{Pos: p.place(t.pos), Highest: t.is(kwHighest)}
 	if !p.peek().is(kwOf) {
 		e.Field = p.name("a field").Text
 	}
@@ -93,14 +93,14 @@ func (p *parser) extremum() *Extremum {
 }
 
 // numeral takes a number, which must be the next token.
-func (p *parser) numeral(form string) *Number {
+func (p *parser) numeral(form string) *number {
 	t := p.peek()
 	if t.kind != tokNumber {
 		p.fail(t.String()+" where a number belongs", form)
 		return nil
 	}
 	p.at++
-	return &Number{Pos: p.place(t.pos), Text: t.text}
+	return &number{Pos: p.place(t.pos), Text: t.text}
 }
 
 // newName takes the name that something is to get, which must be the next token and
@@ -170,7 +170,7 @@ func (t token) reserved() string {
 		return fmt.Sprintf("%q is a noun of a pack", t.text)
 	}
 	c := t.word.category()
-	if c == Article || c == Operator {
+	if c == catArticle || c == catOperator {
 		return fmt.Sprintf("%q is an %s", t.text, c)
 	}
 	return fmt.Sprintf("%q is a %s", t.text, c)

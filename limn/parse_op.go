@@ -7,16 +7,16 @@ import (
 )
 
 // sequence reads operations that are joined by "and" and "then".
-func (p *parser) sequence() *Sequence {
-	s := &Sequence{Ops: []*Op{p.op(&Op{})}}
+func (p *parser) sequence() *sequence {
+	s := &sequence{Ops: []*operation{p.op(&operation{})}}
 	p.operations(s)
 	return s
 }
 
 // operations reads further operations of a sequence.
-func (p *parser) operations(s *Sequence) {
+func (p *parser) operations(s *sequence) {
 	for p.joined() {
-		s.Ops = append(s.Ops, p.op(&Op{Then: p.next().is(kwThen)}))
+		s.Ops = append(s.Ops, p.op(&operation{Then: p.next().is(kwThen)}))
 	}
 }
 
@@ -36,7 +36,7 @@ func (p *parser) joined() bool {
 }
 
 // op reads an operation and what is said about it.
-func (p *parser) op(op *Op) *Op {
+func (p *parser) op(op *operation) *operation {
 	op.Pos = p.pos()
 	if !p.enter() {
 		return op
@@ -56,7 +56,7 @@ func (p *parser) op(op *Op) *Op {
 }
 
 // moment reads the day behind a word, if that is next.
-func (p *parser) moment(k keyword) *Moment {
+func (p *parser) moment(k keyword) *moment {
 	if !p.accept(k) {
 		return nil
 	}
@@ -66,11 +66,11 @@ func (p *parser) moment(k keyword) *Moment {
 		return nil
 	}
 	p.at++
-	return &Moment{Text: t.text}
+	return &moment{Text: t.text}
 }
 
 // quotedText takes quoted text, which must be the next token.
-func (p *parser) quotedText(where string) *Text {
+func (p *parser) quotedText(where string) *quotation {
 	if p.peek().kind != tokText {
 		p.fail(p.found()+" "+where, "put the text in quotes")
 		return nil
@@ -79,13 +79,13 @@ func (p *parser) quotedText(where string) *Text {
 }
 
 // text takes quoted text.
-func (p *parser) takeText() *Text {
+func (p *parser) takeText() *quotation {
 	pos := p.pos()
-	return &Text{Pos: pos, Text: p.next().text}
+	return &quotation{Pos: pos, Text: p.next().text}
 }
 
 // core reads what an operation does.
-func (p *parser) core() Core {
+func (p *parser) core() action {
 	switch t := p.peek(); {
 	case t.kind == tokWord:
 		return p.call()
@@ -119,7 +119,7 @@ func (p *parser) notVerb() {
 }
 
 // verb reads a statement of a verb of the language.
-func (p *parser) verb() Core {
+func (p *parser) verb() action {
 	t := p.next()
 	switch {
 	case t.is(kwRemember):
@@ -129,7 +129,7 @@ func (p *parser) verb() Core {
 	case t.is(kwFilter), t.is(kwKeep):
 		return p.selection(t.text)
 	case t.is(kwCount), t.is(kwSum):
-		return &Tally{Verb: t.text, List: p.listName(t.text)}
+		return &tally{Verb: t.text, List: p.listName(t.text)}
 	case t.is(kwGather):
 		return p.gather()
 	case t.is(kwEach):
@@ -137,7 +137,7 @@ func (p *parser) verb() Core {
 	case t.is(kwChoose):
 		return p.choose()
 	case t.is(kwFinish):
-		return &Finish{}
+		return &finish{}
 	case t.is(kwAdd):
 		return p.change(t.text, kwTo)
 	case t.is(kwRemove):
@@ -163,14 +163,14 @@ func (p *parser) verb() Core {
 }
 
 // call reads the name of a composition and what is given to it.
-func (p *parser) call() *Call {
+func (p *parser) call() *call {
 	switch t := p.peek(); {
 	case strings.HasPrefix(t.text, "--"):
 		p.fail("a call of something that begins like a comment", "call it by another name")
 	case t.is(kwCombine):
 		p.fail(`"combine" has been renamed`, `write "sum"`)
 	}
-	c := &Call{Name: p.name("a composition")}
+	c := &call{Name: p.name("a composition")}
 	if p.accept(kwFrom) {
 		c.Arg = p.arg()
 	}
@@ -178,11 +178,11 @@ func (p *parser) call() *Call {
 }
 
 // arg reads what is given to a composition: a name or a literal.
-func (p *parser) arg() Expr {
+func (p *parser) arg() expr {
 	switch t := p.peek(); t.kind {
 	case tokWord:
 		p.at++
-		return &Word{Pos: p.place(t.pos), Text: t.text}
+		return &word{Pos: p.place(t.pos), Text: t.text}
 	case tokNumber, tokDate, tokText:
 		return p.simple()
 	case tokEnd, tokKeyword, tokPackVerb, tokColon:
@@ -192,9 +192,9 @@ func (p *parser) arg() Expr {
 }
 
 // define reads the naming of a condition.
-func (p *parser) define() *Define {
+func (p *parser) define() *define {
 	p.at++
-	d := &Define{Name: p.newName("a condition")}
+	d := &define{Name: p.newName("a condition")}
 	p.colon(`write define NAME: CONDITION`)
 	if p.peek().is(kwEach) && p.excludesBehind(1) {
 		p.at++
@@ -205,10 +205,10 @@ func (p *parser) define() *Define {
 }
 
 // packCall reads a statement of a verb of a pack.
-func (p *parser) packCall() *PackCall {
-	c := &PackCall{Pos: p.pos()}
+func (p *parser) packCall() *packCall {
+	c := &packCall{Pos: p.pos()}
 	c.Verb = p.verbs[p.next().text]
-	c.Slots = make([]Expr, len(c.Verb.Slots))
+	c.Slots = make([]expr, len(c.Verb.Slots))
 	for i, s := range c.Verb.Slots {
 		switch {
 		case p.slotAhead(c, s):
@@ -225,27 +225,27 @@ func (p *parser) packCall() *PackCall {
 
 // slotAhead reports whether the next token begins a slot of a verb: with the word
 // before it, or, in the slot without one, with anything that begins no other slot.
-func (p *parser) slotAhead(c *PackCall, s PackSlot) bool {
+func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 	t := p.peek()
 	if s.Connective != "" {
 		return t.kind != tokText && t.text == s.Connective
 	}
-	return !p.atEnd() && (t.kind == tokText || !slices.ContainsFunc(c.Verb.Slots, func(o PackSlot) bool {
+	return !p.atEnd() && (t.kind == tokText || !slices.ContainsFunc(c.Verb.Slots, func(o packSlot) bool {
 		return o.Connective != "" && o.Connective == t.text
 	}))
 }
 
 // slot reads what fills a slot.
-func (p *parser) slot(s PackSlot) Expr {
+func (p *parser) slot(s packSlot) expr {
 	if !s.IsName || p.each > 0 && p.peek().is(kwEach) {
 		return p.atom()
 	}
 	n := p.listName("put into " + s.Name)
-	return &Word{Pos: n.Pos, Text: n.Text}
+	return &word{Pos: n.Pos, Text: n.Text}
 }
 
 // usage returns the form of a statement of a verb.
-func (v *PackVerb) usage() string {
+func (v *packVerb) usage() string {
 	words := []string{v.Word}
 	for _, s := range v.Slots {
 		if s.Connective != "" {

@@ -15,19 +15,19 @@ import (
 
 // testPack has verbs with all kinds of slots, and a noun.
 var testPack = &Pack{
-	Name:       "test",
-	Vocabulary: []PackWord{{Word: "claim", Category: "noun"}},
-	Verbs: []*PackVerb{
-		{Pack: "test", Word: "cite", Slots: []PackSlot{
+	Name:  "test",
+	Nouns: []string{"claim"},
+	verbs: []*packVerb{
+		{Pack: "test", Word: "cite", Slots: []packSlot{
 			{Name: "quotation", Required: true},
 			{Name: "source", Connective: "from", Required: true, IsName: true},
 		}},
-		{Pack: "test", Word: "measure", Slots: []PackSlot{
+		{Pack: "test", Word: "measure", Slots: []packSlot{
 			{Name: "value", Required: true},
 			{Name: "source", Connective: "from", Required: true, IsName: true},
 			{Name: "tolerance", Connective: "within"},
 		}},
-		{Pack: "test", Word: "navigate", Slots: []PackSlot{
+		{Pack: "test", Word: "navigate", Slots: []packSlot{
 			{Name: "screen", Connective: "to", Required: true, IsName: true},
 		}},
 	},
@@ -190,7 +190,7 @@ func stripFields(v reflect.Value) {
 		*node = Pos{}
 	case *Line:
 		node.Source, node.Amber = "", ""
-	case *PackVerb:
+	case *packVerb:
 		return
 	}
 	for _, field := range v.Fields() {
@@ -199,8 +199,8 @@ func stripFields(v reflect.Value) {
 }
 
 // statements returns the statements of a program.
-func statements(p *Program) []Stmt {
-	var stmts []Stmt
+func statements(p *Program) []stmt {
+	var stmts []stmt
 	for _, l := range p.Lines {
 		if l.Stmt != nil {
 			stmts = append(stmts, l.Stmt)
@@ -216,9 +216,9 @@ func TestQuotedTextKeepsItsQuotes(t *testing.T) {
 	if got := Parse("", text, nil).String(); got != text {
 		t.Errorf("the canonical form is %q, want %q", got, text)
 	}
-	op := Parse("", text, nil).Lines[0].Stmt.(*Sequence).Ops[0]
-	if _, ok := op.Core.(*Show).Values[0].(*Text); !ok {
-		t.Errorf("shown is %T, want *Text", op.Core.(*Show).Values[0])
+	op := Parse("", text, nil).Lines[0].Stmt.(*sequence).Ops[0]
+	if _, ok := op.Core.(*show).Values[0].(*quotation); !ok {
+		t.Errorf("shown is %T, want *Text", op.Core.(*show).Values[0])
 	}
 }
 
@@ -228,7 +228,7 @@ func TestWhereAcceptsIncludes(t *testing.T) {
 	if l.Err != nil {
 		t.Fatal(l.Err)
 	}
-	if got, want := l.Stmt.(*Sequence).Ops[0].Core.(*Select).Cond.(*Test).Op, OpIncludes; got != want {
+	if got, want := l.Stmt.(*sequence).Ops[0].Core.(*selection).Cond.(*test).Op, opIncludes; got != want {
 		t.Errorf("operator is %q, want %q", got, want)
 	}
 }
@@ -278,7 +278,7 @@ func TestLinesKnowWhereTheyStand(t *testing.T) {
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("lines (-got +want)\n%s", diff)
 	}
-	body := prog.Lines[2].Stmt.(*When).Body
+	body := prog.Lines[2].Stmt.(*when).Body
 	if got, want := body[1].Pos, (Pos{8, 5}); got != want {
 		t.Errorf("the second line of the body is at %v, want %v", got, want)
 	}

@@ -6,11 +6,11 @@ import (
 )
 
 // remember reads what is behind "remember".
-func (p *parser) remember() Core {
+func (p *parser) remember() action {
 	if p.peek().is(kwHow) {
 		return p.teach()
 	}
-	r := &Remember{Descriptor: p.descriptor()}
+	r := &remember{Descriptor: p.descriptor()}
 	p.expect(kwCalled, "write remember a KIND called NAME with VALUE")
 	r.Name = p.newName("a value")
 	listed := slices.Contains(r.Descriptor, "list")
@@ -55,10 +55,10 @@ func (p *parser) descriptor() []string {
 }
 
 // assignments reads the fields of a record.
-func (p *parser) assignments() []Assignment {
-	var fields []Assignment
+func (p *parser) assignments() []assignment {
+	var fields []assignment
 	for {
-		f := Assignment{Field: p.name("a field")}
+		f := assignment{Field: p.name("a field")}
 		p.expect(kwAs, "write FIELD as VALUE, for every field")
 		f.Value = p.value()
 		fields = append(fields, f)
@@ -69,8 +69,8 @@ func (p *parser) assignments() []Assignment {
 }
 
 // values reads values joined by "and".
-func (p *parser) values() []Expr {
-	values := []Expr{p.value()}
+func (p *parser) values() []expr {
+	values := []expr{p.value()}
 	for p.more() {
 		values = append(values, p.value())
 	}
@@ -87,7 +87,7 @@ func (p *parser) more() bool {
 }
 
 // source reads what is behind "from" in a remember.
-func (p *parser) source() Source {
+func (p *parser) source() any {
 	switch t := p.peek(); {
 	case t.is(kwEach) && p.each > 0 && !p.namesList(1):
 		return p.value()
@@ -111,10 +111,10 @@ func (p *parser) namesList(n int) bool {
 }
 
 // teach reads the definition of a composition.
-func (p *parser) teach() *Teach {
+func (p *parser) teach() *teach {
 	p.at++
 	p.expect(kwTo, "write remember how to NAME: STATEMENT")
-	t := &Teach{Name: p.newName("a composition")}
+	t := &teach{Name: p.newName("a composition")}
 	if p.accept(kwFrom) {
 		param := p.newName("a parameter")
 		t.Param = &param
@@ -128,29 +128,29 @@ func (p *parser) teach() *Teach {
 }
 
 // show reads what is to be shown.
-func (p *parser) show() *Show {
+func (p *parser) show() *show {
 	p.article()
 	t := p.peek()
 	switch {
 	case t.is(kwEach) && p.each > 0:
 		p.at++
-		return &Show{}
+		return &show{}
 	case t.kind == tokText && p.each > 0:
 		p.fail(`quoted text behind "show" in an "each"`, "name a field there, without quotes")
 	case t.kind == tokText:
-		return &Show{Values: []Expr{p.takeText()}}
+		return &show{Values: []expr{p.takeText()}}
 	case t.is(kwHighest) || t.is(kwLowest):
-		return &Show{Values: []Expr{p.extremum()}}
+		return &show{Values: []expr{p.extremum()}}
 	case t.kind == tokWord:
 		return p.showNames()
 	case p.opEnds():
-		return &Show{} // the current item, if there is one
+		return &show{} // the current item, if there is one
 	case t.kind == tokNumber || t.kind == tokDate:
 		p.fail("only names and quoted text can be shown", fmt.Sprintf("put it in quotes: %q", t.text))
 	default:
 		p.notName("what to show", t)
 	}
-	return &Show{}
+	return &show{}
 }
 
 // opEnds reports whether the next token can follow an operation.
@@ -160,21 +160,21 @@ func (p *parser) opEnds() bool {
 }
 
 // showNames reads a name or a field, and inside an each any number of names.
-func (p *parser) showNames() *Show {
-	s := &Show{Values: []Expr{p.simple()}}
-	if _, ok := s.Values[0].(*Field); ok || p.each == 0 {
+func (p *parser) showNames() *show {
+	s := &show{Values: []expr{p.simple()}}
+	if _, ok := s.Values[0].(*field); ok || p.each == 0 {
 		return s
 	}
 	for p.more() {
 		n := p.name("a field")
-		s.Values = append(s.Values, &Word{Pos: n.Pos, Text: n.Text})
+		s.Values = append(s.Values, &word{Pos: n.Pos, Text: n.Text})
 	}
 	return s
 }
 
 // selection reads what is behind "filter" or "keep".
-func (p *parser) selection(verb string) *Select {
-	s := &Select{Verb: verb, List: p.listName(verb)}
+func (p *parser) selection(verb string) *selection {
+	s := &selection{Verb: verb, List: p.listName(verb)}
 	p.expect(kwWhere, `go on with "where" and a condition`)
 	if p.excludesBehind(1) {
 		p.at++
@@ -199,10 +199,10 @@ func (p *parser) listName(verb string) Name {
 }
 
 // gather reads the bounds of a list of numbers.
-func (p *parser) gather() *Gather {
+func (p *parser) gather() *gather {
 	const form = "write gather the NAME from NUMBER to NUMBER"
 	p.article()
-	g := &Gather{Name: p.name("a list")}
+	g := &gather{Name: p.name("a list")}
 	p.expect(kwFrom, form)
 	g.From = p.numeral(form)
 	p.expect(kwTo, form)
@@ -230,20 +230,20 @@ func positive(number string) bool {
 }
 
 // eachOf reads an iteration.
-func (p *parser) eachOf() *Each {
-	e := &Each{List: p.listName("go through")}
+func (p *parser) eachOf() *each {
+	e := &each{List: p.listName("go through")}
 	if p.peek().is(kwChoose) {
 		p.fail(`"choose" inside an "each"`, `select the items with "keep" first`)
 	}
 	p.each++
-	e.Op = p.op(&Op{})
+	e.Op = p.op(&operation{})
 	p.each--
 	return e
 }
 
 // choose reads branches.
-func (p *parser) choose() *Choose {
-	c := &Choose{Branches: []Branch{p.branch()}}
+func (p *parser) choose() *choose {
+	c := &choose{Branches: []branch{p.branch()}}
 	for p.accept(kwOtherwise) {
 		if !p.peek().is(kwIf) {
 			c.Otherwise = p.sequence()
@@ -255,19 +255,19 @@ func (p *parser) choose() *Choose {
 }
 
 // branch reads a condition and what is done under it.
-func (p *parser) branch() Branch {
+func (p *parser) branch() branch {
 	const form = "write choose if CONDITION: STATEMENT"
 	p.expect(kwIf, form)
-	b := Branch{Cond: p.cond(false)}
+	b := branch{Cond: p.cond(false)}
 	p.colon(form)
 	b.Then = p.sequence()
 	return b
 }
 
 // change reads what is added to or removed from a list.
-func (p *parser) change(verb string, k keyword) *Change {
+func (p *parser) change(verb string, k keyword) *change {
 	p.article()
-	c := &Change{Verb: verb, Value: p.value()}
+	c := &change{Verb: verb, Value: p.value()}
 	p.expect(k, "write add VALUE to LIST, or remove VALUE from LIST")
 	p.article()
 	c.List = p.name("a list")
@@ -275,31 +275,31 @@ func (p *parser) change(verb string, k keyword) *Change {
 }
 
 // weakens reads the decay of a number.
-func (p *parser) weakens() *Weakens {
+func (p *parser) weakens() *weakens {
 	const form = "write weakens NAME over NUMBER"
 	p.article()
-	w := &Weakens{Name: p.name("a number")}
+	w := &weakens{Name: p.name("a number")}
 	p.expect(kwOver, form)
 	w.Over = p.numeral(form)
 	return w
 }
 
 // assign reads a name and its value.
-func (p *parser) assign() *Assign {
+func (p *parser) assign() *assign {
 	p.article()
-	a := &Assign{Name: p.name("a value")}
+	a := &assign{Name: p.name("a value")}
 	p.expect(kwTo, "write assign NAME to VALUE")
 	a.Value = p.value()
 	return a
 }
 
 // rule reads a condition and its exception.
-func (p *parser) rule(verb string) *Rule {
-	return &Rule{Verb: verb, Cond: p.cond(false), Unless: p.unless()}
+func (p *parser) rule(verb string) *rule {
+	return &rule{Verb: verb, Cond: p.cond(false), Unless: p.unless()}
 }
 
 // unless reads an exception, if one is next.
-func (p *parser) unless() Cond {
+func (p *parser) unless() condition {
 	if !p.accept(kwUnless) {
 		return nil
 	}
@@ -307,9 +307,9 @@ func (p *parser) unless() Cond {
 }
 
 // requireEach reads a rule for the items of a list.
-func (p *parser) requireEach() *RequireEach {
+func (p *parser) requireEach() *requireEach {
 	p.at++
-	r := &RequireEach{Binding: p.newName("an item").Text}
+	r := &requireEach{Binding: p.newName("an item").Text}
 	if !p.word("in") {
 		p.fail(p.found()+` where "in" belongs`, "write require each NAME in the LIST CONDITION")
 	}
@@ -320,8 +320,8 @@ func (p *parser) requireEach() *RequireEach {
 }
 
 // sort reads by which field a list is sorted.
-func (p *parser) sort() *Sort {
-	s := &Sort{List: p.listName("sort")}
+func (p *parser) sort() *sort {
+	s := &sort{List: p.listName("sort")}
 	p.expect(kwBy, "write sort the LIST by FIELD")
 	s.Field = p.name("a field").Text
 	if p.word("in") && !p.peek().is(kwReverse) {
@@ -332,16 +332,16 @@ func (p *parser) sort() *Sort {
 }
 
 // compare reads two names.
-func (p *parser) compare() *Compare {
-	c := &Compare{Left: p.listName("compare")}
+func (p *parser) compare() *compare {
+	c := &compare{Left: p.listName("compare")}
 	p.expect(kwTo, "write compare NAME to NAME")
 	c.Right = p.listName("compare with")
 	return c
 }
 
 // transform reads how the items of a list are rewritten.
-func (p *parser) transform() *Transform {
-	t := &Transform{List: p.listName("transform")}
+func (p *parser) transform() *transform {
+	t := &transform{List: p.listName("transform")}
 	if p.accept(kwOf) {
 		t.Field = t.List.Text
 		t.List = p.listName("transform")

@@ -26,8 +26,8 @@ func (p *parser) when(l *Line) {
 }
 
 // whenHead reads the first line of a handler.
-func (p *parser) whenHead() *When {
-	w := &When{Inherited: p.accept(kwInherited)}
+func (p *parser) whenHead() *when {
+	w := &when{Inherited: p.accept(kwInherited)}
 	p.accept(kwWhen)
 	w.Cond = p.cond(false)
 	w.Unless = p.unless()

@@ -25,11 +25,8 @@ func (l *Line) String() string {
 	return canonical(l.Stmt)
 }
 
-// Canonical returns the canonical form of a condition.
-func Canonical(c Cond) string { return canonical(c) }
-
-// canonical returns the canonical form of a node: a [Stmt], an [*Op], a [Core], an
-// [Expr] or a [Cond].
+// canonical returns the canonical form of a node: a [stmt], an [*operation], a [action], an
+// [expr] or a [condition].
 func canonical(node any) string {
 	var p printer
 	p.node(node)
@@ -55,34 +52,34 @@ func (p *printer) quote(text string) { p.words(`"` + text + `"`) }
 // node writes a part of a program.
 func (p *printer) node(node any) {
 	switch n := node.(type) {
-	case Stmt:
+	case stmt:
 		p.stmt(n)
-	case *Op:
+	case *operation:
 		p.op(n)
-	case Core:
+	case action:
 		p.core(n)
-	case Expr:
+	case expr:
 		p.expr(n)
-	case Cond:
+	case condition:
 		p.cond(n)
 	}
 }
 
 // stmt writes a statement.
-func (p *printer) stmt(s Stmt) {
+func (p *printer) stmt(s stmt) {
 	switch s := s.(type) {
-	case *About:
+	case *about:
 		p.words("about")
 		p.quote(s.Text)
-	case *When:
+	case *when:
 		p.when(s)
-	case *Sequence:
+	case *sequence:
 		p.sequence(s)
 	}
 }
 
 // when writes a handler and its body.
-func (p *printer) when(w *When) {
+func (p *printer) when(w *when) {
 	if w.Inherited {
 		p.words("inherited")
 	}
@@ -99,7 +96,7 @@ func (p *printer) when(w *When) {
 }
 
 // unless writes an exception, if there is one.
-func (p *printer) unless(c Cond) {
+func (p *printer) unless(c condition) {
 	if c != nil {
 		p.words("unless")
 		p.cond(c)
@@ -107,7 +104,7 @@ func (p *printer) unless(c Cond) {
 }
 
 // sequence writes operations.
-func (p *printer) sequence(s *Sequence) {
+func (p *printer) sequence(s *sequence) {
 	for i, op := range s.Ops {
 		switch {
 		case i == 0:
@@ -121,7 +118,7 @@ func (p *printer) sequence(s *Sequence) {
 }
 
 // op writes an operation with what is said about it.
-func (p *printer) op(op *Op) {
+func (p *printer) op(op *operation) {
 	if op.Starting != nil {
 		p.words("starting")
 		p.quote(op.Starting.Text)
@@ -144,61 +141,61 @@ func (p *printer) op(op *Op) {
 }
 
 // core writes what an operation does.
-func (p *printer) core(core Core) {
+func (p *printer) core(core action) {
 	switch c := core.(type) {
-	case *Remember:
+	case *remember:
 		p.remember(c)
-	case *Teach:
+	case *teach:
 		p.teach(c)
-	case *Show:
+	case *show:
 		p.words("show")
 		p.list(c.Values)
-	case *Select:
+	case *selection:
 		p.words(c.Verb, "the", c.List.Text, "where")
 		p.cond(c.Cond)
-	case *Tally:
+	case *tally:
 		p.words(c.Verb, "the", c.List.Text)
-	case *Gather:
+	case *gather:
 		p.gather(c)
-	case *Each:
+	case *each:
 		p.words("each", "the", c.List.Text)
 		p.op(c.Op)
-	case *Choose:
+	case *choose:
 		p.choose(c)
-	case *Change:
+	case *change:
 		p.change(c)
-	case *Weakens:
+	case *weakens:
 		p.words("weakens", c.Name.Text, "over", c.Over.Text)
-	case *Assign:
+	case *assign:
 		p.words("assign", c.Name.Text, "to")
 		p.expr(c.Value)
-	case *Rule:
+	case *rule:
 		p.words(c.Verb)
 		p.cond(c.Cond)
 		p.unless(c.Unless)
-	case *RequireEach:
+	case *requireEach:
 		p.words("require", "each", c.Binding, "in", c.List.Text)
 		p.cond(c.Cond)
-	case *Sort:
+	case *sort:
 		p.sort(c)
-	case *Compare:
+	case *compare:
 		p.words("compare", c.Left.Text, "to", c.Right.Text)
-	case *Transform:
+	case *transform:
 		p.transform(c)
-	case *Define:
+	case *define:
 		p.words("define", c.Name.Text+":")
 		p.defined(c.Cond)
-	case *Call:
+	case *call:
 		p.call(c)
-	case *PackCall:
+	case *packCall:
 		p.packCall(c)
-	case *Finish:
+	case *finish:
 		p.words("finish")
 	}
 }
 
 // remember writes the binding of a name.
-func (p *printer) remember(r *Remember) {
+func (p *printer) remember(r *remember) {
 	p.words("remember", article(r.Descriptor[0]))
 	p.words(r.Descriptor...)
 	p.words("called", r.Name.Text)
@@ -230,7 +227,7 @@ func article(word string) string {
 }
 
 // list writes expressions joined by "and".
-func (p *printer) list(values []Expr) {
+func (p *printer) list(values []expr) {
 	for i, v := range values {
 		if i > 0 {
 			p.words("and")
@@ -240,7 +237,7 @@ func (p *printer) list(values []Expr) {
 }
 
 // teach writes a composition.
-func (p *printer) teach(t *Teach) {
+func (p *printer) teach(t *teach) {
 	p.words("remember", "how", "to", t.Name.Text)
 	if t.Param != nil {
 		p.words("from", t.Param.Text)
@@ -250,7 +247,7 @@ func (p *printer) teach(t *Teach) {
 }
 
 // gather writes the bounds of a list.
-func (p *printer) gather(g *Gather) {
+func (p *printer) gather(g *gather) {
 	p.words("gather", "the", g.Name.Text, "from", g.From.Text, "to", g.To.Text)
 	if g.By != nil {
 		p.words("by", g.By.Text)
@@ -258,7 +255,7 @@ func (p *printer) gather(g *Gather) {
 }
 
 // choose writes branches.
-func (p *printer) choose(c *Choose) {
+func (p *printer) choose(c *choose) {
 	p.words("choose")
 	for i, b := range c.Branches {
 		if i > 0 {
@@ -276,7 +273,7 @@ func (p *printer) choose(c *Choose) {
 }
 
 // change writes the change of a list.
-func (p *printer) change(c *Change) {
+func (p *printer) change(c *change) {
 	p.words(c.Verb)
 	p.expr(c.Value)
 	if c.Verb == "add" {
@@ -287,7 +284,7 @@ func (p *printer) change(c *Change) {
 }
 
 // sort writes the order of a list.
-func (p *printer) sort(s *Sort) {
+func (p *printer) sort(s *sort) {
 	p.words("sort", "the", s.List.Text, "by", s.Field)
 	if s.Reverse {
 		p.words("in", "reverse")
@@ -295,7 +292,7 @@ func (p *printer) sort(s *Sort) {
 }
 
 // transform writes the rewriting of a list.
-func (p *printer) transform(t *Transform) {
+func (p *printer) transform(t *transform) {
 	p.words("transform")
 	if t.Field != "" {
 		p.words(t.Field, "of")
@@ -305,7 +302,7 @@ func (p *printer) transform(t *Transform) {
 }
 
 // call writes the use of a composition.
-func (p *printer) call(c *Call) {
+func (p *printer) call(c *call) {
 	p.words(c.Name.Text)
 	if c.Arg != nil {
 		p.words("from")
@@ -314,7 +311,7 @@ func (p *printer) call(c *Call) {
 }
 
 // packCall writes the use of a verb of a pack.
-func (p *printer) packCall(c *PackCall) {
+func (p *printer) packCall(c *packCall) {
 	p.words(c.Verb.Word)
 	for i, s := range c.Verb.Slots {
 		if c.Slots[i] == nil {

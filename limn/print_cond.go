@@ -1,23 +1,23 @@
 package limn
 
 // expr writes an expression.
-func (p *printer) expr(e Expr) {
+func (p *printer) expr(e expr) {
 	switch e := e.(type) {
-	case *Number:
+	case *number:
 		p.words(e.Text)
-	case *Date:
+	case *date:
 		p.words(e.Text)
-	case *Text:
+	case *quotation:
 		p.quote(e.Text)
-	case *Word:
+	case *word:
 		p.words(e.Text)
-	case *Field:
+	case *field:
 		p.words(e.Field, "of", e.Of.Text)
-	case *Extremum:
+	case *extremum:
 		p.extremum(e)
-	case *Item:
+	case *currentItem:
 		p.words("each")
-	case *Binary:
+	case *binary:
 		p.expr(e.Left)
 		p.words(e.Op)
 		p.expr(e.Right)
@@ -25,7 +25,7 @@ func (p *printer) expr(e Expr) {
 }
 
 // extremum writes the highest or lowest of a list.
-func (p *printer) extremum(e *Extremum) {
+func (p *printer) extremum(e *extremum) {
 	if e.Highest {
 		p.words("highest")
 	} else {
@@ -38,60 +38,48 @@ func (p *printer) extremum(e *Extremum) {
 }
 
 // cond writes a condition.
-func (p *printer) cond(c Cond) {
+func (p *printer) cond(c condition) {
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		p.test(c, true)
-	case *Junction:
+	case *junction:
 		p.junction(c, true)
 	}
 }
 
 // defined writes what a name stands for. The language does not read "each" before
 // "not includes" there.
-func (p *printer) defined(c Cond) {
-	said := !firstTest(c).excludes()
+func (p *printer) defined(c condition) {
+	said := !c.first().excludes()
 	switch c := c.(type) {
-	case *Test:
+	case *test:
 		p.test(c, said)
-	case *Junction:
+	case *junction:
 		p.junction(c, said)
 	}
 }
 
-// firstTest returns the test that a condition begins with.
-func firstTest(c Cond) *Test {
-	for {
-		switch part := c.(type) {
-		case *Test:
-			return part
-		case *Junction:
-			c = part.Conds[0]
-		}
-	}
-}
-
 // excludes reports whether a test is that something does not include a value.
-func (t *Test) excludes() bool { return t.Not && t.Op == OpIncludes }
+func (t *test) excludes() bool { return t.Not && t.Op == opIncludes }
 
 // junction writes joined conditions. Only the first test of all may begin with
 // "each", which ends a condition everywhere else.
-func (p *printer) junction(j *Junction, first bool) {
+func (p *printer) junction(j *junction, first bool) {
 	for i, c := range j.Conds {
 		if i > 0 {
 			p.words(j.connective())
 			first = false
 		}
 		switch c := c.(type) {
-		case *Test:
+		case *test:
 			p.test(c, first)
-		case *Junction:
+		case *junction:
 			p.junction(c, first)
 		}
 	}
 }
 
-func (j *Junction) connective() string {
+func (j *junction) connective() string {
 	if j.Or {
 		return "or"
 	}
@@ -99,17 +87,17 @@ func (j *Junction) connective() string {
 }
 
 // test writes a comparison.
-func (p *printer) test(t *Test, first bool) {
-	if _, item := t.Subject.(*Item); !item || first {
+func (p *printer) test(t *test, first bool) {
+	if _, item := t.Subject.(*currentItem); !item || first {
 		p.expr(t.Subject)
 	}
-	if t.Op != OpIncludes {
+	if t.Op != opIncludes {
 		p.words("is")
 	}
 	if t.Not {
 		p.words("not")
 	}
-	if t.Op != OpIs {
+	if t.Op != opIs {
 		p.words(string(t.Op))
 	}
 	if t.Within != nil {
@@ -121,11 +109,11 @@ func (p *printer) test(t *Test, first bool) {
 
 // grouped returns the canonical form of a condition with parentheses around what
 // "and" joins inside of "or". It is for people: the language has no parentheses.
-func grouped(j *Junction) string {
+func grouped(j *junction) string {
 	var p printer
 	for i, c := range j.Conds {
 		text := canonical(c)
-		if _, ok := c.(*Junction); ok {
+		if _, ok := c.(*junction); ok {
 			text = "(" + text + ")"
 		}
 		if i > 0 {

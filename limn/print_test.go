@@ -57,75 +57,75 @@ func (g *generator) word() string {
 func (g *generator) name() Name { return Name{Text: g.word()} }
 
 // text makes quoted text, with everything in it that can be.
-func (g *generator) text() *Text {
-	return &Text{Text: g.pick("x", "Big", "in progress", "filter", "12", " ", "\t", ", and.", "2026-01-31", "a: b", "--", "ü\x00")}
+func (g *generator) text() *quotation {
+	return &quotation{Text: g.pick("x", "Big", "in progress", "filter", "12", " ", "\t", ", and.", "2026-01-31", "a: b", "--", "ü\x00")}
 }
 
-func (g *generator) number() *Number {
-	return &Number{Text: g.pick("0", "7", "-1", "3.25", "-0.5", "007")}
+func (g *generator) number() *number {
+	return &number{Text: g.pick("0", "7", "-1", "3.25", "-0.5", "007")}
 }
 
 func (g *generator) day() string { return g.pick("2026-01-31", "1999-12-01", "2024-02-29") }
 
-func (g *generator) moment() *Moment {
+func (g *generator) moment() *moment {
 	if !g.chance() {
 		return nil
 	}
-	return &Moment{Text: g.day()}
+	return &moment{Text: g.day()}
 }
 
 // atom makes a value without operators.
-func (g *generator) atom() Expr {
+func (g *generator) atom() expr {
 	switch g.n(0, 6) {
 	case 0:
 		return g.number()
 	case 1:
-		return &Date{Text: g.day()}
+		return &date{Text: g.day()}
 	case 2:
 		return g.text()
 	case 3:
-		return &Field{Field: g.word(), Of: g.name()}
+		return &field{Field: g.word(), Of: g.name()}
 	case 4:
 		return g.extremum()
 	case 5:
 		if g.each > 0 {
-			return &Item{}
+			return &currentItem{}
 		}
 	}
-	return &Word{Text: g.word()}
+	return &word{Text: g.word()}
 }
 
-func (g *generator) extremum() *Extremum {
-	e := &Extremum{Highest: g.chance(), List: g.name()}
+func (g *generator) extremum() *extremum {
+	e := &extremum{Highest: g.chance(), List: g.name()}
 	if g.chance() {
 		e.Field = g.word()
 	}
 	return e
 }
 
-func (g *generator) term() Expr {
+func (g *generator) term() expr {
 	v := g.atom()
 	for range g.n(0, 2) {
-		v = &Binary{Op: g.pick("multiplied by", "divided by"), Left: v, Right: g.atom()}
+		v = &binary{Op: g.pick("multiplied by", "divided by"), Left: v, Right: g.atom()}
 	}
 	return v
 }
 
-func (g *generator) value() Expr {
+func (g *generator) value() expr {
 	v := g.term()
 	for range g.n(0, 2) {
-		v = &Binary{Op: g.pick("plus", "minus"), Left: v, Right: g.term()}
+		v = &binary{Op: g.pick("plus", "minus"), Left: v, Right: g.term()}
 	}
 	return v
 }
 
 // values makes values that can be joined by "and", which none that begins with
 // "each" can.
-func (g *generator) values(low int) []Expr {
+func (g *generator) values(low int) []expr {
 	each := g.each
 	g.each = 0
 	defer func() { g.each = each }()
-	var values []Expr
+	var values []expr
 	for range g.n(low, 3) {
 		values = append(values, g.value())
 	}
@@ -133,53 +133,53 @@ func (g *generator) values(low int) []Expr {
 }
 
 // test makes a comparison; of some the item is the subject.
-func (g *generator) test(item bool) *Test {
-	t := &Test{Subject: &Word{Text: g.word()}}
+func (g *generator) test(item bool) *test {
+	t := &test{Subject: &word{Text: g.word()}}
 	switch g.n(0, 3) {
 	case 0:
-		t.Subject = &Field{Field: g.word(), Of: g.name()}
+		t.Subject = &field{Field: g.word(), Of: g.name()}
 	case 1:
 		t.Subject = g.extremum()
 	case 2:
 		if item {
-			t.Subject = &Item{}
+			t.Subject = &currentItem{}
 		}
 	}
-	t.Op = rapid.SampledFrom([]Op2{OpIs, OpEqual, OpAbove, OpBelow, OpWithin, OpIncludes}).Draw(g.T, "op")
-	t.Not = t.Op != OpWithin && g.chance()
+	t.Op = rapid.SampledFrom([]operator{opIs, opEqual, opAbove, opBelow, opWithin, opIncludes}).Draw(g.T, "op")
+	t.Not = t.Op != opWithin && g.chance()
 	switch {
-	case t.Op == OpIs && t.Not:
-		t.Value = &Word{Text: g.word()}
+	case t.Op == opIs && t.Not:
+		t.Value = &word{Text: g.word()}
 		return t
-	case t.Op == OpWithin && g.chance():
+	case t.Op == opWithin && g.chance():
 		t.Within = g.number()
-	case t.Op == OpWithin:
-		t.Within = &Word{Text: g.word()}
+	case t.Op == opWithin:
+		t.Within = &word{Text: g.word()}
 	}
 	t.Value = g.value()
-	if t.Op == OpIs && beginsWithExtremum(t.Value) {
-		t.Op = OpEqual
+	if t.Op == opIs && beginsWithExtremum(t.Value) {
+		t.Op = opEqual
 	}
 	return t
 }
 
 // beginsWithExtremum reports whether a value cannot stand behind a bare "is".
-func beginsWithExtremum(e Expr) bool {
+func beginsWithExtremum(e expr) bool {
 	for {
-		b, ok := e.(*Binary)
+		b, ok := e.(*binary)
 		if !ok {
 			break
 		}
 		e = b.Left
 	}
-	_, ok := e.(*Extremum)
+	_, ok := e.(*extremum)
 	return ok
 }
 
 // selecting makes a condition for "where", which cannot begin with "not includes".
-func (g *generator) selecting() Cond {
+func (g *generator) selecting() condition {
 	c := g.cond(false)
-	if t := firstTest(c); t.excludes() {
+	if t := c.first(); t.excludes() {
 		t.Not = false
 	}
 	return c
@@ -187,10 +187,10 @@ func (g *generator) selecting() Cond {
 
 // cond makes a condition. Where the subject can be left out, all tests can have
 // the item; elsewhere only the first one.
-func (g *generator) cond(elided bool) Cond {
-	or := &Junction{Or: true}
+func (g *generator) cond(elided bool) condition {
+	or := &junction{Or: true}
 	for i := range g.n(1, 3) {
-		and := &Junction{}
+		and := &junction{}
 		for j := range g.n(1, 3) {
 			and.Conds = append(and.Conds, g.test(elided || i == 0 && j == 0))
 		}
@@ -200,22 +200,22 @@ func (g *generator) cond(elided bool) Cond {
 }
 
 // only returns the only condition of a junction that has one, or the junction.
-func only(j *Junction) Cond {
+func only(j *junction) condition {
 	if len(j.Conds) == 1 {
 		return j.Conds[0]
 	}
 	return j
 }
 
-func (g *generator) unless() Cond {
+func (g *generator) unless() condition {
 	if !g.chance() {
 		return nil
 	}
 	return g.cond(false)
 }
 
-func (g *generator) when() *When {
-	w := &When{Inherited: g.chance(), Cond: g.cond(false), Unless: g.unless()}
+func (g *generator) when() *when {
+	w := &when{Inherited: g.chance(), Cond: g.cond(false), Unless: g.unless()}
 	if w.Inherited && g.chance() {
 		w.From = g.word()
 	}
@@ -227,8 +227,8 @@ func (g *generator) when() *When {
 
 // sequence makes operations. Those that hold operations themselves can only be the
 // last.
-func (g *generator) sequence(depth int) *Sequence {
-	s := &Sequence{}
+func (g *generator) sequence(depth int) *sequence {
+	s := &sequence{}
 	for i := range g.n(0, 2) {
 		s.Ops = append(s.Ops, g.op(g.plain(), i))
 	}
@@ -243,15 +243,15 @@ func (g *generator) sequence(depth int) *Sequence {
 }
 
 // bare makes an operation of which nothing is said behind it.
-func (g *generator) bare(core Core, i int) *Op {
-	op := &Op{Core: core, Then: i > 0 && g.chance(), Inherited: g.chance()}
+func (g *generator) bare(core action, i int) *operation {
+	op := &operation{Core: core, Then: i > 0 && g.chance(), Inherited: g.chance()}
 	if i == 0 {
 		op.Starting, op.Until = g.moment(), g.moment()
 	}
-	if _, verb := core.(*Call); verb && i > 0 {
+	if _, verb := core.(*call); verb && i > 0 {
 		op.Inherited = true
 	}
-	if _, verb := core.(*Define); verb && i > 0 {
+	if _, verb := core.(*define); verb && i > 0 {
 		op.Inherited = true
 	}
 	return op
@@ -259,7 +259,7 @@ func (g *generator) bare(core Core, i int) *Op {
 
 // op makes an operation with what is said about it. The agent comes behind a reason,
 // so that no "from" of the operation takes it.
-func (g *generator) op(core Core, i int) *Op {
+func (g *generator) op(core action, i int) *operation {
 	op := g.bare(core, i)
 	if g.chance() {
 		op.Because = g.text()
@@ -271,7 +271,7 @@ func (g *generator) op(core Core, i int) *Op {
 }
 
 // plain makes what an operation does that holds no others.
-func (g *generator) plain() Core {
+func (g *generator) plain() action {
 	switch g.n(0, 15) {
 	case 0:
 		return g.remember()
@@ -279,48 +279,48 @@ func (g *generator) plain() Core {
 		return g.show()
 	case 2:
 		if g.each == 0 {
-			return &Select{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.selecting()}
+			return &selection{Verb: g.pick("filter", "keep"), List: g.name(), Cond: g.selecting()}
 		}
 	case 3:
-		return &Tally{Verb: g.pick("count", "sum"), List: g.name()}
+		return &tally{Verb: g.pick("count", "sum"), List: g.name()}
 	case 4:
 		return g.gather()
 	case 5:
-		return &Change{Verb: g.pick("add", "remove"), Value: g.value(), List: g.name()}
+		return &change{Verb: g.pick("add", "remove"), Value: g.value(), List: g.name()}
 	case 6:
-		return &Weakens{Name: g.name(), Over: g.number()}
+		return &weakens{Name: g.name(), Over: g.number()}
 	case 7:
-		return &Assign{Name: g.name(), Value: g.value()}
+		return &assign{Name: g.name(), Value: g.value()}
 	case 8:
 		return g.rule()
 	case 9:
-		return &RequireEach{Binding: g.word(), List: g.name(), Cond: g.cond(true)}
+		return &requireEach{Binding: g.word(), List: g.name(), Cond: g.cond(true)}
 	case 10:
-		return &Sort{List: g.name(), Field: g.word(), Reverse: g.chance()}
+		return &sort{List: g.name(), Field: g.word(), Reverse: g.chance()}
 	case 11:
-		return &Compare{Left: g.name(), Right: g.name()}
+		return &compare{Left: g.name(), Right: g.name()}
 	case 12:
 		return g.transform()
 	case 13:
-		return &Define{Name: g.name(), Cond: g.cond(true)}
+		return &define{Name: g.name(), Cond: g.cond(true)}
 	case 14:
 		return g.call()
 	}
-	return &Finish{}
+	return &finish{}
 }
 
 // rule makes a rule. Outside of iterations "require each" begins another one.
-func (g *generator) rule() *Rule {
-	r := &Rule{Verb: g.pick("require", "forbid", "permit", "expect"), Cond: g.cond(false), Unless: g.unless()}
-	t := firstTest(r.Cond)
-	if _, item := t.Subject.(*Item); item && r.Verb == "require" && g.each == 0 {
-		t.Subject = &Word{Text: g.word()}
+func (g *generator) rule() *rule {
+	r := &rule{Verb: g.pick("require", "forbid", "permit", "expect"), Cond: g.cond(false), Unless: g.unless()}
+	t := r.Cond.first()
+	if _, item := t.Subject.(*currentItem); item && r.Verb == "require" && g.each == 0 {
+		t.Subject = &word{Text: g.word()}
 	}
 	return r
 }
 
-func (g *generator) remember() *Remember {
-	r := &Remember{Descriptor: []string{g.word()}, Name: g.name()}
+func (g *generator) remember() *remember {
+	r := &remember{Descriptor: []string{g.word()}, Name: g.name()}
 	if g.chance() {
 		r.Descriptor = append(r.Descriptor, "list")
 		r.List = true
@@ -330,50 +330,50 @@ func (g *generator) remember() *Remember {
 	switch g.n(0, 3) {
 	case 0:
 		for range g.n(1, 3) {
-			r.Fields = append(r.Fields, Assignment{Field: g.name(), Value: g.value()})
+			r.Fields = append(r.Fields, assignment{Field: g.name(), Value: g.value()})
 		}
 	case 1:
 		r.Values = g.values(1)
 		r.List = len(r.Values) > 1
 	case 2:
-		r.From = &Tally{Verb: g.pick("count", "sum"), List: g.name()}
+		r.From = &tally{Verb: g.pick("count", "sum"), List: g.name()}
 	default:
-		r.From = &Call{Name: Name{Text: "find-big"}, Arg: &Word{Text: g.word()}}
+		r.From = &call{Name: Name{Text: "find-big"}, Arg: &word{Text: g.word()}}
 	}
 	return r
 }
 
-func (g *generator) show() *Show {
+func (g *generator) show() *show {
 	switch g.n(0, 4) {
 	case 0:
 		if g.each == 0 {
-			return &Show{Values: []Expr{g.text()}}
+			return &show{Values: []expr{g.text()}}
 		}
 	case 1:
-		return &Show{Values: []Expr{g.extremum()}}
+		return &show{Values: []expr{g.extremum()}}
 	case 2:
-		return &Show{Values: []Expr{&Field{Field: g.word(), Of: g.name()}}}
+		return &show{Values: []expr{&field{Field: g.word(), Of: g.name()}}}
 	}
-	s := &Show{Values: []Expr{&Word{Text: g.word()}}}
+	s := &show{Values: []expr{&word{Text: g.word()}}}
 	if g.each > 0 {
 		s.Values = nil
 		for range g.n(0, 3) {
-			s.Values = append(s.Values, &Word{Text: g.word()})
+			s.Values = append(s.Values, &word{Text: g.word()})
 		}
 	}
 	return s
 }
 
-func (g *generator) gather() *Gather {
-	c := &Gather{Name: g.name(), From: g.number(), To: g.number()}
+func (g *generator) gather() *gather {
+	c := &gather{Name: g.name(), From: g.number(), To: g.number()}
 	if g.chance() {
-		c.By = &Number{Text: g.pick("1", "2", "0.5")}
+		c.By = &number{Text: g.pick("1", "2", "0.5")}
 	}
 	return c
 }
 
-func (g *generator) transform() *Transform {
-	t := &Transform{List: g.name()}
+func (g *generator) transform() *transform {
+	t := &transform{List: g.name()}
 	if g.chance() {
 		t.Field = g.word()
 	}
@@ -383,26 +383,26 @@ func (g *generator) transform() *Transform {
 	return t
 }
 
-func (g *generator) call() *Call {
-	c := &Call{Name: Name{Text: g.pick("x", "find-big", "x/y")}}
+func (g *generator) call() *call {
+	c := &call{Name: Name{Text: g.pick("x", "find-big", "x/y")}}
 	switch g.n(0, 4) {
 	case 0:
 		c.Arg = g.number()
 	case 1:
-		c.Arg = &Date{Text: g.day()}
+		c.Arg = &date{Text: g.day()}
 	case 2:
 		c.Arg = g.text()
 	case 3:
-		c.Arg = &Word{Text: g.word()}
+		c.Arg = &word{Text: g.word()}
 	}
 	return c
 }
 
 // nesting makes what an operation does that holds others.
-func (g *generator) nesting(depth int) Core {
+func (g *generator) nesting(depth int) action {
 	switch g.n(0, 2) {
 	case 0:
-		t := &Teach{Name: g.name(), Body: g.sequence(depth)}
+		t := &teach{Name: g.name(), Body: g.sequence(depth)}
 		if g.chance() {
 			param := g.name()
 			t.Param = &param
@@ -411,11 +411,11 @@ func (g *generator) nesting(depth int) Core {
 	case 1:
 		g.each++
 		defer func() { g.each-- }()
-		return &Each{List: g.name(), Op: g.op(g.plain(), 0)}
+		return &each{List: g.name(), Op: g.op(g.plain(), 0)}
 	}
-	c := &Choose{}
+	c := &choose{}
 	for range g.n(1, 3) {
-		c.Branches = append(c.Branches, Branch{Cond: g.cond(false), Then: g.sequence(0)})
+		c.Branches = append(c.Branches, branch{Cond: g.cond(false), Then: g.sequence(0)})
 	}
 	if g.chance() {
 		c.Otherwise = g.sequence(depth)
@@ -434,11 +434,11 @@ func TestLinesWithErrorsPrintNothing(t *testing.T) {
 }
 
 func TestCanonicalPrintsConditions(t *testing.T) {
-	rule := Parse("", "forbid the-list includes X and y is NOT below 5", nil).Lines[0].Stmt.(*Sequence).Ops[0].Core.(*Rule)
-	if got, want := Canonical(rule.Cond), "the-list includes x and y is not below 5"; got != want {
+	rule := Parse("", "forbid the-list includes X and y is NOT below 5", nil).Lines[0].Stmt.(*sequence).Ops[0].Core.(*rule)
+	if got, want := canonical(rule.Cond), "the-list includes x and y is not below 5"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
-	if strings.Contains(Canonical(rule.Cond), "X") {
+	if strings.Contains(canonical(rule.Cond), "X") {
 		t.Error("upper case outside of quotes")
 	}
 }

@@ -1,6 +1,9 @@
 package limn
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Release is a vocabulary that readers of programs may have. Releases are told
 // apart by how many words they reserve.
@@ -53,6 +56,7 @@ func (r *Release) Check(p *Program) []*Error {
 	for _, l := range p.Lines {
 		a.line(l)
 	}
+	slices.SortStableFunc(a.found, func(x, y *Error) int { return x.Pos.compare(y.Pos) })
 	return a.found
 }
 
@@ -96,6 +100,7 @@ var newer = map[keyword]int{
 // An audit looks for what a release does not know.
 type audit struct {
 	release *Release
+	pos     Pos // of the operation that is looked at
 	found   []*Error
 }
 
@@ -104,8 +109,8 @@ func (a *audit) word(pos Pos, k keyword) {
 	a.need(pos, k.since(), fmt.Sprintf("%q", k.String()))
 }
 
-// verb needs a verb by its name.
-func (a *audit) verb(pos Pos, verb string) { a.word(pos, keywords[verb]) }
+// verb needs the verb of an operation by its name.
+func (a *audit) verb(verb string) { a.word(a.pos, keywords[verb]) }
 
 // need reports a construct if it is newer than the release.
 func (a *audit) need(pos Pos, since int, what string) {
@@ -117,7 +122,7 @@ func (a *audit) need(pos Pos, since int, what string) {
 		hint = `that release calls it "combine"`
 	}
 	a.found = append(a.found, &Error{
-		Pos: pos, Fault: FaultSemantic,
+		Pos: pos, fault: faultSemantic,
 		Text: fmt.Sprintf("%s is not known to the release with %d words", what, a.release.size),
 		Hint: hint,
 	})
@@ -125,35 +130,31 @@ func (a *audit) need(pos Pos, since int, what string) {
 
 // line looks at a line.
 func (a *audit) line(l *Line) {
-	switch s := l.Stmt.(type) {
-	case *About:
-		a.word(l.Pos, kwAbout)
-	case *Sequence:
-		a.sequence(s)
-	case *When:
-		if s.Inherited {
-			a.word(l.Pos, kwInherited)
+	a.pos = l.Pos
+	walk(l.Stmt, func(node any) bool {
+		switch n := node.(type) {
+		case *about:
+			a.word(a.pos, kwAbout)
+		case *when:
+			if n.Inherited {
+				a.word(a.pos, kwInherited)
+			}
+		case *operation:
+			a.op(n)
+		case action:
+			a.action(n)
+		case *test:
+			a.test(n)
+		case expr:
+			a.expr(n)
 		}
-		a.cond(s.Cond)
-		a.cond(s.Unless)
-		for _, l := range s.Body {
-			a.line(l)
-		}
-	}
+		return true
+	})
 }
 
-// sequence looks at operations.
-func (a *audit) sequence(s *Sequence) {
-	if s == nil {
-		return
-	}
-	for _, op := range s.Ops {
-		a.op(op)
-	}
-}
-
-// op looks at an operation.
-func (a *audit) op(op *Op) {
+// op looks at what is said about an operation.
+func (a *audit) op(op *operation) {
+	a.pos = op.Pos
 	if op.Then {
 		a.word(op.Pos, kwThen)
 	}
@@ -166,162 +167,85 @@ func (a *audit) op(op *Op) {
 	if op.Inherited {
 		a.word(op.Pos, kwInherited)
 	}
-	a.core(op.Pos, op.Core)
 	if op.Because != nil {
 		a.word(op.Because.Pos, kwBecause)
 	}
 }
 
-// core looks at what an operation does.
-func (a *audit) core(pos Pos, core Core) {
+// action looks at what an operation does, but not at its conditions and expressions.
+func (a *audit) action(core action) {
 	switch c := core.(type) {
-	case *Remember:
-		a.remember(pos, c)
-	case *Teach:
-		a.sequence(c.Body)
-	case *Show:
-		a.exprs(c.Values)
-	case *Select:
-		a.cond(c.Cond)
-	case *Tally:
-		a.verb(pos, c.Verb)
-	case *Gather:
-		a.gather(c)
-	case *Each:
-		a.op(c.Op)
-	case *Choose:
-		a.choose(c)
-	case *Change:
-		a.verb(pos, c.Verb)
-		a.expr(c.Value)
-	case *Weakens:
-		a.word(pos, kwWeakens)
-		a.expr(c.Over)
-	case *Assign:
-		a.word(pos, kwAssign)
-		a.expr(c.Value)
-	case *Rule:
-		a.rule(pos, c)
-	case *RequireEach:
-		a.need(pos, 61, `"require each"`)
-		a.cond(c.Cond)
-	case *Sort:
-		a.word(pos, kwSort)
-	case *Compare:
-		a.word(pos, kwCompare)
-	case *Transform:
-		a.word(pos, kwTransform)
-		a.expr(c.Value)
-	case *Define:
-		a.word(pos, kwDefine)
-		a.cond(c.Cond)
-	case *Call:
-		a.call(c)
-	case *PackCall:
-		a.packCall(c)
-	case *Finish:
-	}
-}
-
-// remember looks at what is bound.
-func (a *audit) remember(pos Pos, r *Remember) {
-	for _, w := range r.Descriptor {
-		a.text(pos, w)
-	}
-	for _, f := range r.Fields {
-		a.expr(f.Value)
-	}
-	a.exprs(r.Values)
-	switch from := r.From.(type) {
-	case Core:
-		a.core(pos, from)
-	case Expr:
-		a.expr(from)
-	}
-}
-
-// gather looks at bounds. Steps are newer than the word "by".
-func (a *audit) gather(g *Gather) {
-	a.expr(g.From)
-	a.expr(g.To)
-	if g.By != nil {
-		a.need(g.By.Pos, 61, `a step behind "by"`)
-		a.expr(g.By)
-	}
-}
-
-// choose looks at branches.
-func (a *audit) choose(c *Choose) {
-	for _, b := range c.Branches {
-		a.cond(b.Cond)
-		a.sequence(b.Then)
-	}
-	a.sequence(c.Otherwise)
-}
-
-// rule looks at a rule. Exceptions are newer than the word "unless".
-func (a *audit) rule(pos Pos, r *Rule) {
-	a.verb(pos, r.Verb)
-	a.cond(r.Cond)
-	if r.Unless != nil {
-		a.need(condPos(r.Unless), 61, fmt.Sprintf(`"unless" behind %q`, r.Verb))
-		a.cond(r.Unless)
-	}
-}
-
-// call looks at what is given to a composition: at first only names could be.
-func (a *audit) call(c *Call) {
-	if c.Arg == nil {
-		return
-	}
-	if _, ok := c.Arg.(*Word); !ok {
-		a.need(c.Name.Pos, 61, "a composition from a literal")
-	}
-	a.expr(c.Arg)
-}
-
-// packCall looks at the words of a pack's verb.
-func (a *audit) packCall(c *PackCall) {
-	for i, s := range c.Verb.Slots {
-		if c.Slots[i] == nil {
-			continue
+	case *remember:
+		for _, w := range c.Descriptor {
+			a.text(a.pos, w)
 		}
-		if k := keywords[s.Connective]; k != kwNone {
-			a.word(c.Pos, k)
+	case *tally:
+		a.verb(c.Verb)
+	case *gather:
+		if c.By != nil { // steps are newer than the word "by"
+			a.need(c.By.Pos, 61, `a step behind "by"`)
 		}
-		a.expr(c.Slots[i])
+	case *change:
+		a.verb(c.Verb)
+	case *weakens:
+		a.word(a.pos, kwWeakens)
+	case *assign:
+		a.word(a.pos, kwAssign)
+	case *rule:
+		a.verb(c.Verb)
+		if c.Unless != nil { // exceptions are newer than the word "unless"
+			a.need(c.Unless.first().Pos, 61, fmt.Sprintf(`"unless" behind %q`, c.Verb))
+		}
+	case *requireEach:
+		a.need(a.pos, 61, `"require each"`)
+	case *sort:
+		a.word(a.pos, kwSort)
+	case *compare:
+		a.word(a.pos, kwCompare)
+	case *transform:
+		a.word(a.pos, kwTransform)
+	case *define:
+		a.word(a.pos, kwDefine)
+	case *call: // at first only names could be given
+		if _, ok := c.Arg.(*word); !ok && c.Arg != nil {
+			a.need(c.Name.Pos, 61, "a composition from a literal")
+		}
+	case *packCall:
+		for i, s := range c.Verb.Slots {
+			if k := keywords[s.Connective]; k != kwNone && c.Slots[i] != nil {
+				a.word(c.Pos, k)
+			}
+		}
 	}
 }
 
-// exprs looks at expressions.
-func (a *audit) exprs(values []Expr) {
-	for _, v := range values {
-		a.expr(v)
+// test looks at a comparison, but not at what is compared.
+func (a *audit) test(t *test) {
+	switch {
+	case t.Op == opIncludes:
+		a.word(t.Pos, kwIncludes)
+	case t.Op == opWithin:
+		a.word(t.Pos, kwWithin)
+	case t.Op == opIs && t.Not:
+		a.need(t.Pos, kwDefine.since(), `"is not" with the name of a condition`)
 	}
 }
 
-// expr looks at an expression.
-func (a *audit) expr(e Expr) {
+// expr looks at an expression, but not at what is computed.
+func (a *audit) expr(e expr) {
 	switch e := e.(type) {
-	case *Number:
+	case *number:
 		if e.Text[0] == '-' {
 			a.need(e.Pos, 61, "a number below 0")
 		}
-	case *Date:
+	case *date:
 		a.need(e.Pos, 61, "a date")
-	case *Extremum:
-		if e.Highest {
-			a.word(e.Pos, kwHighest)
-		} else {
-			a.word(e.Pos, kwLowest)
-		}
-	case *Binary:
-		a.expr(e.Left)
+	case *extremum:
+		a.word(e.Pos, keywords[e.word()])
+	case *binary:
 		a.need(e.Pos, kwPlus.since(), fmt.Sprintf("%q", e.Op))
-		a.expr(e.Right)
-	case *Word:
+	case *word:
 		a.text(e.Pos, e.Text)
-	case *Text, *Field, *Item:
 	}
 }
 
@@ -330,42 +254,4 @@ func (a *audit) text(pos Pos, word string) {
 	if word == kwCombine.String() {
 		a.need(pos, renamed, `"combine" as a word`)
 	}
-}
-
-// cond looks at a condition.
-func (a *audit) cond(c Cond) {
-	switch c := c.(type) {
-	case *Junction:
-		for _, c := range c.Conds {
-			a.cond(c)
-		}
-	case *Test:
-		a.test(c)
-	}
-}
-
-// test looks at a comparison.
-func (a *audit) test(t *Test) {
-	a.expr(t.Subject)
-	switch {
-	case t.Op == OpIncludes:
-		a.word(t.Pos, kwIncludes)
-	case t.Op == OpWithin:
-		a.word(t.Pos, kwWithin)
-		a.expr(t.Within)
-	case t.Op == OpIs && t.Not:
-		a.need(t.Pos, kwDefine.since(), `"is not" with the name of a condition`)
-	}
-	a.expr(t.Value)
-}
-
-// condPos returns where a condition begins.
-func condPos(c Cond) Pos {
-	switch c := c.(type) {
-	case *Junction:
-		return condPos(c.Conds[0])
-	case *Test:
-		return c.Pos
-	}
-	return Pos{}
 }

@@ -115,7 +115,7 @@ func TestReleasesKnowTheirConstructs(t *testing.T) {
 			var at []string
 			for _, e := range r.Check(prog) {
 				at = append(at, e.Pos.String())
-				if e.Fault != FaultSemantic || e.Text == "" || e.Hint == "" {
+				if e.fault != faultSemantic || e.Text == "" || e.Hint == "" {
 					t.Errorf("%q: incomplete error %+v", c.text, e)
 				}
 			}

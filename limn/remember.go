@@ -2,9 +2,9 @@ package limn
 
 import "strings"
 
-// checkRemember checks the value that is to be remembered, and whether its name
+// check checks the value that is to be remembered, and whether its name
 // may have it.
-func (m *Machine) checkRemember(r *Remember, f *frame) error {
+func (r *remember) check(m *Machine, f *frame) error {
 	if err := m.bindable(r.Name); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (m *Machine) checkRemember(r *Remember, f *frame) error {
 }
 
 // checkFields checks the fields of a record.
-func (m *Machine) checkFields(fields []Assignment, f *frame) error {
+func (m *Machine) checkFields(fields []assignment, f *frame) error {
 	if len(fields) > maxFields {
 		return semanticError(fields[maxFields].Field.Pos, "a record has at most %d fields", maxFields)
 	}
@@ -38,14 +38,14 @@ func (m *Machine) checkFields(fields []Assignment, f *frame) error {
 			return err
 		}
 		if kind == KindRecord || kind == KindList {
-			return semanticError(posOf(a.Value), "a field holds a number, a string or a date, and '%s' would be a %s", a.Field.Text, kind)
+			return semanticError(a.Value.pos(), "a field holds a number, a string or a date, and '%s' would be a %s", a.Field.Text, kind)
 		}
 	}
 	return nil
 }
 
 // checkItems checks that the items of a list are of one kind.
-func (m *Machine) checkItems(r *Remember, f *frame) error {
+func (m *Machine) checkItems(r *remember, f *frame) error {
 	first := KindNone
 	for _, e := range r.Values {
 		kind, err := m.kindOf(e, f)
@@ -53,13 +53,13 @@ func (m *Machine) checkItems(r *Remember, f *frame) error {
 		case err != nil:
 			return err
 		case kind == KindList:
-			return semanticError(posOf(e), "a list cannot be an item of a list: remember it from '%s'", canonical(e))
+			return semanticError(e.pos(), "a list cannot be an item of a list: remember it from '%s'", canonical(e))
 		case kind == KindNone:
-			return semanticError(posOf(e), "'%s' has no value yet", canonical(e))
+			return semanticError(e.pos(), "'%s' has no value yet", canonical(e))
 		case first == KindNone:
 			first = kind
 		case kind != first:
-			return semanticError(posOf(e), "the items of a list are of one kind: '%s' is a %s and '%s' is a %s",
+			return semanticError(e.pos(), "the items of a list are of one kind: '%s' is a %s and '%s' is a %s",
 				canonical(r.Values[0]), first, canonical(e), kind)
 		}
 	}
@@ -67,16 +67,16 @@ func (m *Machine) checkItems(r *Remember, f *frame) error {
 }
 
 // checkSource checks what stands after "from".
-func (m *Machine) checkSource(source Source, f *frame) error {
+func (m *Machine) checkSource(source any, f *frame) error {
 	switch s := source.(type) {
-	case Core:
+	case action:
 		return m.checkCapture(s, f)
-	case *Word:
+	case *word:
 		if c, ok := m.composition(s); ok {
 			return m.checkCapture(c, f)
 		}
 		return m.mustKnow(s.Pos, s.Text, f, asValue)
-	case Expr:
+	case expr:
 		_, err := m.kindOf(s, f)
 		return err
 	}
@@ -84,16 +84,16 @@ func (m *Machine) checkSource(source Source, f *frame) error {
 }
 
 // composition returns the call that a bare word after "from" is, if it is one.
-func (m *Machine) composition(w *Word) (*Call, bool) {
+func (m *Machine) composition(w *word) (*call, bool) {
 	s, ok := m.symbols[w.Text]
 	if !ok || s.teach == nil {
 		return nil, false
 	}
-	return &Call{Name: Name(*w)}, true
+	return &call{Name: Name(*w)}, true
 }
 
 // checkCapture checks an operation whose value is to be kept.
-func (m *Machine) checkCapture(core Core, f *frame) error {
+func (m *Machine) checkCapture(core action, f *frame) error {
 	if err := m.check(core, f); err != nil {
 		return err
 	}
@@ -102,23 +102,23 @@ func (m *Machine) checkCapture(core Core, f *frame) error {
 
 // mustGive checks that an operation has a value. A gather has one only as the end
 // of a composition.
-func (m *Machine) mustGive(core Core, depth int) error {
+func (m *Machine) mustGive(core action, depth int) error {
 	switch c := core.(type) {
-	case *Select:
+	case *selection:
 		if c.Verb != verbFilter {
 			return nil
 		}
-	case *Tally:
+	case *tally:
 		return nil
-	case *Gather:
+	case *gather:
 		if depth > 0 {
 			return nil
 		}
-	case *Remember:
+	case *remember:
 		if c.From != nil {
 			return nil
 		}
-	case *Call:
+	case *call:
 		s, ok := m.symbols[c.Name.Text]
 		if !ok || s.teach == nil || depth == maxDepth {
 			return nil // wrong in another way, which running it will tell
@@ -133,7 +133,7 @@ func (m *Machine) mustGive(core Core, depth int) error {
 }
 
 // remember binds a name and returns its value.
-func (m *Machine) remember(r *Remember, f *frame) (Value, error) {
+func (m *Machine) remember(r *remember, f *frame) (Value, error) {
 	v, err := m.remembered(r, f)
 	if err != nil {
 		return Value{}, err
@@ -145,7 +145,7 @@ func (m *Machine) remember(r *Remember, f *frame) (Value, error) {
 }
 
 // remembered computes what is to be remembered.
-func (m *Machine) remembered(r *Remember, f *frame) (Value, error) {
+func (m *Machine) remembered(r *remember, f *frame) (Value, error) {
 	switch {
 	case r.Fields != nil:
 		return m.recordOf(r, f)
@@ -157,22 +157,22 @@ func (m *Machine) remembered(r *Remember, f *frame) (Value, error) {
 	return m.eval(r.Values[0], f)
 }
 
-func (m *Machine) recordOf(r *Remember, f *frame) (Value, error) {
-	rec := &record{name: r.Name.Text, entries: make([]Entry, len(r.Fields))}
+func (m *Machine) recordOf(r *remember, f *frame) (Value, error) {
+	rec := &record{name: r.Name.Text, entries: make([]entry, len(r.Fields))}
 	for i, a := range r.Fields {
 		v, err := m.eval(a.Value, f)
 		if err != nil {
 			return Value{}, err
 		}
 		if v.v == nil {
-			return Value{}, runtimeError(posOf(a.Value), "there is no value yet for '%s'", a.Field.Text)
+			return Value{}, runtimeError(a.Value.pos(), "there is no value yet for '%s'", a.Field.Text)
 		}
-		rec.entries[i] = Entry{a.Field.Text, v}
+		rec.entries[i] = entry{a.Field.Text, v}
 	}
 	return Value{rec}, nil
 }
 
-func (m *Machine) listOf(values []Expr, f *frame) (Value, error) {
+func (m *Machine) listOf(values []expr, f *frame) (Value, error) {
 	items := make([]Value, len(values))
 	for i, e := range values {
 		var err error
@@ -184,16 +184,16 @@ func (m *Machine) listOf(values []Expr, f *frame) (Value, error) {
 }
 
 // sourced computes what stands after "from".
-func (m *Machine) sourced(source Source, f *frame) (Value, error) {
+func (m *Machine) sourced(source any, f *frame) (Value, error) {
 	switch s := source.(type) {
-	case Core:
+	case action:
 		return m.exec(s, f, true)
-	case *Word:
+	case *word:
 		if c, ok := m.composition(s); ok {
 			return m.exec(c, f, true)
 		}
 		return m.eval(s, f)
-	case Expr:
+	case expr:
 		return m.eval(s, f)
 	}
 	return Value{}, errNothing

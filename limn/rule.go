@@ -2,9 +2,9 @@ package limn
 
 import "strconv"
 
-// checkRule checks the conditions of a rule.
-func (m *Machine) checkRule(r *Rule, f *frame) error {
-	if err := m.checkCond(r.Cond, f, true); err != nil || r.Unless == nil {
+// check checks the conditions of a rule.
+func (r *rule) check(m *Machine, f *frame) error {
+	if err := m.checkCond(r.Cond, f, true); err != nil {
 		return err
 	}
 	return m.checkCond(r.Unless, f, true)
@@ -12,7 +12,7 @@ func (m *Machine) checkRule(r *Rule, f *frame) error {
 
 // rule evaluates a rule. It fails if what is required is false or what is
 // forbidden is true; what is permitted, or expected in vain, is only told.
-func (m *Machine) rule(r *Rule, f *frame) error {
+func (m *Machine) rule(r *rule, f *frame) error {
 	ok, err := m.holds(r.Cond, f)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (m *Machine) rule(r *Rule, f *frame) error {
 
 // verdict is the consequence of a condition that came to want: with status
 // success if it only needs to be told. Where says at which item, if at one.
-func (m *Machine) verdict(verb string, c Cond, want bool, f *frame, where string) failure {
+func (m *Machine) verdict(verb string, c condition, want bool, f *frame, where string) failure {
 	text := canonical(c)
 	v := failure{status: StatusSuccess, metadata: map[string]any{"verb": verb, "condition": text}}
 	switch verb {
@@ -51,7 +51,7 @@ func (m *Machine) verdict(verb string, c Cond, want bool, f *frame, where string
 	v.message += text + "."
 	if t := m.deciding(c, want, f); t != nil {
 		if subject, err := m.subject(t, f); err == nil && subject.v != nil {
-			actual := subjectText(t) + " is " + told(subject)
+			actual := canonical(t.Subject) + " is " + told(subject)
 			v.metadata["actual"] = actual + "."
 			v.message += " " + actual + where + "."
 		}
@@ -59,15 +59,7 @@ func (m *Machine) verdict(verb string, c Cond, want bool, f *frame, where string
 	return v
 }
 
-// subjectText writes what a test is about.
-func subjectText(t *Test) string {
-	if t.Subject == nil {
-		return "each"
-	}
-	return canonical(t.Subject)
-}
-
-func (m *Machine) checkRequireEach(r *RequireEach) error {
+func (r *requireEach) check(m *Machine, _ *frame) error {
 	if r.Binding == r.List.Text {
 		return semanticError(r.List.Pos, "'%s' cannot name both the list and an item of it", r.Binding)
 	}
@@ -79,7 +71,7 @@ func (m *Machine) checkRequireEach(r *RequireEach) error {
 }
 
 // requireEach evaluates a rule for all items, up to the first that breaks it.
-func (m *Machine) requireEach(r *RequireEach) error {
+func (m *Machine) requireEach(r *requireEach) error {
 	l, err := m.listNamed("require each", r.List)
 	if err != nil {
 		return err
@@ -100,7 +92,7 @@ func (m *Machine) requireEach(r *RequireEach) error {
 }
 
 // itemVerdict is the failure of a rule for an item.
-func (m *Machine) itemVerdict(r *RequireEach, number int, f *frame) error {
+func (m *Machine) itemVerdict(r *requireEach, number int, f *frame) error {
 	where := ", at " + r.Binding + " " + strconv.Itoa(number) + " of " + r.List.Text
 	v := m.verdict(verbRequire, r.Cond, false, f, where)
 	v.metadata["iteration"] = "each"

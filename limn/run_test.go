@@ -61,7 +61,7 @@ func transcript(text string) string {
 		}
 	}
 	exit := 0
-	if m.Failed() {
+	if m.failed {
 		exit = 1
 	}
 	fmt.Fprintf(&b, "exit %d\n", exit)

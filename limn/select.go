@@ -1,7 +1,7 @@
 package limn
 
-// checkSelect checks the condition of a filter or a keep for every item.
-func (m *Machine) checkSelect(s *Select) error {
+// check checks the condition of a filter or a keep for every item.
+func (s *selection) check(m *Machine, _ *frame) error {
 	get := m.listNamed
 	if s.Verb == verbFilter {
 		get = m.ownList
@@ -15,7 +15,7 @@ func (m *Machine) checkSelect(s *Select) error {
 
 // checkItemsBy checks a condition for every item of a list; without a name for the
 // items, what it is about are their fields.
-func (m *Machine) checkItemsBy(name Name, l *list, binding string, c Cond) error {
+func (m *Machine) checkItemsBy(name Name, l *list, binding string, c condition) error {
 	it, err := m.iterate(name.Text, l)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (m *Machine) checkItemsBy(name Name, l *list, binding string, c Cond) error
 
 // selectItems finds the items that meet a condition. Filter leaves only those in
 // the list, keep shows them.
-func (m *Machine) selectItems(s *Select, captured bool) (Value, error) {
+func (m *Machine) selectItems(s *selection, captured bool) (Value, error) {
 	l, err := m.listNamed(s.Verb, s.List)
 	if err != nil {
 		return Value{}, err
@@ -60,7 +60,7 @@ func (m *Machine) selectItems(s *Select, captured bool) (Value, error) {
 // replace puts a list in the place of the one that a name has.
 func (m *Machine) replace(name string, v Value) error {
 	s := m.symbols[name]
-	if err := m.reserve(v.Len() - itemsOf(s)); err != nil {
+	if err := m.reserve(v.len() - itemsOf(s)); err != nil {
 		return err
 	}
 	s.value = v
@@ -68,8 +68,8 @@ func (m *Machine) replace(name string, v Value) error {
 	return nil
 }
 
-// checkTally checks that a list is there to be counted, or to be summed.
-func (m *Machine) checkTally(t *Tally) error {
+// check checks that a list is there to be counted, or to be summed.
+func (t *tally) check(m *Machine, _ *frame) error {
 	l, err := m.listNamed(t.Verb, t.List)
 	if err != nil || t.Verb != verbSum || l.len() == 0 || l.kind == KindNumber {
 		return err
@@ -78,7 +78,7 @@ func (m *Machine) checkTally(t *Tally) error {
 }
 
 // tally counts or sums a list.
-func (m *Machine) tally(t *Tally, captured bool) (Value, error) {
+func (m *Machine) tally(t *tally, captured bool) (Value, error) {
 	l, err := m.listNamed(t.Verb, t.List)
 	if err != nil {
 		return Value{}, err

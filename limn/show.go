@@ -7,16 +7,16 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// checkShow checks that there is what is to be shown.
-func (m *Machine) checkShow(s *Show, f *frame) error {
+// check checks that there is what is to be shown.
+func (s *show) check(m *Machine, f *frame) error {
 	if f == nil && len(s.Values) != 1 {
 		return semanticError(Pos{}, "outside an \"each\" there is no current item: \"show\" needs the name of one thing")
 	}
 	if len(s.Values) > 1 && f.item.Kind() != KindRecord {
-		return semanticError(posOf(s.Values[0]), "several names can be shown of a record only")
+		return semanticError(s.Values[0].pos(), "several names can be shown of a record only")
 	}
 	for i, e := range s.Values {
-		w, ok := e.(*Word)
+		w, ok := e.(*word)
 		if !ok {
 			if _, err := m.kindOf(e, f); err != nil {
 				return err
@@ -24,7 +24,7 @@ func (m *Machine) checkShow(s *Show, f *frame) error {
 			continue
 		}
 		for _, before := range s.Values[:i] {
-			if b, ok := before.(*Word); ok && b.Text == w.Text {
+			if b, ok := before.(*word); ok && b.Text == w.Text {
 				return semanticError(w.Pos, "'%s' is to be shown twice", w.Text)
 			}
 		}
@@ -39,7 +39,7 @@ func (m *Machine) checkShow(s *Show, f *frame) error {
 }
 
 // show prints a value, or several with their names.
-func (m *Machine) show(s *Show, f *frame) error {
+func (m *Machine) show(s *show, f *frame) error {
 	if len(s.Values) == 0 {
 		return m.emit(f.item)
 	}
@@ -49,7 +49,7 @@ func (m *Machine) show(s *Show, f *frame) error {
 			return err
 		}
 		if v.v == nil {
-			return runtimeError(posOf(s.Values[0]), "'%s' has no value yet", canonical(s.Values[0]))
+			return runtimeError(s.Values[0].pos(), "'%s' has no value yet", canonical(s.Values[0]))
 		}
 		return m.emit(v)
 	}
@@ -79,11 +79,11 @@ func (m *Machine) emit(v Value) error {
 	if err := m.spendOn(v); err != nil {
 		return err
 	}
-	if v.Category() != KindRecord {
+	if v.category() != KindRecord {
 		m.out = append(m.out, v.String())
 		return nil
 	}
-	for _, item := range v.Items() {
+	for _, item := range v.items() {
 		m.out = append(m.out, item.String())
 	}
 	return nil
@@ -98,7 +98,7 @@ const (
 
 // emitShort shows a list that the program did not ask to see.
 func (m *Machine) emitShort(v Value) error {
-	items := v.Items()
+	items := v.items()
 	if len(items) <= maxShown {
 		return m.emit(v)
 	}
@@ -107,7 +107,7 @@ func (m *Machine) emitShort(v Value) error {
 			return err
 		}
 	}
-	if v.Category() != KindRecord {
+	if v.category() != KindRecord {
 		m.out = append(m.out, strings.Join(shown(items, Value.String), ", "))
 		return nil
 	}
@@ -148,7 +148,7 @@ func told(v Value) string {
 	if l.kind == KindRecord {
 		separator = "; "
 	}
-	return strings.Join(shown(v.Items(), func(item Value) string { return text.Clip(item.String(), maxTold) }), separator)
+	return strings.Join(shown(v.items(), func(item Value) string { return text.Clip(item.String(), maxTold) }), separator)
 }
 
 // maxTold is how long a text can be in a message, in bytes.

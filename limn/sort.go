@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkSort checks that all items of a list have the field.
-func (m *Machine) checkSort(s *Sort) error {
+// check checks that all items of a list have the field.
+func (s *sort) check(m *Machine, _ *frame) error {
 	l, err := m.ownList("sort", s.List)
 	if err != nil || l.len() == 0 {
 		return err
@@ -25,7 +25,7 @@ func (m *Machine) checkSort(s *Sort) error {
 }
 
 // sort puts records in the order of a field. Equal ones stay as they are.
-func (m *Machine) sort(s *Sort) error {
+func (m *Machine) sort(s *sort) error {
 	l, err := m.ownList("sort", s.List)
 	if err != nil {
 		return err
@@ -35,15 +35,15 @@ func (m *Machine) sort(s *Sort) error {
 	}
 	items := slices.Collect(l.all())
 	for _, item := range items[min(1, len(items)):] {
-		first, _ := items[0].Field(s.Field)
-		if v, _ := item.Field(s.Field); v.Kind() != first.Kind() {
+		first, _ := items[0].field(s.Field)
+		if v, _ := item.field(s.Field); v.Kind() != first.Kind() {
 			return runtimeError(s.List.Pos, "the field '%s' of '%s' is here a %s and there a %s",
 				s.Field, s.List.Text, first.Kind(), v.Kind())
 		}
 	}
 	slices.SortStableFunc(items, func(a, b Value) int {
-		x, _ := a.Field(s.Field)
-		y, _ := b.Field(s.Field)
+		x, _ := a.field(s.Field)
+		y, _ := b.field(s.Field)
 		if s.Reverse {
 			x, y = y, x
 		}
@@ -54,8 +54,8 @@ func (m *Machine) sort(s *Sort) error {
 
 // sortOrder compares two scalars of one kind.
 func sortOrder(a, b Value) int {
-	if x, ok := a.Text(); ok {
-		y, _ := b.Text()
+	if x, ok := a.text(); ok {
+		y, _ := b.text()
 		return cmp.Compare(x, y)
 	}
 	return a.order(b)

@@ -13,7 +13,7 @@ const (
 type symbol struct {
 	value      Value
 	descriptor string // the word before "called"
-	teach      *Teach // or nil
+	teach      *teach // or nil
 	decay      *decay // or nil
 }
 
@@ -21,10 +21,10 @@ type symbol struct {
 func (m *Machine) bind(name, descriptor string, v Value) error {
 	before := m.symbols[name]
 	if v.Kind() == KindList {
-		if err := m.spend(v.Len() / 4); err != nil {
+		if err := m.spend(v.len() / 4); err != nil {
 			return err
 		}
-		if err := m.reserve(v.Len() - itemsOf(before)); err != nil {
+		if err := m.reserve(v.len() - itemsOf(before)); err != nil {
 			return err
 		}
 	} else {
@@ -44,7 +44,7 @@ func itemsOf(s *symbol) int {
 	if s == nil || s.value.Kind() != KindList {
 		return 0
 	}
-	return s.value.Len()
+	return s.value.len()
 }
 
 // reserve makes room for n more items.
@@ -129,7 +129,7 @@ func (m *Machine) unknown(pos Pos, name string) error {
 	if m.live[name] {
 		return semanticError(pos, "'%s' has no value yet", name)
 	}
-	e := newError(FaultSemantic, pos, "there is nothing called '%s'", name)
+	e := newError(faultSemantic, pos, "there is nothing called '%s'", name)
 	e.Hint = "remember it first"
 	return unknownName{e}
 }

@@ -1,7 +1,7 @@
 package limn
 
-// checkTransform checks an expression for every item of a list.
-func (m *Machine) checkTransform(t *Transform, f *frame) error {
+// check checks an expression for every item of a list.
+func (t *transform) check(m *Machine, f *frame) error {
 	l, err := m.ownList("transform", t.List)
 	if err != nil {
 		return err
@@ -25,14 +25,14 @@ func (m *Machine) checkTransform(t *Transform, f *frame) error {
 			return err
 		}
 		if kind == KindList || kind == KindRecord && t.Field != "" {
-			return semanticError(posOf(t.Value), "%s cannot become a %s", t.what(), kind)
+			return semanticError(t.Value.pos(), "%s cannot become a %s", t.what(), kind)
 		}
 	}
 	return nil
 }
 
 // what says what is rewritten.
-func (t *Transform) what() string {
+func (t *transform) what() string {
 	if t.Field != "" {
 		return "a field"
 	}
@@ -41,7 +41,7 @@ func (t *Transform) what() string {
 
 // transform replaces every item of a list, or a field of every record. Where the
 // items are records and no field of them is meant, values take their places.
-func (m *Machine) transform(t *Transform, f *frame) error {
+func (m *Machine) transform(t *transform, f *frame) error {
 	l, err := m.ownList("transform", t.List)
 	if err != nil {
 		return err
@@ -57,14 +57,14 @@ func (m *Machine) transform(t *Transform, f *frame) error {
 			return err
 		}
 		if v.v == nil {
-			return runtimeError(posOf(t.Value), "'%s' has no value yet", canonical(t.Value))
+			return runtimeError(t.Value.pos(), "'%s' has no value yet", canonical(t.Value))
 		}
 		if t.Field != "" {
 			v = inner.item.with(t.Field, v)
 		}
 		items = append(items, v)
 	}
-	if _, err := ListOf(items...); err != nil {
+	if _, err := listOf(items...); err != nil {
 		return runtimeError(t.List.Pos, "the items of '%s' would not be of one kind any more", t.List.Text)
 	}
 	return m.replace(t.List.Text, Value{newList(items)})

@@ -94,7 +94,7 @@ func (l *listener) lose(name, why string) {
 			disabled = append(disabled, i)
 		}
 	}
-	err := newError(FaultRuntime, Pos{}, "%s", why)
+	err := newError(faultRuntime, Pos{}, "%s", why)
 	l.emit(Result{
 		Status: StatusRuntimeError, Message: why, Err: err,
 		Metadata: map[string]any{"name": name, "disabled": disabled},

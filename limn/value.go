@@ -48,11 +48,11 @@ const (
 // A record is named scalars, in the order they were written.
 type record struct {
 	name    string // that it was remembered by first, for messages; or empty
-	entries []Entry
+	entries []entry
 }
 
-// An Entry is a field of a record.
-type Entry struct {
+// An entry is a field of a record.
+type entry struct {
 	Name  string
 	Value Value
 }
@@ -85,9 +85,9 @@ const secondsPerDay = 24 * 60 * 60
 // No record has more fields than this.
 const maxFields = 256
 
-// RecordOf returns a record. Its fields, 256 at most, must have different names,
+// recordOf returns a record. Its fields, 256 at most, must have different names,
 // and scalars.
-func RecordOf(entries ...Entry) (Value, error) {
+func recordOf(entries ...entry) (Value, error) {
 	if len(entries) > maxFields {
 		return Value{}, fmt.Errorf("%w: a record of %d fields", errValue, len(entries))
 	}
@@ -104,8 +104,8 @@ func RecordOf(entries ...Entry) (Value, error) {
 	return Value{&record{entries: slices.Clone(entries)}}, nil
 }
 
-// ListOf returns a list. Its items must be of one kind, and no lists.
-func ListOf(items ...Value) (Value, error) {
+// listOf returns a list. Its items must be of one kind, and no lists.
+func listOf(items ...Value) (Value, error) {
 	for _, item := range items {
 		switch {
 		case item.Kind() == KindNone || item.Kind() == KindList:
@@ -134,9 +134,9 @@ func (v Value) Kind() Kind {
 	return KindNone
 }
 
-// Category returns the kind of the items of a list, and [KindNone] for a list
+// category returns the kind of the items of a list, and [KindNone] for a list
 // that is empty, and for what is no list.
-func (v Value) Category() Kind {
+func (v Value) category() Kind {
 	l, ok := v.v.(*list)
 	if !ok {
 		return KindNone
@@ -144,23 +144,23 @@ func (v Value) Category() Kind {
 	return l.kind
 }
 
-// Type returns what v is, with the category of lists, as in "list_of_strings". A
+// typeName returns what v is, with the category of lists, as in "list_of_strings". A
 // list that is empty counts as one of numbers.
-func (v Value) Type() string {
+func (v Value) typeName() string {
 	if v.Kind() != KindList {
 		return string(v.Kind())
 	}
-	return "list_of_" + string(cmp.Or(v.Category(), KindNumber)) + "s"
+	return "list_of_" + string(cmp.Or(v.category(), KindNumber)) + "s"
 }
 
-// Text returns the text that v is, and whether it is one.
-func (v Value) Text() (string, bool) {
+// text returns the text that v is, and whether it is one.
+func (v Value) text() (string, bool) {
 	s, ok := v.v.(string)
 	return s, ok
 }
 
-// Len returns the number of items of a list, or of fields of a record.
-func (v Value) Len() int {
+// len returns the number of items of a list, or of fields of a record.
+func (v Value) len() int {
 	switch v := v.v.(type) {
 	case *list:
 		return v.len()
@@ -170,8 +170,8 @@ func (v Value) Len() int {
 	return 0
 }
 
-// Items returns the items of a list.
-func (v Value) Items() []Value {
+// items returns the items of a list.
+func (v Value) items() []Value {
 	l, ok := v.v.(*list)
 	if !ok {
 		return nil
@@ -179,11 +179,11 @@ func (v Value) Items() []Value {
 	return slices.Collect(l.all())
 }
 
-// Entries returns the fields of a record, in order.
-func (v Value) Entries() []Entry { return slices.Clone(v.entries()) }
+// allEntries returns the fields of a record, in order.
+func (v Value) allEntries() []entry { return slices.Clone(v.entries()) }
 
 // entries returns the fields of a record, not to be changed.
-func (v Value) entries() []Entry {
+func (v Value) entries() []entry {
 	r, ok := v.v.(*record)
 	if !ok {
 		return nil
@@ -191,8 +191,8 @@ func (v Value) entries() []Entry {
 	return r.entries
 }
 
-// Field returns a field of a record.
-func (v Value) Field(name string) (Value, bool) {
+// field returns a field of a record.
+func (v Value) field(name string) (Value, bool) {
 	r, ok := v.v.(*record)
 	if !ok {
 		return Value{}, false
@@ -243,14 +243,14 @@ func (v Value) width() int {
 // with returns the record v with a field set. If there is none of the name, it
 // becomes the last.
 func (v Value) with(name string, field Value) Value {
-	entries := v.Entries()
+	entries := v.allEntries()
 	for i := range entries {
 		if entries[i].Name == name {
 			entries[i].Value = field
 			return Value{&record{entries: entries}}
 		}
 	}
-	return Value{&record{entries: append(entries, Entry{name, field})}}
+	return Value{&record{entries: append(entries, entry{name, field})}}
 }
 
 // scalar reports whether v is neither a record nor a list.
@@ -305,7 +305,7 @@ func (r *record) equal(s *record) bool {
 			}
 			continue
 		}
-		if other, ok := (Value{s}).Field(e.Name); !ok || !e.Value.Equal(other) {
+		if other, ok := (Value{s}).field(e.Name); !ok || !e.Value.Equal(other) {
 			return false
 		}
 	}

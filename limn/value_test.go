@@ -23,7 +23,7 @@ func sure(t *testing.T) func(Value, error) Value {
 
 func TestValuesAreShownAsTheLanguageShowsThem(t *testing.T) {
 	must := sure(t)
-	rec := must(RecordOf(Entry{"total", Int(75)}, Entry{"status", String("in progress")}))
+	rec := must(recordOf(entry{"total", Int(75)}, entry{"status", String("in progress")}))
 	for _, tt := range []struct {
 		name string
 		v    Value
@@ -39,9 +39,9 @@ func TestValuesAreShownAsTheLanguageShowsThem(t *testing.T) {
 		{"a text is bare", String("Hello, World"), "Hello, World"},
 		{"a date", must(DateOf("0001-01-01")), "0001-01-01"},
 		{"a record", rec, "total: 75, status: in progress"},
-		{"a list on one line", must(ListOf(String("x"), String("y"))), "x, y"},
-		{"a list of records on many", must(ListOf(rec, rec)), "total: 75, status: in progress\ntotal: 75, status: in progress"},
-		{"an empty list", must(ListOf()), ""},
+		{"a list on one line", must(listOf(String("x"), String("y"))), "x, y"},
+		{"a list of records on many", must(listOf(rec, rec)), "total: 75, status: in progress\ntotal: 75, status: in progress"},
+		{"an empty list", must(listOf()), ""},
 		{"no value", Value{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,23 +67,23 @@ func TestValuesAreEqualByWhatTheyAre(t *testing.T) {
 		{"numbers that differ in the last digit", Int(math.MaxInt64), Float(math.MaxInt64), false},
 		{
 			"records whatever the order of fields",
-			must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(2)})),
-			must(RecordOf(Entry{"y", Float(2)}, Entry{"x", Int(1)})), true,
+			must(recordOf(entry{"x", Int(1)}, entry{"y", Int(2)})),
+			must(recordOf(entry{"y", Float(2)}, entry{"x", Int(1)})), true,
 		},
-		{"records with other fields", must(RecordOf(Entry{"x", Int(1)})), must(RecordOf(Entry{"y", Int(1)})), false},
-		{"a record with a field more", must(RecordOf(Entry{"x", Int(1)})), must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(1)})), false},
-		{"records with another value", must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(1)})), must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(2)})), false},
-		{"records in another order with another value", must(RecordOf(Entry{"x", Int(1)}, Entry{"y", Int(1)})), must(RecordOf(Entry{"y", Int(2)}, Entry{"x", Int(1)})), false},
+		{"records with other fields", must(recordOf(entry{"x", Int(1)})), must(recordOf(entry{"y", Int(1)})), false},
+		{"a record with a field more", must(recordOf(entry{"x", Int(1)})), must(recordOf(entry{"x", Int(1)}, entry{"y", Int(1)})), false},
+		{"records with another value", must(recordOf(entry{"x", Int(1)}, entry{"y", Int(1)})), must(recordOf(entry{"x", Int(1)}, entry{"y", Int(2)})), false},
+		{"records in another order with another value", must(recordOf(entry{"x", Int(1)}, entry{"y", Int(1)})), must(recordOf(entry{"y", Int(2)}, entry{"x", Int(1)})), false},
 		{"dates", must(DateOf("2025-07-01")), must(DateOf("2025-07-01")), true},
 		{"days that follow one another", must(DateOf("2025-07-01")), must(DateOf("2025-07-02")), false},
 		{"texts", String("x"), String("x"), true},
 		{"texts of another case", String("x"), String("X"), false},
-		{"a list and its only item", must(ListOf(Int(1))), Int(1), false},
-		{"a record and its only field", must(RecordOf(Entry{"x", Int(1)})), Int(1), false},
+		{"a list and its only item", must(listOf(Int(1))), Int(1), false},
+		{"a record and its only field", must(recordOf(entry{"x", Int(1)})), Int(1), false},
 		{"a fraction and a text", Float(1.5), String("1.5"), false},
-		{"lists", must(ListOf(Int(1), Int(2))), must(ListOf(Int(1), Float(2))), true},
-		{"lists in another order", must(ListOf(Int(1), Int(2))), must(ListOf(Int(2), Int(1))), false},
-		{"lists of which one is longer", must(ListOf(Int(1))), must(ListOf(Int(1), Int(1))), false},
+		{"lists", must(listOf(Int(1), Int(2))), must(listOf(Int(1), Float(2))), true},
+		{"lists in another order", must(listOf(Int(1), Int(2))), must(listOf(Int(2), Int(1))), false},
+		{"lists of which one is longer", must(listOf(Int(1))), must(listOf(Int(1), Int(1))), false},
 		{"nothing and nothing", Value{}, Value{}, true},
 		{"nothing and something", Value{}, Int(0), false},
 	} {
@@ -100,21 +100,21 @@ func TestValuesAreEqualByWhatTheyAre(t *testing.T) {
 
 func TestConstructorsRefuseWhatTheLanguageHasNot(t *testing.T) {
 	must := sure(t)
-	list := must(ListOf(Int(1)))
-	many := make([]Entry, maxFields+1)
+	list := must(listOf(Int(1)))
+	many := make([]entry, maxFields+1)
 	for i := range many {
-		many[i] = Entry{Int(int64(i)).String(), Int(1)}
+		many[i] = entry{Int(int64(i)).String(), Int(1)}
 	}
 	for _, tt := range []struct {
 		name string
 		make func() (Value, error)
 	}{
-		{"a list of different kinds", func() (Value, error) { return ListOf(Int(1), String("x")) }},
-		{"a list in a list", func() (Value, error) { return ListOf(list) }},
-		{"nothing in a list", func() (Value, error) { return ListOf(Value{}) }},
-		{"a list in a record", func() (Value, error) { return RecordOf(Entry{"x", list}) }},
-		{"a field twice", func() (Value, error) { return RecordOf(Entry{"x", Int(1)}, Entry{"x", Int(1)}) }},
-		{"too many fields", func() (Value, error) { return RecordOf(many...) }},
+		{"a list of different kinds", func() (Value, error) { return listOf(Int(1), String("x")) }},
+		{"a list in a list", func() (Value, error) { return listOf(list) }},
+		{"nothing in a list", func() (Value, error) { return listOf(Value{}) }},
+		{"a list in a record", func() (Value, error) { return recordOf(entry{"x", list}) }},
+		{"a field twice", func() (Value, error) { return recordOf(entry{"x", Int(1)}, entry{"x", Int(1)}) }},
+		{"too many fields", func() (Value, error) { return recordOf(many...) }},
 		{"a day that is none", func() (Value, error) { return DateOf("2025-02-29") }},
 		{"the year 0", func() (Value, error) { return DateOf("0000-12-31") }},
 		{"no date", func() (Value, error) { return DateOf("tomorrow") }},
@@ -130,7 +130,7 @@ func TestConstructorsRefuseWhatTheLanguageHasNot(t *testing.T) {
 			}
 		})
 	}
-	if v, err := RecordOf(many[:maxFields]...); err != nil || v.Len() != maxFields {
+	if v, err := recordOf(many[:maxFields]...); err != nil || v.len() != maxFields {
 		t.Errorf("%d fields: %v", maxFields, err)
 	}
 	if v, err := FromJSON(math.Inf(1)); !errors.Is(err, errTooLarge) {
@@ -146,15 +146,15 @@ func TestJSONBecomesValues(t *testing.T) {
 	if got, want := v.String(), "a: 1.5, b: x\na: 12, m: 4, n: 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := v.Type(), "list_of_records"; got != want {
+	if got, want := v.typeName(), "list_of_records"; got != want {
 		t.Errorf("type %q, want %q", got, want)
 	}
 }
 
 func TestKindsAndParts(t *testing.T) {
 	must := sure(t)
-	rec := must(RecordOf(Entry{"x", Int(1)}))
-	list := must(ListOf(String("x")))
+	rec := must(recordOf(entry{"x", Int(1)}))
+	list := must(listOf(String("x")))
 	type parts struct {
 		Kind, Category Kind
 		Type           string
@@ -170,30 +170,30 @@ func TestKindsAndParts(t *testing.T) {
 		{must(DateOf("2025-07-01")), parts{KindDate, KindNone, "date", 0}},
 		{rec, parts{KindRecord, KindNone, "record", 1}},
 		{list, parts{KindList, KindText, "list_of_strings", 1}},
-		{must(ListOf()), parts{KindList, KindNone, "list_of_numbers", 0}},
+		{must(listOf()), parts{KindList, KindNone, "list_of_numbers", 0}},
 		{Value{}, parts{}},
 	} {
-		got := parts{tt.v.Kind(), tt.v.Category(), tt.v.Type(), tt.v.Len()}
+		got := parts{tt.v.Kind(), tt.v.category(), tt.v.typeName(), tt.v.len()}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%v (-want +got)\n%s", tt.v, diff)
 		}
 	}
-	if _, ok := rec.Field("y"); ok {
+	if _, ok := rec.field("y"); ok {
 		t.Error("a record has a field that it has not")
 	}
-	if f, ok := rec.Field("x"); !ok || !f.Equal(Int(1)) {
+	if f, ok := rec.field("x"); !ok || !f.Equal(Int(1)) {
 		t.Errorf("field x is %v, %t", f, ok)
 	}
 	if got := rec.with("x", Int(2)).with("y", Int(3)).String(); got != "x: 2, y: 3" || rec.String() != "x: 1" {
 		t.Errorf("got %q from %q", got, rec)
 	}
-	if got := list.Items(); len(got) != 1 || !got[0].Equal(String("x")) {
+	if got := list.items(); len(got) != 1 || !got[0].Equal(String("x")) {
 		t.Errorf("items %v", got)
 	}
-	if s, ok := Int(1).Text(); ok {
+	if s, ok := Int(1).text(); ok {
 		t.Errorf("a number is the text %q", s)
 	}
-	if rec.Items() != nil || list.Entries() != nil {
+	if rec.items() != nil || list.allEntries() != nil {
 		t.Error("a record has items, or a list has fields")
 	}
 }
@@ -233,7 +233,7 @@ func TestListsBehaveLikeSlices(t *testing.T) {
 				model = append(model[:at:at], model[at+1:]...)
 			}
 		}
-		if got, want := joinValues((Value{l}).Items()), joinValues(model); got != want || l.len() != len(model) {
+		if got, want := joinValues((Value{l}).items()), joinValues(model); got != want || l.len() != len(model) {
 			t.Fatalf("got %d items %s, want %d items %s", l.len(), got, len(model), want)
 		}
 	})

@@ -1,39 +1,24 @@
 package limn
 
-import "slices"
-
-// A Category is the kind of a reserved word.
-type Category string
+// A category is the kind of a reserved word.
+type category string
 
 // The categories. A trigger begins an operator of two words, such as "equal to".
 // A tombstone is a word that was renamed and means nothing any more.
 const (
-	Verb        Category = "verb"
-	Connective  Category = "connective"
-	Operator    Category = "operator"
-	Trigger     Category = "trigger"
-	Article     Category = "article"
-	Declaration Category = "declaration"
-	Tombstone   Category = "tombstone"
+	catVerb        category = "verb"
+	catConnective  category = "connective"
+	catOperator    category = "operator"
+	catTrigger     category = "trigger"
+	catArticle     category = "article"
+	catDeclaration category = "declaration"
+	catTombstone   category = "tombstone"
 )
 
-// A Keyword is a reserved word of the language.
-type Keyword struct {
-	Text     string
-	Category Category
-}
-
-// Words returns the reserved words by category: 61, and the tombstone "combine"
-// at the end. The words of packs are not among them.
-func Words() []Keyword {
-	return slices.Clone(vocabulary[kwRemember : kwCombine+1])
-}
-
-// Reserved reports whether a word is one of [Words], so that nothing can have it
-// as its name. Words are in lower case.
-func Reserved(word string) bool {
-	return keywords[word] != kwNone
-}
+// Reserved reports whether the language reserves a word, so that nothing can have it as
+// its name: "combine", which was given up, is among those words, and the words of packs
+// are not. Words are in lower case.
+func Reserved(word string) bool { return keywords[word] != kwNone }
 
 // A keyword is an index of vocabulary.
 type keyword uint8
@@ -117,82 +102,24 @@ const (
 )
 
 // vocabulary holds the words by their index. It is never written.
-var vocabulary = [...]Keyword{
-	kwRemember:  {"remember", Verb},
-	kwShow:      {"show", Verb},
-	kwFilter:    {"filter", Verb},
-	kwKeep:      {"keep", Verb},
-	kwCount:     {"count", Verb},
-	kwGather:    {"gather", Verb},
-	kwSum:       {"sum", Verb},
-	kwEach:      {"each", Verb},
-	kwChoose:    {"choose", Verb},
-	kwFinish:    {"finish", Verb},
-	kwAdd:       {"add", Verb},
-	kwRemove:    {"remove", Verb},
-	kwWeakens:   {"weakens", Verb},
-	kwRequire:   {"require", Verb},
-	kwForbid:    {"forbid", Verb},
-	kwPermit:    {"permit", Verb},
-	kwAssign:    {"assign", Verb},
-	kwExpect:    {"expect", Verb},
-	kwSort:      {"sort", Verb},
-	kwCompare:   {"compare", Verb},
-	kwTransform: {"transform", Verb},
+var vocabulary = [...]string{
+	kwRemember: "remember", "show", "filter", "keep", "count", "gather", "sum", "each", "choose", "finish", "add",
+	kwRemove: "remove", "weakens", "require", "forbid", "permit", "assign", "expect", "sort", "compare", "transform",
 
-	kwWhere:     {"where", Connective},
-	kwAnd:       {"and", Connective},
-	kwOr:        {"or", Connective},
-	kwFrom:      {"from", Connective},
-	kwWith:      {"with", Connective},
-	kwCalled:    {"called", Connective},
-	kwTo:        {"to", Connective},
-	kwHow:       {"how", Connective},
-	kwAs:        {"as", Connective},
-	kwOf:        {"of", Connective},
-	kwIf:        {"if", Connective},
-	kwOtherwise: {"otherwise", Connective},
-	kwWhen:      {"when", Connective},
-	kwUnless:    {"unless", Connective},
-	kwIncludes:  {"includes", Connective},
-	kwWithin:    {"within", Connective},
-	kwOver:      {"over", Connective},
-	kwThen:      {"then", Connective},
-	kwBy:        {"by", Connective},
-	kwBecause:   {"because", Connective},
-	kwStarting:  {"starting", Connective},
-	kwUntil:     {"until", Connective},
+	kwWhere: "where", "and", "or", "from", "with", "called", "to", "how", "as", "of", "if", "otherwise", "when",
+	kwUnless: "unless", "includes", "within", "over", "then", "by", "because", "starting", "until",
 
-	kwIs:        {"is", Operator},
-	kwAbove:     {"above", Operator},
-	kwBelow:     {"below", Operator},
-	kwNot:       {"not", Operator},
-	kwPlus:      {"plus", Operator},
-	kwMinus:     {"minus", Operator},
-	kwReverse:   {"reverse", Operator},
-	kwInherited: {"inherited", Operator},
-	kwHighest:   {"highest", Operator},
-	kwLowest:    {"lowest", Operator},
+	kwIs: "is", "above", "below", "not", "plus", "minus", "reverse", "inherited", "highest", "lowest",
 
-	kwEqual:      {"equal", Trigger},
-	kwMultiplied: {"multiplied", Trigger},
-	kwDivided:    {"divided", Trigger},
+	kwEqual: "equal", "multiplied", "divided",
+	kwThe: "the", "a", "an",
+	kwAbout: "about", "define",
 
-	kwThe: {"the", Article},
-	kwA:   {"a", Article},
-	kwAn:  {"an", Article},
-
-	kwAbout:  {"about", Declaration},
-	kwDefine: {"define", Declaration},
-
-	kwCombine: {"combine", Tombstone},
-
-	kwEqualTo:      {"equal to", Operator},
-	kwMultipliedBy: {"multiplied by", Operator},
-	kwDividedBy:    {"divided by", Operator},
+	kwCombine: "combine",
+	kwEqualTo: "equal to", "multiplied by", "divided by",
 }
 
-// keywords finds the words of [Words]. It is never written.
+// keywords finds the words that are reserved. It is never written.
 var keywords = func() map[string]keyword {
 	m := make(map[string]keyword, kwCombine)
 	for k := kwRemember; k <= kwCombine; k++ {
@@ -204,5 +131,25 @@ var keywords = func() map[string]keyword {
 // longest is the length of the longest reserved word, "multiplied".
 const longest = 10
 
-func (k keyword) String() string     { return vocabulary[k].Text }
-func (k keyword) category() Category { return vocabulary[k].Category }
+func (k keyword) String() string { return vocabulary[k] }
+
+// category returns the kind of a word.
+func (k keyword) category() category {
+	switch {
+	case k == kwNone:
+		return ""
+	case k < kwWhere:
+		return catVerb
+	case k < kwIs:
+		return catConnective
+	case k < kwEqual || k > kwCombine:
+		return catOperator
+	case k < kwThe:
+		return catTrigger
+	case k < kwAbout:
+		return catArticle
+	case k < kwCombine:
+		return catDeclaration
+	}
+	return catTombstone
+}

@@ -7,18 +7,18 @@ import (
 )
 
 func TestVocabularyHasTheWordsOfTheRelease(t *testing.T) {
-	got := map[Category]int{}
-	for _, w := range Words() {
-		got[w.Category]++
-		if !Reserved(w.Text) {
-			t.Errorf("%q is a word and not reserved", w.Text)
+	got := map[category]int{}
+	for k := kwRemember; k <= kwCombine; k++ {
+		got[k.category()]++
+		if !Reserved(k.String()) {
+			t.Errorf("%q is a word and not reserved", k)
 		}
-		if len(w.Text) > longest {
-			t.Errorf("%q is longer than the longest word", w.Text)
+		if len(k.String()) > longest {
+			t.Errorf("%q is longer than the longest word", k)
 		}
 	}
-	want := map[Category]int{
-		Verb: 21, Connective: 22, Operator: 10, Trigger: 3, Article: 3, Declaration: 2, Tombstone: 1,
+	want := map[category]int{
+		catVerb: 21, catConnective: 22, catOperator: 10, catTrigger: 3, catArticle: 3, catDeclaration: 2, catTombstone: 1,
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("words by category (-got +want)\n%s", diff)
@@ -30,12 +30,5 @@ func TestNamesAreNotReserved(t *testing.T) {
 		if Reserved(name) {
 			t.Errorf("%q is reserved", name)
 		}
-	}
-}
-
-func TestWordsCannotBeSpoiled(t *testing.T) {
-	Words()[0].Text = "forget"
-	if got := Words()[0].Text; got != "remember" {
-		t.Errorf("the first word is %q", got)
 	}
 }

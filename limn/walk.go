@@ -1,35 +1,35 @@
 package limn
 
 // walk visits a node and what it consists of, in the order of the text, but not what is
-// in a node for which visit returns false. A node is a [Stmt], an [*Op], a [Core], an
-// [Expr] or a [Cond], or nil.
+// in a node for which visit returns false. A node is a [stmt], an [*operation], a [action], an
+// [expr] or a [condition], or nil.
 func walk(node any, visit func(node any) bool) {
 	if node == nil || !visit(node) {
 		return
 	}
 	switch n := node.(type) {
-	case *When:
+	case *when:
 		walk(n.Cond, visit)
 		walk(n.Unless, visit)
 		for _, l := range n.Body {
 			walk(l.Stmt, visit)
 		}
-	case *Sequence:
+	case *sequence:
 		for _, op := range n.Ops {
 			walk(op, visit)
 		}
-	case *Op:
+	case *operation:
 		walk(n.Core, visit)
-	case Core:
+	case action:
 		walkCore(n, visit)
-	case *Binary:
+	case *binary:
 		walk(n.Left, visit)
 		walk(n.Right, visit)
-	case *Junction:
+	case *junction:
 		for _, c := range n.Conds {
 			walk(c, visit)
 		}
-	case *Test:
+	case *test:
 		walk(n.Subject, visit)
 		walk(n.Within, visit)
 		walk(n.Value, visit)
@@ -37,29 +37,29 @@ func walk(node any, visit func(node any) bool) {
 }
 
 // walkCore visits what an operation consists of.
-func walkCore(core Core, visit func(node any) bool) {
+func walkCore(core action, visit func(node any) bool) {
 	switch c := core.(type) {
-	case *Remember:
+	case *remember:
 		for _, f := range c.Fields {
 			walk(f.Value, visit)
 		}
 		walkExprs(c.Values, visit)
 		walk(c.From, visit)
-	case *Teach:
+	case *teach:
 		walk(c.Body, visit)
-	case *Show:
+	case *show:
 		walkExprs(c.Values, visit)
-	case *Select:
+	case *selection:
 		walk(c.Cond, visit)
-	case *Gather:
+	case *gather:
 		walk(c.From, visit)
 		walk(c.To, visit)
 		if c.By != nil {
 			walk(c.By, visit)
 		}
-	case *Each:
+	case *each:
 		walk(c.Op, visit)
-	case *Choose:
+	case *choose:
 		for _, b := range c.Branches {
 			walk(b.Cond, visit)
 			walk(b.Then, visit)
@@ -67,30 +67,30 @@ func walkCore(core Core, visit func(node any) bool) {
 		if c.Otherwise != nil {
 			walk(c.Otherwise, visit)
 		}
-	case *Change:
+	case *change:
 		walk(c.Value, visit)
-	case *Weakens:
+	case *weakens:
 		walk(c.Over, visit)
-	case *Assign:
+	case *assign:
 		walk(c.Value, visit)
-	case *Rule:
+	case *rule:
 		walk(c.Cond, visit)
 		walk(c.Unless, visit)
-	case *RequireEach:
+	case *requireEach:
 		walk(c.Cond, visit)
-	case *Transform:
+	case *transform:
 		walk(c.Value, visit)
-	case *Define:
+	case *define:
 		walk(c.Cond, visit)
-	case *Call:
+	case *call:
 		walk(c.Arg, visit)
-	case *PackCall:
+	case *packCall:
 		walkExprs(c.Slots, visit)
 	}
 }
 
 // walkExprs visits expressions.
-func walkExprs(values []Expr, visit func(node any) bool) {
+func walkExprs(values []expr, visit func(node any) bool) {
 	for _, v := range values {
 		walk(v, visit)
 	}
@@ -99,7 +99,7 @@ func walkExprs(values []Expr, visit func(node any) bool) {
 // Body returns the lines of the body of a handler, which begins with "when". It is nil
 // for other statements.
 func (l *Line) Body() []*Line {
-	if w, ok := l.Stmt.(*When); ok {
+	if w, ok := l.Stmt.(*when); ok {
 		return w.Body
 	}
 	return nil
@@ -111,7 +111,7 @@ func (l *Line) Body() []*Line {
 func (l *Line) Writes() []Name {
 	var names []Name
 	walk(l.Stmt, func(node any) bool {
-		core, ok := node.(Core)
+		core, ok := node.(action)
 		if !ok {
 			return true
 		}
@@ -119,11 +119,11 @@ func (l *Line) Writes() []Name {
 			names = append(names, name)
 		}
 		switch c := core.(type) {
-		case *Teach:
+		case *teach:
 			if c.Param != nil {
 				names = append(names, *c.Param)
 			}
-		case *Define:
+		case *define:
 			names = append(names, c.Name)
 		}
 		return true

@@ -6,42 +6,33 @@ import "slices"
 type watcher struct {
 	m     *Machine
 	names []string
-	seen  []*Define // whose conditions were visited
+	seen  []*define // whose conditions were visited
 }
 
-func (w *watcher) cond(c Cond) {
-	switch c := c.(type) {
-	case *Test:
-		w.expr(c.Subject)
-		if p := w.m.predicate(c); p != nil {
+// visit collects the names in a condition or an expression.
+func (w *watcher) visit(node any) {
+	walk(node, func(node any) bool {
+		switch n := node.(type) {
+		case *test:
+			p := w.m.predicate(n)
+			if p == nil {
+				return true
+			}
+			w.visit(n.Subject)
 			if !slices.Contains(w.seen, p) {
 				w.seen = append(w.seen, p)
-				w.cond(p.Cond)
+				w.visit(p.Cond)
 			}
-			return
+			return false
+		case *word:
+			w.name(n.Text)
+		case *field:
+			w.name(n.Of.Text)
+		case *extremum:
+			w.name(n.List.Text)
 		}
-		w.expr(c.Within)
-		w.expr(c.Value)
-	case *Junction:
-		for _, part := range c.Conds {
-			w.cond(part)
-		}
-	}
-}
-
-func (w *watcher) expr(e Expr) {
-	switch e := e.(type) {
-	case *Word:
-		w.name(e.Text)
-	case *Field:
-		w.name(e.Of.Text)
-	case *Extremum:
-		w.name(e.List.Text)
-	case *Binary:
-		w.expr(e.Left)
-		w.expr(e.Right)
-	case *Number, *Date, *Text, *Item:
-	}
+		return true
+	})
 }
 
 // name adds a word if it is the name of something.

@@ -25,8 +25,8 @@ func (m *Machine) current(s *symbol) Value {
 	return v
 }
 
-// checkWeakens checks that a number is to fall, and that it has time to.
-func (m *Machine) checkWeakens(w *Weakens) error {
+// check checks that a number is to fall, and that it has time to.
+func (w *weakens) check(m *Machine, _ *frame) error {
 	s, err := m.symbolNamed(w.Name)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (m *Machine) checkWeakens(w *Weakens) error {
 }
 
 // weakens lets a number fall to 0, from what it is now.
-func (m *Machine) weakens(w *Weakens) error {
+func (m *Machine) weakens(w *weakens) error {
 	over, err := parseNumber(w.Over.Text)
 	if err != nil {
 		return err

@@ -55,9 +55,13 @@ func TestCasesCoverTheLanguage(t *testing.T) {
 			statuses[r.Status] = true
 		}
 	}
-	for _, w := range limn.Words() {
-		if w.Category != limn.Tombstone && !words[w.Text] {
-			t.Errorf("no case has %q", w.Text)
+	newest, err := limn.ReleaseNamed("61")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range newest.Words() {
+		if !words[w] {
+			t.Errorf("no case has %q", w)
 		}
 	}
 	for _, s := range []limn.Status{
