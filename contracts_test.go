@@ -399,7 +399,7 @@ func TestSourcesFirst(t *testing.T) {
 		}))
 		req := &carrel.AmendContractRequest{Session: in.Session, Init: true}
 		if on {
-			req.Corrections = []carrel.ContractCorrection{{Text: contract.SourcesFirst}}
+			req.Corrections = []carrel.ContractCorrection{{Text: "verify-against-source-not-memory"}}
 		}
 		amend(t, e, req)
 		var got []bool

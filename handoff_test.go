@@ -254,7 +254,7 @@ func TestPacketsStayAndCountMore(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		e, id := worked(t)
 		if on {
-			amend(t, e, &carrel.AmendContractRequest{Session: id, Corrections: []carrel.ContractCorrection{{Text: contract.PriorContext}}})
+			amend(t, e, &carrel.AmendContractRequest{Session: id, Corrections: []carrel.ContractCorrection{{Text: "consult-prior-context"}}})
 		}
 		there := newEngine(t, memory.New())
 		res := accept(t, there, packetOf(t, e, id).Markdown())
@@ -282,7 +282,7 @@ func TestSummariesCarryFactsOfEarlierSessions(t *testing.T) {
 		}
 		req := &carrel.AmendContractRequest{Session: in.Session, Init: true}
 		if on {
-			req.Corrections = []carrel.ContractCorrection{{Text: contract.PriorContext}}
+			req.Corrections = []carrel.ContractCorrection{{Text: "consult-prior-context"}}
 		}
 		amend(t, e, req)
 		var got []bool

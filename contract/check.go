@@ -44,7 +44,7 @@ func (c *checker) decisions() {
 	stems := make(map[string]said)
 	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
 		for _, decision := range c.state.Texts(l) {
-			stem, value, ok := Stem(decision)
+			stem, value, ok := stemOf(decision)
 			if !ok {
 				continue
 			}

@@ -27,7 +27,7 @@ type Conflict struct {
 // prefixes are the verbs that decisions begin with.
 var prefixes = [...]string{"use-", "pin-", "set-", "choose-", "prefer-", "select-"}
 
-// Stem cuts a decision into what it is about and what it says of it:
+// stemOf cuts a decision into what it is about and what it says of it:
 // "pin-version-0.10" is about "version" and says "0.10". It reports whether the
 // decision can be cut. That asks for a name without spaces that begins with one of
 // the six verbs, "use-", "pin-", "set-", "choose-", "prefer-" or "select-", which
@@ -40,7 +40,7 @@ var prefixes = [...]string{"use-", "pin-", "set-", "choose-", "prefer-", "select
 //
 // What has no such place, such as "use-sqlite", says nothing of anything else, and
 // contradicts nothing. Case does not matter.
-func Stem(decision string) (stem, value string, ok bool) {
+func stemOf(decision string) (stem, value string, ok bool) {
 	name := strings.ToLower(strings.TrimSpace(decision))
 	if strings.ContainsFunc(name, unicode.IsSpace) {
 		return "", "", false
@@ -76,17 +76,17 @@ func startsVersion(text string) bool {
 	return text != "" && '0' <= text[0] && text[0] <= '9'
 }
 
-// Conflicts returns the inherited and tracked decisions that are about the same
-// stem as a decision and say something else of it, see [Stem].
-func (s *State) Conflicts(decision string) []Conflict {
-	stem, value, ok := Stem(decision)
+// conflicts returns the inherited and tracked decisions that are about the same
+// stem as a decision and say something else of it, see [stemOf].
+func (s *State) conflicts(decision string) []Conflict {
+	stem, value, ok := stemOf(decision)
 	if !ok {
 		return nil
 	}
 	var conflicts []Conflict
 	for _, l := range [...]List{InheritedDecisions, TrackedDecisions} {
 		for _, old := range s.session.list(l).all() {
-			oldStem, oldValue, ok := Stem(old)
+			oldStem, oldValue, ok := stemOf(old)
 			if ok && oldStem == stem && oldValue != value {
 				conflicts = append(conflicts, Conflict{Decision: old, List: l, Stem: oldStem, Value: oldValue})
 			}
@@ -96,7 +96,7 @@ func (s *State) Conflicts(decision string) []Conflict {
 }
 
 // AddDecision tracks a decision. If it contradicts others, see
-// [State.Conflicts], what happens is what r says: with [Refuse] the error is a
+// [State.conflicts], what happens is what r says: with [Refuse] the error is a
 // [*ConflictError]. A decision that was taken already needs no statement.
 func (s *State) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
@@ -107,7 +107,7 @@ func (d *draft) decide(decision string, r Resolution) {
 	if d.has(TrackedDecisions, decision) || d.has(InheritedDecisions, decision) {
 		return
 	}
-	if conflicts := d.state.Conflicts(decision); len(conflicts) > 0 {
+	if conflicts := d.state.conflicts(decision); len(conflicts) > 0 {
 		switch r {
 		case Refuse:
 			d.fail(&ConflictError{Decision: decision, Conflicts: conflicts})

@@ -72,8 +72,8 @@ const (
 	Evicted  Bucket = "evicted-blocks"  // out of the window
 )
 
-// Marker is the name of the string that holds the time of the last pass.
-const Marker = "last-pager-pass"
+// lastPass is the name of the string that holds the time of the last pass.
+const lastPass = "last-pager-pass"
 
 // buckets has the buckets in the order of their declarations.
 var buckets = [...]Bucket{Retained, Paged, Evicted}
@@ -163,7 +163,7 @@ func Legacy(decisions []Decision, at time.Time) (string, error) {
 		}
 		writeMove(&out, "add", d.Block, "to", d.Bucket)
 	}
-	out.WriteString("set " + Marker + " to " + at.UTC().Format(timeLayout) + "\n")
+	out.WriteString("set " + lastPass + " to " + at.UTC().Format(timeLayout) + "\n")
 	return out.String(), nil
 }
 

@@ -58,8 +58,8 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 	if diff := cmp.Diff([]string{"block-0x04", "block-0x07"}, s.Blocks(Evicted)); diff != "" {
 		t.Errorf("Blocks(Evicted) (-want +got):\n%s", diff)
 	}
-	if s.Count(Evicted) != 2 || s.Count(Paged) != 1 || s.Count(Retained) != 1 || !s.LastPass().Equal(at) {
-		t.Errorf("counts %d, %d, %d and time %v, want 2, 1, 1 and %v", s.Count(Evicted), s.Count(Paged), s.Count(Retained), s.LastPass(), at)
+	if s.Count(Evicted) != 2 || s.Count(Paged) != 1 || s.Count(Retained) != 1 || !s.last.Equal(at) {
+		t.Errorf("counts %d, %d, %d and time %v, want 2, 1, 1 and %v", s.Count(Evicted), s.Count(Paged), s.Count(Retained), s.last, at)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestIDsThatCannotBeWritten(t *testing.T) {
 		if lines, err := s.Pass([]Decision{{"block-0", Paged}, {id, Paged}}, at); !errors.As(err, &e) || lines != nil {
 			t.Errorf("Pass(%q) = %q, %v, want an error", id, lines, err)
 		}
-		if s.Declared(Paged) || s.Count(Paged) != 0 || !s.LastPass().IsZero() {
+		if s.declared[Paged.index()] || s.Count(Paged) != 0 || !s.last.IsZero() {
 			t.Errorf("Pass(%q) changed the state, want it as it was", id)
 		}
 	}
@@ -367,7 +367,7 @@ func TestPassesReplay(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if replayed.LastPass() != s.LastPass() || replayed.declared != s.declared || replayed.counts != s.counts {
+		if replayed.last != s.last || replayed.declared != s.declared || replayed.counts != s.counts {
 			rt.Fatalf("replayed to %+v, want %+v", replayed, s)
 		}
 		total := 0

@@ -2,31 +2,14 @@ package contract
 
 import "slices"
 
-// A Category is what a correction is about.
+// A Category is what a correction is about, such as "depth". A correction that is none of
+// the named ones has none.
 type Category string
-
-// The categories. A correction that is none of the named ones has none.
-const (
-	Depth         Category = "depth"
-	Register      Category = "register"
-	Agency        Category = "agency"
-	Verification  Category = "verification"
-	Timing        Category = "timing"
-	Transparency  Category = "transparency"
-	Directness    Category = "directness"
-	Focus         Category = "focus"
-	Freshness     Category = "freshness"
-	Boundary      Category = "boundary"
-	Order         Category = "order"
-	Continuity    Category = "continuity"
-	Challenge     Category = "challenge"
-	Accessibility Category = "accessibility"
-)
 
 // The corrections that change how a session is paged, see [Effects].
 const (
-	PriorContext = "consult-prior-context"
-	SourcesFirst = "verify-against-source-not-memory"
+	priorContext = "consult-prior-context"
+	sourcesFirst = "verify-against-source-not-memory"
 )
 
 // A Correction is how a user wants the agent to work from now on.
@@ -38,40 +21,40 @@ type Correction struct {
 
 // corrections are the named ones, by category.
 var corrections = [...]Correction{
-	{"go-into-detail", Depth, "Give the reasons and the edge cases, not only the outline."},
-	{"keep-it-short", Depth, "Say it in as few words as it needs, and stop."},
-	{"write-plainly", Register, "Use everyday words and whole sentences, without flourish."},
-	{"no-praise", Register, "Leave out compliments and apologies."},
-	{"ask-before-acting", Agency, "Propose, and wait for a yes before anything is changed."},
-	{"decide-and-go-on", Agency, "Choose what is reasonable, say what was chosen, and do not stop to ask."},
-	{SourcesFirst, Verification, "Look into the source before saying what is in it, however well it is remembered."},
-	{"run-before-claiming", Verification, "Call something working only after it was run and seen to work."},
-	{"answer-first", Timing, "Give the answer at the beginning and explain it afterwards."},
-	{"report-as-you-go", Timing, "Say what was found when it is found, not only at the end."},
-	{"name-what-is-uncertain", Transparency, "Say which parts are known, which are inferred and which are guessed."},
-	{"admit-what-was-skipped", Transparency, "List what was not done, or not looked at, without being asked."},
-	{"say-no-when-it-is-no", Directness, "Refuse or contradict in plain words rather than by hints."},
-	{"one-recommendation", Directness, "Recommend one thing rather than listing choices."},
-	{"stay-on-the-task", Focus, "Do what was asked, and leave what else could be improved."},
-	{"finish-before-starting", Focus, "Bring one thing to its end before beginning the next."},
-	{"check-for-changes", Freshness, "Look at the present state again, as it may have changed since it was read."},
-	{"leave-other-files-alone", Boundary, "Change only the files that were named."},
-	{"no-new-dependencies", Boundary, "Use what the project has, and add nothing from outside."},
-	{"keep-the-order", Order, "Work through things in the order in which they were given."},
-	{PriorContext, Continuity, "Look at what earlier sessions established before asking or deciding anew."},
-	{"do-not-reopen-decisions", Continuity, "Treat what was decided as decided until the user says otherwise."},
-	{"argue-against-me", Challenge, "Name the strongest objection to what the user proposes."},
-	{"explain-terms", Accessibility, "Explain each technical term where it occurs first."},
+	{"go-into-detail", "depth", "Give the reasons and the edge cases, not only the outline."},
+	{"keep-it-short", "depth", "Say it in as few words as it needs, and stop."},
+	{"write-plainly", "register", "Use everyday words and whole sentences, without flourish."},
+	{"no-praise", "register", "Leave out compliments and apologies."},
+	{"ask-before-acting", "agency", "Propose, and wait for a yes before anything is changed."},
+	{"decide-and-go-on", "agency", "Choose what is reasonable, say what was chosen, and do not stop to ask."},
+	{sourcesFirst, "verification", "Look into the source before saying what is in it, however well it is remembered."},
+	{"run-before-claiming", "verification", "Call something working only after it was run and seen to work."},
+	{"answer-first", "timing", "Give the answer at the beginning and explain it afterwards."},
+	{"report-as-you-go", "timing", "Say what was found when it is found, not only at the end."},
+	{"name-what-is-uncertain", "transparency", "Say which parts are known, which are inferred and which are guessed."},
+	{"admit-what-was-skipped", "transparency", "List what was not done, or not looked at, without being asked."},
+	{"say-no-when-it-is-no", "directness", "Refuse or contradict in plain words rather than by hints."},
+	{"one-recommendation", "directness", "Recommend one thing rather than listing choices."},
+	{"stay-on-the-task", "focus", "Do what was asked, and leave what else could be improved."},
+	{"finish-before-starting", "focus", "Bring one thing to its end before beginning the next."},
+	{"check-for-changes", "freshness", "Look at the present state again, as it may have changed since it was read."},
+	{"leave-other-files-alone", "boundary", "Change only the files that were named."},
+	{"no-new-dependencies", "boundary", "Use what the project has, and add nothing from outside."},
+	{"keep-the-order", "order", "Work through things in the order in which they were given."},
+	{priorContext, "continuity", "Look at what earlier sessions established before asking or deciding anew."},
+	{"do-not-reopen-decisions", "continuity", "Treat what was decided as decided until the user says otherwise."},
+	{"argue-against-me", "challenge", "Name the strongest objection to what the user proposes."},
+	{"explain-terms", "accessibility", "Explain each technical term where it occurs first."},
 }
 
 // Corrections returns the named corrections, by category.
 func Corrections() []Correction { return slices.Clone(corrections[:]) }
 
 // LookUpCorrection returns the named correction that a text names. If there is
-// none, it is a correction without category whose name is the text's [Slug] and
+// none, it is a correction without category whose name is the text's [slug] and
 // whose meaning is the text.
 func LookUpCorrection(text string) Correction {
-	name := Slug(text)
+	name := slug(text)
 	for _, c := range corrections {
 		if c.Name == name {
 			return c
@@ -102,7 +85,7 @@ func (s *State) AddCorrection(text string, blocks ...string) ([]string, error) {
 		}
 	}
 	return s.edit(func(d *draft) {
-		name := Slug(text)
+		name := slug(text)
 		if !d.has(ActiveCorrections, name) {
 			d.add(SessionCorrections, "correction", name)
 		}
@@ -131,7 +114,7 @@ type Effects struct {
 func (s *State) Effects() Effects {
 	return Effects{
 		AlwaysRetain: s.Texts(CorrectionBlocks),
-		PriorContext: s.has(PriorContext, ActiveCorrections, SessionCorrections),
-		SourcesFirst: s.has(SourcesFirst, ActiveCorrections, SessionCorrections),
+		PriorContext: s.has(priorContext, ActiveCorrections, SessionCorrections),
+		SourcesFirst: s.has(sourcesFirst, ActiveCorrections, SessionCorrections),
 	}
 }

@@ -111,8 +111,8 @@ func describe(s *State) string {
 		}
 		fmt.Fprintf(&b, "%s %s: %s\n", what, source.Name, source.Text)
 	}
-	if !s.LastPass().IsZero() {
-		fmt.Fprintf(&b, "%s %v\n", Marker, s.LastPass())
+	if !s.last.IsZero() {
+		fmt.Fprintf(&b, "%s %v\n", lastPass, s.last)
 	}
 	return b.String()
 }

@@ -24,7 +24,7 @@ var guardLines = [...]string{
 // [Run] holds a contract against the same rules whether or not it is guarded; the
 // guards let other implementations of the language do so.
 func (s *State) Guard() ([]string, error) {
-	if s.Guarded() && !s.Closed() {
+	if s.guarded() && !s.Closed() {
 		return nil, nil
 	}
 	return s.edit(func(d *draft) {

@@ -26,7 +26,7 @@ func (d *draft) inherit(to List, what string, parent *State, from ...List) {
 				continue
 			}
 			if to == InheritedDecisions {
-				if conflicts := d.state.Conflicts(text); len(conflicts) > 0 {
+				if conflicts := d.state.conflicts(text); len(conflicts) > 0 {
 					d.fail(&ConflictError{Decision: text, Conflicts: conflicts})
 					return
 				}

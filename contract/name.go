@@ -24,22 +24,22 @@ func Clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// Slug makes a name of a text: in lower case, with one hyphen in place of all
+// slug makes a name of a text: in lower case, with one hyphen in place of all
 // characters in a row that are neither letters nor digits. It is empty if there
 // are none of those.
-func Slug(text string) string {
+func slug(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r == unicode.ReplacementChar || !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Nd)
 	})
 	return strings.Join(words, "-")
 }
 
-// SourceName makes a name of a text that a source or claim can have: its [Slug],
+// sourceName makes a name of a text that a source or claim can have: its [slug],
 // behind "source-" if it is a word that the language or a contract has a meaning
 // for, a number, or a date. Two texts may have the same name. If nothing is left
 // of a text the error is a [*TextError].
-func SourceName(text string) (string, error) {
-	name := Slug(text)
+func sourceName(text string) (string, error) {
+	name := slug(text)
 	if name == "" {
 		return "", &TextError{What: "name", Text: text, Reason: "has no letter and no digit"}
 	}

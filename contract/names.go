@@ -102,5 +102,5 @@ func scalarIndex(name string) int {
 // ours reports whether a name is one that contracts give a meaning to, so that
 // only the forms of this package may change what it stands for.
 func ours(name string) bool {
-	return name == Marker || Bucket(name).index() >= 0 || List(name).index() >= 0 || scalarIndex(name) >= 0
+	return name == lastPass || Bucket(name).index() >= 0 || List(name).index() >= 0 || scalarIndex(name) >= 0
 }

@@ -127,8 +127,8 @@ func (d *draft) at(field string, write func()) {
 // state.
 func (p *Payload) missing(s *State) error {
 	for i, source := range p.Sources {
-		name, err := SourceName(source.Name)
-		if got, _ := s.Source(name); err != nil || got.Text != Clean(source.Text) {
+		name, err := sourceName(source.Name)
+		if got, _ := s.source(name); err != nil || got.Text != Clean(source.Text) {
 			return &PayloadError{Field: fmt.Sprintf("sources.%d", i), Text: "is not in the contract"}
 		}
 	}

@@ -140,35 +140,36 @@ func readForm(canonical, text string) (statement, *SyntaxError) {
 	if m := assignForm().FindStringSubmatch(canonical); m != nil {
 		return readScalar(m[1], m[2]), nil
 	}
-	m := rememberForm().FindStringSubmatch(canonical)
-	if m == nil {
-		return statement{}, nil
+	if m := rememberForm().FindStringSubmatch(canonical); m != nil {
+		return readRemember(m[1], m[2], m[3], m[4], m[5] != "", text)
 	}
-	descriptor, name, value, counted, reasoned := m[1], m[2], m[3], m[4], m[5] != ""
+	return statement{}, nil
+}
+
+// readRemember reads what is remembered by a name: with a value, or counted from a list.
+func readRemember(descriptor, name, value, counted string, reasoned bool, text string) (statement, *SyntaxError) {
 	quoted := quotedForm().FindAllString(value, -1)
-	alone := len(quoted) == 1 && counted == ""
+	listed := len(quoted) > 1 || slices.Contains(strings.Fields(descriptor), "list")
 	switch {
 	case Bucket(name).index() >= 0:
-		if !reasoned && descriptor == "list" && value == "" && counted == "" {
+		if !reasoned && descriptor == "list" && value+counted == "" {
 			return statement{verb: verbDeclare, name: name}, nil
 		}
-	case name == Marker:
-		if !reasoned && descriptor == "string" && alone {
+	case name == lastPass:
+		if !reasoned && descriptor == "string" && len(quoted) == 1 {
 			return readMarker(unquoted(value), text)
 		}
 	case List(name).index() >= 0:
-		listed := len(quoted) > 1 || slices.Contains(strings.Fields(descriptor), "list")
 		if listed && counted == "" && (value == "" || len(quoted) > 0) {
 			return readList(name, quoted, text)
 		}
+	case name == decisionCount && List(counted).index() >= 0:
+		return statement{verb: verbBind, name: name, items: []string{counted}}, nil
 	case scalarIndex(name) >= 0:
-		if name == decisionCount && List(counted).index() >= 0 {
-			return statement{verb: verbBind, name: name, items: []string{counted}}, nil
-		}
-		if len(quoted) < 2 && !slices.Contains(strings.Fields(descriptor), "list") {
+		if !listed {
 			return readScalar(name, value), nil
 		}
-	case alone && (descriptor == "source" || descriptor == "claim"):
+	case len(quoted) == 1 && (descriptor == "source" || descriptor == "claim"):
 		return statement{verb: verbSource, name: name, text: unquoted(value), claim: descriptor == "claim"}, nil
 	}
 	return statement{}, nil
@@ -196,7 +197,7 @@ func readMarker(value, text string) (statement, *SyntaxError) {
 	if err != nil {
 		return statement{}, fault(columnOf(value, text), `write it as "2026-05-17T03:08:12+00:00"`, "%q is no time of a pass", value)
 	}
-	return statement{verb: verbBind, name: Marker, at: at}, nil
+	return statement{verb: verbBind, name: lastPass, at: at}, nil
 }
 
 // readList reads the declaration of a list of a session, which may have items.

@@ -53,9 +53,6 @@ func (s *State) Texts(l List) []string {
 	return nil
 }
 
-// SessionID returns the id of the session, or nothing.
-func (s *State) SessionID() string { return s.session.value(sessionID) }
-
 // ResumeState returns where the session is to be resumed, or nothing.
 func (s *State) ResumeState() string { return s.session.value(resumeState) }
 
@@ -65,9 +62,6 @@ func (s *State) SourceState() SourceState { return SourceState(s.session.value(s
 
 // ClaimBasis returns what the claims rest on, or nothing if that was never said.
 func (s *State) ClaimBasis() ClaimBasis { return ClaimBasis(s.session.value(claimBasis)) }
-
-// DecisionCount returns the number that the contract gives for its decisions.
-func (s *State) DecisionCount() int64 { return s.session.number(decisionCount) }
 
 // WindowTokens returns how many tokens the window had after the last pass, and
 // how many it might have.
@@ -87,8 +81,8 @@ func (s *State) Summary() (id string, blocks int64) {
 // Sources returns what was remembered as a source or claim, in order.
 func (s *State) Sources() []Source { return slices.Clone(s.session.sources) }
 
-// Source returns a source or claim by its name.
-func (s *State) Source(name string) (Source, bool) {
+// source returns a source or claim by its name.
+func (s *State) source(name string) (Source, bool) {
 	i, ok := s.session.places[name]
 	if !ok {
 		return Source{}, false
@@ -99,8 +93,8 @@ func (s *State) Source(name string) (Source, bool) {
 // Initialized reports whether the contract has the statements of [State.Init].
 func (s *State) Initialized() bool { return s.session.value(contractState) != "" }
 
-// Guarded reports whether the contract has the statements of [State.Guard].
-func (s *State) Guarded() bool { return s.session.value(blockCount) != "" }
+// guarded reports whether the contract has the statements of [State.Guard].
+func (s *State) guarded() bool { return s.session.value(blockCount) != "" }
 
 // Closed reports whether the contract is closed. Then it may be read, and no
 // statement that changes anything may follow.

@@ -134,8 +134,8 @@ remember a number called decision-count with 1
 	} {
 		diffLines(t, tt.name, tt.want, write(tt.write()))
 	}
-	if tokens, limit := s.WindowTokens(); tokens != 10 || limit != 20 || s.DecisionCount() != 2 || !s.Closed() {
-		t.Errorf("%d of %d tokens, %d decisions, closed %v, want 10 of 20, 2, true", tokens, limit, s.DecisionCount(), s.Closed())
+	if tokens, limit := s.WindowTokens(); tokens != 10 || limit != 20 || s.session.number(decisionCount) != 2 || !s.Closed() {
+		t.Errorf("%d of %d tokens, %d decisions, closed %v, want 10 of 20, 2, true", tokens, limit, s.session.number(decisionCount), s.Closed())
 	}
 	effects := Effects{AlwaysRetain: []string{"block-3"}}
 	if diff := cmp.Diff(effects, s.Effects()); diff != "" {
@@ -318,7 +318,7 @@ func TestStem(t *testing.T) {
 		{"use-the good-one", "", ""},
 		{"", "", ""},
 	} {
-		stem, value, ok := Stem(tt.decision)
+		stem, value, ok := stemOf(tt.decision)
 		if stem != tt.stem || value != tt.value || ok != (tt.stem != "") {
 			t.Errorf("Stem(%q) = %q, %q, %v, want %q, %q", tt.decision, stem, value, ok, tt.stem, tt.value)
 		}
@@ -341,7 +341,7 @@ func TestConflicts(t *testing.T) {
 		{"use-databases-postgres", nil},
 		{"anything else", nil},
 	} {
-		if diff := cmp.Diff(tt.want, s.Conflicts(tt.decision)); diff != "" {
+		if diff := cmp.Diff(tt.want, s.conflicts(tt.decision)); diff != "" {
 			t.Errorf("Conflicts(%q) (-want +got):\n%s", tt.decision, diff)
 		}
 	}
@@ -400,7 +400,7 @@ func TestCorrections(t *testing.T) {
 	categories := make(map[Category]bool)
 	names := make(map[string]bool)
 	for _, c := range Corrections() {
-		if c.Name != Slug(c.Name) || names[c.Name] || c.Category == "" || !strings.HasSuffix(c.Meaning, ".") {
+		if c.Name != slug(c.Name) || names[c.Name] || c.Category == "" || !strings.HasSuffix(c.Meaning, ".") {
 			t.Errorf("%+v is not a proper entry, or is there twice", c)
 		}
 		if got := LookUpCorrection(strings.ToUpper(strings.ReplaceAll(c.Name, "-", " "))); got != c {
@@ -416,8 +416,8 @@ func TestCorrections(t *testing.T) {
 		t.Errorf("a correction without a name (-want +got):\n%s", diff)
 	}
 	s := new(State)
-	must(t)(s.AddCorrection(SourcesFirst))
-	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != Verification {
+	must(t)(s.AddCorrection(sourcesFirst))
+	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
 	}
 }
@@ -440,7 +440,7 @@ func TestNames(t *testing.T) {
 		"decision count":   "source-decision-count",
 		"retained--blocks": "source-retained-blocks",
 	} {
-		if got, err := SourceName(text); got != want || err != nil {
+		if got, err := sourceName(text); got != want || err != nil {
 			t.Errorf("SourceName(%q) = %q, %v, want %q", text, got, err, want)
 		}
 	}
@@ -460,7 +460,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range append(newest.Words(), "combine") {
-		if name, err := SourceName(w); err != nil || name == w {
+		if name, err := sourceName(w); err != nil || name == w {
 			t.Errorf("SourceName(%q) = %q, %v, want another name", w, name, err)
 		}
 	}
@@ -488,10 +488,10 @@ remember a number called decision-count with 1
 add "who?" to open-questions
 remember a string called resume-state with "step 2"
 `, lines[len(template):])
-	if s.SessionID() != "s-1" || s.ResumeState() != "step 2" || s.SourceState() != Unscanned || s.ClaimBasis() != BasisNone {
+	if s.session.value(sessionID) != "s-1" || s.ResumeState() != "step 2" || s.SourceState() != Unscanned || s.ClaimBasis() != BasisNone {
 		t.Errorf("state is\n%s", describe(s))
 	}
-	if source, ok := s.Source("read-me"); !ok || source.Claim || source.Text != "one  two 'three'" {
+	if source, ok := s.source("read-me"); !ok || source.Claim || source.Text != "one  two 'three'" {
 		t.Errorf("Source = %+v, %v", source, ok)
 	}
 }
@@ -854,11 +854,11 @@ func TestCorrectionsKeepTheirBlocks(t *testing.T) {
 	if _, err := s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
 		t.Errorf("Pass: %v, want a PinError", err)
 	}
-	if s.Declared(Retained) || s.Declared("other") || s.Count("other") != 0 || s.Pinned("block-2") || !s.Pinned("block-1") {
+	if s.declared[Retained.index()] || s.Count("other") != 0 || s.Pinned("block-2") || !s.Pinned("block-1") {
 		t.Error("a pass that was refused left something")
 	}
 	write(s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Paged}}, at))
-	if !s.Declared(Retained) || !s.Declared(Evicted) {
+	if !s.declared[Retained.index()] || !s.declared[Evicted.index()] {
 		t.Error("a pass declares the lists")
 	}
 }
@@ -1035,7 +1035,7 @@ func writable(p *Payload) bool {
 	}
 	said := make(map[string]string) // by source
 	for _, source := range p.Sources {
-		name, err := SourceName(source.Name)
+		name, err := sourceName(source.Name)
 		before, twice := said[name]
 		if err != nil || twice && before != Clean(source.Text) {
 			return false

@@ -100,15 +100,6 @@ func (s *State) Count(b Bucket) int {
 	return 0
 }
 
-// Declared reports whether a list is declared.
-func (s *State) Declared(b Bucket) bool {
-	i := b.index()
-	return i >= 0 && s.declared[i]
-}
-
-// LastPass returns the time of the last pass, or the zero time.
-func (s *State) LastPass() time.Time { return s.last }
-
 // Clone returns a copy of s.
 func (s *State) Clone() *State {
 	c := *s
@@ -186,10 +177,10 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 		}
 		writeMove(&out, "add", d.Block, "to", d.Bucket)
 	}
-	if s.Guarded() {
+	if s.guarded() {
 		out.WriteString(bindNumber(blockCount, blocks) + "\n")
 	}
-	out.WriteString("remember a string called " + Marker + ` with "` + at.UTC().Format(timeLayout) + "\"\n")
+	out.WriteString("remember a string called " + lastPass + ` with "` + at.UTC().Format(timeLayout) + "\"\n")
 	return out.String()
 }
 
@@ -206,7 +197,7 @@ func (s *State) apply(line string) *SyntaxError {
 	switch {
 	case st.verb == "":
 		return nil
-	case st.name == Marker:
+	case st.name == lastPass:
 		s.last = st.at
 		return nil
 	case !block:

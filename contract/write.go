@@ -152,7 +152,7 @@ func (d *draft) text(name, text string) {
 	}
 }
 
-// AddSource remembers the text of a source by a name, of which [SourceName] makes
+// AddSource remembers the text of a source by a name, of which [sourceName] makes
 // one that the language can have. A name that has another text already is a
 // [*TextError].
 func (s *State) AddSource(name, text string) ([]string, error) {
@@ -165,19 +165,19 @@ func (s *State) AddClaim(name, text string) ([]string, error) {
 }
 
 func (d *draft) remember(what, name, text string) {
-	word, err := SourceName(name)
+	word, err := sourceName(name)
 	if err != nil {
 		d.fail(err)
 		return
 	}
 	d.check("text of "+what, text)
-	switch old, ok := d.state.Source(word); {
+	switch old, ok := d.state.source(word); {
 	case !ok:
 		d.line("remember a " + what + " called " + word + ` with "` + text + `"`)
 	case old.Text != text || old.Claim != (what == "claim"):
 		d.fail(&TextError{What: what, Text: word, Reason: "is remembered already, with another text"})
 	}
-	if got, _ := d.state.Source(word); got.Text != text {
+	if got, _ := d.state.source(word); got.Text != text {
 		d.fail(&TextError{What: what, Text: name, Reason: "has a name that cannot be written"})
 	}
 }
@@ -197,12 +197,12 @@ func (s *State) Verify(claim, source string) ([]string, error) {
 }
 
 func (d *draft) cite(claim, source string) {
-	word, err := SourceName(source)
+	word, err := sourceName(source)
 	if err != nil {
 		d.fail(err)
 		return
 	}
-	switch s, ok := d.state.Source(word); {
+	switch s, ok := d.state.source(word); {
 	case !ok || s.Claim:
 		d.fail(&TextError{What: "source", Text: word, Reason: "is not remembered"})
 	case !strings.Contains(s.Text, claim):

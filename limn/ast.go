@@ -8,12 +8,12 @@ type Program struct {
 	Lines []*Line
 }
 
-// A Line is a statement where it stands. Either Stmt or Err is nil.
+// A Line is a statement where it stands, or what is wrong with it.
 type Line struct {
 	Pos    Pos    // of the first word
 	Source string // as it was written, without line break; of a "when", with its body
-	Stmt   stmt
-	Err    *Error
+	stmt   stmt
+	Err    *Error // or nil
 	Amber  string // the first condition that mixes "and" with "or", with parentheses; empty if none does
 }
 
@@ -39,7 +39,7 @@ type sequence struct {
 	Ops []*operation
 }
 
-// An operation is an operation with what is said about it. Only Core has an effect.
+// An operation is an [action] with what is said about it. Only the action has an effect.
 type operation struct {
 	Pos       Pos
 	Then      bool    // joined to the one before by "then" rather than "and"
@@ -64,8 +64,7 @@ type action interface {
 	check(m *Machine, f *frame) error
 }
 
-// The operations. A Name in them is that of a value; the positions of names are
-// kept in those nodes that can be wrong about them.
+// The operations. A Name in them is that of a value.
 type (
 	// remember binds a name: "remember a D called N" with or from something.
 	// Exactly one of Fields, Values and From is set, or none for an empty list.
@@ -274,7 +273,7 @@ type (
 	}
 )
 
-// A condition is a condition.
+// A condition is a test, or several joined.
 type condition interface{ first() *test }
 
 // The conditions.

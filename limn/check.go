@@ -72,7 +72,7 @@ func unknownNames(p *Program, packs []*Pack) []Finding {
 		}
 	}
 	for _, l := range p.Lines {
-		c.later.visit(l.Stmt)
+		c.later.visit(l.stmt)
 	}
 	for _, l := range p.Lines {
 		c.line(l)
@@ -92,7 +92,7 @@ type nameCheck struct {
 }
 
 func (c *nameCheck) line(l *Line) {
-	switch s := l.Stmt.(type) {
+	switch s := l.stmt.(type) {
 	case *when:
 		c.cond(s.Cond)
 		c.cond(s.Unless)
@@ -287,7 +287,7 @@ func (c *nameCheck) value(e expr) {
 
 // Pack returns the name of the pack whose verb a statement is; empty if it is none.
 func (l *Line) Pack() string {
-	if s, ok := l.Stmt.(*sequence); ok {
+	if s, ok := l.stmt.(*sequence); ok {
 		for _, op := range s.Ops {
 			if c, ok := op.Core.(*packCall); ok {
 				return c.Verb.Pack

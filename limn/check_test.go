@@ -138,7 +138,7 @@ func TestUnknownNamesFail(t *testing.T) {
 				continue
 			}
 			found++
-			if s, ok := r.Line.Stmt.(*sequence); ok && r.Status != StatusSemanticError && r.Status != StatusParseError {
+			if s, ok := r.Line.stmt.(*sequence); ok && r.Status != StatusSemanticError && r.Status != StatusParseError {
 				if _, teaches := s.Ops[0].Core.(*teach); !teaches {
 					t.Errorf("%s:%d: %s, but the check says: %s", file, r.Line.Pos.Line, r.Status, unknown[r.Line.Pos.Line].Text)
 				}

@@ -219,7 +219,7 @@ func rulesOf(p *Program) *ruleBook {
 	b := &ruleBook{byTerm: make(map[string][]int)}
 	var r *reading
 	for _, l := range p.Lines {
-		s, ok := l.Stmt.(*sequence)
+		s, ok := l.stmt.(*sequence)
 		if !ok {
 			continue
 		}

@@ -441,7 +441,7 @@ func evaluate(p *Program, l *Line, state map[string]Value) (o ruling, verb strin
 		if before == l {
 			break
 		}
-		if s, isOps := before.Stmt.(*sequence); isOps {
+		if s, isOps := before.stmt.(*sequence); isOps {
 			if d, isDefine := s.Ops[0].Core.(*define); isDefine {
 				if d.check(m, nil) != nil || m.define(d) != nil {
 					return o, "", false
@@ -449,7 +449,7 @@ func evaluate(p *Program, l *Line, state map[string]Value) (o ruling, verb strin
 			}
 		}
 	}
-	s, _ := l.Stmt.(*sequence)
+	s, _ := l.stmt.(*sequence)
 	switch rule := s.Ops[0].Core.(type) {
 	case *define:
 		if rule.check(m, nil) != nil {

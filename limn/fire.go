@@ -42,7 +42,7 @@ func merge(parts ...map[string]any) map[string]any {
 // execInner executes a statement of the body of a handler and reports whether it
 // was told to finish.
 func (m *Machine) execInner(l *Line) (r Result, finished bool) {
-	s, ok := l.Stmt.(*sequence)
+	s, ok := l.stmt.(*sequence)
 	if !ok || l.Amber != "" && (m.opts.Confirm == nil || !m.opts.Confirm(l.Amber)) {
 		return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}, false
 	}

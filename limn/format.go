@@ -43,7 +43,7 @@ type placed struct {
 func place(p *Program) map[int]placed {
 	all := make(map[int]placed, len(p.Lines))
 	for _, l := range p.Lines {
-		w, ok := l.Stmt.(*when)
+		w, ok := l.stmt.(*when)
 		if !ok {
 			all[l.Pos.Line] = placed{text: l.String()}
 			continue

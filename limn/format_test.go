@@ -59,9 +59,9 @@ func TestFormatKeepsEverything(t *testing.T) {
 			case 1:
 				b.WriteString(g.pick("", "  ", "\t") + "\n")
 			case 2:
-				b.WriteString((&Line{Stmt: g.sequence(2)}).String() + "\n")
+				b.WriteString((&Line{stmt: g.sequence(2)}).String() + "\n")
 			default:
-				for i, line := range strings.Split((&Line{Stmt: g.when()}).String(), "\n") {
+				for i, line := range strings.Split((&Line{stmt: g.when()}).String(), "\n") {
 					if i > 1 && g.chance() {
 						b.WriteString(g.pick("  ", "") + "-- inside\n")
 						comments++

@@ -52,8 +52,8 @@ func FuzzParse(f *testing.F) {
 // or an error.
 func testLine(t *testing.T, l *Line, lines []string) {
 	t.Helper()
-	if (l.Stmt == nil) == (l.Err == nil) {
-		t.Fatalf("line %v has statement %v and error %v", l.Pos, l.Stmt, l.Err)
+	if (l.stmt == nil) == (l.Err == nil) {
+		t.Fatalf("line %v has statement %v and error %v", l.Pos, l.stmt, l.Err)
 	}
 	inside(t, l.Pos, lines)
 	if l.Err != nil {
@@ -62,7 +62,7 @@ func testLine(t *testing.T, l *Line, lines []string) {
 			t.Fatalf("incomplete error %+v", l.Err)
 		}
 	}
-	if w, ok := l.Stmt.(*when); ok {
+	if w, ok := l.stmt.(*when); ok {
 		for _, l := range w.Body {
 			testLine(t, l, lines)
 		}

@@ -13,7 +13,7 @@ type handler struct {
 // it for [Machine.Listen]. What is in its body is checked when it runs, but for
 // what could never be.
 func (m *Machine) register(l *Line) Result {
-	w, _ := l.Stmt.(*when)
+	w, _ := l.stmt.(*when)
 	h := &handler{line: l, when: w}
 	err := m.checkHandler(w)
 	if err == nil {
@@ -38,7 +38,7 @@ func (m *Machine) checkHandler(w *when) error {
 		if l.Err != nil {
 			return l.Err
 		}
-		s, ok := l.Stmt.(*sequence)
+		s, ok := l.stmt.(*sequence)
 		if !ok {
 			return semanticError(l.Pos, "only operations can stand in the body of a \"when\"")
 		}

@@ -143,7 +143,7 @@ func (m *Machine) execLine(l *Line) Result {
 	}
 	m.begin()
 	var err error
-	switch s := l.Stmt.(type) {
+	switch s := l.stmt.(type) {
 	case *when:
 		return m.register(l)
 	case *sequence:

@@ -31,9 +31,9 @@ func TestMendedRulesCanMakeARunFail(t *testing.T) {
 func TestMendedConditionsOfHandlersApplyDefinitions(t *testing.T) {
 	m := NewMachine(nil)
 	p := Parse("", "define large: is above 50\nremember a value called n1 with 75\nwhen n1 is large\n  show \"large\"", nil)
-	when, ok := p.Lines[2].Stmt.(*when)
+	when, ok := p.Lines[2].stmt.(*when)
 	if !ok {
-		t.Fatalf("line 3 is %T", p.Lines[2].Stmt)
+		t.Fatalf("line 3 is %T", p.Lines[2].stmt)
 	}
 	m.Exec(p.Lines[0])
 	m.Exec(p.Lines[1])

@@ -7,8 +7,8 @@ func (r *reading) orOf(p *Program) *reading {
 	}
 	w := nameWalk{bound: map[string]bool{"today": true}, defined: map[string]int{}}
 	for _, l := range p.Lines {
-		w.visit(l.Stmt)
-		if s, ok := l.Stmt.(*sequence); ok && l.Amber == "" {
+		w.visit(l.stmt)
+		if s, ok := l.stmt.(*sequence); ok && l.Amber == "" {
 			for _, op := range s.Ops { // which are executed once
 				if d, ok := op.Core.(*define); ok {
 					w.defined[d.Name.Text]--

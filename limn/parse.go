@@ -109,7 +109,7 @@ func (p *parser) finish(l *Line, s stmt) {
 		l.Err = p.err
 		return
 	}
-	l.Stmt, l.Amber = s, p.amber
+	l.stmt, l.Amber = s, p.amber
 }
 
 // statement reads a line of operations.

@@ -189,7 +189,9 @@ func stripFields(v reflect.Value) {
 	case *Pos:
 		*node = Pos{}
 	case *Line:
-		node.Source, node.Amber = "", ""
+		node.Pos, node.Source, node.Amber = Pos{}, "", ""
+		strip(reflect.ValueOf(node.stmt))
+		return
 	case *packVerb:
 		return
 	}
@@ -202,8 +204,8 @@ func stripFields(v reflect.Value) {
 func statements(p *Program) []stmt {
 	var stmts []stmt
 	for _, l := range p.Lines {
-		if l.Stmt != nil {
-			stmts = append(stmts, l.Stmt)
+		if l.stmt != nil {
+			stmts = append(stmts, l.stmt)
 		}
 	}
 	return stmts
@@ -216,7 +218,7 @@ func TestQuotedTextKeepsItsQuotes(t *testing.T) {
 	if got := Parse("", text, nil).String(); got != text {
 		t.Errorf("the canonical form is %q, want %q", got, text)
 	}
-	op := Parse("", text, nil).Lines[0].Stmt.(*sequence).Ops[0]
+	op := Parse("", text, nil).Lines[0].stmt.(*sequence).Ops[0]
 	if _, ok := op.Core.(*show).Values[0].(*quotation); !ok {
 		t.Errorf("shown is %T, want *Text", op.Core.(*show).Values[0])
 	}
@@ -228,7 +230,7 @@ func TestWhereAcceptsIncludes(t *testing.T) {
 	if l.Err != nil {
 		t.Fatal(l.Err)
 	}
-	if got, want := l.Stmt.(*sequence).Ops[0].Core.(*selection).Cond.(*test).Op, opIncludes; got != want {
+	if got, want := l.stmt.(*sequence).Ops[0].Core.(*selection).Cond.(*test).Op, opIncludes; got != want {
 		t.Errorf("operator is %q, want %q", got, want)
 	}
 }
@@ -278,7 +280,7 @@ func TestLinesKnowWhereTheyStand(t *testing.T) {
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("lines (-got +want)\n%s", diff)
 	}
-	body := prog.Lines[2].Stmt.(*when).Body
+	body := prog.Lines[2].stmt.(*when).Body
 	if got, want := body[1].Pos, (Pos{8, 5}); got != want {
 		t.Errorf("the second line of the body is at %v, want %v", got, want)
 	}
@@ -298,7 +300,7 @@ func TestBodyOfWrongHandlerIsNotRead(t *testing.T) {
 		"when x is 1\n  show\" x\n  show y\n\n  show z",
 	} {
 		prog := Parse("", text, nil)
-		if len(prog.Lines) != 1 || prog.Lines[0].Err == nil || prog.Lines[0].Stmt != nil {
+		if len(prog.Lines) != 1 || prog.Lines[0].Err == nil || prog.Lines[0].stmt != nil {
 			t.Errorf("%q has %d lines, the first with error %v", text, len(prog.Lines), prog.Lines[0].Err)
 		}
 	}

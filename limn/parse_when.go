@@ -21,7 +21,7 @@ func (p *parser) when(l *Line) {
 		l.Err = &Error{Pos: end, Text: `"when" has no body`, Hint: "indent what it does on the lines below it"}
 	}
 	if l.Err != nil {
-		l.Stmt, l.Amber = nil, ""
+		l.stmt, l.Amber = nil, ""
 	}
 }
 

@@ -8,7 +8,7 @@ import "strings"
 func (p *Program) String() string {
 	var b strings.Builder
 	for _, l := range p.Lines {
-		if l.Stmt != nil {
+		if l.stmt != nil {
 			b.WriteString(l.String())
 			b.WriteByte('\n')
 		}
@@ -19,10 +19,10 @@ func (p *Program) String() string {
 // String returns the canonical form of a statement, of a "when" with its body. It
 // is empty for a line with an error.
 func (l *Line) String() string {
-	if l.Stmt == nil {
+	if l.stmt == nil {
 		return ""
 	}
-	return canonical(l.Stmt)
+	return canonical(l.stmt)
 }
 
 // canonical returns the canonical form of a node: a [stmt], an [*operation], a [action], an

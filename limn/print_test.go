@@ -11,9 +11,9 @@ import (
 func TestPrintedStatementsParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := &generator{T: t}
-		want := &Program{Lines: []*Line{{Stmt: g.sequence(2)}}}
+		want := &Program{Lines: []*Line{{stmt: g.sequence(2)}}}
 		if rapid.Bool().Draw(t, "handler") {
-			want.Lines = append(want.Lines, &Line{Stmt: g.when()})
+			want.Lines = append(want.Lines, &Line{stmt: g.when()})
 		}
 		text := want.String()
 		got := Parse("", text, nil)
@@ -220,7 +220,7 @@ func (g *generator) when() *when {
 		w.From = g.word()
 	}
 	for range g.n(1, 3) {
-		w.Body = append(w.Body, &Line{Stmt: g.sequence(1)})
+		w.Body = append(w.Body, &Line{stmt: g.sequence(1)})
 	}
 	return w
 }
@@ -434,7 +434,7 @@ func TestLinesWithErrorsPrintNothing(t *testing.T) {
 }
 
 func TestCanonicalPrintsConditions(t *testing.T) {
-	rule := Parse("", "forbid the-list includes X and y is NOT below 5", nil).Lines[0].Stmt.(*sequence).Ops[0].Core.(*rule)
+	rule := Parse("", "forbid the-list includes X and y is NOT below 5", nil).Lines[0].stmt.(*sequence).Ops[0].Core.(*rule)
 	if got, want := canonical(rule.Cond), "the-list includes x and y is not below 5"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}

@@ -131,7 +131,7 @@ func (a *audit) need(pos Pos, since int, what string) {
 // line looks at a line.
 func (a *audit) line(l *Line) {
 	a.pos = l.Pos
-	walk(l.Stmt, func(node any) bool {
+	walk(l.stmt, func(node any) bool {
 		switch n := node.(type) {
 		case *about:
 			a.word(a.pos, kwAbout)

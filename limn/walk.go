@@ -12,7 +12,7 @@ func walk(node any, visit func(node any) bool) {
 		walk(n.Cond, visit)
 		walk(n.Unless, visit)
 		for _, l := range n.Body {
-			walk(l.Stmt, visit)
+			walk(l.stmt, visit)
 		}
 	case *sequence:
 		for _, op := range n.Ops {
@@ -99,7 +99,7 @@ func walkExprs(values []expr, visit func(node any) bool) {
 // Body returns the lines of the body of a handler, which begins with "when". It is nil
 // for other statements.
 func (l *Line) Body() []*Line {
-	if w, ok := l.Stmt.(*when); ok {
+	if w, ok := l.stmt.(*when); ok {
 		return w.Body
 	}
 	return nil
@@ -110,7 +110,7 @@ func (l *Line) Body() []*Line {
 // write, and the name of the result of "compare", are not among them.
 func (l *Line) Writes() []Name {
 	var names []Name
-	walk(l.Stmt, func(node any) bool {
+	walk(l.stmt, func(node any) bool {
 		core, ok := node.(action)
 		if !ok {
 			return true
