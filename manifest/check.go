@@ -11,7 +11,6 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/provenance"
-	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
 )
 
@@ -142,40 +141,15 @@ func (h *Header) check() error {
 	case h.Semantic == "" && h.SemanticCalls != 0:
 		return whole("there are semantic calls and nothing that was called")
 	}
-	for _, f := range []struct {
-		name, value string
-		optional    bool
-	}{
-		{"scope", h.Scope, false},
-		{"actor", h.Actor, false},
-		{"session", string(h.Session), true},
-		{"policy", h.Policy, false},
-		{"format", h.Format, false},
-		{"encoding", h.Encoding, false},
-		{"query", h.Query, true},
-		{"semantic", h.Semantic, true},
-	} {
-		if !nameOr(f.value, f.optional) {
-			return whole("%s %q is not a name", f.name, text.Clip(f.value, shownText))
+	members := h.members()
+	for i := range members {
+		m := &members[i]
+		if v, ok := m.value.(*string); ok && !nameOr(*v, m.optional) {
+			return whole("%s %q is not a name", m.key, text.Clip(*v, shownText))
 		}
 	}
-	for _, f := range []struct {
-		name  string
-		value int64
-		most  int64
-	}{
-		{"revision", h.Revision, maxExact},
-		{"version", h.Version, maxExact},
-		{"budget", int64(h.Budget), math.MaxInt32},
-		{"reserve", int64(h.Reserve), math.MaxInt32},
-		{"demand", int64(h.Demand), math.MaxInt32},
-		{"total", int64(h.Total), math.MaxInt32},
-		{"semantic_calls", int64(h.SemanticCalls), math.MaxInt32},
-		{"candidates", int64(h.Candidates), math.MaxInt32},
-	} {
-		if f.value < 0 || f.value > f.most {
-			return whole("%s is %d, want 0 to %d", f.name, f.value, f.most)
-		}
+	if wrong := inRange(members[:]); wrong != "" {
+		return whole("%s", wrong)
 	}
 	return nil
 }
@@ -204,7 +178,8 @@ func checkItem(it Item) string {
 		}
 	case *Output:
 		if it != nil {
-			return inRange(field{"bytes", int64(it.Bytes), 0, math.MaxInt32})
+			members := it.members()
+			return inRange(members[:])
 		}
 	case *Redacted:
 		return "it was taken out"
@@ -232,18 +207,14 @@ func (s *Segment) check() string {
 		return fmt.Sprintf("%v %q", provenance.ErrClass, text.Clip(string(s.Class), shownText))
 	case !s.Form.valid():
 		return fmt.Sprintf("there is no form %q", text.Clip(string(s.Form), shownText))
+	case s.Bytes < 1:
+		return fmt.Sprintf("bytes is %d, want 1 to %d", s.Bytes, math.MaxInt32)
 	}
 	if wrong := s.Score.check(); wrong != "" {
 		return wrong
 	}
-	return inRange(
-		field{"start", int64(s.Start), 0, math.MaxInt32},
-		field{"bytes", int64(s.Bytes), 1, math.MaxInt32},
-		field{"tokens", int64(s.Tokens), 0, math.MaxInt32},
-		field{"row", s.Row, 0, maxExact},
-		field{"version", s.Version, 0, maxExact},
-		field{"neutralized", int64(s.Neutralized), 0, math.MaxInt32},
-	)
+	members := s.members()
+	return inRange(members[:])
 }
 
 func (o *Omission) check() string {
@@ -260,10 +231,8 @@ func (o *Omission) check() string {
 	if wrong := o.Score.check(); wrong != "" {
 		return wrong
 	}
-	return inRange(
-		field{"row", o.Row, 0, maxExact},
-		field{"tokens", int64(o.Tokens), 0, math.MaxInt32},
-	)
+	members := o.members()
+	return inRange(members[:])
 }
 
 func (s *Set) check() string {
@@ -296,7 +265,8 @@ func (f *Fetch) check() string {
 	case !ValidName(f.Ref):
 		return fmt.Sprintf("ref %q is not a name", text.Clip(f.Ref, shownText))
 	}
-	return inRange(field{"from", f.From, 0, maxExact}, field{"to", f.To, 0, maxExact})
+	members := f.members()
+	return inRange(members[:])
 }
 
 // check says what is wrong with a score, of which nil is none.
@@ -307,29 +277,8 @@ func (s *Score) check() string {
 	if !s.Tag.valid() {
 		return fmt.Sprintf("there is no tag %q", text.Clip(string(s.Tag), shownText))
 	}
-	return inRange(
-		field{"recency", int64(s.Recency), 0, int64(ratio.One)},
-		field{"provenance", int64(s.Provenance), 0, int64(ratio.One)},
-		field{"semantic", int64(s.Semantic), 0, int64(ratio.One)},
-		field{"first", int64(s.First), 0, int64(ratio.One)},
-		field{"total", int64(s.Total), 0, int64(ratio.One)},
-	)
-}
-
-// A field is a number and its range.
-type field struct {
-	name               string
-	value, least, most int64
-}
-
-// inRange says which field is not in its range.
-func inRange(fields ...field) string {
-	for _, f := range fields {
-		if f.value < f.least || f.value > f.most {
-			return fmt.Sprintf("%s is %d, want %d to %d", f.name, f.value, f.least, f.most)
-		}
-	}
-	return ""
+	members := s.members()
+	return inRange(members[:])
 }
 
 // A checker holds what is to be compared between items.

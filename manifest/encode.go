@@ -33,29 +33,7 @@ func (e encoder) str(key, v string) encoder {
 	return append(e, '"')
 }
 
-// optStr, as the other functions with opt, leaves out a zero value.
-func (e encoder) optStr(key, v string) encoder {
-	if v == "" {
-		return e
-	}
-	return e.str(key, v)
-}
-
 func (e encoder) int(key string, v int64) encoder { return strconv.AppendInt(e.key(key), v, 10) }
-
-func (e encoder) optInt(key string, v int64) encoder {
-	if v == 0 {
-		return e
-	}
-	return e.int(key, v)
-}
-
-func (e encoder) optTrue(key string, v bool) encoder {
-	if !v {
-		return e
-	}
-	return append(e.key(key), "true"...)
-}
 
 func (e encoder) hex(key string, v [digest.Size]byte) encoder {
 	e = append(e.key(key), '"')
@@ -63,111 +41,28 @@ func (e encoder) hex(key string, v [digest.Size]byte) encoder {
 	return append(e, '"')
 }
 
-// open begins an object under a key.
-func (e encoder) open(key string) encoder { return append(e.key(key), '{') }
-
 func (e encoder) close() encoder { return append(e, '}') }
-
-func (e encoder) header(h *Header) encoder {
-	e = append(e, '{')
-	e = e.str("actor", h.Actor)
-	e = e.int("budget", int64(h.Budget))
-	e = e.int("candidates", int64(h.Candidates))
-	e = e.str("created", h.Created.UTC().Format(timeLayout))
-	e = e.int("demand", int64(h.Demand))
-	e = e.str("encoding", h.Encoding)
-	e = e.str("format", h.Format)
-	e = e.str("id", h.ID)
-	e = e.str("policy", h.Policy)
-	e = e.optStr("query", h.Query)
-	e = e.int("reserve", int64(h.Reserve))
-	e = e.optTrue("review", h.Review)
-	e = e.optInt("revision", h.Revision)
-	e = e.str("scope", h.Scope)
-	e = e.optStr("semantic", h.Semantic)
-	e = e.optInt("semantic_calls", int64(h.SemanticCalls))
-	e = e.optStr("session", string(h.Session))
-	e = e.str("tier", string(h.Tier))
-	e = e.int("total", int64(h.Total))
-	e = e.int("version", h.Version)
-	return e.close()
-}
 
 // item writes an item that is not redacted.
 func (e encoder) item(it Item) encoder {
 	e = append(e, '{')
 	switch it := it.(type) {
 	case *Segment:
-		e = e.segment(it)
+		members := it.members()
+		e = e.key("segment").object(members[:])
 	case *Omission:
-		e = e.omission(it)
+		members := it.members()
+		e = e.key("omission").object(members[:])
 	case *Set:
-		e = e.open("set")
-		e = e.int("count", int64(it.Count))
-		e = e.str("reason", string(it.Reason))
-		e = e.key("rows")
-		e = append(e, '"')
-		e = it.Rows.append(e)
-		e = append(e, '"')
-		e = e.close()
+		members := it.members()
+		e = e.key("set").object(members[:])
 	case *Fetch:
-		e = e.open("fetch")
-		e = e.optInt("from", it.From)
-		e = e.str("outcome", string(it.Outcome))
-		e = e.str("ref", it.Ref)
-		e = e.optInt("to", it.To)
-		e = e.close()
+		members := it.members()
+		e = e.key("fetch").object(members[:])
 	case *Output:
-		e = e.open("output")
-		e = e.int("bytes", int64(it.Bytes))
-		e = e.hex("commit", it.Commit)
-		e = e.close()
+		members := it.members()
+		e = e.key("output").object(members[:])
 	}
-	return e.close()
-}
-
-func (e encoder) segment(s *Segment) encoder {
-	e = e.open("segment")
-	e = e.int("bytes", int64(s.Bytes))
-	e = e.str("cell", s.Cell)
-	e = e.optStr("class", string(s.Class))
-	e = e.hex("commit", s.Commit)
-	e = e.optTrue("fetched", s.Fetched)
-	e = e.optStr("form", string(s.Form))
-	e = e.str("kind", string(s.Kind))
-	e = e.optInt("neutralized", int64(s.Neutralized))
-	e = e.str("reason", string(s.Reason))
-	e = e.optStr("ref", s.Ref)
-	e = e.optInt("row", s.Row)
-	e = e.score(s.Score)
-	e = e.int("start", int64(s.Start))
-	e = e.int("tokens", int64(s.Tokens))
-	e = e.optInt("version", s.Version)
-	return e.close()
-}
-
-func (e encoder) omission(o *Omission) encoder {
-	e = e.open("omission")
-	e = e.optStr("class", string(o.Class))
-	e = e.str("reason", string(o.Reason))
-	e = e.str("ref", o.Ref)
-	e = e.optInt("row", o.Row)
-	e = e.score(o.Score)
-	e = e.optInt("tokens", int64(o.Tokens))
-	return e.close()
-}
-
-func (e encoder) score(s *Score) encoder {
-	if s == nil {
-		return e
-	}
-	e = e.open("score")
-	e = e.optInt("first", int64(s.First))
-	e = e.optInt("provenance", int64(s.Provenance))
-	e = e.optInt("recency", int64(s.Recency))
-	e = e.optInt("semantic", int64(s.Semantic))
-	e = e.optStr("tag", string(s.Tag))
-	e = e.optInt("total", int64(s.Total))
 	return e.close()
 }
 
@@ -185,7 +80,8 @@ func write(m *Manifest, salts []digest.Salt) *draft {
 	d := &draft{items: make([]rawjson.Span, len(m.Items))}
 	e := append(make(encoder, 0, 1024+usual*len(m.Items)), `{"header":`...)
 	d.header.Start = len(e)
-	e = e.header(&m.Header)
+	header := m.Header.members()
+	e = e.object(header[:])
 	d.header.End = len(e)
 	e = append(e, `,"items":[`...)
 	for i, it := range m.Items {

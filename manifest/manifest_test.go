@@ -114,7 +114,7 @@ func anyScore(t *rapid.T) *Score {
 	})
 	return &Score{
 		Recency: r.Draw(t, "recency"), Provenance: r.Draw(t, "provenance"), Semantic: r.Draw(t, "semantic"),
-		First: r.Draw(t, "first"), Total: r.Draw(t, "total"), Tag: optional(t, "tag", rapid.SampledFrom(Tags())),
+		First: r.Draw(t, "first"), Total: r.Draw(t, "total"), Tag: optional(t, "tag", rapid.SampledFrom(tags)),
 	}
 }
 
@@ -131,7 +131,7 @@ func anyManifest(t *rapid.T) *Manifest {
 	size := 0
 	for i := range rapid.IntRange(0, 8).Draw(t, "segments") {
 		s := &Segment{
-			Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"), Cell: anyName.Draw(t, "cell"), Commit: anyDigest(t),
+			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Cell: anyName.Draw(t, "cell"), Commit: anyDigest(t),
 			Start: size, Bytes: rapid.IntRange(1, 5000).Draw(t, "bytes"), Tokens: token.Count(rapid.IntRange(0, 900).Draw(t, "tokens")),
 			Form: optional(t, "form", rapid.SampledFrom([]Form{FormWhole, FormBrief})), Reason: rapid.SampledFrom(Included()).Draw(t, "reason"),
 			Neutralized: rapid.IntRange(0, 3).Draw(t, "neutralized"), Fetched: rapid.Bool().Draw(t, "fetched"),
@@ -171,7 +171,7 @@ func anyManifest(t *rapid.T) *Manifest {
 		h.Candidates += len(rows)
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "fetches") {
-		f := &Fetch{Ref: fmt.Sprintf("s%d", i), Outcome: rapid.SampledFrom(Outcomes()).Draw(t, "outcome"), From: rapid.Int64Range(0, 9).Draw(t, "from")}
+		f := &Fetch{Ref: fmt.Sprintf("s%d", i), Outcome: rapid.SampledFrom([]Outcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable}).Draw(t, "outcome"), From: rapid.Int64Range(0, 9).Draw(t, "from")}
 		switch f.Outcome {
 		case OutcomeUnchanged:
 			f.To = f.From

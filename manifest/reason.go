@@ -17,11 +17,6 @@ const (
 	KindNotice   Kind = "notice"   // what Carrel tells the model about the context
 )
 
-// Kinds returns all kinds of segments.
-func Kinds() []Kind {
-	return []Kind{KindFrame, KindSystem, KindPin, KindMessage, KindStub, KindArtifact, KindQuery, KindNotice}
-}
-
 // A Form says how much of an artifact a segment has. It is empty for what has
 // no forms.
 type Form string
@@ -43,9 +38,6 @@ const (
 	TagBlack  Tag = "black" // expired or refuted
 )
 
-// Tags returns all tags.
-func Tags() []Tag { return []Tag{TagRed, TagYellow, TagGreen, TagBlack} }
-
 // An Outcome says how an attempt to fetch ended.
 type Outcome string
 
@@ -57,11 +49,6 @@ const (
 	OutcomeForbidden   Outcome = "forbidden"   // the source may not be asked, or refuses
 	OutcomeUnavailable Outcome = "unavailable" // no answer; trying again may help
 )
-
-// Outcomes returns all outcomes.
-func Outcomes() []Outcome {
-	return []Outcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable}
-}
 
 // A Reason says why something is in the context or is not. The list is closed:
 // a new reason needs a new version of the schema.
@@ -122,8 +109,8 @@ func Excluded() []Reason {
 
 // The closed lists, for looking up.
 var (
-	kinds    = Kinds()
-	tags     = Tags()
+	kinds    = []Kind{KindFrame, KindSystem, KindPin, KindMessage, KindStub, KindArtifact, KindQuery, KindNotice}
+	tags     = []Tag{TagRed, TagYellow, TagGreen, TagBlack}
 	included = Included()
 	excluded = Excluded()
 )
