@@ -376,14 +376,14 @@ func TestCompressWithoutATarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	trigger := (*pager.Trigger)(nil).Complete()
-	if want := token.Count(trigger.Target.Scale(int64(trigger.EffectiveOf(20_000)))); res.Budget != want {
+	if want := trigger.Figures(20_000).Target; res.Budget != want {
 		t.Errorf("the budget is %d, want %d", res.Budget, want)
 	}
 	auto, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Window: 20_000, Target: 1, Auto: true, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := trigger.FloorOf(20_000); auto.Budget != want {
+	if want := trigger.Figures(20_000).Floor; auto.Budget != want {
 		t.Errorf("an automatic pass has the budget %d, want the floor %d", auto.Budget, want)
 	}
 }

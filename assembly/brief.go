@@ -13,9 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// TranscriptLimit is the greatest size of the brief form of a transcript, in
-// tokens.
-const TranscriptLimit token.Count = 200
+// transcriptLimit is the greatest size of the brief form of a transcript.
+const transcriptLimit token.Count = 200
 
 // Brief returns a text in a form that is at most limit tokens long, as count
 // counts them. A text that fits is returned as it is. Of others it keeps, by
@@ -24,7 +23,7 @@ const TranscriptLimit token.Count = 200
 //   - memories and notes: the sentences with terms of the query, negations,
 //     numbers and paths first, in the order of the text
 //   - transcripts: the same, and before them the last request, the last answer
-//     and decisions; at most [TranscriptLimit] tokens, whatever the limit
+//     and decisions; at most 200 tokens, whatever the limit
 //   - all others: beginning and end, cut between lines where that is possible
 //
 // A line where something was left out, or at the end, says how much, and the id
@@ -34,7 +33,7 @@ const TranscriptLimit token.Count = 200
 // Terms are words or stems; they are found in any case and within words.
 func Brief(s Source, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	if s.Class == provenance.Transcript {
-		limit = min(limit, TranscriptLimit)
+		limit = min(limit, transcriptLimit)
 	}
 	whole := s.Tokens
 	if whole == 0 {

@@ -86,8 +86,8 @@ func TestBrief(t *testing.T) {
 func TestBriefOfATranscriptHasItsOwnLimit(t *testing.T) {
 	text := strings.Repeat(talkText, 20)
 	got := Brief(Source{ID: "7f", Class: provenance.Transcript}, text, nil, 2_000, countWords)
-	if n := countWords(got); n > TranscriptLimit || n < TranscriptLimit/2 {
-		t.Errorf("the brief form has %d tokens, want up to %d:\n%s", n, TranscriptLimit, got)
+	if n := countWords(got); n > transcriptLimit || n < transcriptLimit/2 {
+		t.Errorf("the brief form has %d tokens, want up to %d:\n%s", n, transcriptLimit, got)
 	}
 }
 

@@ -69,14 +69,14 @@ type Reason string
 
 // The reasons of a [Choice].
 const (
-	ReasonFits       Reason = "fits"          // whole
-	ReasonTranscript Reason = "transcript"    // brief: transcripts are, below the full tier
-	ReasonDemand     Reason = "demand"        // brief: to bring the total under the full tier
-	ReasonRoom       Reason = "room"          // brief: the whole does not fit
+	reasonFits       Reason = "fits"          // whole
+	reasonTranscript Reason = "transcript"    // brief: transcripts are, below the full tier
+	reasonDemand     Reason = "demand"        // brief: to bring the total under the full tier
+	reasonRoom       Reason = "room"          // brief: the whole does not fit
 	ReasonNoRoom     Reason = "no room"       // out: no form fits
-	ReasonUnverified Reason = "not verified"  // out: the tier takes what a person verified
-	ReasonMinimal    Reason = "minimal"       // out: the tier takes nothing
-	ReasonNoSummary  Reason = "no brief form" // out: a transcript that must be brief and cannot
+	reasonUnverified Reason = "not verified"  // out: the tier takes what a person verified
+	reasonMinimal    Reason = "minimal"       // out: the tier takes nothing
+	reasonNoBrief    Reason = "no brief form" // out: a transcript that must be brief and cannot
 )
 
 // ErrFloor means that what must be in a context is more than the budget. The
@@ -106,7 +106,7 @@ const minBrief token.Count = 50
 // it is forced:
 //
 //   - full: every winner, whole
-//   - summarized: transcripts in at most [TranscriptLimit] tokens; then, from
+//   - summarized: transcripts in at most 200 tokens; then, from
 //     the last winner upward, the others in half their tokens, until the total
 //     is below the demand at which this tier begins
 //   - core: what a person verified; whole, or brief if the whole does not fit
@@ -163,11 +163,11 @@ func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []
 		w := &r.Winners[i]
 		switch {
 		case at == tier.Minimal:
-			cs[i] = Choice{i, Out, 0, ReasonMinimal}
+			cs[i] = Choice{i, Out, 0, reasonMinimal}
 		case at == tier.Core && w.Class != provenance.Verified:
-			cs[i] = Choice{i, Out, 0, ReasonUnverified}
+			cs[i] = Choice{i, Out, 0, reasonUnverified}
 		default:
-			cs[i] = Choice{i, Whole, w.Tokens, ReasonFits}
+			cs[i] = Choice{i, Whole, w.Tokens, reasonFits}
 		}
 	}
 	if at == tier.Summarized {
@@ -180,12 +180,12 @@ func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []
 func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 	for i := range cs {
 		w := &r.Winners[i]
-		if w.Class != provenance.Transcript || w.Tokens <= TranscriptLimit {
+		if w.Class != provenance.Transcript || w.Tokens <= transcriptLimit {
 			continue
 		}
-		cs[i] = Choice{i, Out, 0, ReasonNoSummary}
-		if n := w.brief(TranscriptLimit); n > 0 {
-			cs[i] = Choice{i, Shorter, n, ReasonTranscript}
+		cs[i] = Choice{i, Out, 0, reasonNoBrief}
+		if n := w.brief(transcriptLimit); n > 0 {
+			cs[i] = Choice{i, Shorter, n, reasonTranscript}
 		}
 		total -= w.Tokens - cs[i].Tokens
 	}
@@ -198,7 +198,7 @@ func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 			continue
 		}
 		if n := w.brief(max(w.Tokens/2, minBrief)); n > 0 {
-			cs[i] = Choice{i, Shorter, n, ReasonDemand}
+			cs[i] = Choice{i, Shorter, n, reasonDemand}
 			total -= w.Tokens - n
 		}
 	}
@@ -232,7 +232,7 @@ func (p *Plan) fill(r *Request) {
 			if verified && (p.Tier == tier.Core || p.Tier == tier.Soft) {
 				p.Review = p.Review || p.Tier == tier.Soft
 				if n := r.Winners[i].brief(room); n > 0 {
-					*c = Choice{i, Shorter, n, ReasonRoom}
+					*c = Choice{i, Shorter, n, reasonRoom}
 				}
 			}
 		}

@@ -57,7 +57,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 760, Total: 760, Share: ratio.Of(76, 100), Tier: tier.Full,
-				Choices: []Choice{{0, Whole, 300, ReasonFits}, {1, Whole, 300, ReasonFits}},
+				Choices: []Choice{{0, Whole, 300, reasonFits}, {1, Whole, 300, reasonFits}},
 			},
 		},
 		{
@@ -67,7 +67,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 800, Total: 600, Share: ratio.Of(80, 100), Tier: tier.Summarized,
-				Choices: []Choice{{0, Shorter, 200, ReasonTranscript}, {1, Whole, 300, ReasonFits}},
+				Choices: []Choice{{0, Shorter, 200, reasonTranscript}, {1, Whole, 300, reasonFits}},
 			},
 		},
 		{
@@ -78,10 +78,10 @@ func TestFit(t *testing.T) {
 			Plan{
 				Demand: 910, Total: 750, Share: ratio.Of(91, 100), Tier: tier.Summarized,
 				Choices: []Choice{
-					{0, Whole, 300, ReasonFits},
-					{1, Shorter, 150, ReasonDemand},
-					{2, Shorter, 50, ReasonDemand},
-					{3, Whole, 150, ReasonFits},
+					{0, Whole, 300, reasonFits},
+					{1, Shorter, 150, reasonDemand},
+					{2, Shorter, 50, reasonDemand},
+					{3, Whole, 150, reasonFits},
 				},
 			},
 		},
@@ -90,7 +90,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, Winners: []Winner{{provenance.Transcript, 850, nil}}},
 			Plan{
 				Demand: 850, Share: ratio.Of(85, 100), Tier: tier.Summarized,
-				Choices: []Choice{{0, Out, 0, ReasonNoSummary}},
+				Choices: []Choice{{0, Out, 0, reasonNoBrief}},
 			},
 		},
 		{
@@ -100,7 +100,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 1_100, Total: 1_000, Share: ratio.Of(110, 100), Tier: tier.Core,
-				Choices: []Choice{{0, Out, 0, ReasonUnverified}, {1, Whole, 300, ReasonFits}, {2, Whole, 200, ReasonFits}},
+				Choices: []Choice{{0, Out, 0, reasonUnverified}, {1, Whole, 300, reasonFits}, {2, Whole, 200, reasonFits}},
 			},
 		},
 		{
@@ -110,20 +110,20 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 1_210, Total: 960, Share: ratio.Of(1_210, 1_000), Tier: tier.Soft,
-				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Whole, 60, ReasonFits}, {2, Whole, 300, ReasonFits}, {3, Whole, 100, ReasonFits}},
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Whole, 60, reasonFits}, {2, Whole, 300, reasonFits}, {3, Whole, 100, reasonFits}},
 			},
 		},
 		{
 			"on the soft ladder all is whole up to the budget",
 			Request{Budget: 1_000, System: 100, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Transcript, 900)}},
-			Plan{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, ReasonFits}}},
+			Plan{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, reasonFits}}},
 		},
 		{
 			"on the soft ladder a person looks if something verified is not whole",
 			Request{Budget: 1_000, System: 950, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Verified, 60)}},
 			Plan{
 				Demand: 1_010, Total: 1_000, Share: ratio.Of(1_010, 1_000), Tier: tier.Soft, Review: true,
-				Choices: []Choice{{0, Shorter, 50, ReasonRoom}},
+				Choices: []Choice{{0, Shorter, 50, reasonRoom}},
 			},
 		},
 		{
@@ -133,7 +133,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 1_070, Total: 1_000, Share: ratio.Of(107, 100), Tier: tier.Core,
-				Choices: []Choice{{0, Whole, 200, ReasonFits}, {1, Shorter, 50, ReasonRoom}, {2, Out, 0, ReasonNoRoom}},
+				Choices: []Choice{{0, Whole, 200, reasonFits}, {1, Shorter, 50, reasonRoom}, {2, Out, 0, ReasonNoRoom}},
 			},
 		},
 		{
@@ -141,7 +141,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 500, Winners: []Winner{winner(provenance.Verified, 601)}},
 			Plan{
 				Demand: 1_101, Total: 500, Share: ratio.Of(1_101, 1_000), Tier: tier.Minimal, Review: true,
-				Choices: []Choice{{0, Out, 0, ReasonMinimal}},
+				Choices: []Choice{{0, Out, 0, reasonMinimal}},
 			},
 		},
 		{
@@ -151,7 +151,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 1_301, Total: 1_000, Share: ratio.Of(1_301, 1_000), Tier: tier.Full,
-				Choices: []Choice{{0, Whole, 700, ReasonFits}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 300, ReasonFits}},
+				Choices: []Choice{{0, Whole, 700, reasonFits}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 300, reasonFits}},
 			},
 		},
 		{
@@ -171,7 +171,7 @@ func TestFit(t *testing.T) {
 			}},
 			Plan{
 				Demand: 1_652, Total: 361, Share: ratio.Of(1_652, 1_000), Tier: tier.Full,
-				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 1, ReasonFits}},
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 1, reasonFits}},
 			},
 		},
 		{
@@ -179,7 +179,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, Tier: tier.Minimal, Winners: []Winner{winner(provenance.Verified, 1)}},
 			Plan{
 				Demand: 1, Share: ratio.Of(1, 1_000), Tier: tier.Minimal, Review: true,
-				Choices: []Choice{{0, Out, 0, ReasonMinimal}},
+				Choices: []Choice{{0, Out, 0, reasonMinimal}},
 			},
 		},
 	} {
@@ -302,7 +302,7 @@ func recount(r *Request, p *Plan) error {
 			ok = ok && c.Form != Shorter
 		}
 		if p.Tier == tier.Summarized && w.Class == provenance.Transcript {
-			ok = ok && c.Tokens <= TranscriptLimit
+			ok = ok && c.Tokens <= transcriptLimit
 		}
 		if c.Reason == ReasonNoRoom && p.Tier != tier.Summarized {
 			ok = ok && p.Total+r.Notice+w.Tokens > r.Budget

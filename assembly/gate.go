@@ -55,8 +55,8 @@ const (
 	Refuse Outcome = "refuse" // not kept
 )
 
-// A Decision is what [Gate] decides.
-type Decision struct {
+// A GateDecision is what [Gate] decides.
+type GateDecision struct {
 	Outcome    Outcome
 	Reasons    []Reason    // all that apply, sorted; none for Commit
 	Confidence ratio.Ratio // of the verdict, rounded down; 0 if it is none
@@ -64,7 +64,7 @@ type Decision struct {
 
 // The reasons for which [Gate] refuses.
 const (
-	ReasonEmpty     Reason = "empty"     // no letter or digit to remember
+	reasonEmpty     Reason = "empty"     // no letter or digit to remember
 	ReasonSecret    Reason = "secret"    // has a credential
 	ReasonEcho      Reason = "echo"      // repeats the prompt
 	ReasonDuplicate Reason = "duplicate" // is remembered already
@@ -73,17 +73,17 @@ const (
 
 // The reasons for which [Gate] holds.
 const (
-	ReasonNoVerdict      Reason = "no verdict"
-	ReasonUnnamed        Reason = "unnamed evaluator"
-	ReasonSelf           Reason = "self evaluation" // the evaluator is who proposes, or an agent in general
-	ReasonConfidence     Reason = "not a confidence"
+	reasonNoVerdict      Reason = "no verdict"
+	reasonUnnamed        Reason = "unnamed evaluator"
+	reasonSelf           Reason = "self evaluation" // the evaluator is who proposes, or an agent in general
+	reasonConfidence     Reason = "not a confidence"
 	ReasonBelow          Reason = "below threshold"
-	ReasonExpired        Reason = "expired verdict"
-	ReasonOtherContent   Reason = "verdict on other content"
-	ReasonOtherScope     Reason = "verdict for another scope"
-	ReasonOtherPolicy    Reason = "verdict under another policy"
+	reasonExpired        Reason = "expired verdict"
+	reasonOtherContent   Reason = "verdict on other content"
+	reasonOtherScope     Reason = "verdict for another scope"
+	reasonOtherPolicy    Reason = "verdict under another policy"
 	ReasonInstruction    Reason = "instruction"     // tells the assistant what to do
-	ReasonHiddenControls Reason = "hidden controls" // Neutralize would change it
+	reasonHiddenControls Reason = "hidden controls" // Neutralize would change it
 )
 
 // Gate decides whether a proposal may become a memory.
@@ -103,13 +103,13 @@ const (
 // A confidence is compared by its shortest decimal form, cut after six digits:
 // 0.7 meets a threshold of 0.7, 0.6999999 does not. NaN, the infinities,
 // negative zero and all numbers outside of 0 to 1 are no confidence.
-func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) Decision {
+func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) GateDecision {
 	if g == nil {
 		g = &GatePolicy{}
 	}
 	refused := refusals(p)
 	held := append(doubts(v, p, g, now), alarms(p.Text)...)
-	d := Decision{Outcome: Commit, Reasons: append(refused, held...)}
+	d := GateDecision{Outcome: Commit, Reasons: append(refused, held...)}
 	switch {
 	case len(refused) > 0:
 		d.Outcome = Refuse
@@ -128,7 +128,7 @@ func refusals(p *Proposal) []Reason {
 	var reasons []Reason
 	words := wordsOf(p.Text)
 	if len(words.ends) == 0 {
-		reasons = append(reasons, ReasonEmpty)
+		reasons = append(reasons, reasonEmpty)
 	}
 	if len(p.Secrets) > 0 {
 		reasons = append(reasons, ReasonSecret)
@@ -151,7 +151,7 @@ func refusals(p *Proposal) []Reason {
 // doubts returns what is wrong with a verdict on a proposal.
 func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 	if v == nil {
-		return []Reason{ReasonNoVerdict}
+		return []Reason{reasonNoVerdict}
 	}
 	var reasons []Reason
 	doubt := func(r Reason, applies bool) {
@@ -160,19 +160,19 @@ func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 		}
 	}
 	name := Normalize(v.Evaluator)
-	doubt(ReasonUnnamed, name == "")
-	doubt(ReasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
+	doubt(reasonUnnamed, name == "")
+	doubt(reasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
 	threshold := g.Threshold
 	if threshold <= 0 {
 		threshold = DefaultThreshold
 	}
 	c, ok := confidence(v.Confidence)
-	doubt(ReasonConfidence, !ok)
+	doubt(reasonConfidence, !ok)
 	doubt(ReasonBelow, ok && c < threshold)
-	doubt(ReasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
-	doubt(ReasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
-	doubt(ReasonOtherScope, v.Scope != p.Scope)
-	doubt(ReasonOtherPolicy, v.Policy != g.Name)
+	doubt(reasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
+	doubt(reasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
+	doubt(reasonOtherScope, v.Scope != p.Scope)
+	doubt(reasonOtherPolicy, v.Policy != g.Name)
 	return reasons
 }
 
@@ -198,7 +198,7 @@ func alarms(text string) []Reason {
 		reasons = append(reasons, ReasonInstruction)
 	}
 	if forbidden(text, 0) < len(text) {
-		reasons = append(reasons, ReasonHiddenControls)
+		reasons = append(reasons, reasonHiddenControls)
 	}
 	return reasons
 }

@@ -21,14 +21,14 @@ type Disposal string
 
 // The disposals (order of seed 003, and behind it the rest).
 const (
-	DisposeRead     Disposal = "read"     // what reading tools brought in, of files that were examined
-	DisposeOneOff   Disposal = "one-off"  // commands with a one-time purpose, see [OneOff]
-	DisposeCheck    Disposal = "check"    // code that was run to see what it does
-	DisposeTitle    Disposal = "title"    // names for the conversation
-	DisposeAnswered Disposal = "answered" // older user messages, which were answered
-	DisposeCommand  Disposal = "command"  // other commands
-	DisposeTool     Disposal = "tool"     // other tool calls, and edits that later ones made void
-	DisposeReply    Disposal = "reply"    // older replies of the assistant
+	disposeRead     Disposal = "read"     // what reading tools brought in, of files that were examined
+	disposeOneOff   Disposal = "one-off"  // commands with a one-time purpose, see [OneOff]
+	disposeCheck    Disposal = "check"    // code that was run to see what it does
+	disposeTitle    Disposal = "title"    // names for the conversation
+	disposeAnswered Disposal = "answered" // older user messages, which were answered
+	disposeCommand  Disposal = "command"  // other commands
+	disposeTool     Disposal = "tool"     // other tool calls, and edits that later ones made void
+	disposeReply    Disposal = "reply"    // older replies of the assistant
 )
 
 // disposals has the order in which blocks go, with the words for why they may.
@@ -36,14 +36,14 @@ var disposals = []struct {
 	disposal Disposal
 	words    string
 }{
-	{DisposeRead, "output of a reading tool for what was examined"},
-	{DisposeOneOff, "output of a command with a one-time purpose"},
-	{DisposeCheck, "output of a quick check"},
-	{DisposeTitle, "call that names the conversation"},
-	{DisposeAnswered, "older user message that was answered"},
-	{DisposeCommand, "output of another command"},
-	{DisposeTool, "another tool call"},
-	{DisposeReply, "older reply"},
+	{disposeRead, "output of a reading tool for what was examined"},
+	{disposeOneOff, "output of a command with a one-time purpose"},
+	{disposeCheck, "output of a quick check"},
+	{disposeTitle, "call that names the conversation"},
+	{disposeAnswered, "older user message that was answered"},
+	{disposeCommand, "output of another command"},
+	{disposeTool, "another tool call"},
+	{disposeReply, "older reply"},
 }
 
 // Priority returns the place of d in the order in which blocks go: 1 goes
@@ -57,8 +57,8 @@ func (d Disposal) Priority() int {
 	return 0
 }
 
-// Words says in a phrase why a block may go.
-func (d Disposal) Words() string {
+// words says in a phrase why a block may go.
+func (d Disposal) words() string {
 	if p := d.Priority(); p > 0 {
 		return disposals[p-1].words
 	}
@@ -160,26 +160,26 @@ func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 		return RuleSummary, "", false
 	case transcript.KindUser:
 		if !s.answered {
-			return RuleNewestUser, DisposeAnswered, false
+			return RuleNewestUser, disposeAnswered, false
 		}
-		return "", DisposeAnswered, false
+		return "", disposeAnswered, false
 	case transcript.KindAssistant:
 		s.answered = true
-		return "", DisposeReply, false
+		return "", disposeReply, false
 	case transcript.KindOrphan:
-		return "", DisposeTool, false
+		return "", disposeTool, false
 	case transcript.KindTool:
 		s.answered = true
 		return s.calls(b, f)
 	}
-	return "", DisposeTool, false
+	return "", disposeTool, false
 }
 
 // calls surveys a reply with calls. One that does several things goes with the
 // last of them to go.
 func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	var rule Rule
-	disposal, stale := DisposeRead, true
+	disposal, stale := disposeRead, true
 	failed := failures(s.msgs, b)
 	var whole, seen []string
 	for _, k := range b.Messages {
@@ -219,7 +219,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			s.seen[key] = true
 		}
 	}
-	return rule, disposal, stale && disposal == DisposeRead
+	return rule, disposal, stale && disposal == disposeRead
 }
 
 // look returns what a call does: its class, what it is about, and what it shows or
@@ -261,19 +261,19 @@ func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []
 func dispose(class tool.Class, line *shell.Line) Disposal {
 	switch class {
 	case tool.Read:
-		return DisposeRead
+		return disposeRead
 	case tool.Command:
 		if line != nil && oneOff(line) {
-			return DisposeOneOff
+			return disposeOneOff
 		}
-		return DisposeCommand
+		return disposeCommand
 	case tool.Check:
-		return DisposeCheck
+		return disposeCheck
 	case tool.Title:
-		return DisposeTitle
+		return disposeTitle
 	case tool.Edit, tool.Plan, tool.Other:
 	}
-	return DisposeTool
+	return disposeTool
 }
 
 // subject returns what a call is about: its file, or what it asks.
@@ -547,7 +547,7 @@ func (d *discarding) plan() *DiscardPlan {
 	}
 	for _, i := range d.taken {
 		b := &d.Blocks[i]
-		reason := b.Disposal.Words()
+		reason := b.Disposal.words()
 		if b.Stale {
 			reason += ", edited or read again since"
 		}

@@ -246,11 +246,11 @@ func TestAutomaticDiscard(t *testing.T) {
 	stale := func(s Standing) Standing { s.Stale = true; return s }
 	kept := func(s Standing, r Rule) Standing { s.Rule = r; return s }
 	all := []Standing{
-		kept(block(1, DisposeAnswered, 100), RuleFirstTask),
-		block(2, DisposeReply, 100), block(3, DisposeTool, 100), block(4, DisposeCommand, 100), block(5, DisposeAnswered, 100),
-		block(6, DisposeTitle, 100), block(7, DisposeCheck, 100), block(8, DisposeOneOff, 100), block(9, DisposeRead, 100),
-		stale(block(10, DisposeRead, 100)), block(11, DisposeRead, 100),
-		kept(block(12, DisposeTool, 100), RuleEdit),
+		kept(block(1, disposeAnswered, 100), RuleFirstTask),
+		block(2, disposeReply, 100), block(3, disposeTool, 100), block(4, disposeCommand, 100), block(5, disposeAnswered, 100),
+		block(6, disposeTitle, 100), block(7, disposeCheck, 100), block(8, disposeOneOff, 100), block(9, disposeRead, 100),
+		stale(block(10, disposeRead, 100)), block(11, disposeRead, 100),
+		kept(block(12, disposeTool, 100), RuleEdit),
 	}
 	for _, tt := range []struct {
 		name          string
@@ -265,21 +265,21 @@ func TestAutomaticDiscard(t *testing.T) {
 		{"none if it fits", all, 1200, 100, nil, 1200},
 		{
 			"a block that would cross the floor stays, a smaller one goes",
-			[]Standing{block(1, DisposeRead, 500), block(2, DisposeOneOff, 100), block(3, DisposeOneOff, 50)},
+			[]Standing{block(1, disposeRead, 500), block(2, disposeOneOff, 100), block(3, disposeOneOff, 50)},
 			550, 500,
 			[]int{2},
 			550,
 		},
 		{
 			"what may go if it does not suffice",
-			[]Standing{block(1, DisposeRead, 500), block(2, DisposeOneOff, 100), block(3, DisposeOneOff, 50)},
+			[]Standing{block(1, disposeRead, 500), block(2, disposeOneOff, 100), block(3, disposeOneOff, 50)},
 			110, 110,
 			[]int{1},
 			150,
 		},
 		{
 			"what is not in the window does not go",
-			[]Standing{{ID: "01", Turn: 1, Form: Gone, Disposal: DisposeRead}, block(2, DisposeReply, 9), block(3, DisposeReply, 9)},
+			[]Standing{{ID: "01", Turn: 1, Form: Gone, Disposal: disposeRead}, block(2, disposeReply, 9), block(3, disposeReply, 9)},
 			10, 1,
 			[]int{2},
 			9,
@@ -306,10 +306,10 @@ func TestAutomaticDiscard(t *testing.T) {
 }
 
 func TestNamedDiscard(t *testing.T) {
-	pinned := block(2, DisposeRead, 100)
+	pinned := block(2, disposeRead, 100)
 	pinned.Rule = RulePin
-	gone := Standing{ID: "05", Turn: 5, Form: Gone, Disposal: DisposeRead}
-	blocks := []Standing{block(1, DisposeRead, 100), pinned, block(3, DisposeOneOff, 100), block(4, DisposeReply, 100), gone}
+	gone := Standing{ID: "05", Turn: 5, Form: Gone, Disposal: disposeRead}
+	blocks := []Standing{block(1, disposeRead, 100), pinned, block(3, disposeOneOff, 100), block(4, disposeReply, 100), gone}
 	for _, tt := range []struct {
 		name  string
 		ids   []transcript.BlockID
@@ -387,7 +387,7 @@ func TestDiscardErrorIsShort(t *testing.T) {
 
 // What takes no tokens does not go by itself, and what is never discarded not by name.
 func TestDiscardLeavesWhatIsNothing(t *testing.T) {
-	blocks := []Standing{block(1, DisposeRead, 0), block(2, DisposeRead, 1), block(3, "", 50), block(4, DisposeReply, 49)}
+	blocks := []Standing{block(1, disposeRead, 0), block(2, disposeRead, 1), block(3, "", 50), block(4, disposeReply, 49)}
 	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Auto: true, Target: 50})
 	if err != nil || p.After != 50 || p.Before != 100 || len(p.Discards) != 2 || p.Discards[0].Turn != 2 || p.Discards[1].Turn != 4 {
 		t.Errorf("plan %+v, %v", p, err)
@@ -408,11 +408,11 @@ func TestDiscardLeavesWhatIsNothing(t *testing.T) {
 // Blocks go by class, stale reads first, then the older, the larger and those with the
 // lower id; each says why.
 func TestDiscardOrder(t *testing.T) {
-	stale := block(9, DisposeRead, 5)
+	stale := block(9, disposeRead, 5)
 	stale.Stale = true
-	large, low, high := block(2, DisposeCheck, 9), block(2, DisposeCheck, 5), block(2, DisposeCheck, 5)
+	large, low, high := block(2, disposeCheck, 9), block(2, disposeCheck, 5), block(2, disposeCheck, 5)
 	large.ID, low.ID, high.ID = "z", "x", "y"
-	blocks := []Standing{block(1, DisposeReply, 5), high, low, large, block(3, DisposeRead, 5), block(4, DisposeCheck, 50), stale}
+	blocks := []Standing{block(1, disposeReply, 5), high, low, large, block(3, disposeRead, 5), block(4, disposeCheck, 50), stale}
 	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Auto: true})
 	if err != nil {
 		t.Fatal(err)
@@ -428,14 +428,14 @@ func TestDiscardOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("discards (-want +got):\n%s", diff)
 	}
-	if Disposal("").Priority() != 0 || Disposal("").Words() != "" {
+	if Disposal("").Priority() != 0 || Disposal("").words() != "" {
 		t.Error("what is never discarded has a place in the order")
 	}
 }
 
 // What stands behind a change loses its thinking, and that counts.
 func TestThinkingBehindADiscardGoes(t *testing.T) {
-	blocks := []Standing{block(1, DisposeReply, 100), block(2, DisposeRead, 100), block(3, DisposeReply, 100), block(4, DisposeReply, 100)}
+	blocks := []Standing{block(1, disposeReply, 100), block(2, disposeRead, 100), block(3, disposeReply, 100), block(4, disposeReply, 100)}
 	for i := range blocks {
 		blocks[i].Thinking = 40
 	}
@@ -464,7 +464,7 @@ func drawDesk(t *rapid.T) *desk {
 	for i := range rapid.IntRange(0, 25).Draw(t, "blocks") {
 		b := block(i+1, disposals[rapid.IntRange(0, len(disposals)-1).Draw(t, "disposal")].disposal, token.Count(rapid.IntRange(0, 900).Draw(t, "tokens")))
 		b.Rule = rapid.SampledFrom(rules).Draw(t, "rule")
-		b.Stale = b.Disposal == DisposeRead && rapid.Bool().Draw(t, "stale")
+		b.Stale = b.Disposal == disposeRead && rapid.Bool().Draw(t, "stale")
 		if !b.Rule.Hard() {
 			b.Thinking = token.Count(rapid.IntRange(0, int(b.Tokens)).Draw(t, "thinking"))
 		}

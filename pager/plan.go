@@ -152,16 +152,16 @@ type Stage string
 // The stages, in the order in which they are taken.
 const (
 	StageThinking    Stage = "thinking"     // thinking goes, of all blocks at once
-	StagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
-	StagePage        Stage = "page"         // blocks below the retain cut: one line
-	StageEvict       Stage = "evict"        // stubs of blocks below the evict cut leave
-	StageForcedCalls Stage = "forced-calls" // blocks from the retain cut on: results
-	StageForced      Stage = "forced"       // blocks from the retain cut on: one line
-	StagePageOut     Stage = "page-out"     // stubs of blocks below the retain cut leave
-	StageForcedOut   Stage = "forced-out"   // stubs of blocks from the retain cut on leave
-	StageSlide       Stage = "slide"        // of a sliding window: the oldest leave
-	StageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
-	StageSoft        Stage = "soft"         // blocks under soft rules: one line
+	stagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
+	stagePage        Stage = "page"         // blocks below the retain cut: one line
+	stageEvict       Stage = "evict"        // stubs of blocks below the evict cut leave
+	stageForcedCalls Stage = "forced-calls" // blocks from the retain cut on: results
+	stageForced      Stage = "forced"       // blocks from the retain cut on: one line
+	stagePageOut     Stage = "page-out"     // stubs of blocks below the retain cut leave
+	stageForcedOut   Stage = "forced-out"   // stubs of blocks from the retain cut on leave
+	stageSlide       Stage = "slide"        // of a sliding window: the oldest leave
+	stageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
+	stageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
 	StageByHand      Stage = "by-hand"      // somebody named the block
 	StageAccount     Stage = "account"      // an account of what was said and done, by what a reader must know
@@ -184,22 +184,22 @@ type stage struct {
 // thinking behind a changed byte is invalid, so either all of it stays or none.
 var stages = []stage{
 	{StageThinking, true, Bare, func(c *Candidate, _ Directive) bool { return c.Thinking && !c.Rule.Hard() }},
-	{StagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain && c.Results }},
-	{StagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain }},
-	{StageEvict, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Evict }},
-	{StageForcedCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain && c.Results }},
-	{StageForced, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
-	{StagePageOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},
-	{StageForcedOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
-	{StageSoftLines, false, Lines, func(c *Candidate, _ Directive) bool { return c.Rule.Soft() }},
-	{StageSoft, false, Line, func(c *Candidate, _ Directive) bool { return c.Rule.Soft() }},
+	{stagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain && c.Results }},
+	{stagePage, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain }},
+	{stageEvict, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Evict }},
+	{stageForcedCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain && c.Results }},
+	{stageForced, false, Line, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
+	{stagePageOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Page }},
+	{stageForcedOut, false, Gone, func(c *Candidate, d Directive) bool { return c.Rule == "" && d == Retain }},
+	{stageSoftLines, false, Lines, func(c *Candidate, _ Directive) bool { return c.Rule.soft() }},
+	{stageSoft, false, Line, func(c *Candidate, _ Directive) bool { return c.Rule.soft() }},
 }
 
 // slide is the sequence of a sliding window: the oldest leave, and no score is
 // asked.
 var slide = []stage{
 	stages[0],
-	{StageSlide, false, Gone, func(c *Candidate, _ Directive) bool { return c.Rule == "" }},
+	{stageSlide, false, Gone, func(c *Candidate, _ Directive) bool { return c.Rule == "" }},
 	stages[len(stages)-2],
 	stages[len(stages)-1],
 }
@@ -274,7 +274,7 @@ func NewPlan(r *Request) *Plan {
 		p.Before += size
 		p.Decisions[i] = Decision{
 			Block: c.ID, Turn: c.Turn, Rule: c.Rule, Signals: c.Signals, Score: score,
-			Directive: cuts.Decide(score, c.Signals), From: c.Form, To: c.Form, Before: size, After: size,
+			Directive: cuts.decide(score, c.Signals), From: c.Form, To: c.Form, Before: size, After: size,
 		}
 	}
 	p.After = p.Before
@@ -320,7 +320,3 @@ func floor(r *Request, p *Plan) error {
 	})
 	return e
 }
-
-// Floor is the size of a window below which no automatic pass and no discard
-// goes: the smaller of 30 000 tokens and three tenths of the window.
-func Floor(window token.Count) token.Count { return min(30_000, window*3/10) }

@@ -98,7 +98,7 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 			switch {
 			case c.Rule.Hard() && d.To != Whole:
 				t.Fatalf("block under hard rule %s is %s", c.Rule, d.To)
-			case c.Rule.Soft() && d.To == Gone:
+			case c.Rule.soft() && d.To == Gone:
 				t.Fatalf("block under soft rule %s is gone", c.Rule)
 			case d.After > d.Before:
 				t.Fatalf("block grows from %d to %d tokens", d.Before, d.After)
@@ -179,14 +179,6 @@ func TestFloorSumsUp(t *testing.T) {
 			t.Fatalf("need %d is more than there is", over.Need)
 		}
 	})
-}
-
-func TestFloorOfAWindow(t *testing.T) {
-	for window, want := range map[token.Count]token.Count{0: 0, 10: 3, 99_999: 29_999, 100_000: 30_000, 100_004: 30_000, 1_000_000: 30_000} {
-		if got := Floor(window); got != want {
-			t.Errorf("Floor(%d) = %d, want %d", window, got, want)
-		}
-	}
 }
 
 // The error says what holds a window up: the largest sums first, and of equal ones the
@@ -370,7 +362,7 @@ func TestCutsDecide(t *testing.T) {
 		{"a young block is paged at most", 0, Signals{Hits: 1, Terms: 6, Age: 4}, Page},
 		{"a block without a hit is paged at most", 0, Signals{Hits: 0, Terms: 6, Age: 50}, Page},
 	} {
-		if got := c.Decide(tt.score, tt.in); got != tt.want {
+		if got := c.decide(tt.score, tt.in); got != tt.want {
 			t.Errorf("%s: Decide(%v) = %q, want %q", tt.name, tt.score, got, tt.want)
 		}
 	}

@@ -40,8 +40,8 @@ func (r Rule) Hard() bool {
 	return false
 }
 
-// Soft reports whether r keeps a block from leaving the window altogether.
-func (r Rule) Soft() bool { return r != "" && !r.Hard() }
+// soft reports whether r keeps a block from leaving the window altogether.
+func (r Rule) soft() bool { return r != "" && !r.Hard() }
 
 // RuleOptions adjusts [Rules]. The zero value is the default.
 type RuleOptions struct {

@@ -96,11 +96,11 @@ func (c Cuts) Directive(score ratio.Ratio) Directive {
 // young is the age in turns below which no block is evicted by its score.
 const young = 5
 
-// Decide returns the directive for a block: that of its score, but a block
+// decide returns the directive for a block: that of its score, but a block
 // that is younger than 5 turns or shares no term with the intent is paged at
 // most. Without that, the formula would evict whatever has no hit as soon as
 // it is one turn old.
-func (c Cuts) Decide(score ratio.Ratio, s Signals) Directive {
+func (c Cuts) decide(score ratio.Ratio, s Signals) Directive {
 	d := c.Directive(score)
 	if d == Evict && (s.Age < young || s.Hits == 0) {
 		return Page

@@ -72,8 +72,8 @@ type Trigger struct {
 	Tokens     token.Count `json:"tokens,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
 
-	Effective token.Count `json:"effective,omitempty"` // of the window; see [Effective]
-	Floor     token.Count `json:"floor,omitempty"`     // see [Floor]
+	Effective token.Count `json:"effective,omitempty"` // of the window; see [Trigger.Figures]
+	Floor     token.Count `json:"floor,omitempty"`     // of the window; see [Trigger.Figures]
 }
 
 // Complete returns t with its defaults filled in.
@@ -104,58 +104,22 @@ func fill[T comparable](v *T, otherwise T) {
 	}
 }
 
-// ErrTrigger means that the settings of a trigger make no sense.
-var ErrTrigger = errors.New("trigger makes no sense")
+// errTrigger means that the settings of a trigger make no sense.
+var errTrigger = errors.New("trigger makes no sense")
 
-// Validate returns an [ErrTrigger] if t makes no sense.
+// Validate returns an error if t makes no sense.
 func (t *Trigger) Validate() error {
 	c := t.Complete()
 	switch {
 	case c.Profile != ProfileWindow && c.Profile != ProfilePager:
-		return fmt.Errorf("%w: profile %q is none of %s, %s", ErrTrigger, c.Profile, ProfileWindow, ProfilePager)
+		return fmt.Errorf("%w: profile %q is none of %s, %s", errTrigger, c.Profile, ProfileWindow, ProfilePager)
 	case c.Target <= 0 || c.Target > c.Compress || c.Warn <= 0 || c.Warn > c.Compress || c.Compress > c.Critical || c.Critical > ratio.One:
 		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: they must rise from above 0 to 1 at most",
-			ErrTrigger, c.Target, c.Warn, c.Compress, c.Critical)
+			errTrigger, c.Target, c.Warn, c.Compress, c.Critical)
 	case min(c.Messages, c.Cycles, c.Keep, c.KeepRetry, c.Iterations) < 0 || min(c.Tokens, c.Effective, c.Floor) < 0:
-		return fmt.Errorf("%w: a figure is below 0", ErrTrigger)
+		return fmt.Errorf("%w: a figure is below 0", errTrigger)
 	}
 	return nil
-}
-
-// Effective returns how much of a context window is of use: what was given, up
-// to the window, or else four fifths of the window, which are 160 000 tokens of
-// 200 000. What is not known of is 0.
-func Effective(window, given token.Count) token.Count {
-	switch {
-	case given <= 0:
-		return window * 4 / 5
-	case window <= 0:
-		return given
-	}
-	return min(given, window)
-}
-
-// EffectiveOf returns [Effective] of a window for what t says.
-func (t *Trigger) EffectiveOf(window token.Count) token.Count {
-	return Effective(window, t.Complete().Effective)
-}
-
-// FloorOf returns below which size no discard takes a window: what t says, or
-// else [Floor].
-func (t *Trigger) FloorOf(window token.Count) token.Count {
-	if t != nil && t.Floor > 0 {
-		return t.Floor
-	}
-	return Floor(window)
-}
-
-// tidy is the size that an agent tidies its window to (seed 003).
-const tidy = 50_000
-
-// TidyTo returns what an agent that tidies a window brings it to: 50 000 tokens,
-// or half of the window if that is less, and not less than the floor.
-func (t *Trigger) TidyTo(window token.Count) token.Count {
-	return max(min(tidy, window/2), t.FloorOf(window))
 }
 
 // Figures are what a window is measured by, in tokens. One function makes them, so that
@@ -171,14 +135,31 @@ type Figures struct {
 	Floor     token.Count `json:"floor"`     // no discard and no automatic pass goes lower
 }
 
-// Figures returns what a window is measured by.
+// tidyTo is the size that an agent tidies its window to (seed 003).
+const tidyTo = 50_000
+
+// Figures returns what a window is measured by. Of the window, an effective size that
+// t gives is of use, as far as there is so much; or else four fifths, which are 160 000
+// tokens of 200 000. The floor is that of t, or else the smaller of 30 000 tokens and
+// three tenths of the window. An agent tidies the window to 50 000 tokens, or to half of
+// it if that is less, and not below the floor. A window of 0 is not known.
 func (t *Trigger) Figures(window token.Count) Figures {
 	c := t.Complete()
-	effective := t.EffectiveOf(window)
+	effective := window * 4 / 5
+	if c.Effective > 0 {
+		effective = c.Effective
+		if window > 0 {
+			effective = min(effective, window)
+		}
+	}
+	floor := c.Floor
+	if floor <= 0 {
+		floor = min(30_000, window*3/10)
+	}
 	of := func(share ratio.Ratio) token.Count { return token.Count(share.Scale(int64(effective))) }
 	return Figures{
 		Window: window, Effective: effective, Warn: of(c.Warn), Compress: of(c.Compress), Critical: of(c.Critical),
-		Target: of(c.Target), Tidy: t.TidyTo(window), Floor: t.FloorOf(window),
+		Target: of(c.Target), Tidy: max(min(tidyTo, window/2), floor), Floor: floor,
 	}
 }
 

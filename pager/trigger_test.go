@@ -41,35 +41,31 @@ func TestLevelIsExactAtItsEdges(t *testing.T) {
 	}
 }
 
-func TestEffective(t *testing.T) {
-	for _, tt := range []struct{ window, given, want token.Count }{
-		{200_000, 0, 160_000},
-		{200_000, 150_000, 150_000},
-		{32_000, 160_000, 32_000}, // not more than there is
-		{0, 160_000, 160_000},
-		{1, 160_000, 1},
-		{-1, 160_000, 160_000},
-		{10, 1, 1},
-		{10, -1, 8},
-		{0, 0, 0},
+func TestFigures(t *testing.T) {
+	for _, tt := range []struct{ window, given, floor, wantEffective, wantFloor, wantTidy token.Count }{
+		{200_000, 0, 0, 160_000, 30_000, 50_000},
+		{200_000, 150_000, 0, 150_000, 30_000, 50_000},
+		{100_000, 0, 0, 80_000, 30_000, 50_000},
+		{99_999, 0, 0, 79_999, 29_999, 49_999},
+		{60_000, 0, 0, 48_000, 18_000, 30_000},
+		{32_000, 160_000, 0, 32_000, 9_600, 16_000}, // not more than there is
+		{0, 160_000, 0, 160_000, 0, 0},
+		{1, 160_000, 0, 1, 0, 0},
+		{-1, 160_000, 0, 160_000, 0, 0},
+		{10, 1, 0, 1, 3, 5},
+		{10, -1, 0, 8, 3, 5},
+		{0, 0, 0, 0, 0, 0},
+		{200_000, 0, 1, 160_000, 1, 50_000}, // a floor that is given is the floor, however low
+		{200_000, 0, 80_000, 160_000, 80_000, 80_000},
 	} {
-		if got := Effective(tt.window, tt.given); got != tt.want {
-			t.Errorf("Effective(%d, %d) = %d, want %d", tt.window, tt.given, got, tt.want)
+		got := (&Trigger{Effective: tt.given, Floor: tt.floor}).Figures(tt.window)
+		if got.Effective != tt.wantEffective || got.Floor != tt.wantFloor || got.Tidy != tt.wantTidy {
+			t.Errorf("%+v: got %+v", tt, got)
 		}
 	}
-}
-
-func TestTidyTo(t *testing.T) {
-	for _, tt := range []struct {
-		window, floor, want token.Count
-	}{
-		{200_000, 0, 50_000},
-		{60_000, 0, 30_000},
-		{200_000, 80_000, 80_000}, // not below a floor of one's own
-	} {
-		if got := (&Trigger{Floor: tt.floor}).TidyTo(tt.window); got != tt.want {
-			t.Errorf("TidyTo(%d) with floor %d = %d, want %d", tt.window, tt.floor, got, tt.want)
-		}
+	want := Figures{Window: 200_000, Effective: 160_000, Warn: 96_000, Compress: 112_000, Critical: 144_000, Target: 80_000, Tidy: 50_000, Floor: 30_000}
+	if got := (*Trigger)(nil).Figures(200_000); got != want {
+		t.Errorf("without a trigger: %+v, want %+v", got, want)
 	}
 }
 
@@ -169,7 +165,7 @@ func TestTriggerValidate(t *testing.T) {
 		{"a target below 0", &Trigger{Target: -1}, false},
 		{"the other profile", &Trigger{Profile: ProfilePager}, true},
 	} {
-		if err := tt.trigger.Validate(); (err == nil) != tt.valid || err != nil && !errors.Is(err, ErrTrigger) {
+		if err := tt.trigger.Validate(); (err == nil) != tt.valid || err != nil && !errors.Is(err, errTrigger) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
@@ -194,15 +190,5 @@ func TestIterationsAndPending(t *testing.T) {
 	msgs = append(msgs, answer("1", "ok", false))
 	if Pending(msgs, transcript.Group("s", 0, msgs)) {
 		t.Error("an answered call is pending")
-	}
-}
-
-// A floor that is given is the floor, however low.
-func TestFloorThatIsGiven(t *testing.T) {
-	if got := (&Trigger{Floor: 1}).FloorOf(200_000); got != 1 {
-		t.Errorf("got %d, want 1", got)
-	}
-	if got := (*Trigger)(nil).FloorOf(200_000); got != Floor(200_000) {
-		t.Errorf("got %d, want %d", got, Floor(200_000))
 	}
 }

@@ -82,7 +82,7 @@ func typeDrift(rounds []RoundScore, t Type) (TypeDrift, bool) {
 			if tt.Type != t {
 				continue
 			}
-			d.Last = tt.Score()
+			d.Last = tt.score()
 			if !seen {
 				d.First, seen = d.Last, true
 			}

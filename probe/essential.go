@@ -46,7 +46,7 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 		if p.About == "correction" && len(p.Expected) < 3 {
 			p.Critical = false // too little to tell other words for it from none
 		}
-		if p.Type == Error { // a code or a name says which it was
+		if p.Type == typeError { // a code or a name says which it was
 			p.Expected = slices.DeleteFunc(p.Expected, func(w string) bool { return strings.Trim(w, "0123456789.") == "" })
 			p.Need = min(1, len(p.Expected))
 		}
@@ -117,11 +117,11 @@ func essentials(found []facts.Fact, o *Options) []draft {
 				continue
 			}
 		case "path", "error", "todo":
-			if d.Type == Resolution || d.Type == Progress || d.About == "error" && slip().MatchString(f.Text) {
+			if d.Type == typeResolution || d.Type == typeProgress || d.About == "error" && slip().MatchString(f.Text) {
 				continue
 			}
 		case "question":
-			if d.Type != Blocker {
+			if d.Type != typeBlocker {
 				continue
 			}
 			d.Critical = true
@@ -217,7 +217,7 @@ func GradeAuthored(probes []Probe, a *Authored) *Report {
 	for i := range probes {
 		p := &probes[i]
 		in, texts := entries, a.Entries
-		if p.Type == Intent && p.About == "task" && len(intent[0].all) > 0 {
+		if p.Type == typeIntent && p.About == "task" && len(intent[0].all) > 0 {
 			in, texts = intent, []string{a.Intent}
 		}
 		best, at, most := make([]bool, len(p.Expected)), -1, 0
@@ -283,7 +283,7 @@ func rootsOf(text string) roots {
 func (r *roots) find(p *Probe) (found []bool, n int) {
 	found = make([]bool, len(p.Expected))
 	for i, keyword := range p.Expected {
-		if p.Type == FilePath {
+		if p.Type == typeFilePath {
 			_, keyword = cutLast(strings.TrimRight(keyword, "/"))
 		}
 		parts := words(keyword)

@@ -125,7 +125,7 @@ func TestEssentialsLeaveOutWhatIsBesideThePoint(t *testing.T) {
 		{Kind: facts.FactDecision, Text: "Yes, the plum trees with drip hoses. My address is Quarry Lane 12, Oldmere.", Block: at(1, 1), Role: transcript.RoleUser},
 		{Kind: facts.FactError, Text: "String to replace not found in file valves.rb", Block: at(2, 2)},
 	}, of(Options{}))
-	if len(probes) != 1 || probes[0].Type != Decision {
+	if len(probes) != 1 || probes[0].Type != typeDecision {
 		t.Fatalf("got %v, want the decision alone", probes)
 	}
 	if d := cmp.Diff([]string{"plum", "trees", "drip", "hoses"}, probes[0].Expected); d != "" {
@@ -201,8 +201,8 @@ func TestEssentialsOf(t *testing.T) {
 
 // A path is found where its name stands, and a report says which keywords were.
 func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
-	path := Probe{ID: "1", Type: FilePath, Question: "Which file?", Expected: []string{"src/schedule.rb"}, Need: 1}
-	said := Probe{ID: "2", Type: Decision, Question: "What was decided?", Expected: []string{"plum", "night", "hoses"}, Need: 2}
+	path := Probe{ID: "1", Type: typeFilePath, Question: "Which file?", Expected: []string{"src/schedule.rb"}, Need: 1}
+	said := Probe{ID: "2", Type: typeDecision, Question: "What was decided?", Expected: []string{"plum", "night", "hoses"}, Need: 2}
 	r := GradeAuthored([]Probe{path, said}, &Authored{Entries: []string{"schedule.rb keeps UTC", "Plums get hoses"}})
 	if r.Results[0].Place != Window || r.Results[1].Place != Window {
 		t.Errorf("got %+v, want that both are found", r.Results)

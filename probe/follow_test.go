@@ -35,7 +35,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A passage has room for hits whose beginnings are a [Passage] apart, and no more, and
+// A passage has room for hits whose beginnings are as many bytes apart, and no more, and
 // begins with the first of them.
 func TestFindIsBounded(t *testing.T) {
 	probe := Probe{ID: "p", Question: "?", Expected: []string{"heron", "kestrel"}, Critical: true}
@@ -45,9 +45,9 @@ func TestFindIsBounded(t *testing.T) {
 		start, end string // what the span begins and ends with
 	}{
 		{"next to each other", "a heron kestrel", true, "heron", "kestrel"},
-		{"as far as may be", "heron" + strings.Repeat(" ", Passage-5) + "kestrel", true, "heron", "kestrel"},
-		{"a byte further", "heron" + strings.Repeat(" ", Passage-4) + "kestrel", false, "heron", "heron"},
-		{"twice, the second time near", "heron" + strings.Repeat(" ", 2*Passage) + "heron kestrel", true, "heron", "kestrel"},
+		{"as far as may be", "heron" + strings.Repeat(" ", passageBytes-5) + "kestrel", true, "heron", "kestrel"},
+		{"a byte further", "heron" + strings.Repeat(" ", passageBytes-4) + "kestrel", false, "heron", "heron"},
+		{"twice, the second time near", "heron" + strings.Repeat(" ", 2*passageBytes) + "heron kestrel", true, "heron", "kestrel"},
 		{"in the other order", "kestrel heron", true, "kestrel", "heron"},
 		{"only one", "kestrel kestrel", false, "kestrel", "kestrel"},
 	} {

@@ -134,69 +134,69 @@ func drafts(found []facts.Fact, o *Options) []draft {
 		}
 		switch f.Kind {
 		case facts.FactTask:
-			add(Intent, "task", task, f.Text, f.Text, task != "task")
+			add(typeIntent, "task", task, f.Text, f.Text, task != "task")
 			task = "task"
 		case facts.FactCorrection:
-			add(Intent, "correction", "correction", f.Text, f.Text, true)
+			add(typeIntent, "correction", "correction", f.Text, f.Text, true)
 		case facts.FactChange:
 			if latest.first[i] {
 				question := "file"
 				if latest.changed[turn] > 1 {
 					question = "files"
 				}
-				d := add(FilePath, "path", question, f.Subject, "", true)
+				d := add(typeFilePath, "path", question, f.Subject, "", true)
 				d.exact, d.verb = []string{f.Subject}, string(f.Status)
 			}
 			if latest.changes[i] {
-				add(FileChanges, "change", "change", f.Text, f.Text, false)
+				add(typeFileChanges, "change", "change", f.Text, f.Text, false)
 			}
 		case facts.FactCommand:
 			question := "command"
 			if f.Status == facts.StatusFailed {
 				question = "failed"
 			}
-			add(Progress, "command", question, f.Subject, "", false)
+			add(typeProgress, "command", question, f.Subject, "", false)
 		case facts.FactDecision:
 			question := "decision"
 			if user {
 				question = "user decision"
 			}
-			add(Decision, "decision", question, f.Text, f.Text, user)
-			add(Rationale, "reason", "reason", f.Why, f.Text, false)
+			add(typeDecision, "decision", question, f.Text, f.Text, user)
+			add(typeRationale, "reason", "reason", f.Why, f.Text, false)
 		case facts.FactError:
-			add(Error, "error", "error", f.Text, f.Text, false)
+			add(typeError, "error", "error", f.Text, f.Text, false)
 			if f.Status == facts.StatusResolved {
-				add(Resolution, "error", "resolution", f.Why, f.Text, false)
+				add(typeResolution, "error", "resolution", f.Why, f.Text, false)
 			}
 		case facts.FactQuestion:
 			if f.Status == facts.StatusResolved {
-				add(Resolution, "question", "answer", f.Why, f.Text, false)
+				add(typeResolution, "question", "answer", f.Why, f.Text, false)
 			} else {
-				add(Blocker, "question", "blocker", f.Text, f.Text, user)
+				add(typeBlocker, "question", "blocker", f.Text, f.Text, user)
 			}
 		case facts.FactTodo:
 			switch {
 			case !latest.todo[i]:
 			case f.Status == facts.StatusCompleted:
-				add(Progress, "todo", "completed", f.Subject, f.Subject, false)
+				add(typeProgress, "todo", "completed", f.Subject, f.Subject, false)
 			case f.Status == facts.StatusActive:
-				add(NextSteps, "todo", "in progress", f.Subject, f.Subject, false)
+				add(typeNextSteps, "todo", "in progress", f.Subject, f.Subject, false)
 			default:
-				add(NextSteps, "todo", "pending", f.Subject, f.Subject, false)
+				add(typeNextSteps, "todo", "pending", f.Subject, f.Subject, false)
 			}
 		case facts.FactPlan:
 			if turn == latest.plan {
-				add(NextSteps, "plan", "plan", f.Text, f.Text, false)
+				add(typeNextSteps, "plan", "plan", f.Text, f.Text, false)
 			}
 		case facts.FactProgress:
-			add(Progress, "progress", "progress", f.Text, f.Text, false)
+			add(typeProgress, "progress", "progress", f.Text, f.Text, false)
 		case facts.FactReference:
-			add(Progress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
+			add(typeProgress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
 		case facts.FactRead, facts.FactQuote:
 		}
 		if f.Kind == facts.FactCommand || f.Kind == facts.FactProgress || f.Kind == facts.FactReference {
 			if keywords, of := figure(f.Text); keywords != nil {
-				add(Progress, "number", "figure", f.Text, cmp.Or(of, f.Subject), false).exact = keywords
+				add(typeProgress, "number", "figure", f.Text, cmp.Or(of, f.Subject), false).exact = keywords
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (g *generator) add(d draft) {
 	}
 	parts := []string{string(p.Type)}
 	for _, keyword := range p.Expected {
-		parts = append(parts, compile(keyword, p.Type == FilePath).key())
+		parts = append(parts, compile(keyword, p.Type == typeFilePath).key())
 	}
 	if key := strings.Join(parts, "\x00"); !g.seen[key] {
 		g.seen[key] = true
@@ -332,13 +332,13 @@ func (g *generator) keep(p *Probe, d draft) bool {
 	}
 	strong := len(p.Expected) > 1
 	for _, keyword := range p.Expected {
-		t := compile(keyword, p.Type == FilePath)
+		t := compile(keyword, p.Type == typeFilePath)
 		if weak(t) != "" {
 			return false
 		}
-		strong = strong || p.Type == FilePath || isName(keyword, t)
+		strong = strong || p.Type == typeFilePath || isName(keyword, t)
 	}
-	p.Need = Need(len(p.Expected))
+	p.Need = needOf(len(p.Expected))
 	return strong
 }
 
@@ -403,7 +403,7 @@ func (g *generator) rank(d draft) []run {
 			}
 		}
 	}
-	if d.Type == FileChanges { // lines are counted by whoever made the fact
+	if d.Type == typeFileChanges { // lines are counted by whoever made the fact
 		list = slices.DeleteFunc(list, func(r run) bool { return numeric([]byte(r.normal)) < 0 })
 	}
 	for i := range list {
@@ -475,7 +475,7 @@ func (g *generator) hint(d draft) []string {
 func (d *draft) question(p *Probe, hints []string) (full, plain string) {
 	var terms []term
 	for _, keyword := range p.Expected {
-		terms = append(terms, compile(keyword, p.Type == FilePath))
+		terms = append(terms, compile(keyword, p.Type == typeFilePath))
 	}
 	sound := func(q string) bool {
 		n := normal(q)

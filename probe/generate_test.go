@@ -106,7 +106,7 @@ func TestProbesStayAsAConversationGrows(t *testing.T) {
 	all := Generate(found, of(Options{}))
 	for n := range found {
 		for _, p := range Generate(found[:n], of(Options{})) {
-			if p.Type == NextSteps || p.Type == FileChanges { // these are replaced
+			if p.Type == typeNextSteps || p.Type == typeFileChanges { // these are replaced
 				continue
 			}
 			if !slices.ContainsFunc(all, func(q Probe) bool { return q.ID == p.ID }) {
@@ -179,7 +179,7 @@ func TestGenerateBounds(t *testing.T) {
 	// Each quarter of the conversation has its share.
 	quarters := make([]int, 4)
 	for _, p := range Generate(found, of(Options{})) {
-		if p.Type == Decision {
+		if p.Type == typeDecision {
 			var n int
 			if _, err := fmt.Sscanf(p.Question, "What was decided in turn %d", &n); err != nil {
 				t.Fatalf("%q: %v", p.Question, err)
@@ -221,7 +221,7 @@ func TestQuestionsAvoidTheAnswer(t *testing.T) {
 func TestSilence(t *testing.T) {
 	about := func(keyword, question, about string) candidate {
 		plain := strings.ReplaceAll(question, "~", "")
-		p := ask(Decision, keyword)
+		p := ask(typeDecision, keyword)
 		p.Question = strings.ReplaceAll(question, "~", about)
 		return candidate{Probe: p, plain: plain}
 	}
@@ -441,7 +441,7 @@ func TestTheLatestChangesThatSaySomething(t *testing.T) {
 	}
 	var got []string
 	for _, p := range Generate([]facts.Fact{change("redis cache", 1), change("", 2), change("postgres pool", 3)}, of(Options{})) {
-		if p.Type == FileChanges {
+		if p.Type == typeFileChanges {
 			got = append(got, strings.Join(p.Expected, " "))
 		}
 	}

@@ -40,8 +40,8 @@ type Tally struct {
 	Recall int `json:"recall"` // not by the window, but by one recall
 }
 
-// Score returns the share of the probes that passed.
-func (t Tally) Score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
+// score returns the share of the probes that passed.
+func (t Tally) score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
 
 // Reach returns the share of the probes that passed or are one recall away.
 func (t Tally) Reach() ratio.Ratio { return ratio.Of(t.Passed+t.Recall, t.Total) }
@@ -156,7 +156,7 @@ func report(results []Result) *Report {
 			r.Types = append(r.Types, TypeTally{t, *tally})
 		}
 	}
-	r.Score = r.Tally.Score()
+	r.Score = r.Tally.score()
 	return r
 }
 

@@ -12,13 +12,13 @@ type Rule string
 
 // The rules.
 const (
-	RuleLeak      Rule = "leak"      // the question has a keyword of the answer, or a part of its path
-	RuleMissing   Rule = "missing"   // a field is empty
-	RuleType      Rule = "type"      // there is no such type
-	RuleNeed      Rule = "need"      // it needs none of its keywords, or more than it has
-	RuleDuplicate Rule = "duplicate" // an id or a keyword is there twice
-	RuleKeyword   Rule = "keyword"   // a keyword is found in any text
-	RuleQuestion  Rule = "question"  // the question is none
+	ruleLeak      Rule = "leak"      // the question has a keyword of the answer, or a part of its path
+	ruleMissing   Rule = "missing"   // a field is empty
+	ruleType      Rule = "type"      // there is no such type
+	ruleNeed      Rule = "need"      // it needs none of its keywords, or more than it has
+	ruleDuplicate Rule = "duplicate" // an id or a keyword is there twice
+	ruleKeyword   Rule = "keyword"   // a keyword is found in any text
+	ruleQuestion  Rule = "question"  // the question is none
 )
 
 // A Problem is what is wrong with a probe.
@@ -38,9 +38,9 @@ func Lint(probes []Probe) []Problem {
 			problems = append(problems, Problem{i, p.ID, r, fmt.Sprintf(format, args...)})
 		}
 		if p.ID == "" {
-			add(RuleMissing, "no id")
+			add(ruleMissing, "no id")
 		} else if k, ok := first[p.ID]; ok {
-			add(RuleDuplicate, "the id is that of probe %d", k)
+			add(ruleDuplicate, "the id is that of probe %d", k)
 		} else {
 			first[p.ID] = i
 		}
@@ -52,34 +52,34 @@ func Lint(probes []Probe) []Problem {
 func (p *Probe) lint(add func(r Rule, format string, args ...any)) {
 	switch {
 	case p.Type == "":
-		add(RuleMissing, "no type")
+		add(ruleMissing, "no type")
 	case !slices.Contains(Types(), p.Type):
-		add(RuleType, "%q is no type of probes", string(p.Type))
+		add(ruleType, "%q is no type of probes", string(p.Type))
 	}
 	asked := words(p.Question)
 	switch {
 	case len(asked) == 0:
-		add(RuleMissing, "no question")
+		add(ruleMissing, "no question")
 	case len(asked) < 3 || !asks(p.Question):
-		add(RuleQuestion, "%q is no question", p.Question)
+		add(ruleQuestion, "%q is no question", p.Question)
 	}
 	if len(p.Expected) == 0 {
-		add(RuleMissing, "no keywords")
+		add(ruleMissing, "no keywords")
 	} else if p.Need < 1 || p.Need > len(p.Expected) {
-		add(RuleNeed, "it needs %d of %d keywords", p.Need, len(p.Expected))
+		add(ruleNeed, "it needs %d of %d keywords", p.Need, len(p.Expected))
 	}
 	seen := make(map[string]bool)
 	for _, keyword := range p.Expected {
-		t := compile(keyword, p.Type == FilePath)
+		t := compile(keyword, p.Type == typeFilePath)
 		if why := weak(t); why != "" {
-			add(RuleKeyword, "keyword %q %s", keyword, why)
+			add(ruleKeyword, "keyword %q %s", keyword, why)
 		}
 		if seen[t.key()] {
-			add(RuleDuplicate, "keyword %q is there twice", keyword)
+			add(ruleDuplicate, "keyword %q is there twice", keyword)
 		}
 		seen[t.key()] = true
 		if part := leak(strings.Join(asked, " "), t); part != "" {
-			add(RuleLeak, "the question has %q of keyword %q", part, keyword)
+			add(ruleLeak, "the question has %q of keyword %q", part, keyword)
 		}
 	}
 }

@@ -7,14 +7,14 @@ import (
 )
 
 func TestLint(t *testing.T) {
-	sound := Probe{ID: "1", Type: Decision, Question: "What was decided in turn 4?", Expected: []string{"redis", "cache"}, Need: 2}
+	sound := Probe{ID: "1", Type: typeDecision, Question: "What was decided in turn 4?", Expected: []string{"redis", "cache"}, Need: 2}
 	with := func(change func(p *Probe)) Probe {
 		p := sound
 		change(&p)
 		return p
 	}
 	path := func(question, path string) Probe {
-		return Probe{ID: "1", Type: FilePath, Question: question, Expected: []string{path}, Need: 1}
+		return Probe{ID: "1", Type: typeFilePath, Question: question, Expected: []string{path}, Need: 1}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -22,32 +22,32 @@ func TestLint(t *testing.T) {
 		want  []Rule
 	}{
 		{"sound", sound, nil},
-		{"a keyword in the question", with(func(p *Probe) { p.Question = "Why was **REDIS** decided?" }), []Rule{RuleLeak}},
-		{"its plural", with(func(p *Probe) { p.Question = "Which of the caches was decided?" }), []Rule{RuleLeak}},
+		{"a keyword in the question", with(func(p *Probe) { p.Question = "Why was **REDIS** decided?" }), []Rule{ruleLeak}},
+		{"its plural", with(func(p *Probe) { p.Question = "Which of the caches was decided?" }), []Rule{ruleLeak}},
 		{"a longer word", with(func(p *Probe) { p.Question = "What about the cached one?" }), nil},
-		{"the number of the turn", with(func(p *Probe) { p.Expected = []string{"4", "cache"} }), []Rule{RuleKeyword, RuleLeak}},
-		{"a path", path("What changes were made to src/auth.go?", "src/auth.go"), []Rule{RuleLeak}},
-		{"the end of a path", path("What about auth.go in turn 4?", "src/auth.go"), []Rule{RuleLeak}},
-		{"the stem of a path", path("Which file is about AUTH?", "src/auth.go"), []Rule{RuleLeak}},
-		{"the folder of a path", path("Which file of billing was changed?", "billing/auth.go"), []Rule{RuleLeak}},
-		{"a folder of two letters", path("Which file of db was changed?", "db/auth.go"), []Rule{RuleLeak}},
+		{"the number of the turn", with(func(p *Probe) { p.Expected = []string{"4", "cache"} }), []Rule{ruleKeyword, ruleLeak}},
+		{"a path", path("What changes were made to src/auth.go?", "src/auth.go"), []Rule{ruleLeak}},
+		{"the end of a path", path("What about auth.go in turn 4?", "src/auth.go"), []Rule{ruleLeak}},
+		{"the stem of a path", path("Which file is about AUTH?", "src/auth.go"), []Rule{ruleLeak}},
+		{"the folder of a path", path("Which file of billing was changed?", "billing/auth.go"), []Rule{ruleLeak}},
+		{"a folder of two letters", path("Which file of db was changed?", "db/auth.go"), []Rule{ruleLeak}},
 		{"a folder with a name of all questions", path("Which file is it in?", "in/auth.go"), nil},
 		{"another path", path("Which file is about billing?", "src/auth.go"), nil},
-		{"no id", with(func(p *Probe) { p.ID = "" }), []Rule{RuleMissing}},
-		{"no type", with(func(p *Probe) { p.Type = "" }), []Rule{RuleMissing}},
-		{"no question", with(func(p *Probe) { p.Question = " ?" }), []Rule{RuleMissing}},
-		{"no keywords", with(func(p *Probe) { p.Expected = nil }), []Rule{RuleMissing}},
-		{"unknown type", with(func(p *Probe) { p.Type = "mood" }), []Rule{RuleType}},
-		{"needs none", with(func(p *Probe) { p.Need = 0 }), []Rule{RuleNeed}},
-		{"needs more than it has", with(func(p *Probe) { p.Need = 3 }), []Rule{RuleNeed}},
-		{"a stop word", with(func(p *Probe) { p.Expected = []string{"the", "cache"} }), []Rule{RuleKeyword}},
-		{"stop words", with(func(p *Probe) { p.Expected = []string{"of the", "cache"} }), []Rule{RuleKeyword}},
-		{"a generic word", with(func(p *Probe) { p.Expected = []string{"Files", "cache"} }), []Rule{RuleKeyword}},
-		{"a short word", with(func(p *Probe) { p.Expected = []string{"x", "cache"} }), []Rule{RuleKeyword}},
-		{"an empty keyword", with(func(p *Probe) { p.Expected = []string{"**", "cache"} }), []Rule{RuleKeyword}},
-		{"a keyword twice", with(func(p *Probe) { p.Expected = []string{"cache", "Caches"} }), []Rule{RuleDuplicate}},
-		{"no question mark", with(func(p *Probe) { p.Question = "Say what was decided." }), []Rule{RuleQuestion}},
-		{"one word", with(func(p *Probe) { p.Question = "What?" }), []Rule{RuleQuestion}},
+		{"no id", with(func(p *Probe) { p.ID = "" }), []Rule{ruleMissing}},
+		{"no type", with(func(p *Probe) { p.Type = "" }), []Rule{ruleMissing}},
+		{"no question", with(func(p *Probe) { p.Question = " ?" }), []Rule{ruleMissing}},
+		{"no keywords", with(func(p *Probe) { p.Expected = nil }), []Rule{ruleMissing}},
+		{"unknown type", with(func(p *Probe) { p.Type = "mood" }), []Rule{ruleType}},
+		{"needs none", with(func(p *Probe) { p.Need = 0 }), []Rule{ruleNeed}},
+		{"needs more than it has", with(func(p *Probe) { p.Need = 3 }), []Rule{ruleNeed}},
+		{"a stop word", with(func(p *Probe) { p.Expected = []string{"the", "cache"} }), []Rule{ruleKeyword}},
+		{"stop words", with(func(p *Probe) { p.Expected = []string{"of the", "cache"} }), []Rule{ruleKeyword}},
+		{"a generic word", with(func(p *Probe) { p.Expected = []string{"Files", "cache"} }), []Rule{ruleKeyword}},
+		{"a short word", with(func(p *Probe) { p.Expected = []string{"x", "cache"} }), []Rule{ruleKeyword}},
+		{"an empty keyword", with(func(p *Probe) { p.Expected = []string{"**", "cache"} }), []Rule{ruleKeyword}},
+		{"a keyword twice", with(func(p *Probe) { p.Expected = []string{"cache", "Caches"} }), []Rule{ruleDuplicate}},
+		{"no question mark", with(func(p *Probe) { p.Question = "Say what was decided." }), []Rule{ruleQuestion}},
+		{"one word", with(func(p *Probe) { p.Question = "What?" }), []Rule{ruleQuestion}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []Rule
@@ -60,7 +60,7 @@ func TestLint(t *testing.T) {
 		})
 	}
 	got := Lint([]Probe{sound, sound})
-	if d := cmp.Diff([]Problem{{1, "1", RuleDuplicate, "the id is that of probe 0"}}, got); d != "" {
+	if d := cmp.Diff([]Problem{{1, "1", ruleDuplicate, "the id is that of probe 0"}}, got); d != "" {
 		t.Errorf("twice (-want +got):\n%s", d)
 	}
 }

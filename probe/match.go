@@ -27,7 +27,7 @@ func newMatcher(probes []Probe) *matcher {
 	for i, p := range probes {
 		m.questions[normal(p.Question)] = true
 		for _, keyword := range p.Expected {
-			t := compile(keyword, p.Type == FilePath)
+			t := compile(keyword, p.Type == typeFilePath)
 			id, ok := seen[t.key()]
 			switch {
 			case len(t.words) == 0:
@@ -110,7 +110,7 @@ func (m *matcher) read(texts []string) *reading {
 			}
 			at += len(line)
 		}
-		base += len(text) + 2*Passage
+		base += len(text) + 2*passageBytes
 		number++
 	}
 	for id, t := range m.terms {
@@ -187,7 +187,7 @@ func (r *reading) find(i int) match {
 			return best
 		}
 		next[h.key]++
-		for len(passage) > 0 && h.start-passage[0].start > Passage {
+		for len(passage) > 0 && h.start-passage[0].start > passageBytes {
 			if best.ok {
 				return best
 			}
@@ -242,9 +242,9 @@ func (r *reading) near(terms []int, at int) int {
 	var hits []hit
 	for k, id := range terms {
 		list := r.hits[id]
-		from, _ := slices.BinarySearchFunc(list, at-Passage, func(s span, n int) int { return cmp.Compare(s.start, n) })
+		from, _ := slices.BinarySearchFunc(list, at-passageBytes, func(s span, n int) int { return cmp.Compare(s.start, n) })
 		for _, s := range list[from:] {
-			if s.start > at+Passage {
+			if s.start > at+passageBytes {
 				break
 			}
 			hits = append(hits, hit{k, s.start})
@@ -253,7 +253,7 @@ func (r *reading) near(terms []int, at int) int {
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.start, b.start) })
 	count, distinct, most, first := make([]int, len(terms)), 0, 0, 0
 	for _, h := range hits {
-		for ; h.start-hits[first].start > Passage; first++ {
+		for ; h.start-hits[first].start > passageBytes; first++ {
 			if count[hits[first].key]--; count[hits[first].key] == 0 {
 				distinct--
 			}
@@ -283,10 +283,10 @@ func (r *reading) quote(s span) string {
 	if n := strings.IndexByte(of[end:], '\n'); n >= 0 {
 		to = end + n
 	}
-	if spare := max(Passage-(end-start), 0); to-from > Passage {
+	if spare := max(passageBytes-(end-start), 0); to-from > passageBytes {
 		from = max(from, start-spare/2)
-		to = min(to, from+max(Passage, end-from))
+		to = min(to, from+max(passageBytes, end-from))
 	}
-	to = min(to, from+2*Passage)
+	to = min(to, from+2*passageBytes)
 	return text.Fold(of[text.Floor(of, from):text.Floor(of, to)])
 }

@@ -74,7 +74,7 @@ func TestAgree(t *testing.T) {
 
 // ask returns a probe for keywords, all of which or Need must be found.
 func ask(t Type, keywords ...string) Probe {
-	p := Probe{Type: t, Question: "What is it that is asked?", Expected: keywords, Need: Need(len(keywords))}
+	p := Probe{Type: t, Question: "What is it that is asked?", Expected: keywords, Need: needOf(len(keywords))}
 	p.ID = p.identify(0)
 	return p
 }
@@ -87,33 +87,33 @@ func TestGradeFindsKeywords(t *testing.T) {
 		text  string
 		want  Place
 	}{
-		{"a number is whole", ask(Progress, "42"), "it was 420 and 142 and 42.5", Lost},
-		{"a number may be written with a comma", ask(Progress, "1234"), "1,234 tests", Window},
-		{"a figure with its unit", ask(Progress, "40ms"), "took 40 ms", Window},
-		{"a share", ask(Progress, "90%"), "90 percent", Window},
-		{"a share is not a number without it", ask(Progress, "90%"), "90 files", Lost},
-		{"words in any order", ask(Decision, "cache", "redis"), "Redis is the Caches' store", Window},
-		{"words that are far apart", ask(Decision, "cache", "redis"), "cache " + far + far + " redis", Lost},
-		{"words in texts of their own do not stand together", ask(Decision, "cache", "redis"), "cache\x00redis", Lost},
-		{"two of three", ask(Decision, "cache", "redis", "ttl"), "the redis ttl", Window},
-		{"one of three", ask(Decision, "cache", "redis", "ttl"), "the ttl", Lost},
-		{"three of four on lines that follow", ask(Decision, "cache", "redis", "ttl", "hour"), "cache:\n- redis\n- an hour", Window},
-		{"together late in a long line", ask(Decision, "cache", "redis"), "cache " + far + far + "redis cache " + far, Window},
-		{"several words must follow each other", ask(Progress, "go test"), "test it with go", Lost},
-		{"and may do so over punctuation", ask(Progress, "go test"), "`go` *test*", Window},
-		{"a path", ask(FilePath, "./a/b.go"), "see a/b.go.", Window},
-		{"an absolute path for a relative one", ask(FilePath, "a/b.go"), "/home/me/a/b.go:12: bad", Window},
-		{"a relative path for an absolute one", ask(FilePath, "/home/me/a/b.go"), "a/b.go", Window},
-		{"a path with other hyphens and tildes", ask(FilePath, "my-app~1/a.go"), "my‐app～1/a.go my−app~1", Window},
-		{"another path that ends alike", ask(FilePath, "a/b.go"), "c/b.go", Lost},
-		{"a longer name", ask(FilePath, "a/b.go"), "a/b.go.orig and a/b.gob and aa/b.go", Lost},
-		{"the names of a path apart", ask(FilePath, "a/b.go"), "a, b.go", Lost},
-		{"a single file is that file", ask(FilePath, "README.md"), "docs/README.md", Lost},
-		{"and not another", ask(FilePath, "README.md"), "the README.md", Window},
-		{"a dotted name is not a path", ask(Decision, "fmt.Print", "x"), "x/fmt.Print(x)", Window},
-		{"a URL", ask(Progress, "https://example.org/a?b=1"), "<https://example.org/a?b=1>", Window},
-		{"a keyword without letters is never found", ask(Progress, "--"), "--", Lost},
-		{"a keyword in an escaped text", ask(Decision, "cache", "redis"), `"cache\nredis"`, Window},
+		{"a number is whole", ask(typeProgress, "42"), "it was 420 and 142 and 42.5", Lost},
+		{"a number may be written with a comma", ask(typeProgress, "1234"), "1,234 tests", Window},
+		{"a figure with its unit", ask(typeProgress, "40ms"), "took 40 ms", Window},
+		{"a share", ask(typeProgress, "90%"), "90 percent", Window},
+		{"a share is not a number without it", ask(typeProgress, "90%"), "90 files", Lost},
+		{"words in any order", ask(typeDecision, "cache", "redis"), "Redis is the Caches' store", Window},
+		{"words that are far apart", ask(typeDecision, "cache", "redis"), "cache " + far + far + " redis", Lost},
+		{"words in texts of their own do not stand together", ask(typeDecision, "cache", "redis"), "cache\x00redis", Lost},
+		{"two of three", ask(typeDecision, "cache", "redis", "ttl"), "the redis ttl", Window},
+		{"one of three", ask(typeDecision, "cache", "redis", "ttl"), "the ttl", Lost},
+		{"three of four on lines that follow", ask(typeDecision, "cache", "redis", "ttl", "hour"), "cache:\n- redis\n- an hour", Window},
+		{"together late in a long line", ask(typeDecision, "cache", "redis"), "cache " + far + far + "redis cache " + far, Window},
+		{"several words must follow each other", ask(typeProgress, "go test"), "test it with go", Lost},
+		{"and may do so over punctuation", ask(typeProgress, "go test"), "`go` *test*", Window},
+		{"a path", ask(typeFilePath, "./a/b.go"), "see a/b.go.", Window},
+		{"an absolute path for a relative one", ask(typeFilePath, "a/b.go"), "/home/me/a/b.go:12: bad", Window},
+		{"a relative path for an absolute one", ask(typeFilePath, "/home/me/a/b.go"), "a/b.go", Window},
+		{"a path with other hyphens and tildes", ask(typeFilePath, "my-app~1/a.go"), "my‐app～1/a.go my−app~1", Window},
+		{"another path that ends alike", ask(typeFilePath, "a/b.go"), "c/b.go", Lost},
+		{"a longer name", ask(typeFilePath, "a/b.go"), "a/b.go.orig and a/b.gob and aa/b.go", Lost},
+		{"the names of a path apart", ask(typeFilePath, "a/b.go"), "a, b.go", Lost},
+		{"a single file is that file", ask(typeFilePath, "README.md"), "docs/README.md", Lost},
+		{"and not another", ask(typeFilePath, "README.md"), "the README.md", Window},
+		{"a dotted name is not a path", ask(typeDecision, "fmt.Print", "x"), "x/fmt.Print(x)", Window},
+		{"a URL", ask(typeProgress, "https://example.org/a?b=1"), "<https://example.org/a?b=1>", Window},
+		{"a keyword without letters is never found", ask(typeProgress, "--"), "--", Lost},
+		{"a keyword in an escaped text", ask(typeDecision, "cache", "redis"), `"cache\nredis"`, Window},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := Grade([]Probe{tt.probe}, &Evidence{Window: strings.Split(tt.text, "\x00")})
@@ -126,10 +126,10 @@ func TestGradeFindsKeywords(t *testing.T) {
 
 func TestGradeReports(t *testing.T) {
 	probes := []Probe{
-		{ID: "1", Type: FilePath, Question: "Which file?", Expected: []string{"a/b.go"}, Need: 1, Critical: true},
-		{ID: "2", Type: Decision, Question: "What then?", Expected: []string{"redis", "cache", "ttl"}, Need: 2},
-		{ID: "3", Type: Decision, Question: "And then?", Expected: []string{"blue", "green"}, Need: 2, Critical: true},
-		{ID: "4", Type: Error, Question: "What failed?", Expected: []string{"timeout", "upstream"}}, // Need is computed
+		{ID: "1", Type: typeFilePath, Question: "Which file?", Expected: []string{"a/b.go"}, Need: 1, Critical: true},
+		{ID: "2", Type: typeDecision, Question: "What then?", Expected: []string{"redis", "cache", "ttl"}, Need: 2},
+		{ID: "3", Type: typeDecision, Question: "And then?", Expected: []string{"blue", "green"}, Need: 2, Critical: true},
+		{ID: "4", Type: typeError, Question: "What failed?", Expected: []string{"timeout", "upstream"}}, // what it needs is computed
 	}
 	got := Grade(probes, &Evidence{
 		Window: []string{"changed a/b.go", "first\nUse  redis as a *cache*.\nlast", "blue"},
@@ -140,7 +140,7 @@ func TestGradeReports(t *testing.T) {
 		Score:    ratio.Of(1, 2),
 		Critical: Tally{Total: 2, Passed: 1},
 		Ordinary: Tally{Total: 2, Passed: 1, Recall: 1},
-		Types:    []TypeTally{{FilePath, Tally{1, 1, 0}}, {Decision, Tally{2, 1, 0}}, {Error, Tally{1, 0, 1}}},
+		Types:    []TypeTally{{typeFilePath, Tally{1, 1, 0}}, {typeDecision, Tally{2, 1, 0}}, {typeError, Tally{1, 0, 1}}},
 		Results: []Result{
 			{probes[0], Window, []string{"a/b.go"}, []string{}, "changed a/b.go"},
 			{probes[1], Window, []string{"redis", "cache"}, []string{"ttl"}, "Use redis as a *cache*."},
@@ -172,7 +172,7 @@ func TestGradeReports(t *testing.T) {
 }
 
 func TestGradeWithoutEvidence(t *testing.T) {
-	r := Grade([]Probe{ask(Decision, "cache")}, nil)
+	r := Grade([]Probe{ask(typeDecision, "cache")}, nil)
 	if r.Results[0].Place != Lost || r.Score != 0 {
 		t.Errorf("graded %s, score %v", r.Results[0].Place, r.Score)
 	}
@@ -180,8 +180,8 @@ func TestGradeWithoutEvidence(t *testing.T) {
 
 func TestPassagesAreBounded(t *testing.T) {
 	text := strings.Repeat("é", 500) + " cache " + strings.Repeat("ü", 100) + " redis " + strings.Repeat("x ", 4000)
-	r := Grade([]Probe{ask(Decision, "cache", "redis")}, &Evidence{Window: []string{text}}).Results[0]
-	if len(r.Passage) > 2*Passage || !strings.Contains(r.Passage, "cache") || !strings.Contains(r.Passage, "redis") {
+	r := Grade([]Probe{ask(typeDecision, "cache", "redis")}, &Evidence{Window: []string{text}}).Results[0]
+	if len(r.Passage) > 2*passageBytes || !strings.Contains(r.Passage, "cache") || !strings.Contains(r.Passage, "redis") {
 		t.Errorf("passage of %d bytes: %q", len(r.Passage), r.Passage)
 	}
 	if strings.Contains(r.Passage, "\ufffd") {
@@ -196,7 +196,7 @@ func TestEchoPassesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Lint(published); len(got) != 1 || got[0].Rule != RuleLeak {
+	if got := Lint(published); len(got) != 1 || got[0].Rule != ruleLeak {
 		t.Errorf("Lint = %v, want a leak", got)
 	}
 	question := published[0].Question
@@ -227,7 +227,7 @@ func TestEchoPassesNothing(t *testing.T) {
 }
 
 func TestGradeAnswers(t *testing.T) {
-	p := Probe{ID: "1", Type: Decision, Question: "What was decided in turn 4?", Expected: []string{"redis", "cache"}, Need: 2}
+	p := Probe{ID: "1", Type: typeDecision, Question: "What was decided in turn 4?", Expected: []string{"redis", "cache"}, Need: 2}
 	for _, tt := range []struct {
 		name, answer string
 		want         Place
@@ -250,7 +250,7 @@ func TestGradeAnswers(t *testing.T) {
 			}
 		})
 	}
-	leaky := Probe{ID: "1", Type: Decision, Question: "Was redis chosen as the cache?", Expected: []string{"redis", "cache"}, Need: 2}
+	leaky := Probe{ID: "1", Type: typeDecision, Question: "Was redis chosen as the cache?", Expected: []string{"redis", "cache"}, Need: 2}
 	if r := GradeAnswers([]Probe{leaky}, map[string]string{"1": "was redis chosen as the cache? Was Redis chosen as the cache"}); r.Passed != 0 {
 		t.Error("an answer that repeats a leaky question passes")
 	}
@@ -302,7 +302,7 @@ func TestAnswersIsFind(t *testing.T) {
 	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 30), func(w []string) string { return strings.Join(w, " ") })
 	rapid.Check(t, func(t *rapid.T) {
 		p := Probe{
-			Type: Decision, Expected: rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta", "gamma", "delta", "alpha beta", "--"}), 1, 5).Draw(t, "expected"),
+			Type: typeDecision, Expected: rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta", "gamma", "delta", "alpha beta", "--"}), 1, 5).Draw(t, "expected"),
 			Need: rapid.IntRange(0, 3).Draw(t, "need"),
 		}
 		r := newMatcher([]Probe{p}).read(rapid.SliceOfN(text, 0, 4).Draw(t, "texts"))
@@ -314,7 +314,7 @@ func TestAnswersIsFind(t *testing.T) {
 
 // The passage that a report quotes is the line, if it is short.
 func TestPassageIsTheLine(t *testing.T) {
-	r := Grade([]Probe{ask(Decision, "cache", "redis")}, &Evidence{Window: []string{"first\n\nthe cache is redis\nlast"}})
+	r := Grade([]Probe{ask(typeDecision, "cache", "redis")}, &Evidence{Window: []string{"first\n\nthe cache is redis\nlast"}})
 	if got, want := r.Results[0].Passage, "the cache is redis"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

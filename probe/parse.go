@@ -31,7 +31,7 @@ func (e *ParseError) Error() string {
 // Parse reads a list of probes in JSON, or an object with the list in "probes".
 // It reads what json.Marshal makes of a []Probe and both published forms: one
 // has no id and no need, which are computed; the older one has its keyword in
-// expected_contains, and sometimes no type, which makes it [Intent]. Other
+// expected_contains, and sometimes no type, which makes it an intent. Other
 // fields are ignored. The error is a [*ParseError].
 func Parse(data []byte) ([]Probe, error) {
 	whole := func(problem string) ([]Probe, error) { return nil, &ParseError{-1, "", problem} }
@@ -104,7 +104,7 @@ func (p *Probe) read(raw json.RawMessage) *ParseError {
 		p.Expected = []string{contains}
 	}
 	if p.Type == "" && contains != "" {
-		p.Type = Intent
+		p.Type = typeIntent
 	}
 	return p.check()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	published := Probe{Type: FilePath, Question: "Which file?", Expected: []string{"a/b.go"}, Need: 1}
+	published := Probe{Type: typeFilePath, Question: "Which file?", Expected: []string{"a/b.go"}, Need: 1}
 	published.ID = published.identify(0)
 	for _, tt := range []struct {
 		name, in string
@@ -19,17 +19,17 @@ func TestParse(t *testing.T) {
 		{"an empty list", `[]`, []Probe{}},
 		{
 			"this package's form", `[{"id":"x","type":"error","about":"error","question":"Q?","expected_keywords":["a","b","c"],"need":1,"critical":true,"source_message":"b1"}]`,
-			[]Probe{{"x", Error, "error", "Q?", []string{"a", "b", "c"}, 1, true, "b1"}},
+			[]Probe{{"x", typeError, "error", "Q?", []string{"a", "b", "c"}, 1, true, "b1"}},
 		},
 		{"the published form", `[{"type":"file_path","question":"Which file?","expected_keywords":["a/b.go"],"critical":false}]`, []Probe{published}},
 		{"the first form", `{"probes":[{"type":"file_path","question":"Which file?","expected_contains":"a/b.go"}]}`, []Probe{published}},
 		{
 			"the first form without a type", `[{"id":"1","question":"What is wanted?","expected_contains":"peace"}]`,
-			[]Probe{{ID: "1", Type: Intent, Question: "What is wanted?", Expected: []string{"peace"}, Need: 1}},
+			[]Probe{{ID: "1", Type: typeIntent, Question: "What is wanted?", Expected: []string{"peace"}, Need: 1}},
 		},
 		{
 			"a source by its index", `[{"id":"1","type":"intent","question":"Q?","expected_keywords":["a"],"source_message":7,"more":{}}]`,
-			[]Probe{{ID: "1", Type: Intent, Question: "Q?", Expected: []string{"a"}, Need: 1, Source: "7"}},
+			[]Probe{{ID: "1", Type: typeIntent, Question: "Q?", Expected: []string{"a"}, Need: 1, Source: "7"}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

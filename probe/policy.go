@@ -77,7 +77,7 @@ func (r *Report) Judge(p *Policy, s Sizes) *Verdict {
 	}
 	short := func(list *[]string, what string, t Tally, want ratio.Ratio) {
 		if !reaches(t, want) {
-			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), %s wanted", t.Passed, t.Total, what, t.Score().Percent(), want.Percent()))
+			*list = append(*list, fmt.Sprintf("%d of %d %s passed (%s), %s wanted", t.Passed, t.Total, what, t.score().Percent(), want.Percent()))
 		}
 	}
 	short(&v.Reasons, "probes", r.Tally, q.Overall)

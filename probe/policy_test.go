@@ -17,7 +17,7 @@ func graded(criticalPassed, critical, ordinaryPassed, ordinary int) *Report {
 			if i < passed {
 				place = Window
 			}
-			results = append(results, Result{Probe: Probe{Type: Decision, Critical: critical}, Place: place})
+			results = append(results, Result{Probe: Probe{Type: typeDecision, Critical: critical}, Place: place})
 		}
 	}
 	add(criticalPassed, critical, true)
@@ -86,8 +86,8 @@ func TestJudge(t *testing.T) {
 // A share that rounds to the wanted one does not reach it.
 func TestSharesAreNotRounded(t *testing.T) {
 	tally := Tally{Total: 10_000_000, Passed: 8_999_999}
-	if tally.Score() != ratio.Of(9, 10) || reaches(tally, ratio.Of(9, 10)) {
-		t.Errorf("%d of %d, which rounds to %v, reaches 90%%", tally.Passed, tally.Total, tally.Score())
+	if tally.score() != ratio.Of(9, 10) || reaches(tally, ratio.Of(9, 10)) {
+		t.Errorf("%d of %d, which rounds to %v, reaches 90%%", tally.Passed, tally.Total, tally.score())
 	}
 }
 
@@ -101,7 +101,7 @@ func TestDriftOf(t *testing.T) {
 		}
 		return Round{n, report(results)}
 	}
-	types := map[string]Type{"a": Decision, "b": Decision, "c": Error, "d": Intent}
+	types := map[string]Type{"a": typeDecision, "b": typeDecision, "c": typeError, "d": typeIntent}
 	rounds := []Round{
 		round(1, map[string]Place{"a": Window, "b": Window}, types),
 		{Number: 2},
@@ -117,9 +117,9 @@ func TestDriftOf(t *testing.T) {
 		},
 		First: ratio.One, Last: ratio.Of(1, 4), Change: -ratio.Of(3, 4),
 		Types: []TypeDrift{
-			{Decision, ratio.One, ratio.Of(1, 2), -ratio.Of(1, 2)},
-			{Error, ratio.One, 0, -ratio.One},
-			{Intent, 0, 0, 0},
+			{typeDecision, ratio.One, ratio.Of(1, 2), -ratio.Of(1, 2)},
+			{typeError, ratio.One, 0, -ratio.One},
+			{typeIntent, 0, 0, 0},
 		},
 		Regressed: []string{"b", "c"},
 		Recovered: []string{"a"},

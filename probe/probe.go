@@ -22,7 +22,7 @@
 // with at least two names. So ./a/b.go, /src/a/b.go and a/b.go agree, and
 // c/b.go and a/b.go do not.
 //
-// Keywords stand together if they begin within [Passage] bytes of one text, be
+// Keywords stand together if they begin within 400 bytes of one text, be
 // that one line, a few short ones or a stretch of a long one. A line that is the
 // question of a probe is no answer, and is not read.
 //
@@ -48,30 +48,30 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// Passage is within how many bytes of one text the keywords of an answer must
+// passageBytes is within how many bytes of one text the keywords of an answer must
 // begin.
-const Passage = 400
+const passageBytes = 400
 
 // A Type says what a probe asks for. It is stored as its text.
 type Type string
 
 // The ten types.
 const (
-	FilePath    Type = "file_path"    // which file?
-	FileChanges Type = "file_changes" // what was done to it?
-	Decision    Type = "decision"     // what was decided?
-	Rationale   Type = "rationale"    // why?
-	Error       Type = "error"        // what failed?
-	Resolution  Type = "resolution"   // what mended it?
-	Blocker     Type = "blocker"      // what is open?
-	Progress    Type = "progress"     // what was done, run or measured?
-	NextSteps   Type = "next_steps"   // what comes next?
-	Intent      Type = "intent"       // what is wanted, and what must be heeded?
+	typeFilePath    Type = "file_path"    // which file?
+	typeFileChanges Type = "file_changes" // what was done to it?
+	typeDecision    Type = "decision"     // what was decided?
+	typeRationale   Type = "rationale"    // why?
+	typeError       Type = "error"        // what failed?
+	typeResolution  Type = "resolution"   // what mended it?
+	typeBlocker     Type = "blocker"      // what is open?
+	typeProgress    Type = "progress"     // what was done, run or measured?
+	typeNextSteps   Type = "next_steps"   // what comes next?
+	typeIntent      Type = "intent"       // what is wanted, and what must be heeded?
 )
 
 // Types returns all types, in the order of this list.
 func Types() []Type {
-	return []Type{FilePath, FileChanges, Decision, Rationale, Error, Resolution, Blocker, Progress, NextSteps, Intent}
+	return []Type{typeFilePath, typeFileChanges, typeDecision, typeRationale, typeError, typeResolution, typeBlocker, typeProgress, typeNextSteps, typeIntent}
 }
 
 // A Probe is a question that a compressed context must answer.
@@ -86,9 +86,9 @@ type Probe struct {
 	Source   string   `json:"source_message,omitempty"` // short id of the block that it is from
 }
 
-// Need returns how many of n keywords an answer must have: all of one or two,
+// needOf returns how many of n keywords an answer must have: all of one or two,
 // else two thirds, rounded up.
-func Need(n int) int {
+func needOf(n int) int {
 	if n <= 2 {
 		return n
 	}
@@ -97,7 +97,7 @@ func Need(n int) int {
 
 func (p *Probe) need() int {
 	if p.Need == 0 {
-		return Need(len(p.Expected))
+		return needOf(len(p.Expected))
 	}
 	return p.Need
 }

@@ -16,15 +16,15 @@ type Rule string
 // The rules that need no more than the summary.
 const (
 	// RuleMissing: a section that must be said is not there.
-	RuleMissing Rule = "missing"
+	ruleMissing Rule = "missing"
 	// RuleEmpty: a section is there and says nothing, not even None; or an
 	// entry has no text.
-	RuleEmpty Rule = "empty"
+	ruleEmpty Rule = "empty"
 	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
 	// "etc.", "…", "N/A", or the words of the published template.
-	RulePlaceholder Rule = "placeholder"
+	rulePlaceholder Rule = "placeholder"
 	// RuleVague: the intent would fit any session.
-	RuleVague Rule = "vague"
+	ruleVague Rule = "vague"
 	// RuleRefusal: a model declines, in place of content.
 	RuleRefusal Rule = "refusal"
 	// RuleFailure: the error of a provider, a gateway or a client, in place of
@@ -34,31 +34,31 @@ const (
 	RuleEcho Rule = "echo"
 	// RuleRationale: a decision has no rationale. It must say that none was
 	// stated.
-	RuleRationale Rule = "rationale"
+	ruleRationale Rule = "rationale"
 	// RuleDuplicate: an entry is there twice.
-	RuleDuplicate Rule = "duplicate"
+	ruleDuplicate Rule = "duplicate"
 	// RuleInjection: an order to whoever reads the summary, such as to ignore
 	// what was said before.
-	RuleInjection Rule = "injection"
+	ruleInjection Rule = "injection"
 )
 
 // The rules that compare with a [Source].
 const (
 	// RuleLonger: the summary is longer than what it is of.
-	RuleLonger Rule = "longer"
+	ruleLonger Rule = "longer"
 	// RuleInvented: a path, a command, a number or an identifier that the
 	// source does not have.
-	RuleInvented Rule = "invented"
+	ruleInvented Rule = "invented"
 	// RuleFile: a file that was changed is not there.
-	RuleFile Rule = "file"
+	ruleFile Rule = "file"
 )
 
 // The rules for a draft that may not be a summary at all.
 const (
 	// RuleSyntax: the draft cannot be read.
-	RuleSyntax Rule = "syntax"
+	ruleSyntax Rule = "syntax"
 	// RuleTruncated: the draft ends in the middle.
-	RuleTruncated Rule = "truncated"
+	ruleTruncated Rule = "truncated"
 )
 
 // A Problem is one thing that is wrong with a summary.
@@ -135,7 +135,7 @@ func Examine(data []byte, src *Source) (*Summary, []Problem) {
 	problems := CheckText(string(data), src)
 	s, err := Parse(data)
 	if err != nil {
-		return nil, append(problems, Problem{Rule: RuleSyntax, Text: err.Error()})
+		return nil, append(problems, Problem{Rule: ruleSyntax, Text: err.Error()})
 	}
 	return s, append(problems, Check(s, src)...)
 }
@@ -148,7 +148,7 @@ func CheckText(raw string, src *Source) []Problem {
 	c := checker{src: src}
 	s := strings.TrimSpace(raw)
 	if s == "" {
-		c.add("", "", RuleEmpty, "there is no text")
+		c.add("", "", ruleEmpty, "there is no text")
 		return c.problems
 	}
 	_, err := Parse([]byte(s))
@@ -166,7 +166,7 @@ func CheckText(raw string, src *Source) []Problem {
 	if src != nil {
 		prompt = src.Prompt
 		if len(src.Text) > 0 && utf8.RuneCountInString(s) > max(2*utf8.RuneCountInString(src.Text), 2000) {
-			c.add("", "", RuleLonger, "the draft is more than twice as long as what it is of")
+			c.add("", "", ruleLonger, "the draft is more than twice as long as what it is of")
 		}
 	}
 	if isTemplate(s, prompt) {
@@ -175,9 +175,9 @@ func CheckText(raw string, src *Source) []Problem {
 	if err == nil || len(c.problems) > 0 {
 		return c.problems
 	}
-	rule := RuleSyntax
+	rule := ruleSyntax
 	if e, ok := err.(*SyntaxError); ok && strings.Contains(e.Text, "ends in the middle") { //nolint:errorlint // Parse wraps nothing
-		rule = RuleTruncated
+		rule = ruleTruncated
 	}
 	c.add("", text.Short(text.Fold(s), 80), rule, "%v", err)
 	return c.problems
@@ -200,7 +200,7 @@ func (c *checker) section(sec Section) {
 	s := c.s
 	if !s.said(sec) {
 		if sec != SectionArtifacts {
-			c.add(sec, "", RuleMissing, "%s is not said; where there is nothing, say %s", sec.Title(), None)
+			c.add(sec, "", ruleMissing, "%s is not said; where there is nothing, say %s", sec.title(), None)
 		}
 		return
 	}
@@ -209,18 +209,18 @@ func (c *checker) section(sec Section) {
 		return // an object without files, where none was changed
 	}
 	if len(texts) == 0 || sec == SectionIntent && isNone(s.Intent) {
-		c.add(sec, "", RuleEmpty, "%s says nothing", sec.Title())
+		c.add(sec, "", ruleEmpty, "%s says nothing", sec.title())
 		return
 	}
 	seen := make(map[string]bool, len(texts))
 	for _, t := range texts {
 		if t.text == "" {
-			c.add(sec, "", RuleEmpty, "an entry has no text")
+			c.add(sec, "", ruleEmpty, "an entry has no text")
 			continue
 		}
 		c.entry(sec, t.text)
 		if key := norm(t.key); t.key != "" && seen[key] {
-			c.add(sec, t.key, RuleDuplicate, "it is there twice")
+			c.add(sec, t.key, ruleDuplicate, "it is there twice")
 		} else {
 			seen[key] = true
 		}
@@ -231,7 +231,7 @@ func (c *checker) section(sec Section) {
 	if sec == SectionDecisions {
 		for _, d := range s.Decisions {
 			if strings.TrimSpace(d.Rationale) == "" && !isNone(d.Decision) {
-				c.add(sec, d.Decision, RuleRationale, "there is no rationale; where nobody gave one, say %q", NotStated)
+				c.add(sec, d.Decision, ruleRationale, "there is no rationale; where nobody gave one, say %q", NotStated)
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func (c *checker) entry(sec Section, text string) {
 	}
 	switch {
 	case isPlaceholder(text):
-		c.add(sec, text, RulePlaceholder, "a placeholder is no content")
+		c.add(sec, text, rulePlaceholder, "a placeholder is no content")
 	case isRefusal(text):
 		c.add(sec, text, RuleRefusal, "a refusal is no content")
 	case sec != SectionErrors && sec != SectionContext && sec != SectionBlockers && isFailure(text):
@@ -304,7 +304,7 @@ func (c *checker) entry(sec Section, text string) {
 	case isEcho(text, prompt):
 		c.add(sec, text, RuleEcho, "it repeats the prompt")
 	case injected(text):
-		c.add(sec, text, RuleInjection, "a summary gives no orders to who reads it")
+		c.add(sec, text, ruleInjection, "a summary gives no orders to who reads it")
 	}
 }
 
@@ -318,7 +318,7 @@ func (c *checker) intent() {
 	if c.src != nil && len(c.src.Asked) > 0 && !slices.ContainsFunc(c.src.Asked, func(text string) bool { return !isVague(text) }) {
 		return
 	}
-	c.add(SectionIntent, text.Fold(base), RuleVague, "it would fit any session; say what is to be made or found")
+	c.add(SectionIntent, text.Fold(base), ruleVague, "it would fit any session; say what is to be made or found")
 }
 
 var placeholders = lazy.Words("tbd tba todo fixme xxx n/a na n.a ... … - -- — ? ?? unknown unspecified placeholder pending-content " +

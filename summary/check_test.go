@@ -53,7 +53,7 @@ func sound() *Summary {
 		Blockers: []Item{{Text: "Who owns the Grafana dashboard? Waiting for the platform team"}},
 		Next:     []Item{{Text: "Write the counter gateway_limited_total"}},
 		Context:  []Item{{Text: "redis client 1.9.0; services/billing must not be touched"}},
-		Errors:   []Error{{Error: "TestTakeRefills: got 119 tokens, want 120", Status: StatusResolved, Note: "rounding fixed"}},
+		Errors:   []Error{{Error: "TestTakeRefills: got 119 tokens, want 120", Status: statusResolved, Note: "rounding fixed"}},
 	}
 }
 
@@ -88,7 +88,7 @@ func TestCheckTakesGoodSummaries(t *testing.T) {
 		{"an intent that quotes", func(s *Summary) { s.Intent = "Please add rate limiting to our API in services/gateway." }},
 		{"an intent with what came later", func(s *Summary) { s.Intent += "\nNow: Write the metrics" }},
 		{"an error of a provider as an error", func(s *Summary) {
-			s.Errors = append(s.Errors, Error{Error: "Connection error: overloaded_error", Status: StatusOpen})
+			s.Errors = append(s.Errors, Error{Error: "Connection error: overloaded_error", Status: statusOpen})
 		}},
 		{"a user who cannot", func(s *Summary) { s.Blockers = []Item{{Text: "I can't see the dashboard"}} }},
 		{"a TODO that is meant", func(s *Summary) { s.Next = []Item{{Text: "Resolve the TODO in the router"}} }},
@@ -113,27 +113,27 @@ func TestCheckRefusesBadOnes(t *testing.T) {
 		rule Rule
 		edit func(s *Summary)
 	}{
-		{"a section is missing", RuleMissing, func(s *Summary) { s.Blockers = nil }},
-		{"the intent is missing", RuleMissing, func(s *Summary) { s.Intent = "" }},
-		{"a section is empty", RuleEmpty, func(s *Summary) { s.Next = []Item{} }},
-		{"the intent is None", RuleEmpty, func(s *Summary) { s.Intent = None }},
-		{"an entry is empty", RuleEmpty, func(s *Summary) { s.Next[0].Text = "" }},
-		{"TBD", RulePlaceholder, func(s *Summary) { s.Next[0].Text = "[TBD]" }},
-		{"TBD with a full stop", RulePlaceholder, func(s *Summary) { s.Next[0].Text = "TBD." }},
-		{"etc.", RulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, etc." }},
-		{"dots", RulePlaceholder, func(s *Summary) { s.Decisions[0].Rationale = "..." }},
-		{"an ellipsis behind a list", RulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, …" }},
-		{"N/A", RulePlaceholder, func(s *Summary) { s.Blockers[0].Text = "N/A" }},
-		{"the template's intent", RulePlaceholder, func(s *Summary) { s.Intent = "[What we're trying to accomplish - NEVER lose this]" }},
-		{"the template's path", RulePlaceholder, func(s *Summary) { s.Files = append(s.Files, File{"path/to/file.ts", nil}) }},
-		{"the template's steps", RulePlaceholder, func(s *Summary) { s.Next = []Item{{Text: "Complete X"}, {Text: "Test Y"}} }},
-		{"a rationale in brackets", RulePlaceholder, func(s *Summary) { s.Decisions[0].Rationale = "because [rationale]" }},
-		{"to be determined", RulePlaceholder, func(s *Summary) { s.State = "To be determined." }},
-		{"various files", RulePlaceholder, func(s *Summary) { s.Files[0].Changes[0].Text = "Various changes" }},
-		{"continue the work", RuleVague, func(s *Summary) { s.Intent = "Continue the work" }},
-		{"help the user", RuleVague, func(s *Summary) { s.Intent = "Help the user with their coding task" }},
-		{"fix bugs", RuleVague, func(s *Summary) { s.Intent = "Fix bugs" }},
-		{"one word", RuleVague, func(s *Summary) { s.Intent = "Gateway" }},
+		{"a section is missing", ruleMissing, func(s *Summary) { s.Blockers = nil }},
+		{"the intent is missing", ruleMissing, func(s *Summary) { s.Intent = "" }},
+		{"a section is empty", ruleEmpty, func(s *Summary) { s.Next = []Item{} }},
+		{"the intent is None", ruleEmpty, func(s *Summary) { s.Intent = None }},
+		{"an entry is empty", ruleEmpty, func(s *Summary) { s.Next[0].Text = "" }},
+		{"TBD", rulePlaceholder, func(s *Summary) { s.Next[0].Text = "[TBD]" }},
+		{"TBD with a full stop", rulePlaceholder, func(s *Summary) { s.Next[0].Text = "TBD." }},
+		{"etc.", rulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, etc." }},
+		{"dots", rulePlaceholder, func(s *Summary) { s.Decisions[0].Rationale = "..." }},
+		{"an ellipsis behind a list", rulePlaceholder, func(s *Summary) { s.State = "Limiter, middleware, …" }},
+		{"N/A", rulePlaceholder, func(s *Summary) { s.Blockers[0].Text = "N/A" }},
+		{"the template's intent", rulePlaceholder, func(s *Summary) { s.Intent = "[What we're trying to accomplish - NEVER lose this]" }},
+		{"the template's path", rulePlaceholder, func(s *Summary) { s.Files = append(s.Files, File{"path/to/file.ts", nil}) }},
+		{"the template's steps", rulePlaceholder, func(s *Summary) { s.Next = []Item{{Text: "Complete X"}, {Text: "Test Y"}} }},
+		{"a rationale in brackets", rulePlaceholder, func(s *Summary) { s.Decisions[0].Rationale = "because [rationale]" }},
+		{"to be determined", rulePlaceholder, func(s *Summary) { s.State = "To be determined." }},
+		{"various files", rulePlaceholder, func(s *Summary) { s.Files[0].Changes[0].Text = "Various changes" }},
+		{"continue the work", ruleVague, func(s *Summary) { s.Intent = "Continue the work" }},
+		{"help the user", ruleVague, func(s *Summary) { s.Intent = "Help the user with their coding task" }},
+		{"fix bugs", ruleVague, func(s *Summary) { s.Intent = "Fix bugs" }},
+		{"one word", ruleVague, func(s *Summary) { s.Intent = "Gateway" }},
 		{"sorry", RuleRefusal, func(s *Summary) { s.State = "I'm sorry, but I can't assist with that." }},
 		{"as a model", RuleRefusal, func(s *Summary) { s.Intent = "As an AI language model, I do not have access to files" }},
 		{"cannot summarize", RuleRefusal, func(s *Summary) { s.State = "I cannot summarize this conversation" }},
@@ -145,25 +145,25 @@ func TestCheckRefusesBadOnes(t *testing.T) {
 		{"a question of the published prompt", RuleEcho, func(s *Summary) { s.State = "Where are we in the task?" }},
 		{"an instruction of the prompt", RuleEcho, func(s *Summary) { s.State = "Write each section of the summary as JSON" }},
 		{"a question of the prompt", RuleEcho, func(s *Summary) { s.Intent = "What did the user ask for at the very beginning?" }},
-		{"no rationale", RuleRationale, func(s *Summary) { s.Decisions[1].Rationale = "" }},
-		{"twice the same step", RuleDuplicate, func(s *Summary) { s.Next = append(s.Next, s.Next[0]) }},
-		{"twice the same decision", RuleDuplicate, func(s *Summary) { s.Decisions = append(s.Decisions, s.Decisions[0]) }},
-		{"longer than the source", RuleLonger, func(s *Summary) {
+		{"no rationale", ruleRationale, func(s *Summary) { s.Decisions[1].Rationale = "" }},
+		{"twice the same step", ruleDuplicate, func(s *Summary) { s.Next = append(s.Next, s.Next[0]) }},
+		{"twice the same decision", ruleDuplicate, func(s *Summary) { s.Decisions = append(s.Decisions, s.Decisions[0]) }},
+		{"longer than the source", ruleLonger, func(s *Summary) {
 			for i := range 300 {
 				s.Next = append(s.Next, Item{Text: strings.Repeat("x", i%17) + " is to be done"})
 			}
 		}},
-		{"a file is missing", RuleFile, func(s *Summary) { s.Files = s.Files[:1] }},
-		{"all files are missing", RuleFile, func(s *Summary) { s.Files = Files{{Path: None}} }},
-		{"an invented path", RuleInvented, func(s *Summary) { s.Files = append(s.Files, File{"services/gateway/quota.go", nil}) }},
-		{"a path in another directory", RuleInvented, func(s *Summary) { s.Files[0].Path = "services/billing/limits.go" }},
-		{"an invented file in prose", RuleInvented, func(s *Summary) { s.State = "Done but for quota.go" }},
-		{"an invented command", RuleInvented, func(s *Summary) { s.Context = []Item{{Text: "Run `make deploy-all` next"}} }},
-		{"an invented identifier", RuleInvented, func(s *Summary) { s.Next = []Item{{Text: "Call `NewLimiterPool`"}} }},
-		{"another number", RuleInvented, func(s *Summary) { s.Intent = "Add rate limiting to the gateway: 150 requests per minute" }},
-		{"another duration", RuleInvented, func(s *Summary) { s.State = "Latency is 27 ms" }},
-		{"another version", RuleInvented, func(s *Summary) { s.Context = []Item{{Text: "redis client 2.4.1"}} }},
-		{"a share that nobody measured", RuleInvented, func(s *Summary) { s.State = "Latency fell by 83%" }},
+		{"a file is missing", ruleFile, func(s *Summary) { s.Files = s.Files[:1] }},
+		{"all files are missing", ruleFile, func(s *Summary) { s.Files = Files{{Path: None}} }},
+		{"an invented path", ruleInvented, func(s *Summary) { s.Files = append(s.Files, File{"services/gateway/quota.go", nil}) }},
+		{"a path in another directory", ruleInvented, func(s *Summary) { s.Files[0].Path = "services/billing/limits.go" }},
+		{"an invented file in prose", ruleInvented, func(s *Summary) { s.State = "Done but for quota.go" }},
+		{"an invented command", ruleInvented, func(s *Summary) { s.Context = []Item{{Text: "Run `make deploy-all` next"}} }},
+		{"an invented identifier", ruleInvented, func(s *Summary) { s.Next = []Item{{Text: "Call `NewLimiterPool`"}} }},
+		{"another number", ruleInvented, func(s *Summary) { s.Intent = "Add rate limiting to the gateway: 150 requests per minute" }},
+		{"another duration", ruleInvented, func(s *Summary) { s.State = "Latency is 27 ms" }},
+		{"another version", ruleInvented, func(s *Summary) { s.Context = []Item{{Text: "redis client 2.4.1"}} }},
+		{"a share that nobody measured", ruleInvented, func(s *Summary) { s.State = "Latency fell by 83%" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sound()
@@ -182,7 +182,7 @@ func TestCheckWithoutSource(t *testing.T) {
 		t.Error(got)
 	}
 	got := Check(nil, nil)
-	if len(got) != 8 || got[0].Rule != RuleMissing || got[0].String() != "session_intent: missing: Session Intent is not said; where there is nothing, say None" {
+	if len(got) != 8 || got[0].Rule != ruleMissing || got[0].String() != "session_intent: missing: Session Intent is not said; where there is nothing, say None" {
 		t.Error(got)
 	}
 }
@@ -198,7 +198,7 @@ func TestCheckAsksForNames(t *testing.T) {
 	}
 	s := sound()
 	s.Next[0].Text = "Redis must dropAll_now"
-	if got := Check(s, src); len(got) != 1 || got[0].Rule != RuleInvented || !strings.Contains(got[0].Text, "dropAll_now") {
+	if got := Check(s, src); len(got) != 1 || got[0].Rule != ruleInvented || !strings.Contains(got[0].Text, "dropAll_now") {
 		t.Error(got)
 	}
 }
@@ -210,7 +210,7 @@ func TestCheckText(t *testing.T) {
 	}{
 		{"a summary", sound().Markdown(), ""},
 		{"a summary in JSON with words around it", "Here it is:\n```json\n{\"session_intent\": \"x\"}\n```\n", ""},
-		{"nothing", " \n", RuleEmpty},
+		{"nothing", " \n", ruleEmpty},
 		{"a refusal", "I'm sorry, but I can't help with that request.", RuleRefusal},
 		{"another refusal", "Unfortunately, I am not able to see the conversation.", RuleRefusal},
 		{"an error in JSON", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, RuleFailure},
@@ -218,14 +218,14 @@ func TestCheckText(t *testing.T) {
 		{"an error in words", "Error code: 500 - internal server error", RuleFailure},
 		{"a page", "<!DOCTYPE html>\n<html><body>Bad Gateway</body></html>", RuleFailure},
 		{"a connection", "Connection error.", RuleFailure},
-		{"JSON that is cut off", "{\"session_intent\": \"x\", \"next_steps\": [\"a\",", RuleTruncated},
-		{"JSON in a fence that is cut off", "```json\n{\"session_intent\": \"x\",\n \"next_st", RuleTruncated},
-		{"JSON of a wrong type", `{"session_intent": ["x"]}`, RuleSyntax},
-		{"prose", "The conversation was about rate limits.", RuleSyntax},
+		{"JSON that is cut off", "{\"session_intent\": \"x\", \"next_steps\": [\"a\",", ruleTruncated},
+		{"JSON in a fence that is cut off", "```json\n{\"session_intent\": \"x\",\n \"next_st", ruleTruncated},
+		{"JSON of a wrong type", `{"session_intent": ["x"]}`, ruleSyntax},
+		{"prose", "The conversation was about rate limits.", ruleSyntax},
 		{"the prompt", talkSource().Prompt + "\n## Session Intent\nx", RuleEcho},
 		{"the published prompt", "1. SESSION_INTENT: What is the user trying to accomplish?\n2. FILES_MODIFIED: List each file path and what changed\n" +
 			"3. DECISIONS_MADE: Key decisions with rationale\n4. CURRENT_STATE: Where are we in the task?", RuleEcho},
-		{"far longer than the source", sound().Markdown() + strings.Repeat("and so it went on\n", 400), RuleLonger},
+		{"far longer than the source", sound().Markdown() + strings.Repeat("and so it went on\n", 400), ruleLonger},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := CheckText(tt.in, talkSource())

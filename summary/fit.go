@@ -183,7 +183,7 @@ func (b *fitBuilder) part(sec Section) *fitPart {
 	if !b.s.said(sec) {
 		return nil
 	}
-	p := &fitPart{section: sec, head: "## " + sec.Title() + "\n"}
+	p := &fitPart{section: sec, head: "## " + sec.title() + "\n"}
 	switch sec {
 	case SectionIntent:
 		b.prose(p, b.s.Intent, rankIntent)
@@ -200,7 +200,7 @@ func (b *fitBuilder) part(sec Section) *fitPart {
 	case SectionErrors:
 		for _, e := range b.s.Errors {
 			rank := rankOpen
-			if e.Status == StatusResolved {
+			if e.Status == statusResolved {
 				rank = rankResolved
 			}
 			text := e.text()

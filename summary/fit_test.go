@@ -22,7 +22,7 @@ func TestFit(t *testing.T) {
 		Blockers:  []Item{{Text: None}},
 		Next:      []Item{{Text: "First"}, {Text: "Second"}},
 		Context:   []Item{{Text: "Go, in its newest release, on Linux"}},
-		Errors:    []Error{{Error: "Old error that nobody sees", Status: StatusResolved, Note: "gone"}, {Error: "New", Status: StatusOpen}},
+		Errors:    []Error{{Error: "Old error that nobody sees", Status: statusResolved, Note: "gone"}, {Error: "New", Status: statusOpen}},
 		Artifacts: []Item{{Text: "log of the very first run"}},
 		Meta:      Meta{Count: 3},
 	}
@@ -173,7 +173,7 @@ func TestFitIsMonotone(t *testing.T) {
 			}
 			var gone []string
 			for _, e := range left {
-				if e.Count != len(e.Digests) || !strings.Contains(text, "## "+e.Section.Title()+"\n") {
+				if e.Count != len(e.Digests) || !strings.Contains(text, "## "+e.Section.title()+"\n") {
 					t.Fatalf("%+v", e)
 				}
 				gone = append(gone, e.Digests...)

@@ -42,7 +42,7 @@ func museumSummary() *Summary {
 		Blockers: []Item{{Text: "The loan LN-482: Bruno has to answer"}},
 		Next:     []Item{{Text: "Test the guide in the tower"}},
 		Context:  []Item{{Text: "Opening 11 to 16 March"}},
-		Errors:   []Error{{Error: "TypeError from npm test", Status: StatusResolved, Note: "mended"}},
+		Errors:   []Error{{Error: "TypeError from npm test", Status: statusResolved, Note: "mended"}},
 	}
 }
 
@@ -86,8 +86,8 @@ func TestCheckRefusesFiguresOfNothing(t *testing.T) {
 		rule Rule
 		edit func(s *Summary)
 	}{
-		{"no sum of anything", RuleInvented, func(s *Summary) { s.Context[0].Text = "437 dropouts, 396 of them in the crypt" }},
-		{"no difference of anything", RuleInvented, func(s *Summary) { s.Context[0].Text = "The start became faster by 270 ms" }},
+		{"no sum of anything", ruleInvented, func(s *Summary) { s.Context[0].Text = "437 dropouts, 396 of them in the crypt" }},
+		{"no difference of anything", ruleInvented, func(s *Summary) { s.Context[0].Text = "The start became faster by 270 ms" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := museumSummary()

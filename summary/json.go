@@ -182,7 +182,7 @@ func readError(v json.RawMessage, field string, e *Error) error {
 		if err := readText(v, field, &e.Error); err != nil || isNone(e.Error) {
 			return err
 		}
-		e.Status = StatusOpen
+		e.Status = statusOpen
 		return nil
 	}
 	if err := readObject(v, field, "error", map[string]*string{
@@ -426,9 +426,9 @@ func isNull(v json.RawMessage) bool { return kind(v) == "null" }
 func status(word string) string {
 	switch strings.ToLower(strings.Trim(word, " .*_()[]`")) {
 	case "open", "unresolved", "pending", "ongoing", "investigating", "unfixed", "active", "in progress":
-		return StatusOpen
+		return statusOpen
 	case "resolved", "fixed", "solved", "done", "closed", "mended", "repaired":
-		return StatusResolved
+		return statusResolved
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func (s *Summary) section(b *strings.Builder, sec Section) {
 	if !s.said(sec) {
 		return
 	}
-	b.WriteString("\n## " + sec.Title() + "\n\n")
+	b.WriteString("\n## " + sec.title() + "\n\n")
 	for _, l := range s.lines(sec) {
 		b.WriteString(l)
 		b.WriteByte('\n')

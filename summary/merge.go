@@ -13,10 +13,10 @@ type Action string
 
 // The actions.
 const (
-	Added    Action = "added"
-	Replaced Action = "replaced" // by a newer word on the same matter
-	Removed  Action = "removed"  // from a list of what is open
-	Updated  Action = "updated"  // more is known of it
+	added    Action = "added"
+	replaced Action = "replaced" // by a newer word on the same matter
+	removed  Action = "removed"  // from a list of what is open
+	updated  Action = "updated"  // more is known of it
 )
 
 // An Edit is what a merge did to one entry: of the old summary, or, where it
@@ -239,12 +239,12 @@ func appendEdits(list []Edit, old, merged *Summary, sec Section) []Edit {
 	for _, e := range after {
 		has[norm(e.Text)] = true
 	}
-	gone := Removed
+	gone := removed
 	switch sec {
 	case SectionIntent, SectionState:
-		gone = Replaced
+		gone = replaced
 	case SectionFiles, SectionDecisions, SectionErrors:
-		gone = Updated
+		gone = updated
 	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 	}
 	for _, e := range before {
@@ -254,7 +254,7 @@ func appendEdits(list []Edit, old, merged *Summary, sec Section) []Edit {
 	}
 	for _, e := range after {
 		if !had[norm(e.Text)] {
-			list = append(list, Edit{sec, Added, e.Digest()})
+			list = append(list, Edit{sec, added, e.Digest()})
 		}
 	}
 	return list

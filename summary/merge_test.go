@@ -22,7 +22,7 @@ func TestMerge(t *testing.T) {
 		Blockers:  []Item{{Text: "Wait for the key"}},
 		Next:      []Item{{Text: "Write Z"}},
 		Context:   []Item{{Text: None}},
-		Errors:    []Error{{Error: "Boom", Status: StatusOpen, Note: "seen once"}},
+		Errors:    []Error{{Error: "Boom", Status: statusOpen, Note: "seen once"}},
 		Artifacts: nil,
 		Meta:      Meta{Count: 2, At: "then", Messages: 10, Strategy: "anchored", Model: "m", ProbeScore: 5},
 	}
@@ -37,7 +37,7 @@ func TestMerge(t *testing.T) {
 		State:    "None",
 		Blockers: []Item{{Text: None}},
 		Context:  []Item{{Text: "Go 1.26"}},
-		Errors:   []Error{{Error: "boom", Status: StatusResolved, Note: "a guard"}},
+		Errors:   []Error{{Error: "boom", Status: statusResolved, Note: "a guard"}},
 		Meta:     Meta{Messages: 20, Strategy: "extractive"},
 	}
 	want := &Summary{
@@ -56,7 +56,7 @@ func TestMerge(t *testing.T) {
 		Blockers: []Item{{Text: None}},
 		Next:     []Item{{Text: "Write Z"}},
 		Context:  []Item{{Text: "Go 1.26"}},
-		Errors:   []Error{{Error: "Boom", Status: StatusResolved, Note: "seen once; a guard"}},
+		Errors:   []Error{{Error: "Boom", Status: statusResolved, Note: "seen once; a guard"}},
 		Meta:     Meta{Count: 3, At: "then", Messages: 20, Strategy: "extractive"},
 	}
 	got, edits := old.Merge(next)
@@ -64,16 +64,16 @@ func TestMerge(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	wantEdits := []Edit{
-		{SectionIntent, Added, short("Now: Make it faster")},
-		{SectionFiles, Added, short("a.go: Removed W")},
-		{SectionFiles, Added, short("c.go")},
-		{SectionDecisions, Updated, short("Use A: not stated")},
-		{SectionDecisions, Added, short("Use A: it is known")},
-		{SectionDecisions, Added, short("Drop C: not stated")},
-		{SectionBlockers, Removed, short("Wait for the key")},
-		{SectionContext, Added, short("Go 1.26")},
-		{SectionErrors, Updated, short("Boom: open – seen once")},
-		{SectionErrors, Added, short("Boom: resolved – seen once; a guard")},
+		{SectionIntent, added, short("Now: Make it faster")},
+		{SectionFiles, added, short("a.go: Removed W")},
+		{SectionFiles, added, short("c.go")},
+		{SectionDecisions, updated, short("Use A: not stated")},
+		{SectionDecisions, added, short("Use A: it is known")},
+		{SectionDecisions, added, short("Drop C: not stated")},
+		{SectionBlockers, removed, short("Wait for the key")},
+		{SectionContext, added, short("Go 1.26")},
+		{SectionErrors, updated, short("Boom: open – seen once")},
+		{SectionErrors, added, short("Boom: resolved – seen once; a guard")},
 	}
 	if diff := cmp.Diff(wantEdits, edits); diff != "" {
 		t.Errorf("edits (-want +got):\n%s", diff)
@@ -127,7 +127,7 @@ func TestCompat(t *testing.T) {
 		Files:     Files{{"a", []Item{{Text: "1"}}}, {"b", []Item{{Text: "2"}}}},
 		Decisions: []Decision{{Decision: "D", Rationale: "r"}},
 		State:     "s", Blockers: []Item{{Text: "x"}}, Next: []Item{{Text: "y"}},
-		Errors: []Error{{Error: "e", Status: StatusOpen}}, Context: []Item{{Text: "c"}},
+		Errors: []Error{{Error: "e", Status: statusOpen}}, Context: []Item{{Text: "c"}},
 		Meta: Meta{Count: 4, At: "then", TokensBefore: 10, TokensAfter: 5},
 	}
 	for _, tt := range []struct {
@@ -196,7 +196,7 @@ func small() *rapid.Generator[*Summary] {
 		}
 		for _, w := range rapid.SliceOfN(word, 0, 3).Draw(t, "errors") {
 			s.Errors = append(s.Errors, Error{
-				Error: w, Status: rapid.SampledFrom([]string{"", StatusOpen, StatusResolved}).Draw(t, "status"),
+				Error: w, Status: rapid.SampledFrom([]string{"", statusOpen, statusResolved}).Draw(t, "status"),
 				Note: rapid.SampledFrom([]string{"", "n", "n o", "p"}).Draw(t, "note"),
 			})
 		}
@@ -248,7 +248,7 @@ func TestMergeLosesNothing(t *testing.T) {
 			if e.Section == SectionFiles {
 				there = there || m.hasEntry(strings.TrimPrefix(e.Text, "./")) || m.hasEntry("./"+e.Text)
 			}
-			told := slices.ContainsFunc(edits, func(d Edit) bool { return d.Section == e.Section && d.Action != Added && d.Digest == e.Digest() })
+			told := slices.ContainsFunc(edits, func(d Edit) bool { return d.Section == e.Section && d.Action != added && d.Digest == e.Digest() })
 			if !there && !told {
 				t.Fatalf("nothing says what became of %q", e.Text)
 			}
@@ -310,7 +310,7 @@ func long(n int) *Summary {
 		}
 		s.Files = append(s.Files, f)
 		s.Decisions = append(s.Decisions, Decision{fmt.Sprintf("Use way %d for thing %d", i, i+1), fmt.Sprintf("it is %d times faster", i), ""})
-		s.Errors = append(s.Errors, Error{fmt.Sprintf("error number %d", i), []string{StatusOpen, StatusResolved}[i%2], "a guard", ""})
+		s.Errors = append(s.Errors, Error{fmt.Sprintf("error number %d", i), []string{statusOpen, statusResolved}[i%2], "a guard", ""})
 		s.Context = append(s.Context, Item{Text: fmt.Sprintf("Service %d listens on %d", i, 8000+i)})
 		s.Blockers = append(s.Blockers, Item{Text: fmt.Sprintf("Question %d is open", i)})
 		s.Next = append(s.Next, Item{Text: fmt.Sprintf("Do step %d", i)})

@@ -88,7 +88,7 @@ func (c *checker) length() {
 		n += utf8.RuneCountInString(e.Text)
 	}
 	if of := utf8.RuneCountInString(c.src.Text); n > max(of, 400) {
-		c.add("", "", RuleLonger, "the summary has %d characters, what it is of has %d", n, of)
+		c.add("", "", ruleLonger, "the summary has %d characters, what it is of has %d", n, of)
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *checker) files() {
 	for _, p := range c.src.Changed {
 		want := cleanPath(p)
 		if !slices.ContainsFunc(c.s.Files, func(f File) bool { return samePath(cleanPath(f.Path), want) }) {
-			c.add(SectionFiles, p, RuleFile, "it was changed and is not there")
+			c.add(SectionFiles, p, ruleFile, "it was changed and is not there")
 		}
 	}
 }
@@ -146,14 +146,14 @@ func (c *checker) names(sec Section, text, with string) {
 		}
 		seen[n] = true
 		if !c.origin.has(n, i < spans) {
-			c.add(sec, text, RuleInvented, "the source has no %q", n)
+			c.add(sec, text, ruleInvented, "the source has no %q", n)
 			return
 		}
 	}
 	for _, m := range numberText().FindAllStringSubmatchIndex(text, -1) {
 		n, unit := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]])
 		if !c.origin.hasNumber(n, unit, text[m[3]:], append(subjects(text+" "+with), besides(text, n)...)) && !c.origin.derives(n, unit, text) {
-			c.add(sec, text, RuleInvented, "the source has no number %s", n)
+			c.add(sec, text, ruleInvented, "the source has no number %s", n)
 			return
 		}
 	}

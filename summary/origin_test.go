@@ -150,7 +150,7 @@ func TestTwiceAsLongIsNotTooLong(t *testing.T) {
 	for n, want := range map[int]bool{2002: false, 2003: true} {
 		long := false
 		for _, p := range CheckText(strings.Repeat("y", n), &Source{Text: strings.Repeat("x", 1001)}) {
-			long = long || p.Rule == RuleLonger
+			long = long || p.Rule == ruleLonger
 		}
 		if long != want {
 			t.Errorf("%d of 1001 letters: too long: %v, want %v", n, long, want)
@@ -166,7 +166,7 @@ func TestOneProblemIsOne(t *testing.T) {
 	}
 	s := sound()
 	s.Intent = None
-	if got := Check(s, nil); len(got) != 1 || got[0].Rule != RuleEmpty || got[0].Section != SectionIntent {
+	if got := Check(s, nil); len(got) != 1 || got[0].Rule != ruleEmpty || got[0].Section != SectionIntent {
 		t.Errorf("got %v, want that the intent is empty", got)
 	}
 }
@@ -185,7 +185,7 @@ func TestNoFiles(t *testing.T) {
 		s.Files = Files{}
 		empty := false
 		for _, p := range Check(s, tt.src) {
-			empty = empty || p.Rule == RuleEmpty && p.Section == SectionFiles
+			empty = empty || p.Rule == ruleEmpty && p.Section == SectionFiles
 		}
 		if empty != tt.want {
 			t.Errorf("%s: empty: %v, want %v", tt.name, empty, tt.want)

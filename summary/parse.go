@@ -498,7 +498,7 @@ func parseError(b bullet) Error {
 		e.Error, e.Status = m[1], status(m[2])
 		e.Note = unescapeTail(noteBehind().ReplaceAllString(m[3], ""))
 	} else {
-		e.Error, e.Status = unescapeTail(cutLabel(text)), StatusOpen
+		e.Error, e.Status = unescapeTail(cutLabel(text)), statusOpen
 	}
 	for _, sub := range b.sub {
 		if word, ok := cutName(sub, "status"); ok && status(word) != "" {

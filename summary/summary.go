@@ -60,8 +60,8 @@ const NotStated = "not stated"
 
 // The statuses of an [Error].
 const (
-	StatusOpen     = "open"
-	StatusResolved = "resolved"
+	statusOpen     = "open"
+	statusResolved = "resolved"
 )
 
 // A Section names a section of a summary, by its field in JSON.
@@ -88,8 +88,8 @@ func Sections() []Section {
 	}
 }
 
-// Title returns the heading of a section in Markdown.
-func (s Section) Title() string {
+// title returns the heading of a section in Markdown.
+func (s Section) title() string {
 	switch s {
 	case SectionIntent:
 		return "Session Intent"
@@ -173,7 +173,7 @@ type Decision struct {
 // An Error is something that failed and how that stands.
 type Error struct {
 	Error  string `json:"error"`
-	Status string `json:"status"` // StatusOpen or StatusResolved
+	Status string `json:"status"` // "open" or "resolved"
 	Note   string `json:"note,omitempty"`
 	Source string `json:"source,omitempty"`
 }

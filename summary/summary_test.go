@@ -56,7 +56,7 @@ func TestParseJSON(t *testing.T) {
 		want     Summary
 	}{
 		{"texts in place of objects", `{"session_intent":"x","decisions_made":["a"],"errors_encountered":["b"]}`, Summary{
-			Intent: "x", Decisions: []Decision{{Decision: "a"}}, Errors: []Error{{Error: "b", Status: StatusOpen}},
+			Intent: "x", Decisions: []Decision{{Decision: "a"}}, Errors: []Error{{Error: "b", Status: statusOpen}},
 		}},
 		{"one in place of a list", `{"session_intent":"x","blockers":"None","files_modified":"None"}`, Summary{
 			Intent: "x", Blockers: []Item{{Text: None}}, Files: Files{{Path: None}},
@@ -76,7 +76,7 @@ func TestParseJSON(t *testing.T) {
 		{"a score in percent", `{"session_intent":"x","probe_score":"95%"}`, Summary{Intent: "x", Meta: Meta{ProbeScore: 950_000}}},
 		{"null is nothing", `{"session_intent":"x","blockers":null,"files_modified":null}`, Summary{Intent: "x"}},
 		{"an error in words", `{"session_intent":"x","errors_encountered":[{"error":"e","status":"Fixed","note":"n"}]}`, Summary{
-			Intent: "x", Errors: []Error{{Error: "e", Status: StatusResolved, Note: "n"}},
+			Intent: "x", Errors: []Error{{Error: "e", Status: statusResolved, Note: "n"}},
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,10 +224,10 @@ Half way
 				{Decision: "Split it", Rationale: "it grew"},
 			},
 			Errors: []Error{
-				{Error: "TypeError: x is undefined", Status: StatusResolved, Note: "added a guard"},
-				{Error: "Timeout", Status: StatusResolved, Note: "raised it"},
-				{Error: "Deadlock", Status: StatusOpen},
-				{Error: "Disk full", Status: StatusOpen},
+				{Error: "TypeError: x is undefined", Status: statusResolved, Note: "added a guard"},
+				{Error: "Timeout", Status: statusResolved, Note: "raised it"},
+				{Error: "Deadlock", Status: statusOpen},
+				{Error: "Disk full", Status: statusOpen},
 			},
 		}},
 		{"lines that are wrapped, nested bullets, sources and None", `**Compression #:** 4
@@ -307,7 +307,7 @@ Build it
 ## Session Intent
 Ship it`, Summary{
 			Intent: "Build it\n\nShip it",
-			Errors: []Error{{Error: "Timeout", Status: StatusResolved, Note: "raised it; and tried again"}, {Error: "Refused", Note: "Status: strange"}},
+			Errors: []Error{{Error: "Timeout", Status: statusResolved, Note: "raised it; and tried again"}, {Error: "Refused", Note: "Status: strange"}},
 			Files:  Files{{"a.go", []Item{{Text: "rewrote it"}}}, {Path: "Makefile was rewritten"}, {"b`c", []Item{{Text: "split"}}}},
 			Next:   []Item{{Text: "one"}},
 		}},
@@ -380,7 +380,7 @@ func documents() *rapid.Generator[*Summary] {
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "errors") {
 			s.Errors = append(s.Errors, Error{
-				lines().Draw(t, "error"), rapid.SampledFrom([]string{StatusOpen, StatusResolved, ""}).Draw(t, "status"),
+				lines().Draw(t, "error"), rapid.SampledFrom([]string{statusOpen, statusResolved, ""}).Draw(t, "status"),
 				rapid.OneOf(rapid.Just(""), lines()).Draw(t, "note"), sources().Draw(t, "source"),
 			})
 		}

@@ -12,9 +12,9 @@ import (
 
 // The statuses of a [Todo] that matter here. Lists may have others.
 const (
-	TodoPending   = "pending"
-	TodoActive    = "in_progress"
-	TodoCompleted = "completed"
+	todoPending   = "pending"
+	todoActive    = "in_progress"
+	todoCompleted = "completed"
 )
 
 // A Todo is an entry of a list of things to do.
@@ -137,11 +137,11 @@ func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 	var done []Decision
 	for i := range out {
 		t := &out[i]
-		if t.Status == TodoActive && slices.ContainsFunc(list, func(c string) bool { return completes(c, t.Content) }) {
-			t.Status = TodoCompleted
+		if t.Status == todoActive && slices.ContainsFunc(list, func(c string) bool { return completes(c, t.Content) }) {
+			t.Status = todoCompleted
 			changed++
 		}
-		if t.Status == TodoCompleted && strings.TrimSpace(t.Content) != "" {
+		if t.Status == todoCompleted && strings.TrimSpace(t.Content) != "" {
 			done = append(done, Decision{Decision: "Completed: " + text.Fold(t.Content), Rationale: NotStated})
 		}
 	}

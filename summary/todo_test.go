@@ -76,12 +76,12 @@ func TestSyncTodos(t *testing.T) {
 		{"✅ Parser", "Parser", true},
 		{"Everything is done", "Write the parser", false},
 	} {
-		todos := []Todo{{Content: tt.todo, Status: TodoActive}, {Content: tt.todo, Status: TodoPending}}
+		todos := []Todo{{Content: tt.todo, Status: todoActive}, {Content: tt.todo, Status: todoPending}}
 		got, s, n := SyncTodos(todos, &Summary{State: tt.state})
-		if done := got[0].Status == TodoCompleted; done != tt.done || (n == 1) != tt.done || got[1].Status != TodoPending {
+		if done := got[0].Status == todoCompleted; done != tt.done || (n == 1) != tt.done || got[1].Status != todoPending {
 			t.Errorf("%q in %q: %v", tt.todo, tt.state, got)
 		}
-		if (len(s.Decisions) == 1) != tt.done || todos[0].Status != TodoActive {
+		if (len(s.Decisions) == 1) != tt.done || todos[0].Status != todoActive {
 			t.Errorf("%q in %q: %v", tt.todo, tt.state, s.Decisions)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSyncTodos(t *testing.T) {
 
 // What is completed becomes a decision, and stays one.
 func TestSyncTodosDecidesOnce(t *testing.T) {
-	todos := []Todo{{Content: "Write it", Status: TodoCompleted}, {Content: "write it.", Status: TodoCompleted}, {Content: "Ship it", Status: TodoActive}}
+	todos := []Todo{{Content: "Write it", Status: todoCompleted}, {Content: "write it.", Status: todoCompleted}, {Content: "Ship it", Status: todoActive}}
 	s := &Summary{State: "Shipped it, ship it is done", Decisions: []Decision{{Decision: "Use A", Rationale: "r"}}}
 	before := slices.Clone(s.Decisions)
 	todos, once, _ := SyncTodos(todos, s)

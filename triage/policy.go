@@ -62,40 +62,39 @@ func DefaultPolicy() *Policy {
 	}
 }
 
-// ErrPolicy means that a policy contradicts itself or lacks something.
-var ErrPolicy = errors.New("unsound triage policy")
+// errPolicy means that a policy contradicts itself or lacks something.
+var errPolicy = errors.New("unsound triage policy")
 
-// Validate returns an error that wraps [ErrPolicy] and names what is wrong
-// with the policy, or nil. An unsound policy gives scores without meaning; it
+// Validate returns an error that names what is wrong with the policy, or nil. An unsound policy gives scores without meaning; it
 // never lets a dead row in.
 func (p *Policy) Validate() error {
 	for _, c := range provenance.Classes() {
 		r, ok := p.Classes[c]
 		if !ok {
-			return fmt.Errorf("%w: class %s has no rule", ErrPolicy, c)
+			return fmt.Errorf("%w: class %s has no rule", errPolicy, c)
 		}
 		if err := r.validate(); err != nil {
-			return fmt.Errorf("%w: class %s: %w", ErrPolicy, c, err)
+			return fmt.Errorf("%w: class %s: %w", errPolicy, c, err)
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(p.Classes)) {
 		if c.Rank() < 0 {
-			return fmt.Errorf("%w: %w %q", ErrPolicy, provenance.ErrClass, c)
+			return fmt.Errorf("%w: %w %q", errPolicy, provenance.ErrClass, c)
 		}
 	}
 	switch {
 	case p.Curve != CurveHalfLife && p.Curve != CurveLog:
-		return fmt.Errorf("%w: curve is %q, want %s or %s", ErrPolicy, p.Curve, CurveHalfLife, CurveLog)
+		return fmt.Errorf("%w: curve is %q, want %s or %s", errPolicy, p.Curve, CurveHalfLife, CurveLog)
 	case !isShare(p.Trust):
-		return fmt.Errorf("%w: trust is %v, want 0 to 1", ErrPolicy, p.Trust)
+		return fmt.Errorf("%w: trust is %v, want 0 to 1", errPolicy, p.Trust)
 	case p.Admit < 1:
-		return fmt.Errorf("%w: admits %d rows, want at least 1", ErrPolicy, p.Admit)
+		return fmt.Errorf("%w: admits %d rows, want at least 1", errPolicy, p.Admit)
 	case p.Deep < 1 || p.Deep > p.Admit:
-		return fmt.Errorf("%w: scores %d rows deeply, want 1 to the %d admitted", ErrPolicy, p.Deep, p.Admit)
+		return fmt.Errorf("%w: scores %d rows deeply, want 1 to the %d admitted", errPolicy, p.Deep, p.Admit)
 	case !isShare(p.Floor):
-		return fmt.Errorf("%w: floor is %v, want 0 to 1", ErrPolicy, p.Floor)
+		return fmt.Errorf("%w: floor is %v, want 0 to 1", errPolicy, p.Floor)
 	case !isShare(p.Yellow) || !isShare(p.Red) || p.Yellow > p.Red:
-		return fmt.Errorf("%w: red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", ErrPolicy, p.Red, p.Yellow)
+		return fmt.Errorf("%w: red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", errPolicy, p.Red, p.Yellow)
 	}
 	return nil
 }
@@ -132,7 +131,7 @@ func (p *Policy) Version() string {
 	return "triage/1-" + digest.Of([]byte(b.String())).Short()
 }
 
-// A Tag says in what order an artifact enters the context, see the package
+// A tag says in what order an artifact enters the context, see the package
 // comment. It is stored as its text.
 type Tag string
 
@@ -166,9 +165,9 @@ func (t *Tags) Add(tag Tag, n int) {
 	}
 }
 
-// Tag returns the tag of a final score, if there is similarity enough. It is
+// tag returns the tag of a final score, if there is similarity enough. It is
 // never [Black]: the dead have no score, see [Reason.Dead].
-func (p *Policy) Tag(score ratio.Ratio) Tag {
+func (p *Policy) tag(score ratio.Ratio) Tag {
 	switch {
 	case score >= p.Red:
 		return Red

@@ -129,7 +129,7 @@ func TestValidate(t *testing.T) {
 			p := DefaultPolicy()
 			tt.change(p)
 			err := p.Validate()
-			if !errors.Is(err, ErrPolicy) || err.Error() != tt.want {
+			if !errors.Is(err, errPolicy) || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})

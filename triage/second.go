@@ -17,16 +17,16 @@ type Scored struct {
 	Tag      Tag
 }
 
-// ErrSemantic means that the similarities given are not one for each row.
-var ErrSemantic = errors.New("not one similarity for each row")
+// errSemantic means that the similarities given are not one for each row.
+var errSemantic = errors.New("not one similarity for each row")
 
 // Second makes pass two over the shortlist of pass one, and returns it by
 // score, best first, then the lower row.
 //
 // It calls semantic once, with the rows of [First.Shortlist] in that order, or
 // not at all if there are none; no other row needs an embedding. Similarities
-// below 0 count as 0, those above 1 as 1. The error is that of semantic, or
-// wraps [ErrSemantic].
+// below 0 count as 0, those above 1 as 1. It fails as semantic does,
+// and if the similarities are not one for each row.
 func (p *Policy) Second(f *First, semantic func(rows []int) ([]ratio.Ratio, error)) ([]Scored, error) {
 	list := f.Shortlist()
 	if len(list) == 0 {
@@ -41,7 +41,7 @@ func (p *Policy) Second(f *First, semantic func(rows []int) ([]ratio.Ratio, erro
 		return nil, fmt.Errorf("semantic scores of %d rows: %w", len(rows), err)
 	}
 	if len(similar) != len(list) {
-		return nil, fmt.Errorf("%w: %d for %d", ErrSemantic, len(similar), len(list))
+		return nil, fmt.Errorf("%w: %d for %d", errSemantic, len(similar), len(list))
 	}
 	scored := make([]Scored, len(list))
 	for i, c := range list {
@@ -58,7 +58,7 @@ func (p *Policy) score(c Candidate, s ratio.Ratio) Scored {
 	s = min(max(s, 0), ratio.One)
 	r := p.Classes[c.Class]
 	score := (r.Recency*c.Recency + r.Provenance*c.Provenance + r.Semantic*s + ratio.One/2) / ratio.One
-	tag := p.Tag(score)
+	tag := p.tag(score)
 	if s < p.Floor {
 		tag = Green
 	}

@@ -187,8 +187,8 @@ func TestSecond(t *testing.T) {
 func TestSecondErrors(t *testing.T) {
 	p := DefaultPolicy()
 	f := p.First(tableOf(Row{Class: provenance.Tool}), noon, nil)
-	if _, err := p.Second(f, func([]int) ([]ratio.Ratio, error) { return nil, nil }); !errors.Is(err, ErrSemantic) {
-		t.Errorf("without similarities: %v, want %v", err, ErrSemantic)
+	if _, err := p.Second(f, func([]int) ([]ratio.Ratio, error) { return nil, nil }); !errors.Is(err, errSemantic) {
+		t.Errorf("without similarities: %v, want %v", err, errSemantic)
 	}
 	down := errors.New("model is down")
 	if _, err := p.Second(f, func([]int) ([]ratio.Ratio, error) { return nil, down }); !errors.Is(err, down) {
@@ -207,7 +207,7 @@ func TestTag(t *testing.T) {
 	for score, want := range map[ratio.Ratio]Tag{
 		ratio.One: Red, 600_000: Red, 599_999: Yellow, 350_000: Yellow, 349_999: Green, 0: Green,
 	} {
-		if got := p.Tag(score); got != want {
+		if got := p.tag(score); got != want {
 			t.Errorf("tag of %v is %s, want %s", score, got, want)
 		}
 	}

@@ -146,7 +146,8 @@ func (in *gauge) read(cmd *cobra.Command, g *globals) (*pager.Trigger, *pager.Lo
 		}
 		t.Profile = pager.Profile(in.by)
 	}
-	load.Effective, load.Floor = t.EffectiveOf(window), t.FloorOf(window)
+	figures := t.Figures(window)
+	load.Effective, load.Floor = figures.Effective, figures.Floor
 	given, err := in.figures(cmd, t, load)
 	if err != nil || !given {
 		load = nil

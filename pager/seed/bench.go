@@ -17,9 +17,9 @@ import (
 //go:embed sample.json
 var sample []byte
 
-// Weights returns the pairs of weights that [Matrix] tries, from the one that
+// weights returns the pairs of weights that [Matrix] tries, from the one that
 // looks at the intent most to the one that looks at age most.
-func Weights() []Options {
+func weights() []Options {
 	var all []Options
 	for _, w := range [...]struct{ alpha, beta float64 }{{0.9, 0.1}, {0.7, 0.3}, {0.5, 0.5}, {0.3, 0.7}} {
 		o := Defaults()
@@ -29,14 +29,14 @@ func Weights() []Options {
 	return all
 }
 
-// Matrix decides on the sample under each of the [Weights].
+// Matrix decides on the sample under each of the weights.
 func Matrix() ([]*Result, error) {
 	h, err := pagerjson.Parse("sample.json", sample)
 	if err != nil {
 		return nil, err
 	}
 	var results []*Result
-	for _, o := range Weights() {
+	for _, o := range weights() {
 		r, err := Decide(h, &o)
 		if err != nil {
 			return nil, err
@@ -67,14 +67,14 @@ func CheckInvariants(results []*Result) []string {
 				report("%s: %s is decided twice", r.Summary(), rec.Block)
 			}
 			seen[rec.Block] = true
-			if kind == `"active"` && rec.Directive != Retain {
+			if kind == `"active"` && rec.Directive != retain {
 				report("%s: %s is active, got %s, want retain", r.Summary(), rec.Block, rec.Directive)
 			}
-			if kind == `"noise"` && r.Options.Alpha > r.Options.Beta && rec.Directive != Evict {
+			if kind == `"noise"` && r.Options.Alpha > r.Options.Beta && rec.Directive != evict {
 				report("%s: %s is noise, got %s, want evict", r.Summary(), rec.Block, rec.Directive)
 			}
 		}
-		more, err := r.Continue(text, time.Unix(int64(n), 0))
+		more, err := r.continued(text, time.Unix(int64(n), 0))
 		if err != nil {
 			report("%s: %v", r.Summary(), err)
 			continue
@@ -85,7 +85,7 @@ func CheckInvariants(results []*Result) []string {
 			report("%s: %v", r.Summary(), err)
 			continue
 		}
-		for _, d := range r.Decisions() {
+		for _, d := range r.decisions() {
 			if b, _ := state.Bucket(d.Block); b != d.Bucket {
 				report("%s: %s is in %q, want %q", r.Summary(), d.Block, b, d.Bucket)
 			}

@@ -31,37 +31,37 @@ func Run(name string, history, existing []byte, at time.Time, o *Options) (*Pass
 		return nil, err
 	}
 	p := &Pass{Result: res}
-	if p.Append, err = res.Continue(existing, at); err != nil {
+	if p.Append, err = res.continued(existing, at); err != nil {
 		return nil, err
 	}
 	p.Records = res.AppendRecords(make([]byte, 0, 128*len(res.Records)))
 	return p, nil
 }
 
-// Decisions returns what the records decide, in their order.
-func (r *Result) Decisions() []contract.Decision {
+// decisions returns what the records decide, in their order.
+func (r *Result) decisions() []contract.Decision {
 	ds := make([]contract.Decision, len(r.Records))
 	for i := range r.Records {
-		ds[i] = contract.Decision{Block: r.Records[i].Block, Bucket: r.Records[i].Directive.Bucket()}
+		ds[i] = contract.Decision{Block: r.Records[i].Block, Bucket: r.Records[i].Directive.bucket()}
 	}
 	return ds
 }
 
-// Continue returns what is to be appended to the text of a contract.
-func (r *Result) Continue(existing []byte, at time.Time) ([]byte, error) {
+// continued returns what is to be appended to the text of a contract.
+func (r *Result) continued(existing []byte, at time.Time) ([]byte, error) {
 	var out []byte
 	if n := len(existing); n > 0 && existing[n-1] != '\n' {
 		out = append(out, '\n')
 	}
 	if r.Options.Legacy {
-		text, err := contract.Legacy(r.Decisions(), at)
+		text, err := contract.Legacy(r.decisions(), at)
 		return append(out, text...), err
 	}
 	state, err := contract.Replay(contract.Lines(string(existing)))
 	if err != nil {
 		return nil, err
 	}
-	lines, err := state.Pass(r.Decisions(), at)
+	lines, err := state.Pass(r.decisions(), at)
 	if err != nil {
 		return nil, err
 	}

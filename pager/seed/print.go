@@ -28,7 +28,7 @@ func (r *Result) Summary() string {
 // AppendRecords appends a line for each record.
 func (r *Result) AppendRecords(dst []byte) []byte {
 	for i := range r.Records {
-		dst = append(r.Records[i].AppendJSON(dst), '\n')
+		dst = append(r.Records[i].appendJSON(dst), '\n')
 	}
 	return dst
 }
@@ -39,7 +39,7 @@ func (r *Result) AppendRecords(dst []byte) []byte {
 //
 // Similarity and R have at most four decimals, and what is not ASCII is
 // escaped.
-func (r *Record) AppendJSON(dst []byte) []byte {
+func (r *Record) appendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"block": `...), r.Block)
 	dst = append(dst, `, "kind": `...)
 	if r.Kind == nil {

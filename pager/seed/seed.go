@@ -71,19 +71,19 @@ type Directive string
 
 // The directives.
 const (
-	Retain Directive = "retain" // stays as it is
-	Page   Directive = "page"   // a stub takes its place
-	Evict  Directive = "evict"  // leaves the window
+	retain Directive = "retain" // stays as it is
+	page   Directive = "page"   // a stub takes its place
+	evict  Directive = "evict"  // leaves the window
 )
 
-// Bucket returns the list of a contract that a directive puts a block into.
-func (d Directive) Bucket() contract.Bucket {
+// bucket returns the list of a contract that a directive puts a block into.
+func (d Directive) bucket() contract.Bucket {
 	switch d {
-	case Retain:
+	case retain:
 		return contract.Retained
-	case Page:
+	case page:
 		return contract.Paged
-	case Evict:
+	case evict:
 		return contract.Evicted
 	}
 	return ""
@@ -177,11 +177,11 @@ func Decide(h *pagerjson.History, o *Options) (*Result, error) {
 		r.Score = o.score(r.Similarity, r.Age.Value)
 		r.Directive = o.directive(r.Score)
 		switch r.Directive {
-		case Retain:
+		case retain:
 			res.Retained++
-		case Page:
+		case page:
 			res.Paged++
-		case Evict:
+		case evict:
 			res.Evicted++
 		}
 	}
@@ -202,11 +202,11 @@ func (o *Options) score(similarity, age float64) float64 {
 func (o *Options) directive(score float64) Directive {
 	switch {
 	case score >= o.RetainCut:
-		return Retain
+		return retain
 	case score < o.EvictCut:
-		return Evict
+		return evict
 	default:
-		return Page
+		return page
 	}
 }
 

@@ -78,8 +78,8 @@ func TestCheckInvariantsBites(t *testing.T) {
 		want   string
 	}{
 		{"a block twice", func(r *Result) { r.Records[1].Block = r.Records[0].Block }, "decided twice"},
-		{"an active block paged", func(r *Result) { r.Records[11].Directive = Page }, "is active, got page"},
-		{"noise paged", func(r *Result) { r.Records[0].Directive = Page }, "is noise, got page"},
+		{"an active block paged", func(r *Result) { r.Records[11].Directive = page }, "is active, got page"},
+		{"noise paged", func(r *Result) { r.Records[0].Directive = page }, "is noise, got page"},
 		{"an id that breaks the contract", func(r *Result) { r.Records[0].Block = "block-\"" }, "quotation mark"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -246,13 +246,13 @@ func TestDirectiveAtTheCuts(t *testing.T) {
 			retain, evict float64
 			want          Directive
 		}{
-			{score, 0, Retain},
-			{math.Nextafter(score, 2), 0, Page},
-			{2, score, Page},
-			{2, math.Nextafter(score, 2), Evict},
-			{score, score, Retain},
-			{score, math.Nextafter(score, 2), Retain}, // the cuts are inverted
-			{math.Nextafter(score, 2), 2, Evict},
+			{score, 0, retain},
+			{math.Nextafter(score, 2), 0, page},
+			{2, score, page},
+			{2, math.Nextafter(score, 2), evict},
+			{score, score, retain},
+			{score, math.Nextafter(score, 2), retain}, // the cuts are inverted
+			{math.Nextafter(score, 2), 2, evict},
 		} {
 			o.RetainCut, o.EvictCut = tt.retain, tt.evict
 			if got := o.directive(score); got != tt.want {
@@ -277,7 +277,7 @@ func TestDefaultsWithoutOverlap(t *testing.T) {
 	for _, r := range res.Records {
 		got = append(got, r.Directive)
 	}
-	if diff := cmp.Diff([]Directive{Page, Evict, Evict}, got); diff != "" {
+	if diff := cmp.Diff([]Directive{page, evict, evict}, got); diff != "" {
 		t.Errorf("directives (-want +got):\n%s", diff)
 	}
 	if d := *Defaults(); res.Options != d {
@@ -294,47 +294,47 @@ func TestRecordLines(t *testing.T) {
 	}{
 		{
 			"a whole age",
-			Record{"block-1", kind(`"noise"`), 1.0 / 6, pagerjson.Int(14), 0.08088, Evict},
+			Record{"block-1", kind(`"noise"`), 1.0 / 6, pagerjson.Int(14), 0.08088, evict},
 			`{"block": "block-1", "kind": "noise", "similarity": 0.1667, "delta_t": 14, "R": 0.0809, "action": "evict"}`,
 		},
 		{
 			"an age with decimals and no kind",
-			Record{"block-2", nil, 0, pagerjson.Number{Value: 2}, 1, Retain},
+			Record{"block-2", nil, 0, pagerjson.Number{Value: 2}, 1, retain},
 			`{"block": "block-2", "kind": null, "similarity": 0.0, "delta_t": 2.0, "R": 1.0, "action": "retain"}`,
 		},
 		{
 			"letters beyond ASCII",
-			Record{"block-é\u2028😀", kind(`"\"\\\n\t\u0001` + "\x7f" + `\b\f\r"`), 1, pagerjson.Number{Value: 1e16}, 0.115, Page},
+			Record{"block-é\u2028😀", kind(`"\"\\\n\t\u0001` + "\x7f" + `\b\f\r"`), 1, pagerjson.Number{Value: 1e16}, 0.115, page},
 			`{"block": "block-\u00e9\u2028\ud83d\ude00", "kind": "\"\\\n\t\u0001\u007f\b\f\r", "similarity": 1.0, "delta_t": 1e+16, "R": 0.115, "action": "page"}`,
 		},
 		{
 			"halves go to the even digit",
-			Record{"", kind(`""`), 0.03125, pagerjson.Number{Value: 0.00001}, 0.09375, Page},
+			Record{"", kind(`""`), 0.03125, pagerjson.Number{Value: 0.00001}, 0.09375, page},
 			`{"block": "", "kind": "", "similarity": 0.0312, "delta_t": 1e-05, "R": 0.0938, "action": "page"}`,
 		},
 		{
 			"large scores",
-			Record{"b", nil, 0.99996, pagerjson.Number{Value: 1 << 52, Whole: true}, 1e15 + 0.3, Page},
+			Record{"b", nil, 0.99996, pagerjson.Number{Value: 1 << 52, Whole: true}, 1e15 + 0.3, page},
 			`{"block": "b", "kind": null, "similarity": 1.0, "delta_t": 4503599627370496, "R": 1000000000000000.2, "action": "page"}`,
 		},
 		{
 			"a score below zero, and one that rounds to zero from below",
-			Record{"b", nil, math.Copysign(0, -1), pagerjson.Int(0), -0.12345, Evict},
+			Record{"b", nil, math.Copysign(0, -1), pagerjson.Int(0), -0.12345, evict},
 			`{"block": "b", "kind": null, "similarity": -0.0, "delta_t": 0, "R": -0.1235, "action": "evict"}`,
 		},
 		{
 			"a kind that is an object",
-			Record{"b", kind("{ \"a\\/b\" :[1.50,-0,1E2,\t{}, [ ],true],\"é\":\"\\ud83d\\ude00\\ud800\\u0041\"}"), 0, pagerjson.Int(0), 1, Retain},
+			Record{"b", kind("{ \"a\\/b\" :[1.50,-0,1E2,\t{}, [ ],true],\"é\":\"\\ud83d\\ude00\\ud800\\u0041\"}"), 0, pagerjson.Int(0), 1, retain},
 			`{"block": "b", "kind": {"a/b": [1.5, 0, 100.0, {}, [], true], "\u00e9": "\ud83d\ude00\ud800A"}, "similarity": 0.0, "delta_t": 0, "R": 1.0, "action": "retain"}`,
 		},
 		{
 			"kinds that are no JSON do no harm",
-			Record{"b", kind(`"\u12"\`), 0, pagerjson.Int(0), 1, Retain},
+			Record{"b", kind(`"\u12"\`), 0, pagerjson.Int(0), 1, retain},
 			`{"block": "b", "kind": "\u12"\, "similarity": 0.0, "delta_t": 0, "R": 1.0, "action": "retain"}`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(tt.rec.AppendJSON(nil)); got != tt.want {
+			if got := string(tt.rec.appendJSON(nil)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -595,12 +595,12 @@ func TestPassesReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			more, err := res.Continue(text, noon.AddDate(0, 0, n))
+			more, err := res.continued(text, noon.AddDate(0, 0, n))
 			if err != nil {
 				t.Fatal(err)
 			}
 			text = append(text, more...)
-			for _, d := range res.Decisions() {
+			for _, d := range res.decisions() {
 				want[d.Block] = d.Bucket
 			}
 		}
@@ -677,7 +677,7 @@ func BenchmarkContinue100k(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := res.Continue(nil, noon); err != nil {
+		if _, err := res.continued(nil, noon); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,12 +43,12 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// ErrWindow means that the window of the model is too small for what it is asked.
-var ErrWindow = errors.New("window of the model is too small")
+// errWindow means that the window of the model is too small for what it is asked.
+var errWindow = errors.New("window of the model is too small")
 
-// DefaultWindow is the window that a generator is taken to have that does not say,
+// defaultWindow is the window that a generator is taken to have that does not say,
 // in tokens.
-const DefaultWindow = 8192
+const defaultWindow = 8192
 
 // A Summarizer drafts summaries. Generator must be set; the zero value of every
 // other field is a sensible default.
@@ -56,7 +56,7 @@ type Summarizer struct {
 	Generator llm.Generator
 
 	// Window is how many tokens prompt and reply may have together. The default is
-	// that of the generator, or else [DefaultWindow].
+	// that of the generator, or else 8192.
 	Window int
 
 	// MaxTokens is how long a reply may be; the second try has twice that. The
@@ -93,8 +93,8 @@ type Record struct {
 
 // Draft returns a summary of the blocks, without metadata. If they say nothing of
 // the intent, it is that of the previous summary. It fails with
-// [llm.ErrReply] if the replies cannot be used, with [ErrWindow] if the window is
-// too small, and otherwise as the generator does.
+// [llm.ErrReply] if the replies cannot be used, with another error if the window is too
+// small, and otherwise as the generator does.
 func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *Record, error) {
 	d, err := s.begin(in)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 		window = s.Generator.Window()
 	}
 	if window <= 0 {
-		window = DefaultWindow
+		window = defaultWindow
 	}
 	count := s.Counter
 	if count == nil {

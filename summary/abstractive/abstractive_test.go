@@ -281,7 +281,7 @@ func TestWindowThatIsTooSmall(t *testing.T) {
 	for _, sum := range []Summarizer{{Window: 500}, {Window: 4000, MaxTokens: 2000}, {Window: 1}} {
 		s := &llmtest.Script{}
 		sum.Generator = s
-		if _, _, err := sum.Draft(t.Context(), talk(1)); !errors.Is(err, ErrWindow) || s.Calls() != 0 {
+		if _, _, err := sum.Draft(t.Context(), talk(1)); !errors.Is(err, errWindow) || s.Calls() != 0 {
 			t.Errorf("window %d: %v after %d calls, want ErrWindow after none", sum.Window, err, s.Calls())
 		}
 	}
@@ -381,7 +381,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		})
 	}
 	s := &llmtest.Script{Tokens: 100}
-	if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, ErrWindow) || s.Calls() != 0 {
+	if _, _, err := Answer(t.Context(), s, strings.Repeat("word ", 1000), questions); !errors.Is(err, errWindow) || s.Calls() != 0 {
 		t.Errorf("%v after %d calls, want ErrWindow after none", err, s.Calls())
 	}
 	if got, record, err := Answer(t.Context(), s, "w", nil); err != nil || len(got) != 0 || record.Calls != 0 {

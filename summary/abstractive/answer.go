@@ -72,7 +72,7 @@ func (l *log) answer(ctx context.Context, window string, questions []Question, f
 	}
 	// The low guess: who is over it is so for certain.
 	if need := int(token.Estimate(p.Text, token.KindProse)) / 2; l.generator.Window() > 0 && need > l.generator.Window() {
-		return fmt.Errorf("%w: %d tokens or more, and it has %d", ErrWindow, need, l.generator.Window())
+		return fmt.Errorf("%w: %d tokens or more, and it has %d", errWindow, need, l.generator.Window())
 	}
 	return l.ask(ctx, p, func(r *llm.Reply) error {
 		all, _ := object(r.Text, func(name string) bool {

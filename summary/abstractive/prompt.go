@@ -157,7 +157,7 @@ func (l *layout) pieces(b Block) ([]piece, error) {
 	head := l.count(l.blockHead(&piece{block: b, part: 999}))
 	room := l.room - head
 	if room < minRoom {
-		return nil, fmt.Errorf("%w: %d tokens are left for the conversation, want %d", ErrWindow, max(0, room), minRoom)
+		return nil, fmt.Errorf("%w: %d tokens are left for the conversation, want %d", errWindow, max(0, room), minRoom)
 	}
 	if cost := l.count(text); cost <= room {
 		return []piece{{block: b, text: text, cost: head + cost}}, nil

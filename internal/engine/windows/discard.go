@@ -95,7 +95,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	if p.stubs, err = e.Stubs(ctx, scope, h.Rows); err != nil {
 		return nil, err
 	}
-	window := e.Capacity(h.Session.Model)
+	figures := e.trigger(req.Trigger).Figures(e.Capacity(h.Session.Model))
 	rules, err := e.Rules(ctx, scope, h, 0)
 	if err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 		}
 	}
 	request := &pager.DiscardRequest{
-		Blocks: standings, Fixed: tokensBeside(h), Floor: e.trigger(req.Trigger).FloorOf(window), Auto: req.Auto,
+		Blocks: standings, Fixed: tokensBeside(h), Floor: figures.Floor, Auto: req.Auto,
 	}
-	target := cmp.Or(req.To, e.trigger(req.Trigger).TidyTo(window))
+	target := cmp.Or(req.To, figures.Tidy)
 	if req.Auto {
 		request.Target = target
 	} else if request.IDs, err = blocksNamed(h, req.IDs); err != nil {

@@ -22,11 +22,11 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 	if err != nil {
 		return nil, err
 	}
-	window, count := e.Capacity(h.Session.Model), info.Messages
+	figures, count := e.Opts.Trigger.Figures(e.Capacity(h.Session.Model)), info.Messages
 	info.Messages = 0 // the list has its name
 	res := &api.MessagesResult{
 		SessionInfo: info, Count: count, Total: h.Head.Window, Sent: token.Count(h.Session.Sent), Branches: h.Session.Branches,
-		Floor: e.Opts.Trigger.FloorOf(window), Target: e.Opts.Trigger.TidyTo(window), Figures: e.Opts.Trigger.Figures(window),
+		Floor: figures.Floor, Target: figures.Tidy, Figures: figures,
 	}
 	rules, err := e.Rules(ctx, scope, h, 0)
 	if err != nil {
@@ -126,8 +126,8 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 		}
 	}
 	res.Free = max(capacity-res.Used-res.Reserved, 0)
-	res.Effective = e.Opts.Trigger.EffectiveOf(capacity)
 	res.Figures = e.Opts.Trigger.Figures(capacity)
+	res.Effective = res.Figures.Effective
 	res.Level = string(e.Opts.Trigger.Level(res.Used, res.Effective))
 	for _, err := range e.Store.Entries(ctx, scope, id, 0) {
 		if err != nil {

@@ -94,8 +94,8 @@ func (p *pass) request(req *api.CompressRequest) *pager.Request {
 // budget returns how many tokens a request leaves for the window.
 func (p *pass) budget(req *api.CompressRequest) token.Count {
 	window := cmp.Or(req.Window, p.engine.Capacity(p.held.Session.Model))
-	t := &p.engine.Opts.Trigger
-	budget := token.Count(t.Complete().Target.Scale(int64(t.EffectiveOf(window))))
+	figures := p.engine.Opts.Trigger.Figures(window)
+	budget := figures.Target
 	switch {
 	case req.Target > 0:
 		budget = req.Target
@@ -105,7 +105,7 @@ func (p *pass) budget(req *api.CompressRequest) token.Count {
 		budget = p.held.Head.Tokens / 20
 	}
 	if req.Auto {
-		budget = max(budget, t.FloorOf(window))
+		budget = max(budget, figures.Floor)
 	}
 	return budget
 }

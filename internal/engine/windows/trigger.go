@@ -30,7 +30,8 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	res := &api.TriggerResult{Session: req.Session, Used: h.Head.Window, Window: cmp.Or(req.Window, e.Capacity(h.Session.Model))}
-	res.Effective, res.Figures = t.EffectiveOf(res.Window), t.Figures(res.Window)
+	res.Figures = t.Figures(res.Window)
+	res.Effective = res.Figures.Effective
 	for i := range h.Rows {
 		switch h.Rows[i].State {
 		case store.StateLive:
@@ -46,7 +47,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 	res.Iterations = pager.Iterations(h.Session.Messages, h.Blocks)
 	res.Pending = pager.Pending(h.Session.Messages, h.Blocks)
 	res.Verdict = *t.Due(&pager.Load{
-		Used: res.Used, Effective: res.Effective, Floor: t.FloorOf(res.Window), Messages: res.Messages,
+		Used: res.Used, Effective: res.Effective, Floor: res.Figures.Floor, Messages: res.Messages,
 		Cycles: res.Cycles, Iterations: res.Iterations, Pending: res.Pending, Retry: req.Retry,
 	})
 	return res, nil
