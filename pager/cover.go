@@ -83,7 +83,7 @@ func Cover(r *CoverRequest) (*Plan, error) {
 	c := newCovering(r, p)
 	c.begin()
 	if p.After > r.Budget {
-		return nil, c.floor()
+		return nil, floor(&r.Request, p)
 	}
 	c.run()
 	p.Picks, p.Short = c.picks(), make([]bool, len(c.blocks))
@@ -128,14 +128,14 @@ type covered struct {
 func newCovering(r *CoverRequest, p *Plan) *covering {
 	c := &covering{r: r, p: p, blocks: make([]covered, len(r.Blocks)), names: make([]bool, len(r.Names)), copies: make(map[int32]bool)}
 	for i := range r.Blocks {
-		b := &c.blocks[i]
-		b.taken = make([]bool, len(r.Readings[i].Passages))
+		b, passages := &c.blocks[i], r.Readings[i].Passages
+		b.taken = make([]bool, len(passages))
 		b.whole = Whole
 		if r.Blocks[i].Thinking && !r.Blocks[i].Rule.Hard() {
 			b.whole = Bare
 		}
-		for k := range r.Readings[i].Passages {
-			if int(r.Readings[i].Passages[k].Line) == k {
+		for k := range passages {
+			if int(passages[k].Line) == k {
 				b.lines++
 			}
 		}
@@ -402,31 +402,34 @@ func (c *covering) spend(n token.Count) bool {
 	return true
 }
 
+// nextHead gives the first block that has none a head, or a long one in place of a
+// short one.
 func (c *covering) nextHead() bool {
-	for len(c.heads) > 0 {
+	for ; len(c.heads) > 0; c.heads = c.heads[1:] {
 		i := c.heads[0]
-		if !c.blocks[i].open {
-			to, n := c.least(i, HeadPassage)
-			if !c.spend(n) {
-				return true
-			}
-			c.setOpen(i, to, n)
-			c.heads = c.heads[1:]
-			c.onHeads += n
+		b := &c.blocks[i]
+		var to Form
+		var n token.Count
+		switch {
+		case !b.open:
+			to, n = c.least(i, HeadPassage)
+		case b.short && !b.fixed:
+			n = c.r.Count(i, HeadPassage) - c.r.Count(i, ShortPassage)
+		default:
+			continue
+		}
+		if !c.spend(n) {
 			return true
 		}
-		if c.blocks[i].short && !c.blocks[i].fixed {
-			n := c.r.Count(i, HeadPassage) - c.r.Count(i, ShortPassage)
-			if !c.spend(n) {
-				return true
-			}
-			c.blocks[i].short = false
+		if b.open {
+			b.short = false
 			c.p.Decisions[i].After += n
-			c.heads = c.heads[1:]
-			c.onHeads += n
-			return true
+		} else {
+			c.setOpen(i, to, n)
 		}
 		c.heads = c.heads[1:]
+		c.onHeads += n
+		return true
 	}
 	return false
 }
@@ -443,7 +446,7 @@ func (c *covering) open(i int) {
 // whole block if that is no longer.
 func (c *covering) least(i, head int) (Form, token.Count) {
 	n := c.r.Count(i, head)
-	if f := c.r.Blocks[i].Form; f == Whole || f == Bare {
+	if c.r.Blocks[i].Form.full() {
 		if whole := c.r.Size(i, c.blocks[i].whole); whole <= n {
 			return c.blocks[i].whole, whole
 		}
@@ -528,11 +531,6 @@ func (c *covering) worth(block, passage int32) int64 {
 	return c.rate(int(block), int(passage))
 }
 
-// cost returns the tokens of a passage, and of the head of its block with the first.
-func (c *covering) cost(i, k int) token.Count {
-	return c.r.Count(i, k) + c.opening(i)
-}
-
 // opening returns the tokens of the head of a block that has none yet.
 func (c *covering) opening(i int) token.Count {
 	if c.blocks[i].open {
@@ -545,7 +543,7 @@ func (c *covering) opening(i int) token.Count {
 // that fits.
 func (c *covering) take(i, k int) bool {
 	b, d := &c.blocks[i], &c.p.Decisions[i]
-	n := c.cost(i, k)
+	n := c.r.Count(i, k) + c.opening(i)
 	if !c.spend(n) {
 		return false
 	}
@@ -560,8 +558,7 @@ func (c *covering) take(i, k int) bool {
 }
 
 func (c *covering) canBeWhole(i int) bool {
-	f := c.r.Blocks[i].Form
-	return c.blocks[i].lines == 0 && (f == Whole || f == Bare)
+	return c.blocks[i].lines == 0 && c.r.Blocks[i].Form.full()
 }
 
 // complete makes a block whole of which nothing is missing. It reports whether that
@@ -577,9 +574,6 @@ func (c *covering) complete(i int) bool {
 	c.cover(i)
 	return true
 }
-
-// floor says what holds a plan above its budget.
-func (c *covering) floor() error { return floor(&c.r.Request, c.p) }
 
 // picks returns the passages of each block that a plan keeps in a stub, in the order
 // of the text.

@@ -85,37 +85,6 @@ type Standing struct {
 	Thinking token.Count
 }
 
-// Keeps says in a phrase why a rule keeps a block from being discarded.
-func (r Rule) Keeps() string {
-	switch r {
-	case RuleSystem:
-		return "system text"
-	case RuleCompaction:
-		return "compaction by the provider"
-	case RulePin:
-		return "is pinned"
-	case RulePending:
-		return "has a call that is not answered yet"
-	case RuleNewestUser:
-		return "newest user message"
-	case RuleNewest:
-		return "answer to the newest user message"
-	case RuleFirstTask:
-		return "first task"
-	case RuleCorrection:
-		return "correction or standing order of the user"
-	case RuleEdit:
-		return "code edit, which shows what a file is like now"
-	case RulePlan:
-		return "plan or conclusion that the work hangs on"
-	case RuleSummary:
-		return "stands for messages that left"
-	case RuleRecent:
-		return "among the last blocks"
-	}
-	return string(r)
-}
-
 // Standings says how each block stands to a discard, given the rule that
 // [Rules] has for it and its form. Sizes are left to the caller.
 //
@@ -209,7 +178,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			seen = append(seen, shows...)
 		}
 	}
-	if f == Whole || f == Bare || f == Calls { // its calls are in the window
+	if f.full() || f == Calls { // its calls are in the window
 		for _, file := range whole {
 			s.whole[file] = true
 		}
@@ -299,15 +268,10 @@ func overwrites(c transcript.ToolCall) bool {
 	case "write", "createfile", "overwritefile", "writefile", "writetofile", "deletefile", "deletepath":
 		return true
 	case "strreplaceeditor", "strreplacebasededittool":
-		return command0(c) == "create"
+		verb, _, _ := strings.Cut(tool.Line(c), " ")
+		return verb == "create"
 	}
 	return false
-}
-
-// command0 returns the first word of what a call is told to do.
-func command0(c transcript.ToolCall) string {
-	word, _, _ := strings.Cut(tool.Line(c), " ")
-	return word
 }
 
 // done reports whether a call has a result that tells of no failure.
@@ -522,22 +486,18 @@ func (d *discarding) order() []int {
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := &d.Blocks[i], &d.Blocks[j]
 		return cmp.Or(
-			cmp.Compare(a.Disposal.Priority(), b.Disposal.Priority()), -compareBool(a.Stale, b.Stale),
-			cmp.Compare(a.Turn, b.Turn), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.place(), b.place()), cmp.Compare(a.Turn, b.Turn), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.ID, b.ID),
 		)
 	})
 	return order
 }
 
-// compareBool compares as numbers are compared: false is less than true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+// place orders blocks by their disposal; of each, those that are stale go first.
+func (s *Standing) place() int {
+	if s.Stale {
+		return 2*s.Disposal.Priority() - 1
 	}
-	return -1
+	return 2 * s.Disposal.Priority()
 }
 
 func (d *discarding) plan() *DiscardPlan {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ const (
 func (f Form) rank() int {
 	return slices.Index([]Form{Whole, Bare, Calls, Lines, Line, Gone}, f)
 }
+
+// full reports whether nothing but thinking is missing.
+func (f Form) full() bool { return f == Whole || f == Bare }
 
 // A Candidate is a block as a pass sees it.
 type Candidate struct {
@@ -125,15 +129,9 @@ func (e *FloorError) Error() string {
 	for _, h := range e.Held {
 		sums[h.Rule] += h.Tokens
 	}
-	rules := make([]Rule, 0, len(sums))
-	for r := range sums {
-		rules = append(rules, r)
-	}
-	slices.SortFunc(rules, func(a, b Rule) int {
-		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
-	})
+	largest := func(a, b Rule) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) }
 	var parts []string
-	for _, r := range rules {
+	for _, r := range slices.SortedFunc(maps.Keys(sums), largest) {
 		parts = append(parts, fmt.Sprintf("%s %d", r, sums[r]))
 	}
 	if e.Fixed > 0 {
@@ -207,30 +205,32 @@ var slide = []stage{
 // Make returns the plan for a request. It fails with a [*FloorError] if no
 // step is left and the window is still above the budget.
 func Make(r *Request) (*Plan, error) {
-	p := NewPlan(r)
-	if err := take(r, p, stages, byScore(p.Decisions)); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return take(r, stages, func(a, b *Decision) int {
+		return cmp.Or(cmp.Compare(a.Score, b.Score), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))
+	})
 }
 
 // Slide returns the plan of a sliding window: blocks without a rule leave, the
 // oldest first, until what is left fits. Rules hold as in [Make], and what is
 // said there of budgets is true here.
 func Slide(r *Request) (*Plan, error) {
-	p := NewPlan(r)
-	if err := take(r, p, slide, byTurn(p.Decisions)); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return take(r, slide, func(a, b *Decision) int {
+		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))
+	})
 }
 
 // take takes the steps of a sequence until the plan fits, blocks in an order.
-func take(r *Request, p *Plan, sequence []stage, order []int) error {
+func take(r *Request, sequence []stage, before func(a, b *Decision) int) (*Plan, error) {
+	p := NewPlan(r)
+	order := make([]int, len(p.Decisions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int { return before(&p.Decisions[i], &p.Decisions[k]) })
 	for _, st := range sequence {
 		for _, i := range order {
 			if p.After <= r.Budget && (!st.whole || p.Before <= r.Budget) {
-				return nil
+				return p, nil
 			}
 			c, d := &r.Blocks[i], &p.Decisions[i]
 			if st.to.rank() <= d.To.rank() || !st.takes(c, d.Directive) {
@@ -248,21 +248,15 @@ func take(r *Request, p *Plan, sequence []stage, order []int) error {
 		}
 	}
 	if p.After > r.Budget {
-		return floor(r, p)
+		return nil, floor(r, p)
 	}
-	return nil
+	return p, nil
 }
 
 // NewPlan returns the plan that leaves the window as it is, with what each block costs, its
 // score, and what the pager would decide by that.
 func NewPlan(r *Request) *Plan {
-	w, cuts := r.Weights, r.Cuts
-	if w == (Weights{}) {
-		w = DefaultWeights
-	}
-	if cuts == (Cuts{}) {
-		cuts = DefaultCuts
-	}
+	w, cuts := cmp.Or(r.Weights, DefaultWeights), cmp.Or(r.Cuts, DefaultCuts)
 	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]Decision, len(r.Blocks))}
 	for i := range r.Blocks {
 		c := &r.Blocks[i]
@@ -279,32 +273,6 @@ func NewPlan(r *Request) *Plan {
 	}
 	p.After = p.Before
 	return p
-}
-
-// byScore returns the indexes of decisions, lowest score first, older first,
-// lower id first.
-func byScore(ds []Decision) []int {
-	order := make([]int, len(ds))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := &ds[a], &ds[b]
-		return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Turn, y.Turn), cmp.Compare(x.Block, y.Block))
-	})
-	return order
-}
-
-// byTurn returns the indexes of decisions, the oldest first.
-func byTurn(ds []Decision) []int {
-	order := make([]int, len(ds))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(ds[a].Turn, ds[b].Turn), cmp.Compare(ds[a].Block, ds[b].Block))
-	})
-	return order
 }
 
 // floor says what holds a plan above its budget.

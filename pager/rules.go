@@ -11,33 +11,62 @@ import (
 // text.
 type Rule string
 
-// The rules, strongest first.
+// The rules, strongest first: hard ones, and then soft ones.
 const (
-	RuleSystem     Rule = "system"        // hard: system text
-	RuleCompaction Rule = "compaction"    // hard: what the provider itself left of older messages, and signed
-	RulePin        Rule = "pin"           // hard: pinned by a user or an agent
-	RulePending    Rule = "pending-call"  // hard: a call that is not answered yet
-	RuleNewestUser Rule = "newest-user"   // hard: the newest user message
-	RuleNewest     Rule = "newest-answer" // hard: the newest reply, if it is to that
-	RuleFirstTask  Rule = "first-task"    // hard: the first user message
-	RuleCorrection Rule = "correction"    // hard: a user's correction or standing order
+	RuleSystem     Rule = "system"        // system text
+	RuleCompaction Rule = "compaction"    // what the provider itself left of older messages, and signed
+	RulePin        Rule = "pin"           // pinned by a user or an agent
+	RulePending    Rule = "pending-call"  // a call that is not answered yet
+	RuleNewestUser Rule = "newest-user"   // the newest user message
+	RuleNewest     Rule = "newest-answer" // the newest reply, if it is to that
+	RuleFirstTask  Rule = "first-task"    // the first user message
+	RuleCorrection Rule = "correction"    // a user's correction or standing order
 	RuleEdit       Rule = "edit"          // soft: a code edit that no later one supersedes
 	RulePlan       Rule = "plan"          // soft: the newest plan or list of things to do
 	RuleSummary    Rule = "summary"       // soft: the newest summary that the agent's own compaction left
 	RuleRecent     Rule = "recent"        // soft: among the last blocks
 )
 
+// rules has what is to be known of each rule.
+var rules = [...]struct {
+	rule  Rule
+	hard  bool
+	keeps string // why a block is not discarded
+}{
+	{RuleSystem, true, "system text"},
+	{RuleCompaction, true, "compaction by the provider"},
+	{RulePin, true, "is pinned"},
+	{RulePending, true, "has a call that is not answered yet"},
+	{RuleNewestUser, true, "newest user message"},
+	{RuleNewest, true, "answer to the newest user message"},
+	{RuleFirstTask, true, "first task"},
+	{RuleCorrection, true, "correction or standing order of the user"},
+	{RuleEdit, false, "code edit, which shows what a file is like now"},
+	{RulePlan, false, "plan or conclusion that the work hangs on"},
+	{RuleSummary, false, "stands for messages that left"},
+	{RuleRecent, false, "among the last blocks"},
+}
+
 // Hard reports whether r keeps a block from leaving the window. [Make] and [Slide] leave
 // it as it is; [Cover] has it whole before anything else, and cuts it at the line only
 // where it does not fit its part of the budget, unless r is [Rule.Absolute].
 func (r Rule) Hard() bool {
-	switch r {
-	case RuleSystem, RuleCompaction, RulePin, RulePending, RuleNewestUser, RuleNewest, RuleFirstTask, RuleCorrection:
-		return true
-	case RuleEdit, RulePlan, RuleSummary, RuleRecent:
-		return false
+	for i := range rules {
+		if rules[i].rule == r {
+			return rules[i].hard
+		}
 	}
 	return false
+}
+
+// Keeps says in a phrase why a rule keeps a block from being discarded.
+func (r Rule) Keeps() string {
+	for i := range rules {
+		if rules[i].rule == r {
+			return rules[i].keeps
+		}
+	}
+	return string(r)
 }
 
 // soft reports whether r keeps a block from leaving the window altogether.

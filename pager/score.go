@@ -33,7 +33,12 @@ func (s Signals) Relevance() ratio.Ratio { return ratio.Of(s.Hits, s.Terms) }
 
 // Recency is 1/(1+ln(1+age)): 1 in the current turn, 0.29 ten turns later,
 // 0.18 after a hundred.
-func (s Signals) Recency() ratio.Ratio { return recency(s.Age) }
+//
+// It is rounded to the nearest millionth, which drops the bits in which the logarithm
+// differs between processors.
+func (s Signals) Recency() ratio.Ratio {
+	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(s.Age, 0))))))
+}
 
 // Score returns the retention score of a block (formula of the context pager,
 // prosecode, README):
@@ -53,12 +58,6 @@ func Score(w Weights, s Signals) ratio.Ratio {
 		score += ratio.One / 10
 	}
 	return score
-}
-
-// recency rounds to the nearest millionth, which drops the bits in which the
-// logarithm differs between processors.
-func recency(age int) ratio.Ratio {
-	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(age, 0))))))
 }
 
 // A Directive is what a pass would do with a block by its score alone. It is

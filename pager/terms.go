@@ -2,6 +2,7 @@ package pager
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -33,24 +34,10 @@ func NewIntent(texts ...string) Intent {
 // says nothing, and one that none has cannot hit.
 func (in Intent) Focus(texts []string, n int) Intent {
 	count := make(map[string]int, len(in))
-	for _, term := range in {
-		count[term] = 0
+	for _, k := range in.found(texts) {
+		count[in[k]]++
 	}
-	last := make(map[string]int, len(in))
-	for i, said := range texts {
-		for term := range text.Terms(said) {
-			if _, ok := count[term]; ok && last[term] != i+1 {
-				last[term] = i + 1
-				count[term]++
-			}
-		}
-	}
-	var kept Intent
-	for _, term := range in {
-		if count[term] > 0 {
-			kept = append(kept, term)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(in), func(term string) bool { return count[term] == 0 })
 	slices.SortStableFunc(kept, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
 	return kept[:min(n, len(kept))]
 }
@@ -58,23 +45,36 @@ func (in Intent) Focus(texts []string, n int) Intent {
 // Hits returns how many terms each text has.
 func (in Intent) Hits(texts []string) []int {
 	hits := make([]int, len(texts))
-	if len(in) == 0 {
-		return hits
+	for i := range in.found(texts) {
+		hits[i]++
 	}
-	at := make(map[string]int, len(in))
-	for i, term := range in {
-		at[term] = i
-	}
-	last := make([]int, len(in)) // text in which a term was found last, from 1
-	for i, said := range texts {
-		for term := range text.Terms(said) {
-			if k, ok := at[term]; ok && last[k] != i+1 {
+	return hits
+}
+
+// found yields each text with each of the terms that it has, by their indexes.
+func (in Intent) found(texts []string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		if len(in) == 0 {
+			return
+		}
+		at := make(map[string]int, len(in))
+		for k, term := range in {
+			at[term] = k
+		}
+		last := make([]int, len(in)) // text in which a term was found last, from 1
+		for i, said := range texts {
+			for term := range text.Terms(said) {
+				k, ok := at[term]
+				if !ok || last[k] == i+1 {
+					continue
+				}
 				last[k] = i + 1
-				hits[i]++
+				if !yield(i, k) {
+					return
+				}
 			}
 		}
 	}
-	return hits
 }
 
 // stop has words that say nothing of what a text is about.

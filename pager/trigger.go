@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -82,26 +83,18 @@ func (t *Trigger) Complete() Trigger {
 	if t != nil {
 		c = *t
 	}
-	fill(&c.Profile, ProfileWindow)
-	fill(&c.Warn, 600_000)
-	fill(&c.Compress, 700_000)
-	fill(&c.Critical, 900_000)
-	fill(&c.Target, min(500_000, c.Compress))
-	fill(&c.Messages, 10)
-	fill(&c.Cycles, 10)
-	fill(&c.Keep, 5)
-	fill(&c.KeepRetry, 10)
-	fill(&c.Tokens, 4000)
-	fill(&c.Iterations, 5)
+	c.Profile = cmp.Or(c.Profile, ProfileWindow)
+	c.Warn = cmp.Or(c.Warn, 600_000)
+	c.Compress = cmp.Or(c.Compress, 700_000)
+	c.Critical = cmp.Or(c.Critical, 900_000)
+	c.Target = cmp.Or(c.Target, min(500_000, c.Compress))
+	c.Messages = cmp.Or(c.Messages, 10)
+	c.Cycles = cmp.Or(c.Cycles, 10)
+	c.Keep = cmp.Or(c.Keep, 5)
+	c.KeepRetry = cmp.Or(c.KeepRetry, 10)
+	c.Tokens = cmp.Or(c.Tokens, 4000)
+	c.Iterations = cmp.Or(c.Iterations, 5)
 	return c
-}
-
-// fill sets what is zero.
-func fill[T comparable](v *T, otherwise T) {
-	var zero T
-	if *v == zero {
-		*v = otherwise
-	}
 }
 
 // errTrigger means that the settings of a trigger make no sense.
