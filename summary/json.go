@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,19 +63,16 @@ func (fs Files) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
+		if f.Changes == nil {
+			f.Changes = []Item{}
+		}
 		key, err := encode(f.Path)
-		if err != nil {
+		list, bad := encode(f.Changes)
+		if err := cmp.Or(err, bad); err != nil {
 			return nil, err
 		}
 		b.Write(key)
 		b.WriteByte(':')
-		if f.Changes == nil {
-			f.Changes = []Item{}
-		}
-		list, err := encode(f.Changes)
-		if err != nil {
-			return nil, err
-		}
 		b.Write(list)
 	}
 	b.WriteByte('}')
@@ -139,71 +137,55 @@ func (s *Summary) readField(key string, v json.RawMessage) error {
 
 // readField reads one field of the metadata.
 func (m *Meta) readField(key string, v json.RawMessage) error {
-	switch key {
-	case "compression_count":
-		return readValue(v, key, "a whole number", &m.Count)
-	case "last_compressed_at":
-		return readText(v, key, &m.At)
-	case "messages_compressed":
-		return readValue(v, key, "a whole number", &m.Messages)
-	case "tokens_before":
-		return readValue(v, key, "a whole number", &m.TokensBefore)
-	case "tokens_after":
-		return readValue(v, key, "a whole number", &m.TokensAfter)
-	case "compression_ratio":
-		return readRatio(v, key, &m.Ratio)
-	case "probe_score":
-		return readRatio(v, key, &m.ProbeScore)
-	case "strategy":
-		return readText(v, key, &m.Strategy)
-	case "model":
-		return readText(v, key, &m.Model)
-	case "depth":
-		return readValue(v, key, "a whole number", &m.Depth)
-	case "input_digest":
-		return readText(v, key, &m.Input)
+	for _, f := range m.fields() {
+		if f.name != key {
+			continue
+		}
+		switch into := f.value.(type) {
+		case *string:
+			return readText(v, key, into)
+		case *ratio.Ratio:
+			return readRatio(v, key, into)
+		}
+		return readValue(v, key, "a whole number", f.value)
 	}
 	return nil
 }
 
 // readDecision reads a decision, as an object or a text.
 func readDecision(v json.RawMessage, field string, d *Decision) error {
-	if kind(v) == "a text" {
-		return readText(v, field, &d.Decision)
-	}
-	return readObject(v, field, "decision", map[string]*string{
+	return readEntry(v, field, "decision", map[string]*string{
 		"decision": &d.Decision, "rationale": &d.Rationale, "source": &d.Source,
 	})
 }
 
 // readError reads an error, as an object or a text.
 func readError(v json.RawMessage, field string, e *Error) error {
-	if kind(v) == "a text" {
-		if err := readText(v, field, &e.Error); err != nil || isNone(e.Error) {
-			return err
-		}
-		e.Status = statusOpen
-		return nil
-	}
-	if err := readObject(v, field, "error", map[string]*string{
+	err := readEntry(v, field, "error", map[string]*string{
 		"error": &e.Error, "status": &e.Status, "note": &e.Note, "source": &e.Source,
-	}); err != nil {
+	})
+	switch {
+	case err != nil:
 		return err
+	case kind(v) != "a text":
+		e.Status = status(e.Status)
+	case !isNone(e.Error):
+		e.Status = statusOpen
 	}
-	e.Status = status(e.Status)
 	return nil
 }
 
 // readItem reads an item, as an object or a text.
 func readItem(v json.RawMessage, field string, it *Item) error {
-	if kind(v) == "a text" {
-		return readText(v, field, &it.Text)
-	}
-	return readObject(v, field, "text", map[string]*string{"text": &it.Text, "source": &it.Source})
+	return readEntry(v, field, "text", map[string]*string{"text": &it.Text, "source": &it.Source})
 }
 
-// readObject reads the text fields of an object, of which one must be there.
-func readObject(v json.RawMessage, field, need string, into map[string]*string) error {
+// readEntry reads an entry: an object with text fields, of which one must be there, or a
+// text that stands for that field.
+func readEntry(v json.RawMessage, field, need string, into map[string]*string) error {
+	if kind(v) == "a text" {
+		return readText(v, field, into[need])
+	}
 	list, err := members(v, field)
 	if err != nil {
 		return err
@@ -229,6 +211,7 @@ func readObject(v json.RawMessage, field, need string, into map[string]*string) 
 // readFiles reads an object of paths, a list of objects with path and changes,
 // or a text that says that there are none.
 func readFiles(v json.RawMessage, field string, fs *Files) error {
+	files := []File{}
 	switch kind(v) {
 	case "null":
 		return nil
@@ -237,7 +220,6 @@ func readFiles(v json.RawMessage, field string, fs *Files) error {
 		if err != nil {
 			return err
 		}
-		files := make(Files, 0, len(list))
 		for _, m := range list {
 			f := File{Path: m.key}
 			if err := readChanges(m.value, field+"."+m.key, &f); err != nil {
@@ -245,12 +227,10 @@ func readFiles(v json.RawMessage, field string, fs *Files) error {
 			}
 			files = append(files, f)
 		}
-		*fs = unite(files)
-		return nil
-	}
-	var files []File
-	if err := readList(v, field, &files, readFile); err != nil {
-		return err
+	default:
+		if err := readList(v, field, &files, readFile); err != nil {
+			return err
+		}
 	}
 	*fs = unite(files)
 	return nil
@@ -358,22 +338,20 @@ func members(v json.RawMessage, field string) ([]member, error) {
 		return nil, wrongType(v, field, "an object")
 	}
 	d := json.NewDecoder(bytes.NewReader(v))
-	if _, err := d.Token(); err != nil {
-		return nil, syntax(v, field, err)
-	}
 	var list []member
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, syntax(v, field, err)
-		}
-		m := member{key: fmt.Sprint(key)}
-		if err := d.Decode(&m.value); err != nil {
-			return nil, syntax(v, field, err)
+	token, err := d.Token() // what opens it
+	for err == nil && d.More() {
+		var m member
+		if token, err = d.Token(); err == nil {
+			m.key = fmt.Sprint(token)
+			err = d.Decode(&m.value)
 		}
 		list = append(list, m)
 	}
-	if _, err := d.Token(); err != nil {
+	if err == nil {
+		_, err = d.Token() // what closes it
+	}
+	if err != nil {
 		return nil, syntax(v, field, err)
 	}
 	return list, nil
@@ -385,15 +363,16 @@ func syntax(v []byte, field string, err error) *SyntaxError {
 		return e
 	}
 	e := &SyntaxError{Field: field, Text: err.Error()}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	ends := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if ends {
 		e.Line = 1 + bytes.Count(v, []byte("\n"))
-		e.Text, e.Hint = "the JSON ends in the middle", "the reply may have been cut off"
 	}
 	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
 		e.Line = 1 + bytes.Count(v[:min(int(se.Offset), len(v))], []byte("\n"))
-		if strings.HasPrefix(se.Error(), "unexpected end") {
-			e.Text, e.Hint = "the JSON ends in the middle", "the reply may have been cut off"
-		}
+		ends = strings.HasPrefix(se.Error(), "unexpected end")
+	}
+	if ends {
+		e.Text, e.Hint = "the JSON ends in the middle", "the reply may have been cut off"
 	}
 	return e
 }

@@ -22,29 +22,41 @@ import (
 func (s *Summary) Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Anchored Summary\n\n")
-	put := func(key, value string) {
-		if value != "" {
-			b.WriteString("- **" + key + ":** " + text.Fold(value) + "\n")
+	put := func(fields []metaField) {
+		for _, f := range fields {
+			if value := f.text(); value != "" {
+				b.WriteString("- **" + f.labels[0] + ":** " + text.Fold(value) + "\n")
+			}
 		}
 	}
-	put("Compression #", number(int64(s.Count)))
-	put("Timestamp", s.At)
-	if s.Messages > 0 {
-		put("Messages Compressed", "1-"+strconv.Itoa(s.Messages))
-	}
+	meta := s.fields()
+	put(meta[:3])
 	for _, sec := range Sections() {
 		s.section(&b, sec)
 	}
 	b.WriteString("\n## Metadata\n\n")
-	put("Probe Score", decimal(s.ProbeScore))
-	put("Tokens Before", number(s.TokensBefore))
-	put("Tokens After", number(s.TokensAfter))
-	put("Compression Ratio", decimal(s.Ratio))
-	put("Strategy", s.Strategy)
-	put("Model", s.Model)
-	put("Depth", number(int64(s.Depth)))
-	put("Input Digest", s.Input)
+	put(meta[3:])
 	return b.String()
+}
+
+// text returns a field of the metadata as it stands in Markdown. What is 0 is empty.
+func (f *metaField) text() string {
+	switch v := f.value.(type) {
+	case *string:
+		return *v
+	case *ratio.Ratio:
+		return decimal(*v)
+	case *int64:
+		return number(*v)
+	case *int:
+		if f.name != "messages_compressed" {
+			return number(int64(*v))
+		}
+		if *v > 0 {
+			return "1-" + strconv.Itoa(*v)
+		}
+	}
+	return ""
 }
 
 // section writes the heading and the text of a section, if it was said.

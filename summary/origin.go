@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -199,16 +200,25 @@ func plainWord(name string) bool {
 // word reports whether the source has a text that is not part of a longer
 // word.
 func (o *origin) word(n string) bool {
-	for from := 0; ; {
-		i := strings.Index(o.lower[from:], n)
-		if i < 0 {
-			return false
-		}
-		i += from
+	for i := range places(o.lower, n, 1) {
 		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) {
 			return true
 		}
-		from = i + 1
+	}
+	return false
+}
+
+// places yields where a text stands in another. It goes on a number of bytes behind the
+// beginning of the last.
+func places(s, part string, step int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			i := strings.Index(s[from:], part)
+			if i < 0 || !yield(from+i) {
+				return
+			}
+			from += i + step
+		}
 	}
 }
 
@@ -279,17 +289,12 @@ func (o *origin) hasPath(n string, exact bool) bool {
 
 // alone reports whether the source has a name of a file without a directory.
 func (o *origin) alone(n string) bool {
-	for from := 0; ; {
-		i := strings.Index(o.lower[from:], n)
-		if i < 0 {
-			return false
-		}
-		i += from
+	for i := range places(o.lower, n, 1) {
 		if !wordAt(o.lower, i-1) && !wordAt(o.lower, i+len(n)) && (i == 0 || o.lower[i-1] != '/') {
 			return true
 		}
-		from = i + 1
 	}
+	return false
 }
 
 // plainNumber returns a number without the separators of thousands.
@@ -326,25 +331,30 @@ var figureWord = lazy.Regexp(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
 // where it speaks of the same: with one of the words within a few lines.
 func (o *origin) near(n string, about []string) bool {
 	const reach, most = 300, 2000 // bytes, occurrences
-	found := false
-	from := 0
-	for range most {
-		i := strings.Index(o.lower[from:], n)
-		if i < 0 {
-			return !found // it is written another way, such as 1,204
+	found, met := false, 0
+	for i := range places(o.lower, n, len(n)) {
+		if o.isNumber(i, n) {
+			found = true
+			window := o.around(i, n, reach)
+			if len(about) == 0 || slices.ContainsFunc(about, func(w string) bool { return strings.Contains(window, w) }) {
+				return true
+			}
 		}
-		i += from
-		from = i + len(n)
-		if digitAt(o.lower, i-1) || digitAt(o.lower, from) {
-			continue
-		}
-		found = true
-		window := o.lower[max(i-reach, 0):min(from+reach, len(o.lower))]
-		if len(about) == 0 || slices.ContainsFunc(about, func(w string) bool { return strings.Contains(window, w) }) {
+		if met++; met == most {
 			return true
 		}
 	}
-	return true
+	return !found // it is written another way, such as 1,204
+}
+
+// isNumber reports whether the number that stands at i is no part of a longer one.
+func (o *origin) isNumber(i int, n string) bool {
+	return !digitAt(o.lower, i-1) && !digitAt(o.lower, i+len(n))
+}
+
+// around returns what stands at i, and a number of bytes before and behind it.
+func (o *origin) around(i int, n string, reach int) string {
+	return o.lower[max(i-reach, 0):min(i+len(n)+reach, len(o.lower))]
 }
 
 // spellings returns a number as it is written, and with more and fewer zeros behind
@@ -361,27 +371,27 @@ func spellings(n string) []string {
 	return list
 }
 
+// percent reports whether the source has a percentage.
+func (o *origin) percent(n string) bool {
+	return o.word(n+"%") || o.word(n+" %") || o.word(n+" percent") || o.word(n+" per cent")
+}
+
 // share reports whether the source has a number that stands for a percentage
 // without saying so right behind it: one with decimals, where it speaks of the
 // same, or one beside a word for such numbers.
 func (o *origin) share(n string, about []string) bool {
-	if _, ok := slices.BinarySearch(o.numbers, n); !ok {
+	if !o.counts(n) {
 		return false
 	}
 	if strings.Contains(n, ".") && o.near(n, about) {
 		return true
 	}
-	for from := 0; ; {
-		i := strings.Index(o.lower[from:], n)
-		if i < 0 {
-			return false
-		}
-		i += from
-		from = i + len(n)
-		if !digitAt(o.lower, i-1) && !digitAt(o.lower, from) && percentWord().MatchString(o.lower[max(i-30, 0):min(from+30, len(o.lower))]) {
+	for i := range places(o.lower, n, len(n)) {
+		if o.isNumber(i, n) && percentWord().MatchString(o.around(i, n, 30)) {
 			return true
 		}
 	}
+	return false
 }
 
 var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
@@ -401,9 +411,7 @@ func (o *origin) derives(n, of, text string) bool {
 	made := func(list []figure) bool {
 		for i, a := range list {
 			for k, b := range list {
-				switch {
-				case k == i:
-				case sums && k < i && a+b == v, differs && a-b == v, of == "%" && v.isPart(a, b, places):
+				if k != i && (sums && k < i && a+b == v || differs && a-b == v || of == "%" && v.isPart(a, b, places)) {
 					return true
 				}
 			}
@@ -428,31 +436,40 @@ func (o *origin) derives(n, of, text string) bool {
 	if !sums && !differs && of != "%" {
 		return false
 	}
-	about := subjects(text)
-	const most, long = 8, 600 // numbers and bytes of a sentence
-	for line := range strings.Lines(o.lower) {
-		if !strings.ContainsAny(line, "0123456789") || len(line) > 8*long {
-			continue
-		}
-		for _, s := range sentences(line) {
-			if len(s) > long {
-				continue
-			}
-			met := 0
-			for _, w := range about {
-				if strings.Contains(s, w) {
-					met++
-				}
-			}
-			if met < 2 {
-				continue
-			}
-			if list := figures(s); len(list) > 1 && len(list) <= most && made(list) {
-				return true
-			}
+	for s := range o.speaksOf(subjects(text)) {
+		if list := figures(s); len(list) > 1 && len(list) <= 8 && made(list) {
+			return true
 		}
 	}
 	return false
+}
+
+// speaksOf yields the sentences of lines with digits in which two or more of some words
+// are. What is very long is no sentence.
+func (o *origin) speaksOf(about []string) iter.Seq[string] {
+	const long = 600 // bytes
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(o.lower) {
+			if !strings.ContainsAny(line, "0123456789") || len(line) > 8*long {
+				continue
+			}
+			for _, s := range sentences(line) {
+				if len(s) <= long && atLeastTwo(s, about) && !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func atLeastTwo(s string, words []string) bool {
+	met := 0
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			met++
+		}
+	}
+	return met > 1
 }
 
 // differing and summing find words by which one tells a difference or a sum.
@@ -475,12 +492,10 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 		return true // "3rd" or "4o": a name, not a number
 	}
 	if of == "%" {
-		for _, s := range spellings(n) {
-			if o.word(s+"%") || o.word(s+" %") || o.word(s+" percent") || o.word(s+" per cent") || o.share(s, about) {
-				return true
-			}
+		if slices.ContainsFunc(spellings(n), func(s string) bool { return o.percent(s) || o.share(s, about) }) {
+			return true
 		}
-	} else if _, ok := slices.BinarySearch(o.numbers, n); ok && (len(n) > 3 || o.near(n, about)) {
+	} else if o.counts(n) && (len(n) > 3 || o.near(n, about)) {
 		return true
 	}
 	if m := unitWord().FindString(strings.ToLower(behind)); m != "" {
@@ -493,21 +508,21 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	if !ok {
 		return true
 	}
-	for _, s := range spellings(n)[1:] {
-		if _, ok := slices.BinarySearch(o.numbers, s); ok && of != "%" && o.near(s, about) {
-			return true // 80.0 is 80
-		}
-	}
-	if o.products[v] {
-		return true
-	}
-	if v <= smallCount && v%unit == 0 && of == "" {
-		return true
-	}
-	if of == "" && v <= 1000*unit && countNoun().MatchString(strings.ToLower(behind)) {
-		return true
-	}
-	return slices.ContainsFunc(o.values, func(w figure) bool { return v.rounds(w, places, of) })
+	again := func(s string) bool { return o.counts(s) && of != "%" && o.near(s, about) } // 80.0 is 80
+	return slices.ContainsFunc(spellings(n)[1:], again) || o.products[v] || of == "" && mayCount(v, behind) ||
+		slices.ContainsFunc(o.values, func(w figure) bool { return v.rounds(w, places, of) })
+}
+
+// counts reports whether the source has a number as it is spelled.
+func (o *origin) counts(n string) bool {
+	_, ok := slices.BinarySearch(o.numbers, n)
+	return ok
+}
+
+// mayCount reports whether a number may be a count that the writer made: it is small, or
+// what is behind it may be counted.
+func mayCount(v figure, behind string) bool {
+	return v <= smallCount && v%unit == 0 || v <= 1000*unit && countNoun().MatchString(strings.ToLower(behind))
 }
 
 // ordinary are names that a writer may use though the source does not: of

@@ -188,29 +188,21 @@ func (m *Meta) readLine(line string) {
 		key += "#"
 	}
 	value = strings.Trim(value, " `")
-	switch strings.ToLower(strings.TrimSpace(key)) {
-	case "compression #", "compression", "compression count":
-		m.Count = int(lastNumber(value))
-	case "timestamp", "last compressed at":
-		m.At = value
-	case "messages compressed":
-		m.Messages = int(lastNumber(value))
-	case "probe score":
-		m.ProbeScore = firstRatio(value)
-	case "tokens before":
-		m.TokensBefore = lastNumber(value)
-	case "tokens after":
-		m.TokensAfter = lastNumber(value)
-	case "compression ratio":
-		m.Ratio = firstRatio(value)
-	case "strategy":
-		m.Strategy = value
-	case "model":
-		m.Model = value
-	case "depth":
-		m.Depth = int(lastNumber(value))
-	case "input digest":
-		m.Input = value
+	key = strings.ToLower(strings.TrimSpace(key))
+	for _, f := range m.fields() {
+		if !slices.ContainsFunc(f.labels, func(label string) bool { return strings.ToLower(label) == key }) {
+			continue
+		}
+		switch into := f.value.(type) {
+		case *int:
+			*into = int(lastNumber(value))
+		case *int64:
+			*into = lastNumber(value)
+		case *string:
+			*into = value
+		case *ratio.Ratio:
+			*into = firstRatio(value)
+		}
 	}
 }
 
@@ -305,11 +297,7 @@ func bullets(lines []string) []bullet {
 	)
 	for _, line := range lines {
 		text := strings.TrimSpace(line)
-		if text == "" {
-			open = false
-			continue
-		}
-		if isRule(text) {
+		if text == "" || isRule(text) {
 			open = false
 			continue
 		}
@@ -335,6 +323,12 @@ func bullets(lines []string) []bullet {
 		}
 	}
 	return list
+}
+
+// isNone reports whether an entry says that there is nothing.
+func (b *bullet) isNone() bool {
+	text, source := cutSource(b.text)
+	return source == "" && isNone(text) && len(b.sub) == 0
 }
 
 // parseItem reads an item and the source behind it.
@@ -386,10 +380,10 @@ func trimSeparator(text string) string {
 // parseDecision reads a decision and its rationale: in bold and plain, on both
 // sides of "because" or a colon, or the rationale below.
 func parseDecision(b bullet) Decision {
-	text, source := cutSource(b.text)
-	if source == "" && isNone(text) && len(b.sub) == 0 {
+	if b.isNone() {
 		return Decision{Decision: None}
 	}
+	text, source := cutSource(b.text)
 	d := Decision{Source: source}
 	bold, rest, ok := cutBold(text)
 	switch {
@@ -481,10 +475,10 @@ var (
 
 // parseError reads an error, its status and its note.
 func parseError(b bullet) Error {
-	text, source := cutSource(b.text)
-	if source == "" && isNone(text) && len(b.sub) == 0 {
+	if b.isNone() {
 		return Error{Error: None}
 	}
+	text, source := cutSource(b.text)
 	e := Error{Source: source}
 	if bold, rest, ok := cutBold(text); ok && (!isLabel(bold) || rest == "") {
 		e.Error = bold
@@ -538,11 +532,10 @@ func splitStatus(text string) (st, note string) {
 
 // parseFile reads a path and what was done to it.
 func parseFile(b bullet) File {
-	text := b.text
-	if bare, source := cutSource(text); source == "" && isNone(bare) && len(b.sub) == 0 {
+	if b.isNone() {
 		return File{Path: None}
 	}
-	path, rest := cutPath(text)
+	path, rest := cutPath(b.text)
 	f := File{Path: path}
 	if rest != "" {
 		body, source := cutSource(rest)
@@ -637,14 +630,9 @@ func splitChanges(text string) []string {
 			start = i + 1
 		}
 	}
-	if last := strings.TrimSpace(text[start:]); last != "" {
-		list = append(list, last)
+	list = append(list, strings.TrimSpace(text[start:]))
+	for i := range list {
+		list[i] = strings.TrimPrefix(list[i], "and ")
 	}
-	kept := list[:0]
-	for _, c := range list {
-		if c = strings.TrimPrefix(c, "and "); c != "" {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(list, func(c string) bool { return c == "" })
 }

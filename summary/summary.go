@@ -80,6 +80,12 @@ const (
 	SectionArtifacts Section = "key_artifacts"
 )
 
+// titles are the headings of the sections in Markdown, in the order of Sections.
+var titles = [...]string{
+	"Session Intent", "Files Modified", "Decisions Made", "Current State", "Blockers / Open Questions",
+	"Next Steps", "Technical Context", "Errors Encountered", "Key Artifacts",
+}
+
 // Sections returns all sections, in the order of the document.
 func Sections() []Section {
 	return []Section{
@@ -88,30 +94,7 @@ func Sections() []Section {
 	}
 }
 
-// title returns the heading of a section in Markdown.
-func (s Section) title() string {
-	switch s {
-	case SectionIntent:
-		return "Session Intent"
-	case SectionFiles:
-		return "Files Modified"
-	case SectionDecisions:
-		return "Decisions Made"
-	case SectionState:
-		return "Current State"
-	case SectionBlockers:
-		return "Blockers / Open Questions"
-	case SectionNext:
-		return "Next Steps"
-	case SectionContext:
-		return "Technical Context"
-	case SectionErrors:
-		return "Errors Encountered"
-	case SectionArtifacts:
-		return "Key Artifacts"
-	}
-	return string(s)
-}
+func (s Section) title() string { return titles[slices.Index(Sections(), s)] }
 
 // A Summary is an anchored summary with its metadata. Its JSON form is the
 // state that the skill publishes, with more fields; [Parse] reads that, this
@@ -143,6 +126,32 @@ type Meta struct {
 	Model        string      `json:"model,omitempty"`        // that wrote the last draft; empty for a program
 	Depth        int         `json:"depth,omitempty"`        // how many times a summary was summarized on the way
 	Input        string      `json:"input_digest,omitempty"` // of the text of all blocks that it covers
+}
+
+// A metaField is a field of the metadata: its name in JSON, its labels in Markdown, of
+// which the first is written and all are read, and its value: an *int, *int64, *string or
+// *ratio.Ratio.
+type metaField struct {
+	name   string
+	labels []string
+	value  any
+}
+
+// fields returns the fields in the order of Markdown, the first three for the header.
+func (m *Meta) fields() []metaField {
+	return []metaField{
+		{"compression_count", []string{"Compression #", "Compression", "Compression Count"}, &m.Count},
+		{"last_compressed_at", []string{"Timestamp", "Last Compressed At"}, &m.At},
+		{"messages_compressed", []string{"Messages Compressed"}, &m.Messages},
+		{"probe_score", []string{"Probe Score"}, &m.ProbeScore},
+		{"tokens_before", []string{"Tokens Before"}, &m.TokensBefore},
+		{"tokens_after", []string{"Tokens After"}, &m.TokensAfter},
+		{"compression_ratio", []string{"Compression Ratio"}, &m.Ratio},
+		{"strategy", []string{"Strategy"}, &m.Strategy},
+		{"model", []string{"Model"}, &m.Model},
+		{"depth", []string{"Depth"}, &m.Depth},
+		{"input_digest", []string{"Input Digest"}, &m.Input},
+	}
 }
 
 // An Item is one entry of a section. In JSON it is a text, or an object with
