@@ -12,12 +12,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Authored is a summary that a person or a model wrote in words of their own.
-type Authored struct {
-	Intent  string   // what it says is wanted
-	Entries []string // all that it says, an entry each, the intent among them
-}
-
 // essentialKeywords is how many words of an answer are looked for.
 const essentialKeywords = 12
 
@@ -31,10 +25,6 @@ const essentialKeywords = 12
 // The keywords are the words of an answer that tell something, not only the
 // rarest, and an answer needs few of them: see [GradeAuthored].
 func Essentials(found []facts.Fact, o *Options) []Probe {
-	per, critical := 24, 200
-	if o != nil {
-		per, critical = cmp.Or(o.PerType, per), cmp.Or(o.Critical, critical)
-	}
 	var list []candidate
 	seen := make(map[string]bool)
 	for _, d := range essentials(found, o) {
@@ -62,16 +52,7 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 		p.Question = q
 		list = append(list, candidate{Probe: p, at: d.at})
 	}
-	list = choose(list, per, critical)
-	slices.SortStableFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(slices.Index(Types(), a.Type), slices.Index(Types(), b.Type)), cmp.Compare(a.at, b.at))
-	})
-	probes := make([]Probe, len(list))
-	for i := range list {
-		probes[i] = list[i].Probe
-	}
-	name(probes)
-	return probes
+	return named(choose(list, o))
 }
 
 // few returns how many of n words an answer in other words must have: one, two
@@ -203,22 +184,23 @@ func akin(a, b string) bool {
 	return len(a) >= 5 && len(b)-len(a) <= 4 && strings.HasPrefix(b, a)
 }
 
-// GradeAuthored grades a summary that somebody wrote. A probe passes if one
-// entry has as many of its keywords as it needs, in any form of the words; the
-// first task must be in the intent, if there is one. A path is found where its
-// name stands: that the whole path is there is for others to check.
-func GradeAuthored(probes []Probe, a *Authored) *Report {
-	entries := make([]roots, len(a.Entries))
-	for i, e := range a.Entries {
-		entries[i] = rootsOf(e)
+// GradeAuthored grades a summary that a person or a model wrote in words of their own:
+// what it says is wanted, and all that it says, an entry each, the intent among them. A
+// probe passes if one entry has as many of its keywords as it needs, in any form of the
+// words; the first task must be in the intent, if there is one. A path is found where
+// its name stands: that the whole path is there is for others to check.
+func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
+	said := make([]roots, len(entries))
+	for i, e := range entries {
+		said[i] = rootsOf(e)
 	}
-	intent := []roots{rootsOf(a.Intent)}
+	wanted := []roots{rootsOf(intent)}
 	results := make([]Result, len(probes))
 	for i := range probes {
 		p := &probes[i]
-		in, texts := entries, a.Entries
-		if p.Type == typeIntent && p.About == "task" && len(intent[0].all) > 0 {
-			in, texts = intent, []string{a.Intent}
+		in, texts := said, entries
+		if p.Type == typeIntent && p.About == "task" && len(wanted[0].all) > 0 {
+			in, texts = wanted, []string{intent}
 		}
 		best, at, most := make([]bool, len(p.Expected)), -1, 0
 		for k := range in {
@@ -227,21 +209,14 @@ func GradeAuthored(probes []Probe, a *Authored) *Report {
 				best, at, most = found, k, n
 			}
 		}
-		r := Result{Probe: *p, Place: Lost, Found: []string{}, Missing: []string{}}
+		place, passage := Lost, ""
 		if most >= p.need() {
-			r.Place = Window
+			place = Window
 		}
 		if at >= 0 {
-			r.Passage = clip(text.Fold(texts[at]))
+			passage = clip(text.Fold(texts[at]))
 		}
-		for k, keyword := range p.Expected {
-			if best[k] {
-				r.Found = append(r.Found, keyword)
-			} else {
-				r.Missing = append(r.Missing, keyword)
-			}
-		}
-		results[i] = r
+		results[i] = p.result(place, best, passage)
 	}
 	return report(results)
 }

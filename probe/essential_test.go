@@ -74,17 +74,17 @@ func TestGradeAuthored(t *testing.T) {
 		{"without the step", whole[0], 7, "next_steps plan"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &Authored{Intent: tt.intent}
+			var entries []string
 			for i, e := range whole {
 				if i+1 != tt.drop {
-					a.Entries = append(a.Entries, e)
+					entries = append(entries, e)
 				}
 			}
 			if tt.drop == 4 {
-				a.Entries[1] = "src/schedule.rb: edited"
+				entries[1] = "src/schedule.rb: edited"
 			}
 			var lost []string
-			for _, r := range GradeAuthored(Essentials(orchard(), of(Options{})), a).Failed() {
+			for _, r := range GradeAuthored(Essentials(orchard(), of(Options{})), tt.intent, entries).Failed() {
 				lost = append(lost, string(r.Probe.Type)+" "+r.Probe.About)
 			}
 			if got := strings.Join(lost, ", "); got != tt.lost {
@@ -203,7 +203,7 @@ func TestEssentialsOf(t *testing.T) {
 func TestGradeAuthoredSaysWhatItFound(t *testing.T) {
 	path := Probe{ID: "1", Type: typeFilePath, Question: "Which file?", Expected: []string{"src/schedule.rb"}, Need: 1}
 	said := Probe{ID: "2", Type: typeDecision, Question: "What was decided?", Expected: []string{"plum", "night", "hoses"}, Need: 2}
-	r := GradeAuthored([]Probe{path, said}, &Authored{Entries: []string{"schedule.rb keeps UTC", "Plums get hoses"}})
+	r := GradeAuthored([]Probe{path, said}, "", []string{"schedule.rb keeps UTC", "Plums get hoses"})
 	if r.Results[0].Place != Window || r.Results[1].Place != Window {
 		t.Errorf("got %+v, want that both are found", r.Results)
 	}

@@ -70,13 +70,6 @@ const (
 // its first 240 bytes, five at most. A fact that has none that could tell is
 // not asked for, nor one for which there is no question without its answer.
 func Generate(found []facts.Fact, o *Options) []Probe {
-	per, critical := 24, 200
-	if o != nil && o.PerType != 0 {
-		per = o.PerType
-	}
-	if o != nil && o.Critical != 0 {
-		critical = o.Critical
-	}
 	g := &generator{count: make(map[string]int), seen: make(map[string]bool)}
 	learned := 0
 	for _, d := range drafts(found, o) {
@@ -88,19 +81,23 @@ func Generate(found []facts.Fact, o *Options) []Probe {
 	if o != nil && len(o.Originals) > 0 {
 		g.confirm(o.Originals)
 	}
-	list := choose(g.probes, per, critical)
-	slices.SortStableFunc(list, func(a, b candidate) int {
-		if c := cmp.Compare(slices.Index(Types(), a.Type), slices.Index(Types(), b.Type)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.at, b.at)
-	})
+	list := choose(g.probes, o)
 	list = silence(list)
+	return named(list)
+}
+
+// named returns the probes of candidates, with their ids.
+func named(list []candidate) []Probe {
+	probes := probesOf(list)
+	name(probes)
+	return probes
+}
+
+func probesOf(list []candidate) []Probe {
 	probes := make([]Probe, len(list))
 	for i := range list {
 		probes[i] = list[i].Probe
 	}
-	name(probes)
 	return probes
 }
 
@@ -119,88 +116,119 @@ type draft struct {
 
 // drafts says what is asked about facts.
 func drafts(found []facts.Fact, o *Options) []draft {
-	var list []draft
-	latest := latestOf(found, o)
-	task := "first task"
+	d := drafting{o: o, latest: latestOf(found, o), task: "first task"}
 	for i := range found {
-		f := &found[i]
-		user, turn := f.Role == transcript.RoleUser, o.turn(f)
-		add := func(t Type, about, question, answer, hint string, critical bool) *draft {
-			list = append(list, draft{
-				Probe: Probe{Type: t, About: about, Critical: critical, Source: o.ref(f)},
-				at:    i, answer: answer, names: f.Names, turn: turn, hint: hint, ask: questions[question],
-			})
-			return &list[len(list)-1]
-		}
-		switch f.Kind {
-		case facts.FactTask:
-			add(typeIntent, "task", task, f.Text, f.Text, task != "task")
-			task = "task"
-		case facts.FactCorrection:
-			add(typeIntent, "correction", "correction", f.Text, f.Text, true)
-		case facts.FactChange:
-			if latest.first[i] {
-				question := "file"
-				if latest.changed[turn] > 1 {
-					question = "files"
-				}
-				d := add(typeFilePath, "path", question, f.Subject, "", true)
-				d.exact, d.verb = []string{f.Subject}, string(f.Status)
-			}
-			if latest.changes[i] {
-				add(typeFileChanges, "change", "change", f.Text, f.Text, false)
-			}
-		case facts.FactCommand:
-			question := "command"
-			if f.Status == facts.StatusFailed {
-				question = "failed"
-			}
-			add(typeProgress, "command", question, f.Subject, "", false)
-		case facts.FactDecision:
-			question := "decision"
-			if user {
-				question = "user decision"
-			}
-			add(typeDecision, "decision", question, f.Text, f.Text, user)
-			add(typeRationale, "reason", "reason", f.Why, f.Text, false)
-		case facts.FactError:
-			add(typeError, "error", "error", f.Text, f.Text, false)
-			if f.Status == facts.StatusResolved {
-				add(typeResolution, "error", "resolution", f.Why, f.Text, false)
-			}
-		case facts.FactQuestion:
-			if f.Status == facts.StatusResolved {
-				add(typeResolution, "question", "answer", f.Why, f.Text, false)
-			} else {
-				add(typeBlocker, "question", "blocker", f.Text, f.Text, user)
-			}
-		case facts.FactTodo:
-			switch {
-			case !latest.todo[i]:
-			case f.Status == facts.StatusCompleted:
-				add(typeProgress, "todo", "completed", f.Subject, f.Subject, false)
-			case f.Status == facts.StatusActive:
-				add(typeNextSteps, "todo", "in progress", f.Subject, f.Subject, false)
-			default:
-				add(typeNextSteps, "todo", "pending", f.Subject, f.Subject, false)
-			}
-		case facts.FactPlan:
-			if turn == latest.plan {
-				add(typeNextSteps, "plan", "plan", f.Text, f.Text, false)
-			}
-		case facts.FactProgress:
-			add(typeProgress, "progress", "progress", f.Text, f.Text, false)
-		case facts.FactReference:
-			add(typeProgress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
-		case facts.FactRead, facts.FactQuote:
-		}
-		if f.Kind == facts.FactCommand || f.Kind == facts.FactProgress || f.Kind == facts.FactReference {
-			if keywords, of := figure(f.Text); keywords != nil {
-				add(typeProgress, "number", "figure", f.Text, cmp.Or(of, f.Subject), false).exact = keywords
+		d.at, d.fact, d.turn = i, &found[i], o.turn(&found[i])
+		d.ask()
+		switch d.fact.Kind { //nolint:exhaustive // no others have figures
+		case facts.FactCommand, facts.FactProgress, facts.FactReference:
+			if keywords, of := figure(d.fact.Text); keywords != nil {
+				d.add(typeProgress, "number", "figure", d.fact.Text, cmp.Or(of, d.fact.Subject), false).exact = keywords
 			}
 		}
 	}
-	return list
+	return d.list
+}
+
+// A drafting goes through facts.
+type drafting struct {
+	o      *Options
+	list   []draft
+	latest latest
+	task   string // what the next task is called
+
+	at   int // index of the fact
+	fact *facts.Fact
+	turn int
+}
+
+// add asks one thing about the fact.
+func (d *drafting) add(t Type, about, question, answer, hint string, critical bool) *draft {
+	d.list = append(d.list, draft{
+		Probe: Probe{Type: t, About: about, Critical: critical, Source: d.o.ref(d.fact)},
+		at:    d.at, answer: answer, names: d.fact.Names, turn: d.turn, hint: hint, ask: questions[question],
+	})
+	return &d.list[len(d.list)-1]
+}
+
+// ask asks what there is to ask about a fact of its kind.
+func (d *drafting) ask() {
+	f, user, resolved := d.fact, d.fact.Role == transcript.RoleUser, d.fact.Status == facts.StatusResolved
+	switch f.Kind {
+	case facts.FactTask:
+		d.add(typeIntent, "task", d.task, f.Text, f.Text, d.task != "task")
+		d.task = "task"
+	case facts.FactCorrection:
+		d.add(typeIntent, "correction", "correction", f.Text, f.Text, true)
+	case facts.FactChange:
+		d.change()
+	case facts.FactCommand:
+		question := "command"
+		if f.Status == facts.StatusFailed {
+			question = "failed"
+		}
+		d.add(typeProgress, "command", question, f.Subject, "", false)
+	case facts.FactDecision:
+		question := "decision"
+		if user {
+			question = "user decision"
+		}
+		d.add(typeDecision, "decision", question, f.Text, f.Text, user)
+		d.add(typeRationale, "reason", "reason", f.Why, f.Text, false)
+	case facts.FactError:
+		d.add(typeError, "error", "error", f.Text, f.Text, false)
+		if resolved {
+			d.add(typeResolution, "error", "resolution", f.Why, f.Text, false)
+		}
+	case facts.FactQuestion:
+		if resolved {
+			d.add(typeResolution, "question", "answer", f.Why, f.Text, false)
+		} else {
+			d.add(typeBlocker, "question", "blocker", f.Text, f.Text, user)
+		}
+	case facts.FactTodo:
+		d.todo()
+	case facts.FactPlan:
+		if d.turn == d.latest.plan {
+			d.add(typeNextSteps, "plan", "plan", f.Text, f.Text, false)
+		}
+	case facts.FactProgress:
+		d.add(typeProgress, "progress", "progress", f.Text, f.Text, false)
+	case facts.FactReference:
+		d.add(typeProgress, "reference", "reference", cmp.Or(f.Subject, f.Text), "", false)
+	case facts.FactRead, facts.FactQuote:
+	}
+}
+
+// change asks about the change of a file.
+func (d *drafting) change() {
+	f := d.fact
+	if d.latest.first[d.at] {
+		question := "file"
+		if d.latest.changed[d.turn] > 1 {
+			question = "files"
+		}
+		p := d.add(typeFilePath, "path", question, f.Subject, "", true)
+		p.exact, p.verb = []string{f.Subject}, string(f.Status)
+	}
+	if d.latest.changes[d.at] {
+		d.add(typeFileChanges, "change", "change", f.Text, f.Text, false)
+	}
+}
+
+// todo asks about an entry of the list of things to do.
+func (d *drafting) todo() {
+	if !d.latest.todo[d.at] {
+		return
+	}
+	of, question := typeNextSteps, "pending"
+	switch d.fact.Status { //nolint:exhaustive // all others are pending
+	case facts.StatusCompleted:
+		of, question = typeProgress, "completed"
+	case facts.StatusActive:
+		question = "in progress"
+	}
+	d.add(of, "todo", question, d.fact.Subject, d.fact.Subject, false)
 }
 
 // latest says which facts are asked for, of those that others replace.
@@ -280,8 +308,8 @@ func (g *generator) add(d draft) {
 		return
 	}
 	parts := []string{string(p.Type)}
-	for _, keyword := range p.Expected {
-		parts = append(parts, compile(keyword, p.Type == typeFilePath).key())
+	for _, t := range p.terms() {
+		parts = append(parts, t.key())
 	}
 	if key := strings.Join(parts, "\x00"); !g.seen[key] {
 		g.seen[key] = true
@@ -291,11 +319,7 @@ func (g *generator) add(d draft) {
 
 // confirm drops the probes that the originals do not answer.
 func (g *generator) confirm(originals []string) {
-	probes := make([]Probe, len(g.probes))
-	for i, c := range g.probes {
-		probes[i] = c.Probe
-	}
-	r := newMatcher(probes).read(originals)
+	r := newMatcher(probesOf(g.probes)).read(originals)
 	i := -1
 	g.probes = slices.DeleteFunc(g.probes, func(candidate) bool {
 		i++
@@ -331,12 +355,11 @@ func (g *generator) keep(p *Probe, d draft) bool {
 		p.Expected = found
 	}
 	strong := len(p.Expected) > 1
-	for _, keyword := range p.Expected {
-		t := compile(keyword, p.Type == typeFilePath)
+	for i, t := range p.terms() {
 		if weak(t) != "" {
 			return false
 		}
-		strong = strong || p.Type == typeFilePath || isName(keyword, t)
+		strong = strong || p.Type == typeFilePath || isName(p.Expected[i], t)
 	}
 	p.Need = needOf(len(p.Expected))
 	return strong
@@ -473,10 +496,7 @@ func (g *generator) hint(d draft) []string {
 // question returns the most telling question of a draft that has nothing of
 // the answer in it, and one that does not say what it is about.
 func (d *draft) question(p *Probe, hints []string) (full, plain string) {
-	var terms []term
-	for _, keyword := range p.Expected {
-		terms = append(terms, compile(keyword, p.Type == typeFilePath))
-	}
+	terms := p.terms()
 	sound := func(q string) bool {
 		n := normal(q)
 		return !slices.ContainsFunc(terms, func(t term) bool { return leak(n, t) != "" })
@@ -518,12 +538,11 @@ func (d *draft) question(p *Probe, hints []string) (full, plain string) {
 // questions still answer.
 func silence(list []candidate) []candidate {
 	for {
-		probes, ends := make([]Probe, len(list)), make([]int, len(list))
+		probes, ends := probesOf(list), make([]int, len(list))
 		var all strings.Builder
 		for i, c := range list {
 			all.WriteString(c.Question + "\n")
 			ends[i] = all.Len()
-			probes[i] = c.Probe
 			probes[i].Question = "" // which would not be read
 		}
 		r := newMatcher(probes).read([]string{all.String()})
@@ -623,9 +642,13 @@ func clip(s string) string {
 	return text.Head(s, clipBytes)
 }
 
-// choose returns the probes that bounds allow: critical ones of all types, and
-// ordinary ones of each.
-func choose(list []candidate, per, critical int) []candidate {
+// choose returns the probes that the bounds of o allow, critical ones of all types and
+// ordinary ones of each, by type and then in the order of the facts.
+func choose(list []candidate, o *Options) []candidate {
+	per, critical := 24, 200
+	if o != nil {
+		per, critical = cmp.Or(o.PerType, per), cmp.Or(o.Critical, critical)
+	}
 	groups := make(map[Type][]candidate)
 	for _, c := range list {
 		if c.Critical {
@@ -638,6 +661,9 @@ func choose(list []candidate, per, critical int) []candidate {
 	for _, t := range Types() {
 		chosen = append(chosen, share(groups[t], per)...)
 	}
+	slices.SortStableFunc(chosen, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(slices.Index(Types(), a.Type), slices.Index(Types(), b.Type)), cmp.Compare(a.at, b.at))
+	})
 	return chosen
 }
 

@@ -43,9 +43,6 @@ type Tally struct {
 // score returns the share of the probes that passed.
 func (t Tally) score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
 
-// Reach returns the share of the probes that passed or are one recall away.
-func (t Tally) Reach() ratio.Ratio { return ratio.Of(t.Passed+t.Recall, t.Total) }
-
 // Lost returns how many probes nothing answers.
 func (t Tally) Lost() int { return t.Total - t.Passed - t.Recall }
 
@@ -90,15 +87,6 @@ func (r *Report) Failed() []Result {
 	return failed
 }
 
-// Result returns the result of the probe with an id.
-func (r *Report) Result(id string) (Result, bool) {
-	i := slices.IndexFunc(r.Results, func(res Result) bool { return res.Probe.ID == id })
-	if i < 0 {
-		return Result{}, false
-	}
-	return r.Results[i], true
-}
-
 // Grade looks for the answers of probes in texts. A nil ev has none. Each text
 // is read once, whatever the number of probes. More text never fails a probe
 // that passed.
@@ -117,15 +105,16 @@ func Grade(probes []Probe, ev *Evidence) *Report {
 				best, in, place = other, recall, Recall
 			}
 		}
-		results[i] = m.result(i, place, best, in.quote(best.span))
+		results[i] = probes[i].result(place, best.found, in.quote(best.span))
 	}
 	return report(results)
 }
 
-func (m *matcher) result(i int, place Place, best match, passage string) Result {
-	r := Result{Probe: m.probes[i], Place: place, Found: []string{}, Missing: []string{}, Passage: passage}
-	for k, keyword := range m.probes[i].Expected {
-		if best.found[k] {
+// result returns the grade of a probe, given which of its keywords were found.
+func (p *Probe) result(place Place, found []bool, passage string) Result {
+	r := Result{Probe: *p, Place: place, Found: []string{}, Missing: []string{}, Passage: passage}
+	for k, keyword := range p.Expected {
+		if found[k] {
 			r.Found = append(r.Found, keyword)
 		} else {
 			r.Missing = append(r.Missing, keyword)
@@ -177,7 +166,7 @@ func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 		case best.ok:
 			place = Window
 		}
-		results[i] = m.result(0, place, best, read.quote(best.span))
+		results[i] = p.result(place, best.found, read.quote(best.span))
 	}
 	return report(results)
 }
@@ -211,28 +200,27 @@ func cut(text string, question []string) string {
 // ignorant reports whether an answer says that it does not know.
 func ignorant(answer string) bool {
 	n := normal(answer)
-	return shrugs()[n] || slices.ContainsFunc(unknowing(), func(phrase string) bool { return contains(n, phrase) })
+	return slices.Contains(shrugs(), n) || slices.ContainsFunc(unknowing(), func(phrase string) bool { return contains(n, phrase) })
 }
 
 // shrugs are whole answers that say nothing.
-var shrugs = lazy.Value(func() map[string]bool {
-	m := make(map[string]bool)
-	for _, s := range []string{"unknown", "n/a", "none", "nothing", "not sure", "no idea", "unclear", "unsure", "no answer", "not available"} {
-		m[normal(s)] = true
-	}
-	return m
-})
+var shrugs = normals("unknown", "n/a", "none", "nothing", "not sure", "no idea", "unclear", "unsure", "no answer", "not available")
 
 // unknowing are parts of answers that say nothing.
-var unknowing = lazy.Value(func() (list []string) {
-	for _, s := range []string{
-		"I do not know", "I don't know", "do not know the answer", "I am not sure", "I'm not sure", "I am unable", "I'm unable",
-		"unable to determine", "unable to answer", "cannot determine", "can't determine", "cannot be determined", "cannot answer",
-		"can't answer", "cannot tell", "can't tell", "no information", "not enough information", "insufficient information",
-		"does not mention", "doesn't mention", "is not mentioned", "not mentioned in", "does not say", "doesn't say",
-		"does not state", "does not specify", "doesn't specify", "does not contain", "does not include", "I have no", "not in the context",
-	} {
-		list = append(list, normal(s))
-	}
-	return list
-})
+var unknowing = normals(
+	"I do not know", "I don't know", "do not know the answer", "I am not sure", "I'm not sure", "I am unable", "I'm unable",
+	"unable to determine", "unable to answer", "cannot determine", "can't determine", "cannot be determined", "cannot answer",
+	"can't answer", "cannot tell", "can't tell", "no information", "not enough information", "insufficient information",
+	"does not mention", "doesn't mention", "is not mentioned", "not mentioned in", "does not say", "doesn't say",
+	"does not state", "does not specify", "doesn't specify", "does not contain", "does not include", "I have no", "not in the context",
+)
+
+// normals returns texts in their normal form, which is made at its first use.
+func normals(texts ...string) func() []string {
+	return lazy.Value(func() (list []string) {
+		for _, s := range texts {
+			list = append(list, normal(s))
+		}
+		return list
+	})
+}

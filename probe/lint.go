@@ -7,25 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// A Rule is what [Lint] checks. It is stored as its text.
-type Rule string
-
-// The rules.
+// The rules that [Lint] checks.
 const (
-	ruleLeak      Rule = "leak"      // the question has a keyword of the answer, or a part of its path
-	ruleMissing   Rule = "missing"   // a field is empty
-	ruleType      Rule = "type"      // there is no such type
-	ruleNeed      Rule = "need"      // it needs none of its keywords, or more than it has
-	ruleDuplicate Rule = "duplicate" // an id or a keyword is there twice
-	ruleKeyword   Rule = "keyword"   // a keyword is found in any text
-	ruleQuestion  Rule = "question"  // the question is none
+	ruleLeak      = "leak"      // the question has a keyword of the answer, or a part of its path
+	ruleMissing   = "missing"   // a field is empty
+	ruleType      = "type"      // there is no such type
+	ruleNeed      = "need"      // it needs none of its keywords, or more than it has
+	ruleDuplicate = "duplicate" // an id or a keyword is there twice
+	ruleKeyword   = "keyword"   // a keyword is found in any text
+	ruleQuestion  = "question"  // the question is none
 )
 
 // A Problem is what is wrong with a probe.
 type Problem struct {
 	Index int    `json:"index"` // of the probe, from 0
 	Probe string `json:"probe"` // its id, or empty
-	Rule  Rule   `json:"rule"`
+	Rule  string `json:"rule"`  // such as "leak": the question has a part of the answer
 	Text  string `json:"text"`
 }
 
@@ -34,8 +31,8 @@ func Lint(probes []Probe) []Problem {
 	problems := []Problem{}
 	first := make(map[string]int)
 	for i, p := range probes {
-		add := func(r Rule, format string, args ...any) {
-			problems = append(problems, Problem{i, p.ID, r, fmt.Sprintf(format, args...)})
+		add := func(rule, format string, args ...any) {
+			problems = append(problems, Problem{i, p.ID, rule, fmt.Sprintf(format, args...)})
 		}
 		if p.ID == "" {
 			add(ruleMissing, "no id")
@@ -49,7 +46,7 @@ func Lint(probes []Probe) []Problem {
 	return problems
 }
 
-func (p *Probe) lint(add func(r Rule, format string, args ...any)) {
+func (p *Probe) lint(add func(rule, format string, args ...any)) {
 	switch {
 	case p.Type == "":
 		add(ruleMissing, "no type")
@@ -69,8 +66,8 @@ func (p *Probe) lint(add func(r Rule, format string, args ...any)) {
 		add(ruleNeed, "it needs %d of %d keywords", p.Need, len(p.Expected))
 	}
 	seen := make(map[string]bool)
-	for _, keyword := range p.Expected {
-		t := compile(keyword, p.Type == typeFilePath)
+	for i, t := range p.terms() {
+		keyword := p.Expected[i]
 		if why := weak(t); why != "" {
 			add(ruleKeyword, "keyword %q %s", keyword, why)
 		}

@@ -26,8 +26,7 @@ func newMatcher(probes []Probe) *matcher {
 	seen := make(map[string]int)
 	for i, p := range probes {
 		m.questions[normal(p.Question)] = true
-		for _, keyword := range p.Expected {
-			t := compile(keyword, p.Type == typeFilePath)
+		for _, t := range p.terms() {
 			id, ok := seen[t.key()]
 			switch {
 			case len(t.words) == 0:

@@ -182,7 +182,7 @@ func (s *scanner) end(start, end int) {
 		}
 	}
 	if s.path != nil && (slash || dot) {
-		if p := trimPath(b); isPath(p) {
+		if p := bytes.Trim(b, marks); isPath(p) {
 			s.path(p, start, end)
 		}
 	}
@@ -210,13 +210,7 @@ func (s *scanner) each(b []byte, from, end int) {
 
 // atom tells of a word.
 func (s *scanner) atom(a []byte, start, end int) {
-	for len(a) > 0 && a[0] == '_' {
-		a = a[1:]
-	}
-	for len(a) > 0 && a[len(a)-1] == '_' {
-		a = a[:len(a)-1]
-	}
-	if len(a) == 0 {
+	if a = bytes.Trim(a, "_"); len(a) == 0 {
 		return
 	}
 	near := s.near(start)
@@ -279,17 +273,6 @@ func singular(a []byte) []byte {
 		}
 	}
 	return a[:n-1]
-}
-
-// trimPath removes what does not tell paths apart, or ends a sentence.
-func trimPath(b []byte) []byte {
-	for len(b) > 0 && class[b[0]] == mark {
-		b = b[1:]
-	}
-	for len(b) > 0 && class[b[len(b)-1]] == mark {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // isPath reports whether a trimmed run may be a path: it has a slash and a
@@ -363,6 +346,15 @@ type term struct {
 
 func (t term) key() string { return t.path + "\x00" + strings.Join(t.words, " ") }
 
+// terms returns the terms of what a probe expects.
+func (p *Probe) terms() []term {
+	list := make([]term, len(p.Expected))
+	for i, keyword := range p.Expected {
+		list[i] = compile(keyword, p.Type == typeFilePath)
+	}
+	return list
+}
+
 // compile returns the term of a keyword. The single name of a file is a path
 // only if the answer must be a path, since fmt.Print looks like one.
 func compile(keyword string, file bool) term {
@@ -392,6 +384,9 @@ const (
 	mark // of paths and compounds
 )
 
+// marks do not tell paths apart where they begin or end, or end a sentence.
+const marks = "./-@+~"
+
 var class = func() (c [256]uint8) {
 	for b := range 256 {
 		switch {
@@ -399,7 +394,7 @@ var class = func() (c [256]uint8) {
 			c[b] = upper
 		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '_', b >= utf8.RuneSelf:
 			c[b] = letter
-		case strings.IndexByte("./-@+~", byte(b)) >= 0:
+		case strings.IndexByte(marks, byte(b)) >= 0:
 			c[b] = mark
 		}
 	}

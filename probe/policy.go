@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/carrel-dev/carrel/ratio"
@@ -33,15 +34,9 @@ func (p *Policy) orDefault() Policy {
 	if p == nil {
 		return d
 	}
-	or := func(have, other ratio.Ratio) ratio.Ratio {
-		if have == 0 {
-			return other
-		}
-		return have
-	}
 	return Policy{
-		or(p.Overall, d.Overall), or(p.Critical, d.Critical), or(p.Ordinary, d.Ordinary),
-		or(p.RedFlag, d.RedFlag), or(p.MaxRatio, d.MaxRatio),
+		cmp.Or(p.Overall, d.Overall), cmp.Or(p.Critical, d.Critical), cmp.Or(p.Ordinary, d.Ordinary),
+		cmp.Or(p.RedFlag, d.RedFlag), cmp.Or(p.MaxRatio, d.MaxRatio),
 	}
 }
 

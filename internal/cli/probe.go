@@ -338,7 +338,7 @@ something. If there is a problem, the exit code is 1.`,
 			err = g.result(document{name: "probe-lint", value: value}, func(p *page) {
 				t := &table{head: []string{"index", "probe", "rule", "what is wrong"}}
 				for _, q := range value.Problems {
-					t.add(q.Index, q.Probe, string(q.Rule), q.Text)
+					t.add(q.Index, q.Probe, q.Rule, q.Text)
 				}
 				if value.OK {
 					p.line("%s ok", count(value.Probes, "probe"))

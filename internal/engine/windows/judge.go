@@ -60,14 +60,15 @@ func (e *Windows) judge(h *hold.Held, data []byte, by *judging) (*api.Judgement,
 	if err != nil || !by.has(s) {
 		s, j.Problems = summary.Examine(data, e.source(h, by.blocks, by.found))
 	}
-	said := &probe.Authored{}
+	var intent string
+	var entries []string
 	if s != nil {
-		said.Intent = s.Intent
+		intent = s.Intent
 		for _, entry := range s.Entries() {
-			said.Entries = append(said.Entries, entry.Text)
+			entries = append(entries, entry.Text)
 		}
 	}
-	j.Probes = probe.GradeAuthored(probe.Essentials(withoutByproducts(by.found), probingOf(h, 0)), said)
+	j.Probes = probe.GradeAuthored(probe.Essentials(withoutByproducts(by.found), probingOf(h, 0)), intent, entries)
 	j.Verdict = j.Probes.Judge(by.policy, probe.Sizes{Before: j.Before, After: j.After})
 	if n := len(j.Problems); n > 0 {
 		list := &j.Verdict.Reasons
