@@ -186,16 +186,9 @@ const mostMisses = 32
 func (c *cutter) extract(all []unit) string {
 	widest := c.marker(0)
 	room := c.limit - c.count(widest)
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(all[j].score, all[i].score), cmp.Compare(i, j))
-	})
 	var chosen []int
 	misses := 0
-	for _, i := range order {
+	for _, i := range byScore(all) {
 		if room <= 0 || misses == mostMisses {
 			break
 		}
@@ -206,10 +199,26 @@ func (c *cutter) extract(all []unit) string {
 			misses++
 		}
 	}
-	// The parts may have fewer tokens than the whole, where counts do not add
-	// up. Then the units chosen last go again, more with every round.
+	return c.write(all, chosen, c.join)
+}
+
+// byScore returns the indexes of units, those with the highest scores first.
+func byScore(all []unit) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[j].score, all[i].score) })
+	return order
+}
+
+// write returns the chosen units as join writes them, or beginning and end if none fits.
+//
+// The parts may have fewer tokens than the whole, where counts do not add up. Then the
+// units chosen last go again, more with every round.
+func (c *cutter) write(all []unit, chosen []int, join func(all []unit, chosen []int) string) string {
 	for drop := 1; len(chosen) > 0; drop *= 2 {
-		if short := c.join(all, chosen); c.fits(short) {
+		if short := join(all, chosen); c.fits(short) {
 			return short
 		}
 		chosen = chosen[:max(len(chosen)-drop, 0)]
@@ -245,19 +254,25 @@ const (
 
 // units splits a text and scores its units.
 func units(text string, terms []string) []unit {
-	lowTerms := make([]string, 0, len(terms))
-	for _, t := range terms {
-		if t = strings.ToLower(t); t != "" && !slices.Contains(lowTerms, t) {
-			lowTerms = append(lowTerms, t)
-		}
-	}
+	terms = lower(terms)
 	var all []unit
 	for text != "" {
 		n := unitEnd(text)
-		all = append(all, unit{text[:n], score(text[:n], lowTerms)})
+		all = append(all, unit{text[:n], score(text[:n], terms)})
 		text = text[n:]
 	}
 	return all
+}
+
+// lower returns terms in lower case, each once.
+func lower(terms []string) []string {
+	list := make([]string, 0, len(terms))
+	for _, t := range terms {
+		if t = strings.ToLower(t); t != "" && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // Sizes of units, in bytes: a sentence of fewer than shortUnit is no unit of

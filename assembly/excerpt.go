@@ -1,7 +1,6 @@
 package assembly
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,13 +29,8 @@ func Excerpt(s Source, text string, terms []string, limit token.Count, count fun
 	}
 	all := passages(text, terms)
 	room := int64(limit-c.count(c.marker(0))) * int64(len(text)) / int64(max(c.whole, 1)) // in bytes
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[j].score, all[i].score) })
 	var chosen []int
-	for _, i := range order {
+	for _, i := range byScore(all) {
 		if all[i].score == 0 {
 			break
 		}
@@ -45,13 +39,7 @@ func Excerpt(s Source, text string, terms []string, limit token.Count, count fun
 			room -= n
 		}
 	}
-	for drop := 1; len(chosen) > 0; drop *= 2 {
-		if short := c.quote(all, chosen); c.fits(short) {
-			return short
-		}
-		chosen = chosen[:max(len(chosen)-drop, 0)]
-	}
-	return c.ends()
+	return c.write(all, chosen, c.quote)
 }
 
 // gap stands between two passages that were apart.
@@ -84,18 +72,10 @@ func passages(text string, terms []string) []unit {
 	var all []unit
 	for text != "" {
 		n := passageEnd(text)
-		all = append(all, unit{text: text[:n]})
+		all = append(all, unit{text: strings.TrimLeft(text[:n], "\r\n")})
 		text = text[n:]
 	}
-	for i := range all {
-		all[i].text = strings.TrimLeft(all[i].text, "\r\n")
-	}
-	seen := make(map[string]bool)
-	for _, t := range terms {
-		if t = strings.ToLower(t); t == "" || seen[t] {
-			continue
-		}
-		seen[t] = true
+	for _, t := range lower(terms) {
 		var having []int
 		for i := range all {
 			if strings.Contains(strings.ToLower(all[i].text), t) {

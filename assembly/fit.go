@@ -1,7 +1,6 @@
 package assembly
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -79,12 +78,7 @@ const (
 	reasonNoBrief    Reason = "no brief form" // out: a transcript that must be brief and cannot
 )
 
-// ErrFloor means that what must be in a context is more than the budget. The
-// error is a [FloorError].
-var ErrFloor = errors.New("over the budget without anything that could be left out")
-
-// A FloorError lists what must be in a context and does not fit. It wraps
-// [ErrFloor].
+// A FloorError lists what must be in a context where that is more than the budget.
 type FloorError struct {
 	Budget, Need                token.Count
 	System, Pins, Window, Query token.Count
@@ -94,9 +88,6 @@ func (e *FloorError) Error() string {
 	return fmt.Sprintf("system text %d, pins %d, window %d and query %d need %d tokens of a budget of %d",
 		e.System, e.Pins, e.Window, e.Query, e.Need, e.Budget)
 }
-
-// Unwrap returns [ErrFloor].
-func (e *FloorError) Unwrap() error { return ErrFloor }
 
 // minBrief is the least limit of a brief form in the summarized tier, in
 // tokens.

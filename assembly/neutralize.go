@@ -1,7 +1,7 @@
 package assembly
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,9 +33,9 @@ func Neutralize(text string) (string, int) {
 	return ReplaceForbidden(text, func(code string) string {
 		r, size := utf8.DecodeRuneInString(code)
 		if r == utf8.RuneError && size == 1 {
-			return "[0x" + hexadecimal(rune(code[0]), 2) + "]"
+			return fmt.Sprintf("[0x%02X]", code[0])
 		}
-		return "[U+" + hexadecimal(r, 4) + "]"
+		return fmt.Sprintf("[U+%04X]", r)
 	})
 }
 
@@ -57,12 +57,6 @@ func ReplaceForbidden(text string, name func(code string) string) (string, int) 
 	}
 	b.WriteString(text[done:])
 	return b.String(), n
-}
-
-// hexadecimal returns a number in upper case with at least so many digits.
-func hexadecimal(r rune, digits int) string {
-	s := strings.ToUpper(strconv.FormatInt(int64(r), 16))
-	return strings.Repeat("0", max(digits-len(s), 0)) + s
 }
 
 // forbidden returns the offset of the first forbidden code point in text, from
@@ -122,7 +116,13 @@ func suspect(r rune) bool {
 		return 0x200B <= r && r <= 0x200F || 0x2028 <= r && r <= 0x202E || r >= 0x2060
 	case r < 0xFDD0:
 		return r == 0x3164
-	case r < 0x10000:
+	}
+	return suspectBeyond(r)
+}
+
+// suspectBeyond is suspect from U+FDD0 on.
+func suspectBeyond(r rune) bool {
+	if r < 0x10000 {
 		return r <= 0xFDEF || 0xFE00 <= r && r <= 0xFE0F || r == 0xFEFF || r == 0xFFA0 ||
 			0xFFF0 <= r && r <= 0xFFFB || r >= 0xFFFE
 	}

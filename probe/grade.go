@@ -145,7 +145,7 @@ func report(results []Result) *Report {
 			r.Types = append(r.Types, TypeTally{t, *tally})
 		}
 	}
-	r.Score = r.Tally.score()
+	r.Score = r.score()
 	return r
 }
 

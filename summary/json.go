@@ -339,11 +339,12 @@ func members(v json.RawMessage, field string) ([]member, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(v))
 	var list []member
-	token, err := d.Token() // what opens it
+	_, err := d.Token() // what opens it
 	for err == nil && d.More() {
+		var key json.Token
 		var m member
-		if token, err = d.Token(); err == nil {
-			m.key = fmt.Sprint(token)
+		if key, err = d.Token(); err == nil {
+			m.key = fmt.Sprint(key)
 			err = d.Decode(&m.value)
 		}
 		list = append(list, m)

@@ -62,39 +62,44 @@ func DefaultPolicy() *Policy {
 	}
 }
 
-// errPolicy means that a policy contradicts itself or lacks something.
-var errPolicy = errors.New("unsound triage policy")
-
 // Validate returns an error that names what is wrong with the policy, or nil. An unsound policy gives scores without meaning; it
 // never lets a dead row in.
 func (p *Policy) Validate() error {
+	if err := p.unsound(); err != nil {
+		return fmt.Errorf("unsound triage policy: %w", err)
+	}
+	return nil
+}
+
+// unsound says what contradicts itself or is missing.
+func (p *Policy) unsound() error {
 	for _, c := range provenance.Classes() {
 		r, ok := p.Classes[c]
 		if !ok {
-			return fmt.Errorf("%w: class %s has no rule", errPolicy, c)
+			return fmt.Errorf("class %s has no rule", c)
 		}
 		if err := r.validate(); err != nil {
-			return fmt.Errorf("%w: class %s: %w", errPolicy, c, err)
+			return fmt.Errorf("class %s: %w", c, err)
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(p.Classes)) {
 		if c.Rank() < 0 {
-			return fmt.Errorf("%w: %w %q", errPolicy, provenance.ErrClass, c)
+			return fmt.Errorf("%w %q", provenance.ErrClass, c)
 		}
 	}
 	switch {
 	case p.Curve != CurveHalfLife && p.Curve != CurveLog:
-		return fmt.Errorf("%w: curve is %q, want %s or %s", errPolicy, p.Curve, CurveHalfLife, CurveLog)
+		return fmt.Errorf("curve is %q, want %s or %s", p.Curve, CurveHalfLife, CurveLog)
 	case !isShare(p.Trust):
-		return fmt.Errorf("%w: trust is %v, want 0 to 1", errPolicy, p.Trust)
+		return fmt.Errorf("trust is %v, want 0 to 1", p.Trust)
 	case p.Admit < 1:
-		return fmt.Errorf("%w: admits %d rows, want at least 1", errPolicy, p.Admit)
+		return fmt.Errorf("admits %d rows, want at least 1", p.Admit)
 	case p.Deep < 1 || p.Deep > p.Admit:
-		return fmt.Errorf("%w: scores %d rows deeply, want 1 to the %d admitted", errPolicy, p.Deep, p.Admit)
+		return fmt.Errorf("scores %d rows deeply, want 1 to the %d admitted", p.Deep, p.Admit)
 	case !isShare(p.Floor):
-		return fmt.Errorf("%w: floor is %v, want 0 to 1", errPolicy, p.Floor)
+		return fmt.Errorf("floor is %v, want 0 to 1", p.Floor)
 	case !isShare(p.Yellow) || !isShare(p.Red) || p.Yellow > p.Red:
-		return fmt.Errorf("%w: red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", errPolicy, p.Red, p.Yellow)
+		return fmt.Errorf("red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", p.Red, p.Yellow)
 	}
 	return nil
 }
@@ -166,7 +171,7 @@ func (t *Tags) Add(tag Tag, n int) {
 }
 
 // tag returns the tag of a final score, if there is similarity enough. It is
-// never [Black]: the dead have no score, see [Reason.Dead].
+// never [Black]: the dead, which are expired or refuted, have no score.
 func (p *Policy) tag(score ratio.Ratio) Tag {
 	switch {
 	case score >= p.Red:

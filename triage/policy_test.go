@@ -1,7 +1,6 @@
 package triage
 
 import (
-	"errors"
 	"maps"
 	"testing"
 	"time"
@@ -129,7 +128,7 @@ func TestValidate(t *testing.T) {
 			p := DefaultPolicy()
 			tt.change(p)
 			err := p.Validate()
-			if !errors.Is(err, errPolicy) || err.Error() != tt.want {
+			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})

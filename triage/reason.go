@@ -15,10 +15,6 @@ const (
 	ReasonAbsent     Reason = "absent"     // no candidate, or no row
 )
 
-// Dead reports whether a row with reason r is tagged [Black]: it is expired or
-// refuted.
-func (r Reason) Dead() bool { return r == ReasonExpired || r == ReasonRefuted }
-
 // A Tally counts rows by reason. Its fields sum to the rows of the table.
 type Tally struct {
 	Admitted   int `json:"admitted"`

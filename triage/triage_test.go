@@ -80,14 +80,6 @@ func TestReasonOutsideTheTable(t *testing.T) {
 	}
 }
 
-func TestDead(t *testing.T) {
-	for _, r := range reasons {
-		if got, want := r.Dead(), r == ReasonExpired || r == ReasonRefuted; got != want {
-			t.Errorf("%s is dead: %t, want %t", r, got, want)
-		}
-	}
-}
-
 // The worked scores, which a reader can check by hand.
 func TestFirstScores(t *testing.T) {
 	table := tableOf(

@@ -667,7 +667,8 @@ func BenchmarkParse100k(b *testing.B) {
 	}
 }
 
-func BenchmarkContinue100k(b *testing.B) {
+func decided100k(b *testing.B) *Result {
+	b.Helper()
 	h, err := pagerjson.Parse("", Synthetic(100_000))
 	if err != nil {
 		b.Fatal(err)
@@ -676,6 +677,11 @@ func BenchmarkContinue100k(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return res
+}
+
+func BenchmarkContinue100k(b *testing.B) {
+	res := decided100k(b)
 	for b.Loop() {
 		if _, err := res.continued(nil, noon); err != nil {
 			b.Fatal(err)
@@ -684,14 +690,7 @@ func BenchmarkContinue100k(b *testing.B) {
 }
 
 func BenchmarkRecords100k(b *testing.B) {
-	h, err := pagerjson.Parse("", Synthetic(100_000))
-	if err != nil {
-		b.Fatal(err)
-	}
-	res, err := Decide(h, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	res := decided100k(b)
 	buf := make([]byte, 0, 16<<20)
 	for b.Loop() {
 		buf = res.AppendRecords(buf[:0])

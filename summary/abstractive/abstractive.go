@@ -126,10 +126,7 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if s.Window < 0 || s.MaxTokens < 0 {
 		return nil, errors.New("negative number")
 	}
-	window := s.Window
-	if window == 0 {
-		window = s.Generator.Window()
-	}
+	window := cmp.Or(s.Window, s.Generator.Window())
 	if window <= 0 {
 		window = defaultWindow
 	}
@@ -137,10 +134,7 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if count == nil {
 		count = llm.Bound
 	}
-	reply := s.MaxTokens
-	if reply == 0 {
-		reply = min(window/8, 4096)
-	}
+	reply := cmp.Or(s.MaxTokens, min(window/8, 4096))
 	l := newLayout(in, count, window, reply)
 	chunks, err := l.chunk(in.Blocks)
 	if err != nil {

@@ -87,7 +87,7 @@ func saysNone(text string) bool { return strings.EqualFold(strings.Trim(text, " 
 // place of content: a refusal, an error, the prompt.
 func inPlace(problems []summary.Problem) error {
 	for _, p := range problems {
-		switch p.Rule { //nolint:exhaustive // the others are for whoever asked for the draft
+		switch p.Rule {
 		case summary.RuleRefusal, summary.RuleFailure, summary.RuleEcho:
 			return badReply("%s", strings.TrimSpace(string(p.Rule)+" in place of content "+string(p.Section)))
 		}

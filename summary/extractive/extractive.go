@@ -38,7 +38,7 @@ type Options struct {
 // blocks, as [facts.Extract] returns them. Every section says something, or
 // [summary.None].
 func Draft(list []facts.Fact, o *Options) *summary.Summary {
-	d := drafter{list: list, byKind: make(map[facts.FactKind][]facts.Fact)}
+	d := drafter{byKind: make(map[facts.FactKind][]*facts.Fact)}
 	if o != nil {
 		d.ref = o.Ref
 		if o.Intent != summary.None && o.Intent != "" {
@@ -49,11 +49,10 @@ func Draft(list []facts.Fact, o *Options) *summary.Summary {
 	}
 	for i := range list {
 		f := &list[i]
-		d.byKind[f.Kind] = append(d.byKind[f.Kind], *f)
+		d.byKind[f.Kind] = append(d.byKind[f.Kind], f)
 		d.last = max(d.last, f.Block)
 	}
-	for i := range d.byKind[facts.FactTask] {
-		f := &d.byKind[facts.FactTask][i]
+	for _, f := range d.byKind[facts.FactTask] {
 		d.tasks = append(d.tasks, d.item(f, f.Text))
 	}
 	s := &summary.Summary{Intent: d.intent()}
@@ -70,8 +69,7 @@ func Draft(list []facts.Fact, o *Options) *summary.Summary {
 
 // A drafter writes one summary.
 type drafter struct {
-	list   []facts.Fact
-	byKind map[facts.FactKind][]facts.Fact
+	byKind map[facts.FactKind][]*facts.Fact
 	ref    func(int) string
 	last   int            // the newest block that has a fact
 	tasks  []summary.Item // that a person gave, also before the facts begin
@@ -124,8 +122,7 @@ func (d *drafter) files() []summary.File {
 	at := make(map[string]int)
 	var files []summary.File
 	newest := make(map[string]int)
-	for i := range d.byKind[facts.FactChange] {
-		f := &d.byKind[facts.FactChange][i]
+	for i, f := range d.byKind[facts.FactChange] {
 		k, ok := at[f.Subject]
 		if !ok {
 			k = len(files)
@@ -140,8 +137,7 @@ func (d *drafter) files() []summary.File {
 		if f.Status == facts.StatusModified && f.Text != "" {
 			text = f.Text
 		}
-		c := files[k].Changes
-		c = slices.DeleteFunc(c, func(old summary.Item) bool { return old.Text == text })
+		c := slices.DeleteFunc(files[k].Changes, func(old summary.Item) bool { return old.Text == text })
 		if f.Status == facts.StatusCreated && ok && len(c) > 0 && strings.HasPrefix(c[len(c)-1].Text, "created") {
 			c = c[:len(c)-1] // written anew
 		}
@@ -157,7 +153,7 @@ func (d *drafter) files() []summary.File {
 	}
 	for i := range files {
 		if len(files[i].Changes) == 0 {
-			f := &d.byKind[facts.FactChange][newest[files[i].Path]]
+			f := d.byKind[facts.FactChange][newest[files[i].Path]]
 			files[i].Changes = []summary.Item{d.item(f, "changed, and changed back")}
 		}
 	}
@@ -182,8 +178,7 @@ func names(text, word string) string {
 // decisions are all decisions, each once.
 func (d *drafter) decisions() []summary.Decision {
 	var out []summary.Decision
-	for i := range d.byKind[facts.FactDecision] {
-		f := &d.byKind[facts.FactDecision][i]
+	for _, f := range d.byKind[facts.FactDecision] {
 		s := f.Text
 		if f.Subject != "" {
 			s = text.Line(f.Subject, noteRunes) + " " + s
@@ -203,8 +198,7 @@ func (d *drafter) decisions() []summary.Decision {
 // are none.
 func (d *drafter) errors() []summary.Error {
 	var out []summary.Error
-	for i := range d.byKind[facts.FactError] {
-		f := &d.byKind[facts.FactError][i]
+	for _, f := range d.byKind[facts.FactError] {
 		if slip(f.Text) && (f.Status == facts.StatusResolved || f.Block < d.last-2) {
 			continue
 		}
@@ -239,15 +233,11 @@ func slip(text string) bool {
 func (d *drafter) state() string {
 	var parts []string
 	if p := newest(d.byKind[facts.FactProgress]); p != nil {
-		from := p.Block
-		var said []string
-		list := d.byKind[facts.FactProgress]
-		for i := range list {
-			if list[i].Block == from && len(said) < 3 {
-				said = append(said, text.Line(list[i].Text, taskRunes))
+		for _, f := range d.byKind[facts.FactProgress] {
+			if f.Block == p.Block && len(parts) < 3 {
+				parts = append(parts, text.Line(f.Text, taskRunes))
 			}
 		}
-		parts = append(parts, said...)
 	}
 	done, active, all := 0, "", 0
 	for _, t := range d.byKind[facts.FactTodo] {
@@ -312,32 +302,32 @@ func committed(f *facts.Fact) bool {
 	return strings.HasPrefix(f.Text, "[") && strings.Contains(f.Subject, "git commit")
 }
 
-func newest(list []facts.Fact) *facts.Fact {
+func newest(list []*facts.Fact) *facts.Fact {
 	if len(list) == 0 {
 		return nil
 	}
-	return &list[len(list)-1]
+	return list[len(list)-1]
 }
 
 // next are the open entries of the list of things to do and the steps that were
 // announced last, or else what the user asked last.
 func (d *drafter) next() []summary.Item {
 	var out []summary.Item
-	for i := range d.byKind[facts.FactTodo] {
-		if f := &d.byKind[facts.FactTodo][i]; f.Status != facts.StatusCompleted {
+	for _, f := range d.byKind[facts.FactTodo] {
+		if f.Status != facts.StatusCompleted {
 			out = append(out, d.item(f, f.Text))
 		}
 	}
 	plans := d.byKind[facts.FactPlan]
 	tasks := d.byKind[facts.FactTask]
 	from := -1
-	for i := range plans {
-		if plans[i].Role == transcript.RoleAssistant {
-			from = plans[i].Block
+	for _, f := range plans {
+		if f.Role == transcript.RoleAssistant {
+			from = f.Block
 		}
 	}
-	for i := range plans {
-		if f := &plans[i]; f.Block == from && f.Role == transcript.RoleAssistant && (len(tasks) == 0 || f.Block > tasks[len(tasks)-1].Block) {
+	for _, f := range plans {
+		if f.Block == from && f.Role == transcript.RoleAssistant && (len(tasks) == 0 || f.Block > tasks[len(tasks)-1].Block) {
 			out = append(out, d.item(f, f.Text))
 		}
 	}
@@ -369,13 +359,13 @@ func none(items []summary.Item) []summary.Item {
 // blockers are the open questions, and the errors that came last and are open.
 func (d *drafter) blockers() []summary.Item {
 	var out []summary.Item
-	for i := range d.byKind[facts.FactQuestion] {
-		if f := &d.byKind[facts.FactQuestion][i]; f.Status == facts.StatusOpen {
+	for _, f := range d.byKind[facts.FactQuestion] {
+		if f.Status == facts.StatusOpen {
 			out = append(out, d.item(f, f.Text))
 		}
 	}
-	for i := range d.byKind[facts.FactError] {
-		if f := &d.byKind[facts.FactError][i]; f.Status == facts.StatusOpen && f.Block >= d.last-10 && !slip(f.Text) {
+	for _, f := range d.byKind[facts.FactError] {
+		if f.Status == facts.StatusOpen && f.Block >= d.last-10 && !slip(f.Text) {
 			out = append(out, d.item(f, "Open error: "+f.Text))
 		}
 	}
@@ -387,13 +377,13 @@ func (d *drafter) blockers() []summary.Item {
 func (d *drafter) context() []summary.Item {
 	var out []summary.Item
 	intent := d.intent()
-	for i := range d.byKind[facts.FactCorrection] {
-		if f := &d.byKind[facts.FactCorrection][i]; !strings.Contains(intent, strings.TrimSuffix(f.Text, "…")) {
+	for _, f := range d.byKind[facts.FactCorrection] {
+		if !strings.Contains(intent, strings.TrimSuffix(f.Text, "…")) {
 			out = append(out, d.item(f, "User: "+f.Text))
 		}
 	}
 	for _, t := range d.asked() {
-		if !slices.ContainsFunc(d.byKind[facts.FactCorrection], func(c facts.Fact) bool { return strings.Contains(c.Text, t.Text) }) {
+		if !slices.ContainsFunc(d.byKind[facts.FactCorrection], func(c *facts.Fact) bool { return strings.Contains(c.Text, t.Text) }) {
 			out = append(out, summary.Item{Text: "User asked: " + text.Line(t.Text, noteRunes), Source: t.Source})
 		}
 	}
@@ -415,13 +405,13 @@ func (d *drafter) context() []summary.Item {
 func (d *drafter) progress() []summary.Item {
 	list := d.byKind[facts.FactProgress]
 	newest := make(map[string]int)
-	for i := range list {
-		newest[withoutDigits(list[i].Text)] = i
+	for i, f := range list {
+		newest[withoutDigits(f.Text)] = i
 	}
 	var out []summary.Item
-	for i := range list {
-		if newest[withoutDigits(list[i].Text)] == i {
-			out = append(out, d.item(&list[i], list[i].Text))
+	for i, f := range list {
+		if newest[withoutDigits(f.Text)] == i {
+			out = append(out, d.item(f, f.Text))
 		}
 	}
 	return out
@@ -440,8 +430,8 @@ func withoutDigits(s string) string {
 func (d *drafter) planned() []summary.Item {
 	var steps []string
 	var last *facts.Fact
-	for i := range d.byKind[facts.FactPlan] {
-		if f := &d.byKind[facts.FactPlan][i]; f.Role == transcript.RoleUser {
+	for _, f := range d.byKind[facts.FactPlan] {
+		if f.Role == transcript.RoleUser {
 			steps = append(steps, f.Text)
 			last = f
 		}
@@ -461,9 +451,7 @@ func (d *drafter) commands() []summary.Item {
 	}
 	at := make(map[string]int)
 	var groups []group
-	list := d.byKind[facts.FactCommand]
-	for i := range list {
-		f := &list[i]
+	for _, f := range d.byKind[facts.FactCommand] {
 		k, ok := at[key(f.Subject)]
 		if !ok {
 			k = len(groups)
@@ -512,13 +500,12 @@ func key(line string) string {
 // were read and not changed.
 func (d *drafter) reads() []summary.Item {
 	var out []summary.Item
-	var paths []facts.Fact
+	var paths []*facts.Fact
 	seen, changed := make(map[string]bool), make(map[string]bool)
 	for _, f := range d.byKind[facts.FactChange] {
 		changed[f.Subject] = true
 	}
-	for i := range d.byKind[facts.FactRead] {
-		f := &d.byKind[facts.FactRead][i]
+	for _, f := range d.byKind[facts.FactRead] {
 		if seen[f.Subject+f.Text] || f.Status == facts.StatusFailed {
 			continue
 		}
@@ -528,16 +515,16 @@ func (d *drafter) reads() []summary.Item {
 			continue
 		}
 		if strings.ContainsAny(f.Subject, "/.") && !strings.ContainsAny(f.Subject, " *|\\(") && !changed[f.Subject] {
-			paths = append(paths, *f)
+			paths = append(paths, f)
 		}
 	}
 	paths = paths[max(len(paths)-maxRead, 0):]
 	for chunk := range slices.Chunk(paths, readChunk) {
 		names := make([]string, len(chunk))
-		for i := range chunk {
-			names[i] = chunk[i].Subject
+		for i, f := range chunk {
+			names[i] = f.Subject
 		}
-		out = append(out, d.item(&chunk[len(chunk)-1], "Read: "+strings.Join(names, ", ")))
+		out = append(out, d.item(newest(chunk), "Read: "+strings.Join(names, ", ")))
 	}
 	return out
 }
@@ -562,8 +549,7 @@ func (d *drafter) artifacts(s *summary.Summary) []summary.Item {
 	}
 	text := all.String()
 	var out []summary.Item
-	for i := range d.byKind[facts.FactReference] {
-		f := &d.byKind[facts.FactReference][i]
+	for _, f := range d.byKind[facts.FactReference] {
 		if strings.Contains(text, f.Subject) {
 			continue
 		}
