@@ -792,8 +792,9 @@ func (f *filling) put(s Slot, from, to int) {
 	}
 }
 
-// trim leaves out what is polite or links at both ends.
+// trim leaves out what is polite or links at both ends, and what is behind the prompt.
 func (f *filling) trim(from, to int) (int, int) {
+	to = min(to, len(f.tokens))
 	for from < to && (f.tokens[from].kind != word && f.tokens[from].kind != literal && (f.tokens[from].kind != mark || !f.closing(from)) ||
 		f.is(from, "please", "and", "but", "then", "me", "us", "of", "that's", "yet", "plz", "pls", "so") && to-from > 1) {
 		from++

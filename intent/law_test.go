@@ -67,7 +67,7 @@ func FuzzCompile(f *testing.F) {
 			f.Add(c.Prompt)
 		}
 	}
-	for _, s := range []string{"make", "write a", "fix:\n", "\xff fix \xfe the", "“", "```", "<a-b></a-b>", "which, or", "a\u0130 fix", "do, do, do", "Is it?", "- # -", "\u2019", "please", "make it, ", "from to into"} {
+	for _, s := range []string{"make", "write a", "fix:\n", "\xff fix \xfe the", "“", "```", "<a-b></a-b>", "which, or", "a\u0130 fix", "do, do, do", "Is it?", "- # -", "\u2019", "please", "make it, ", "from to into", "have knights no horses in Japan? Or"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, prompt string) {
