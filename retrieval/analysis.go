@@ -8,12 +8,12 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// An Analysis is what [SimilarTo] has to know of a text. It is made once and
+// An Analysis is what [Similar] has to know of a text. It is made once and
 // compared with many queries. It does not change, and may be shared.
 type Analysis struct {
 	stems  []stemCount // by hash
 	length int         // in words
-	vector Vector
+	vector vector
 }
 
 // A stemCount says how often a stem is in a text. Two stems with one hash count
@@ -27,7 +27,7 @@ type stemCount struct {
 // Analyze returns the analysis of a text. It takes about 16 bytes for each
 // different word, and 2 KB.
 func Analyze(doc string) *Analysis {
-	a := &Analysis{vector: NewVector(doc)}
+	a := &Analysis{vector: newVector(doc)}
 	counts := make(map[string]int)
 	for w := range text.Words(doc) {
 		counts[w]++
@@ -49,9 +49,6 @@ func Analyze(doc string) *Analysis {
 	return a
 }
 
-// Size returns about how many bytes the analysis takes.
-func (a *Analysis) Size() int64 { return 16*int64(len(a.stems)) + 4*Buckets + 64 }
-
 // hashOf returns the 64-bit FNV-1a of a stem.
 func hashOf(stem string) uint64 {
 	h := uint64(fnvOffset)
@@ -61,8 +58,18 @@ func hashOf(stem string) uint64 {
 	return h
 }
 
-// SimilarTo returns what [Similar] does, for texts that were analyzed before.
-func SimilarTo(query string, docs []*Analysis) []ratio.Ratio {
+// Similar returns, for each text in turn, how much it is like the query, from 0 to 1,
+// without any model:
+//
+//	0.7 · coverage + 0.3 · max(0, cosine)
+//
+// The coverage is the score of the text by [Rank] as a share of what a text would score
+// that had every word of the query without end. The cosine is that of vectors of pieces
+// of words: the letters of each word, three to five at a time, so that the forms of a
+// word are neighbors, and so are its misspellings. A text that shares no word with the
+// query can have 0.3 at most. By the coverage, a result depends on the texts that it is
+// taken among.
+func Similar(query string, docs []*Analysis) []ratio.Ratio {
 	t, stems := newTally(query, len(docs))
 	hashes := make([]uint64, len(t.terms))
 	for stem, i := range stems {
@@ -77,5 +84,18 @@ func SimilarTo(query string, docs []*Analysis) []ratio.Ratio {
 		}
 		t.set(d, a.length, counts)
 	}
-	return blend(query, t.coverage(), func(d int) Vector { return docs[d].vector })
+	scores, q := t.coverage(), newVector(query)
+	for d, words := range scores {
+		pieces := max(q.cosine(docs[d].vector), 0)
+		scores[d] = min(wordWeight.Mul(words)+pieceWeight.Mul(pieces), ratio.One)
+	}
+	return scores
 }
+
+// The weights of [Similar]. They were chosen beforehand and not fitted to
+// anything: whole words say more than their pieces, which are there for other
+// forms and for slips.
+const (
+	wordWeight  = 7 * ratio.One / 10
+	pieceWeight = 3 * ratio.One / 10
+)

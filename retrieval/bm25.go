@@ -1,15 +1,11 @@
 // Package retrieval ranks texts by what they share with a query.
 //
-// It ranks candidates that somebody else found; it keeps no index and does no
-// I/O. There are three views of likeness, and a way to join them:
+// It ranks the candidates that it is given; it keeps no index and does no I/O.
 //
-//   - by words: [Rank] orders by BM25, and [Coverage] says on a fixed scale how
-//     much of the query a text has;
-//   - by pieces of words: a [Vector] hashes the letters of a text, three to five
-//     at a time, so that the forms of a word are neighbors, and so are its
-//     misspellings, without a dictionary or a model;
-//   - by meaning: [CosineFloats] compares vectors that an embedder made;
-//   - [Similar] blends the first two, and is what there is without a model.
+//   - [Rank] orders by the words that a text shares with the query, by BM25.
+//   - [Similar] says on a fixed scale how much of the query a text has, by words and by
+//     pieces of words, without a dictionary or a model.
+//   - [CosineFloats] compares vectors that an embedder made, by meaning.
 //
 // [Dialog] ranks what was said in a dialog, where an answer stands behind its question.
 //
@@ -71,9 +67,9 @@ func Rank(query string, docs []Document) []Hit {
 	return hits
 }
 
-// Coverage returns, for each document in turn, how much of the query it has,
-// from 0 to 1: its score by [Rank] as a share of what a document would score
-// that had every word of the query without end,
+// coverage returns, for each document in turn, how much of the query it has, from 0 to
+// 1: its score by [Rank] as a share of what a document would score that had every word
+// of the query without end,
 //
 //	sum over words of the query: idf · (k1+1)
 //
@@ -84,9 +80,6 @@ func Rank(query string, docs []Document) []Hit {
 //
 // Unlike the scores of Rank, those of queries of different length compare. They
 // still depend on the documents they are taken among, by the idf.
-func Coverage(query string, docs []Document) []ratio.Ratio { return count(query, docs).coverage() }
-
-// coverage returns what [Coverage] does, of the documents that were counted.
 func (t *tally) coverage() []ratio.Ratio {
 	var most ratio.Ratio
 	for i := range t.terms {
@@ -114,7 +107,8 @@ func newTally(query string, n int) (t *tally, stems map[string]int) {
 	t = &tally{counts: make([][]int, n), lengths: make([]int, n)}
 	stems = make(map[string]int)
 	for _, w := range Terms(query) {
-		if s := text.Stem(w); !has(stems, s) {
+		s := text.Stem(w)
+		if _, known := stems[s]; !known {
 			stems[s] = len(t.terms)
 			t.terms = append(t.terms, w)
 		}
@@ -154,11 +148,6 @@ func count(query string, docs []Document) *tally {
 		t.set(d, length, counts)
 	}
 	return t
-}
-
-func has(m map[string]int, key string) bool {
-	_, ok := m[key]
-	return ok
 }
 
 // hit returns the score of a document.
@@ -202,12 +191,8 @@ func Terms(query string) []string {
 // Stems returns the stems of the words of a text, each once, in order.
 func Stems(said string) []string {
 	var stems []string
-	words, seen := make(map[string]bool), make(map[string]bool)
-	for w := range text.Words(said) {
-		if words[w] {
-			continue
-		}
-		words[w] = true
+	seen := make(map[string]bool)
+	for _, w := range Terms(said) {
 		if s := text.Stem(w); !seen[s] {
 			seen[s] = true
 			stems = append(stems, s)
@@ -220,14 +205,10 @@ func Stems(said string) []string {
 // function words, which nearly every text has. A query of nothing else keeps
 // them.
 func Keys(query string) []string {
-	var keys []string
-	for _, s := range Stems(query) {
-		if !functionWords()[s] {
-			keys = append(keys, s)
-		}
-	}
+	stems := Stems(query)
+	keys := slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return functionWords()[s] })
 	if len(keys) == 0 {
-		return Stems(query)
+		return stems
 	}
 	return keys
 }

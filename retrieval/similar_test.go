@@ -11,6 +11,18 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
+// coverage returns how much of a query each document has.
+func coverage(query string, docs []Document) []ratio.Ratio { return count(query, docs).coverage() }
+
+// similar returns how much each document is like a query.
+func similar(query string, docs []Document) []ratio.Ratio {
+	analyses := make([]*Analysis, len(docs))
+	for i, d := range docs {
+		analyses[i] = Analyze(d.Text)
+	}
+	return Similar(query, analyses)
+}
+
 // The share of a word in one of two documents of equal length, once: 1/2.2.
 func TestCoverage(t *testing.T) {
 	docs := []Document{{"a", "vpn profile"}, {"b", "other words"}, {"c", ""}}
@@ -30,7 +42,7 @@ func TestCoverage(t *testing.T) {
 		{"a word without end", "x", []Document{{"a", strings.Repeat("x ", 10_000)}, {"b", strings.Repeat("y ", 10_000)}}, "[0.999880 0.000000]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := fmt.Sprint(Coverage(tt.query, tt.docs)); got != tt.want {
+			if got := fmt.Sprint(coverage(tt.query, tt.docs)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -53,18 +65,18 @@ func drawDocs(t *rapid.T) ([]Document, string) {
 func TestCoverageLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs, query := drawDocs(t)
-		shares, similar := Coverage(query, docs), Similar(query, docs)
+		shares, alike := coverage(query, docs), similar(query, docs)
 		hits := make(map[int]ratio.Ratio)
 		for _, h := range Rank(query, docs) {
 			hits[h.Index] = h.Score
 		}
 		order := rapid.Permutation(docs).Draw(t, "order")
-		moved, movedSimilar := Coverage(query, order), Similar(query, order)
+		moved, movedAlike := coverage(query, order), similar(query, order)
 		for i, got := range shares {
 			if (got > 0) != (hits[i] > 0) || got < 0 || got > ratio.One {
 				t.Fatalf("document %d has %v of the query, and %v by rank", i, got, hits[i])
 			}
-			if s := similar[i]; s < 7*got/10-1 || s > 7*got/10+300_001 {
+			if s := alike[i]; s < 7*got/10-1 || s > 7*got/10+300_001 {
 				t.Fatalf("document %d is alike by %v, and has %v of the query", i, s, got)
 			}
 			for j := range i {
@@ -73,7 +85,7 @@ func TestCoverageLaws(t *testing.T) {
 				}
 			}
 			at := slices.Index(order, docs[i])
-			if moved[at] != got || movedSimilar[at] != similar[i] {
+			if moved[at] != got || movedAlike[at] != alike[i] {
 				t.Fatalf("document %d has other scores in another order", i)
 			}
 		}
@@ -82,7 +94,7 @@ func TestCoverageLaws(t *testing.T) {
 
 // More of the query is more, all else being equal.
 func TestCoverageRisesWithWords(t *testing.T) {
-	got := Coverage("deploy staging vpn", []Document{
+	got := coverage("deploy staging vpn", []Document{
 		{"a", "deploy staging vpn four"}, {"b", "deploy staging three four"}, {"c", "deploy two three four"}, {"d", "one two three four"},
 	})
 	if !slices.IsSortedFunc(got, func(x, y ratio.Ratio) int { return int(y - x) }) || got[2] == 0 || got[3] != 0 {
@@ -90,9 +102,31 @@ func TestCoverageRisesWithWords(t *testing.T) {
 	}
 }
 
+// An analysis counts the words that a document has, and its pieces.
+func TestSimilarIsOfWordsAndPieces(t *testing.T) {
+	word := rapid.SampledFrom([]string{
+		"deploy", "deploys", "Deployment", "failed", "failing", "vpn", "profile_b", "8443", "größe", "is", "the", "",
+	})
+	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		query := text.Draw(t, "query")
+		var docs []Document
+		for _, s := range rapid.SliceOfN(text, 0, 6).Draw(t, "texts") {
+			docs = append(docs, Document{Text: s})
+		}
+		got := similar(query, docs)
+		for d, words := range coverage(query, docs) {
+			pieces := max(newVector(query).cosine(newVector(docs[d].Text)), 0)
+			if want := min(wordWeight.Mul(words)+pieceWeight.Mul(pieces), ratio.One); got[d] != want {
+				t.Fatalf("document %d is alike by %v, want %v", d, got[d], want)
+			}
+		}
+	})
+}
+
 // What the words miss, their pieces find, and it never outweighs the words.
 func TestSimilar(t *testing.T) {
-	got := Similar("deployment", []Document{
+	got := similar("deployment", []Document{
 		{"a", "the deployment of staging"},
 		{"b", "the deployemnts of staging"},
 		{"c", "the weather of tomorrow"},

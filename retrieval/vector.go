@@ -8,13 +8,13 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Buckets is the number of components of a [Vector].
-const Buckets = 512
+// buckets is the number of components of a vector.
+const buckets = 512
 
-// A Vector says which pieces of words a text has. The zero value is that of a
+// A vector says which pieces of words a text has. The zero value is that of a
 // text without words.
-type Vector struct {
-	buckets [Buckets]int32
+type vector struct {
+	buckets [buckets]int32
 }
 
 // The pieces are of so many letters, boundary marks included.
@@ -27,7 +27,7 @@ const (
 // squares fit in 63 bits. Only a text of many megabytes comes near it.
 const maxBucket = 1 << 26
 
-// NewVector returns the vector of a text.
+// newVector returns the vector of a text.
 //
 // Words are runs of letters, digits and underscores, in lower case, with a mark
 // before and behind: deploy is "<deploy>". Each run of three, four or five
@@ -35,16 +35,16 @@ const maxBucket = 1 << 26
 // it or takes from it, as another bit of the hash says; so what falls together
 // by chance cancels out. A word that comes n times adds as much as ⌊1+log₂n⌋
 // words: repeating is not meaning.
-func NewVector(said string) Vector {
+func newVector(said string) vector {
 	counts := make(map[string]int)
 	for w := range text.Words(said) {
 		counts[w]++
 	}
-	var sums [Buckets]int64
+	var sums [buckets]int64
 	for w, n := range counts { // in any order: sums do not depend on it
 		addGrams(&sums, w, int64(bits.Len(uint(n))))
 	}
-	var v Vector
+	var v vector
 	for i, s := range sums {
 		v.buckets[i] = int32(min(max(s, -maxBucket), maxBucket))
 	}
@@ -52,7 +52,7 @@ func NewVector(said string) Vector {
 }
 
 // addGrams adds the pieces of a word, with a weight.
-func addGrams(sums *[Buckets]int64, word string, weight int64) {
+func addGrams(sums *[buckets]int64, word string, weight int64) {
 	marked := []byte("<" + word + ">")
 	for start := range marked {
 		if !firstByte(marked[start]) {
@@ -86,18 +86,18 @@ func firstByte(b byte) bool { return b&0xC0 != 0x80 }
 
 // add adds to or takes from the bucket of a hash. The halves of the hash are
 // folded, since the low bits of FNV alone mix badly.
-func add(sums *[Buckets]int64, h uint64, weight int64) {
+func add(sums *[buckets]int64, h uint64, weight int64) {
 	h ^= h >> 32
 	if h&(1<<31) != 0 {
 		weight = -weight
 	}
-	sums[h%Buckets] += weight
+	sums[h%buckets] += weight
 }
 
-// Cosine returns the cosine of the angle between two vectors, to the nearest
+// cosine returns the cosine of the angle between two vectors, to the nearest
 // millionth: 1 for the same words, about 0 for texts that have nothing in
 // common, and seldom below. With the vector of a text without words it is 0.
-func (v Vector) Cosine(o Vector) ratio.Ratio {
+func (v vector) cosine(o vector) ratio.Ratio {
 	var dot, vv, oo int64
 	for i, x := range v.buckets {
 		y := o.buckets[i]
@@ -108,17 +108,17 @@ func (v Vector) Cosine(o Vector) ratio.Ratio {
 	return cosine(dot, uint64(vv), uint64(oo))
 }
 
-// MaxDimensions is the largest number of components that [CosineFloats]
+// maxDimensions is the largest number of components that [CosineFloats]
 // compares.
-const MaxDimensions = 1 << 17
+const maxDimensions = 1 << 17
 
 // floatBits is the size in bits of a component made an integer. The sum of
-// MaxDimensions squares then has 22+22+17 bits, and fits.
+// maxDimensions squares then has 22+22+17 bits, and fits.
 const floatBits = 22
 
 // CosineFloats returns the cosine of the angle between two vectors of an
 // embedder, to the nearest millionth. It is 0 if either has only zeros, or if
-// they cannot be compared: their lengths differ or are above [MaxDimensions],
+// they cannot be compared: their lengths differ or are above 131,072,
 // or a component is no finite number.
 //
 // Floating-point sums depend on the processor, so there are none. Each vector
@@ -128,7 +128,7 @@ const floatBits = 22
 // arithmetic in 64 and 128 bits. The rounding moves a component by at most
 // 2⁻²² of the largest one, and the cosine by about a millionth at most.
 func CosineFloats(a, b []float32) ratio.Ratio {
-	if len(a) != len(b) || len(a) > MaxDimensions {
+	if len(a) != len(b) || len(a) > maxDimensions {
 		return 0
 	}
 	fa, fb := factor(a), factor(b)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestCosineOfWords(t *testing.T) {
-	like := func(a, b string) ratio.Ratio { return NewVector(a).Cosine(NewVector(b)) }
+	like := func(a, b string) ratio.Ratio { return newVector(a).cosine(newVector(b)) }
 	for _, tt := range []struct {
 		name           string
 		to, near, far  string
@@ -45,7 +45,7 @@ func TestCosineOfWords(t *testing.T) {
 
 func TestCosineOfNothing(t *testing.T) {
 	for _, text := range []string{"", " \n", "?!", "\xff\xfe"} {
-		if got := NewVector(text).Cosine(NewVector("word")); got != 0 {
+		if got := newVector(text).cosine(newVector("word")); got != 0 {
 			t.Errorf("cosine with %q is %v, want 0", text, got)
 		}
 	}
@@ -53,11 +53,11 @@ func TestCosineOfNothing(t *testing.T) {
 
 // Repeating a word changes little, repeating all of them changes nothing.
 func TestRepetition(t *testing.T) {
-	once := NewVector("retry the upload")
-	if got := once.Cosine(NewVector("the upload: retry! Retry the upload")); got != ratio.One {
+	once := newVector("retry the upload")
+	if got := once.cosine(newVector("the upload: retry! Retry the upload")); got != ratio.One {
 		t.Errorf("cosine with the same words twice is %v, want 1", got)
 	}
-	if got := once.Cosine(NewVector("retry the upload" + strings.Repeat(" upload", 60))); got < 700_000 {
+	if got := once.cosine(newVector("retry the upload" + strings.Repeat(" upload", 60))); got < 700_000 {
 		t.Errorf("cosine with a word 61 times is %v, want 0.7 or more", got)
 	}
 }
@@ -65,15 +65,15 @@ func TestRepetition(t *testing.T) {
 func TestCosineLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-f]{1,6} ){0,12}`))
-		a, b := NewVector(text.Draw(t, "a")), NewVector(text.Draw(t, "b"))
-		got := a.Cosine(b)
-		if back := b.Cosine(a); back != got {
+		a, b := newVector(text.Draw(t, "a")), newVector(text.Draw(t, "b"))
+		got := a.cosine(b)
+		if back := b.cosine(a); back != got {
 			t.Fatalf("cosine is %v one way and %v the other", got, back)
 		}
 		if got < -ratio.One || got > ratio.One {
 			t.Fatalf("cosine is %v", got)
 		}
-		if self := a.Cosine(a); self != ratio.One && a != (Vector{}) {
+		if self := a.cosine(a); self != ratio.One && a != (vector{}) {
 			t.Fatalf("cosine with itself is %v", self)
 		}
 	})
@@ -84,7 +84,7 @@ func TestVectorIgnoresTheOrderOfWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOf(rapid.StringMatching(`[a-zäß]{1,9}`)).Draw(t, "words")
 		shuffled := rapid.Permutation(words).Draw(t, "order")
-		if NewVector(strings.Join(words, " ")) != NewVector(strings.Join(shuffled, "\n")) {
+		if newVector(strings.Join(words, " ")) != newVector(strings.Join(shuffled, "\n")) {
 			t.Fatal("another vector in another order")
 		}
 	})
@@ -109,7 +109,7 @@ func TestCosineFloats(t *testing.T) {
 		{"only zeros", []float32{0, 0}, []float32{1, 0}, 0},
 		{"not a number", []float32{1, nan}, []float32{1, 0}, 0},
 		{"infinite", []float32{1, 0}, []float32{-inf, 0}, 0},
-		{"too long", make([]float32, MaxDimensions+1), make([]float32, MaxDimensions+1), 0},
+		{"too long", make([]float32, maxDimensions+1), make([]float32, maxDimensions+1), 0},
 	} {
 		if got := CosineFloats(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
@@ -119,7 +119,7 @@ func TestCosineFloats(t *testing.T) {
 
 // No sum overflows at the largest size: all components are as large as they get.
 func TestCosineFloatsAtItsLimit(t *testing.T) {
-	v := make([]float32, MaxDimensions)
+	v := make([]float32, maxDimensions)
 	for i := range v {
 		v[i] = math.Nextafter32(1, 0)
 	}
@@ -205,7 +205,7 @@ func TestCosineIsPortable(t *testing.T) {
 	floats := make([]float32, 64)
 	last := make([]float32, 64)
 	for range 2000 {
-		fmt.Fprintln(h, NewVector(text()).Cosine(NewVector(text())))
+		fmt.Fprintln(h, newVector(text()).cosine(newVector(text())))
 		for i := range floats {
 			floats[i] = float32(r.Int32N(1<<24)-1<<23) / (1 << 23)
 		}
@@ -219,7 +219,7 @@ func TestCosineIsPortable(t *testing.T) {
 }
 
 var (
-	vectorSink Vector
+	vectorSink vector
 	ratioSink  ratio.Ratio
 	sharesSink []ratio.Ratio
 )
@@ -245,15 +245,15 @@ func BenchmarkNewVector(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		vectorSink = NewVector(text)
+		vectorSink = newVector(text)
 	}
 }
 
 func BenchmarkCosine(b *testing.B) {
-	x, y := NewVector(prose(1, 4096)), NewVector(prose(2, 4096))
+	x, y := newVector(prose(1, 4096)), newVector(prose(2, 4096))
 	b.ReportAllocs()
 	for b.Loop() {
-		ratioSink = x.Cosine(y)
+		ratioSink = x.cosine(y)
 	}
 }
 
@@ -276,6 +276,6 @@ func BenchmarkSimilar(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		sharesSink = Similar(prose(99, 60), docs)
+		sharesSink = similar(prose(99, 60), docs)
 	}
 }

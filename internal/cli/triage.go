@@ -264,7 +264,7 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 		for i, row := range rows {
 			short[i] = texts[row]
 		}
-		return retrieval.SimilarTo(in.Query, short), nil
+		return retrieval.Similar(in.Query, short), nil
 	})
 	if err != nil {
 		out.Warning = err.Error()

@@ -337,7 +337,7 @@ func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selec
 	for i, p := range pages {
 		words[i] = p.Analysis()
 	}
-	return retrieval.SimilarTo(query, words), nil
+	return retrieval.Similar(query, words), nil
 }
 
 // embed returns how much each page is like a query by an embedder.
