@@ -339,12 +339,12 @@ func TestMerge(t *testing.T) {
 		all, want []Finding
 	}{
 		{"none", nil, nil},
-		{"in another order", []Finding{{KindJWT, 5, 9}, {KindURL, 0, 2}}, []Finding{{KindURL, 0, 2}, {KindJWT, 5, 9}}},
-		{"that touch", []Finding{{KindJWT, 0, 5}, {KindURL, 5, 9}}, []Finding{{KindJWT, 0, 5}, {KindURL, 5, 9}}},
-		{"that overlap", []Finding{{KindJWT, 3, 9}, {KindURL, 0, 4}}, []Finding{{KindJWT, 0, 9}}},
-		{"one within another", []Finding{{KindURL, 0, 9}, {KindJWT, 3, 5}}, []Finding{{KindURL, 0, 9}}},
-		{"with the same beginning", []Finding{{KindURL, 0, 3}, {KindJWT, 0, 5}}, []Finding{{KindURL, 0, 5}}},
-		{"three in a row", []Finding{{KindURL, 4, 8}, {KindJWT, 0, 5}, {KindNPM, 7, 9}}, []Finding{{KindURL, 0, 9}}},
+		{"in another order", []Finding{{kindJWT, 5, 9}, {kindURL, 0, 2}}, []Finding{{kindURL, 0, 2}, {kindJWT, 5, 9}}},
+		{"that touch", []Finding{{kindJWT, 0, 5}, {kindURL, 5, 9}}, []Finding{{kindJWT, 0, 5}, {kindURL, 5, 9}}},
+		{"that overlap", []Finding{{kindJWT, 3, 9}, {kindURL, 0, 4}}, []Finding{{kindJWT, 0, 9}}},
+		{"one within another", []Finding{{kindURL, 0, 9}, {kindJWT, 3, 5}}, []Finding{{kindURL, 0, 9}}},
+		{"with the same beginning", []Finding{{kindURL, 0, 3}, {kindJWT, 0, 5}}, []Finding{{kindURL, 0, 5}}},
+		{"three in a row", []Finding{{kindURL, 4, 8}, {kindJWT, 0, 5}, {kindNPM, 7, 9}}, []Finding{{kindURL, 0, 9}}},
 	} {
 		if got := merge(tt.all); len(got) != len(tt.want) || len(got) > 0 && found(got, "0123456789") != found(tt.want, "0123456789") {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)

@@ -92,7 +92,7 @@ func scanFlags(all []Finding, text string) []Finding {
 				to++
 			}
 			if to > from && !placeholder(text[from:to]) && written(strings.TrimSpace(flag), text[from:to], quoted, false) {
-				all = append(all, Finding{KindPassword, from, to})
+				all = append(all, Finding{kindPassword, from, to})
 			}
 			return to
 		})

@@ -25,7 +25,7 @@ func TestPasswords(t *testing.T) {
 	} {
 		text := tt.before + tt.password + tt.after
 		found := Scan(text)
-		if len(found) != 1 || text[found[0].Start:found[0].End] != tt.password || found[0].Kind != KindPassword {
+		if len(found) != 1 || text[found[0].Start:found[0].End] != tt.password || found[0].Kind != kindPassword {
 			t.Errorf("Scan(%q) = %v, want a password at %d", text, found, len(tt.before))
 		}
 		if got, want := Redact(text), tt.before+"[secret: password]"+tt.after; got != want {

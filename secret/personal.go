@@ -4,8 +4,8 @@ import "strings"
 
 // The kinds of what [Personal] finds.
 const (
-	KindEmail Kind = "email"
-	KindPhone Kind = "phone"
+	kindEmail Kind = "email"
+	kindPhone Kind = "phone"
 )
 
 // Personal returns the addresses of e-mail and the numbers of telephones in a text, in
@@ -57,7 +57,7 @@ func scanEmails(all []Finding, text string) []Finding {
 			strings.Trim(strings.ToLower(domain[dot+1:]), "abcdefghijklmnopqrstuvwxyz") != "" || to < len(text) && (text[to] == ':' || text[to] == '/') {
 			return i + 1
 		}
-		all = append(all, Finding{KindEmail, from, to})
+		all = append(all, Finding{kindEmail, from, to})
 		return to
 	})
 	return all
@@ -74,7 +74,7 @@ func scanPhones(all []Finding, text string) []Finding {
 			continue
 		}
 		if end := phone(text, i); end > i {
-			all = append(all, Finding{KindPhone, i, end})
+			all = append(all, Finding{kindPhone, i, end})
 			i = end - 1
 		} else {
 			i = max(i, digitByte.run(text, i)-1)

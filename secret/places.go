@@ -25,7 +25,7 @@ func scanURLs(all []Finding, text string) []Finding {
 			return end
 		}
 		if value := text[colon+1 : end]; len(value) >= 3 && !placeholder(value) {
-			all = append(all, Finding{KindURL, colon + 1, end})
+			all = append(all, Finding{kindURL, colon + 1, end})
 		}
 		return end
 	})
@@ -44,7 +44,7 @@ func scanBearers(all []Finding, text string) []Finding {
 		end := tokenByte.run(text, i)
 		value := strings.TrimRight(text[i:end], ".")
 		if len(value) >= least && mixed(value) && varied(value) && random(value) && !placeholder(value) {
-			all = append(all, Finding{KindBearer, i, i + len(value)})
+			all = append(all, Finding{kindBearer, i, i + len(value)})
 		}
 		return end
 	}
@@ -163,10 +163,10 @@ func assignment(text string, i int) (Finding, bool) {
 		return Finding{}, false
 	}
 	if len(value) >= leastValue && random(value) && (quoted || !code(value)) {
-		return Finding{KindAssignment, from, to}, true
+		return Finding{kindAssignment, from, to}, true
 	}
 	if written(text[start:end], value, quoted, alone(text, start, to)) {
-		return Finding{KindPassword, from, to}, true
+		return Finding{kindPassword, from, to}, true
 	}
 	return Finding{}, false
 }

@@ -40,29 +40,32 @@ import (
 	"strings"
 )
 
-// A Kind says what sort of credential was found. It is stored as its text.
+// A Kind says what was found. It is stored as its text: anthropic-key, assignment,
+// aws-key, bearer-token, carrel-token, github-token, gitlab-token, google-key,
+// huggingface-token, jwt, npm-token, openai-key, password, private-key, pypi-token,
+// slack-token, stripe-key or url-password, and of personal data email or phone.
 type Kind string
 
-// The kinds.
+// The kinds of credentials.
 const (
-	KindAnthropic   Kind = "anthropic-key"
-	KindAssignment  Kind = "assignment" // the value of a variable with a telling name
-	KindAWS         Kind = "aws-key"
-	KindBearer      Kind = "bearer-token"
-	KindCarrel      Kind = "carrel-token"
-	KindGitHub      Kind = "github-token"
-	KindGitLab      Kind = "gitlab-token"
-	KindGoogle      Kind = "google-key"
-	KindHuggingFace Kind = "huggingface-token"
-	KindJWT         Kind = "jwt"
-	KindNPM         Kind = "npm-token"
-	KindOpenAI      Kind = "openai-key"
-	KindPassword    Kind = "password" // of a person's making, behind its name
-	KindPrivateKey  Kind = "private-key"
-	KindPyPI        Kind = "pypi-token"
-	KindSlack       Kind = "slack-token"
-	KindStripe      Kind = "stripe-key"
-	KindURL         Kind = "url-password"
+	kindAnthropic   Kind = "anthropic-key"
+	kindAssignment  Kind = "assignment" // the value of a variable with a telling name
+	kindAWS         Kind = "aws-key"
+	kindBearer      Kind = "bearer-token"
+	kindCarrel      Kind = "carrel-token"
+	kindGitHub      Kind = "github-token"
+	kindGitLab      Kind = "gitlab-token"
+	kindGoogle      Kind = "google-key"
+	kindHuggingFace Kind = "huggingface-token"
+	kindJWT         Kind = "jwt"
+	kindNPM         Kind = "npm-token"
+	kindOpenAI      Kind = "openai-key"
+	kindPassword    Kind = "password" // of a person's making, behind its name
+	kindPrivateKey  Kind = "private-key"
+	kindPyPI        Kind = "pypi-token"
+	kindSlack       Kind = "slack-token"
+	kindStripe      Kind = "stripe-key"
+	kindURL         Kind = "url-password"
 )
 
 // A Finding is a credential in a text, from the byte Start up to the byte End.

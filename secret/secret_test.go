@@ -45,30 +45,30 @@ var structured = []struct {
 	kind Kind
 	make func(r *rand.Rand) string
 }{
-	{"aws", KindAWS, func(r *rand.Rand) string {
+	{"aws", kindAWS, func(r *rand.Rand) string {
 		return []string{"AK", "AS"}[r.IntN(2)] + "IA" + draw(r, 16, uppers+"234567")
 	}},
-	{"github", KindGitHub, func(r *rand.Rand) string { return "gh" + string("pousr"[r.IntN(5)]) + "_" + draw(r, 36, letters) }},
-	{"github fine-grained", KindGitHub, func(r *rand.Rand) string {
+	{"github", kindGitHub, func(r *rand.Rand) string { return "gh" + string("pousr"[r.IntN(5)]) + "_" + draw(r, 36, letters) }},
+	{"github fine-grained", kindGitHub, func(r *rand.Rand) string {
 		return "github" + "_pat_" + draw(r, 22, letters) + "_" + draw(r, 59, letters)
 	}},
-	{"gitlab", KindGitLab, func(r *rand.Rand) string { return "gl" + "pat-" + draw(r, 20, urlish) }},
-	{"slack", KindSlack, func(r *rand.Rand) string {
+	{"gitlab", kindGitLab, func(r *rand.Rand) string { return "gl" + "pat-" + draw(r, 20, urlish) }},
+	{"slack", kindSlack, func(r *rand.Rand) string {
 		return "xo" + "x" + string("abpers"[r.IntN(6)]) + "-" + draw(r, 12, digits+"a") + "-" + draw(r, 24, letters)
 	}},
-	{"openai", KindOpenAI, func(r *rand.Rand) string { return "sk" + "-" + draw(r, 48, letters) }},
-	{"openai project", KindOpenAI, func(r *rand.Rand) string { return "sk" + "-proj-" + draw(r, 120, urlish) }},
-	{"anthropic", KindAnthropic, func(r *rand.Rand) string { return "sk" + "-ant-" + "api03-" + draw(r, 93, urlish) + "AA" }},
-	{"carrel", KindCarrel, func(r *rand.Rand) string {
+	{"openai", kindOpenAI, func(r *rand.Rand) string { return "sk" + "-" + draw(r, 48, letters) }},
+	{"openai project", kindOpenAI, func(r *rand.Rand) string { return "sk" + "-proj-" + draw(r, 120, urlish) }},
+	{"anthropic", kindAnthropic, func(r *rand.Rand) string { return "sk" + "-ant-" + "api03-" + draw(r, 93, urlish) + "AA" }},
+	{"carrel", kindCarrel, func(r *rand.Rand) string {
 		return "carrel" + "_tok_" + draw(r, 8, digits+"abcdef") + "_" + draw(r, 43, urlish)
 	}},
-	{"google", KindGoogle, func(r *rand.Rand) string { return "AI" + "za" + draw(r, 35, urlish) }},
-	{"stripe", KindStripe, func(r *rand.Rand) string { return string("sr"[r.IntN(2)]) + "k_" + "live_" + draw(r, 24, letters) }},
-	{"npm", KindNPM, func(r *rand.Rand) string { return "np" + "m_" + draw(r, 36, letters) }},
-	{"pypi", KindPyPI, func(r *rand.Rand) string { return "py" + "pi-" + "AgEIcHlwaS5vcmc" + draw(r, 100, urlish) }},
-	{"huggingface", KindHuggingFace, func(r *rand.Rand) string { return "hf" + "_" + draw(r, 34, letters) }},
-	{"private key", KindPrivateKey, privateKey},
-	{"jwt", KindJWT, func(r *rand.Rand) string {
+	{"google", kindGoogle, func(r *rand.Rand) string { return "AI" + "za" + draw(r, 35, urlish) }},
+	{"stripe", kindStripe, func(r *rand.Rand) string { return string("sr"[r.IntN(2)]) + "k_" + "live_" + draw(r, 24, letters) }},
+	{"npm", kindNPM, func(r *rand.Rand) string { return "np" + "m_" + draw(r, 36, letters) }},
+	{"pypi", kindPyPI, func(r *rand.Rand) string { return "py" + "pi-" + "AgEIcHlwaS5vcmc" + draw(r, 100, urlish) }},
+	{"huggingface", kindHuggingFace, func(r *rand.Rand) string { return "hf" + "_" + draw(r, 34, letters) }},
+	{"private key", kindPrivateKey, privateKey},
+	{"jwt", kindJWT, func(r *rand.Rand) string {
 		return "ey" + "J" + draw(r, 33, urlish) + "." + "ey" + "J" + draw(r, 60, urlish) + "." + draw(r, 43, urlish)
 	}},
 }
@@ -139,7 +139,7 @@ func TestScanFindsPrivateKeysInOtherDress(t *testing.T) {
 			key[:200],
 		} {
 			got := Scan(text)
-			if len(got) != 1 || got[0].Kind != KindPrivateKey || got[0].End-got[0].Start < 190 {
+			if len(got) != 1 || got[0].Kind != kindPrivateKey || got[0].End-got[0].Start < 190 {
 				t.Fatalf("in %q: got %v", text, got)
 			}
 		}
@@ -154,23 +154,23 @@ func TestScanByPlace(t *testing.T) {
 		name, before, value, after string
 		kind                       Kind
 	}{
-		{"environment", "DB_PASSWORD=", p, "\n", KindAssignment},
-		{"environment, quoted", `export API_KEY="`, key, `"`, KindAssignment},
-		{"JSON", `{"client_secret": "`, key, `"}`, KindAssignment},
-		{"JSON in JSON", `"{\"password\": \"`, p, `\"}"`, KindAssignment},
-		{"YAML", "  password: ", p, "\n", KindAssignment},
-		{"Go", `apiToken := "`, key, `"`, KindAssignment},
-		{"Ruby", `:secret_key => '`, key, `'`, KindAssignment},
-		{"index", `env["AUTH_TOKEN"] = "`, key, `"`, KindAssignment},
-		{"properties", "spring.datasource.password=", p, "", KindAssignment},
-		{"flag", "run --api-key=", key, " now", KindAssignment},
-		{"query", "x?access_token=", key, "&a=b", KindAssignment},
-		{"the second key of AWS", "aws_secret_access_key = ", draw(rand.New(rand.NewPCG(5, 6)), 40, letters+"+/"), "\n", KindAssignment},
-		{"URL", "postgres" + at + "app:", p, "@db.internal:5432/app", KindURL},
-		{"URL without a user", "redis" + at + ":", p, "@10.0.0.1:6379", KindURL},
-		{"header", "Authorization: Bearer ", key, "\r\n", KindBearer},
-		{"header in JSON", `{"authorization":"bearer `, key, `"}`, KindBearer},
-		{"basic", "Authorization: Basic ", key + "==", "\n", KindBearer},
+		{"environment", "DB_PASSWORD=", p, "\n", kindAssignment},
+		{"environment, quoted", `export API_KEY="`, key, `"`, kindAssignment},
+		{"JSON", `{"client_secret": "`, key, `"}`, kindAssignment},
+		{"JSON in JSON", `"{\"password\": \"`, p, `\"}"`, kindAssignment},
+		{"YAML", "  password: ", p, "\n", kindAssignment},
+		{"Go", `apiToken := "`, key, `"`, kindAssignment},
+		{"Ruby", `:secret_key => '`, key, `'`, kindAssignment},
+		{"index", `env["AUTH_TOKEN"] = "`, key, `"`, kindAssignment},
+		{"properties", "spring.datasource.password=", p, "", kindAssignment},
+		{"flag", "run --api-key=", key, " now", kindAssignment},
+		{"query", "x?access_token=", key, "&a=b", kindAssignment},
+		{"the second key of AWS", "aws_secret_access_key = ", draw(rand.New(rand.NewPCG(5, 6)), 40, letters+"+/"), "\n", kindAssignment},
+		{"URL", "postgres" + at + "app:", p, "@db.internal:5432/app", kindURL},
+		{"URL without a user", "redis" + at + ":", p, "@10.0.0.1:6379", kindURL},
+		{"header", "Authorization: Bearer ", key, "\r\n", kindBearer},
+		{"header in JSON", `{"authorization":"bearer `, key, `"}`, kindBearer},
+		{"basic", "Authorization: Basic ", key + "==", "\n", kindBearer},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := tt.before + tt.value + tt.after
@@ -232,7 +232,7 @@ func TestScanMergesOverlaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	token := structured[1].make(random)
 	text := `github_token = "` + token + `"` + "\nAuthorization: Bearer " + token
-	want := []Finding{{KindGitHub, 16, 56}, {KindGitHub, 80, 120}}
+	want := []Finding{{kindGitHub, 16, 56}, {kindGitHub, 80, 120}}
 	if diff := cmp.Diff(want, Scan(text)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}

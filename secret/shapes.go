@@ -18,42 +18,42 @@ type shape struct {
 // shapes are the credentials that are known by their prefix, 64 at most. Where
 // one prefix begins with another, the longer stands first.
 var shapes = []shape{
-	{KindAnthropic, "sk-ant-", urlSafe, 20, 0, true},
-	{KindOpenAI, "sk-proj-", urlSafe, 20, 0, true},
-	{KindOpenAI, "sk-svcacct-", urlSafe, 20, 0, true},
-	{KindOpenAI, "sk-admin-", urlSafe, 20, 0, true},
-	{KindOpenAI, "sk-", alnum, 32, 0, true},
-	{KindCarrel, "carrel_tok_", urlSafe, 40, 0, true},
-	{KindGitHub, "ghp_", alnum, 36, 0, false},
-	{KindGitHub, "gho_", alnum, 36, 0, false},
-	{KindGitHub, "ghu_", alnum, 36, 0, false},
-	{KindGitHub, "ghs_", alnum, 36, 0, false},
-	{KindGitHub, "ghr_", alnum, 36, 0, false},
-	{KindGitHub, "github_pat_", wordByte, 40, 0, false},
-	{KindGitLab, "glpat-", urlSafe, 20, 0, false},
-	{KindGitLab, "glrt-", urlSafe, 20, 0, true},
-	{KindGitLab, "gldt-", urlSafe, 20, 0, true},
-	{KindSlack, "xapp-", urlSafe, 20, 0, true},
-	{KindStripe, "sk_live_", alnum, 16, 0, false},
-	{KindStripe, "rk_live_", alnum, 16, 0, false},
-	{KindStripe, "sk_test_", alnum, 16, 0, true},
-	{KindStripe, "whsec_", alnum, 24, 0, true},
-	{KindGoogle, "AIza", urlSafe, 35, 0, false},
-	{KindGoogle, "GOCSPX-", urlSafe, 20, 0, false},
-	{KindNPM, "npm_", alnum, 36, 0, false},
-	{KindPyPI, "pypi-", urlSafe, 50, 0, false},
-	{KindHuggingFace, "hf_", alnum, 30, 0, false},
-	{KindAWS, "AKIA", upperDigit, 16, 16, false},
-	{KindAWS, "ASIA", upperDigit, 16, 16, false},
-	{KindAWS, "ABIA", upperDigit, 16, 16, false},
-	{KindAWS, "ACCA", upperDigit, 16, 16, false},
-	{KindSlack, "xoxa-", urlSafe, 10, 0, true},
-	{KindSlack, "xoxb-", urlSafe, 10, 0, true},
-	{KindSlack, "xoxe-", urlSafe, 10, 0, true},
-	{KindSlack, "xoxe.", classOf("A-Z", "a-z", "0-9", "-."), 20, 0, true},
-	{KindSlack, "xoxp-", urlSafe, 10, 0, true},
-	{KindSlack, "xoxr-", urlSafe, 10, 0, true},
-	{KindSlack, "xoxs-", urlSafe, 10, 0, true},
+	{kindAnthropic, "sk-ant-", urlSafe, 20, 0, true},
+	{kindOpenAI, "sk-proj-", urlSafe, 20, 0, true},
+	{kindOpenAI, "sk-svcacct-", urlSafe, 20, 0, true},
+	{kindOpenAI, "sk-admin-", urlSafe, 20, 0, true},
+	{kindOpenAI, "sk-", alnum, 32, 0, true},
+	{kindCarrel, "carrel_tok_", urlSafe, 40, 0, true},
+	{kindGitHub, "ghp_", alnum, 36, 0, false},
+	{kindGitHub, "gho_", alnum, 36, 0, false},
+	{kindGitHub, "ghu_", alnum, 36, 0, false},
+	{kindGitHub, "ghs_", alnum, 36, 0, false},
+	{kindGitHub, "ghr_", alnum, 36, 0, false},
+	{kindGitHub, "github_pat_", wordByte, 40, 0, false},
+	{kindGitLab, "glpat-", urlSafe, 20, 0, false},
+	{kindGitLab, "glrt-", urlSafe, 20, 0, true},
+	{kindGitLab, "gldt-", urlSafe, 20, 0, true},
+	{kindSlack, "xapp-", urlSafe, 20, 0, true},
+	{kindStripe, "sk_live_", alnum, 16, 0, false},
+	{kindStripe, "rk_live_", alnum, 16, 0, false},
+	{kindStripe, "sk_test_", alnum, 16, 0, true},
+	{kindStripe, "whsec_", alnum, 24, 0, true},
+	{kindGoogle, "AIza", urlSafe, 35, 0, false},
+	{kindGoogle, "GOCSPX-", urlSafe, 20, 0, false},
+	{kindNPM, "npm_", alnum, 36, 0, false},
+	{kindPyPI, "pypi-", urlSafe, 50, 0, false},
+	{kindHuggingFace, "hf_", alnum, 30, 0, false},
+	{kindAWS, "AKIA", upperDigit, 16, 16, false},
+	{kindAWS, "ASIA", upperDigit, 16, 16, false},
+	{kindAWS, "ABIA", upperDigit, 16, 16, false},
+	{kindAWS, "ACCA", upperDigit, 16, 16, false},
+	{kindSlack, "xoxa-", urlSafe, 10, 0, true},
+	{kindSlack, "xoxb-", urlSafe, 10, 0, true},
+	{kindSlack, "xoxe-", urlSafe, 10, 0, true},
+	{kindSlack, "xoxe.", classOf("A-Z", "a-z", "0-9", "-."), 20, 0, true},
+	{kindSlack, "xoxp-", urlSafe, 10, 0, true},
+	{kindSlack, "xoxr-", urlSafe, 10, 0, true},
+	{kindSlack, "xoxs-", urlSafe, 10, 0, true},
 }
 
 // starts has, for each of the first bytes of a prefix, a bit for each shape that
@@ -137,7 +137,7 @@ func scanPrivateKeys(all []Finding, text string) []Finding {
 				end += len(pemDashes+pemEnd) + n + len(pemDashes)
 			}
 		}
-		all = append(all, Finding{KindPrivateKey, i, end})
+		all = append(all, Finding{kindPrivateKey, i, end})
 		return end
 	})
 	return all
@@ -183,7 +183,7 @@ func scanJWTs(all []Finding, text string) []Finding {
 		if end-claims-1 < least || !varied(text[claims+1:end]) {
 			return claims
 		}
-		all = append(all, Finding{KindJWT, i, end})
+		all = append(all, Finding{kindJWT, i, end})
 		return end
 	})
 	return all

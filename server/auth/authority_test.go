@@ -88,7 +88,7 @@ func TestMintAndVerify(t *testing.T) {
 		t.Error("a token is not safe in a URL")
 	}
 	for _, in := range []string{text, "token: " + text + "\n", `{"a":"` + text + `"}`, "Authorization: Bearer " + text} {
-		if found := secret.Scan(in); len(found) != 1 || found[0].Kind != secret.KindCarrel {
+		if found := secret.Scan(in); len(found) != 1 || found[0].Kind != "carrel-token" {
 			t.Errorf("in %d bytes %v was found", len(in), found)
 		}
 	}
