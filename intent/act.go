@@ -46,11 +46,11 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	a := act{at: at}
 	rest = american(rest)
 	o, n := openers().at(rest)
-	if a := (act{opener: opener{form: Statement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
+	if a := (act{opener: opener{form: formStatement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
 		return a, true
 	}
 	if c.is(at, "how") && at+3 < end && c.is(at+2, "is", "are") && n < 3 && c.is(at+3, "this", "these", "my", "our") && !c.is(at+1, "much", "many", "old") {
-		return act{opener: opener{verb: Analyze, form: Question}, at: at, body: at + 3, slot: Target}, true
+		return act{opener: opener{verb: Analyze, form: formQuestion}, at: at, body: at + 3, slot: slotTarget}, true
 	}
 	if stem, ok := c.gerund(at); n == 0 && ok {
 		o, n = openers().at(respelled(rest, stem))
@@ -64,7 +64,7 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 		o, n = openers().at(respelled(rest, a.as))
 	}
 	if n == 0 && start && c.unknownVerb(i, at, end) {
-		return act{opener: opener{verb: Transform, form: VerbFirst, own: true}, at: at, body: at + 1, slot: Source, unknown: c.tokens[at].low}, true
+		return act{opener: opener{verb: Transform, form: formVerbFirst, own: true}, at: at, body: at + 1, slot: slotSource, unknown: c.tokens[at].low}, true
 	}
 	if n == 0 || o.noun && !start && !c.hasObject(at+n, end) && !c.is(at-1, "please", "pls", "plz", "you") {
 		return act{}, false
@@ -96,7 +96,7 @@ func (c *compiler) gerund(at int) (string, bool) {
 		undoubled = stem[:n-1]
 	}
 	for _, v := range []string{stem, stem + "e", undoubled} {
-		if o, n := openers().at([]token{{kind: word, low: v}}); n == 1 && o.form == VerbFirst {
+		if o, n := openers().at([]token{{kind: word, low: v}}); n == 1 && o.form == formVerbFirst {
 			return v, true
 		}
 	}
@@ -141,12 +141,12 @@ func (c *compiler) passive(i, end int) (act, bool) {
 		}
 		w := c.tokens[k+1].low
 		for _, stem := range []string{strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ten") + "e"} {
-			if o, n := openers().at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == VerbFirst {
+			if o, n := openers().at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == formVerbFirst {
 				subject := k - 1
 				for subject > at && c.is(subject-1, "needs", "need", "has", "have") {
 					subject--
 				}
-				o.form = TargetFirst
+				o.form = formTargetFirst
 				return act{opener: o, at: at, body: k + 2, slot: o.verb.object(), passive: subject}, true
 			}
 		}
@@ -195,15 +195,15 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		c.resolveMake(a, end)
 	case giving:
 		if c.is(a.at, "get") && c.is(a.body-1, "me", "us") && c.is(a.body, "from", "ready", "started", "into", "up") {
-			a.verb, a.slot = Plan, Goal
+			a.verb, a.slot = Plan, slotGoal
 			return true
 		}
 		if c.is(a.at, "give") && c.is(end-1, "once-over", "look", "read", "check", "review", "read-through", "going-over") {
-			a.verb, a.slot = Analyze, Target
+			a.verb, a.slot = Analyze, slotTarget
 			return true
 		}
 		if k := c.anyOf(a.body+1, min(end, a.body+6), "a", "an"); c.is(a.at, "give") && c.is(a.body, "this", "it", "that", "these", "my", "our", "the") && k < min(end, a.body+6) && !c.somebody(a.body, k) {
-			a.verb, a.slot = Transform, Source
+			a.verb, a.slot = Transform, slotSource
 			return true
 		}
 		if c.weighs(a, end) {
@@ -236,7 +236,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		a.verb, a.how = Plan, bringing
 		return c.resolve(a, end, start)
 	case naming:
-		a.slot = TargetForm
+		a.slot = slotTargetForm
 	case showing: // set by resolveWhat, of no opener
 	case stopping:
 		return c.hasObject(a.body, end) && c.stopped(a.body, end) < end
@@ -245,7 +245,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return c.hasObject(a.body, end) && (c.anyOf(a.body, end, "down") < end || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
 	case addressing:
 		if k := c.anyOf(a.body, min(end, a.body+4), "how", "why", "what", "about", "where"); k < min(end, a.body+4) && c.is(a.at, "tell", "remind") {
-			a.verb, a.slot = Explain, Target
+			a.verb, a.slot = Explain, slotTarget
 			return true
 		}
 		return c.somebody(a.body, end) || c.named(a.body) || c.is(a.body, "the", "my", "our", "his", "her", "their", "all") && c.is(a.at, "invite", "congratulate", "remind", "notify", "inform", "email", "e-mail", "mail", "thank", "ask", "tell", "wish", "persuade", "convince", "apologize")
@@ -253,7 +253,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return c.hasObject(a.body, end) && !c.is(a.body, "me", "us", "it", "that", "this")
 	case looking:
 		if c.is(a.body, "this", "that", "it", "these") {
-			a.verb, a.slot = Transform, Source
+			a.verb, a.slot = Transform, slotSource
 		}
 		like := c.anyOf(a.body, end, "look")
 		return like < end && c.is(like+1, "like")
@@ -262,7 +262,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return c.is(a.body, "me", "us") && (c.anyOf(from, end, "to") < end || c.is(a.body+1, "ready", "started", "in", "to", "into", "off"))
 	case picking:
 		if k := c.anyOf(a.body, end, "see", "notice", "spot", "find"); k < end && c.is(k-1, "you") {
-			a.verb, a.how, a.slot = Analyze, plain, Target
+			a.verb, a.how, a.slot = Analyze, plain, slotTarget
 			return true
 		}
 		return c.is(a.body+1, "should") || c.is(a.body+2, "should")
@@ -271,24 +271,24 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 		return a.body < end
 	case plain:
 		switch {
-		case a.verb == Plan && a.form == Question:
+		case a.verb == Plan && a.form == formQuestion:
 			c.resolveHow(a, end)
-		case a.verb == Explain && a.form == Question && c.is(a.at, "what", "what's", "whats"):
+		case a.verb == Explain && a.form == formQuestion && c.is(a.at, "what", "what's", "whats"):
 			c.resolveWhat(a, end)
-		case a.verb == Decide && c.is(a.at, "which") && a.form == Question && a.body < end:
+		case a.verb == Decide && c.is(a.at, "which") && a.form == formQuestion && a.body < end:
 			c.resolveWhich(a, end)
-		case a.verb == Explain && a.form == Question && c.is(a.at+1, "many", "much", "often", "long") && c.looked(a.body, end):
+		case a.verb == Explain && a.form == formQuestion && c.is(a.at+1, "many", "much", "often", "long") && c.looked(a.body, end):
 			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "who", "when") && (c.is(end-2, "this", "these", "my", "our") || c.is(end-1, "below", "above")):
 			a.verb = Analyze
 		case a.verb == Explain && c.is(a.at, "who") && c.anyOf(a.body, end, "or") < end:
 			a.verb = Decide
 		case a.verb == Create && c.is(a.at, "write") && c.is(a.body, "this", "it", "that", "these") && c.is(a.body+1, "as", "in"):
-			a.verb, a.slot = Transform, Source
+			a.verb, a.slot = Transform, slotSource
 			return true
 		case a.verb == Transform && c.is(a.at, "put") && c.is(a.body, "a", "an", "some"):
 			a.verb = Create
-		case a.verb == Plan && c.is(a.at, "break") && a.form == VerbFirst && (c.heard(a.body, end) || c.is(a.body, "how", "why", "what")):
+		case a.verb == Plan && c.is(a.at, "break") && a.form == formVerbFirst && (c.heard(a.body, end) || c.is(a.body, "how", "why", "what")):
 			a.verb = Explain
 		case a.verb == Analyze && c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
 			a.verb = Explain
@@ -296,7 +296,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.verb = Create
 		case a.verb == Transform && c.is(a.at, "set") && c.anyOf(a.body, end, "to") == end:
 			a.verb = Create
-		case a.verb == Explain && a.form == Question && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
+		case a.verb == Explain && a.form == formQuestion && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
 			a.body = a.at // the whole question: its first words say what is asked for
 		case a.verb == Explain && c.is(a.at, "how") && (c.anyOf(a.body, end, "compare") < end || c.is(a.at+1, "did", "has") && c.is(end-1, "go", "do", "perform", "fare", "gone", "out", "performed", "done")):
 			a.verb = Analyze
@@ -314,7 +314,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 			a.how = telling
 			a.body++
 		}
-		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make", "set", "put", "come", "draw", "build", "whip", "send", "propose", "suggest", "outline", "organize", "devise", "assemble") || a.verb == Plan && a.form == VerbFirst {
+		if a.verb == Create && c.is(a.at, "write", "draft", "create", "generate", "prepare", "produce", "compose", "develop", "design", "make", "set", "put", "come", "draw", "build", "whip", "send", "propose", "suggest", "outline", "organize", "devise", "assemble") || a.verb == Plan && a.form == formVerbFirst {
 			c.reclassify(a, end)
 		}
 	}
@@ -345,7 +345,7 @@ func (c *compiler) compared(i, end int) bool {
 // makes reports whether "do" asks for a thing: "could you do a card".
 func (c *compiler) makes(a *act) bool {
 	if a.at > 0 && c.is(a.body, "a", "an", "some", "me", "us") {
-		a.verb, a.form, a.how, a.slot = Create, VerbFirst, giving, Artifact
+		a.verb, a.form, a.how, a.slot = Create, formVerbFirst, giving, slotArtifact
 		return true
 	}
 	return false
@@ -391,7 +391,7 @@ func (c *compiler) resolveMake(a *act, end int) {
 	switch {
 	case c.reclassify(a, end):
 	case c.is(a.body, "a", "an") && c.is(end-2, "of", "from") && c.is(end-1, "it", "them", "this", "that", "these", "those"):
-		a.verb, a.slot = Transform, TargetForm
+		a.verb, a.slot = Transform, slotTargetForm
 	case c.is(end-1, "again") && c.is(end-2, "run", "compile"), c.works(a.body+1, end) < end, c.stopped(a.body, end) < end:
 		a.verb = Fix
 	case c.is(a.body, "it", "this", "that", "them", "these") && a.body+1 < end:
@@ -466,7 +466,7 @@ func (c *compiler) resolveTell(a *act) {
 func (c *compiler) resolveHow(a *act, end int) {
 	inner, ok := c.recognize(a.body, min(end, a.body+window), true)
 	if ok && inner.verb == Fix && inner.reads == "" && !c.is(inner.at, "handle", "address", "patch", "correct", "sort") && (!inner.noun || inner.body >= end || c.hasObject(inner.body, end)) {
-		inner.form = Question
+		inner.form = formQuestion
 		*a = inner
 	}
 }
@@ -476,7 +476,7 @@ func (c *compiler) resolveHow(a *act, end int) {
 func (c *compiler) resolveWhat(a *act, end int) {
 	from := a.body
 	if from < end && c.tokens[from].kind == word && isNumber(c.tokens[from].low) && strings.HasSuffix(c.tokens[from].low, "%") {
-		a.verb, a.slot = Analyze, Target
+		a.verb, a.slot = Analyze, slotTarget
 		return
 	}
 	if c.is(from, "the") {
@@ -484,17 +484,17 @@ func (c *compiler) resolveWhat(a *act, end int) {
 	}
 	for k := from; k < min(end, from+3); k++ {
 		if c.tokens[k].kind == word && wanted()[c.tokens[k].low] == Analyze && c.is(k+1, "of", "in", "for") && (c.looked(k+1, end) || isNumber(c.tokens[min(k+2, end-1)].low)) {
-			a.verb, a.slot, a.body = Analyze, Target, from
+			a.verb, a.slot, a.body = Analyze, slotTarget, from
 			return
 		}
 	}
 	if c.is(from, "better", "best", "cheaper", "cheapest", "safest", "safer") || c.anyOf(a.body, end, "or") < end && c.compared(a.body, end) {
-		a.verb, a.slot = Decide, OptionsSlot
+		a.verb, a.slot = Decide, slotOptions
 		return
 	}
 	said := c.anyOf(a.body, end, "tell", "show", "say", "suggest", "reveal", "indicate")
 	if c.weighs(a, end) || c.is(a.at+1, "do", "does") && c.is(a.body, "this", "these", "those", "my", "our", "the") && said < end && said+3 > end && !c.is(said-1, "you") {
-		a.verb, a.slot, a.how = Analyze, Target, showing
+		a.verb, a.slot, a.how = Analyze, slotTarget, showing
 	}
 }
 
@@ -542,7 +542,7 @@ func (c *compiler) weighs(a *act, end int) bool {
 	if at := c.anyOf(i, end, "of", "in", "with"); at > i+3 || at == end {
 		return false
 	}
-	a.verb, a.slot, a.body = Analyze, Target, from
+	a.verb, a.slot, a.body = Analyze, slotTarget, from
 	return true
 }
 
@@ -597,7 +597,7 @@ var proses = lazy.Words("resume résumé cv bio letter essay email speech story 
 
 // resolveHelp looks for what help is wanted with: a request, or else a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {
-	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
+	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == formVerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
 		*a = inner
 		return true
 	}
@@ -624,7 +624,7 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		if c.is(a.body, "with", "to") {
 			a.body++
 		}
-		if inner, ok := c.recognize(a.body, min(end, a.body+window), false); ok && inner.form == VerbFirst {
+		if inner, ok := c.recognize(a.body, min(end, a.body+window), false); ok && inner.form == formVerbFirst {
 			*a = inner
 			return true
 		}
@@ -632,9 +632,9 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		return true
 	}
 	if c.is(a.body, "to", "must") {
-		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == VerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) && !c.is(inner.at, "run", "read", "open", "start", "study") {
+		if inner, ok := c.recognize(a.body+1, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == formVerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) && !c.is(inner.at, "run", "read", "open", "start", "study") {
 			*a = inner
-			a.form = Statement
+			a.form = formStatement
 			return true
 		}
 		a.verb = Plan
@@ -646,11 +646,11 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 		return true
 	}
 	if c.is(a.body, "this", "it", "that", "these", "them") && c.is(a.body+1, "in", "as", "shorter", "longer") {
-		a.verb, a.slot = Transform, Source
+		a.verb, a.slot = Transform, slotSource
 		return true
 	}
 	if k := c.anyOf(a.body, min(end, a.body+6), "to"); c.is(a.body, "this", "my", "the", "our", "it", "these") && k < min(end, a.body+6) && c.is(k+1, "be", "sound", "look", "read", "become", "feel") {
-		a.verb, a.slot = Transform, Source
+		a.verb, a.slot = Transform, slotSource
 		return true
 	}
 	if c.reclassify(a, end) || c.is(a.body, "a", "an", "some") || a.body < end && isNumber(c.tokens[a.body].low) {
@@ -658,7 +658,7 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 	}
 	inner, ok := c.asked(a.body, end)
 	if ok {
-		inner.form = Statement
+		inner.form = formStatement
 		*a = inner
 	}
 	return ok

@@ -20,32 +20,32 @@ var hints = map[Verb]string{
 // keys are phrases for the slots that are not required.
 var keys = map[Verb]map[Slot]string{
 	Explain: {
-		Depth:    "in detail|briefly|in depth|quick overview|thorough|short|one sentence|every detail|simply",
-		Audience: "for a beginner|for beginners|like i'm five|for an expert|for someone who|for developers|for my boss",
-		Context:  "because i need to|for a presentation|i'm trying to understand|for work|for school|so i can|before i",
+		slotDepth:    "in detail|briefly|in depth|quick overview|thorough|short|one sentence|every detail|simply",
+		slotAudience: "for a beginner|for beginners|like i'm five|for an expert|for someone who|for developers|for my boss",
+		slotContext:  "because i need to|for a presentation|i'm trying to understand|for work|for school|so i can|before i",
 	},
 	Create: {
-		Topic:       "about|on|regarding|for|covering|focused on|around|related to",
-		Constraints: "must|should include|without|using|make sure|keep it|limit to|no more than|at least",
-		Audience:    "for my team|for my boss|for executives|for customers|for students|for kids|for readers",
-		Style:       "formal|casual|friendly|professional|persuasive|playful|technical|concise|creative",
+		slotTopic:       "about|on|regarding|for|covering|focused on|around|related to",
+		slotConstraints: "must|should include|without|using|make sure|keep it|limit to|no more than|at least",
+		slotAudience:    "for my team|for my boss|for executives|for customers|for students|for kids|for readers",
+		slotStyle:       "formal|casual|friendly|professional|persuasive|playful|technical|concise|creative",
 	},
-	Transform: {Constraints: "preserve|keep|don't change|without changing|maintain|without losing|same meaning|same tone|shorten|expand"},
+	Transform: {slotConstraints: "preserve|keep|don't change|without changing|maintain|without losing|same meaning|same tone|shorten|expand"},
 	Analyze: {
-		Criteria: "for|based on|against|criteria|with respect to|focus on|looking for|check whether|judge by",
-		Format:   "as bullets|as a table|score|rank|summary|report|findings|pros and cons|list|brief",
+		slotCriteria: "for|based on|against|criteria|with respect to|focus on|looking for|check whether|judge by",
+		slotFormat:   "as bullets|as a table|score|rank|summary|report|findings|pros and cons|list|brief",
 	},
 	Decide: {
-		Criteria: "based on|priority is|i care about|optimize for|most important|budget|time|risk",
-		Context:  "i'm trying to|my situation|for me|given that|because|currently|i need|i have",
+		slotCriteria: "based on|priority is|i care about|optimize for|most important|budget|time|risk",
+		slotContext:  "i'm trying to|my situation|for me|given that|because|currently|i need|i have",
 	},
 	Plan: {
-		Constraints: "by|within|budget|limited to|only|deadline|without|using|available",
-		Context:     "currently|right now|i have|starting from|my situation|we are|already",
+		slotConstraints: "by|within|budget|limited to|only|deadline|without|using|available",
+		slotContext:     "currently|right now|i have|starting from|my situation|we are|already",
 	},
 	Fix: {
-		Symptoms: "fails|doesn't work|error|crashes|hangs|slow|exception|not loading|unexpected",
-		Context:  "in python|in javascript|on mac|on windows|environment|version|after|when i|using",
+		slotSymptoms: "fails|doesn't work|error|crashes|hangs|slow|exception|not loading|unexpected",
+		slotContext:  "in python|in javascript|on mac|on windows|environment|version|after|when i|using",
 	},
 }
 

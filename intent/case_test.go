@@ -185,10 +185,10 @@ func missingOf(c Case) []Slot {
 
 func TestScoreOfEachField(t *testing.T) {
 	cases := []Case{
-		{Prompt: "Fix the parser.", Verb: Fix, Slots: map[Slot][]string{Target: {"the parser"}}},
-		{Prompt: "hello", Verb: Explain, Gaps: []Slot{Target}},
-		{Prompt: "Write a poem about the sea", Verb: Create, Slots: map[Slot][]string{Artifact: {"a long poem"}, Topic: nil}, Flags: []string{"TONE_TENSION"}},
-		{Prompt: "Fix the parser and then explain the cause.", Verb: Fix, Slots: map[Slot][]string{Target: nil}, Secondary: []Verb{Explain, Plan}},
+		{Prompt: "Fix the parser.", Verb: Fix, Slots: map[Slot][]string{slotTarget: {"the parser"}}},
+		{Prompt: "hello", Verb: Explain, Gaps: []Slot{slotTarget}},
+		{Prompt: "Write a poem about the sea", Verb: Create, Slots: map[Slot][]string{slotArtifact: {"a long poem"}, slotTopic: nil}, Flags: []string{"TONE_TENSION"}},
+		{Prompt: "Fix the parser and then explain the cause.", Verb: Fix, Slots: map[Slot][]string{slotTarget: nil}, Secondary: []Verb{Explain, Plan}},
 	}
 	want := &Report{
 		Cases: 4, Verbs: 3,
@@ -215,8 +215,8 @@ func TestParseCases(t *testing.T) {
 	]}`))
 	want := []Case{
 		{Prompt: "hi"},
-		{Prompt: "p", Verb: Explain, Slots: map[Slot][]string{Target: nil, Depth: nil}, Gaps: []Slot{}, Flags: []string{"TONE_TENSION", "IMPERFECT_TEXT"}, Notes: "n"},
-		{Prompt: "q", Verb: Transform, Slots: map[Slot][]string{Source: {"s"}, Constraints: {"a", "b"}}, Gaps: []Slot{TargetForm}, Secondary: []Verb{Fix}},
+		{Prompt: "p", Verb: Explain, Slots: map[Slot][]string{slotTarget: nil, slotDepth: nil}, Gaps: []Slot{}, Flags: []string{"TONE_TENSION", "IMPERFECT_TEXT"}, Notes: "n"},
+		{Prompt: "q", Verb: Transform, Slots: map[Slot][]string{slotSource: {"s"}, slotConstraints: {"a", "b"}}, Gaps: []Slot{slotTargetForm}, Secondary: []Verb{Fix}},
 	}
 	if err != nil {
 		t.Fatal(err)

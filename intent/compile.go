@@ -34,9 +34,9 @@ func Compile(text string, opts *Options) *Intent {
 func compile(text string, limit int, t table) *Intent {
 	c := &compiler{text: text}
 	c.look(limit)
-	in := &Intent{Confidence: High}
+	in := &Intent{Confidence: confidenceHigh}
 	f := c.find()
-	if in.Pass = f.pass; in.Pass == Machine || in.Pass == Nothing {
+	if in.Pass = f.pass; in.Pass == passMachine || in.Pass == passNothing {
 		return in
 	}
 	j := t.judge(c, f)
@@ -74,7 +74,7 @@ type finding struct {
 func (c *compiler) find() *finding {
 	c.tokens = trimmed(c.tokens)
 	f := &finding{pass: c.pass()}
-	if f.pass == Machine || f.pass == Nothing {
+	if f.pass == passMachine || f.pass == passNothing {
 		return f
 	}
 	c.split()
@@ -97,10 +97,10 @@ func (f *finding) verb() Verb {
 func (c *compiler) chat() Pass {
 	for _, t := range c.tokens {
 		if t.kind == word && greetings()[t.low] {
-			return Greeting
+			return passGreeting
 		}
 	}
-	return Continuation
+	return passContinuation
 }
 
 // reread makes the first request one of the verb that the prompt is taken for:
@@ -128,9 +128,9 @@ func (c *compiler) reread(f *finding, j judgment) []part {
 	} else {
 		p.act.at = c.skip(cl.from, cl.to)
 		p.act.body = p.act.at
-		p.act.form = Statement
+		p.act.form = formStatement
 		if c.asksAt(cl.to) {
-			p.act.form = Question
+			p.act.form = formQuestion
 		}
 	}
 	p.act.opener = opener{verb: j.verb, form: p.act.form, own: j.verb == Transform}
@@ -258,7 +258,7 @@ func (c *compiler) sentence(from, to int) {
 		return
 	}
 	starts, begin := []int{from}, from
-	if a, ok := c.recognize(from, to, true); ok && a.form == Question {
+	if a, ok := c.recognize(from, to, true); ok && a.form == formQuestion {
 		begin = a.body // "would you" in it is no new request
 	}
 	for i := begin; i < to; i++ {
@@ -316,7 +316,7 @@ func (c *compiler) parts() []part {
 			last.trail = append(last.trail, cl)
 		case len(parts) > 0 && c.chosen(parts[len(parts)-1].act, *cl.act):
 			last := &parts[len(parts)-1]
-			last.act.verb, last.act.slot = Decide, OptionsSlot
+			last.act.verb, last.act.slot = Decide, slotOptions
 			last.trail = append(last.trail, cl)
 		default:
 			parts = append(parts, part{act: *cl.act, end: cl.to, lead: lead})
@@ -344,17 +344,17 @@ func (c *compiler) empty(k int) bool {
 // that follows.
 func (c *compiler) overshadowed(k int) bool {
 	a := c.clauses[k].act
-	if a.form != Statement || a.verb != Plan && a.verb != Explain && a.verb != Create || a.thing != "" {
+	if a.form != formStatement || a.verb != Plan && a.verb != Explain && a.verb != Create || a.thing != "" {
 		return false
 	}
 	for _, cl := range c.clauses[k+1:] {
 		if a.verb == Create {
-			if cl.act != nil && cl.act.form == Question && (cl.act.verb == Decide || cl.act.verb == Plan) {
+			if cl.act != nil && cl.act.form == formQuestion && (cl.act.verb == Decide || cl.act.verb == Plan) {
 				return true
 			}
 			continue
 		}
-		if cl.act != nil && cl.act.form != Statement {
+		if cl.act != nil && cl.act.form != formStatement {
 			return true
 		}
 	}
@@ -402,16 +402,16 @@ func (c *compiler) guess(clauses []clause) part {
 			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
 		}
 		if p := (part{act: act{at: cl.from, body: c.skip(cl.from, cl.to)}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}); c.choice(cl) {
-			p.act.verb, p.act.slot, p.act.form = Decide, OptionsSlot, Question
+			p.act.verb, p.act.slot, p.act.form = Decide, slotOptions, formQuestion
 			return p
 		} else if c.malfunction(cl) {
-			p.act.verb, p.act.slot, p.act.form = Fix, Target, Statement
+			p.act.verb, p.act.slot, p.act.form = Fix, slotTarget, formStatement
 			return p
 		}
 	}
 	for k, cl := range clauses {
 		if at, ok := c.obliged(cl); ok {
-			return part{act: act{opener: opener{verb: Create, form: Statement}, at: at, body: at, slot: Artifact}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
+			return part{act: act{opener: opener{verb: Create, form: formStatement}, at: at, body: at, slot: slotArtifact}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
 		}
 	}
 	for k, cl := range clauses {
@@ -419,10 +419,10 @@ func (c *compiler) guess(clauses []clause) part {
 			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
 		}
 		if c.told(cl) {
-			return part{act: act{opener: opener{verb: Fix, form: Statement}, at: cl.from, body: c.skip(cl.from, cl.to), slot: Target}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}
+			return part{act: act{opener: opener{verb: Fix, form: formStatement}, at: cl.from, body: c.skip(cl.from, cl.to), slot: slotTarget}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}
 		}
 	}
-	p := part{act: act{opener: opener{verb: Explain, form: Statement}, slot: Target}, blind: true}
+	p := part{act: act{opener: opener{verb: Explain, form: formStatement}, slot: slotTarget}, blind: true}
 	for _, cl := range clauses {
 		if i := c.skip(cl.from, cl.to); cl.to-i > p.end-p.act.body {
 			p.act.at, p.act.body, p.end = cl.from, i, cl.to
@@ -464,8 +464,8 @@ func (c *compiler) compile(in *Intent, parts []part) {
 		in.assume("%q is no verb that is known: read as %s", p.act.unknown, in.Verb)
 	}
 	in.Slots, in.Gaps = f.result(), missing(in.Verb, f.slots)
-	if f.first && in.Form == VerbFirst {
-		in.Form = TargetFirst
+	if f.first && in.Form == formVerbFirst {
+		in.Form = formTargetFirst
 	}
 	in.Assumed = append(in.Assumed, f.assumed...)
 	switch {
@@ -508,10 +508,10 @@ func missing(v Verb, slots map[Slot][]Value) []Slot {
 func (c *compiler) confidence(in *Intent, p part) Confidence {
 	switch {
 	case p.blind, p.weak && len(in.Gaps) > 0:
-		return Low
+		return confidenceLow
 	case p.weak, p.judged, p.act.unknown != "", len(in.Gaps) > 0, len(in.Amber) > 0, p.act.as != "", c.cut > 0:
-		return Medium
+		return confidenceMedium
 	default:
-		return High
+		return confidenceHigh
 	}
 }

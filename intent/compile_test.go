@@ -32,66 +32,66 @@ func TestReorder(t *testing.T) {
 		form         Form
 		want         string
 	}{
-		{"the verb first", "Fix the pager score", VerbFirst, `fix target="the pager score"`},
-		{"the target first", "The pager score. Fix it.", TargetFirst, `fix target="The pager score"`},
-		{"a question", "How does the pager score blocks?", Question, `explain target="the pager score blocks"`},
-		{"two requests", "Review the pager and then write a report.", VerbFirst, `analyze target="the pager" + create`},
-		{"a pronoun is a gap", "Fix it", VerbFirst, "fix gap=target"},
-		{"a form is not the text", "Rewrite as a haiku", VerbFirst, `transform target-form="a haiku" gap=source`},
-		{"what comes before the object", "Explain in detail how DNS works", VerbFirst, `explain target="how DNS works" depth="in detail"`},
-		{"a text is not the form", "Rewrite my letter", VerbFirst, `transform source="my letter" gap=target-form`},
-		{"a noun that is for planning", "Write a plan for the migration", VerbFirst, `plan goal="the migration"`},
-		{"a noun that is for analysis", "Give me an analysis of the logs", VerbFirst, `analyze target="the logs"`},
-		{"make with a new form", "Make the intro shorter", VerbFirst, `transform source="the intro" target-form="shorter"`},
-		{"make with a thing", "Make a list of ports", VerbFirst, `create artifact="a list of ports"`},
-		{"help with a verb", "Help me write a letter", VerbFirst, `create artifact="a letter"`},
-		{"help with a goal", "Help me move house", VerbFirst, `plan goal="move house"`},
-		{"the passive", "The report must be translated into French", TargetFirst, `transform source="The report" target-form="French"`},
-		{"a choice without a verb", "Tea or coffee?", Question, `decide options="Tea or coffee"`},
-		{"something broken without a verb", "The build crashes after the update", Statement, `fix target="The build" symptoms="crashes" context="after the update"`},
-		{"something broken that was named before", "My login page. Fails on iOS.", Statement, `fix target="My login page" symptoms="Fails" context="iOS"`},
-		{"something broken that is attached", "Crashes on start:\n```\nx = 1 / 0\n```", Statement, "fix target=\"```\\nx = 1 / 0\\n```\" symptoms=\"Crashes on start\""},
-		{"nothing that is known", "Purple elephants", Statement, `explain target="Purple elephants"`},
-		{"a misspelled verb", "wrte a poem", VerbFirst, `create artifact="a poem"`},
-		{"a British verb", "Please anonymise the logs", VerbFirst, `transform source="the logs" target-form="anonymise"`},
-		{"an unknown verb after please", "Please frobnicate the widget", VerbFirst, `transform source="the widget" target-form="frobnicate"`},
-		{"what is forbidden is no request", "Don't write code. Explain the parser.", VerbFirst, `explain target="the parser"`},
-		{"an attached document", "Implement the following plan:\n\n# Faster tests\n\nRun them twice. Delete the rest.", VerbFirst, `create artifact="Faster tests"`},
-		{"attached code", "Debug this:\n```\nx = 1 / 0\n```", VerbFirst, "fix target=\"```\\nx = 1 / 0\\n```\""},
-		{"a question about a repair", "How do I make my build stop failing?", Question, `fix target="my build" symptoms="failing"`},
-		{"what is to be stopped", "How can I stop the cron job from timing out?", Question, `fix target="the cron job" symptoms="timing out"`},
-		{"a question about a way", "How do I handle errors in Go?", Question, `plan goal="handle errors in Go"`},
-		{"weak sides", "Give me the weaknesses of this proposal.", VerbFirst, `analyze target="the weaknesses of this proposal"`},
-		{"a comparison that serves a choice", "Compare these two vendors and tell me which one is better.", VerbFirst, `decide options="these two vendors"`},
-		{"a comparison", "Compare these two vendors and tell me what each costs.", VerbFirst, `analyze target="these two vendors" criteria="what each costs"`},
-		{"a letter that is mended", "Repair my cover letter.", VerbFirst, `transform source="my cover letter" target-form="Repair"`},
-		{"a typo in a letter", "Repair the typo in my cover letter.", VerbFirst, `fix target="the typo in my cover letter"`},
-		{"a style beside the form", "Turn my notes into a concise memo.", VerbFirst, `transform source="my notes" target-form="a concise memo" constraints="concise"`},
-		{"a style that is the form", "Rewrite my letter in a friendly tone.", VerbFirst, `transform source="my letter" target-form="a friendly tone" constraints="in a friendly tone"`},
-		{"a style of something new", "Write a letter in a friendly tone.", VerbFirst, `create artifact="a letter" style="friendly tone"`},
-		{"only better", "Make it better.", VerbFirst, "transform gap=source gap=target-form"},
-		{"no options", "What would you choose?", Question, "decide gap=options"},
-		{"a failing part", "Fix the failing test", VerbFirst, `fix target="the failing test"`},
-		{"going on is no thing to make", "Continue with the plan and write the tests.", VerbFirst, `create artifact="the tests"`},
-		{"a gerund", "Would you mind checking my homework?", VerbFirst, `analyze target="my homework"`},
-		{"a noun without a verb", "Cover letter for a bakery", Statement, `create artifact="Cover letter" topic="a bakery"`},
-		{"a verb that is part of a noun", "Commit message for the staged changes", Statement, `create artifact="Commit message" topic="the staged changes"`},
-		{"a verb parted from its particle", "Please sort the login out", VerbFirst, `fix target="the login"`},
-		{"how it is to be mended", "Fix the failing test, keep it concise", VerbFirst, `fix target="the failing test"`},
-		{"how it is to be mended, in a sentence", "Fix the parser. Keep it short.", VerbFirst, `fix target="the parser"`},
-		{"a look at a fault", "Can you have a look why the tests fail?", Question, `fix target="the tests" symptoms="fail"`},
-		{"what stands before the question", "Everybody talks about zero trust now. What is it?", Question, `explain target="Everybody talks about zero trust now"`},
-		{"an abbreviation", "Tabs vs. spaces", Question, `decide options="Tabs vs. spaces"`},
-		{"a text behind the form", "Translate to German: The door is shut.", VerbFirst, `transform source="The door is shut" target-form="German"`},
-		{"what was told before", "The tap drips. How do I stop it?", Question, `fix target="The tap drips"`},
-		{"only the form", "Less formal please", Statement, `transform target-form="Less formal" constraints="Less formal" gap=source`},
-		{"how something should be", "The intro needs to be shorter", TargetFirst, `transform source="The intro" target-form="shorter"`},
-		{"a command of an unknown verb", "Alternate the colors", VerbFirst, `transform source="the colors" target-form="Alternate"`},
-		{"several of what is at hand", "Which of our servers are full?", Question, `analyze target="our servers are full"`},
-		{"one of what is at hand", "Which of our servers is best?", Question, `decide options="our servers"`},
-		{"a party that is handled", "Handle the birthday party", VerbFirst, `plan goal="the birthday party"`},
-		{"a message to somebody", "Tell my landlord that the heating is out", VerbFirst, `create artifact="my landlord that the heating is out"`},
-		{"what tools put before it", "<ide_selection>write a poem</ide_selection>\nfix the parser", VerbFirst, `fix target="the parser"`},
+		{"the verb first", "Fix the pager score", formVerbFirst, `fix target="the pager score"`},
+		{"the target first", "The pager score. Fix it.", formTargetFirst, `fix target="The pager score"`},
+		{"a question", "How does the pager score blocks?", formQuestion, `explain target="the pager score blocks"`},
+		{"two requests", "Review the pager and then write a report.", formVerbFirst, `analyze target="the pager" + create`},
+		{"a pronoun is a gap", "Fix it", formVerbFirst, "fix gap=target"},
+		{"a form is not the text", "Rewrite as a haiku", formVerbFirst, `transform target-form="a haiku" gap=source`},
+		{"what comes before the object", "Explain in detail how DNS works", formVerbFirst, `explain target="how DNS works" depth="in detail"`},
+		{"a text is not the form", "Rewrite my letter", formVerbFirst, `transform source="my letter" gap=target-form`},
+		{"a noun that is for planning", "Write a plan for the migration", formVerbFirst, `plan goal="the migration"`},
+		{"a noun that is for analysis", "Give me an analysis of the logs", formVerbFirst, `analyze target="the logs"`},
+		{"make with a new form", "Make the intro shorter", formVerbFirst, `transform source="the intro" target-form="shorter"`},
+		{"make with a thing", "Make a list of ports", formVerbFirst, `create artifact="a list of ports"`},
+		{"help with a verb", "Help me write a letter", formVerbFirst, `create artifact="a letter"`},
+		{"help with a goal", "Help me move house", formVerbFirst, `plan goal="move house"`},
+		{"the passive", "The report must be translated into French", formTargetFirst, `transform source="The report" target-form="French"`},
+		{"a choice without a verb", "Tea or coffee?", formQuestion, `decide options="Tea or coffee"`},
+		{"something broken without a verb", "The build crashes after the update", formStatement, `fix target="The build" symptoms="crashes" context="after the update"`},
+		{"something broken that was named before", "My login page. Fails on iOS.", formStatement, `fix target="My login page" symptoms="Fails" context="iOS"`},
+		{"something broken that is attached", "Crashes on start:\n```\nx = 1 / 0\n```", formStatement, "fix target=\"```\\nx = 1 / 0\\n```\" symptoms=\"Crashes on start\""},
+		{"nothing that is known", "Purple elephants", formStatement, `explain target="Purple elephants"`},
+		{"a misspelled verb", "wrte a poem", formVerbFirst, `create artifact="a poem"`},
+		{"a British verb", "Please anonymise the logs", formVerbFirst, `transform source="the logs" target-form="anonymise"`},
+		{"an unknown verb after please", "Please frobnicate the widget", formVerbFirst, `transform source="the widget" target-form="frobnicate"`},
+		{"what is forbidden is no request", "Don't write code. Explain the parser.", formVerbFirst, `explain target="the parser"`},
+		{"an attached document", "Implement the following plan:\n\n# Faster tests\n\nRun them twice. Delete the rest.", formVerbFirst, `create artifact="Faster tests"`},
+		{"attached code", "Debug this:\n```\nx = 1 / 0\n```", formVerbFirst, "fix target=\"```\\nx = 1 / 0\\n```\""},
+		{"a question about a repair", "How do I make my build stop failing?", formQuestion, `fix target="my build" symptoms="failing"`},
+		{"what is to be stopped", "How can I stop the cron job from timing out?", formQuestion, `fix target="the cron job" symptoms="timing out"`},
+		{"a question about a way", "How do I handle errors in Go?", formQuestion, `plan goal="handle errors in Go"`},
+		{"weak sides", "Give me the weaknesses of this proposal.", formVerbFirst, `analyze target="the weaknesses of this proposal"`},
+		{"a comparison that serves a choice", "Compare these two vendors and tell me which one is better.", formVerbFirst, `decide options="these two vendors"`},
+		{"a comparison", "Compare these two vendors and tell me what each costs.", formVerbFirst, `analyze target="these two vendors" criteria="what each costs"`},
+		{"a letter that is mended", "Repair my cover letter.", formVerbFirst, `transform source="my cover letter" target-form="Repair"`},
+		{"a typo in a letter", "Repair the typo in my cover letter.", formVerbFirst, `fix target="the typo in my cover letter"`},
+		{"a style beside the form", "Turn my notes into a concise memo.", formVerbFirst, `transform source="my notes" target-form="a concise memo" constraints="concise"`},
+		{"a style that is the form", "Rewrite my letter in a friendly tone.", formVerbFirst, `transform source="my letter" target-form="a friendly tone" constraints="in a friendly tone"`},
+		{"a style of something new", "Write a letter in a friendly tone.", formVerbFirst, `create artifact="a letter" style="friendly tone"`},
+		{"only better", "Make it better.", formVerbFirst, "transform gap=source gap=target-form"},
+		{"no options", "What would you choose?", formQuestion, "decide gap=options"},
+		{"a failing part", "Fix the failing test", formVerbFirst, `fix target="the failing test"`},
+		{"going on is no thing to make", "Continue with the plan and write the tests.", formVerbFirst, `create artifact="the tests"`},
+		{"a gerund", "Would you mind checking my homework?", formVerbFirst, `analyze target="my homework"`},
+		{"a noun without a verb", "Cover letter for a bakery", formStatement, `create artifact="Cover letter" topic="a bakery"`},
+		{"a verb that is part of a noun", "Commit message for the staged changes", formStatement, `create artifact="Commit message" topic="the staged changes"`},
+		{"a verb parted from its particle", "Please sort the login out", formVerbFirst, `fix target="the login"`},
+		{"how it is to be mended", "Fix the failing test, keep it concise", formVerbFirst, `fix target="the failing test"`},
+		{"how it is to be mended, in a sentence", "Fix the parser. Keep it short.", formVerbFirst, `fix target="the parser"`},
+		{"a look at a fault", "Can you have a look why the tests fail?", formQuestion, `fix target="the tests" symptoms="fail"`},
+		{"what stands before the question", "Everybody talks about zero trust now. What is it?", formQuestion, `explain target="Everybody talks about zero trust now"`},
+		{"an abbreviation", "Tabs vs. spaces", formQuestion, `decide options="Tabs vs. spaces"`},
+		{"a text behind the form", "Translate to German: The door is shut.", formVerbFirst, `transform source="The door is shut" target-form="German"`},
+		{"what was told before", "The tap drips. How do I stop it?", formQuestion, `fix target="The tap drips"`},
+		{"only the form", "Less formal please", formStatement, `transform target-form="Less formal" constraints="Less formal" gap=source`},
+		{"how something should be", "The intro needs to be shorter", formTargetFirst, `transform source="The intro" target-form="shorter"`},
+		{"a command of an unknown verb", "Alternate the colors", formVerbFirst, `transform source="the colors" target-form="Alternate"`},
+		{"several of what is at hand", "Which of our servers are full?", formQuestion, `analyze target="our servers are full"`},
+		{"one of what is at hand", "Which of our servers is best?", formQuestion, `decide options="our servers"`},
+		{"a party that is handled", "Handle the birthday party", formVerbFirst, `plan goal="the birthday party"`},
+		{"a message to somebody", "Tell my landlord that the heating is out", formVerbFirst, `create artifact="my landlord that the heating is out"`},
+		{"what tools put before it", "<ide_selection>write a poem</ide_selection>\nfix the parser", formVerbFirst, `fix target="the parser"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := Compile(tt.prompt, nil)
@@ -106,10 +106,10 @@ func TestSlotValuesAreSpans(t *testing.T) {
 	const prompt = "Write a short note for my team about the outage, without names."
 	in := Compile(prompt, nil)
 	want := map[Slot][]Value{
-		Artifact:    {{"a short note", 6, 18}},
-		Audience:    {{"my team", 23, 30}},
-		Topic:       {{"the outage", 37, 47}},
-		Constraints: {{"without names", 49, 62}},
+		slotArtifact:    {{"a short note", 6, 18}},
+		slotAudience:    {{"my team", 23, 30}},
+		slotTopic:       {{"the outage", 37, 47}},
+		slotConstraints: {{"without names", 49, 62}},
 	}
 	if d := cmp.Diff(want, in.Slots); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -118,38 +118,38 @@ func TestSlotValuesAreSpans(t *testing.T) {
 
 func TestPass(t *testing.T) {
 	for prompt, want := range map[string]Pass{
-		"":                                      Nothing,
-		"  \n":                                  Nothing,
-		"?!":                                    Nothing,
-		"\xff\xfe":                              Nothing,
-		"hello there":                           Greeting,
-		"Thanks, great work!":                   Greeting,
-		"yes":                                   Continuation,
-		"OK, continue please":                   Continuation,
-		"continue with the parser":              Continuation,
-		"Please carry on from where we were.":   Continuation,
-		"more":                                  Continuation,
-		"one more time":                         Continuation,
-		"Hello, how are you doing?":             Greeting,
-		"What's up?":                            Greeting,
-		"it works now, thanks a lot":            Greeting,
-		"Long day, I am so tired":               Greeting,
-		"Do you ever get bored?":                Greeting,
-		"What's your favorite season?":          Greeting,
-		"I was away for lunch":                  Greeting,
-		"Option 2, please":                      Continuation,
-		"No, the red one":                       Continuation,
-		"the blue one":                          Continuation,
+		"":                                      passNothing,
+		"  \n":                                  passNothing,
+		"?!":                                    passNothing,
+		"\xff\xfe":                              passNothing,
+		"hello there":                           passGreeting,
+		"Thanks, great work!":                   passGreeting,
+		"yes":                                   passContinuation,
+		"OK, continue please":                   passContinuation,
+		"continue with the parser":              passContinuation,
+		"Please carry on from where we were.":   passContinuation,
+		"more":                                  passContinuation,
+		"one more time":                         passContinuation,
+		"Hello, how are you doing?":             passGreeting,
+		"What's up?":                            passGreeting,
+		"it works now, thanks a lot":            passGreeting,
+		"Long day, I am so tired":               passGreeting,
+		"Do you ever get bored?":                passGreeting,
+		"What's your favorite season?":          passGreeting,
+		"I was away for lunch":                  passGreeting,
+		"Option 2, please":                      passContinuation,
+		"No, the red one":                       passContinuation,
+		"the blue one":                          passContinuation,
 		"how are you storing my files?":         "",
 		"do you see the bug?":                   "",
 		"my disk is broken":                     "",
 		"yes, but the build fails":              "",
-		"[Request interrupted by user]":         Machine,
-		"exit code 1":                           Machine,
-		`{"ok": true}`:                          Machine,
-		`[1, 2]`:                                Machine,
-		"<tool_result>done</tool_result>":       Machine,
-		"<system-reminder>x</system-reminder> ": Machine,
+		"[Request interrupted by user]":         passMachine,
+		"exit code 1":                           passMachine,
+		`{"ok": true}`:                          passMachine,
+		`[1, 2]`:                                passMachine,
+		"<tool_result>done</tool_result>":       passMachine,
+		"<system-reminder>x</system-reminder> ": passMachine,
 		"hello, fix the parser":                 "",
 		"continue with a new parser":            "",
 		"more tests":                            "",
@@ -232,12 +232,12 @@ func TestConfidence(t *testing.T) {
 		prompt string
 		want   Confidence
 	}{
-		{"Fix the parser", High},
-		{"hello", High},
-		{"Fix it", Medium},                          // a gap
-		{"Explain DNS briefly, thoroughly", Medium}, // words that clash
-		{"The build crashes", Medium},               // no verb
-		{"Purple elephants", Low},                   // nothing at all
+		{"Fix the parser", confidenceHigh},
+		{"hello", confidenceHigh},
+		{"Fix it", confidenceMedium},                          // a gap
+		{"Explain DNS briefly, thoroughly", confidenceMedium}, // words that clash
+		{"The build crashes", confidenceMedium},               // no verb
+		{"Purple elephants", confidenceLow},                   // nothing at all
 	} {
 		if got := Compile(tt.prompt, nil).Confidence; got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.prompt, got, tt.want)
@@ -268,12 +268,12 @@ func TestLimit(t *testing.T) {
 	if got, want := show(in), `fix target="the parser" symptoms="crashes on empty input"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, v := range in.Slots[Symptoms] {
+	for _, v := range in.Slots[slotSymptoms] {
 		if long[v.Start:v.End] != v.Text {
 			t.Errorf("%q is at another place", v.Text)
 		}
 	}
-	if len(in.Assumed) != 1 || !strings.HasSuffix(in.Assumed[0], "bytes in the middle were not looked at") || in.Confidence != Medium {
+	if len(in.Assumed) != 1 || !strings.HasSuffix(in.Assumed[0], "bytes in the middle were not looked at") || in.Confidence != confidenceMedium {
 		t.Errorf("assumed %q with %s confidence", in.Assumed, in.Confidence)
 	}
 	short := Compile("Explain DNS. "+strings.Repeat("a ", 50)+"and then write a poem.", &Options{Limit: 64})

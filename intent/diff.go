@@ -45,8 +45,8 @@ func Diff(before, after *Intent) []Change {
 	d := differ{}
 	d.one("verb", string(before.Verb), string(after.Verb))
 	d.objects(before, after)
-	d.sets("audience", valueTexts(before.Slots[Audience]), valueTexts(after.Slots[Audience]))
-	d.sets("constraints", valueTexts(before.Slots[Constraints]), valueTexts(after.Slots[Constraints]))
+	d.sets("audience", valueTexts(before.Slots[slotAudience]), valueTexts(after.Slots[slotAudience]))
+	d.sets("constraints", valueTexts(before.Slots[slotConstraints]), valueTexts(after.Slots[slotConstraints]))
 	d.gaps(before, after)
 	d.sets("posture", flagNames(slices.Concat(before.Amber, before.Human)), flagNames(slices.Concat(after.Amber, after.Human)))
 	return d.changes

@@ -55,11 +55,11 @@ func (c *compiler) fill(p part) *filling {
 		f.elsewhere(p)
 	}
 	switch {
-	case len(f.slots[TargetForm]) > 0:
-	case f.act.own, f.act.slot != TargetForm && len(f.tokens) >= 2*told:
-		f.put(TargetForm, f.act.at, f.act.at+1)
+	case len(f.slots[slotTargetForm]) > 0:
+	case f.act.own, f.act.slot != slotTargetForm && len(f.tokens) >= 2*told:
+		f.put(slotTargetForm, f.act.at, f.act.at+1)
 	case f.act.thing != "" && f.act.thing != "translation":
-		f.put(TargetForm, f.act.from, f.act.to)
+		f.put(slotTargetForm, f.act.from, f.act.to)
 	}
 	f.styled()
 	for _, values := range f.slots {
@@ -152,11 +152,11 @@ func (f *filling) object(p part) {
 	}
 	if f.act.passive > 0 {
 		f.put(f.act.verb.object(), f.act.at, f.act.passive)
-		if slot != TargetForm {
+		if slot != slotTargetForm {
 			slot = ""
 		}
 		if f.is(i, "into", "to", "in", "as") {
-			slot, i = TargetForm, i+1
+			slot, i = slotTargetForm, i+1
 		}
 	}
 	if f.act.thing != "" {
@@ -171,36 +171,36 @@ func (f *filling) object(p part) {
 	case Create:
 		if _, n := styles().at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
 			f.put(slot, i, i+1)
-			slot, i = Style, i+1
+			slot, i = slotStyle, i+1
 			break
 		}
 		i = f.style(i, end)
 	case Transform:
 		if with := f.anyOf(i, end, "with", "by"); f.is(f.act.at, "replace", "swap", "substitute") && with < end {
 			f.put(slot, i, with)
-			f.run(with+1, end, TargetForm)
+			f.run(with+1, end, slotTargetForm)
 			return
 		}
 		if in := f.anyOf(i, end, "in"); f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase") && in < end && in+3 > end && f.follows(place, in+1, end, "") {
 			f.put(slot, i, in)
-			f.put(TargetForm, in+1, end)
+			f.put(slotTargetForm, in+1, end)
 			return
 		}
 		if in := f.anyOf(i, end, "in", "under", "on"); f.is(f.act.at, "put") && in < end {
 			f.put(slot, i, in)
-			f.put(TargetForm, in+1, end)
+			f.put(slotTargetForm, in+1, end)
 			return
 		}
-		if f.is(f.act.at, "make") && slot == TargetForm { // "make a letter of them"
+		if f.is(f.act.at, "make") && slot == slotTargetForm { // "make a letter of them"
 			f.put(slot, i, end-2)
 			f.pronoun = f.tokens[end-1].low
 			return
 		}
-		if slot == TargetForm && f.act.from > 0 { // "the same text as a list"
-			f.put(Source, f.act.from, i-1)
+		if slot == slotTargetForm && f.act.from > 0 { // "the same text as a list"
+			f.put(slotSource, f.act.from, i-1)
 		}
 		if f.is(f.act.at, "make") && slot == "" {
-			f.put(TargetForm, i, end)
+			f.put(slotTargetForm, i, end)
 			return
 		}
 		if f.is(f.act.at, "make") {
@@ -208,11 +208,11 @@ func (f *filling) object(p part) {
 			if f.is(i+1, "a", "an") {
 				form = i + 1
 			}
-			f.run(i, form, Source)
+			f.run(i, form, slotSource)
 			if f.is(form, "sound", "look", "into") {
 				form++
 			}
-			f.run(form, end, TargetForm)
+			f.run(form, end, slotTargetForm)
 			return
 		}
 	case Decide:
@@ -229,12 +229,12 @@ func (f *filling) object(p part) {
 	case Fix:
 		if f.act.how == whyMine && f.is(f.act.at+1, "is", "are", "was", "were") && end-i > 2 && f.plainRun(i, end) && f.findSymptom(i, end) == end {
 			f.put(slot, i, end-1)
-			f.put(Symptoms, end-1, end)
+			f.put(slotSymptoms, end-1, end)
 			return
 		}
 		if k := f.stopped(i, end); k < end {
 			f.put(slot, i, k)
-			f.run(k+1, end, Symptoms)
+			f.run(k+1, end, slotSymptoms)
 			return
 		}
 		if at := f.works(i, end); f.is(f.act.at, "get", "make") && at < end && !f.is(at, "again") {
@@ -256,7 +256,7 @@ func (f *filling) object(p part) {
 			if f.is(at, "is", "are", "was", "were") {
 				at++
 			}
-			f.put(Criteria, at, end)
+			f.put(slotCriteria, at, end)
 			return
 		}
 	case Plan:
@@ -265,7 +265,7 @@ func (f *filling) object(p part) {
 		}
 	case Explain:
 		if k := f.anyOf(i, end, "how", "why", "what", "that"); f.is(i, "to", "for") && f.somebody(i+1, k) && k < end {
-			f.put(Audience, i+1, k)
+			f.put(slotAudience, i+1, k)
 			i = k
 		}
 	}
@@ -314,7 +314,7 @@ func (f *filling) named(cl clause) {
 // after returns where the options begin in a question that lists them behind a
 // comma: "which is better, tea or coffee".
 func (f *filling) after(i, end int) int {
-	if f.act.form != Question {
+	if f.act.form != formQuestion {
 		return i
 	}
 	for k := i; k < end && !f.is(k, "or", "vs", "versus"); k++ {
@@ -378,7 +378,7 @@ func (f *filling) depth() {
 		from++
 	}
 	if f.act.to-from > 2 {
-		f.put(Depth, from, f.act.to)
+		f.put(slotDepth, from, f.act.to)
 	}
 }
 
@@ -402,7 +402,7 @@ func (f *filling) style(i, end int) int {
 		switch {
 		case n > 0 && f.tokens[i].kind == word:
 			if !found {
-				f.put(Style, i, i+n)
+				f.put(slotStyle, i, i+n)
 			}
 			found = true
 			i += n - 1
@@ -442,13 +442,13 @@ func (f *filling) run(i, end int, slot Slot) {
 			case m.keep:
 				start = i
 			case (f.act.how == naming || i == f.act.body && f.act.verb == Transform) && slot == "" && f.is(i, "from"):
-				slot = Source
+				slot = slotSource
 			}
 			i += n
 			head = m.only
 			continue
 		}
-		if f.act.verb == Fix && slot != Symptoms {
+		if f.act.verb == Fix && slot != slotSymptoms {
 			if _, n := symptoms().at(f.tokens[i:end]); n > 0 && !f.adjective(i, n, end) {
 				if subject := f.subject(start, i); f.open() {
 					f.put(slot, subject, i)
@@ -456,7 +456,7 @@ func (f *filling) run(i, end int, slot Slot) {
 				} else {
 					start = subject
 				}
-				slot = Symptoms
+				slot = slotSymptoms
 				i += n
 				continue
 			}
@@ -493,8 +493,8 @@ func (f *filling) leads(m marker) bool {
 // rest returns the slot behind a phrase that is a value by itself: that of the
 // object if there is none yet.
 func (f *filling) rest(s Slot) Slot {
-	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == Depth {
-		return Target
+	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == slotDepth {
+		return slotTarget
 	}
 	return ""
 }
@@ -515,14 +515,14 @@ func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object 
 func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	switch {
 	case m.slot == slot && !m.only:
-		return slot != Constraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
-	case f.act.verb == Fix && slot == Target && m.when == place:
+		return slot != slotConstraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
+	case f.act.verb == Fix && slot == slotTarget && m.when == place:
 		return !f.ahead(i+1, min(end, i+4), 3, systems())
-	case m.slot == TargetForm:
-		return len(f.slots[TargetForm]) > 0 || slot == Constraints
-	case slot == Constraints && f.act.verb == Create:
-		return m.slot == Topic || m.slot == Constraints && !f.is(i, "must")
-	case f.act.how == naming && m.slot != "" && slot == Source, f.act.own && f.is(i, "from") && f.is(f.act.at, "remove", "delete", "drop", "strip"):
+	case m.slot == slotTargetForm:
+		return len(f.slots[slotTargetForm]) > 0 || slot == slotConstraints
+	case slot == slotConstraints && f.act.verb == Create:
+		return m.slot == slotTopic || m.slot == slotConstraints && !f.is(i, "must")
+	case f.act.how == naming && m.slot != "" && slot == slotSource, f.act.own && f.is(i, "from") && f.is(f.act.at, "remove", "delete", "drop", "strip"):
 		return true
 	default:
 		return false
@@ -536,11 +536,11 @@ func (f *filling) continues(slot Slot, i, end int) bool {
 			return false
 		}
 	}
-	if slot == Symptoms {
+	if slot == slotSymptoms {
 		_, n := fillers().at(f.tokens[i+1 : end])
 		return n == 0
 	}
-	return slot == OptionsSlot || slot != "" && f.list(i, end)
+	return slot == slotOptions || slot != "" && f.list(i, end)
 }
 
 // list reports whether a comma stands in a list: short pieces follow, and the
@@ -570,15 +570,15 @@ func (f *filling) chunk(i, end int) Slot {
 	switch f.act.verb {
 	case Create:
 		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
-			return Style
+			return slotStyle
 		}
 	case Transform:
 		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
-			return Constraints
+			return slotConstraints
 		}
 	case Explain:
 		if f.is(i, "concise", "brief", "short", "detailed", "thorough") {
-			return Depth
+			return slotDepth
 		}
 	case Decide:
 		return f.loose(i, end)
@@ -591,7 +591,7 @@ func (f *filling) chunk(i, end int) Slot {
 func (f *filling) loose(i, end int) Slot {
 	for k := i; k < end; k++ {
 		if f.is(k, "matters", "matter", "important", "priority", "care", "budget", "criterion", "problem", "crucial") {
-			return Criteria
+			return slotCriteria
 		}
 	}
 	return ""
@@ -616,8 +616,8 @@ func (f *filling) clause(cl clause, lead bool) {
 		return
 	}
 	f.run(i, cl.to, slot)
-	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[Symptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && cl.from > 0 && f.tokens[cl.from-1].kind != colon {
-		f.put(Symptoms, i, cl.to)
+	if f.count() == before && !lead && f.act.verb == Fix && len(f.slots[slotSymptoms]) == 0 && cl.act == nil && cl.to-i <= symptomLength && cl.from > 0 && f.tokens[cl.from-1].kind != colon {
+		f.put(slotSymptoms, i, cl.to)
 	}
 }
 
@@ -637,10 +637,10 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	switch f.act.verb {
 	case Fix:
 		if f.open() && f.findSymptom(i, cl.to) < cl.to || f.open() && !lead && cl.from > 0 && f.tokens[cl.from-1].kind == colon {
-			return Target
+			return slotTarget
 		}
 	case Decide:
-		if v := f.slots[OptionsSlot]; cl.from > 0 && f.tokens[cl.from-1].kind == colon && len(v) > 0 && v[0].End <= f.tokens[cl.from].start {
+		if v := f.slots[slotOptions]; cl.from > 0 && f.tokens[cl.from-1].kind == colon && len(v) > 0 && v[0].End <= f.tokens[cl.from].start {
 			v[0].End = f.tokens[cl.to-1].end
 			v[0].Text = f.span(v[0].Start, v[0].End)
 			return ""
@@ -648,18 +648,18 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 		return f.loose(i, cl.to)
 	case Create:
 		if _, n := styles().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
-			return Style
+			return slotStyle
 		}
 		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 {
 			if _, n := styles().at(f.tokens[cl.act.body+1 : cl.to]); n > 0 {
-				f.put(Style, cl.act.body+1, cl.to)
+				f.put(slotStyle, cl.act.body+1, cl.to)
 			}
 		}
 	case Analyze:
 		if cl.act != nil && f.is(cl.act.at, "tell", "check") {
-			f.put(Criteria, cl.act.body, cl.to)
+			f.put(slotCriteria, cl.act.body, cl.to)
 		} else if cl.act != nil && f.is(cl.act.at, "give", "list", "report") && !pronouns()[f.tokens[min(cl.to-1, cl.act.body)].low] {
-			f.put(Format, cl.act.body, cl.to)
+			f.put(slotFormat, cl.act.body, cl.to)
 		}
 	case Explain, Transform, Plan:
 	}
@@ -761,25 +761,25 @@ func (f *filling) nominal(i, end int) bool {
 // pronoun is no object, and an object is named once.
 func (f *filling) put(s Slot, from, to int) {
 	from, to = f.trim(from, to)
-	if s == Target && f.act.verb == Explain && f.act.form == Question && f.act.thing == "" {
+	if s == slotTarget && f.act.verb == Explain && f.act.form == formQuestion && f.act.thing == "" {
 		for to-from > 1 && f.is(to-1, "work", "works", "do", "mean", "means", "be", "happen", "exist", "used") {
 			to--
 		}
 	}
-	if s == Criteria && f.is(from, "whether", "if", "that") {
+	if s == slotCriteria && f.is(from, "whether", "if", "that") {
 		from++
 	}
 	if s == "" || from >= to || !f.act.verb.has(s) {
 		return
 	}
-	if s == TargetForm && f.improves(from, to) {
+	if s == slotTargetForm && f.improves(from, to) {
 		return
 	}
 	if slices.Contains(f.act.verb.Required(), s) {
 		if len(f.slots[s]) > 0 {
 			return
 		}
-		if f.vagueBody(from, to) || s == OptionsSlot && to-from == 1 && f.is(from, "do", "choose", "pick", "take", "use") || s == Target && f.vague(from, to-1) && f.is(to-1, "work", "fail", "happen", "break", "crash", "be") {
+		if f.vagueBody(from, to) || s == slotOptions && to-from == 1 && f.is(from, "do", "choose", "pick", "take", "use") || s == slotTarget && f.vague(from, to-1) && f.is(to-1, "work", "fail", "happen", "break", "crash", "be") {
 			if s == f.act.verb.object() {
 				f.pronoun = f.value(from, to).Text
 			}
@@ -838,7 +838,7 @@ func (f *filling) improves(from, to int) bool {
 // styled makes what a target form says of the style a constraint as well: the
 // words behind "in" that name a tone, or else the words of style.
 func (f *filling) styled() {
-	form := f.slots[TargetForm]
+	form := f.slots[slotTargetForm]
 	if f.act.verb != Transform || len(form) == 0 {
 		return
 	}
@@ -868,7 +868,7 @@ func (f *filling) styled() {
 			first--
 		}
 	}
-	f.put(Constraints, first, last)
+	f.put(slotConstraints, first, last)
 }
 
 // formAt returns where the words begin that say how something is to become, or

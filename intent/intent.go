@@ -43,35 +43,36 @@ type Part struct {
 }
 
 // A Confidence says how sure the verb and the slots are. It is stored as its
-// text.
+// text: low, medium or high.
 type Confidence string
 
 // The confidences.
 const (
-	Low    Confidence = "low"    // the verb was guessed
-	Medium Confidence = "medium" // something is open, in tension or assumed
-	High   Confidence = "high"   // said plainly
+	confidenceLow    Confidence = "low"    // the verb was guessed
+	confidenceMedium Confidence = "medium" // something is open, in tension or assumed
+	confidenceHigh   Confidence = "high"   // said plainly
 )
 
 // A Form says how a prompt is built, and so how it was put in order. It is
-// stored as its text.
+// stored as its text: verb-first, target-first, question or statement.
 type Form string
 
 // The forms.
 const (
-	VerbFirst   Form = "verb-first"
-	TargetFirst Form = "target-first"
-	Question    Form = "question"
-	Statement   Form = "statement" // it only tells how things are, or what is wanted
+	formVerbFirst   Form = "verb-first"
+	formTargetFirst Form = "target-first"
+	formQuestion    Form = "question"
+	formStatement   Form = "statement" // it only tells how things are, or what is wanted
 )
 
-// A Pass says why a prompt passes through. It is stored as its text.
+// A Pass says why a prompt passes through. It is stored as its text: greeting,
+// continuation, machine or nothing.
 type Pass string
 
 // The reasons for which a prompt passes through.
 const (
-	Greeting     Pass = "greeting"     // hello, thanks
-	Continuation Pass = "continuation" // yes, go on
-	Machine      Pass = "machine"      // written by a tool, a pipeline or a system
-	Nothing      Pass = "nothing"      // no word in it
+	passGreeting     Pass = "greeting"     // hello, thanks
+	passContinuation Pass = "continuation" // yes, go on
+	passMachine      Pass = "machine"      // written by a tool, a pipeline or a system
+	passNothing      Pass = "nothing"      // no word in it
 )

@@ -36,7 +36,7 @@ func (in *Intent) MarshalJSON() ([]byte, error) {
 		d.Slots = map[Slot][]Value{}
 	}
 	if d.Confidence == "" {
-		d.Confidence = Low
+		d.Confidence = confidenceLow
 	}
 	return json.Marshal(d)
 }
@@ -76,7 +76,7 @@ func (in *Intent) Published() *Published {
 		p.Verb = new(in.Verb)
 	}
 	if p.Confidence == "" {
-		p.Confidence = Low
+		p.Confidence = confidenceLow
 	}
 	for s, values := range in.Slots { // in any order: each becomes a key
 		p.Slots[s] = strings.Join(valueTexts(values), ", ")

@@ -52,65 +52,65 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 	only := func(v Verb, s Slot, list string) { add(v, marker{slot: s, keep: true, only: true}, list) }
 	cond := func(v Verb, s Slot, c condition, list string) { add(v, marker{slot: s, when: c}, list) }
 
-	only(Explain, Depth, `in detail, in great/full/more/some detail, in full detail, in depth, in-depth, briefly, in brief, at a high level, step by step, simply,
+	only(Explain, slotDepth, `in detail, in great/full/more/some detail, in full detail, in depth, in-depth, briefly, in brief, at a high level, step by step, simply,
 		thoroughly, concisely, in a nutshell, line by line, in simple/plain/easy/layman's words/terms/language/english, in one sentence, in short, in a few words, shortly`)
-	only(Explain, Audience, "like i'm/im/i five/5, like i am five/5")
-	link(Explain, Depth, "in #, in at most, in under, including")
-	keep(Explain, Audience, "as if i/i'm/i'd")
-	cond(Explain, Audience, person, "for, to")
-	cond(Explain, Context, some, "for")
-	keep(Explain, Context, "because, so that, so i/we/he/she/they, before i/we, since i/we")
-	cond(Explain, Context, place, "in")
+	only(Explain, slotAudience, "like i'm/im/i five/5, like i am five/5")
+	link(Explain, slotDepth, "in #, in at most, in under, including")
+	keep(Explain, slotAudience, "as if i/i'm/i'd")
+	cond(Explain, slotAudience, person, "for, to")
+	cond(Explain, slotContext, some, "for")
+	keep(Explain, slotContext, "because, so that, so i/we/he/she/they, before i/we, since i/we")
+	cond(Explain, slotContext, place, "in")
 	cond(Explain, "", manner, "in a/an")
-	head(Explain, Context, "i, i'm, i've, we, we're, my, our, as i/we")
+	head(Explain, slotContext, "i, i'm, i've, we, we're, my, our, as i/we")
 
-	link(Create, Topic, "about, regarding, covering, concerning, focused on, focusing on, related to, on the topic/subject of")
-	cond(Create, Audience, person, "for, to, aimed at, targeted at, intended for")
-	cond(Create, Audience, mail, "to")
-	cond(Create, Topic, written, "on, of, to")
-	cond(Create, Topic, thing, "for")
-	keep(Create, Constraints, `without, using, no more/less/longer/fewer than, not more/longer than, at least/most, max, maximum, under #, in under, up to #, less/fewer/more/older/newer/larger/smaller than #,
+	link(Create, slotTopic, "about, regarding, covering, concerning, focused on, focusing on, related to, on the topic/subject of")
+	cond(Create, slotAudience, person, "for, to, aimed at, targeted at, intended for")
+	cond(Create, slotAudience, mail, "to")
+	cond(Create, slotTopic, written, "on, of, to")
+	cond(Create, slotTopic, thing, "for")
+	keep(Create, slotConstraints, `without, using, no more/less/longer/fewer than, not more/longer than, at least/most, max, maximum, under #, in under, up to #, less/fewer/more/older/newer/larger/smaller than #,
 		about #, around #, must, limited to, with at most/least, it must/should/has/needs, they must/should, within #`)
-	head(Create, Constraints, `no, don't, do not, dont, never, keep it, make sure, ensure, be sure, limit, only, use, avoid, it must/should/has/can/cannot, each, with no, but no/not, include, should include, must, #, final, be`)
-	cond(Create, Style, manner, "in a/an, in, with a/an")
+	head(Create, slotConstraints, `no, don't, do not, dont, never, keep it, make sure, ensure, be sure, limit, only, use, avoid, it must/should/has/can/cannot, each, with no, but no/not, include, should include, must, #, final, be`)
+	cond(Create, slotStyle, manner, "in a/an, in, with a/an")
 
-	head(Transform, Constraints, "using")
-	link(Transform, TargetForm, "into, to, to use, as, so that, sound, look, down to, so it, so it's, so they, using")
-	cond(Transform, TargetForm, number, "in")
-	cond(Transform, TargetForm, manner, "in")
-	keep(Transform, Constraints, "without, preserving, keeping, while keeping/preserving, maintaining")
-	only(Transform, Constraints, "concisely")
+	head(Transform, slotConstraints, "using")
+	link(Transform, slotTargetForm, "into, to, to use, as, so that, sound, look, down to, so it, so it's, so they, using")
+	cond(Transform, slotTargetForm, number, "in")
+	cond(Transform, slotTargetForm, manner, "in")
+	keep(Transform, slotConstraints, "without, preserving, keeping, while keeping/preserving, maintaining")
+	only(Transform, slotConstraints, "concisely")
 	link(Transform, "", "across, throughout")
-	head(Transform, Constraints, `keep, but keep/leave/preserve/do/don't, preserve, maintain, don't, do not, dont, never, same, the same, with the same, no, make sure, avoid, leave, only, and keep, use, it must/should, must, at most, max`)
+	head(Transform, slotConstraints, `keep, but keep/leave/preserve/do/don't, preserve, maintain, don't, do not, dont, never, same, the same, with the same, no, make sure, avoid, leave, only, and keep, use, it must/should, must, at most, max`)
 	link(Transform, "", "from")
 
-	link(Analyze, Criteria, `based on, against, with respect to, focus on, focusing on, looking for, in terms of, by, under, with a focus on, with regard to, and check whether/if,
+	link(Analyze, slotCriteria, `based on, against, with respect to, focus on, focusing on, looking for, in terms of, by, under, with a focus on, with regard to, and check whether/if,
 		and tell me whether/if, check whether/if/that, whether, and see if/whether, for`)
-	link(Analyze, Format, "as a/an, as, give me, in #, and report as, with a score/table/list/ranking/summary, and give me, and list, list them, and report, in a/an table/list")
-	keep(Analyze, Format, "per")
+	link(Analyze, slotFormat, "as a/an, as, give me, in #, and report as, with a score/table/list/ranking/summary, and give me, and list, list them, and report, in a/an table/list")
+	keep(Analyze, slotFormat, "per")
 	only(Analyze, "", "thoroughly, critically, carefully, quickly, briefly, asap")
-	head(Analyze, Format, "score, rank, rate each, list")
-	head(Analyze, Criteria, "focus, mainly, especially")
+	head(Analyze, slotFormat, "score, rank, rate each, list")
+	head(Analyze, slotCriteria, "focus, mainly, especially")
 
-	link(Decide, Criteria, "based on, optimize/optimizing for, in terms of, with respect to, considering, with a focus on, by")
-	link(Decide, Context, "for, given that, given, considering that, here given that")
+	link(Decide, slotCriteria, "based on, optimize/optimizing for, in terms of, with respect to, considering, with a focus on, by")
+	link(Decide, slotContext, "for, given that, given, considering that, here given that")
 	link(Decide, "", "should/would/do/shall i/we/you use/pick/choose/take/buy/get/recommend/go, is/are best/better, do you recommend")
-	keep(Decide, Context, "because, if i/we, since i/we, now that")
-	head(Decide, Context, "i, i'm, i've, i'll, we, we're, we've, my, our, currently")
-	head(Decide, Criteria, "i care, we care, most important, priority, my priority, budget, what matters")
+	keep(Decide, slotContext, "because, if i/we, since i/we, now that")
+	head(Decide, slotContext, "i, i'm, i've, i'll, we, we're, we've, my, our, currently")
+	head(Decide, slotCriteria, "i care, we care, most important, priority, my priority, budget, what matters")
 
-	link(Plan, Constraints, "within, limited to, on a budget of")
-	add(Plan, marker{slot: Constraints, keep: true, when: date}, "by, before, under")
-	keep(Plan, Constraints, "in #, without, with only, using only, on a/an # , on a tight/small/shoestring budget, for under, with at most, no later than, by the end, before the")
-	head(Plan, Constraints, "budget, only, we only, i only, no, must, it must/should, don't, do not, with, deadline, max, keep, the budget, my budget, in #")
-	link(Plan, Context, "given that, given, starting from")
-	keep(Plan, Context, "because, since i/we")
-	head(Plan, Context, "i, i'm, i've, i'll, we, we're, we've, my, our, currently, right now")
+	link(Plan, slotConstraints, "within, limited to, on a budget of")
+	add(Plan, marker{slot: slotConstraints, keep: true, when: date}, "by, before, under")
+	keep(Plan, slotConstraints, "in #, without, with only, using only, on a/an # , on a tight/small/shoestring budget, for under, with at most, no later than, by the end, before the")
+	head(Plan, slotConstraints, "budget, only, we only, i only, no, must, it must/should, don't, do not, with, deadline, max, keep, the budget, my budget, in #")
+	link(Plan, slotContext, "given that, given, starting from")
+	keep(Plan, slotContext, "because, since i/we")
+	head(Plan, slotContext, "i, i'm, i've, i'll, we, we're, we've, my, our, currently, right now")
 
-	keep(Fix, Context, "after, when, since, whenever, while, every time, each time, during, version, if i, as soon as, only when, but only")
-	cond(Fix, Context, place, "in, on, with, under, using")
-	add(Fix, marker{slot: Symptoms, chunk: true}, "i/we get/see/got/see, i/we keep getting, i'm/we're getting, it says/shows")
-	link(Fix, Symptoms, "that it, because it, it, they, which, because, but it, but")
+	keep(Fix, slotContext, "after, when, since, whenever, while, every time, each time, during, version, if i, as soon as, only when, but only")
+	cond(Fix, slotContext, place, "in, on, with, under, using")
+	add(Fix, marker{slot: slotSymptoms, chunk: true}, "i/we get/see/got/see, i/we keep getting, i'm/we're getting, it says/shows")
+	link(Fix, slotSymptoms, "that it, because it, it, they, which, because, but it, but")
 
 	tables := make(map[Verb]phrases[[]marker])
 	for v, list := range all {
@@ -121,11 +121,11 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 
 // labels are words before a colon that name a slot.
 var labels = map[string][]Slot{
-	"audience": {Audience}, "readers": {Audience}, "tone": {Style, Constraints}, "style": {Style, Constraints}, "voice": {Style},
-	"topic": {Topic, Target}, "subject": {Topic, Target}, "constraints": {Constraints}, "constraint": {Constraints}, "requirements": {Constraints},
-	"length": {Constraints, Depth}, "format": {Format, TargetForm, Constraints}, "output": {Format, TargetForm}, "criteria": {Criteria},
-	"context": {Context}, "background": {Context}, "goal": {Goal}, "budget": {Constraints, Criteria}, "deadline": {Constraints},
-	"options": {OptionsSlot}, "symptom": {Symptoms}, "symptoms": {Symptoms}, "error": {Symptoms}, "depth": {Depth}, "source": {Source}, "text": {Source},
+	"audience": {slotAudience}, "readers": {slotAudience}, "tone": {slotStyle, slotConstraints}, "style": {slotStyle, slotConstraints}, "voice": {slotStyle},
+	"topic": {slotTopic, slotTarget}, "subject": {slotTopic, slotTarget}, "constraints": {slotConstraints}, "constraint": {slotConstraints}, "requirements": {slotConstraints},
+	"length": {slotConstraints, slotDepth}, "format": {slotFormat, slotTargetForm, slotConstraints}, "output": {slotFormat, slotTargetForm}, "criteria": {slotCriteria},
+	"context": {slotContext}, "background": {slotContext}, "goal": {slotGoal}, "budget": {slotConstraints, slotCriteria}, "deadline": {slotConstraints},
+	"options": {slotOptions}, "symptom": {slotSymptoms}, "symptoms": {slotSymptoms}, "error": {slotSymptoms}, "depth": {slotDepth}, "source": {slotSource}, "text": {slotSource},
 }
 
 // persons are nouns for those who read, hear or use something.

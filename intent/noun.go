@@ -71,7 +71,7 @@ func (c *compiler) asked(i, end int) (act, bool) {
 	if !ok || c.is(at, "the") && (v == Create || v == Fix) || k < end && c.tokens[k].kind != word && c.tokens[k].kind != comma && c.tokens[k].kind != mark {
 		return act{}, false
 	}
-	a := act{opener: opener{verb: v, form: Statement}, at: at, body: at, slot: v.object()}
+	a := act{opener: opener{verb: v, form: formStatement}, at: at, body: at, slot: v.object()}
 	switch {
 	case v == Create && c.scheduled(k, end):
 	case v == Analyze && c.is(k, "of", "in", "on", "for", "with") && k+1 < end:
@@ -113,7 +113,7 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 	for c.is(k, "a", "bit", "little", "much", "even", "way", "lot", "make") && k+1 < end {
 		k++
 	}
-	a := act{opener: opener{verb: Transform, form: Statement}, at: at, body: at, slot: TargetForm}
+	a := act{opener: opener{verb: Transform, form: formStatement}, at: at, body: at, slot: slotTargetForm}
 	switch {
 	case c.is(k, "shorter", "longer", "simpler", "clearer", "nicer", "friendlier", "briefer", "funnier", "softer", "warmer", "politer", "plainer", "tighter", "punchier", "snappier", "kinder", "firmer", "calmer"),
 		c.is(k, "more", "less") && k+2 <= end && (k+3 >= end && c.styled(k+1, end) || k+2 == end || k+3 == end && c.is(k+2, "please", "pls")) && !c.is(k+1, "tests", "info", "information", "details"):
@@ -193,7 +193,7 @@ func (c *compiler) particle(at, end int) (opener, int) {
 		if v == "" || v == Explain && !c.is(k-1, "me", "us") || v == Plan && !c.is(k+1, "into", "for") && k+1 < end {
 			continue
 		}
-		return opener{verb: v, form: VerbFirst, own: v == Transform}, k
+		return opener{verb: v, form: formVerbFirst, own: v == Transform}, k
 	}
 	return opener{}, 0
 }
@@ -256,8 +256,8 @@ func (c *compiler) remedied(parts []part) {
 	}
 	switch {
 	case !vague && !f.vague(i, p.end):
-	case p.act.form == Question && p.act.verb != Explain, p.act.unknown != "", c.is(p.act.at, "help", "make", "put", "get", "set", "do", "bring"), len(parts) > 1 && parts[1].act.verb == Fix:
-		p.act.verb, p.act.slot, p.act.how, p.act.thing, p.act.own, p.act.unknown, p.act.tail = Fix, Target, plain, "", false, "", 0
+	case p.act.form == formQuestion && p.act.verb != Explain, p.act.unknown != "", c.is(p.act.at, "help", "make", "put", "get", "set", "do", "bring"), len(parts) > 1 && parts[1].act.verb == Fix:
+		p.act.verb, p.act.slot, p.act.how, p.act.thing, p.act.own, p.act.unknown, p.act.tail = Fix, slotTarget, plain, "", false, "", 0
 		p.act.body = p.end
 	}
 }
@@ -279,7 +279,7 @@ func (c *compiler) commanded(cl clause) (act, bool) {
 	if len(w) < 3 || sentenceWords()[w] || phraseEnds()[w] || determiners()[w] || pronouns()[w] || prepositions()[w] || numbers()[w] || strings.ContainsAny(w, "'./_") || !determiners()[next] || c.is(at+1, "that", "what", "how", "why", "where", "which", "if", "whether", "no", "one") {
 		return act{}, false
 	}
-	a := act{opener: opener{verb: Transform, form: VerbFirst, own: true}, at: at, body: at + 1, unknown: w}
+	a := act{opener: opener{verb: Transform, form: formVerbFirst, own: true}, at: at, body: at + 1, unknown: w}
 	if c.is(at+1, "a", "an", "some", "another") {
 		a.verb, a.own = Create, false
 	}
@@ -320,5 +320,5 @@ func (c *compiler) lacking(cl clause) (act, bool) {
 	for subject > i && c.is(subject-1, "needs", "has", "ought", "should") {
 		subject--
 	}
-	return act{opener: opener{verb: Transform, form: TargetFirst}, at: i, body: be + 1, slot: TargetForm, passive: subject}, true
+	return act{opener: opener{verb: Transform, form: formTargetFirst}, at: i, body: be + 1, slot: slotTargetForm, passive: subject}, true
 }

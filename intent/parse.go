@@ -40,7 +40,7 @@ func Read(text string, opts *Options) *Intent {
 // "intent_ir", whatever else that has. The error is a [*ParseError].
 func Parse(data []byte) (*Intent, error) {
 	p := &parser{rawjson.NewReader(data), data}
-	in := &Intent{Confidence: Low}
+	in := &Intent{Confidence: confidenceLow}
 	err := p.whole(in)
 	if err == nil {
 		err = p.End()
@@ -133,11 +133,11 @@ func (p *parser) field(in *Intent, key string) (err error) {
 		in.Secondary, err = elements(p, p.part)
 		in.Secondary = orNil(in.Secondary)
 	case "confidence":
-		in.Confidence, err = oneOf(p, Low, Medium, High)
+		in.Confidence, err = oneOf(p, confidenceLow, confidenceMedium, confidenceHigh)
 	case "form":
-		in.Form, err = oneOf(p, VerbFirst, TargetFirst, Question, Statement)
+		in.Form, err = oneOf(p, formVerbFirst, formTargetFirst, formQuestion, formStatement)
 	case "pass_through":
-		in.Pass, err = oneOf(p, Greeting, Continuation, Machine, Nothing)
+		in.Pass, err = oneOf(p, passGreeting, passContinuation, passMachine, passNothing)
 	case "intent_ir":
 		in.Words, err = p.strings()
 	}

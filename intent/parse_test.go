@@ -13,24 +13,24 @@ func TestParse(t *testing.T) {
 		name, in string
 		want     *Intent
 	}{
-		{"a list of keywords", `["Pager", "score"]`, &Intent{Words: []string{"Pager", "score"}, Confidence: Low}},
-		{"a history of the pager", `{"blocks": [{"id": "block-1"}], "intent_ir": ["pager"], "current_turn": 3}`, &Intent{Words: []string{"pager"}, Confidence: Low}},
+		{"a list of keywords", `["Pager", "score"]`, &Intent{Words: []string{"Pager", "score"}, Confidence: confidenceLow}},
+		{"a history of the pager", `{"blocks": [{"id": "block-1"}], "intent_ir": ["pager"], "current_turn": 3}`, &Intent{Words: []string{"pager"}, Confidence: confidenceLow}},
 		{
 			"a packet with plain strings",
 			`{"schema":"prosecode.intent.v0","verb":"fix","slots":{"target":"the form","symptoms":["a","b"]},"gaps":[],"amber_flags":["TONE_TENSION"],"human_context":["UNCERTAIN_USER"],"assumptions":["x"],"confidence":"medium","secondary_intents":["plan"]}`,
 			&Intent{
-				Verb: Fix, Slots: map[Slot][]Value{Target: {{Text: "the form"}}, Symptoms: {{Text: "a"}, {Text: "b"}}}, Gaps: nil,
+				Verb: Fix, Slots: map[Slot][]Value{slotTarget: {{Text: "the form"}}, slotSymptoms: {{Text: "a"}, {Text: "b"}}}, Gaps: nil,
 				Amber: []Flag{{Name: "TONE_TENSION"}}, Human: []Flag{{Name: "UNCERTAIN_USER"}}, Assumed: []string{"x"},
-				Secondary: []Part{{Verb: Plan, Gaps: []Slot{Goal}}}, Confidence: Medium,
+				Secondary: []Part{{Verb: Plan, Gaps: []Slot{slotGoal}}}, Confidence: confidenceMedium,
 			},
 		},
 		{
 			"gaps that are not listed", `{"verb":"transform","slots":{"source":{"end":3,"start":0,"text":"abc"}},"schema":"prosecode.intent.v0"}`,
-			&Intent{Verb: Transform, Slots: map[Slot][]Value{Source: {{"abc", 0, 3}}}, Gaps: []Slot{TargetForm}, Confidence: Low},
+			&Intent{Verb: Transform, Slots: map[Slot][]Value{slotSource: {{"abc", 0, 3}}}, Gaps: []Slot{slotTargetForm}, Confidence: confidenceLow},
 		},
 		{
 			"one that passes through", `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"pass_through":"machine","confidence":"high"}`,
-			&Intent{Pass: Machine, Confidence: High},
+			&Intent{Pass: passMachine, Confidence: confidenceHigh},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,9 +39,9 @@ var (
 	//nolint:misspell // people write favorite in either way
 	asides = lazy.Value(func() phrases[Pass] {
 		p := make(phrases[Pass])
-		p.add(Continuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
+		p.add(passContinuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
 			as discussed/agreed/planned/always/usual, make it so, go for, hang on, hold that, start over/again, from the top/start/beginning, the rest, you may, you can go/proceed/continue/start/stop, not now, not today, not that, let's go/begin/start/proceed/continue/roll, we can go/proceed/continue/stop/start, that one, this one, all of it/them/that/the, any of, none of, either of, both of, ready for`)
-		p.add(Greeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a good/nice/great/lovely/wonderful/safe/beautiful/relaxing/blessed/pleasant, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
+		p.add(passGreeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a good/nice/great/lovely/wonderful/safe/beautiful/relaxing/blessed/pleasant, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
 			glad to, glad you/that, good to know/hear/see/be/have, nice to know/hear/see/meet/be/have, great to know/hear/see/meet/be/have, happy to hear/see/help, exactly what/how/as, just what, precisely what, that's exactly/just/precisely what/how/it,
 			i'll be, i'll try, i'll check, i'll let, i'll get back, i'll come, i'll do, i'll take it, i'll see, i'll go, i will try/check/be/let/do, let me try/check/see/think/read/know/sleep, brb, gotta go, got to go, i have to go, i need to go, i gotta, i must go, i'm going to bed/sleep/lunch,
 			i'm off, i'm heading, i'm so glad/happy, you made my, you're too, you are too, i owe you, couldn't have, could not have, how's/hows your/yours/everyone/everybody, how is/are/was/were your/yours/everyone/everybody, how've you,
@@ -57,7 +57,7 @@ var (
 	// one who answers.
 	smallTalk = lazy.Value(func() phrases[Pass] {
 		p := make(phrases[Pass])
-		p.add(Greeting, `how are you, how are you doing, how're you, how do you do, how are things, how's it going, how is it going, hows it going, how's life/everything, how have you been,
+		p.add(passGreeting, `how are you, how are you doing, how're you, how do you do, how are things, how's it going, how is it going, hows it going, how's life/everything, how have you been,
 			how was your day/weekend, how's your day, what's up, whats up, what's new, sup, long time no see, nice/good/great/pleased to meet/see you, are you there, can you hear me,
 			who are you, what are you, what's/whats your name, what is your name, are you a/an bot/robot/human/ai/person, are you human/real, what can you do, who made you,
 			i hope you're, i hope you are, hope you're, hope you are, doing well, hope your day/week/weekend is/was/went, exactly what i needed/wanted, my bad, i'm just testing, just testing, not bad, what can you help me with,
@@ -65,7 +65,7 @@ var (
 			makes sense, i see, i understand, i agree, fair enough, never mind, nevermind, forget it, forget about it, i figured it out, figured it out, i got it, i found it, i'm good/fine/back/done,
 			it's working, like a charm, did the trick, you saved me, you saved my day/life, hours/days of work/time, a lot of time/work, you rock, you're the best, much appreciated, i appreciate it, appreciate it,
 			i like it, i love it, love it, that's funny/it/all, that is funny/it/all, that was it/all/funny/fun/quick, quick question, i have a question, can/could i ask you something, guten morgen/tag/abend, bis bald, qué/que tal`)
-		p.add(Continuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, and now, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
+		p.add(passContinuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, and now, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
 		return p.sorted()
 	})
 
@@ -95,7 +95,7 @@ func (c *compiler) pass() Pass {
 			continue
 		}
 		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
-			if why == Greeting {
+			if why == passGreeting {
 				greets++
 			} else {
 				goesOn++
@@ -109,7 +109,7 @@ func (c *compiler) pass() Pass {
 			continue
 		}
 		if why, n := smallTalk().at(c.tokens[i:]); n > 0 {
-			if why == Greeting {
+			if why == passGreeting {
 				greets++
 			} else {
 				goesOn++
@@ -131,17 +131,17 @@ func (c *compiler) pass() Pass {
 	}
 	switch {
 	case words == 0 && other == 0 && c.wrapped() > 0:
-		return Machine
+		return passMachine
 	case words == 0 && other == 0:
-		return Nothing
+		return passNothing
 	case c.machine():
-		return Machine
+		return passMachine
 	case other > 0 || words > passLength || greets+goesOn == 0:
 		return ""
 	case goesOn > greets || greets == 0:
-		return Continuation
+		return passContinuation
 	default:
-		return Greeting
+		return passGreeting
 	}
 }
 
@@ -223,17 +223,17 @@ func (c *compiler) tells() Pass {
 	}
 	switch {
 	case count <= passLength/2 && slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == word && strong()[t.low] }):
-		return Greeting
+		return passGreeting
 	case !plain:
 		return ""
 	case count <= passLength && c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
-		return Continuation
+		return passContinuation
 	case count <= tellLength && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
 		return t.low == "i" || t.low == "you" || t.low == "it's" || t.low == "that's" || t.low == "i'm" || t.low == "me"
 	}):
-		return Greeting
+		return passGreeting
 	case count <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
-		return Greeting
+		return passGreeting
 	default:
 		return ""
 	}

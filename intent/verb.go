@@ -22,26 +22,27 @@ func Verbs() []Verb {
 	return []Verb{Explain, Create, Transform, Analyze, Decide, Plan, Fix}
 }
 
-// A Slot names something that a verb can be told. It is stored as its text.
+// A Slot names something that a verb can be told. It is stored as its text, such as
+// target; [Verb.Slots] has all.
 type Slot string
 
 // The slots. Several belong to more than one verb.
 const (
-	Target      Slot = "target"
-	Depth       Slot = "depth"
-	Audience    Slot = "audience"
-	Context     Slot = "context"
-	Artifact    Slot = "artifact"
-	Topic       Slot = "topic"
-	Constraints Slot = "constraints"
-	Style       Slot = "style"
-	Source      Slot = "source"
-	TargetForm  Slot = "target-form"
-	Criteria    Slot = "criteria"
-	Format      Slot = "format"
-	OptionsSlot Slot = "options"
-	Goal        Slot = "goal"
-	Symptoms    Slot = "symptoms"
+	slotTarget      Slot = "target"
+	slotDepth       Slot = "depth"
+	slotAudience    Slot = "audience"
+	slotContext     Slot = "context"
+	slotArtifact    Slot = "artifact"
+	slotTopic       Slot = "topic"
+	slotConstraints Slot = "constraints"
+	slotStyle       Slot = "style"
+	slotSource      Slot = "source"
+	slotTargetForm  Slot = "target-form"
+	slotCriteria    Slot = "criteria"
+	slotFormat      Slot = "format"
+	slotOptions     Slot = "options"
+	slotGoal        Slot = "goal"
+	slotSymptoms    Slot = "symptoms"
 )
 
 // Slots returns the slots of the verb, the required ones first. The seven
@@ -49,19 +50,19 @@ const (
 func (v Verb) Slots() []Slot {
 	switch v {
 	case Explain:
-		return []Slot{Target, Depth, Audience, Context}
+		return []Slot{slotTarget, slotDepth, slotAudience, slotContext}
 	case Create:
-		return []Slot{Artifact, Topic, Constraints, Audience, Style}
+		return []Slot{slotArtifact, slotTopic, slotConstraints, slotAudience, slotStyle}
 	case Transform:
-		return []Slot{Source, TargetForm, Constraints}
+		return []Slot{slotSource, slotTargetForm, slotConstraints}
 	case Analyze:
-		return []Slot{Target, Criteria, Format}
+		return []Slot{slotTarget, slotCriteria, slotFormat}
 	case Decide:
-		return []Slot{OptionsSlot, Criteria, Context}
+		return []Slot{slotOptions, slotCriteria, slotContext}
 	case Plan:
-		return []Slot{Goal, Constraints, Context}
+		return []Slot{slotGoal, slotConstraints, slotContext}
 	case Fix:
-		return []Slot{Target, Symptoms, Context}
+		return []Slot{slotTarget, slotSymptoms, slotContext}
 	default:
 		return nil
 	}
