@@ -26,7 +26,7 @@ func (e *estimator) listen() {
 	plan, lines := -1, 0
 	for i := range e.pieces {
 		p := &e.pieces[i]
-		if p.Source == SourcePlan {
+		if p.source == sourcePlan {
 			plan = i
 		}
 		lines += len(p.Lines)
@@ -36,12 +36,12 @@ func (e *estimator) listen() {
 	}
 	for i := range e.pieces {
 		p := &e.pieces[i]
-		if p.Source == SourceNewest || p.Source == SourceNewestReply || i == plan {
+		if p.source == sourceNewest || p.source == sourceNewestReply || i == plan {
 			for _, w := range p.words {
 				e.words.asked[w] = true
 			}
 		}
-		if p.Source.arguments() && e.asked-e.calls[i] <= hotCalls {
+		if p.source.arguments() && e.asked-e.calls[i] <= hotCalls {
 			for _, w := range p.words[:min(len(p.words), mostDone)] {
 				e.words.done[w] = true
 			}

@@ -108,7 +108,7 @@ func BenchmarkQuotes(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		n := 0
-		Quotes(text, func(string, int) { n++ })
+		eachQuote(text, func(string, int) { n++ })
 		if n == 0 {
 			b.Fatal("nothing found")
 		}

@@ -2,7 +2,7 @@
 // agent may have to know or repeat exactly.
 //
 // [Each] finds identifiers in a text: paths, files, URLs, hashes, ids, versions,
-// symbols, numbers and quantities. [Quotes] finds quoted strings. [Extract] finds
+// symbols, numbers and quantities. [Extract] finds
 // facts in a conversation: what was wanted and corrected, which files were read,
 // changed and how, which commands ran and how they ended, what was decided and
 // why, what failed and what resolved it, what is open, planned and done, and by

@@ -67,8 +67,8 @@ type (
 // A sourceSet is a set of sources.
 type sourceSet uint32
 
-func (s sourceSet) has(t Source) bool { return s&(1<<t) != 0 }
-func (s sourceSet) first() uint8      { return uint8(bits.TrailingZeros32(uint32(s | 1<<SourceResult))) }
+func (s sourceSet) has(t source) bool { return s&(1<<t) != 0 }
+func (s sourceSet) first() uint8      { return uint8(bits.TrailingZeros32(uint32(s | 1<<sourceResult))) }
 func (s sourceSet) size() uint8       { return uint8(bits.OnesCount32(uint32(s))) }
 
 // How far back features look.
@@ -107,7 +107,7 @@ func (e *estimator) place() {
 		p := &e.pieces[i]
 		e.calls[i] = e.asked
 		switch n, known := ordinals[p.Call]; {
-		case p.Source.arguments():
+		case p.source.arguments():
 			ordinals[p.Call] = e.asked
 			e.asked++
 		case known:
@@ -132,10 +132,10 @@ func (e *estimator) touch(files map[string]int32, i int) {
 	e.paths[i] = f
 	s := &e.files[f-1]
 	s.touched = i
-	if p.Source == SourceEdit {
+	if p.source == sourceEdit {
 		s.lastEdit = i
 	}
-	if p.Source == SourceRead {
+	if p.source == sourceRead {
 		s.lastRead = i
 	}
 }
@@ -191,7 +191,7 @@ func (e *estimator) meet(n *nameState, i int) {
 	p := &e.pieces[i]
 	n.count++
 	n.last, n.seen = e.ages[i], e.asked-e.calls[i]
-	n.from |= 1 << p.Source
+	n.from |= 1 << p.source
 	n.fresh = n.fresh || i >= e.newest
 	if n.lastBlock != int32(p.Block) {
 		n.blocks++
@@ -204,7 +204,7 @@ func (e *estimator) meet(n *nameState, i int) {
 			n.lastFile = f
 		}
 	}
-	if p.Source.arguments() {
+	if p.source.arguments() {
 		n.args++
 		n.lastCall = e.calls[i]
 		n.recent += int32(bins.Flag(n.since(e.asked) <= fewCalls))
@@ -222,8 +222,8 @@ func (e *estimator) copy(i, k int) int32 {
 	}
 	c := &e.copies[id-1]
 	c.count += int32(bins.Flag(!p.takes(&p.Lines[k])))
-	c.from |= 1 << p.Source
-	c.args += int32(bins.Flag(p.Source.arguments()))
+	c.from |= 1 << p.source
+	c.args += int32(bins.Flag(p.source.arguments()))
 	c.twice = c.lastPiece == int32(i)+1
 	c.lastPiece = int32(i) + 1
 	f := e.paths[i]
@@ -248,7 +248,7 @@ func (n *nameState) since(asked int32) int32 {
 func (e *estimator) since(n *nameState) int32 { return n.since(e.asked) }
 
 // named reports whether a name is in the newest words of the person or the agent.
-func (n *nameState) named() bool { return n.from.has(SourceNewest) || n.from.has(SourceNewestReply) }
+func (n *nameState) named() bool { return n.from.has(sourceNewest) || n.from.has(sourceNewestReply) }
 
 // hot reports whether a name is in the newest words or in the last calls, and so
 // near to what the agent is doing.
@@ -325,10 +325,10 @@ func (e *estimator) relate() {
 			file = &e.files[f-1]
 			rank = file.rank
 		}
-		asks := p.Source == SourceNewest || p.Source == SourceNewestReply
+		asks := p.source == sourceNewest || p.source == sourceNewestReply
 		for k := range p.Lines {
 			l := &p.Lines[k]
-			if c := e.need.Lines[i][k].Copy; c != 0 && file != nil && p.Source != SourceEdit {
+			if c := e.need.Lines[i][k].Copy; c != 0 && file != nil && p.source != sourceEdit {
 				file.lines++
 				file.copied += int32(bins.Flag(e.copies[c-1].args > 0))
 			}

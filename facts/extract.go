@@ -31,8 +31,9 @@ type Options struct {
 	Correction func(text string) bool
 
 	// Quotes asks for facts of kind quote: every quoted string of what was said,
-	// of the arguments of calls and of their results, where it is first, see
-	// [Quotes]. There may be many.
+	// of the arguments of calls and of their results, where it is first. There may
+	// be many. A quoted string stands between backticks, double quotes, single
+	// quotes or „these“ and “these”, on one line, and has 3 to 80 characters.
 	Quotes bool
 }
 
@@ -167,7 +168,7 @@ func (x *extractor) quotes(i int, role transcript.Role, s string) {
 	if !x.o.Quotes {
 		return
 	}
-	Quotes(s, func(quote string, _ int) {
+	eachQuote(s, func(quote string, _ int) {
 		x.once(Fact{Kind: FactQuote, Role: role, Block: i, Text: text.Line(quote, maxQuote)})
 	})
 }

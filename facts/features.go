@@ -122,8 +122,8 @@ func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 		kinds[n.kind], bins.Of(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
 		bins.Of(n.count, 2, 3, 5, 9, 17), bins.Of(n.blocks, 2, 3, 5, 9), bins.Of(n.args, 1, 2, 3, 5, 9),
 		bins.Of(e.since(n), 2, 4, 7, 11, 21, never), callsBin(n.seen), bins.Of(n.recent, 1, 2, 3, 5),
-		bins.Flag(n.from.has(SourceNewest)), bins.Flag(n.fresh), bins.Flag(n.fails), bins.Of(n.neighbors, 3, 8, 20, 50, 120),
-		n.from.first(), min(n.from.size(), 5), bins.Flag(n.from.has(SourceRead)), bins.Flag(n.from.has(SourceEdit)),
+		bins.Flag(n.from.has(sourceNewest)), bins.Flag(n.fresh), bins.Flag(n.fails), bins.Of(n.neighbors, 3, 8, 20, 50, 120),
+		n.from.first(), min(n.from.size(), 5), bins.Flag(n.from.has(sourceRead)), bins.Flag(n.from.has(sourceEdit)),
 		bins.Of(n.length, 6, 10, 16, 24, 40), n.round, bins.Of(n.withHot, 1, 2, 3), rarityBin(n.withAsked),
 		file, bins.Of(n.files, 1, 2, 3, 5), bins.Of(n.rank, 1, 2, 4, 8, 16),
 	}
@@ -152,7 +152,7 @@ func (e *estimator) lineFeatures(c *copyState, s *surroundings) LineFeatures {
 	l, w := &p.Lines[k], &s.senses[k]
 	f := e.fileFeatures(i)
 	return LineFeatures{
-		uint8(p.Source), elsewhere(p.Source, c.from), bins.Of(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
+		uint8(p.source), elsewhere(p.source, c.from), bins.Of(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
 		bins.Of(int32(len(p.Lines)), 5, 20, 60, 150, 400), bins.Of(l.To-l.From, 30, 45, 60, 80, 120), bins.Of(l.End-l.First, 1, 2, 3, 5),
 		bins.Of(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bins.Of(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
 		rarityBin(w.asked), partBin(w.asked, w.all), s.askedAround(k), rarityBin(w.done), partBin(w.done, w.all), s.within[k],
@@ -185,9 +185,9 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 }
 
 // elsewhere says what else has a line, of what a call gave or was given.
-func elsewhere(s Source, from sourceSet) uint8 {
+func elsewhere(s source, from sourceSet) uint8 {
 	r := uint8(0)
-	for i, t := range [...]Source{SourceEdit, SourceSearch, SourceOutput, SourceEdited} {
+	for i, t := range [...]source{sourceEdit, sourceSearch, sourceOutput, sourceEdited} {
 		if s == t || !from.has(t) {
 			continue
 		}
@@ -202,7 +202,7 @@ func elsewhere(s Source, from sourceSet) uint8 {
 // changes says whether a change takes a line away or gives it.
 func changes(p *Piece, l *Line, c *copyState) uint8 {
 	switch {
-	case p.Source != SourceEdit:
+	case p.source != sourceEdit:
 		return 0
 	case c.twice:
 		return 3
@@ -215,7 +215,7 @@ func changes(p *Piece, l *Line, c *copyState) uint8 {
 // part says whether a file was read from its first line on.
 func part(p *Piece) uint8 {
 	switch {
-	case p.Source != SourceRead:
+	case p.source != sourceRead:
 		return 0
 	case p.start > 1:
 		return 2

@@ -46,14 +46,14 @@ func newSlow(pieces []Piece, need *Need) *slow {
 		}
 		s.ages = append(s.ages, age)
 		number := s.asked
-		if p.Source.arguments() {
+		if p.source.arguments() {
 			called[p.Call] = s.asked
 			s.asked++
 		} else if n, ok := called[p.Call]; ok {
 			number, s.newest = n, i
 		}
 		s.calls = append(s.calls, number)
-		if p.Source == SourcePlan {
+		if p.source == sourcePlan {
 			s.plan = i
 		}
 		s.lines += len(p.Lines)
@@ -70,8 +70,8 @@ func newSlow(pieces []Piece, need *Need) *slow {
 	for i := range pieces {
 		p := &pieces[i]
 		for k, w := range p.words {
-			s.want[w] = s.want[w] || p.Source == SourceNewest || p.Source == SourceNewestReply || i == s.plan
-			s.done[w] = s.done[w] || k < 200 && p.Source.arguments() && s.asked-s.calls[i] <= 3
+			s.want[w] = s.want[w] || p.source == sourceNewest || p.source == sourceNewestReply || i == s.plan
+			s.done[w] = s.done[w] || k < 200 && p.source.arguments() && s.asked-s.calls[i] <= 3
 		}
 	}
 	return s
@@ -85,7 +85,7 @@ func (s *slow) placesOf(id int32) []markedAt { return s.marked[id] }
 // sinceNamed is how many calls ago a name was in arguments, or -1.
 func (s *slow) sinceNamed(at []markedAt) int {
 	for _, a := range slices.Backward(at) {
-		if s.pieces[a.piece].Source.arguments() {
+		if s.pieces[a.piece].source.arguments() {
 			return s.asked - s.calls[a.piece]
 		}
 	}
@@ -94,8 +94,8 @@ func (s *slow) sinceNamed(at []markedAt) int {
 
 func (s *slow) isNamed(at []markedAt) bool {
 	return slices.ContainsFunc(at, func(a markedAt) bool {
-		from := s.pieces[a.piece].Source
-		return from == SourceNewest || from == SourceNewestReply
+		from := s.pieces[a.piece].source
+		return from == sourceNewest || from == sourceNewestReply
 	})
 }
 
@@ -232,10 +232,10 @@ func (s *slow) name(id int32) map[string]string {
 	var from [sources]bool
 	for _, a := range at {
 		p := &s.pieces[a.piece]
-		from[p.Source] = true
+		from[p.source] = true
 		fresh = fresh || a.piece >= s.newest
 		fails = fails || p.Lines[a.line].fails
-		if p.Source.arguments() {
+		if p.source.arguments() {
 			args++
 			if s.asked-s.calls[a.piece] <= 6 {
 				recent++
@@ -263,7 +263,7 @@ func (s *slow) name(id int32) map[string]string {
 			hot--
 		}
 		withHot = max(withHot, hot)
-		if p.Source != SourceNewest && p.Source != SourceNewestReply {
+		if p.source != sourceNewest && p.source != sourceNewestReply {
 			asked, _, _ := s.says(a.piece, a.line)
 			withAsked = max(withAsked, asked)
 		}
@@ -299,9 +299,9 @@ func (s *slow) name(id int32) map[string]string {
 	return map[string]string{
 		"kind": string(mark.kind), "last": binOf(f[1], s.ages[last.piece]), "count": binOf(f[2], len(at)), "blocks": binOf(f[3], s.blocksOf(at)),
 		"in-arguments": binOf(f[4], args), "calls-since": since, "seen-calls": binOf(f[6], s.asked-s.calls[last.piece]), "recent": binOf(f[7], recent),
-		"newest-words": yesOrNo(from[SourceNewest]), "newest-result": yesOrNo(fresh), "error-line": yesOrNo(fails),
+		"newest-words": yesOrNo(from[sourceNewest]), "newest-result": yesOrNo(fresh), "error-line": yesOrNo(fails),
 		"neighbors": binOf(f[11], neighbors), "source": origins[slices.Index(from[:], true)], "sources": binOf(f[13], kinds),
-		"in-read": yesOrNo(from[SourceRead]), "in-edit": yesOrNo(from[SourceEdit]), "length": binOf(f[16], len(text)), "round": round,
+		"in-read": yesOrNo(from[sourceRead]), "in-edit": yesOrNo(from[sourceEdit]), "length": binOf(f[16], len(text)), "round": round,
 		"with-hot": binOf(f[18], withHot), "with-asked": rare(f[19], withAsked), "file": ofFile, "files": binOf(f[21], files),
 		"file-rank": binOf(f[22], rank+1),
 	}
@@ -327,7 +327,7 @@ func (s *slow) line(copied int32) map[string]string {
 				continue
 			}
 			here++
-			from[p.Source] = true
+			from[p.source] = true
 			if !p.takes(&p.Lines[m]) {
 				count++
 			}
@@ -347,7 +347,7 @@ func (s *slow) line(copied int32) map[string]string {
 	l := &p.Lines[k]
 	f := FeaturesOfLines()
 	change := "none"
-	if p.Source == SourceEdit {
+	if p.source == sourceEdit {
 		change = "gives"
 		if p.takes(l) {
 			change = "takes"
@@ -357,8 +357,8 @@ func (s *slow) line(copied int32) map[string]string {
 		}
 	}
 	other := "no"
-	for _, t := range []Source{SourceEdit, SourceSearch, SourceOutput, SourceEdited} {
-		if from[t] && t != p.Source {
+	for _, t := range []source{sourceEdit, sourceSearch, sourceOutput, sourceEdited} {
+		if from[t] && t != p.source {
 			if other != "no" {
 				other = "several"
 				break
@@ -367,7 +367,7 @@ func (s *slow) line(copied int32) map[string]string {
 		}
 	}
 	read := "no-read"
-	if p.Source == SourceRead {
+	if p.source == sourceRead {
 		read = "whole"
 		if p.start > 1 {
 			read = "part"
@@ -413,7 +413,7 @@ func (s *slow) line(copied int32) map[string]string {
 		return "0"
 	}
 	got := map[string]string{
-		"source": origins[p.Source], "elsewhere": other, "count": binOf(f[2], count), "seen-calls": binOf(f[3], s.asked-s.calls[i]), "change": change,
+		"source": origins[p.source], "elsewhere": other, "count": binOf(f[2], count), "seen-calls": binOf(f[3], s.asked-s.calls[i]), "change": change,
 		"part": read, "lines": binOf(f[6], len(p.Lines)), "length": binOf(f[7], int(l.To-l.From)), "names": binOf(f[8], int(l.End-l.First)),
 		"likely-name": binOf(f[9], int(likeliest/1_000_000)), "likely-around": binOf(f[10], int(around/1_000_000)),
 		"asked": rare(f[11], asked), "asked-share": share(f[12], asked, all), "asked-around": share(f[13], askedNear, allNear),
@@ -433,13 +433,13 @@ func (s *slow) line(copied int32) map[string]string {
 			if tested(q.Path) == tested(p.Path) && s.heatOf(q.Path) == "named" {
 				got["sibling"] = "yes"
 			}
-		case q.Source == SourceEdit:
+		case q.source == sourceEdit:
 			got["file-edited"] = binOf(f[19], s.asked-s.calls[j])
 			if j > i {
 				got["file-since"] = "edited"
 			}
 		default:
-			if q.Source == SourceRead && j > i && got["file-since"] == "nothing" {
+			if q.source == sourceRead && j > i && got["file-since"] == "nothing" {
 				got["file-since"] = "read"
 			}
 			for m := range q.Lines {
@@ -462,7 +462,7 @@ func (s *slow) line(copied int32) map[string]string {
 func (s *slow) inArguments(copied int32) bool {
 	for i := range s.pieces {
 		for k := range s.need.Lines[i] {
-			if s.need.Lines[i][k].Copy == copied && s.pieces[i].Source.arguments() {
+			if s.need.Lines[i][k].Copy == copied && s.pieces[i].source.arguments() {
 				return true
 			}
 		}

@@ -10,30 +10,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Source says where a text of a conversation is from.
-type Source uint8
+// A source says where a text of a conversation is from.
+type source uint8
 
 // The sources.
 const (
-	SourceUser        Source = iota // a person
-	SourceNewest                    // the newest words of a person
-	SourceTask                      // the first words of a person
-	SourceReply                     // the assistant
-	SourceNewestReply               // the newest words of the assistant
-	SourceEdit                      // arguments that change a file
-	SourceCommand                   // arguments that run a command
-	SourcePlan                      // arguments that say what is to be done
-	SourceArguments                 // arguments of another call
-	SourceRead                      // a file that was read
-	SourceSearch                    // what a search found
-	SourceOutput                    // what a command printed
-	SourceEdited                    // what a change reported
-	SourceResult                    // the result of another call
+	sourceUser        source = iota // a person
+	sourceNewest                    // the newest words of a person
+	sourceTask                      // the first words of a person
+	sourceReply                     // the assistant
+	sourceNewestReply               // the newest words of the assistant
+	sourceEdit                      // arguments that change a file
+	sourceCommand                   // arguments that run a command
+	sourcePlan                      // arguments that say what is to be done
+	sourceArguments                 // arguments of another call
+	sourceRead                      // a file that was read
+	sourceSearch                    // what a search found
+	sourceOutput                    // what a command printed
+	sourceEdited                    // what a change reported
+	sourceResult                    // the result of another call
 	sources
 )
 
 // arguments reports whether a text is what the assistant calls a tool with.
-func (s Source) arguments() bool { return s >= SourceEdit && s <= SourceArguments }
+func (s source) arguments() bool { return s >= sourceEdit && s <= sourceArguments }
 
 // A Piece is a text of a conversation: what a message says, the arguments of a call
 // or its result. Of arguments the text has the leaves, each from a line of its own
@@ -41,14 +41,14 @@ func (s Source) arguments() bool { return s >= SourceEdit && s <= SourceArgument
 type Piece struct {
 	*Scan
 
-	Block   int // index of the block
-	Message int // index of the message
-	Part    int // index of the part in the message
-	Source  Source
+	Block   int    // index of the block
+	Message int    // index of the message
+	Part    int    // index of the part in the message
 	Call    string // id of the call, of arguments and results
 	Path    string // the file that the call reads or changes, by its last two segments
 
-	taken []stretch // of a change, the texts that it takes away
+	source source
+	taken  []stretch // of a change, the texts that it takes away
 }
 
 // A stretch is from one offset of a text to another.
@@ -115,7 +115,7 @@ type history struct {
 
 // A call is what is known of one when its result comes.
 type call struct {
-	source Source // of its result
+	source source // of its result
 	path   string
 }
 
@@ -127,7 +127,7 @@ func (h *history) message(block, k int) {
 		case transcript.Text:
 			text = string(p)
 			if h.msgs[k].Role == transcript.RoleAssistant {
-				piece.Source = SourceReply
+				piece.source = sourceReply
 			} else if h.person && text != "" {
 				h.asked = append(h.asked, len(h.pieces))
 			}
@@ -135,9 +135,9 @@ func (h *history) message(block, k int) {
 			text = argumentText(p.Input)
 			piece.Call = p.ID
 			var c call
-			piece.Source, c = h.call(p)
+			piece.source, c = h.call(p)
 			piece.Path = c.path
-			if piece.Source == SourceEdit {
+			if piece.source == sourceEdit {
 				piece.taken = takenFrom(text, p.Input)
 			}
 			h.calls[p.ID] = c
@@ -145,9 +145,9 @@ func (h *history) message(block, k int) {
 			text = p.Text()
 			c, known := h.calls[p.CallID]
 			if !known {
-				c.source = SourceResult
+				c.source = sourceResult
 			}
-			piece.Source, piece.Path, piece.Call = c.source, c.path, p.CallID
+			piece.source, piece.Path, piece.Call = c.source, c.path, p.CallID
 		case transcript.Thinking, transcript.Media, transcript.Opaque:
 			continue
 		}
@@ -159,23 +159,23 @@ func (h *history) message(block, k int) {
 }
 
 // call returns what the arguments of a call are, and what its result will be.
-func (h *history) call(c transcript.ToolCall) (Source, call) {
+func (h *history) call(c transcript.ToolCall) (source, call) {
 	kit := h.tools.of(c)
 	switch kit.class {
 	case tool.Edit:
-		return SourceEdit, call{SourceEdited, edited(c)}
+		return sourceEdit, call{sourceEdited, edited(c)}
 	case tool.Plan:
-		return SourcePlan, call{SourceResult, ""}
+		return sourcePlan, call{sourceResult, ""}
 	case tool.Command, tool.Check:
 		return commanded(tool.Line(c))
 	case tool.Read:
 		if searches(kit.name) {
-			return SourceArguments, call{SourceSearch, ""}
+			return sourceArguments, call{sourceSearch, ""}
 		}
-		return SourceArguments, call{SourceRead, short(tool.Path(c))}
+		return sourceArguments, call{sourceRead, short(tool.Path(c))}
 	case tool.Title, tool.Other:
 	}
-	return SourceArguments, call{SourceResult, ""}
+	return sourceArguments, call{sourceResult, ""}
 }
 
 // edited returns the file that a call changes, or an empty text if it does not say or
@@ -193,22 +193,22 @@ func edited(c transcript.ToolCall) string {
 // commanded returns what a command line is, and what its result will be. One that does
 // no more than show a file reads it, and one that has the new text of a file in it, or a
 // patch, changes it: agents that have no other tool work so.
-func commanded(line string) (Source, call) {
+func commanded(line string) (source, call) {
 	shows := slices.ContainsFunc(showing, func(name string) bool { return strings.Contains(line, name) })
 	changes := strings.Contains(line, "<<") || strings.Contains(line, "*** Begin Patch")
 	if !shows && !changes {
-		return SourceCommand, call{SourceOutput, ""}
+		return sourceCommand, call{sourceOutput, ""}
 	}
 	l := readLine(line)
 	if changes {
 		if files := l.changes(); len(files) == 1 {
-			return SourceEdit, call{SourceEdited, short(files[0].path)}
+			return sourceEdit, call{sourceEdited, short(files[0].path)}
 		}
 	}
 	if files := l.readings(); shows && len(files) == 1 && files[0].part != (extent{}) && l.doers() == 1 {
-		return SourceCommand, call{SourceRead, short(files[0].path)}
+		return sourceCommand, call{sourceRead, short(files[0].path)}
 	}
-	return SourceCommand, call{SourceOutput, ""}
+	return sourceCommand, call{sourceOutput, ""}
 }
 
 // showing are the commands that show a file or a part of it.
@@ -260,19 +260,19 @@ func searches(name string) bool {
 // assistant.
 func (h *history) newest() {
 	if n := len(h.asked); n > 0 {
-		mark := func(at int, s Source) {
+		mark := func(at int, s source) {
 			for i := range h.pieces {
-				if p := &h.pieces[i]; p.Block == h.pieces[at].Block && p.Source == SourceUser {
-					p.Source = s
+				if p := &h.pieces[i]; p.Block == h.pieces[at].Block && p.source == sourceUser {
+					p.source = s
 				}
 			}
 		}
-		mark(h.asked[n-1], SourceNewest)
-		mark(h.asked[0], SourceTask)
+		mark(h.asked[n-1], sourceNewest)
+		mark(h.asked[0], sourceTask)
 	}
 	for i := len(h.pieces) - 1; i >= 0; i-- {
-		if h.pieces[i].Source == SourceReply {
-			h.pieces[i].Source = SourceNewestReply
+		if h.pieces[i].source == sourceReply {
+			h.pieces[i].source = sourceNewestReply
 			return
 		}
 	}

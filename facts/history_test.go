@@ -19,7 +19,7 @@ func lay(pieces []Piece) []string {
 	var list []string
 	for i := range pieces {
 		p := &pieces[i]
-		list = append(list, fmt.Sprintf("%s [%s] %s", origins[p.Source], p.Path, p.Text))
+		list = append(list, fmt.Sprintf("%s [%s] %s", origins[p.source], p.Path, p.Text))
 	}
 	return list
 }
@@ -74,7 +74,7 @@ func TestHistoryOfOtherAgents(t *testing.T) {
 	}
 	var got []string
 	for _, p := range s.history(nil)[1:] {
-		got = append(got, fmt.Sprintf("%s [%s]", origins[p.Source], p.Path))
+		got = append(got, fmt.Sprintf("%s [%s]", origins[p.source], p.Path))
 	}
 	want := []string{
 		"arguments [app/a.go]", "read [app/a.go]",

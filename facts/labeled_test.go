@@ -149,7 +149,7 @@ func findIdentifiers(_ *testing.T, text string) []string {
 
 func findQuotes(_ *testing.T, text string) []string {
 	var found []string
-	Quotes(text, func(quote string, _ int) { found = append(found, "quote "+quote) })
+	eachQuote(text, func(quote string, _ int) { found = append(found, "quote "+quote) })
 	return found
 }
 

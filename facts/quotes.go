@@ -11,7 +11,7 @@ const (
 	maxQuote = 80
 )
 
-// Quotes calls f for every quoted string of text and the offset of its first
+// eachQuote calls f for every quoted string of text and the offset of its first
 // character, in order: what stands between backticks, double quotes, single quotes
 // or „these“ and “these”, on one line, 3 to 80 characters long. Quotes that are
 // escaped by a backslash are quotes, too, so that JSON within JSON is read. The
@@ -20,7 +20,7 @@ const (
 // A quote opens where no letter is before it and no space behind it, and closes
 // where no space is before it and no letter behind it: an apostrophe does neither.
 // Fences of code, which are three backticks, quote nothing.
-func Quotes(text string, f func(quote string, at int)) {
+func eachQuote(text string, f func(quote string, at int)) {
 	for i := 0; i < len(text); i++ {
 		opening := quoteMarks[text[i]]
 		if opening == 0 {

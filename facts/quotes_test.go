@@ -11,7 +11,7 @@ import (
 // checkQuotes reports quotations that are not what they are said to be.
 func checkQuotes(t interface{ Errorf(string, ...any) }, text string) {
 	last := 0
-	Quotes(text, func(quote string, at int) {
+	eachQuote(text, func(quote string, at int) {
 		if at < last || !strings.HasPrefix(text[at:], quote) {
 			t.Errorf("%q is not at %d of %q, or overlaps", quote, at, text)
 		}

@@ -29,7 +29,7 @@ func TestQuotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			Quotes(tt.in, func(quote string, _ int) { got = append(got, quote) })
+			eachQuote(tt.in, func(quote string, _ int) { got = append(got, quote) })
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Quotes(%q) = %q, want %q", tt.in, got, tt.want)
 			}
