@@ -169,77 +169,21 @@ func (f *filling) object(p part) {
 	}
 	switch f.act.verb {
 	case Create:
-		if _, n := styles().at(f.tokens[min(i+1, end):end]); n > 0 && f.vague(i, i+1) && !f.is(i, "a", "the") {
-			f.put(slot, i, i+1)
-			slot, i = slotStyle, i+1
-			break
-		}
-		i = f.style(i, end)
+		i, slot = f.created(i, end, slot)
 	case Transform:
-		if with := f.anyOf(i, end, "with", "by"); f.is(f.act.at, "replace", "swap", "substitute") && with < end {
-			f.put(slot, i, with)
-			f.run(with+1, end, slotTargetForm)
-			return
-		}
-		if in := f.anyOf(i, end, "in"); f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase") && in < end && in+3 > end && f.follows(place, in+1, end, "") {
-			f.put(slot, i, in)
-			f.put(slotTargetForm, in+1, end)
-			return
-		}
-		if in := f.anyOf(i, end, "in", "under", "on"); f.is(f.act.at, "put") && in < end {
-			f.put(slot, i, in)
-			f.put(slotTargetForm, in+1, end)
-			return
-		}
-		if f.is(f.act.at, "make") && slot == slotTargetForm { // "make a letter of them"
-			f.put(slot, i, end-2)
-			f.pronoun = f.tokens[end-1].low
-			return
-		}
-		if slot == slotTargetForm && f.act.from > 0 { // "the same text as a list"
-			f.put(slotSource, f.act.from, i-1)
-		}
-		if f.is(f.act.at, "make") && slot == "" {
-			f.put(slotTargetForm, i, end)
-			return
-		}
-		if f.is(f.act.at, "make") {
-			form := f.formAt(i+1, end)
-			if f.is(i+1, "a", "an") {
-				form = i + 1
-			}
-			f.run(i, form, slotSource)
-			if f.is(form, "sound", "look", "into") {
-				form++
-			}
-			f.run(form, end, slotTargetForm)
+		if f.transformed(i, end, slot) {
 			return
 		}
 	case Decide:
 		_, n := optionLeads().at(f.tokens[i:end])
-		i += n
-		if at := f.after(i, end); at > i {
-			i = at
-		}
+		i = f.after(i+n, end)
 		if at := f.anyOf(i, end, "better", "best"); f.act.how == yesNo && at < end {
 			f.put(slot, i, at)
 			f.run(at+1, end, "")
 			return
 		}
 	case Fix:
-		if f.act.how == whyMine && f.is(f.act.at+1, "is", "are", "was", "were") && end-i > 2 && f.plainRun(i, end) && f.findSymptom(i, end) == end {
-			f.put(slot, i, end-1)
-			f.put(slotSymptoms, end-1, end)
-			return
-		}
-		if k := f.stopped(i, end); k < end {
-			f.put(slot, i, k)
-			f.run(k+1, end, slotSymptoms)
-			return
-		}
-		if at := f.works(i, end); f.is(f.act.at, "get", "make") && at < end && !f.is(at, "again") {
-			f.put(slot, i, at)
-			f.run(at, end, "")
+		if f.fixed(i, end, slot) {
 			return
 		}
 		if f.is(f.act.at, "make", "get") {
@@ -270,6 +214,94 @@ func (f *filling) object(p part) {
 		}
 	}
 	f.run(i, end, slot)
+}
+
+// created takes what says how something to be made is to be written, and returns where
+// the rest of the request begins, and its slot.
+func (f *filling) created(i, end int, slot Slot) (int, Slot) {
+	if f.hasStyle(i+1, end) && f.vague(i, i+1) && !f.is(i, "a", "the") {
+		f.put(slot, i, i+1)
+		return i + 1, slotStyle
+	}
+	return f.style(i, end), slot
+}
+
+// hasStyle reports whether a word of style stands at a token.
+func (f *filling) hasStyle(i, end int) bool {
+	_, n := styles().at(f.tokens[min(i, end):end])
+	return n > 0
+}
+
+// transformed takes the source and the form of something to be transformed, where the
+// verb says how they are parted, and reports whether it does.
+func (f *filling) transformed(i, end int, slot Slot) bool {
+	at := end
+	switch {
+	case f.is(f.act.at, "replace", "swap", "substitute"):
+		if at = f.anyOf(i, end, "with", "by"); at < end {
+			f.put(slot, i, at)
+			f.run(at+1, end, slotTargetForm)
+			return true
+		}
+	case f.is(f.act.at, "rewrite", "translate", "port", "render", "express", "paraphrase", "rephrase"):
+		if in := f.anyOf(i, end, "in"); in < end && in+3 > end && f.follows(place, in+1, end, "") {
+			at = in
+		}
+	case f.is(f.act.at, "put"):
+		at = f.anyOf(i, end, "in", "under", "on")
+	}
+	if at < end {
+		f.put(slot, i, at)
+		f.put(slotTargetForm, at+1, end)
+		return true
+	}
+	makes := f.is(f.act.at, "make")
+	if makes && slot == slotTargetForm { // "make a letter of them"
+		f.put(slot, i, end-2)
+		f.pronoun = f.tokens[end-1].low
+		return true
+	}
+	if slot == slotTargetForm && f.act.from > 0 { // "the same text as a list"
+		f.put(slotSource, f.act.from, i-1)
+	}
+	switch {
+	case !makes:
+		return false
+	case slot == "":
+		f.put(slotTargetForm, i, end)
+	default:
+		form := f.formAt(i+1, end)
+		if f.is(i+1, "a", "an") {
+			form = i + 1
+		}
+		f.run(i, form, slotSource)
+		if f.is(form, "sound", "look", "into") {
+			form++
+		}
+		f.run(form, end, slotTargetForm)
+	}
+	return true
+}
+
+// fixed takes what does not work, and how that shows, where the words part them, and
+// reports whether they do.
+func (f *filling) fixed(i, end int, slot Slot) bool {
+	if f.act.how == whyMine && f.is(f.act.at+1, "is", "are", "was", "were") && end-i > 2 && f.plainRun(i, end) && f.findSymptom(i, end) == end {
+		f.put(slot, i, end-1)
+		f.put(slotSymptoms, end-1, end)
+		return true
+	}
+	if k := f.stopped(i, end); k < end {
+		f.put(slot, i, k)
+		f.run(k+1, end, slotSymptoms)
+		return true
+	}
+	if at := f.works(i, end); f.is(f.act.at, "get", "make") && at < end && !f.is(at, "again") {
+		f.put(slot, i, at)
+		f.run(at, end, "")
+		return true
+	}
+	return false
 }
 
 // mentions reports whether one of the tokens is the word.
@@ -448,18 +480,15 @@ func (f *filling) run(i, end int, slot Slot) {
 			head = m.only
 			continue
 		}
-		if f.act.verb == Fix && slot != slotSymptoms {
-			if _, n := symptoms().at(f.tokens[i:end]); n > 0 && !f.adjective(i, n, end) {
-				if subject := f.subject(start, i); f.open() {
-					f.put(slot, subject, i)
-					start = i
-				} else {
-					start = subject
-				}
-				slot = slotSymptoms
-				i += n
-				continue
+		if n := f.symptom(slot, i, end); n > 0 {
+			start = f.subject(start, i)
+			if f.open() {
+				f.put(slot, start, i)
+				start = i
 			}
+			slot = slotSymptoms
+			i += n
+			continue
 		}
 		if f.tokens[i].kind == comma && f.instructs(f.skip(i, end), false) {
 			f.put(slot, start, i)
@@ -478,10 +507,17 @@ func (f *filling) run(i, end int, slot Slot) {
 	f.put(slot, start, end)
 }
 
-// adjective reports whether words of a symptom describe the noun behind them:
-// "the failing test".
-func (f *filling) adjective(i, n, end int) bool {
-	return f.is(i-1, "a", "an", "the", "my", "our", "your") && i+n < end && f.tokens[i+n].kind == word && !linkWords()[f.tokens[i+n].low]
+// symptom returns the length of the words of a symptom at a token of a repair, or 0.
+// Those that describe the noun behind them, as in "the failing test", are none.
+func (f *filling) symptom(slot Slot, i, end int) int {
+	if f.act.verb != Fix || slot == slotSymptoms {
+		return 0
+	}
+	_, n := symptoms().at(f.tokens[i:end])
+	if f.is(i-1, "a", "an", "the", "my", "our", "your") && i+n < end && f.tokens[i+n].kind == word && !linkWords()[f.tokens[i+n].low] {
+		return 0
+	}
+	return n
 }
 
 // leads reports whether a marker may come before the object: "rewrite as a
@@ -569,11 +605,11 @@ func (f *filling) list(i, end int) bool {
 func (f *filling) chunk(i, end int) Slot {
 	switch f.act.verb {
 	case Create:
-		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
+		if f.hasStyle(i, end) {
 			return slotStyle
 		}
 	case Transform:
-		if _, n := styles().at(f.tokens[min(i, end):end]); n > 0 {
+		if f.hasStyle(i, end) {
 			return slotConstraints
 		}
 	case Explain:
@@ -640,29 +676,37 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 			return slotTarget
 		}
 	case Decide:
-		if v := f.slots[slotOptions]; cl.from > 0 && f.tokens[cl.from-1].kind == colon && len(v) > 0 && v[0].End <= f.tokens[cl.from].start {
-			v[0].End = f.tokens[cl.to-1].end
-			v[0].Text = f.span(v[0].Start, v[0].End)
-			return ""
-		}
-		return f.loose(i, cl.to)
+		return f.options(cl, i)
 	case Create:
 		if _, n := styles().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
 			return slotStyle
 		}
-		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 {
-			if _, n := styles().at(f.tokens[cl.act.body+1 : cl.to]); n > 0 {
-				f.put(slotStyle, cl.act.body+1, cl.to)
-			}
+		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 && f.hasStyle(cl.act.body+1, cl.to) {
+			f.put(slotStyle, cl.act.body+1, cl.to)
 		}
 	case Analyze:
-		if cl.act != nil && f.is(cl.act.at, "tell", "check") {
+		if cl.act == nil {
+			break
+		}
+		if f.is(cl.act.at, "tell", "check") {
 			f.put(slotCriteria, cl.act.body, cl.to)
-		} else if cl.act != nil && f.is(cl.act.at, "give", "list", "report") && !pronouns()[f.tokens[min(cl.to-1, cl.act.body)].low] {
+		} else if f.is(cl.act.at, "give", "list", "report") && !pronouns()[f.tokens[min(cl.to-1, cl.act.body)].low] {
 			f.put(slotFormat, cl.act.body, cl.to)
 		}
 	case Explain, Transform, Plan:
 	}
+	return ""
+}
+
+// options takes a clause behind a colon for more of the options that stand before it. It
+// returns the slot in which any other clause about a choice begins.
+func (f *filling) options(cl clause, i int) Slot {
+	v := f.slots[slotOptions]
+	if cl.from == 0 || f.tokens[cl.from-1].kind != colon || len(v) == 0 || v[0].End > f.tokens[cl.from].start {
+		return f.loose(i, cl.to)
+	}
+	v[0].End = f.tokens[cl.to-1].end
+	v[0].Text = f.span(v[0].Start, v[0].End)
 	return ""
 }
 

@@ -43,14 +43,41 @@ var (
 // asked returns the request that a noun phrase makes at the beginning of a clause.
 func (c *compiler) asked(i, end int) (act, bool) {
 	at := c.skip(i, end)
-	k := at
+	k, last, v := c.wantedNoun(at, end)
+	if v == "" || c.is(at, "the") && (v == Create || v == Fix) || k < end && c.tokens[k].kind != word && c.tokens[k].kind != comma && c.tokens[k].kind != mark {
+		return act{}, false
+	}
+	a := act{opener: opener{verb: v, form: formStatement}, at: at, body: at, slot: v.object()}
+	more := k+1 < end
+	switch {
+	case v == Create && c.scheduled(k, end):
+	case v == Analyze && more && c.is(k, "of", "in", "on", "for", "with"):
+		if !sides()[last] && !c.is(at, "any") {
+			a.body = k + 1
+		}
+	case v == Create, v == Fix, v == Decide && last != "recommendation" && last != "recommendations":
+	case more && c.is(k, "of", "for", "between", "on", "about", "to"):
+		a.body = k + 1
+	case v != Plan:
+		a.body = min(k, end)
+	}
+	if a.body > a.at {
+		a.from, a.to = a.at, k
+	}
+	return a, true
+}
+
+// wantedNoun returns where the noun phrase ends that begins at a token, its last word,
+// and the verb of what it asks for, which is empty if it asks for nothing.
+func (c *compiler) wantedNoun(at, end int) (k int, last string, v Verb) {
+	k = at
 	for k < end && c.is(k, "any", "some", "a", "an", "the", "new", "another", "more", "further") {
 		k++
 	}
-	from, last := k, ""
+	from := k
 	for ; k < end && k < from+7 && c.tokens[k].kind == word && !phraseEnds()[c.tokens[k].low]; k++ {
 		if sentenceWords()[c.tokens[k].low] {
-			return act{}, false
+			return k, "", ""
 		}
 		last = c.tokens[k].low
 		if wanted()[last] == Explain && k+1 < end && !phraseEnds()[c.tokens[k+1].low] {
@@ -58,36 +85,22 @@ func (c *compiler) asked(i, end int) (act, bool) {
 			break // "difference let const"
 		}
 	}
-	v, ok := wanted()[last]
-	if c.is(from, "best", "cheapest", "safest", "fastest", "nicest") && k > from+1 {
-		v, ok = Decide, true
-	}
-	if !ok && last != "" && (c.is(at, "a", "an") || c.is(at, "something")) && c.is(k, "about", "for", "to", "that", "on") && k+1 < end {
-		v, ok = Create, true
-	}
-	if !ok && (strings.HasSuffix(last, "exception") || strings.HasSuffix(last, "error")) && len(last) > 9 {
-		v, ok = Fix, true
-	}
-	if !ok || c.is(at, "the") && (v == Create || v == Fix) || k < end && c.tokens[k].kind != word && c.tokens[k].kind != comma && c.tokens[k].kind != mark {
-		return act{}, false
-	}
-	a := act{opener: opener{verb: v, form: formStatement}, at: at, body: at, slot: v.object()}
+	v = wanted()[last]
 	switch {
-	case v == Create && c.scheduled(k, end):
-	case v == Analyze && c.is(k, "of", "in", "on", "for", "with") && k+1 < end:
-		if !sides()[last] && !c.is(at, "any") {
-			a.body = k + 1
-		}
-	case v == Decide && last != "recommendation" && last != "recommendations":
-	case v != Create && v != Fix && c.is(k, "of", "for", "between", "on", "about", "to") && k+1 < end:
-		a.body = k + 1
-	case v != Create && v != Fix && v != Plan:
-		a.body = min(k, end)
+	case c.is(from, "best", "cheapest", "safest", "fastest", "nicest") && k > from+1:
+		v = Decide
+	case v != "" || last == "":
+	case c.is(at, "a", "an", "something") && c.is(k, "about", "for", "to", "that", "on") && k+1 < end:
+		v = Create
+	case isFault(last) && len(last) > 9:
+		v = Fix
 	}
-	if a.body > a.at {
-		a.from, a.to = a.at, k
-	}
-	return a, true
+	return k, last, v
+}
+
+// isFault reports whether a word names a fault as programs do: TypeError.
+func isFault(w string) bool {
+	return strings.HasSuffix(w, "exception") || strings.HasSuffix(w, "error")
 }
 
 // compound reports whether a verb is the first part of a noun: "commit message for
@@ -129,19 +142,13 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 		}
 		return a, end-k <= 4
 	}
-	if !c.is(at, "the") && !c.is(at, "same") {
+	if !c.is(at, "the", "same") {
 		return a, false
 	}
-	for k = at; k < end && k < at+4; k++ {
-		if c.is(k, "same") {
-			for k++; k < end && k < at+8; k++ {
-				if c.is(k, "in", "as") && k+1 < end {
-					a.body = k + 1
-					a.from = at
-					return a, true
-				}
-			}
-		}
+	same := c.anyOf(at, min(end, at+4), "same")
+	if in := c.anyOf(same+1, min(end, at+8), "in", "as"); same < min(end, at+4) && in < min(end, at+8) && in+1 < end {
+		a.body, a.from = in+1, at
+		return a, true
 	}
 	return a, false
 }
@@ -214,27 +221,31 @@ var mishaps = lazy.Words(`accidentally drops drop dripping drips leaking leaks s
 // malfunction reports whether a clause tells of something that does not work.
 func (c *compiler) malfunction(cl clause) bool {
 	for i := cl.from; i < cl.to; i++ {
-		switch {
-		case c.tokens[i].kind != word:
-		case i == cl.from && c.is(i, "getting", "seeing"):
-			return true
-		case mishaps()[c.tokens[i].low] && i > cl.from:
-			return true
-		case i > cl.from && !c.is(i-1, "i", "we", "you", "and", "but", "please") && c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want"):
-			return true
-		case i > cl.from && c.is(i, "do", "does") && c.is(i+1, "not") && !c.is(i-1, "i", "we", "you", "and", "but", "please"):
-			return true
-		case len(c.tokens[i].low) > 7 && (strings.HasSuffix(c.tokens[i].low, "error") || strings.HasSuffix(c.tokens[i].low, "exception")):
-			return true
-		case c.is(i, "get") && c.is(i-1, "i", "we") && i+1 < cl.to && c.tokens[i+1].kind == literal:
-			return true
-		case c.is(i, "keeps", "keep") && i > cl.from && i+1 < cl.to && strings.HasSuffix(c.tokens[i+1].low, "ing") && c.is(i, "keeps"):
-			return true
-		case c.is(i, "keep") && c.is(i-1, "i", "we") && c.is(i+1, "getting", "seeing", "losing"):
+		if c.tokens[i].kind == word && c.mishap(i, cl) {
 			return true
 		}
 	}
 	return c.findSymptom(cl.from, cl.to) < cl.to
+}
+
+// mishap reports whether a word of a clause tells of something that does not work, with
+// those around it.
+func (c *compiler) mishap(i int, cl clause) bool {
+	low, next := c.tokens[i].low, i+1 < cl.to
+	switch {
+	case isFault(low) && len(low) > 7:
+		return true
+	case c.is(i-1, "i", "we") && c.is(i, "get") && next && c.tokens[i+1].kind == literal, c.is(i-1, "i", "we") && c.is(i, "keep") && c.is(i+1, "getting", "seeing", "losing"):
+		return true
+	case i == cl.from:
+		return c.is(i, "getting", "seeing")
+	case mishaps()[low], c.is(i, "keeps") && next && strings.HasSuffix(c.tokens[i+1].low, "ing"):
+		return true
+	case c.is(i-1, "i", "we", "you", "and", "but", "please"):
+		return false
+	}
+	return c.is(i, "do", "does") && c.is(i+1, "not") ||
+		c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want")
 }
 
 // remedied makes a repair of a request that only asks for help, behind words that
