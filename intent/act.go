@@ -34,23 +34,16 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	}
 	at := c.skip(i, end)
 	rest := c.tokens[at:end]
-	if len(rest) == 0 || rest[0].kind != word {
+	if len(rest) == 0 || rest[0].kind != word || c.goesOn(at) > 0 {
 		return act{}, false
 	}
 	if _, n := negations().at(rest); n > 0 {
 		return act{}, false
 	}
-	if c.goesOn(at) > 0 {
-		return act{}, false
-	}
-	a := act{at: at}
 	rest = american(rest)
 	o, n := openers().at(rest)
-	if a := (act{opener: opener{form: formStatement}, at: at, body: at}); n == 0 && start && c.reclassify(&a, end) {
+	if a, ok := c.special(at, end, n, start); ok {
 		return a, true
-	}
-	if c.is(at, "how") && at+3 < end && c.is(at+2, "is", "are") && n < 3 && c.is(at+3, "this", "these", "my", "our") && !c.is(at+1, "much", "many", "old") {
-		return act{opener: opener{verb: Analyze, form: formQuestion}, at: at, body: at + 3, slot: slotTarget}, true
 	}
 	if stem, ok := c.gerund(at); n == 0 && ok {
 		o, n = openers().at(respelled(rest, stem))
@@ -58,18 +51,18 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if p, tail := c.particle(at, end); tail > 0 && (n < 2 || p.verb != o.verb) {
 		return act{opener: p, at: at, body: at + 1, slot: p.verb.object(), tail: tail}, true
 	}
+	a := act{at: at}
 	if n == 0 && start {
 		a.reads = rest[0].low
 		a.as = nearest(a.reads)
 		o, n = openers().at(respelled(rest, a.as))
 	}
-	if n == 0 && start && c.unknownVerb(i, at, end) {
+	switch {
+	case n == 0 && start && c.unknownVerb(i, at, end):
 		return act{opener: opener{verb: Transform, form: formVerbFirst, own: true}, at: at, body: at + 1, slot: slotSource, unknown: c.tokens[at].low}, true
-	}
-	if n == 0 || o.noun && !start && !c.hasObject(at+n, end) && !c.is(at-1, "please", "pls", "plz", "you") {
+	case n == 0, !start && c.isNoun(o, at, at+n, end):
 		return act{}, false
-	}
-	if (o.noun || c.is(at, "commit", "merge", "cover", "thank", "study")) && start && n == 1 && c.compound(at, end) {
+	case start && n == 1 && c.compound(o, at, end):
 		return c.asked(at, end)
 	}
 	a.opener, a.body = o, at+n
@@ -81,6 +74,26 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	}
 	a.body = min(a.body, end)
 	return a, true
+}
+
+// isNoun reports whether an opener that may be a noun is one in the middle of a sentence:
+// no object is behind it, and nothing polite before it.
+func (c *compiler) isNoun(o opener, at, behind, end int) bool {
+	return o.noun && !c.hasObject(behind, end) && !c.is(at-1, "please", "pls", "plz", "you")
+}
+
+// special returns the request of words that openers do not have as they stand, of which
+// n tokens are one: a noun that is asked for at the start of a sentence, and "how good is
+// my letter".
+func (c *compiler) special(at, end, n int, start bool) (act, bool) {
+	a := act{opener: opener{form: formStatement}, at: at, body: at}
+	if n == 0 && start && c.reclassify(&a, end) {
+		return a, true
+	}
+	if n < 3 && at+3 < end && c.is(at, "how") && !c.is(at+1, "much", "many", "old") && c.is(at+2, "is", "are") && c.is(at+3, "this", "these", "my", "our") {
+		return act{opener: opener{verb: Analyze, form: formQuestion}, at: at, body: at + 3, slot: slotTarget}, true
+	}
+	return act{}, false
 }
 
 // gerund returns the verb of a gerund behind words that ask for one: "would you

@@ -390,36 +390,44 @@ func (c *compiler) chosen(first, a act) bool {
 // guess makes a request of a prompt that has none: a choice, something that
 // does not work, or else the first thing that it names.
 func (c *compiler) guess(clauses []clause) part {
+	of := func(k int, a act) part {
+		return part{act: a, end: clauses[k].to, lead: clauses[:k], trail: clauses[k+1:]}
+	}
+	weak := func(k int, v Verb, f Form) part {
+		from := clauses[k].from
+		p := of(k, act{opener: opener{verb: v, form: f}, at: from, body: c.skip(from, clauses[k].to), slot: v.object()})
+		p.weak = true
+		return p
+	}
 	for k, cl := range clauses {
+		choice := c.choice(cl)
 		a, ok := c.reshaped(cl.from, cl.to)
 		if !ok {
 			a, ok = c.lacking(cl)
 		}
-		if !ok && !c.choice(cl) {
+		if !ok && !choice {
 			a, ok = c.asked(cl.from, cl.to)
 		}
-		if ok {
-			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
-		}
-		if p := (part{act: act{at: cl.from, body: c.skip(cl.from, cl.to)}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}); c.choice(cl) {
-			p.act.verb, p.act.slot, p.act.form = Decide, slotOptions, formQuestion
-			return p
-		} else if c.malfunction(cl) {
-			p.act.verb, p.act.slot, p.act.form = Fix, slotTarget, formStatement
-			return p
+		switch {
+		case ok:
+			return of(k, a)
+		case choice:
+			return weak(k, Decide, formQuestion)
+		case c.malfunction(cl):
+			return weak(k, Fix, formStatement)
 		}
 	}
 	for k, cl := range clauses {
 		if at, ok := c.obliged(cl); ok {
-			return part{act: act{opener: opener{verb: Create, form: formStatement}, at: at, body: at, slot: slotArtifact}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
+			return of(k, act{opener: opener{verb: Create, form: formStatement}, at: at, body: at, slot: slotArtifact})
 		}
 	}
 	for k, cl := range clauses {
 		if a, ok := c.commanded(cl); ok {
-			return part{act: a, end: cl.to, lead: clauses[:k], trail: clauses[k+1:]}
+			return of(k, a)
 		}
 		if c.told(cl) {
-			return part{act: act{opener: opener{verb: Fix, form: formStatement}, at: cl.from, body: c.skip(cl.from, cl.to), slot: slotTarget}, end: cl.to, lead: clauses[:k], trail: clauses[k+1:], weak: true}
+			return weak(k, Fix, formStatement)
 		}
 	}
 	p := part{act: act{opener: opener{verb: Explain, form: formStatement}, slot: slotTarget}, blind: true}

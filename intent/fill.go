@@ -139,26 +139,8 @@ func (f *filling) open() bool { return len(f.slots[f.act.verb.object()]) == 0 }
 
 // object reads the clause of the request from behind the opener.
 func (f *filling) object(p part) {
-	i, end, slot := f.act.body, p.end, f.act.slot
-	if n := len(p.lead); n > 0 && f.near(p.lead[n-1], p) && (i >= end || f.vagueBody(i, end)) {
-		f.named(p.lead[n-1])
-	}
-	if at := f.attached(end); at < len(f.tokens) && f.mentions(i, end, "following") {
-		f.pronoun = f.value(i, end).Text
-		for i < end && !f.is(i, "in", "as", "into", "to", "so", "using", "more", "less", "sound", "look") {
-			i++
-		}
-		slot = ""
-	}
-	if f.act.passive > 0 {
-		f.put(f.act.verb.object(), f.act.at, f.act.passive)
-		if slot != slotTargetForm {
-			slot = ""
-		}
-		if f.is(i, "into", "to", "in", "as") {
-			slot, i = slotTargetForm, i+1
-		}
-	}
+	i, slot := f.before(p)
+	end := p.end
 	if f.act.thing != "" {
 		f.depth()
 	}
@@ -214,6 +196,32 @@ func (f *filling) object(p part) {
 		}
 	}
 	f.run(i, end, slot)
+}
+
+// before takes the object from what stands before the verb or is attached. It returns where
+// the rest of the request begins, and its slot.
+func (f *filling) before(p part) (int, Slot) {
+	i, end, slot := f.act.body, p.end, f.act.slot
+	if n := len(p.lead); n > 0 && f.near(p.lead[n-1], p) && (i >= end || f.vagueBody(i, end)) {
+		f.named(p.lead[n-1])
+	}
+	if f.attached(end) < len(f.tokens) && f.mentions(i, end, "following") {
+		f.pronoun = f.value(i, end).Text
+		for i < end && !f.is(i, "in", "as", "into", "to", "so", "using", "more", "less", "sound", "look") {
+			i++
+		}
+		slot = ""
+	}
+	if f.act.passive > 0 {
+		f.put(f.act.verb.object(), f.act.at, f.act.passive)
+		if slot != slotTargetForm {
+			slot = ""
+		}
+		if f.is(i, "into", "to", "in", "as") {
+			slot, i = slotTargetForm, i+1
+		}
+	}
+	return i, slot
 }
 
 // created takes what says how something to be made is to be written, and returns where

@@ -105,8 +105,11 @@ func isFault(w string) bool {
 
 // compound reports whether a verb is the first part of a noun: "commit message for
 // the staged changes".
-func (c *compiler) compound(at, end int) bool {
-	return at+1 < end && c.is(at+1, "message", "conflict", "conflicts", "plan", "note", "request", "comment", "comments", "email", "mail", "letter", "list", "error", "report", "checklist", "agenda", "template", "doc", "case", "cases", "log", "notes", "results", "idea", "ideas") &&
+func (c *compiler) compound(o opener, at, end int) bool {
+	if !o.noun && !c.is(at, "commit", "merge", "cover", "thank", "study") || at+1 >= end {
+		return false
+	}
+	return c.is(at+1, "message", "conflict", "conflicts", "plan", "note", "request", "comment", "comments", "email", "mail", "letter", "list", "error", "report", "checklist", "agenda", "template", "doc", "case", "cases", "log", "notes", "results", "idea", "ideas") &&
 		(at+2 == end || c.tokens[at+2].kind == word && phraseEnds()[c.tokens[at+2].low] || c.tokens[at+2].kind == comma)
 }
 

@@ -78,57 +78,26 @@ var (
 // pass returns why the prompt asks for nothing by itself, or nothing if it
 // does.
 func (c *compiler) pass() Pass {
-	words, greets, goesOn, other := 0, 0, 0, 0
-	for i := 0; i < len(c.tokens); i++ {
+	words, other := 0, 0
+	said := make(map[Pass]int)
+	for i := 0; i < len(c.tokens); {
 		t := c.tokens[i]
 		if t.kind == word || t.kind == literal {
 			words++
 		}
-		if n := c.goesOn(i); n > 0 {
-			goesOn++
-			i += n - 1
-			continue
-		}
-		if n := c.thanks(i); n > 0 {
-			greets++
-			i += n - 1
-			continue
-		}
-		if why, n := asides().at(c.tokens[i:]); n > 0 && c.begins(i) && !c.tasked(i+n) {
-			if why == passGreeting {
-				greets++
-			} else {
-				goesOn++
+		why, n := c.talk(i)
+		if n == 0 {
+			n = 1
+			if t.kind == literal || t.kind == gap || i == 0 && c.asks() || t.kind == word && !passFillers()[t.low] && (!isNumber(t.low) || len(t.low) > 2) {
+				other++
 			}
-			i += c.rest(i, n) - 1
-			continue
 		}
-		if n := c.personal(i); n > 0 && c.begins(i) && !c.tasked(i+n) {
-			greets++
-			i += c.rest(i, n) - 1
-			continue
+		if why != "" {
+			said[why]++
 		}
-		if why, n := smallTalk().at(c.tokens[i:]); n > 0 {
-			if why == passGreeting {
-				greets++
-			} else {
-				goesOn++
-			}
-			i += n - 1
-			continue
-		}
-		switch {
-		case t.kind == literal || t.kind == gap, i == 0 && c.asks():
-			other++
-		case t.kind != word || isNumber(t.low) && len(t.low) < 3:
-		case greetings()[t.low]:
-			greets++
-		case continuations()[t.low]:
-			goesOn++
-		case !passFillers()[t.low]:
-			other++
-		}
+		i += n
 	}
+	greets, goesOn := said[passGreeting], said[passContinuation]
 	switch {
 	case words == 0 && other == 0 && c.wrapped() > 0:
 		return passMachine
@@ -143,6 +112,35 @@ func (c *compiler) pass() Pass {
 	default:
 		return passGreeting
 	}
+}
+
+// talk returns how many of the words at a token ask for nothing, and why, or 0.
+func (c *compiler) talk(i int) (Pass, int) {
+	if n := c.goesOn(i); n > 0 {
+		return passContinuation, n
+	}
+	if n := c.thanks(i); n > 0 {
+		return passGreeting, n
+	}
+	begins := c.begins(i)
+	if why, n := asides().at(c.tokens[i:]); n > 0 && begins && !c.tasked(i+n) {
+		return why, c.rest(i, n)
+	}
+	if n := c.personal(i); n > 0 && begins && !c.tasked(i+n) {
+		return passGreeting, c.rest(i, n)
+	}
+	if why, n := smallTalk().at(c.tokens[i:]); n > 0 {
+		return why, n
+	}
+	t := c.tokens[i]
+	switch {
+	case t.kind != word || i == 0 && c.asks() || isNumber(t.low) && len(t.low) < 3:
+	case greetings()[t.low]:
+		return passGreeting, 1
+	case continuations()[t.low]:
+		return passContinuation, 1
+	}
+	return "", 0
 }
 
 // personal returns the length of the words at a token that ask or tell something
@@ -207,36 +205,41 @@ var strong = lazy.Words("hello hi hey thanks thank thx bye goodbye goodnight dan
 // tells returns why a prompt without a request passes through: it answers a
 // question, picks something, or only tells how somebody or something is.
 func (c *compiler) tells() Pass {
-	n := len(c.tokens)
-	count := 0
-	for _, t := range c.tokens {
-		if t.kind == word {
-			count++
+	count, words, plain, greets := 0, 0, true, false
+	for i, t := range c.tokens {
+		switch t.kind {
+		case word:
+			count, words = count+1, i+1
+			greets = greets || strong()[t.low]
+			plain = plain && !strings.ContainsAny(t.low, "/._@")
+		case ask, literal, colon, line, gap:
+			plain = false
 		}
 	}
-	plain := !slices.ContainsFunc(c.tokens, func(t token) bool {
-		return t.kind == ask || t.kind == literal || t.kind == colon || t.kind == line || t.kind == gap || t.kind == word && strings.ContainsAny(t.low, "/._@")
-	})
-	words := n
-	for words > 0 && c.tokens[words-1].kind != word {
-		words--
-	}
+	short := count <= tellLength
 	switch {
-	case count <= passLength/2 && slices.ContainsFunc(c.tokens, func(t token) bool { return t.kind == word && strong()[t.low] }):
+	case count <= passLength/2 && greets:
 		return passGreeting
 	case !plain:
 		return ""
-	case count <= passLength && c.replies(), words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones"), words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later"):
+	case count <= passLength && c.replies(), c.picks(words):
 		return passContinuation
-	case count <= tellLength && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
-		return t.low == "i" || t.low == "you" || t.low == "it's" || t.low == "that's" || t.low == "i'm" || t.low == "me"
+	case short && words > 2 && !c.is(0, "the", "a", "an") && slices.ContainsFunc(c.tokens[:3], func(t token) bool {
+		return slices.Contains([]string{"i", "you", "it's", "that's", "i'm", "me"}, t.low)
 	}):
 		return passGreeting
-	case count <= tellLength && c.is(c.skip(0, n), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
+	case short && c.is(c.skip(0, len(c.tokens)), "i", "i'm", "i've", "i'll", "i'd", "it's", "it", "that's", "that", "you're", "we're", "she's", "he's", "you", "there's"):
 		return passGreeting
 	default:
 		return ""
 	}
+}
+
+// picks reports whether a prompt of some words picks one of several things: "the second
+// one", "not now".
+func (c *compiler) picks(words int) bool {
+	return words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones") ||
+		words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later")
 }
 
 // replies reports whether the prompt answers a question: it begins with yes or no

@@ -27,7 +27,7 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case whyMine:
 		c.resolveWhy(a, end)
 	case getting:
-		return c.hasObject(a.body, end) && c.works(a.body, end) < end || c.resolveBring(a, end)
+		return c.resolveGet(a, end)
 	case bringing:
 		return c.resolveBring(a, end)
 	case naming:
@@ -195,6 +195,11 @@ func (c *compiler) resolveWhy(a *act, end int) {
 		c.findSymptom(a.body, near) < near:
 		a.verb = Fix
 	}
+}
+
+// resolveGet parts "get the build green" from "get me from A to B".
+func (c *compiler) resolveGet(a *act, end int) bool {
+	return c.hasObject(a.body, end) && c.works(a.body, end) < end || c.resolveBring(a, end)
 }
 
 // resolveBring takes "get me from A to B" and "get us started" for a goal.
