@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,18 +191,7 @@ func unite(said []string) string {
 // what became of the one line that changed, the names that came or went, or
 // else the first line that is new or gone.
 func difference(path, old, now string) string {
-	was, is := lineSet(old), lineSet(now)
-	var gone, came []string
-	for line := range strings.SplitSeq(old, "\n") {
-		if l := strings.TrimSpace(line); l != "" && !is[l] {
-			gone = append(gone, line)
-		}
-	}
-	for line := range strings.SplitSeq(now, "\n") {
-		if l := strings.TrimSpace(line); l != "" && !was[l] {
-			came = append(came, line)
-		}
-	}
+	gone, came := linesBut(old, lineSet(now)), linesBut(now, lineSet(old))
 	size := fmt.Sprintf("+%d −%d lines", len(came), len(gone))
 	switch {
 	case len(gone) == 0 && len(came) == 0:
@@ -209,12 +199,12 @@ func difference(path, old, now string) string {
 	case len(gone) == 1 && len(came) == 1:
 		return replaced(gone[0], came[0])
 	}
-	was, is = setOf(declared(path, each(gone), nil)), setOf(declared(path, each(came), nil))
+	was, is := setOf(declared(path, slices.Values(gone), nil)), setOf(declared(path, slices.Values(came), nil))
 	var said []string
-	if list := declared(path, each(came), was); len(list) > 0 {
+	if list := declared(path, slices.Values(came), was); len(list) > 0 {
 		said = append(said, "new "+join(list, declarations, ""))
 	}
-	if list := declared(path, each(gone), is); len(list) > 0 {
+	if list := declared(path, slices.Values(gone), is); len(list) > 0 {
 		said = append(said, "gone "+join(list, declarations, ""))
 	}
 	if len(said) == 0 {
@@ -298,22 +288,23 @@ func lineSet(s string) map[string]bool {
 	return m
 }
 
+// linesBut returns the lines of a text that say something and are not in a set.
+func linesBut(s string, skip map[string]bool) []string {
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if l := strings.TrimSpace(line); l != "" && !skip[l] {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 func setOf(list []string) map[string]bool {
 	m := make(map[string]bool, len(list))
 	for _, l := range list {
 		m[l] = true
 	}
 	return m
-}
-
-func each(list []string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, l := range list {
-			if !yield(l) {
-				return
-			}
-		}
-	}
 }
 
 // named returns the identifiers of lines, each once.
@@ -344,7 +335,7 @@ func without(list, other []string) []string {
 
 // declared returns what lines of a file declare, each once, without what skip
 // has: functions, types, classes, headings.
-func declared(path string, lines func(func(string) bool), skip map[string]bool) []string {
+func declared(path string, lines iter.Seq[string], skip map[string]bool) []string {
 	var out []string
 	seen := make(map[string]bool)
 	prose := strings.HasSuffix(path, ".md") || strings.HasSuffix(path, ".mdx") || strings.HasSuffix(path, ".rst")

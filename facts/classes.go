@@ -45,6 +45,9 @@ var classes = func() (table [256]class) {
 // is reports whether a byte of s is there and of some classes.
 func is(s string, i int, c class) bool { return uint(i) < uint(len(s)) && classes[s[i]]&c != 0 }
 
+// stands reports whether a byte stands at i.
+func stands(s string, i int, c byte) bool { return uint(i) < uint(len(s)) && s[i] == c }
+
 // consists reports whether all bytes of s are of some classes.
 func consists(s string, c class) bool {
 	for i := range len(s) {
@@ -72,6 +75,15 @@ func run(s string, i int, c class) int {
 		n++
 	}
 	return n
+}
+
+// gather returns the end of the bytes of some classes that stand at i, before to, and
+// their classes.
+func gather(s string, i, to int, c class) (end int, seen class) {
+	for ; i < to && classes[s[i]]&c != 0; i++ {
+		seen |= classes[s[i]]
+	}
+	return i, seen
 }
 
 // escaped returns the length of what a backslash or an escape character at i is

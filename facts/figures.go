@@ -15,17 +15,24 @@ func (s *finder) figure(from, to int, f finding) int {
 	if end := max(clock(text, from), dayOf(text, from), zone(text, from)); end > from {
 		return end
 	}
-	if from > 0 && (text[from-1] == '%' || text[from-1] == '-' && from > 1 && text[from-2] == '%') {
+	if stands(text, from-1, '%') || stands(text, from-1, '-') && stands(text, from-2, '%') {
 		return to // a format, or an escape of a URL
 	}
 	switch w := text[from:to]; {
 	case isIP(w):
 		s.emit(KindID, from, to, f)
 		return to
-	case isVersion3(w) && (from == 0 || text[from-1] != '.'):
+	case isVersion3(w) && !stands(text, from-1, '.'):
 		s.emit(KindVersion, from, to, f)
 		return to
 	}
+	return s.amount(from, f)
+}
+
+// amount reads the quantity or the number that begins at from. It returns the offset
+// behind it, or from if there is none.
+func (s *finder) amount(from int, f finding) int {
+	text := s.text
 	n := numberAt(text, from)
 	currency := currencyBefore(text, from)
 	if end := measured(text, &n, from); end > 0 {
@@ -40,7 +47,7 @@ func (s *finder) figure(from, to int, f finding) int {
 		return from
 	case currency > 1 || currency > 0 && (n.digits > 1 || n.point):
 		s.emit(KindQuantity, from-currency, n.end, f)
-	case from > 0 && text[from-1] == '.':
+	case stands(text, from-1, '.'):
 	case n.digits > 2 && n.digits <= 18 && strings.Trim(text[from:n.end], "0") != "" && !s.listed(from, n.end):
 		s.emit(KindNumber, from, n.end, f)
 	}
@@ -69,23 +76,23 @@ func numberAt(s string, i int) numeral {
 		n.group(s, '.', 2)
 		if t := n; !n.thousands {
 			t.group(s, '.', 1)
-			if t.end > n.end && t.end < len(s) && s[t.end] == ',' && run(s, t.end+1, decimal) == 2 {
+			if t.end > n.end && stands(s, t.end, ',') && run(s, t.end+1, decimal) == 2 {
 				n = t // 1.299,00
 			}
 		}
 	}
-	if n.end < len(s) && (s[n.end] == '.' || s[n.end] == ',') {
+	if point := stands(s, n.end, '.'); point || stands(s, n.end, ',') {
 		d := run(s, n.end+1, decimal)
-		if point := s[n.end] == '.'; d > 0 && (point || d <= 2) {
+		if d > 0 && (point || d <= 2) {
 			n.point, n.comma = n.point || point, n.comma || !point
 			n.end += 1 + d
 			n.digits += d
 		}
 	}
-	if n.end < len(s) && s[n.end] == '-' && is(s, n.end+1, decimal) {
+	if stands(s, n.end, '-') && is(s, n.end+1, decimal) {
 		n.span = true
 		n.end += 1 + run(s, n.end+1, decimal)
-		if n.end < len(s) && s[n.end] == '.' && is(s, n.end+1, decimal) {
+		if stands(s, n.end, '.') && is(s, n.end+1, decimal) {
 			n.end += 1 + run(s, n.end+1, decimal)
 		}
 	}
@@ -134,7 +141,7 @@ func closes(s string, end int) bool {
 // currencyBefore returns the length of the sign of a currency before an offset.
 func currencyBefore(s string, i int) int {
 	switch {
-	case i > 0 && s[i-1] == '$':
+	case stands(s, i-1, '$'):
 		return 1
 	case strings.HasSuffix(s[:i], "€"):
 		return len("€")
@@ -322,7 +329,7 @@ func dated(s string, i int) int {
 		return i
 	}
 	end := i + 10
-	if end < len(s) && s[end] == 'T' {
+	if stands(s, end, 'T') {
 		if t := clock(s, end+1); t > end+1 {
 			return t
 		}
@@ -336,26 +343,25 @@ func dated(s string, i int) int {
 // clock returns the offset behind a time of the day such as 10:30, 10:30:00.123Z
 // or 10:30:00+02:00 at i, or i.
 func clock(s string, i int) int {
-	if !twoDigits(s, i) || i+2 >= len(s) || s[i+2] != ':' || !twoDigits(s, i+3) {
+	if !twoDigits(s, i) || !stands(s, i+2, ':') || !twoDigits(s, i+3) {
 		return i
 	}
 	end := i + 5
-	if end < len(s) && s[end] == ':' && twoDigits(s, end+1) {
+	if stands(s, end, ':') && twoDigits(s, end+1) {
 		end += 3
-		if end < len(s) && (s[end] == '.' || s[end] == ',') {
-			if n := run(s, end+1, decimal); n > 2 {
-				end += 1 + n
-			}
+		if n := run(s, end+1, decimal); n > 2 && (stands(s, end, '.') || stands(s, end, ',')) {
+			end += 1 + n
 		}
 	}
+	signed := stands(s, end, '+') || stands(s, end, '-')
 	switch {
-	case end < len(s) && s[end] == 'Z':
+	case stands(s, end, 'Z'):
 		end++
-	case end < len(s) && (s[end] == '+' || s[end] == '-') && run(s, end+1, decimal) == 4:
+	case signed && run(s, end+1, decimal) == 4:
 		end += 5
-	case end < len(s) && (s[end] == '+' || s[end] == '-') && twoDigits(s, end+1):
+	case signed && twoDigits(s, end+1):
 		end += 3
-		if end < len(s) && s[end] == ':' && twoDigits(s, end+1) {
+		if stands(s, end, ':') && twoDigits(s, end+1) {
 			end += 3
 		}
 	}

@@ -109,21 +109,11 @@ func (s *finder) chunk(from, to int, seen class, f finding) {
 		s.name(from, to, seen, f)
 		return
 	}
-	for i := from; i < to; {
-		c := classes[s.text[i]]
-		if c&pathBytes == 0 {
-			i++
-			continue
+	for i := from; i < to; i++ {
+		if end, seen := gather(s.text, i, to, pathBytes); end > i {
+			s.name(i, end, seen, f)
+			i = max(end, s.done)
 		}
-		start, seen := i, c
-		for i++; i < to; i++ {
-			if c = classes[s.text[i]]; c&pathBytes == 0 {
-				break
-			}
-			seen |= c
-		}
-		s.name(start, i, seen, f)
-		i = max(i, s.done)
 	}
 }
 
@@ -242,29 +232,17 @@ func closing(c byte) bool {
 // on.
 func (s *finder) compound(from, to, root int, seen class, f finding) {
 	w := s.text[from:to]
-	if n := contextLine(w); n > 0 && to < len(s.text) && s.text[to] == '-' {
+	if n := contextLine(w); n > 0 && stands(s.text, to, '-') {
 		w, to = w[:n], from+n
 	}
 	slashes := 0
 	if seen&slash != 0 {
 		slashes = strings.Count(s.text[root:to], "/")
 	}
+	if s.joined(from, to, root, slashes, seen, f) {
+		return
+	}
 	switch {
-	case seen&at != 0 && packaged(w):
-		sign := from + strings.LastIndexByte(w, '@')
-		s.name(root, sign, seen, f)
-		s.name(sign+1, to, seen, f)
-	case slashes > 0 && isPath(s.text[root:to], slashes):
-		s.emit(KindPath, root, to, f)
-	case slashes == 0 && seen&at != 0 && isEmail(w):
-		s.emit(KindEmail, from, to, f)
-	case slashes == 1 && seen&dash != 0 && isBranch(w):
-		s.emit(KindPath, from, to, f)
-	case strings.ContainsAny(w, "/@"):
-		if s.words && slashes > 0 && isJoined(w, '/') {
-			s.emit(kindWord, from, to, f) // and its parts
-		}
-		s.pieces(from, to, f)
 	case slashes < 2 && s.isFileHere(root, from, to):
 		s.emit(KindFile, s.hidden(root, from), to, f)
 	case seen&dot != 0 && isVersion3(w):
@@ -283,6 +261,32 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 		}
 		s.atoms(from, to, f)
 	}
+}
+
+// joined handles a word with so many slashes, or with @, that is a path, an address, or
+// several words by themselves, and reports whether it is.
+func (s *finder) joined(from, to, root, slashes int, seen class, f finding) bool {
+	w := s.text[from:to]
+	switch {
+	case seen&at != 0 && packaged(w):
+		sign := from + strings.LastIndexByte(w, '@')
+		s.name(root, sign, seen, f)
+		s.name(sign+1, to, seen, f)
+	case slashes > 0 && isPath(s.text[root:to], slashes):
+		s.emit(KindPath, root, to, f)
+	case slashes == 0 && seen&at != 0 && isEmail(w):
+		s.emit(KindEmail, from, to, f)
+	case slashes == 1 && seen&dash != 0 && isBranch(w):
+		s.emit(KindPath, from, to, f)
+	case strings.ContainsAny(w, "/@"):
+		if s.words && slashes > 0 && isJoined(w, '/') {
+			s.emit(kindWord, from, to, f) // and its parts
+		}
+		s.pieces(from, to, f)
+	default:
+		return false
+	}
+	return true
 }
 
 // literal reports whether a quote or a number sign stands before an offset.
@@ -346,22 +350,12 @@ func (s *finder) pieces(from, to int, f finding) {
 
 // atoms finds the symbols and numbers in what is none of the larger kinds.
 func (s *finder) atoms(from, to int, f finding) {
-	for i := from; i < to; {
-		c := classes[s.text[i]]
-		if c&wordBytes == 0 {
-			i++
-			continue
+	for i := from; i < to; i++ {
+		end, seen := gather(s.text, i, to, wordBytes)
+		if end-i >= 3 {
+			s.word(i, end, seen, f)
 		}
-		start, seen := i, c
-		for i++; i < to; i++ {
-			if c = classes[s.text[i]]; c&wordBytes == 0 {
-				break
-			}
-			seen |= c
-		}
-		if i-start >= 3 {
-			s.word(start, i, seen, f)
-		}
+		i = max(i, end)
 	}
 }
 

@@ -146,27 +146,15 @@ func (s *lines) line(line string, n int) {
 	if len(line) <= 200 {
 		count, what = counted(line)
 	}
-	rank, fails := failing(line)
-	if rank < 2 && count != "" && count != "0" && failedWord[what] && line[0] != '[' {
-		rank, fails = 2, true
-	}
-	switch {
-	case fails && (rank == 5 || rank == 6 && !strings.HasPrefix(line, "panic:") && !strings.HasPrefix(line, "fatal")):
-		s.weak = n
-	case fails:
-		s.failed = n
+	s.fail(line, n, count != "0" && failedWord[what])
+	if count == "0" && failedWord[what] && what[0] == 'f' {
+		s.none = n
 	}
 	if succeeds(line) {
 		s.done = n
 	}
-	if rank > s.rank {
-		s.rank, s.failure = rank, line
-	}
 	if s.speaks == "" && len(line) < 500 && speaks(line) {
 		s.speaks = line
-	}
-	if count == "0" && failedWord[what] && what[0] == 'f' {
-		s.none = n
 	}
 	switch {
 	case len(line) > 300:
@@ -176,6 +164,23 @@ func (s *lines) line(line string, n int) {
 		s.commit = line
 	case s.url == "" && (strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://")):
 		s.url = line
+	}
+}
+
+// fail takes a line that reports a failure, or counts some.
+func (s *lines) fail(line string, n int, counts bool) {
+	rank, fails := failing(line)
+	if rank < 2 && counts && line[0] != '[' {
+		rank, fails = 2, true
+	}
+	switch {
+	case fails && (rank == 5 || rank == 6 && !strings.HasPrefix(line, "panic:") && !strings.HasPrefix(line, "fatal")):
+		s.weak = n
+	case fails:
+		s.failed = n
+	}
+	if rank > s.rank {
+		s.rank, s.failure = rank, line
 	}
 }
 
@@ -428,19 +433,8 @@ func isCommit(line string) bool {
 
 // isHash reports whether a word may be the name of a commit.
 func isHash(w string) bool {
-	if len(w) < 7 || len(w) > 40 {
+	if len(w) < 7 || len(w) > 40 || !some(w, decimal) || consists(w, decimal) && len(w) > 7 {
 		return false
 	}
-	digit, alpha := false, false
-	for i := range len(w) {
-		switch c := w[i]; {
-		case '0' <= c && c <= '9':
-			digit = true
-		case 'a' <= c && c <= 'f':
-			alpha = true
-		default:
-			return false
-		}
-	}
-	return digit && alpha || digit && len(w) == 7
+	return strings.Trim(w, "0123456789abcdef") == ""
 }

@@ -59,58 +59,43 @@ func reference(prev, w, next string) string {
 	if strings.Contains(w, "://") && len(w) >= 12 && !strings.ContainsAny(w, "`(){}|") {
 		return w
 	}
-	n := 0 // digits
-	for i := range len(w) {
-		if '0' <= w[i] && w[i] <= '9' {
-			n++
-		}
-	}
 	if at := strings.IndexByte(w, '@'); at > 0 && strings.IndexByte(w[at:], '.') > 0 && !strings.ContainsAny(w, "/`()") {
 		return w
 	}
-	if n == 0 || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
+	if !some(w, decimal) || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
 		return ""
 	}
-	number := strings.Trim(w, "0123456789.,~+-−") == ""
-	switch {
+	of := func(bytes string) bool { return strings.Trim(w, bytes) == "" }
+	exact := false
+	switch digits := text.Digits(w); {
 	case w[0] == '#':
-		if text.Digits(w[1:]) == len(w)-1 {
-			return w
-		}
+		exact = text.Digits(w[1:]) == len(w)-1
 	case w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$"):
-		if strings.Trim(w, "$€-0123456789.,kKmM") == "" {
-			return w
-		}
+		exact = of("$€-0123456789.,kKmM")
 	case strings.HasSuffix(w, "%"):
-		if strings.Trim(w, "0123456789.,%~+-−–") == "" {
-			return w
-		}
-	case number && len(w) <= 12:
-		if isVersion(w) {
-			return w
-		}
-		p := strings.ToLower(prev)
-		if p == "port" || p == "pr" || p == "issue" || p == "mr" {
-			return w
-		}
-		if strings.HasSuffix(p, "port") || strings.HasSuffix(p, "amount") || strings.HasSuffix(p, "_id") {
-			return w
-		}
-		if isUnit(next) || len(next) > 1 && isShortUnit(next) {
-			return w + " " + next
-		}
-		if len(w) == 10 && w[4] == '-' && w[7] == '-' {
-			return w
-		}
-	case w[0] == 'v' && isVersion(w[1:]):
+		exact = of("0123456789.,%~+-−–")
+	case len(w) <= 12 && of("0123456789.,~+-−"):
+		return numbered(prev, w, next)
+	default:
+		exact = w[0] == 'v' && isVersion(w[1:]) || digits > 0 && (isUnit(w[digits:]) || isShortUnit(w[digits:])) ||
+			strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
+	}
+	if !exact {
+		return ""
+	}
+	return w
+}
+
+// numbered returns what of a number may have to be repeated exactly: a version, a date,
+// one with its unit, or one behind a word that says what it is the number of.
+func numbered(prev, w, next string) string {
+	prev = strings.ToLower(prev)
+	switch {
+	case isVersion(w), prev == "pr", prev == "issue", prev == "mr", strings.HasSuffix(prev, "port"), strings.HasSuffix(prev, "amount"), strings.HasSuffix(prev, "_id"):
 		return w
-	case text.Digits(w) > 0 && (isUnit(w[text.Digits(w):]) || isShortUnit(w[text.Digits(w):])):
-		return w
-	case strings.HasPrefix(w, "localhost:"):
-		return w
-	case isHash(w):
-		return w
-	case isID(w, n):
+	case isUnit(next) || len(next) > 1 && isShortUnit(next):
+		return w + " " + next
+	case len(w) == 10 && w[4] == '-' && w[7] == '-':
 		return w
 	}
 	return ""
@@ -121,30 +106,27 @@ func isVersion(w string) bool {
 	return strings.Count(w, ".") >= 2 && strings.Trim(w, "0123456789.") == "" && !strings.Contains(w, "..") && w[0] != '.'
 }
 
-// isID reports whether a word with n digits is made like an id: letters in
-// upper case with digits, or words joined by _ or - with three digits or more.
-func isID(w string, n int) bool {
-	upper, other, joined := 0, 0, 0
+// isID reports whether a word is made like an id: letters in upper case with digits, or
+// words joined by _ or - with three digits or more.
+func isID(w string) bool {
+	upper, lower, digits := 0, 0, 0
 	for i := range len(w) {
-		switch c := w[i]; {
-		case 'A' <= c && c <= 'Z':
+		switch classes[w[i]] {
+		case upperCase:
 			upper++
-		case '0' <= c && c <= '9':
-		case c == '_' || c == '-':
-			joined++
-		case 'a' <= c && c <= 'z':
-			other++
+		case lowerCase:
+			lower++
+		case decimal:
+			digits++
+		case underscore, dash:
 		default:
 			return false
 		}
 	}
-	switch {
-	case joined > 0:
-		return n >= 3 && upper+other+joined > 1
-	case other == 0:
-		return upper > 0 && len(w) >= 5 && len(w) <= 14
+	if joined := len(w) - upper - lower - digits; joined > 0 {
+		return digits >= 3 && len(w)-digits > 1
 	}
-	return false
+	return lower == 0 && upper > 0 && len(w) >= 5 && len(w) <= 14
 }
 
 // around returns the part of a sentence that has a word, of bounded length.
