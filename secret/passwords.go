@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -21,12 +20,10 @@ const (
 // made up. The value is that of a variable, in quotes or not, and may be alone with its
 // name on a line. The forms are those of the table in the package comment.
 func written(name, value string, quoted, alone bool) bool {
-	low := folded(name)
 	if name == "PWD" || name == "OLDPWD" || value[0] == '+' { // folders, and what a program puts together
 		return false
 	}
-	if len(value) < leastPassword || len(value) > mostPassword ||
-		!slices.ContainsFunc(passwordNames, func(n string) bool { return strings.HasSuffix(low, n) }) || told(value) {
+	if len(value) < leastPassword || len(value) > mostPassword || !endsIn(name, passwordNames) || told(value) {
 		return false
 	}
 	letters, digits, signs := 0, 0, 0

@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The kinds of what [Personal] finds.
 const (
@@ -85,31 +88,40 @@ func scanPhones(all []Finding, text string) []Finding {
 
 // phone returns the end of the number of a telephone that begins at i, or i.
 func phone(text string, i int) int {
-	const most = 26 // bytes of a number with its gaps
-	plus := text[i] == '+'
-	end, digits, groups := i, 0, []int{}
-	for at := i; at < len(text) && at-i < most; {
-		n := digitByte.run(text, at)
-		if n > at {
-			digits, end, groups = digits+n-at, n, append(groups, n-at)
-			at = n
-			continue
-		}
-		if at > i && at-end >= 2 || at > i && !phoneGap[text[at]] || at == i && text[at] != '+' && text[at] != '(' {
-			break
-		}
-		at++
-	}
+	end, groups := digitGroups(text, i)
 	if end < len(text) && (wordByte[text[end]] || end+1 < len(text) && strings.IndexByte(".,-:/", text[end]) >= 0 && wordByte[text[end+1]]) {
 		return i
 	}
+	digits := 0
+	for _, n := range groups {
+		digits += n
+	}
 	switch {
-	case plus && (i == 0 || text[i-1] == '\n'):
-		return i // a line of a diff, more likely
-	case plus && digits >= 8 && digits <= 15 && text[i+1] != '0' && (len(groups) > 1 || digits >= 10):
-		return end
-	case !plus && digits == 10 && len(groups) == 3 && groups[0] == 3 && groups[1] == 3 && groups[2] == 4:
+	case text[i] != '+':
+		if slices.Equal(groups, []int{3, 3, 4}) {
+			return end
+		}
+	case i == 0 || text[i-1] == '\n': // a line of a diff, more likely
+	case digits >= 8 && digits <= 15 && text[i+1] != '0' && (len(groups) > 1 || digits >= 10):
 		return end
 	}
 	return i
+}
+
+// digitGroups returns the end of the digits of a number that begins at i, with its gaps,
+// and how many there are in each group.
+func digitGroups(text string, i int) (end int, groups []int) {
+	const most = 26 // bytes of a number with its gaps
+	end = i
+	for at := i; at < len(text) && at-i < most; at++ {
+		if n := digitByte.run(text, at); n > at {
+			end, groups = n, append(groups, n-at)
+			at = n - 1
+			continue
+		}
+		if at > i && (at-end >= 2 || !phoneGap[text[at]]) || at == i && text[at] != '+' && text[at] != '(' {
+			break
+		}
+	}
+	return end, groups
 }

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
@@ -68,13 +69,13 @@ var names = []string{
 // telling reports whether the name of a variable, in any case, says that its
 // value is a credential.
 func telling(name string) bool {
+	return endsIn(name, names)
+}
+
+// endsIn reports whether a name, in any case, ends in one of some words.
+func endsIn(name string, words []string) bool {
 	low := folded(name)
-	for _, n := range names {
-		if strings.HasSuffix(low, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(low, w) })
 }
 
 // folded returns a name in lower case, without the signs between its words.
@@ -116,37 +117,65 @@ func scanAssignments(all []Finding, text string) []Finding {
 
 // assignment returns the credential that the = or : at i assigns.
 func assignment(text string, i int) (Finding, bool) {
-	end := i
-	for n := 0; n < mostGap && end > 0 && gap[text[end-1]]; n++ {
-		end--
-	}
-	start := end
-	for start > 0 && end-start < mostName && nameByte[text[start-1]] {
-		start--
-	}
+	start, end := nameBefore(text, i)
 	if start == end || !tail[text[end-1]] || !telling(text[start:end]) {
 		return Finding{}, false
 	}
-	from := i + 1
-	if from < len(text) && text[from] == '=' && text[i] != ':' || text[i] == ':' && (text[i-1] == ':' || strings.HasPrefix(text[from:], ":")) {
-		return Finding{}, false // a comparison, or the path of a name
-	}
-	if from < len(text) && (text[from] == '=' || text[from] == '>') {
-		from++
-	}
-	for n := 0; n < mostGap && from < len(text) && (text[from] == ' ' || text[from] == '\t'); n++ {
-		from++
-	}
-	for from < len(text) && text[from] == '\\' {
-		from++ // the quote is escaped
-	}
-	if from == len(text) {
+	from := valueBehind(text, i)
+	if from < 0 {
 		return Finding{}, false
 	}
 	quoted := text[from] == '"' || text[from] == '\'' || text[from] == '`'
 	if quoted {
 		from++
 	}
+	to := endOfValue(text, from, quoted)
+	name, value := text[start:end], text[from:to]
+	switch {
+	case !closed(text, to, quoted), value == "", len(value) > mostValue, folder(name, value), placeholder(value), strings.Contains(value, "://"):
+	case len(value) >= leastValue && random(value) && (quoted || !code(value)):
+		return Finding{kindAssignment, from, to}, true
+	case written(name, value, quoted, alone(text, start, to)):
+		return Finding{kindPassword, from, to}, true
+	}
+	return Finding{}, false
+}
+
+// nameBefore returns where the name of a variable stands before a sign of assignment.
+func nameBefore(text string, i int) (start, end int) {
+	end = i
+	for n := 0; n < mostGap && end > 0 && gap[text[end-1]]; n++ {
+		end--
+	}
+	start = end
+	for start > 0 && end-start < mostName && nameByte[text[start-1]] {
+		start--
+	}
+	return start, end
+}
+
+// valueBehind returns where the value begins behind a sign of assignment at i, with its
+// quote. It is -1 if there is none: the sign is one of a comparison, or of the path of a
+// name.
+func valueBehind(text string, i int) int {
+	rest := text[i+1:]
+	switch {
+	case text[i] == ':' && (text[i-1] == ':' || strings.HasPrefix(rest, ":")), text[i] != ':' && strings.HasPrefix(rest, "="):
+		return -1
+	case strings.HasPrefix(rest, "="), strings.HasPrefix(rest, ">"):
+		rest = rest[1:]
+	}
+	for n := 0; n < mostGap && rest != "" && (rest[0] == ' ' || rest[0] == '\t'); n++ {
+		rest = rest[1:]
+	}
+	if rest = strings.TrimLeft(rest, `\`); rest == "" { // the quote is escaped
+		return -1
+	}
+	return len(text) - len(rest)
+}
+
+// endOfValue returns the end of the value that begins at from.
+func endOfValue(text string, from int, quoted bool) int {
 	to := from
 	for to < len(text) && to-from <= mostValue && !valueEnd[text[to]] {
 		if !quoted && text[to] == '=' && to+1 < len(text) && wordByte[text[to+1]] {
@@ -154,21 +183,15 @@ func assignment(text string, i int) (Finding, bool) {
 		}
 		to++
 	}
-	closed := to == len(text) || text[to] <= ' ' || strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
-	if !closed || quoted && (to == len(text) || text[to] <= ' ') {
-		return Finding{}, false
+	return to
+}
+
+// closed reports whether a value ends where it is cut off, and one in quotes with a sign.
+func closed(text string, to int, quoted bool) bool {
+	if to == len(text) || text[to] <= ' ' {
+		return !quoted
 	}
-	value := text[from:to]
-	if value == "" || len(value) > mostValue || folder(text[start:end], value) || placeholder(value) || strings.Contains(value, "://") {
-		return Finding{}, false
-	}
-	if len(value) >= leastValue && random(value) && (quoted || !code(value)) {
-		return Finding{kindAssignment, from, to}, true
-	}
-	if written(text[start:end], value, quoted, alone(text, start, to)) {
-		return Finding{kindPassword, from, to}, true
-	}
-	return Finding{}, false
+	return strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
 }
 
 // folder reports whether a variable that is called pwd has a working directory.
@@ -187,24 +210,10 @@ var (
 	valueEnd = classOf("\x00-\x20", "\"'`,;<>(){}[]&\\|\x7f")
 )
 
-// random reports whether a value looks drawn and not written: at least two
-// sorts of bytes, one of them digits or signs, and enough information for its
-// length.
+// random reports whether a value looks drawn and not written: it has letters and digits,
+// and enough information for its length.
 func random(value string) bool {
-	lower, upper, digits, signs := 0, 0, 0, 0
-	for i := range len(value) {
-		switch c := value[i]; {
-		case 'a' <= c && c <= 'z':
-			lower++
-		case 'A' <= c && c <= 'Z':
-			upper++
-		case '0' <= c && c <= '9':
-			digits++
-		default:
-			signs++
-		}
-	}
-	if lower+upper == 0 || digits == 0 {
+	if !mixed(value) {
 		return false
 	}
 	const leastBits = 22
@@ -235,10 +244,8 @@ func placeholder(value string) bool {
 		return true
 	}
 	low := strings.ToLower(value)
-	for _, s := range placeholderParts {
-		if strings.Contains(low, s) {
-			return true
-		}
+	if slices.ContainsFunc(placeholderParts, func(s string) bool { return strings.Contains(low, s) }) {
+		return true
 	}
 	letters := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {
