@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/text"
@@ -19,28 +20,10 @@ const (
 func (w *walker) git(c *Command) {
 	here := w.here
 	defer func() { w.here = here }()
-	verb := ""
 	args := *c
-	for i := 0; i < len(c.Args); i++ {
-		switch a := c.Args[i]; {
-		case a == "-C":
-			if i++; i < len(c.Args) {
-				w.here.enter(c.Args[i], c.known[i])
-			}
-		case text.HasWord(gitValued, a):
-			i++
-		case !strings.HasPrefix(a, "-"):
-			if c.known[i] {
-				verb = a
-			} else {
-				c.Unknown = true // whatever it is told to do
-			}
-			args.Args, args.known = c.Args[i+1:], c.known[i+1:]
-			i = len(c.Args)
-		}
-	}
+	verb := w.gitVerb(&args)
+	c.Unknown = args.Unknown
 	s := args.sort(gitVerbValued(verb), false)
-	paths := s.operands
 	switch verb {
 	case "mv":
 		args.Effects = nil
@@ -49,59 +32,81 @@ func (w *walker) git(c *Command) {
 		c.Effects = append(c.Effects, args.Effects...)
 	case "rm":
 		if !s.given("--cached -n --dry-run") {
-			w.each(c, Delete, paths)
+			w.each(c, Delete, s.operands)
 		}
 	case "restore":
 		if !s.given("--staged -S") || s.given("--worktree -W") {
-			w.each(c, Edit, paths)
+			w.each(c, Edit, s.operands)
 		}
 	case "checkout":
-		at := -1
-		for i, a := range args.Args {
-			if a == "--" && at < 0 {
-				at = i
-			}
-		}
-		if at < 0 {
-			c.Unknown = !s.given("-b -B --orphan") || len(paths) > 0 // another state of all files, or the same
-			return
-		}
-		for i := at + 1; i < len(args.Args); i++ {
-			w.file(c, Edit, args.Args[i], args.known[i])
-		}
+		w.checkout(c, &args, &s)
 	case "show":
-		for _, p := range paths {
+		for _, p := range s.operands {
 			if _, file, ok := strings.Cut(p.text, ":"); ok && p.known && !strings.Contains(p.text, "://") && file != "" {
 				w.file(c, Read, file, true)
 			}
 		}
 	case "blame", "annotate":
-		if len(paths) > 0 {
-			last := paths[len(paths)-1]
-			w.file(c, Read, last.text, last.known)
-		}
+		w.each(c, Read, s.operands[max(0, len(s.operands)-1):])
 	case "commit", "tag":
-		for _, v := range s.values {
-			if v.option == "-F" || v.option == "--file" {
-				w.file(c, Read, v.text, v.known)
-			}
-		}
+		w.valuesOf(c, Read, "-F --file", &s)
 	case "apply", "am":
-		if c.Fed && w.patches(c, c.Input) {
-			return
+		if !c.Fed || !w.patches(c, c.Input) {
+			c.Unknown = !s.given("--check --stat --numstat --summary")
+			w.each(c, Read, s.operands)
 		}
-		c.Unknown = !s.given("--check --stat --numstat --summary")
-		w.each(c, Read, paths)
 	case "stash", "worktree", "reflog", "notes", "bundle":
 		c.Unknown = !c.Looks()
 	case "diff", "log":
-		for _, v := range s.values {
-			if v.option == "--output" {
-				w.file(c, Write, v.text, v.known)
-			}
-		}
+		w.valuesOf(c, Write, "--output", &s)
 	default:
 		c.Unknown = c.Unknown || verb != "" && !text.HasWord(gitLooks, verb) && !text.HasWord(gitKeeps, verb)
+	}
+}
+
+// gitVerb returns what git is to do, and leaves the words behind that. It changes the
+// directory as git does. What is to be done is not known if only the shell knows it.
+func (w *walker) gitVerb(c *Command) string {
+	for i := 0; i < len(c.Args); i++ {
+		a, known := c.Args[i], c.known[i]
+		switch {
+		case a == "-C":
+			if i++; i < len(c.Args) {
+				w.here.enter(c.Args[i], c.known[i])
+			}
+		case text.HasWord(gitValued, a):
+			i++
+		case !strings.HasPrefix(a, "-"):
+			c.Args, c.known = c.Args[i+1:], c.known[i+1:]
+			if known {
+				return a
+			}
+			c.Unknown = true // whatever it is told to do
+			return ""
+		}
+	}
+	return ""
+}
+
+// checkout notes the files that a checkout changes: those behind --, or all of another
+// state.
+func (w *walker) checkout(c, args *Command, s *sorted) {
+	at := slices.Index(args.Args, "--")
+	if at < 0 {
+		c.Unknown = !s.given("-b -B --orphan") || len(s.operands) > 0 // another state of all files, or the same
+		return
+	}
+	for i := at + 1; i < len(args.Args); i++ {
+		w.file(c, Edit, args.Args[i], args.known[i])
+	}
+}
+
+// valuesOf notes the same act on the files that are the values of some options.
+func (w *walker) valuesOf(c *Command, act Act, options string, s *sorted) {
+	for _, v := range s.values {
+		if text.HasWord(options, v.option) {
+			w.file(c, act, v.text, v.known)
+		}
 	}
 }
 

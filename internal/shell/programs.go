@@ -413,11 +413,7 @@ func (w *walker) patch(c *Command) {
 	c.Unknown = true
 	if c.Name == "patch" {
 		s := c.sort("-p -d -i -o -F -D -B -V -Y -z -r --strip --directory --input --output", false)
-		for _, v := range s.values {
-			if v.option == "-i" || v.option == "--input" {
-				w.file(c, Read, v.text, v.known)
-			}
-		}
+		w.valuesOf(c, Read, "-i --input", &s)
 		if len(s.operands) > 0 {
 			w.file(c, Edit, s.operands[0].text, s.operands[0].known)
 			c.Unknown = false

@@ -125,9 +125,7 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 		}
 		return true
 	case *syntax.ParamExp:
-		plain := p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
-			p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
-		if !plain {
+		if !isPlain(p) {
 			return false
 		}
 		value, ok := w.vars[p.Param.Value]
@@ -138,6 +136,12 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 		return true
 	}
 	return false
+}
+
+// isPlain reports whether a parameter stands for no more than its value: $x, ${x}.
+func isPlain(p *syntax.ParamExp) bool {
+	return p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
+		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
 // literal writes text that stands in a line, and reports whether it is no pattern.
