@@ -133,7 +133,7 @@ func newSpecimen(t *testing.T) *specimen {
 }
 
 // ask returns what a store answers to everything.
-func (sp *specimen) ask(t *testing.T, s *sqlite.Store) map[string]answer {
+func (sp *specimen) ask(t *testing.T, s store.Database) map[string]answer {
 	b := newBench(t, s, carrel.Options{Counter: quarter{}})
 	ctx, e := t.Context(), b.Engine
 	answers := make(map[string]answer)

@@ -45,6 +45,15 @@ type Tokens interface {
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 }
 
+// A Database is a store with what only its owner sees.
+type Database interface {
+	Store
+	Tokens
+
+	// Ready reports why nothing can be written, if that is known.
+	Ready(ctx context.Context) error
+}
+
 // HashSize is how many bytes the hash of a token has.
 const HashSize = 32
 

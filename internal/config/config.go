@@ -134,7 +134,7 @@ func Open(ctx context.Context, path string, create bool) (store.Store, error) {
 func openStore(ctx context.Context, path string, create bool, opts *sqlite.Options) (store.Store, error) {
 	if !create {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return new(memory.Store), nil
+			return memory.New(), nil
 		}
 	}
 	return sqlite.Open(ctx, path, opts)

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // environ returns the variables of a map.
@@ -139,8 +137,8 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := s.(*memory.Store); !ok {
-		t.Errorf("opened a %T, want an empty store in memory", s)
+	if info, err := s.Info(t.Context()); err != nil || info.Driver != "memory" {
+		t.Errorf("opened %+v, %v, want an empty store in memory", info, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

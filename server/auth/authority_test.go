@@ -324,7 +324,7 @@ func TestEditedRows(t *testing.T) {
 		"created":     func(t *store.Token) { t.Created = t.Created.Add(time.Hour) },
 		"id":          func(t *store.Token) { t.ID = "tok_00000000" },
 	} {
-		tokens := &edited{Store: memory.New(), edit: func(*store.Token) {}}
+		tokens := &edited{Database: memory.New(), edit: func(*store.Token) {}}
 		a := auth.NewAuthority(tokens, newKey(t), &auth.AuthorityOptions{Now: clock})
 		text, _ := mint(t, a, request())
 		if _, err := a.Verify(t.Context(), text); err != nil {
@@ -339,13 +339,13 @@ func TestEditedRows(t *testing.T) {
 
 // edited is a store whose tokens somebody has edited.
 type edited struct {
-	*memory.Store
+	store.Database
 
 	edit func(t *store.Token)
 }
 
 func (e *edited) Token(ctx context.Context, id string) (*store.Token, error) {
-	t, err := e.Store.Token(ctx, id)
+	t, err := e.Database.Token(ctx, id)
 	if err == nil {
 		e.edit(t)
 	}
@@ -388,7 +388,7 @@ func TestUnboundTokens(t *testing.T) {
 }
 
 // broken is a store that cannot be asked.
-type broken struct{ *memory.Store }
+type broken struct{ store.Database }
 
 func (broken) Token(context.Context, string) (*store.Token, error) {
 	return nil, fmt.Errorf("disk: %w", store.ErrBusy)

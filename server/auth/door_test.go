@@ -28,7 +28,7 @@ type room struct {
 	token        string
 	id           string // of the token
 	authority    *auth.Authority
-	store        *memory.Store
+	store        store.Database
 	entered      atomic.Int64
 	healthy      atomic.Int64
 

@@ -35,7 +35,7 @@ func written(entry string, id store.ArtifactID, class provenance.Class, status s
 
 // stocked returns a store with an artifact of each status, and of those that a gate or
 // a person has spoken about.
-func stocked(t *testing.T) *memory.Store {
+func stocked(t *testing.T) store.Database {
 	t.Helper()
 	s := memory.New()
 	for _, a := range []struct {

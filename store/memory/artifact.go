@@ -15,7 +15,7 @@ import (
 )
 
 // Update implements [store.Artifacts].
-func (s *Store) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
 	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
@@ -149,13 +149,13 @@ func (sp *space) manifest(id string) *store.Manifest {
 }
 
 // Version implements [store.Artifacts].
-func (s *Store) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
+func (s *database) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
 	err = s.look(ctx, scope, func(sp *space) { version = sp.version() })
 	return version, err
 }
 
 // Artifacts implements [store.Artifacts].
-func (s *Store) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
+func (s *database) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
 	return list(ctx, s, scope, func(sp *space) (all []*store.Artifact) {
 		for i := range sp.artifacts {
 			if a := &sp.artifacts[i]; a.Version > after {
@@ -167,7 +167,7 @@ func (s *Store) Artifacts(ctx context.Context, scope governance.Scope, after sto
 }
 
 // Pick implements [store.Artifacts].
-func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
+func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
 	fits := func(a *store.Artifact) bool { return strings.HasPrefix(string(a.ID), p.Prefix) }
 	switch {
 	case p.Cells != nil:
@@ -190,7 +190,7 @@ func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick,
 }
 
 // Hits implements [store.Artifacts]. A word that n artifacts have counts 1/n.
-func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
+func (s *database) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
 		// The function cannot fail, and so neither can what calls it.
 		hits, _ = store.FindHits(terms, limit, int64(len(sp.artifacts)), func(words []string, after int64, most int) (places []int64, err error) {
@@ -207,7 +207,7 @@ func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string
 }
 
 // Manifest implements [store.Ledger].
-func (s *Store) Manifest(ctx context.Context, scope governance.Scope, id string) (m *store.Manifest, err error) {
+func (s *database) Manifest(ctx context.Context, scope governance.Scope, id string) (m *store.Manifest, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
 		if found := sp.manifest(id); found != nil {
 			m = copyManifest(found)
@@ -220,7 +220,7 @@ func (s *Store) Manifest(ctx context.Context, scope governance.Scope, id string)
 }
 
 // Manifests implements [store.Ledger].
-func (s *Store) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
+func (s *database) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
 	return list(ctx, s, scope, func(sp *space) (all []*store.Manifest) {
 		for _, m := range slices.Backward(sp.manifests) {
 			if session == "" || m.Session == session {
@@ -234,7 +234,7 @@ func (s *Store) Manifests(ctx context.Context, scope governance.Scope, session t
 }
 
 // Users implements [store.Ledger].
-func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) (users []string, err error) {
+func (s *database) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) (users []string, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
 		for _, m := range sp.manifests {
 			if slices.ContainsFunc(m.Uses, func(id store.ArtifactID) bool { return slices.Contains(ids, id) }) {
@@ -246,7 +246,7 @@ func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.A
 }
 
 // Log implements [store.Ledger].
-func (s *Store) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
+func (s *database) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
 	return list(ctx, s, scope, func(sp *space) (all []*store.Entry) {
 		for i := range sp.log {
 			if store.Version(sp.log[i].Revision) > after {
@@ -258,7 +258,7 @@ func (s *Store) Log(ctx context.Context, scope governance.Scope, after store.Ver
 }
 
 // look calls f with what is in a scope and the lock held.
-func (s *Store) look(ctx context.Context, scope governance.Scope, f func(*space)) error {
+func (s *database) look(ctx context.Context, scope governance.Scope, f func(*space)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (s *Store) look(ctx context.Context, scope governance.Scope, f func(*space)
 }
 
 // list yields what of a scope f returns when the iteration begins.
-func list[T any](ctx context.Context, s *Store, scope governance.Scope, f func(*space) []T) iter.Seq2[T, error] {
+func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(*space) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
 		if err := s.look(ctx, scope, func(sp *space) { all = f(sp) }); err != nil {

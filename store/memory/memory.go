@@ -1,13 +1,13 @@
-// Package memory is a [store.Store] in memory: the reference against which
+// Package memory is a [store.Database] in memory: the reference against which
 // other drivers are held, and a store for tests.
 //
 // It says what the contract of package store means in the plainest way: one
 // lock, ordinary maps, everything copied on its way in and on its way out.
 // Nothing outlives the process, so durable means no more here than applied,
-// and a [Store] has no backup. Results depend on what was applied and never
+// and a store in memory has no backup. Results depend on what was applied and never
 // on the order of a map.
 //
-// Errors are those of package store. A Store is safe for concurrent use.
+// Errors are those of package store. It is safe for concurrent use.
 package memory
 
 import (
@@ -29,16 +29,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Store keeps everything in memory. Make one with [New].
-type Store struct {
+// A database keeps everything in memory.
+type database struct {
 	mu     sync.RWMutex
 	scopes map[governance.Scope]*space
 	tokens map[string]*store.Token
 }
 
 // New returns an empty store.
-func New() *Store {
-	return &Store{scopes: make(map[governance.Scope]*space), tokens: make(map[string]*store.Token)}
+func New() store.Database {
+	return &database{scopes: make(map[governance.Scope]*space), tokens: make(map[string]*store.Token)}
 }
 
 // A space is all that is in a scope.
@@ -71,11 +71,9 @@ type session struct {
 	brought    []store.CellID // by its changes
 }
 
-var _ store.Store = (*Store)(nil)
-
 // space returns what is in a scope. An empty one stands for all that are not
 // there. It is called with the lock held.
-func (s *Store) space(scope governance.Scope) *space {
+func (s *database) space(scope governance.Scope) *space {
 	if sp := s.scopes[scope]; sp != nil {
 		return sp
 	}
@@ -90,7 +88,7 @@ func (s *Store) space(scope governance.Scope) *space {
 }
 
 // Apply implements [store.Sessions].
-func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}
@@ -255,7 +253,7 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 }
 
 // Head implements [store.Sessions].
-func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+func (s *database) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
 	var head store.Head
 	err := s.read(ctx, scope, id, func(se *session) { head = se.head })
 	if err != nil {
@@ -265,7 +263,7 @@ func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.
 }
 
 // Heads implements [store.Sessions].
-func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
+func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
 	return func(yield func(*store.Head, error) bool) {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
@@ -286,7 +284,7 @@ func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*st
 }
 
 // Blocks implements [store.Sessions].
-func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
+func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
 	return snapshot(ctx, s, scope, id, func(se *session) []*store.Block {
 		var blocks []*store.Block
 		for _, b := range se.blocks {
@@ -298,14 +296,14 @@ func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcrip
 }
 
 // Items implements [store.Sessions].
-func (s *Store) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+func (s *database) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
 	var items []store.CellID
 	err := s.read(ctx, scope, id, func(se *session) { items = slices.Clone(se.items) })
 	return items, err
 }
 
 // Cells implements [store.Cells].
-func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
 	return func(yield func(*store.Cell, error) bool) {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
@@ -337,7 +335,7 @@ func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.C
 }
 
 // Sources implements [store.Cells].
-func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
+func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -356,7 +354,7 @@ func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.Ce
 }
 
 // Derived implements [store.Cells].
-func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
+func (s *database) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -383,7 +381,7 @@ func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store
 }
 
 // Brought implements [store.Cells].
-func (s *Store) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
+func (s *database) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
 	err = s.read(ctx, scope, id, func(se *session) { cells = slices.Sorted(slices.Values(se.brought)) })
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
@@ -392,7 +390,7 @@ func (s *Store) Brought(ctx context.Context, scope governance.Scope, id transcri
 }
 
 // Entries implements [store.Journal].
-func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
+func (s *database) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
 	return snapshot(ctx, s, scope, id, func(se *session) []*store.Entry {
 		var entries []*store.Entry
 		for i := range se.journal {
@@ -405,12 +403,12 @@ func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcri
 }
 
 // Statements implements [store.Journal].
-func (s *Store) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
+func (s *database) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
 	return snapshot(ctx, s, scope, id, func(se *session) []string { return slices.Clone(se.statements) })
 }
 
 // Block implements [store.Finder].
-func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
 	err = s.read(ctx, scope, ref.Session, func(se *session) {
 		if has := se.blocks[ref.Block]; has != nil {
 			b = copyBlock(has)
@@ -423,7 +421,7 @@ func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref
 }
 
 // Find implements [store.Finder].
-func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -443,7 +441,7 @@ func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string,
 
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks have counting 1/n.
-func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -491,7 +489,7 @@ func wordsOf(text string) map[string]bool {
 }
 
 // Info implements [store.Admin].
-func (s *Store) Info(ctx context.Context) (*store.Info, error) {
+func (s *database) Info(ctx context.Context) (*store.Info, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -514,7 +512,7 @@ func (s *Store) Info(ctx context.Context) (*store.Info, error) {
 }
 
 // Scopes implements [store.Admin].
-func (s *Store) Scopes(ctx context.Context) ([]governance.Scope, error) {
+func (s *database) Scopes(ctx context.Context) ([]governance.Scope, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -524,7 +522,7 @@ func (s *Store) Scopes(ctx context.Context) ([]governance.Scope, error) {
 }
 
 // Check implements [store.Admin].
-func (s *Store) Check(ctx context.Context) ([]string, error) {
+func (s *database) Check(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -560,15 +558,18 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 }
 
 // Backup implements [store.Admin]. It fails with [errors.ErrUnsupported].
-func (s *Store) Backup(context.Context, string) error {
+func (s *database) Backup(context.Context, string) error {
 	return fmt.Errorf("backup of a store in memory: %w", errors.ErrUnsupported)
 }
 
-// Close implements [store.Store]. It does nothing.
-func (s *Store) Close() error { return nil }
+// Ready implements [store.Database].
+func (s *database) Ready(ctx context.Context) error { return ctx.Err() }
+
+// Close implements [store.Admin]. It does nothing.
+func (s *database) Close() error { return nil }
 
 // read calls f with a session and the lock held.
-func (s *Store) read(ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session)) error {
+func (s *database) read(ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -583,7 +584,7 @@ func (s *Store) read(ctx context.Context, scope governance.Scope, id transcript.
 }
 
 // snapshot yields what of a session f returns when the iteration begins.
-func snapshot[T any](ctx context.Context, s *Store, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] {
+func snapshot[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
 		if err := s.read(ctx, scope, id, func(se *session) { all = f(se) }); err != nil {

@@ -12,10 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-var _ store.Tokens = (*Store)(nil)
-
 // AddToken implements [store.Tokens].
-func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
+func (s *database) AddToken(ctx context.Context, t *store.Token) error {
 	if err := errors.Join(ctx.Err(), t.Validate()); err != nil {
 		return err
 	}
@@ -29,7 +27,7 @@ func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
 }
 
 // Token implements [store.Tokens].
-func (s *Store) Token(ctx context.Context, id string) (*store.Token, error) {
+func (s *database) Token(ctx context.Context, id string) (*store.Token, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -43,7 +41,7 @@ func (s *Store) Token(ctx context.Context, id string) (*store.Token, error) {
 }
 
 // Tokens implements [store.Tokens].
-func (s *Store) Tokens(ctx context.Context) ([]store.Token, error) {
+func (s *database) Tokens(ctx context.Context) ([]store.Token, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -60,7 +58,7 @@ func (s *Store) Tokens(ctx context.Context) ([]store.Token, error) {
 }
 
 // RevokeToken implements [store.Tokens].
-func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+func (s *database) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Scopes implements [store.Admin].
-func (s *Store) Scopes(ctx context.Context) (all []governance.Scope, err error) {
+func (s *database) Scopes(ctx context.Context) (all []governance.Scope, err error) {
 	err = s.view(ctx, func(v view) error {
 		return v.each(func(rows *sql.Rows) error {
 			var scope governance.Scope
@@ -27,9 +27,9 @@ func (s *Store) Scopes(ctx context.Context) (all []governance.Scope, err error) 
 	return all, nil
 }
 
-// Ready reports why nothing can be written to the store, if that is known: it was opened
+// Ready implements [store.Database]. It knows of three reasons: the store was opened
 // for reading, its file was moved away, or what was written last failed and fails still.
-func (s *Store) Ready(ctx context.Context) error {
+func (s *database) Ready(ctx context.Context) error {
 	if s.barred != nil {
 		return s.barred
 	}
@@ -40,7 +40,7 @@ func (s *Store) Ready(ctx context.Context) error {
 }
 
 // Info implements [store.Admin].
-func (s *Store) Info(ctx context.Context) (*store.Info, error) {
+func (s *database) Info(ctx context.Context) (*store.Info, error) {
 	info := &store.Info{Driver: "sqlite", Version: s.version, Path: s.path, Schema: len(s.steps)}
 	err := s.view(ctx, func(v view) error {
 		return v.row(selectCounts, nil, &info.Sessions, &info.Blocks, &info.Cells, &info.Artifacts, &info.Manifests)

@@ -33,7 +33,7 @@ type sessionTotal struct {
 
 // Apply implements [store.Sessions]. Once the writer has begun with a change,
 // the change is made even if ctx ends before it is durable.
-func (s *Store) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}

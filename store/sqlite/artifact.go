@@ -40,7 +40,7 @@ func (v view) scope(scope governance.Scope) (r scopeRow, err error) {
 }
 
 // within calls f with a view and the key of a scope, if there is the scope.
-func (s *Store) within(ctx context.Context, scope governance.Scope, f func(v view, r scopeRow) error) error {
+func (s *database) within(ctx context.Context, scope governance.Scope, f func(v view, r scopeRow) error) error {
 	return s.view(ctx, func(v view) error {
 		r, err := v.scope(scope)
 		if err != nil || r.base == 0 {
@@ -51,7 +51,7 @@ func (s *Store) within(ctx context.Context, scope governance.Scope, f func(v vie
 }
 
 // list yields what f emits of a scope.
-func list[T any](ctx context.Context, s *Store, scope governance.Scope, f func(v view, r scopeRow, emit func(T) error) error) iter.Seq2[T, error] {
+func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(v view, r scopeRow, emit func(T) error) error) iter.Seq2[T, error] {
 	return stream(ctx, s, func(v view, emit func(T) error) error {
 		r, err := v.scope(scope)
 		if err != nil || r.base == 0 {
@@ -62,7 +62,7 @@ func list[T any](ctx context.Context, s *Store, scope governance.Scope, f func(v
 }
 
 // Version implements [store.Artifacts].
-func (s *Store) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
+func (s *database) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
 	err = s.view(ctx, func(v view) error {
 		r, err := v.scope(scope)
 		version = r.version
@@ -72,7 +72,7 @@ func (s *Store) Version(ctx context.Context, scope governance.Scope) (version st
 }
 
 // Artifacts implements [store.Artifacts].
-func (s *Store) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
+func (s *database) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
 	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Artifact) error) error {
 		if after <= 0 {
 			return v.allArtifacts(scope, r, emit)
@@ -128,7 +128,7 @@ func readArtifact(rows *sql.Rows) (_ *store.Artifact, own imprint, _ error) {
 }
 
 // Pick implements [store.Artifacts].
-func (s *Store) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
+func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pick, limit int) (picked []store.Artifact, err error) {
 	limit = max(0, limit)
 	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		base := r.base
@@ -204,7 +204,7 @@ func (v view) numbers(query string, args ...any) ([]int64, error) {
 }
 
 // Hits implements [store.Artifacts].
-func (s *Store) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
+func (s *database) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
 	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		mark := mark(scope)
 		hits, err = store.FindHits(terms, limit, r.seq, func(words []string, after int64, most int) ([]int64, error) {
@@ -237,7 +237,7 @@ func (v view) places(match string, base, after int64, most int) (places []int64,
 }
 
 // Manifest implements [store.Ledger].
-func (s *Store) Manifest(ctx context.Context, scope governance.Scope, id string) (m *store.Manifest, err error) {
+func (s *database) Manifest(ctx context.Context, scope governance.Scope, id string) (m *store.Manifest, err error) {
 	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		return v.each(func(rows *sql.Rows) (err error) {
 			m, err = v.manifest(rows)
@@ -340,7 +340,7 @@ func readManifest(rows *sql.Rows, more ...any) (_ *store.Manifest, own imprint, 
 }
 
 // Manifests implements [store.Ledger].
-func (s *Store) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
+func (s *database) Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*store.Manifest, error] {
 	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Manifest) error) error {
 		all, err := v.manifests(scope, r, session)
 		return emitAll(all, err, emit)
@@ -370,7 +370,7 @@ func (v view) manifests(scope governance.Scope, r scopeRow, session transcript.S
 }
 
 // Users implements [store.Ledger].
-func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) (users []string, err error) {
+func (s *database) Users(ctx context.Context, scope governance.Scope, ids []store.ArtifactID) (users []string, err error) {
 	found := make(map[int64]string) // by key
 	err = s.within(ctx, scope, func(v view, r scopeRow) error {
 		for _, id := range ids {
@@ -397,7 +397,7 @@ func (s *Store) Users(ctx context.Context, scope governance.Scope, ids []store.A
 }
 
 // Log implements [store.Ledger].
-func (s *Store) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
+func (s *database) Log(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Entry, error] {
 	return list(ctx, s, scope, func(v view, r scopeRow, emit func(*store.Entry) error) error {
 		entries, err := v.log(r, max(0, min(after, placeMask)))
 		return emitAll(entries, err, emit)

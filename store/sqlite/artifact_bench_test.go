@@ -14,7 +14,6 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 // benchArtifacts sets how many artifacts BenchmarkHits and BenchmarkArtifacts
@@ -119,7 +118,7 @@ func BenchmarkPut(b *testing.B) {
 }
 
 // stocked returns a store with many artifacts of 60 words in a scope.
-func stocked(b *testing.B) (*sqlite.Store, int) {
+func stocked(b *testing.B) (store.Database, int) {
 	many := 100_000
 	if n := os.Getenv(benchArtifacts); n != "" {
 		var err error

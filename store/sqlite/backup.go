@@ -18,7 +18,7 @@ import (
 // Backup implements [store.Admin]. The copy is one file of mode 0600, compact
 // and on the disk when Backup returns. It was opened by then and is known to
 // be a store; whether all in it is sound, [Restore] checks.
-func (s *Store) Backup(ctx context.Context, path string) (err error) {
+func (s *database) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 
 // copyTo copies the database into an empty file. The engine takes that for
 // writing, so that none of the readers will do.
-func (s *Store) copyTo(ctx context.Context, path string) error {
+func (s *database) copyTo(ctx context.Context, path string) error {
 	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 }
 
 // probe reports whether a file can be opened and has the schema of this store.
-func (s *Store) probe(ctx context.Context, path string) (err error) {
+func (s *database) probe(ctx context.Context, path string) (err error) {
 	db, err := connect(path, 0, nil, "query_only(1)")
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func readHolding(ctx context.Context, path string, how url.Values) (_ *census, e
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	s := &Store{path: path}
+	s := &database{path: path}
 	defer func() { err = s.explain(err) }()
 	if err := empty(path); err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func readHolding(ctx context.Context, path string, how url.Values) (_ *census, e
 }
 
 // Restore puts a backup where the store at path is, or will be. It checks a
-// copy of the backup, as [Store.Check] does, and only if nothing is wrong does
+// copy of the backup, as [database.Check] does, and only if nothing is wrong does
 // the copy take the place, in one step; the backup stays as it is.
 //
 // If there is a store, Restore fails with [fs.ErrExist] unless force is set,
@@ -280,7 +280,7 @@ func retire(ctx context.Context, path string) (err error) {
 	}
 	// Only who has the file alone can turn off the log.
 	var mode string
-	err = (&Store{path: path}).explain(db.QueryRowContext(ctx, setDelete).Scan(&mode))
+	err = (&database{path: path}).explain(db.QueryRowContext(ctx, setDelete).Scan(&mode))
 	err = errors.Join(err, db.Close())
 	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return err

@@ -42,7 +42,7 @@ func (c *checker) found(err error, scope governance.Scope) error {
 // structure of the file, the schema, references, cells, sessions, scopes, tokens, the
 // indexes of words. Whatever has an imprint is compared with it, as it is whenever it
 // is read.
-func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+func (s *database) Check(ctx context.Context) (problems []string, err error) {
 	err = s.view(ctx, func(v view) error {
 		c := &checker{view: v}
 		defer func() { problems = c.problems }()
@@ -344,7 +344,7 @@ func (c *checker) checkSums(query, problem string) error {
 
 // checkWords compares the indexes of words with what was put into them. It reads them
 // through a connection of its own, which may have tables for the time being.
-func (s *Store) checkWords(ctx context.Context) (problems []string, err error) {
+func (s *database) checkWords(ctx context.Context) (problems []string, err error) {
 	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
 		return nil, err

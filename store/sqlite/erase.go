@@ -53,7 +53,7 @@ func (w *writer) erase(j *change) error {
 }
 
 // Brought implements [store.Cells].
-func (s *Store) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
+func (s *database) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
 	err = s.view(ctx, func(v view) error {
 		return v.each(func(rows *sql.Rows) error {
 			var cell store.CellID

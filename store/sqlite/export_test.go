@@ -3,10 +3,12 @@ package sqlite
 import (
 	"context"
 	"fmt"
+
+	"github.com/carrel-dev/carrel/store"
 )
 
 // AckEarly breaks a store: it acknowledges changes before it commits them.
-func AckEarly(s *Store) { s.writer.ackEarly = true }
+func AckEarly(s store.Database) { s.(*database).writer.ackEarly = true }
 
 // CheckEngine is checkEngine.
 func CheckEngine(version string) error { return checkEngine(version) }
@@ -21,20 +23,20 @@ func NewMigration(name, sql string) Migration { return migration{name: name, sql
 func Migrations() ([]Migration, error) { return migrations(migrationFiles) }
 
 // OpenWith opens a store whose schema is made by other steps.
-func OpenWith(ctx context.Context, path string, steps []Migration) (*Store, error) {
+func OpenWith(ctx context.Context, path string, steps []Migration) (store.Database, error) {
 	return open(ctx, path, nil, steps)
 }
 
 // Idle returns how many connections for reading are kept, and how many were closed
 // because there were more than that.
-func Idle(s *Store) (kept int, closed int64) {
-	stats := s.readers.Stats()
+func Idle(s store.Database) (kept int, closed int64) {
+	stats := s.(*database).readers.Stats()
 	return stats.Idle, stats.MaxIdleClosed
 }
 
 // LimitPages says how many pages the file of a store may have, and no fewer than it has.
-func LimitPages(s *Store, pages int) error {
-	return s.submit(&job{ctx: context.Background(), write: func(w *writer) error {
+func LimitPages(s store.Database, pages int) error {
+	return s.(*database).submit(&job{ctx: context.Background(), write: func(w *writer) error {
 		var now int
 		return w.row(fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil, &now)
 	}})
@@ -42,7 +44,7 @@ func LimitPages(s *Store, pages int) error {
 
 // Nests reports whether a store has ever written within a savepoint. Nothing may be
 // writing.
-func Nests(s *Store) bool { return s.writer.stmts[savepoint] != nil }
+func Nests(s store.Database) bool { return s.(*database).writer.stmts[savepoint] != nil }
 
 // LargeRows is largeRows.
 const LargeRows = largeRows

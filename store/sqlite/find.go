@@ -17,7 +17,7 @@ import (
 )
 
 // Block implements [store.Finder].
-func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
 	err = s.view(ctx, func(v view) error {
 		cells := make(map[transcript.BlockID][]store.CellID)
 		if err := v.each(collectCells(cells), selectCellsOfBlock, scope, ref.Session, ref.Block); err != nil {
@@ -39,7 +39,7 @@ func (s *Store) Block(ctx context.Context, scope governance.Scope, ref store.Ref
 }
 
 // Find implements [store.Finder].
-func (s *Store) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
 	err = s.view(ctx, func(v view) error {
 		return v.each(func(rows *sql.Rows) error {
 			var ref store.Ref
@@ -71,7 +71,7 @@ func after(prefix string) string {
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks of the scope have
 // counting 1/n. Other scopes have no part in it.
-func (s *Store) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
 	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
 	err = s.view(ctx, func(v view) error {
 		weights, err := v.weigh(mark(scope), words)

@@ -20,7 +20,7 @@ import (
 // A view is the database as it was when the view was opened.
 type view struct {
 	ctx context.Context
-	s   *Store
+	s   *database
 	tx  *sql.Tx
 }
 
@@ -28,7 +28,7 @@ type view struct {
 var errStop = errors.New("stop")
 
 // view calls f with a view.
-func (s *Store) view(ctx context.Context, f func(v view) error) error {
+func (s *database) view(ctx context.Context, f func(v view) error) error {
 	tx, err := s.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return s.explain(err)
@@ -39,7 +39,7 @@ func (s *Store) view(ctx context.Context, f func(v view) error) error {
 
 // stream yields what f emits, in a view that is opened when the iteration
 // begins. An error of f is the last thing it yields.
-func stream[T any](ctx context.Context, s *Store, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
+func stream[T any](ctx context.Context, s *database, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.view(ctx, func(v view) error {
 			return f(v, func(value T) error {
@@ -56,7 +56,7 @@ func stream[T any](ctx context.Context, s *Store, f func(v view, emit func(T) er
 }
 
 // prepare returns a query that each connection prepares once.
-func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *database) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stmt := s.prepared[query]; stmt != nil {
@@ -152,7 +152,7 @@ func readHead(scan func(dest ...any) error) (_ *store.Head, own imprint, _ error
 }
 
 // Head implements [store.Sessions].
-func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (h *store.Head, err error) {
+func (s *database) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (h *store.Head, err error) {
 	err = s.view(ctx, func(v view) (err error) {
 		h, err = v.head(scope, id)
 		return err
@@ -161,7 +161,7 @@ func (s *Store) Head(ctx context.Context, scope governance.Scope, id transcript.
 }
 
 // Heads implements [store.Sessions].
-func (s *Store) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
+func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Head) error) error {
 		heads, err := v.heads(scope)
 		return emitAll(heads, err, emit)
@@ -209,7 +209,7 @@ func (v view) total(scope governance.Scope, id transcript.SessionID) (t sessionT
 }
 
 // Blocks implements [store.Sessions].
-func (s *Store) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
+func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Block, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Block) error) error {
 		if _, err := v.head(scope, id); err != nil {
 			return err
@@ -292,7 +292,7 @@ func collectCells(cells map[transcript.BlockID][]store.CellID) func(rows *sql.Ro
 }
 
 // Items implements [store.Sessions].
-func (s *Store) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
+func (s *database) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
 	err = s.view(ctx, func(v view) error {
 		if _, err := v.head(scope, id); err != nil {
 			return err
@@ -336,7 +336,7 @@ func (v view) items(scope governance.Scope, id transcript.SessionID) (items []st
 }
 
 // Cells implements [store.Cells].
-func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Cell) error) error {
 		for rest := range slices.Chunk(ids, cellsAtOnce) {
 			if err := s.someCells(v, scope, rest, emit); err != nil {
@@ -348,7 +348,7 @@ func (s *Store) Cells(ctx context.Context, scope governance.Scope, ids []store.C
 }
 
 // someCells emits cells, cellsAtOnce at most.
-func (s *Store) someCells(v view, scope governance.Scope, ids []store.CellID, emit func(*store.Cell) error) error {
+func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID, emit func(*store.Cell) error) error {
 	missing := func(place int) error { return fmt.Errorf("cell %s: %w", ids[place], store.ErrNotFound) }
 	next := 0
 	err := v.each(func(rows *sql.Rows) error {
@@ -417,7 +417,7 @@ func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
 }
 
 // Sources implements [store.Cells].
-func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.CellID) (edges []store.Edge, err error) {
+func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) (edges []store.Edge, err error) {
 	err = s.view(ctx, func(v view) error {
 		return v.each(func(rows *sql.Rows) error {
 			e := store.Edge{Derived: id}
@@ -433,7 +433,7 @@ func (s *Store) Sources(ctx context.Context, scope governance.Scope, id store.Ce
 }
 
 // Derived implements [store.Cells].
-func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
+func (s *database) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
 	seen := make(map[store.CellID]bool, len(ids))
 	for _, id := range ids {
 		seen[id] = true
@@ -471,7 +471,7 @@ func (s *Store) Derived(ctx context.Context, scope governance.Scope, ids []store
 }
 
 // Entries implements [store.Journal].
-func (s *Store) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
+func (s *database) Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) iter.Seq2[*store.Entry, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Entry) error) error {
 		h, err := v.head(scope, id)
 		if err != nil {
@@ -521,7 +521,7 @@ func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imp
 }
 
 // Statements implements [store.Journal].
-func (s *Store) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
+func (s *database) Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error] {
 	return stream(ctx, s, func(v view, emit func(string) error) error {
 		if _, err := v.head(scope, id); err != nil {
 			return err

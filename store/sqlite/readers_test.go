@@ -14,7 +14,7 @@ import (
 )
 
 // addSession adds a session with one block of one cell.
-func addSession(t *testing.T, s *sqlite.Store, n int) {
+func addSession(t *testing.T, s store.Database, n int) {
 	t.Helper()
 	u := &store.Update{}
 	addSecret(u, n, 1)
@@ -31,7 +31,7 @@ func addSession(t *testing.T, s *sqlite.Store, n int) {
 }
 
 // nested reads within an iteration within an iteration, and calls inside in the last.
-func nested(ctx context.Context, s *sqlite.Store, inside func()) error {
+func nested(ctx context.Context, s store.Database, inside func()) error {
 	for h, err := range s.Heads(ctx, scope) {
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 
 // checkSchema reports each table, index and trigger that is not as the
 // migrations make it: no structure of the file tells that its text was damaged.
-func (s *Store) checkSchema(ctx context.Context, v view, report func(string, ...any)) error {
+func (s *database) checkSchema(ctx context.Context, v view, report func(string, ...any)) error {
 	want, err := madeBy(ctx, s.steps)
 	if err != nil {
 		return err

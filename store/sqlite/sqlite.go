@@ -1,7 +1,8 @@
-// Package sqlite is a [store.Store] in one file, on SQLite.
+// Package sqlite is a [store.Database] in one file, on SQLite.
 //
 // [Open] makes the file, mode 0600, if it is not there, and brings its schema
-// up to date. A file that cannot be written is opened for reading. A backup is made by [Store.Backup] and brought back by [Restore].
+// up to date. A file that cannot be written is opened for reading. A backup is one file
+// of mode 0600, which [Restore] brings back.
 //
 // # Durability
 //
@@ -12,7 +13,7 @@
 //
 // # Concurrency
 //
-// A [Store] is safe for concurrent use. It writes on one connection and reads
+// A store is safe for concurrent use. It writes on one connection and reads
 // on others, which it opens as iterations need them. Several processes may
 // have the file open, on one machine; who finds it locked waits, 5 seconds
 // unless [Options] say otherwise, and then gets [store.ErrBusy]. An iteration
@@ -38,8 +39,9 @@
 // the words: treat the file as you treat what is in it.
 //
 // What is purged is overwritten in the file, its words are merged out of the
-// index, and the log is emptied, all before Update returns; see [Store.Update]
-// for what a reader can delay. So it is with a change that erases what a session
+// index, and the log is emptied, all before Update returns. While somebody reads what
+// was there before, the log may hold it until a later update, or until the store is
+// closed. So it is with a change that erases what a session
 // has besides cells. Merging takes the longer the more artifacts, or blocks, all
 // scopes have: purge many cells at once rather than one by one. What a file system
 // or a disk keeps of what was overwritten is beyond this package.
@@ -75,7 +77,7 @@ var ErrForeign = errors.New("database of another program")
 // reader, which could damage any database with two connections.
 var oldestEngine = [3]int{3, 51, 3}
 
-// Options adjusts a [Store]. The zero value of every field is a sensible
+// Options adjusts a store. The zero value of every field is a sensible
 // default, so a nil *Options is too.
 type Options struct {
 	// BusyTimeout is how long to wait for a lock of another process.
@@ -116,8 +118,8 @@ func (o *Options) complete() Options {
 	return c
 }
 
-// A Store is a database file that is open.
-type Store struct {
+// A database is a file that is open.
+type database struct {
 	path    string
 	file    fs.FileInfo // which the path named when it was opened
 	how     url.Values  // to open it: nil, or for reading only
@@ -139,22 +141,21 @@ type Store struct {
 	closed  error
 }
 
-var (
-	_ store.Store  = (*Store)(nil)
-	_ store.Tokens = (*Store)(nil)
-)
-
 // Open opens the store at path and makes it, and the directory, if they are
 // not there. A directory that it makes has mode 0700.
-func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
+func Open(ctx context.Context, path string, opts *Options) (store.Database, error) {
 	steps, err := migrations(migrationFiles)
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, path, opts, steps)
+	s, err := open(ctx, path, opts, steps)
+	if err != nil {
+		return nil, err // and no store that is nil
+	}
+	return s, nil
 }
 
-func open(ctx context.Context, path string, opts *Options, steps []migration) (_ *Store, err error) {
+func open(ctx context.Context, path string, opts *Options, steps []migration) (_ *database, err error) {
 	o := opts.complete()
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -170,12 +171,12 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	return openReading(ctx, path, &o, steps, err)
 }
 
-func newStore(path string, o *Options, steps []migration) (*Store, error) {
+func newStore(path string, o *Options, steps []migration) (*database, error) {
 	file, err := os.Stat(path)
 	if err == nil {
 		err = empty(path)
 	}
-	return &Store{
+	return &database{
 		path:     path,
 		file:     file,
 		steps:    steps,
@@ -188,14 +189,14 @@ func newStore(path string, o *Options, steps []migration) (*Store, error) {
 }
 
 // giveUp closes the connections of a store that could not be opened, and explains why.
-func (s *Store) giveUp(err *error) {
+func (s *database) giveUp(err *error) {
 	if *err != nil {
 		_ = s.closeFiles() // the error above tells more
 		*err = s.explain(*err)
 	}
 }
 
-func openWriting(ctx context.Context, path string, o *Options, steps []migration) (_ *Store, err error) {
+func openWriting(ctx context.Context, path string, o *Options, steps []migration) (_ *database, err error) {
 	s, err := newStore(path, o, steps)
 	if err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 
 // openReading opens a store that cannot be written. Where the files beside it cannot be
 // made, it reads the file alone, as it is. What is to be written fails with the reason.
-func openReading(ctx context.Context, path string, o *Options, steps []migration, reason error) (s *Store, err error) {
+func openReading(ctx context.Context, path string, o *Options, steps []migration, reason error) (s *database, err error) {
 	for _, how := range []url.Values{{"mode": {"ro"}}, {"mode": {"ro"}, "immutable": {"1"}}} {
 		if how.Has("immutable") && hasLog(path) {
 			return nil, &TroubleError{Path: path, Kind: store.ErrUnreadable, Next: nextWAL, cause: reason}
@@ -254,7 +255,7 @@ func openReading(ctx context.Context, path string, o *Options, steps []migration
 	return nil, err
 }
 
-func openReadingAs(ctx context.Context, path string, how url.Values, o *Options, steps []migration) (_ *Store, err error) {
+func openReadingAs(ctx context.Context, path string, how url.Values, o *Options, steps []migration) (_ *database, err error) {
 	s, err := newStore(path, o, steps)
 	if err != nil {
 		return nil, err
@@ -290,7 +291,7 @@ func create(ctx context.Context, path string, busy time.Duration, steps []migrat
 	dir := filepath.Dir(path)
 	defer func() {
 		if err != nil {
-			err = (&Store{path: path}).explain(err)
+			err = (&database{path: path}).explain(err)
 		}
 	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -423,7 +424,7 @@ func useWAL(ctx context.Context, conn *sql.Conn) error {
 
 // Close implements [store.Store]. Changes that wait are refused with
 // [fs.ErrClosed]; what is being written is finished.
-func (s *Store) Close() error {
+func (s *database) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
 		<-s.written
@@ -434,7 +435,7 @@ func (s *Store) Close() error {
 
 // closeFiles closes the connections, those that read first: the last to go
 // clears the log away.
-func (s *Store) closeFiles() error {
+func (s *database) closeFiles() error {
 	var errs []error
 	if s.readers != nil {
 		s.mu.Lock()
@@ -455,7 +456,7 @@ func (s *Store) closeFiles() error {
 
 // explain turns an error of the engine into one of package store, if there is
 // one that says what happened.
-func (s *Store) explain(err error) error {
+func (s *database) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return &TroubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}
 	}

@@ -32,7 +32,7 @@ func TestStore(t *testing.T) {
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "carrel.db") }
 
 // openAt opens a store that is closed when the test ends.
-func openAt(t testing.TB, path string) *sqlite.Store {
+func openAt(t testing.TB, path string) store.Database {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, nil)
 	if err != nil {

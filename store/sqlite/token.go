@@ -12,7 +12,7 @@ import (
 )
 
 // AddToken implements [store.Tokens].
-func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
+func (s *database) AddToken(ctx context.Context, t *store.Token) error {
 	if err := errors.Join(ctx.Err(), t.Validate()); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Store) AddToken(ctx context.Context, t *store.Token) error {
 }
 
 // RevokeToken implements [store.Tokens].
-func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+func (s *database) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	if at.IsZero() {
 		return fmt.Errorf("token %s: it cannot be revoked from never on", id)
 	}
@@ -60,7 +60,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 }
 
 // Token implements [store.Tokens].
-func (s *Store) Token(ctx context.Context, id string) (t *store.Token, err error) {
+func (s *database) Token(ctx context.Context, id string) (t *store.Token, err error) {
 	err = s.view(ctx, func(v view) (err error) {
 		t, err = scanToken(func(dest ...any) error { return v.row(selectToken, []any{id}, dest...) })
 		return err
@@ -72,7 +72,7 @@ func (s *Store) Token(ctx context.Context, id string) (t *store.Token, err error
 }
 
 // Tokens implements [store.Tokens].
-func (s *Store) Tokens(ctx context.Context) (all []store.Token, err error) {
+func (s *database) Tokens(ctx context.Context) (all []store.Token, err error) {
 	err = s.view(ctx, func(v view) error {
 		var have, want int
 		if err := v.row(selectTokenCounts, nil, &have, &want); err != nil {
@@ -151,7 +151,7 @@ func (r *tokenRow) parse() error {
 }
 
 // ofToken says which token an error is about.
-func (s *Store) ofToken(id string, err error) error {
+func (s *database) ofToken(id string, err error) error {
 	switch {
 	case err == nil:
 		return nil

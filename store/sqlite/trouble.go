@@ -44,7 +44,7 @@ const (
 
 // trouble returns an error of the engine as one of package store, or nil if it is about
 // nothing of the disk.
-func (s *Store) trouble(e *engine.Error) error {
+func (s *database) trouble(e *engine.Error) error {
 	t := &TroubleError{Path: s.path, cause: e}
 	switch e.Code() & 0xff {
 	case codes.SQLITE_FULL:
@@ -81,7 +81,7 @@ func cannotWrite(err error) bool {
 
 // moved returns an error if the path of the store names another file than the one that
 // is open, or none.
-func (s *Store) moved() error {
+func (s *database) moved() error {
 	now, err := os.Stat(s.path)
 	if err == nil && os.SameFile(now, s.file) {
 		return nil

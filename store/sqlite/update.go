@@ -31,7 +31,7 @@ type update struct {
 // returns, unless somebody was reading what was there before: then it is gone
 // from the file, but the log beside it may hold it until a later update, or
 // until the store is closed.
-func (s *Store) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
 	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}

@@ -70,7 +70,7 @@ type finding struct {
 }
 
 // submit hands a job to the writer and waits until it is done.
-func (s *Store) submit(j *job) error {
+func (s *database) submit(j *job) error {
 	if s.barred != nil {
 		return s.barred
 	}
@@ -98,7 +98,7 @@ func (s *Store) submit(j *job) error {
 }
 
 // write does jobs until the store is closed.
-func (s *Store) write() {
+func (s *database) write() {
 	defer close(s.written)
 	for {
 		select {

@@ -19,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/service"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
@@ -61,7 +62,7 @@ func fits(pattern, path string) bool {
 
 // remote returns a client of a whole service over a store, which it comes into with a
 // token.
-func remote(t *testing.T, s *memory.Store, noted *routes) *client.Client {
+func remote(t *testing.T, s store.Database, noted *routes) *client.Client {
 	t.Helper()
 	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
 	if err != nil {
