@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/llm/anthropic"
+	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/llm/llmtest"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
@@ -44,7 +44,7 @@ func TestModelTellsInAnAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	g, err := anthropic.New(base, "claude-opus-4-5", &anthropic.Options{Key: llm.NewSecret("made-up"), Window: 100_000})
+	g, err := remote.NewAnthropic(base, "claude-opus-4-5", &remote.GeneratorOptions{Options: remote.Options{Key: llm.NewSecret("made-up")}, Window: 100_000})
 	if err != nil {
 		t.Fatal(err)
 	}

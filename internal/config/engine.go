@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/artifact/origin"
 	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/llm/openai"
+	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/llm/static"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/provenance"
@@ -188,9 +188,9 @@ func (s *Settings) embedder() (llm.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := openai.New(get[string](s, url.Key), get[string](s, "embed.model"), &openai.Options{
-		Key: key, Dimensions: get[int](s, "embed.dimensions"), Batch: get[int](s, "embed.batch"),
-		Timeout: time.Duration(get[Duration](s, "embed.timeout")),
+	c, err := remote.NewEmbedder(get[string](s, url.Key), get[string](s, "embed.model"), &remote.EmbedderOptions{
+		Options:    remote.Options{Key: key, Timeout: time.Duration(get[Duration](s, "embed.timeout"))},
+		Dimensions: get[int](s, "embed.dimensions"), Batch: get[int](s, "embed.batch"),
 	})
 	if err != nil {
 		return nil, url.fail(err)

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/llm/anthropic"
-	"github.com/carrel-dev/carrel/llm/openai"
+	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -74,13 +73,17 @@ func (s *Settings) Generator() (llm.Generator, error) {
 // writer returns the driver of the model that writes.
 func (s *Settings) writer(key llm.Secret) (llm.Generator, error) {
 	url, model := get[string](s, "generate.url"), get[string](s, "generate.model")
-	window, reply := int(get[token.Count](s, "generate.window")), get[int](s, "generate.max_tokens")
-	timeout, retries := time.Duration(get[Duration](s, "generate.timeout")), get[int](s, "generate.retries")
-	if retries == 0 {
-		retries = -1 // 0 is the default there
+	o := remote.GeneratorOptions{
+		Options: remote.Options{
+			Key: key, Timeout: time.Duration(get[Duration](s, "generate.timeout")), Retries: get[int](s, "generate.retries"),
+		},
+		Window: int(get[token.Count](s, "generate.window")), MaxTokens: get[int](s, "generate.max_tokens"),
+	}
+	if o.Retries == 0 {
+		o.Retries = remote.NoRetries // 0 is the default there
 	}
 	if get[string](s, "generate.api") == apiAnthropic {
-		return anthropic.New(url, model, &anthropic.Options{Key: key, Window: window, MaxTokens: reply, Timeout: timeout, Retries: retries})
+		return remote.NewAnthropic(url, model, &o)
 	}
-	return openai.NewGenerator(url, model, &openai.GeneratorOptions{Key: key, Window: window, MaxTokens: reply, Timeout: timeout, Retries: retries})
+	return remote.NewOpenAI(url, model, &o)
 }

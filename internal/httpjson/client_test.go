@@ -91,6 +91,7 @@ func TestPauses(t *testing.T) {
 			500*time.Millisecond - 1, time.Second - 1, 2*time.Second - 1, 4*time.Second - 1, 8*time.Second - 1, 16*time.Second - 1, 30*time.Second - 1, 30*time.Second - 1,
 		}, ""},
 		{"in seconds", "7", "", 2, []time.Duration{7 * time.Second, 7 * time.Second}, ""},
+		{"in fewer seconds than our own", "0", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},
 		{"the longest", "30", "", 1, []time.Duration{30 * time.Second}, ""},
 		{"too long", "31", "", 2, nil, "it asks for a pause of 31s"},
 		{"no number", "1a", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},

@@ -1,10 +1,8 @@
-// Package llmtest has a model for tests, which says what a script says, and what
-// every driver of a generator over HTTP is checked for.
+// Package llmtest has a model for tests, which says what a script says.
 //
 // A [Script] is useless in production. It needs no network and no clock, and is
 // safe for concurrent use; which caller gets which step is then a matter of
-// chance, unless [Script.Func] answers. A [Driver] is called by the tests of the
-// drivers: its checks serve what a server of models may do wrong, on loopback.
+// chance, unless [Script.Func] answers.
 package llmtest
 
 import (

@@ -49,7 +49,7 @@ var layers = []layer{
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "client"}},
-	{name: "drivers", packages: []string{"store/sqlite", "llm/openai", "llm/anthropic", "llm/static", "limn/adapter"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/sqlite", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/conform", "internal/test/upstream", "internal/test/fakesession"}},
 	{name: "examination", packages: []string{"internal/exam"}},

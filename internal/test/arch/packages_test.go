@@ -71,11 +71,11 @@ func TestPackagesBites(t *testing.T) {
 		{ImportPath: "m/sound", Doc: "Package sound is told.", Imports: []string{"net/netip", "net/url"}},
 		{ImportPath: "m/mute"},
 		{ImportPath: "m/open", Doc: "Package open talks.", Imports: []string{"fmt", "net/http"}},
-		{ImportPath: "github.com/carrel-dev/carrel/llm/openai", Doc: "Package openai talks, and may.", Imports: []string{"net/http"}},
+		{ImportPath: "github.com/carrel-dev/carrel/llm/remote", Doc: "Package remote talks, and may.", Imports: []string{"net/http"}},
 	})
 	want := []string{
 		"m/mute has no package comment",
-		"m/open imports net/http: only artifact/origin and client and internal/httpjson and internal/telemetry and llm/anthropic and llm/openai may open connections",
+		"m/open imports net/http: only artifact/origin and client and internal/httpjson and internal/telemetry and llm/remote may open connections",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
@@ -84,12 +84,12 @@ func TestPackagesBites(t *testing.T) {
 
 // connecting are the packages that may open connections, each only where a
 // setting of the user's tells it to. SECURITY.md lists them.
-var connecting = []string{"artifact/origin", "client", "internal/httpjson", "internal/telemetry", "llm/anthropic", "llm/openai"}
+var connecting = []string{"artifact/origin", "client", "internal/httpjson", "internal/telemetry", "llm/remote"}
 
 // answering are the packages that may use the network's packages to answer, or to name
 // what is said over HTTP, and that open no connection.
 var answering = []string{
-	"api", "bench/load", "internal/ops", "internal/test/upstream", "internal/service", "llm/llmtest", "server/auth", "server/mcp", "server/rest",
+	"api", "bench/load", "internal/ops", "internal/test/upstream", "internal/service", "server/auth", "server/mcp", "server/rest",
 }
 
 // dials is how a connection is opened. No package that only answers says it.

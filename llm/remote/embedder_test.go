@@ -1,4 +1,4 @@
-package openai
+package remote
 
 import (
 	"context"
@@ -17,16 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/llm/llmtest"
-)
-
-var _ llm.Embedder = (*Client)(nil)
-
-// What no error may repeat, although every server here sends it back.
-const (
-	key   = llmtest.Key
-	text  = llmtest.Text
-	model = "tiny"
 )
 
 // A server counts its calls and knows what the client waited.
@@ -37,7 +27,7 @@ type server struct {
 }
 
 // serve starts a server and returns it with a client of it.
-func serve(t *testing.T, opts Options, h func(w http.ResponseWriter, r *http.Request, call int)) (*server, *Client) {
+func serve(t *testing.T, opts EmbedderOptions, h func(w http.ResponseWriter, r *http.Request, call int)) (*server, *embedder) {
 	t.Helper()
 	s := new(server)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,17 +42,17 @@ func serve(t *testing.T, opts Options, h func(w http.ResponseWriter, r *http.Req
 		}
 	}
 	opts.Rand = func(n int64) int64 { return n - 1 }
-	c, err := New(s.URL, model, &opts)
+	c, err := NewEmbedder(s.URL, model, &opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, c
+	return s, c.(*embedder)
 }
 
 // answer writes a vector for each text of a request: its length and its place.
 func answer(t *testing.T, w io.Writer, r *http.Request) {
 	t.Helper()
-	var req request
+	var req embedRequest
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 		t.Error(err)
 	}
@@ -74,9 +64,9 @@ func answer(t *testing.T, w io.Writer, r *http.Request) {
 }
 
 func TestEmbed(t *testing.T) {
-	var sent []request
+	var sent []embedRequest
 	var header http.Header
-	s, c := serve(t, Options{Batch: 2, BatchBytes: 6, Dimensions: 3}, func(w http.ResponseWriter, r *http.Request, _ int) {
+	s, c := serve(t, EmbedderOptions{Batch: 2, BatchBytes: 6, Dimensions: 3}, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method != http.MethodPost || r.URL.String() != "/v1/embeddings" {
 			t.Errorf("request is %s %s", r.Method, r.URL)
 		}
@@ -85,7 +75,7 @@ func TestEmbed(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		var req request
+		var req embedRequest
 		if err := json.Unmarshal(body, &req); err != nil {
 			t.Error(err)
 		}
@@ -104,9 +94,9 @@ func TestEmbed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("vectors (-want +got):\n%s", diff)
 	}
-	var wantSent []request
+	var wantSent []embedRequest
 	for _, in := range [][]string{{"a", "bb"}, {" "}, {"much too long"}, {"dddd"}, {"eee"}} {
-		wantSent = append(wantSent, request{model, in, "float", 3})
+		wantSent = append(wantSent, embedRequest{model, in, "float", 3})
 	}
 	if diff := cmp.Diff(wantSent, sent); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -121,7 +111,7 @@ func TestEmbed(t *testing.T) {
 
 // A request has as many texts as fit, and one at least.
 func TestBatchesAreFilled(t *testing.T) {
-	_, c := serve(t, Options{Batch: 3, BatchBytes: 6}, func(http.ResponseWriter, *http.Request, int) {})
+	_, c := serve(t, EmbedderOptions{Batch: 3, BatchBytes: 6}, func(http.ResponseWriter, *http.Request, int) {})
 	for _, tt := range []struct {
 		texts []string
 		want  int
@@ -142,14 +132,14 @@ func TestBatchesAreFilled(t *testing.T) {
 
 // Where a vector is given twice, the last one counts.
 func TestVectorsAreReadAnew(t *testing.T) {
-	vectors, err := parseReply([]byte(`{"data":[{"index":0,"embedding":[1,2],"embedding":[3]}]}`), 1, 0)
+	vectors, err := parseVectors([]byte(`{"data":[{"index":0,"embedding":[1,2],"embedding":[3]}]}`), 1, 0)
 	if diff := cmp.Diff([][]float32{{3}}, vectors); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 func TestEmbedNothing(t *testing.T) {
-	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
+	s, c := serve(t, EmbedderOptions{}, func(http.ResponseWriter, *http.Request, int) {})
 	if got, err := c.Embed(t.Context(), nil); err != nil || len(got) != 0 || s.calls.Load() != 0 {
 		t.Errorf("%v, %v after %d calls, want nothing after none", got, err, s.calls.Load())
 	}
@@ -189,9 +179,9 @@ func TestRepliesThatAreRefused(t *testing.T) {
 		{"more than is read", strings.Repeat(" ", 2000), "more than 1000 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, c := serve(t, Options{MaxReply: 1000}, func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, tt.body) })
+			s, c := serve(t, EmbedderOptions{Options: Options{MaxReply: 1000}}, func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, tt.body) })
 			got, err := c.Embed(t.Context(), []string{text, "b"})
-			llmtest.CheckError(t, err, llm.ErrReply, tt.want)
+			checkError(t, err, llm.ErrReply, tt.want)
 			if got != nil || s.calls.Load() != 1 {
 				t.Errorf("%v after %d calls, want nothing after 1", got, s.calls.Load())
 			}
@@ -200,115 +190,24 @@ func TestRepliesThatAreRefused(t *testing.T) {
 }
 
 func TestDimensionsThatWereNotAskedFor(t *testing.T) {
-	_, c := serve(t, Options{Dimensions: 4}, func(w http.ResponseWriter, r *http.Request, _ int) { answer(t, w, r) })
+	_, c := serve(t, EmbedderOptions{Dimensions: 4}, func(w http.ResponseWriter, r *http.Request, _ int) { answer(t, w, r) })
 	_, err := c.Embed(t.Context(), []string{text})
-	llmtest.CheckError(t, err, llm.ErrReply, "data.0 has 3 components, want 4")
+	checkError(t, err, llm.ErrReply, "data.0 has 3 components, want 4")
 }
 
 func TestLengthThatChangesBetweenBatches(t *testing.T) {
-	_, c := serve(t, Options{Batch: 1}, func(w http.ResponseWriter, _ *http.Request, call int) {
+	_, c := serve(t, EmbedderOptions{Batch: 1}, func(w http.ResponseWriter, _ *http.Request, call int) {
 		fmt.Fprintf(w, `{"data":[{"index":0,"embedding":[%s1]}]}`, strings.Repeat("1,", call))
 	})
 	_, err := c.Embed(t.Context(), []string{text, text})
-	llmtest.CheckError(t, err, llm.ErrReply, "3 components after those of 2")
-}
-
-func TestStatus(t *testing.T) {
-	for _, tt := range []struct {
-		status int
-		want   error
-		calls  int32
-		says   string
-	}{
-		{http.StatusNoContent, llm.ErrReply, 1, "status 204 No Content"},
-		{http.StatusMovedPermanently, llm.ErrRefused, 1, "redirects are not followed"},
-		{http.StatusBadRequest, llm.ErrRefused, 1, "status 400 Bad Request"},
-		{http.StatusUnauthorized, llm.ErrRefused, 1, "status 401 Unauthorized"},
-		{http.StatusNotFound, llm.ErrRefused, 1, "status 404 Not Found"},
-		{http.StatusRequestTimeout, llm.ErrUnavailable, 1, "status 408 Request Timeout"},
-		{http.StatusTooManyRequests, llm.ErrUnavailable, 3, "status 429 Too Many Requests"},
-		{http.StatusInternalServerError, llm.ErrUnavailable, 3, "status 500 Internal Server Error"},
-		{http.StatusServiceUnavailable, llm.ErrUnavailable, 3, "status 503 Service Unavailable"},
-		{599, llm.ErrUnavailable, 3, "status 599: "},
-	} {
-		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
-			s, c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				w.WriteHeader(tt.status)
-				if tt.status != http.StatusNoContent {
-					fmt.Fprintf(w, "<html>no: %s %s</html>", text, key)
-				}
-			})
-			_, err := c.Embed(t.Context(), []string{text})
-			llmtest.CheckError(t, err, tt.want, tt.says)
-			if got := s.calls.Load(); got != tt.calls {
-				t.Errorf("%d calls, want %d", got, tt.calls)
-			}
-		})
-	}
-}
-
-func TestTryingAgain(t *testing.T) {
-	const date = "Mon, 02 Jan 2006 15:04:05 GMT"
-	for _, tt := range []struct {
-		name    string
-		retries int
-		fail    int // calls that fail
-		after   string
-		calls   int32
-		pauses  []time.Duration
-		says    string // in the error, if any
-	}{
-		{"once", 0, 1, "", 2, []time.Duration{500 * time.Millisecond}, ""},
-		{"until the tries are used up", 0, 9, "", 3, []time.Duration{500 * time.Millisecond, time.Second}, "status 429"},
-		{"never", NoRetries, 9, "", 1, nil, "status 429"},
-		{"with a longest pause", 8, 8, "", 9, []time.Duration{
-			500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second,
-			8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second,
-		}, ""},
-		{"after the seconds asked for", 0, 1, "7", 2, []time.Duration{7 * time.Second}, ""},
-		{"after no fewer than our own", 0, 1, "0", 2, []time.Duration{500 * time.Millisecond}, ""},
-		{"at the time asked for", 0, 1, "Mon, 02 Jan 2006 15:04:25 GMT", 2, []time.Duration{20 * time.Second}, ""},
-		{"at a time that has passed", 0, 1, "Mon, 02 Jan 2006 15:00:00 GMT", 2, []time.Duration{500 * time.Millisecond}, ""},
-		{"not when asked to wait too long", 0, 1, "31", 1, nil, "asks for a pause of 31s"},
-		{"whatever nonsense is asked for", 0, 1, "soon " + key, 2, []time.Duration{500 * time.Millisecond}, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s, c := serve(t, Options{Retries: tt.retries}, func(w http.ResponseWriter, r *http.Request, call int) {
-				if call > tt.fail {
-					answer(t, w, r)
-					return
-				}
-				w.Header().Set("Date", date)
-				if tt.after != "" {
-					w.Header().Set("Retry-After", tt.after)
-				}
-				w.WriteHeader(http.StatusTooManyRequests)
-			})
-			got, err := c.Embed(t.Context(), []string{text})
-			if tt.says != "" {
-				llmtest.CheckError(t, err, llm.ErrUnavailable, tt.says)
-			} else if err != nil || len(got) != 1 {
-				t.Errorf("%v, %v, want a vector", got, err)
-			}
-			var pauses []time.Duration
-			for _, p := range s.pauses {
-				pauses = append(pauses, p.Round(time.Millisecond)) // the fake source gives one nanosecond less than the whole
-			}
-			if diff := cmp.Diff(tt.pauses, pauses); diff != "" {
-				t.Errorf("pauses (-want +got):\n%s", diff)
-			}
-			if got := s.calls.Load(); got != tt.calls {
-				t.Errorf("%d calls, want %d", got, tt.calls)
-			}
-		})
-	}
+	checkError(t, err, llm.ErrReply, "3 components after those of 2")
 }
 
 func TestConnectionThatIsDropped(t *testing.T) {
 	t.Run("before the reply, once", func(t *testing.T) {
-		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, call int) {
+		s, c := serve(t, EmbedderOptions{}, func(w http.ResponseWriter, r *http.Request, call int) {
 			if call == 1 {
-				llmtest.Dropping(t, "")(w, r)
+				dropping(t, "")(w, r)
 				return
 			}
 			answer(t, w, r)
@@ -318,39 +217,39 @@ func TestConnectionThatIsDropped(t *testing.T) {
 		}
 	})
 	t.Run("before the reply, always", func(t *testing.T) {
-		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			llmtest.Dropping(t, "")(w, r)
+		s, c := serve(t, EmbedderOptions{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			dropping(t, "")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		llmtest.CheckError(t, err, llm.ErrUnavailable, "connection dropped")
+		checkError(t, err, llm.ErrUnavailable, "connection dropped")
 		if got := s.calls.Load(); got != 3 {
 			t.Errorf("%d calls, want 3", got)
 		}
 	})
 	t.Run("in the middle of the reply", func(t *testing.T) {
-		s, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			llmtest.Dropping(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":")(w, r)
+		s, c := serve(t, EmbedderOptions{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			dropping(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"data\":")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		llmtest.CheckError(t, err, llm.ErrReply, "cut off after 8 bytes")
+		checkError(t, err, llm.ErrReply, "cut off after 8 bytes")
 		if got := s.calls.Load(); got != 1 {
 			t.Errorf("%d calls, want 1", got)
 		}
 	})
 	t.Run("by what speaks no HTTP", func(t *testing.T) {
-		_, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			llmtest.Dropping(t, key+" "+text+"\r\n\r\n")(w, r)
+		_, c := serve(t, EmbedderOptions{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			dropping(t, key+" "+text+"\r\n\r\n")(w, r)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		llmtest.CheckError(t, err, llm.ErrUnavailable, "connection broke")
+		checkError(t, err, llm.ErrUnavailable, "connection broke")
 	})
 }
 
 func TestNobodyListens(t *testing.T) {
-	s, c := serve(t, Options{}, func(http.ResponseWriter, *http.Request, int) {})
+	s, c := serve(t, EmbedderOptions{}, func(http.ResponseWriter, *http.Request, int) {})
 	s.Close()
 	_, err := c.Embed(t.Context(), []string{text})
-	llmtest.CheckError(t, err, llm.ErrUnavailable, "refused")
+	checkError(t, err, llm.ErrUnavailable, "refused")
 	if len(s.pauses) > 0 {
 		t.Errorf("tried again after %v", s.pauses)
 	}
@@ -359,48 +258,48 @@ func TestNobodyListens(t *testing.T) {
 func TestServerThatHangs(t *testing.T) {
 	t.Run("until the caller gives up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s, c := serve(t, Options{}, func(_ http.ResponseWriter, r *http.Request, _ int) {
+		s, c := serve(t, EmbedderOptions{}, func(_ http.ResponseWriter, r *http.Request, _ int) {
 			cancel()
-			llmtest.Stall(r)
+			stall(r)
 		})
 		_, err := c.Embed(ctx, []string{text})
-		llmtest.CheckError(t, err, context.Canceled, "")
+		checkError(t, err, context.Canceled, "")
 		if got := s.calls.Load(); got != 1 || errors.Is(err, llm.ErrUnavailable) {
 			t.Errorf("%v after %d calls, want the context's own after 1", err, got)
 		}
 	})
 	t.Run("until the time is over", func(t *testing.T) {
-		s, c := serve(t, Options{Timeout: time.Millisecond}, func(_ http.ResponseWriter, r *http.Request, _ int) { llmtest.Stall(r) })
+		s, c := serve(t, EmbedderOptions{Options: Options{Timeout: time.Millisecond}}, func(_ http.ResponseWriter, r *http.Request, _ int) { stall(r) })
 		_, err := c.Embed(t.Context(), []string{text})
-		llmtest.CheckError(t, err, llm.ErrUnavailable, "no reply within 1ms")
+		checkError(t, err, llm.ErrUnavailable, "no reply within 1ms")
 		if len(s.pauses) > 0 {
 			t.Errorf("tried again after %v", s.pauses)
 		}
 	})
 	t.Run("in the middle of the reply", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+		_, c := serve(t, EmbedderOptions{}, func(w http.ResponseWriter, r *http.Request, _ int) {
 			fmt.Fprint(w, `{"data":`)
 			if err := http.NewResponseController(w).Flush(); err != nil {
 				t.Error(err)
 			}
 			cancel()
-			llmtest.Stall(r)
+			stall(r)
 		})
 		_, err := c.Embed(ctx, []string{text})
-		llmtest.CheckError(t, err, context.Canceled, "")
+		checkError(t, err, context.Canceled, "")
 	})
 }
 
 func TestCallerThatGivesUpInAPause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, c := serve(t, Options{Sleep: func(ctx context.Context, _ time.Duration) error {
+	s, c := serve(t, EmbedderOptions{Options: Options{Sleep: func(ctx context.Context, _ time.Duration) error {
 		cancel()
 		<-ctx.Done()
 		return ctx.Err()
-	}}, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
+	}}}, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusBadGateway) })
 	_, err := c.Embed(ctx, []string{text})
-	llmtest.CheckError(t, err, context.Canceled, "")
+	checkError(t, err, context.Canceled, "")
 	if got := s.calls.Load(); got != 1 {
 		t.Errorf("%d calls, want 1", got)
 	}
@@ -413,18 +312,18 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
-		s, c := serve(t, Options{HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}}, func(w http.ResponseWriter, r *http.Request, _ int) {
+		s, c := serve(t, EmbedderOptions{Options: Options{HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}}}, func(w http.ResponseWriter, r *http.Request, _ int) {
 			http.Redirect(w, r, other.URL+"/?"+key, status)
 		})
 		_, err := c.Embed(t.Context(), []string{text})
-		llmtest.CheckError(t, err, llm.ErrRefused, "redirects are not followed")
+		checkError(t, err, llm.ErrRefused, "redirects are not followed")
 		if got := s.calls.Load(); got != 1 {
 			t.Errorf("%d calls after status %d, want 1", got, status)
 		}
 	}
 }
 
-func TestNew(t *testing.T) {
+func TestNewEmbedder(t *testing.T) {
 	for _, tt := range []struct{ base, want string }{
 		{"http://localhost:11434", "m@http://localhost:11434/v1"},
 		{"http://localhost:11434/", "m@http://localhost:11434/v1"},
@@ -433,33 +332,33 @@ func TestNew(t *testing.T) {
 		{"https://example.com/llm/v1//", "m@https://example.com/llm/v1"},
 		{"https://[::1]:8080/a", "m@https://[::1]:8080/a/v1"},
 	} {
-		if c, err := New(tt.base, "m", nil); err != nil || c.Name() != tt.want {
+		if c, err := NewEmbedder(tt.base, "m", nil); err != nil || c.Name() != tt.want {
 			t.Errorf("New(%q) = %v, %v, want %s", tt.base, c, err, tt.want)
 		}
 	}
 	for _, base := range []string{"", "localhost:11434", "/v1", "ftp://example.com", "http://", "http://:80", "http:example.com", "http://a b", "http://user:" + key + "@host%zz", "http://" + key + "@example.com", "http://example.com/?k=" + key, "http://example.com/#a", "http://example.com/?"} {
-		if _, err := New(base, "m", nil); err == nil || strings.Contains(err.Error(), key) {
+		if _, err := NewEmbedder(base, "m", nil); err == nil || strings.Contains(err.Error(), key) {
 			t.Errorf("New(%q): error is %v", base, err)
 		}
 	}
-	for _, opts := range []*Options{
-		{Key: llm.NewSecret(key + "\r\nX: y")},
-		{Key: llm.NewSecret(key + "é")},
+	for _, opts := range []*EmbedderOptions{
+		{Options: Options{Key: llm.NewSecret(key + "\r\nX: y")}},
+		{Options: Options{Key: llm.NewSecret(key + "é")}},
 		{Dimensions: -1},
 		{Batch: -1},
-		{Retries: -2},
-		{MaxReply: -1},
+		{Options: Options{Retries: -2}},
+		{Options: Options{MaxReply: -1}},
 	} {
-		if _, err := New("http://localhost", "m", opts); err == nil || strings.Contains(err.Error(), key) {
+		if _, err := NewEmbedder("http://localhost", "m", opts); err == nil || strings.Contains(err.Error(), key) {
 			t.Errorf("options %+v: error is %v", opts, err)
 		}
 	}
-	if _, err := New("http://localhost", "", nil); err == nil {
+	if _, err := NewEmbedder("http://localhost", "", nil); err == nil {
 		t.Error("no error for no model")
 	}
 }
 
-func FuzzParseReply(f *testing.F) {
+func FuzzParseVectors(f *testing.F) {
 	for _, s := range []string{
 		`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3e-2,-4]}]}`,
 		`{"data":[{"index":0,"embedding":[null]}]}`, `{"data":null}`, `[]`, `{"data":[{"embedding":[[],{}]}]}`,
@@ -468,7 +367,7 @@ func FuzzParseReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, texts int) {
 		texts = 1 + texts&7
-		vectors, err := parseReply(data, texts, 0)
+		vectors, err := parseVectors(data, texts, 0)
 		if err != nil {
 			if !errors.Is(err, llm.ErrReply) {
 				t.Errorf("error is %v", err)

@@ -1,0 +1,200 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/httpjson"
+	"github.com/carrel-dev/carrel/llm"
+)
+
+// EmbedderOptions adjust an embedder. The zero value of every field is a sensible
+// default, so a nil *EmbedderOptions is too.
+type EmbedderOptions struct {
+	Options
+
+	// Dimensions is the length of the vectors to ask for, of a model that has
+	// a choice. A reply of another length is refused. The default is to take
+	// what comes.
+	Dimensions int
+
+	// Batch is the largest number of texts in a request. The default is 32.
+	Batch int
+
+	// BatchBytes is the largest size of the texts of a request together; one
+	// that is larger goes alone. The default is 256 KiB.
+	BatchBytes int
+}
+
+// An embedder is an [llm.Embedder] of a server.
+type embedder struct {
+	base  string
+	model string
+	opts  EmbedderOptions
+	http  *httpjson.Client
+}
+
+// NewEmbedder returns an embedder of the server at a base URL, as of [NewOpenAI], with
+// one of its models. It sends nothing.
+func NewEmbedder(baseURL, model string, opts *EmbedderOptions) (llm.Embedder, error) {
+	c := &embedder{model: model}
+	if opts != nil {
+		c.opts = *opts
+	}
+	o := &c.opts
+	var err error
+	h := httpjson.Options{Authorize: func(h http.Header) { bearer(h, o.Key) }}
+	if c.base, c.http, err = o.open(baseURL, model, h, 30*time.Second, 32<<20); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	if o.Dimensions < 0 || o.Batch < 0 || o.BatchBytes < 0 {
+		return nil, errors.New("openai: options: negative number")
+	}
+	o.Batch, o.BatchBytes = cmp.Or(o.Batch, 32), cmp.Or(o.BatchBytes, 256<<10)
+	return c, nil
+}
+
+// Name returns the model, the dimensions if they were chosen, and the base URL,
+// such as "all-minilm@http://localhost:11434/v1".
+func (c *embedder) Name() string {
+	if c.opts.Dimensions > 0 {
+		return fmt.Sprintf("%s/%d@%s", c.model, c.opts.Dimensions, c.base)
+	}
+	return c.model + "@" + c.base
+}
+
+// Embed implements [llm.Embedder]. An empty text is sent as one space, since
+// some servers refuse to embed nothing.
+func (c *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, 0, len(texts))
+	for len(texts) > 0 {
+		n := c.batch(texts)
+		batch, err := c.embed(ctx, texts[:n])
+		if err != nil {
+			return nil, fmt.Errorf("embed with %s: %w", c.Name(), err)
+		}
+		if len(vectors) > 0 && len(batch[0]) != len(vectors[0]) {
+			return nil, fmt.Errorf("embed with %s: %w", c.Name(), badReply("vectors of %d components after those of %d", len(batch[0]), len(vectors[0])))
+		}
+		vectors = append(vectors, batch...)
+		texts = texts[n:]
+	}
+	return vectors, nil
+}
+
+// batch returns how many of the texts go into the next request.
+func (c *embedder) batch(texts []string) int {
+	size := len(texts[0])
+	n := 1
+	for n < len(texts) && n < c.opts.Batch && size+len(texts[n]) <= c.opts.BatchBytes {
+		size += len(texts[n])
+		n++
+	}
+	return n
+}
+
+// embedRequest is the body of a request.
+type embedRequest struct {
+	Model      string   `json:"model"`
+	Input      []string `json:"input"`
+	Format     string   `json:"encoding_format"`
+	Dimensions int      `json:"dimensions,omitempty"`
+}
+
+// embed embeds the texts of one request.
+func (c *embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	input := make([]string, len(texts))
+	for i, t := range texts {
+		input[i] = t
+		if t == "" {
+			input[i] = " "
+		}
+	}
+	body, err := json.Marshal(embedRequest{c.model, input, "float", c.opts.Dimensions})
+	if err != nil {
+		return nil, err // not reached: strings and numbers can be encoded
+	}
+	reply, err := c.http.Post(ctx, c.base+"/embeddings", body)
+	if err != nil {
+		return nil, err
+	}
+	return parseVectors(reply, len(texts), c.opts.Dimensions)
+}
+
+// vectorReply is the part of a reply that is looked at.
+type vectorReply struct {
+	Data []struct {
+		Index     *int   `json:"index"`
+		Embedding vector `json:"embedding"`
+	} `json:"data"`
+}
+
+// A vector reads an array of finite numbers. Package json alone would take null
+// for 0.
+type vector []float32
+
+var errNumbers = errors.New("not an array of finite numbers")
+
+// UnmarshalJSON implements [json.Unmarshaler]. It is given valid JSON.
+func (v *vector) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return errNumbers
+	}
+	elements := bytes.TrimSpace(b[1 : len(b)-1])
+	if len(elements) == 0 {
+		return errNumbers
+	}
+	*v = make(vector, 0, bytes.Count(elements, []byte(","))+1)
+	for e := range bytes.SplitSeq(elements, []byte(",")) {
+		// What is no number in JSON is none here, and what is too large for a
+		// float32 is an error.
+		f, err := strconv.ParseFloat(string(bytes.TrimSpace(e)), 32)
+		if err != nil {
+			return errNumbers
+		}
+		*v = append(*v, float32(f))
+	}
+	return nil
+}
+
+// parseVectors returns the vectors of a reply in the order of the texts. A
+// dimension of 0 is any, but all have the same.
+func parseVectors(data []byte, texts, dimension int) ([][]float32, error) {
+	var r vectorReply
+	if err := json.Unmarshal(data, &r); errors.Is(err, errNumbers) {
+		return nil, badReply("an embedding is %v", errNumbers)
+	} else if err != nil {
+		return nil, badReply("no JSON with a list of embeddings")
+	}
+	if len(r.Data) != texts {
+		return nil, badReply("%d embeddings for %d texts", len(r.Data), texts)
+	}
+	vectors := make([][]float32, texts)
+	for i, d := range r.Data {
+		switch {
+		case d.Index == nil:
+			return nil, badReply("data.%d has no index", i)
+		case *d.Index < 0 || *d.Index >= texts:
+			return nil, badReply("data.%d has index %d of %d", i, *d.Index, texts)
+		case vectors[*d.Index] != nil:
+			return nil, badReply("two embeddings have index %d", *d.Index)
+		case d.Embedding == nil:
+			return nil, badReply("data.%d has no embedding", i)
+		}
+		if dimension == 0 {
+			dimension = len(d.Embedding)
+		}
+		if len(d.Embedding) != dimension {
+			return nil, badReply("data.%d has %d components, want %d", i, len(d.Embedding), dimension)
+		}
+		vectors[*d.Index] = d.Embedding
+	}
+	return vectors, nil
+}
