@@ -178,7 +178,7 @@ func (s *Settings) embedder() (llm.Embedder, error) {
 				return nil, dir.fail(err)
 			}
 		}
-		return &staticEmbedder{load: sync.OnceValues(func() (*static.Model, error) {
+		return &staticEmbedder{load: sync.OnceValues(func() (llm.Embedder, error) {
 			return static.Load(os.DirFS(path), nil)
 		})}, nil
 	case url.Value == "" || s.Offline():
@@ -222,7 +222,7 @@ func (s *Settings) key(table string) (llm.Secret, error) {
 // A staticEmbedder reads its files when they are first needed: most commands
 // embed nothing.
 type staticEmbedder struct {
-	load func() (*static.Model, error)
+	load func() (llm.Embedder, error)
 }
 
 // Embed implements [llm.Embedder].

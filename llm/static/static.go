@@ -43,8 +43,6 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-var _ llm.Embedder = (*Model)(nil)
-
 // The reasons for which files cannot be loaded.
 var (
 	// ErrFormat means that a file is damaged or does not fit the others.
@@ -54,7 +52,7 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Options adjusts a [Model]. The zero value of every field is a sensible
+// Options adjusts an embedder. The zero value of every field is a sensible
 // default, so a nil *Options is too.
 type Options struct {
 	// Name is the model's name in the record. The default is "static".
@@ -79,8 +77,8 @@ const (
 	maxConfig    = 1 << 20
 )
 
-// A Model is an [llm.Embedder]. It is safe for concurrent use.
-type Model struct {
+// A staticModel is an [llm.Embedder].
+type staticModel struct {
 	name      string
 	tokenizer *tokenizer
 	table     table
@@ -88,8 +86,8 @@ type Model struct {
 	maxTokens int // or 0
 }
 
-// Load reads a model from the files of a directory.
-func Load(fsys fs.FS, opts *Options) (*Model, error) {
+// Load reads an embedder from the files of a directory.
+func Load(fsys fs.FS, opts *Options) (llm.Embedder, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -104,7 +102,7 @@ func Load(fsys fs.FS, opts *Options) (*Model, error) {
 	return m, nil
 }
 
-func load(fsys fs.FS, o Options) (*Model, error) {
+func load(fsys fs.FS, o Options) (*staticModel, error) {
 	var sum []byte // of the digests of all that decides about a vector
 	read := func(name string, limit int64) ([]byte, error) {
 		b, err := readFile(fsys, name, limit)
@@ -112,7 +110,7 @@ func load(fsys fs.FS, o Options) (*Model, error) {
 		sum = append(sum, d[:]...)
 		return b, err
 	}
-	m := &Model{normalize: true, maxTokens: o.MaxTokens}
+	m := &staticModel{normalize: true, maxTokens: o.MaxTokens}
 
 	data, err := read(modelFile, cmp.Or(o.MaxBytes, 1<<30))
 	if err != nil {
@@ -171,14 +169,11 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 
 // Name returns the name of the options and a digest of the files, such as
 // "static@sha256:6b86b273ff34fce1".
-func (m *Model) Name() string { return m.name }
-
-// Dimensions returns the length of the vectors.
-func (m *Model) Dimensions() int { return m.table.dim }
+func (m *staticModel) Name() string { return m.name }
 
 // Embed returns a vector for each text, in order. A text without a known token
 // has a vector of zeros. It fails only when the context is done.
-func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *staticModel) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, t := range texts {
 		if err := ctx.Err(); err != nil {
@@ -190,7 +185,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 }
 
 // embed returns the vector of a text.
-func (m *Model) embed(text string) []float32 {
+func (m *staticModel) embed(text string) []float32 {
 	tokens := m.tokenizer.tokens(text)
 	if m.maxTokens > 0 && len(tokens) > m.maxTokens {
 		tokens = tokens[:m.maxTokens]
