@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// Files is a source of regular files below some folders.
+// folders is a source of regular files below some folders.
 //
 // The path in "file:docs/policy.md" is relative: it is looked up in each folder
 // in turn, and the first that has it decides. In "file:/srv/docs/policy.md" it
@@ -24,14 +24,11 @@ import (
 // target does not. A link that changes while it is followed leads nowhere else:
 // folders are opened once, and every step is taken from there. Devices, pipes,
 // folders and the files of /proc and /sys are refused.
-type Files struct {
-	Roots []string // folders; with none, nothing is allowed
-	Limit int64    // bytes; the default is DefaultLimit
-}
+type folders struct{ *Options }
 
 // Fetch implements [artifact.Source]. A file that does not exist is
 // [artifact.ErrGone].
-func (f *Files) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+func (f *folders) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
 	what := string(ref)
 	if err := ctx.Err(); err != nil {
 		return nil, fail(artifact.ErrUnavailable, what, "%w", err)
@@ -41,14 +38,14 @@ func (f *Files) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have
 		return nil, fail(artifact.ErrForbidden, what, "%w", err)
 	}
 	err = fail(artifact.ErrForbidden, what, "it is in none of the folders of %s", SettingFiles)
-	for _, root := range f.Roots {
+	for _, root := range f.Files {
 		rel, ok := within(root, name)
 		if !ok {
 			continue
 		}
 		var content []byte
 		if content, err = f.read(what, root, rel); err == nil {
-			return answer(what, limited(f.Limit), &artifact.Fetched{Content: content}, have)
+			return answer(what, f.Limit, &artifact.Fetched{Content: content}, have)
 		}
 		if !errors.Is(err, artifact.ErrGone) {
 			break
@@ -89,7 +86,7 @@ func within(root, name string) (string, bool) {
 }
 
 // read returns the content of a file below root.
-func (f *Files) read(what, root, name string) ([]byte, error) {
+func (f *folders) read(what, root, name string) ([]byte, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, fail(artifact.ErrUnavailable, what, "folder of %s: %w", SettingFiles, err)
@@ -118,10 +115,10 @@ func (f *Files) read(what, root, name string) ([]byte, error) {
 	if ofKernel(file) {
 		return nil, fail(artifact.ErrForbidden, what, "it is a window into the kernel, not a file")
 	}
-	if info.Size() > limited(f.Limit) {
-		return nil, tooLarge(what, limited(f.Limit))
+	if info.Size() > f.Limit {
+		return nil, tooLarge(what, f.Limit)
 	}
-	content, err := readAll(file, limited(f.Limit))
+	content, err := readAll(file, f.Limit)
 	if err != nil {
 		return nil, fileError(what, err)
 	}

@@ -53,7 +53,7 @@ func TestFiles(t *testing.T) {
 	symlink(t, filepath.Join("..", "two"), filepath.Join(one, "neighbor"))
 	symlink(t, "loop", filepath.Join(one, "loop"))
 	symlink(t, "nowhere", filepath.Join(one, "dangling"))
-	files := &Files{Roots: []string{one, two}, Limit: 100}
+	files := &folders{Options{Files: []string{one, two}, Limit: 100}.complete()}
 	abs := filepath.ToSlash(top)
 	for _, tt := range []struct {
 		name string
@@ -115,11 +115,11 @@ func TestFiles(t *testing.T) {
 		}
 	})
 	t.Run("no folders", func(t *testing.T) {
-		f, err := new(Files).Fetch(t.Context(), "file:a.md", nil)
+		f, err := (&folders{new(Options)}).Fetch(t.Context(), "file:a.md", nil)
 		check(t, f, err, "", artifact.ErrForbidden, SettingFiles)
 	})
 	t.Run("a folder that is not there", func(t *testing.T) {
-		f, err := (&Files{Roots: []string{filepath.Join(top, "three")}}).Fetch(t.Context(), "file:a.md", nil)
+		f, err := (&folders{Options{Files: []string{filepath.Join(top, "three")}}.complete()}).Fetch(t.Context(), "file:a.md", nil)
 		check(t, f, err, "", artifact.ErrUnavailable, SettingFiles)
 	})
 	t.Run("a call that was canceled", func(t *testing.T) {
@@ -144,10 +144,10 @@ func TestFilesRefusesProc(t *testing.T) {
 		t.Skip("only Linux has such files")
 	}
 	for _, ref := range []artifact.Ref{"file:self/environ", "file:/proc/self/environ", "file:version"} {
-		f, err := (&Files{Roots: []string{"/proc"}}).Fetch(t.Context(), ref, nil)
+		f, err := (&folders{Options{Files: []string{"/proc"}}.complete()}).Fetch(t.Context(), ref, nil)
 		check(t, f, err, "", artifact.ErrForbidden, "kernel")
 	}
-	f, err := (&Files{Roots: []string{"/dev"}}).Fetch(t.Context(), "file:zero", nil)
+	f, err := (&folders{Options{Files: []string{"/dev"}}.complete()}).Fetch(t.Context(), "file:zero", nil)
 	check(t, f, err, "", artifact.ErrForbidden, "not a regular file")
 }
 
@@ -163,7 +163,7 @@ func FuzzFiles(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	files := &Files{Roots: []string{root}}
+	files := &folders{Options{Files: []string{root}}.complete()}
 	for _, s := range []string{
 		"in", "./in", "../secret", "x/../in", "..//secret", "/secret", "//../secret", "///secret", "..\\secret",
 		"%2e%2e/secret", "//localhost/%2e%2e/secret", "in/../../secret", "\x00", "...", "in/",

@@ -44,7 +44,7 @@ func TestFilesSymlinkRace(t *testing.T) {
 		swapped <- n
 	}()
 
-	files := &Files{Roots: []string{root}}
+	files := &folders{Options{Files: []string{root}}.complete()}
 	var served, refused int
 	for i := range rounds {
 		ref := []artifact.Ref{"file:file", "file:folder/f"}[i%2]
@@ -79,7 +79,7 @@ func TestFilesRefusesPipes(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	files := &Files{Roots: []string{root}}
+	files := &folders{Options{Files: []string{root}}.complete()}
 	f, err := files.Fetch(t.Context(), "file:pipe", nil)
 	check(t, f, err, "", artifact.ErrForbidden, "not a regular file")
 

@@ -31,7 +31,7 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// home are the ranges that [HTTP.AllowPrivate] allows. Link-local addresses are
+// home are the ranges that [Options.AllowPrivate] allows. Link-local addresses are
 // not among them, nor the one of IPv6 that does the same: there clouds hand out
 // credentials to whoever asks.
 var (

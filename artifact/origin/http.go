@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"sync"
-	"time"
 
 	"github.com/carrel-dev/carrel/artifact"
 )
@@ -16,10 +13,7 @@ import (
 // maxRedirects is how often a fetch is sent elsewhere before it gives up.
 const maxRedirects = 5
 
-// defaultTimeout is how long a fetch over the network may take.
-const defaultTimeout = 30 * time.Second
-
-// HTTP is a source of what is at a URL, by http or https.
+// web is a source of what is at a URL, by http or https.
 //
 // A URL is fetched if its host and port are listed, it has no user or password
 // in it, and the address that is dialed in the end is public. A redirect is
@@ -28,58 +22,38 @@ const defaultTimeout = 30 * time.Second
 //
 // If the caller has an ETag or a date, the server is asked for what changed
 // since; these go to nobody but the origin that they came from.
-type HTTP struct {
-	// Hosts are what may be fetched from: "example.org" at the ports 80 for
-	// http and 443 for https, "example.org:8443" at this port only,
-	// "*.example.org" for all hosts below example.org, at any depth, but not
-	// example.org itself. Names are in ASCII ("xn--" for others); an IPv6
-	// address stands in brackets. With none, nothing is allowed.
-	Hosts []string
+type web struct {
+	*Options
 
-	Limit   int64         // bytes; the default is DefaultLimit
-	Timeout time.Duration // of one fetch, redirects included; the default is 30 s
-
-	// AllowPrivate lets addresses of this machine and of private networks be
-	// dialed: loopback, RFC 1918 and unique local ones. Link-local addresses,
-	// where clouds keep credentials, need to be in Allow.
-	AllowPrivate bool
-
-	// Allow are ranges of addresses that may be dialed, whatever they are.
-	Allow []netip.Prefix
-
-	dial dialer // for tests; nil for the network
-
-	once   sync.Once // guards what follows
 	rules  []hostRule
 	client *http.Client
 	err    error // in Hosts
 }
 
-// setup reads the configuration, once.
-func (h *HTTP) setup() error {
-	h.once.Do(func() {
-		for _, s := range h.Hosts {
-			r, err := parseHost(s)
-			if err != nil {
-				h.err = fail(artifact.ErrForbidden, "http", "%s has %q: %w", SettingHosts, s, err)
-				return
-			}
-			h.rules = append(h.rules, r)
+// newWeb returns a source that connects by dial; nil is for the network.
+func newWeb(o *Options, dial dialer) *web {
+	w := &web{Options: o}
+	for _, s := range o.Hosts {
+		r, err := parseHost(s)
+		if err != nil {
+			w.err = fail(artifact.ErrForbidden, "http", "%s has %q: %w", SettingHosts, s, err)
+			break
 		}
-		h.client = &http.Client{
-			Transport:     guard{private: h.AllowPrivate, allow: h.Allow}.transport(h.dial),
-			CheckRedirect: h.redirect,
-		}
-	})
-	return h.err
+		w.rules = append(w.rules, r)
+	}
+	w.client = &http.Client{
+		Transport:     guard{private: o.AllowPrivate, allow: o.Allow}.transport(dial),
+		CheckRedirect: w.redirect,
+	}
+	return w
 }
 
 // Fetch implements [artifact.Source]. The statuses 404 and 410 are
 // [artifact.ErrGone]; every other that is not a success is
 // [artifact.ErrUnavailable].
-func (h *HTTP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
-	if err := h.setup(); err != nil {
-		return nil, err
+func (h *web) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+	if h.err != nil {
+		return nil, h.err
 	}
 	u, err := url.Parse(string(ref))
 	if err != nil {
@@ -92,7 +66,7 @@ func (h *HTTP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have)
 	if err := checkURL(h.rules, u); err != nil {
 		return nil, fail(artifact.ErrForbidden, what, "%w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout(h.Timeout))
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	resp, err := h.get(ctx, u, have)
 	if err != nil {
@@ -106,7 +80,7 @@ func (h *HTTP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have)
 }
 
 // get sends the request and follows redirects.
-func (h *HTTP) get(ctx context.Context, u *url.URL, have *artifact.Have) (*http.Response, error) {
+func (h *web) get(ctx context.Context, u *url.URL, have *artifact.Have) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -122,7 +96,7 @@ func (h *HTTP) get(ctx context.Context, u *url.URL, have *artifact.Have) (*http.
 }
 
 // redirect decides about a request to which another led.
-func (h *HTTP) redirect(req *http.Request, via []*http.Request) error {
+func (h *web) redirect(req *http.Request, via []*http.Request) error {
 	to := display(req.URL)
 	switch {
 	case len(via) > maxRedirects:
@@ -143,7 +117,7 @@ func (h *HTTP) redirect(req *http.Request, via []*http.Request) error {
 }
 
 // read makes an answer of a response to a request for u.
-func (h *HTTP) read(what string, u *url.URL, resp *http.Response, have *artifact.Have) (*artifact.Fetched, error) {
+func (h *web) read(what string, u *url.URL, resp *http.Response, have *artifact.Have) (*artifact.Fetched, error) {
 	f := &artifact.Fetched{}
 	if sameOrigin(u, resp.Request.URL) {
 		f.ETag, f.Modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
@@ -165,22 +139,19 @@ func (h *HTTP) read(what string, u *url.URL, resp *http.Response, have *artifact
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, fail(artifact.ErrUnavailable, what, "the server sent the encoding %q, which we did not ask for", e)
 	}
-	limit := limited(h.Limit)
-	if resp.ContentLength > limit {
-		return nil, tooLarge(what, limit)
+	if resp.ContentLength > h.Limit {
+		return nil, tooLarge(what, h.Limit)
 	}
 	var err error
-	if f.Content, err = readAll(resp.Body, limit); err != nil {
+	if f.Content, err = readAll(resp.Body, h.Limit); err != nil {
 		return nil, fail(artifact.ErrUnavailable, what, "%w", err)
 	}
-	return answer(what, limit, f, have)
+	return answer(what, h.Limit, f, have)
 }
 
 // Close closes connections that are not in use. The next fetch opens new ones.
-func (h *HTTP) Close() error {
-	if h.setup() == nil {
-		h.client.CloseIdleConnections()
-	}
+func (h *web) Close() error {
+	h.client.CloseIdleConnections()
 	return nil
 }
 
@@ -195,12 +166,4 @@ func status(code int) string {
 // display returns what of a URL may be shown: no query, no user, no fragment.
 func display(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-// timeout returns a time limit with its default.
-func timeout(d time.Duration) time.Duration {
-	if d <= 0 {
-		return defaultTimeout
-	}
-	return d
 }

@@ -120,7 +120,7 @@ func TestHosts(t *testing.T) {
 
 // A bad rule makes every fetch fail, so that nobody believes it to be in force.
 func TestHTTPSaysWhichRuleIsBad(t *testing.T) {
-	h := &HTTP{Hosts: []string{"example.org", "https://docs.example.org"}, dial: new(network).dial}
+	h := newWeb(Options{Hosts: []string{"example.org", "https://docs.example.org"}}.complete(), new(network).dial)
 	for range 2 {
 		f, err := h.Fetch(t.Context(), "https://example.org/", nil)
 		check(t, f, err, "", artifact.ErrForbidden, "https://docs.example.org")
@@ -190,7 +190,7 @@ func TestHTTP(t *testing.T) {
 	})
 	mux.HandleFunc("/nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 	n := serve(t, names(), mux.ServeHTTP)
-	h := &HTTP{Hosts: []string{"docs.example.org"}, Limit: 100, dial: n.dial}
+	h := newWeb(Options{Hosts: []string{"docs.example.org"}, Limit: 100}.complete(), n.dial)
 	defer h.Close()
 
 	for _, tt := range []struct {
@@ -251,7 +251,7 @@ func TestHTTP(t *testing.T) {
 		}
 	})
 	t.Run("lines", func(t *testing.T) {
-		r := &Router{Sources: map[string]artifact.Source{"http": h}}
+		r := &Router{sources: map[string]artifact.Source{"http": h}}
 		f, err := r.Fetch(t.Context(), "http://docs.example.org/tagged#L1", &artifact.Have{ETag: etag})
 		check(t, f, err, "=", nil, "")
 		f, err = r.Fetch(t.Context(), "http://docs.example.org/plain#L2", nil)
@@ -271,7 +271,7 @@ func TestRedirectsToOtherOrigins(t *testing.T) {
 		w.Header().Set("ETag", `"other"`)
 		fmt.Fprintf(w, "%s tag=%s date=%s referer=%s", r.Host, r.Header.Get("If-None-Match"), r.Header.Get("If-Modified-Since"), r.Header.Get("Referer"))
 	})
-	h := &HTTP{Hosts: []string{"docs.example.org", "docs.example.org:8080", "a.example.com"}, dial: n.dial}
+	h := newWeb(Options{Hosts: []string{"docs.example.org", "docs.example.org:8080", "a.example.com"}}.complete(), n.dial)
 	defer h.Close()
 	have := &artifact.Have{ETag: `"mine"`, Modified: "Wed, 21 Oct 2015 07:28:00 GMT"}
 	for to, want := range map[string]string{
@@ -304,11 +304,8 @@ func TestHTTPUsesNoProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	t.Setenv("no_proxy", "")
 	n := serve(t, names(), bounce)
-	h := &HTTP{Hosts: []string{"docs.example.org"}, dial: n.dial}
+	h := newWeb(Options{Hosts: []string{"docs.example.org"}}.complete(), n.dial)
 	defer h.Close()
-	if err := h.setup(); err != nil {
-		t.Fatal(err)
-	}
 	if h.client.Transport.(*http.Transport).Proxy != nil { // the environment is read once in a process, perhaps before this test
 		t.Error("the transport looks for a proxy")
 	}
@@ -344,13 +341,13 @@ func TestHTTPOverLoopback(t *testing.T) {
 	hosts := []string{host, "localhost:" + port}
 	for _, tt := range []struct {
 		name string
-		h    *HTTP
+		h    *web
 		want error
 	}{
-		{"by default", &HTTP{Hosts: hosts}, artifact.ErrForbidden},
-		{"another range allowed", &HTTP{Hosts: hosts, Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, artifact.ErrForbidden},
-		{"private ones allowed", &HTTP{Hosts: hosts, AllowPrivate: true}, nil},
-		{"the range allowed", &HTTP{Hosts: hosts, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil},
+		{"by default", newWeb(Options{Hosts: hosts}.complete(), nil), artifact.ErrForbidden},
+		{"another range allowed", newWeb(Options{Hosts: hosts, Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}.complete(), nil), artifact.ErrForbidden},
+		{"private ones allowed", newWeb(Options{Hosts: hosts, AllowPrivate: true}.complete(), nil), nil},
+		{"the range allowed", newWeb(Options{Hosts: hosts, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}.complete(), nil), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conns.Store(0)
@@ -375,11 +372,8 @@ func TestHTTPDoesNotLeaveTLS(t *testing.T) {
 	plain, conns := counted(t, bounce)
 	secure := httptest.NewTLSServer(http.HandlerFunc(bounce))
 	defer secure.Close()
-	h := &HTTP{Hosts: []string{strings.TrimPrefix(plain.URL, "http://"), strings.TrimPrefix(secure.URL, "https://")}, AllowPrivate: true}
+	h := newWeb(Options{Hosts: []string{strings.TrimPrefix(plain.URL, "http://"), strings.TrimPrefix(secure.URL, "https://")}, AllowPrivate: true}.complete(), nil)
 	defer h.Close()
-	if err := h.setup(); err != nil {
-		t.Fatal(err)
-	}
 	h.client.Transport.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 
 	f, err := h.Fetch(t.Context(), artifact.Ref(secure.URL+"/?to="+plain.URL), nil)
@@ -397,7 +391,7 @@ func TestHTTPChecksCertificates(t *testing.T) {
 	srv.Config.ErrorLog = quiet
 	srv.StartTLS()
 	defer srv.Close()
-	h := &HTTP{Hosts: []string{strings.TrimPrefix(srv.URL, "https://")}, AllowPrivate: true}
+	h := newWeb(Options{Hosts: []string{strings.TrimPrefix(srv.URL, "https://")}, AllowPrivate: true}.complete(), nil)
 	defer h.Close()
 	f, err := h.Fetch(t.Context(), artifact.Ref(srv.URL), nil)
 	check(t, f, err, "", artifact.ErrUnavailable, "certificate")
@@ -412,7 +406,7 @@ func TestHTTPGivesUp(t *testing.T) {
 		<-r.Context().Done()
 	})
 	hosts := []string{strings.TrimPrefix(srv.URL, "http://")}
-	h := &HTTP{Hosts: hosts, AllowPrivate: true}
+	h := newWeb(Options{Hosts: hosts, AllowPrivate: true}.complete(), nil)
 	defer h.Close()
 	f, err := h.Fetch(ctx, artifact.Ref(srv.URL), nil)
 	check(t, f, err, "", artifact.ErrUnavailable, "canceled")
@@ -420,13 +414,13 @@ func TestHTTPGivesUp(t *testing.T) {
 		t.Errorf("error %v, want it to wrap %v", err, context.Canceled)
 	}
 
-	h = &HTTP{Hosts: hosts, AllowPrivate: true, Timeout: time.Nanosecond}
+	h = newWeb(Options{Hosts: hosts, AllowPrivate: true, Timeout: time.Nanosecond}.complete(), nil)
 	defer h.Close()
 	f, err = h.Fetch(t.Context(), artifact.Ref(srv.URL), nil)
 	check(t, f, err, "", artifact.ErrUnavailable, "deadline")
 
 	srv.Close()
-	h = &HTTP{Hosts: hosts, AllowPrivate: true}
+	h = newWeb(Options{Hosts: hosts, AllowPrivate: true}.complete(), nil)
 	f, err = h.Fetch(t.Context(), artifact.Ref(srv.URL), nil)
 	check(t, f, err, "", artifact.ErrUnavailable, "")
 }
@@ -438,7 +432,7 @@ func FuzzURL(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		n := &network{names: names()}
-		h := &HTTP{Hosts: []string{"docs.example.org", "*.example.com"}, dial: n.dial}
+		h := newWeb(Options{Hosts: []string{"docs.example.org", "*.example.com"}}.complete(), n.dial)
 		defer h.Close()
 		if _, err := h.Fetch(t.Context(), artifact.Ref(s), nil); err == nil {
 			t.Fatalf("%q: no error from a network without servers", s)
@@ -537,7 +531,7 @@ func TestHTTPReads(t *testing.T) {
 			req.Header.Set(tt.asked, "x")
 		}
 		resp := &http.Response{StatusCode: tt.code, Header: tt.header, Body: io.NopCloser(strings.NewReader(tt.body)), Request: req}
-		got, err := new(HTTP).read("it", u, resp, have)
+		got, err := (&web{Options: Options{}.complete()}).read("it", u, resp, have)
 		if !errors.Is(err, tt.kind) || (err == nil) != (tt.kind == nil) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.kind)
 		}
@@ -571,11 +565,12 @@ func TestLimits(t *testing.T) {
 		{9, "\x00xyz", artifact.ErrForbidden},
 		{9, "xyz\x00", artifact.ErrForbidden},
 	} {
-		content, err := readAll(strings.NewReader(tt.content), limited(tt.limit))
+		limit := Options{Limit: tt.limit}.complete().Limit
+		content, err := readAll(strings.NewReader(tt.content), limit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := answer("it", limited(tt.limit), &artifact.Fetched{Content: content}, nil)
+		f, err := answer("it", limit, &artifact.Fetched{Content: content}, nil)
 		if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) || err == nil && string(f.Content) != tt.content {
 			t.Errorf("%q within %d: %v, %v, want %v", tt.content, tt.limit, f, err, tt.want)
 		}

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,24 +18,31 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// MCP is a source of the resources of some MCP servers: "mcp:server/uri", where
+// servers is a source of the resources of some MCP servers: "mcp:server/uri", where
 // server is one of their names and uri is the resource's own.
 //
 // A server is started or connected to by the first fetch that needs it, and the
-// session is kept until [MCP.Close]. One that breaks is opened again, once, by
+// session is kept until Close. One that breaks is opened again, once, by
 // the fetch that finds it broken. Resources are read from the server each time,
 // however long it says that they may be cached: a fetch is there to find out.
-type MCP struct {
-	Servers map[string]Server // by name; with none, nothing is allowed
-	Limit   int64             // bytes, of all texts of a resource; the default is DefaultLimit
-	Timeout time.Duration     // of one fetch; the default is 30 s
+type servers struct {
+	*Options
 
 	// connect returns the way to a server, and what to do once the session is
-	// closed. It is for tests; nil is for Servers.
+	// closed.
 	connect func(name string) (t mcp.Transport, closed func(), err error)
 
 	mu    sync.Mutex // guards what follows
 	links map[string]*link
+}
+
+// newServers returns a source that connects as it is told; nil is for Options.Servers.
+func newServers(o *Options, connect func(name string) (t mcp.Transport, closed func(), err error)) *servers {
+	m := &servers{Options: o, connect: connect, links: make(map[string]*link)}
+	if connect == nil {
+		m.connect = m.transport
+	}
+	return m
 }
 
 // A Server says how an MCP server is reached: by Command or by URL.
@@ -49,12 +54,9 @@ type Server struct {
 
 	Env []string // "NAME=value", for Command
 
-	// URL is an endpoint for streamable HTTP. Its host needs no other setting;
-	// its address is checked as [HTTP] checks it. Redirects are not followed.
+	// URL is an endpoint for streamable HTTP. Its host need not be one of
+	// [Options.Hosts]; its address is checked as theirs are. Redirects are not followed.
 	URL string
-
-	AllowPrivate bool           // as HTTP.AllowPrivate, for URL
-	Allow        []netip.Prefix // as HTTP.Allow, for URL
 }
 
 // A link is a session with one server, when there is one.
@@ -76,27 +78,27 @@ func (s *session) Close() error {
 
 // Fetch implements [artifact.Source]. A resource that the server does not know
 // is [artifact.ErrGone].
-func (m *MCP) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+func (m *servers) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
 	what := shown(ref)
 	name, uri := cutName(ref)
 	if _, ok := m.Servers[name]; !ok {
 		return nil, fail(artifact.ErrForbidden, what, "set %s.%s to allow it", SettingMCP, name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout(m.Timeout))
+	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
 	result, err := m.read(ctx, name, uri)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, classify(err))
 	}
-	content, err := join(what, result.Contents, limited(m.Limit))
+	content, err := join(what, result.Contents, m.Limit)
 	if err != nil {
 		return nil, err
 	}
-	return answer(what, limited(m.Limit), &artifact.Fetched{Content: content}, have)
+	return answer(what, m.Limit, &artifact.Fetched{Content: content}, have)
 }
 
 // read asks a server for a resource.
-func (m *MCP) read(ctx context.Context, name, uri string) (*mcp.ReadResourceResult, error) {
+func (m *servers) read(ctx context.Context, name, uri string) (*mcp.ReadResourceResult, error) {
 	l := m.link(name)
 	for {
 		session, fresh, err := m.open(ctx, l, name)
@@ -156,14 +158,11 @@ func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, e
 }
 
 // link returns the link to a server.
-func (m *MCP) link(name string) *link {
+func (m *servers) link(name string) *link {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l, ok := m.links[name]
 	if !ok {
-		if m.links == nil {
-			m.links = make(map[string]*link)
-		}
 		l = &link{busy: make(chan struct{}, 1)}
 		m.links[name] = l
 	}
@@ -171,7 +170,7 @@ func (m *MCP) link(name string) *link {
 }
 
 // open returns the session of a link, and whether it was opened just now.
-func (m *MCP) open(ctx context.Context, l *link, name string) (_ *session, fresh bool, err error) {
+func (m *servers) open(ctx context.Context, l *link, name string) (_ *session, fresh bool, err error) {
 	select {
 	case l.busy <- struct{}{}:
 	case <-ctx.Done():
@@ -181,13 +180,7 @@ func (m *MCP) open(ctx context.Context, l *link, name string) (_ *session, fresh
 	if s := l.session.Load(); s != nil {
 		return s, false, nil
 	}
-	connect := m.connect
-	if connect == nil {
-		connect = func(name string) (mcp.Transport, func(), error) {
-			return m.Servers[name].transport(limited(m.Limit), timeout(m.Timeout))
-		}
-	}
-	t, closed, err := connect(name)
+	t, closed, err := m.connect(name)
 	if err != nil {
 		return nil, false, err
 	}
@@ -224,10 +217,10 @@ func (l *link) drop(s *session) {
 }
 
 // Close ends all sessions. The next fetch opens new ones.
-func (m *MCP) Close() error {
+func (m *servers) Close() error {
 	m.mu.Lock()
 	links := m.links
-	m.links = nil
+	m.links = make(map[string]*link)
 	m.mu.Unlock()
 	var errs []error
 	for name, l := range links {
@@ -243,9 +236,10 @@ func (m *MCP) Close() error {
 }
 
 // transport returns the way to a server, over which no message is much larger
-// than limit and no request takes longer than wait, and what to do once the
+// than the limit and no request takes longer than a fetch, and what to do once the
 // session is closed.
-func (s Server) transport(limit int64, wait time.Duration) (_ mcp.Transport, closed func(), err error) {
+func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err error) {
+	s := m.Servers[name]
 	switch {
 	case len(s.Command) > 0 && s.URL != "":
 		return nil, nil, fmt.Errorf("%w: the server has both a command and a URL", artifact.ErrForbidden)
@@ -266,12 +260,12 @@ func (s Server) transport(limit int64, wait time.Duration) (_ mcp.Transport, clo
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: URL of the server: %w", artifact.ErrForbidden, err)
 	}
-	guarded := guard{private: s.AllowPrivate, allow: s.Allow}.transport(nil)
+	guarded := guard{private: m.AllowPrivate, allow: m.Allow}.transport(nil)
 	return &mcp.StreamableClientTransport{
 		Endpoint: s.URL,
 		HTTPClient: &http.Client{
-			Timeout:   wait,
-			Transport: capped{guarded, 2*limit + 1<<20},
+			Timeout:   m.Timeout,
+			Transport: capped{guarded, 2*m.Limit + 1<<20},
 			CheckRedirect: func(*http.Request, []*http.Request) error {
 				return fmt.Errorf("%w: the server sends us elsewhere", artifact.ErrForbidden)
 			},

@@ -79,8 +79,8 @@ func inMemory(t *testing.T, reads, connects *atomic.Int64) func(string) (mcp.Tra
 
 func TestMCP(t *testing.T) {
 	var reads, connects atomic.Int64
-	m := &MCP{Servers: map[string]Server{"library": {}}, Limit: 100, connect: inMemory(t, &reads, &connects)}
-	r := &Router{Sources: map[string]artifact.Source{"mcp": m}}
+	m := newServers(Options{Servers: map[string]Server{"library": {}}, Limit: 100}.complete(), inMemory(t, &reads, &connects))
+	r := &Router{sources: map[string]artifact.Source{"mcp": m}}
 	for _, tt := range []struct {
 		name string
 		ref  artifact.Ref
@@ -167,12 +167,12 @@ func TestMCPOverStdio(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("CARREL_TEST_KEY", "s3cret")
-	m := &MCP{Servers: map[string]Server{
+	m := newServers(Options{Servers: map[string]Server{
 		"library": {Command: []string{self, "an argument; not a shell's"}, Env: []string{"CARREL_TEST_MCP_SERVER=1", "GORACE=atexit_sleep_ms=0"}},
 		"missing": {Command: []string{self + "-missing"}},
 		"silent":  {Command: []string{self, "-test.run=^$"}},
 		"both":    {Command: []string{self}, URL: "https://example.org/"},
-	}}
+	}}.complete(), nil)
 	for _, tt := range []struct {
 		name string
 		ref  artifact.Ref
@@ -220,15 +220,15 @@ func TestMCPOverHTTP(t *testing.T) {
 		}
 	}))
 	defer flood.Close()
-	m := &MCP{Limit: 100, Servers: map[string]Server{
-		"library": {URL: srv.URL, AllowPrivate: true},
-		"guarded": {URL: srv.URL},
-		"away":    {URL: away.URL, AllowPrivate: true},
-		"flood":   {URL: flood.URL, AllowPrivate: true},
+	m := newServers(Options{AllowPrivate: true, Limit: 100, Servers: map[string]Server{
+		"library": {URL: srv.URL},
+		"away":    {URL: away.URL},
+		"flood":   {URL: flood.URL},
 		"user":    {URL: "https://u" + ":p@example.org/"},
 		"scheme":  {URL: "ftp://example.org/"},
 		"nothing": {},
-	}}
+	}}.complete(), nil)
+	guarded := newServers(Options{Servers: m.Servers}.complete(), nil)
 	for _, tt := range []struct {
 		name string
 		ref  artifact.Ref
@@ -236,7 +236,6 @@ func TestMCPOverHTTP(t *testing.T) {
 		kind error
 		says string
 	}{
-		{"an address that is not public", "mcp:guarded/doc:///parts", "", artifact.ErrForbidden, SettingPrivate},
 		{"a server that sends us elsewhere", "mcp:away/doc:///parts", "", artifact.ErrForbidden, "elsewhere"},
 		{"a server that does not end", "mcp:flood/doc:///parts", "", artifact.ErrUnavailable, "too large"},
 		{"a user in the URL", "mcp:user/x", "", artifact.ErrForbidden, ""},
@@ -248,10 +247,12 @@ func TestMCPOverHTTP(t *testing.T) {
 			check(t, f, err, tt.want, tt.kind, tt.says)
 		})
 	}
+	f, err := guarded.Fetch(t.Context(), "mcp:library/doc:///parts", nil)
+	check(t, f, err, "", artifact.ErrForbidden, SettingPrivate)
 	if got := conns.Load(); got != 0 {
 		t.Errorf("the server got %d connections by what is forbidden, want none", got)
 	}
-	f, err := m.Fetch(t.Context(), "mcp:library/doc:///parts", nil)
+	f, err = m.Fetch(t.Context(), "mcp:library/doc:///parts", nil)
 	check(t, f, err, "one\ntwo", nil, "")
 	f, err = m.Fetch(t.Context(), "mcp:library/doc:///other", nil)
 	check(t, f, err, "", artifact.ErrGone, "")

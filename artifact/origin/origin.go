@@ -1,5 +1,5 @@
 // Package origin has the sources that artifacts are fetched from again: files,
-// HTTP, resources of MCP servers, and functions.
+// HTTP, and resources of MCP servers.
 //
 // A ref comes from a transcript, a tool or a page on the web, so whoever wrote
 // it may want a fetch to read what it must not: a key in the home directory,
@@ -7,30 +7,28 @@
 // allowed that a setting does not name, and each source looks at what it has
 // really opened, not at what the ref says:
 //
-//   - [Files] opens regular files below configured folders, and nothing that a
+//   - that of files opens regular files below configured folders, and nothing that a
 //     link, a ".." or a race leads out of them;
-//   - [HTTP] connects to configured hosts and ports, and to addresses that are
+//   - that of HTTP connects to configured hosts and ports, and to addresses that are
 //     public, checked when the connection is made, after names are resolved and
 //     again for every redirect;
-//   - [MCP] reads resources of configured servers;
-//   - [Func] calls functions of the program.
+//   - that of MCP reads resources of configured servers.
 //
-// A [Router] picks the source by the scheme of the ref, and cuts lines out of
-// what it returns.
+// [New] returns a [Router], which picks the source by the scheme of the ref, and cuts
+// lines out of what it returns.
 //
 // # Content
 //
 // Content is text: valid UTF-8 without a zero byte, whatever type a server
 // declares. It is not larger than a limit in bytes, [DefaultLimit] unless the
-// source says otherwise, counted on what is read and not on what is announced.
+// options say otherwise, counted on what is read and not on what is announced.
 //
 // # Errors and concurrency
 //
 // Each error wraps one of [artifact.ErrGone], [artifact.ErrForbidden] and
 // [artifact.ErrUnavailable]. One that forbids names the setting that would
 // allow it. Errors quote no query of a URL, which may hold a secret. Sources are
-// safe for concurrent use; their fields must not be changed after the first
-// fetch.
+// safe for concurrent use.
 package origin
 
 import (
@@ -39,7 +37,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/netip"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel/artifact"
@@ -51,12 +52,12 @@ const DefaultLimit = 16 << 20
 
 // The names of the settings that errors tell people to change.
 const (
-	SettingFiles   = "sources.files"   // folders, for [Files.Roots]
-	SettingHosts   = "sources.hosts"   // for [HTTP.Hosts]
-	SettingPrivate = "sources.private" // for [HTTP.AllowPrivate]
-	SettingAllow   = "sources.allow"   // address ranges, for [HTTP.Allow]
-	SettingMCP     = "sources.mcp"     // for [MCP.Servers]
-	SettingLimit   = "sources.limit"   // bytes
+	SettingFiles   = "sources.files"   // folders, for [Options.Files]
+	SettingHosts   = "sources.hosts"   // for [Options.Hosts]
+	SettingPrivate = "sources.private" // for [Options.AllowPrivate]
+	SettingAllow   = "sources.allow"   // address ranges, for [Options.Allow]
+	SettingMCP     = "sources.mcp"     // for [Options.Servers]
+	SettingLimit   = "sources.limit"   // bytes, for [Options.Limit]
 )
 
 // settings says which setting allows the refs of a scheme.
@@ -64,14 +65,79 @@ var settings = map[string]string{
 	"file": SettingFiles, "http": SettingHosts, "https": SettingHosts, "mcp": SettingMCP,
 }
 
+// Options say what may be fetched. With none of its fields set, nothing may.
+type Options struct {
+	// Files are folders. Regular files below them may be read.
+	Files []string
+
+	// Hosts are what may be fetched from by http and https: "example.org" at the
+	// ports 80 for http and 443 for https, "example.org:8443" at this port only,
+	// "*.example.org" for all hosts below example.org, at any depth, but not
+	// example.org itself. Names are in ASCII ("xn--" for others); an IPv6
+	// address stands in brackets.
+	Hosts []string
+
+	// Servers are those of MCP, by name.
+	Servers map[string]Server
+
+	// Sources are sources of other schemes, by scheme in lower case.
+	Sources map[string]artifact.Source
+
+	// AllowPrivate lets addresses of this machine and of private networks be
+	// dialed: loopback, RFC 1918 and unique local ones. Link-local addresses,
+	// where clouds keep credentials, need to be in Allow.
+	AllowPrivate bool
+
+	// Allow are ranges of addresses that may be dialed, whatever they are.
+	Allow []netip.Prefix
+
+	Limit   int64         // of a content, in bytes; the default is DefaultLimit
+	Timeout time.Duration // of one fetch over the network, redirects included; the default is 30 s
+
+	// Offline forbids every scheme but file and func: whatever connects.
+	Offline bool
+}
+
+// defaultTimeout is how long a fetch over the network may take.
+const defaultTimeout = 30 * time.Second
+
+// complete returns the options with their defaults.
+func (o Options) complete() *Options {
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	return &o
+}
+
 // A Router is a source that asks others, by the scheme of the ref. It takes
 // refs that end in lines, as "#L10-L20", which the others never see: they fetch
 // all of the content, and the router cuts.
 type Router struct {
-	Sources map[string]artifact.Source // by scheme, in lower case
+	sources map[string]artifact.Source // by scheme
+	offline bool
+}
 
-	// Offline forbids every scheme but file and func: whatever connects.
-	Offline bool
+// New returns a source of what the options allow. It opens nothing before it is asked.
+func New(opts *Options) *Router {
+	o := opts.complete()
+	r := &Router{sources: maps.Clone(o.Sources), offline: o.Offline}
+	if r.sources == nil {
+		r.sources = make(map[string]artifact.Source)
+	}
+	if len(o.Files) > 0 {
+		r.sources["file"] = &folders{o}
+	}
+	if len(o.Hosts) > 0 {
+		w := newWeb(o, nil)
+		r.sources["http"], r.sources["https"] = w, w
+	}
+	if len(o.Servers) > 0 {
+		r.sources["mcp"] = newServers(o, nil)
+	}
+	return r
 }
 
 // Fetch implements [artifact.Source].
@@ -115,9 +181,9 @@ func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 
 // source returns the source for a scheme, if it may be asked.
 func (r *Router) source(scheme string) (artifact.Source, error) {
-	s, ok := r.Sources[scheme]
+	s, ok := r.sources[scheme]
 	switch setting := settings[scheme]; {
-	case r.Offline && scheme != "file" && scheme != "func":
+	case r.offline && scheme != "file" && scheme != "func":
 		return nil, fail(artifact.ErrForbidden, scheme, "it connects, and we are offline")
 	case ok && s != nil:
 		return s, nil
@@ -130,32 +196,12 @@ func (r *Router) source(scheme string) (artifact.Source, error) {
 // Close closes the sources that can be closed.
 func (r *Router) Close() error {
 	var errs []error
-	for _, s := range r.Sources {
+	for _, s := range r.sources {
 		if c, ok := s.(io.Closer); ok {
 			errs = append(errs, c.Close())
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Func is a source of functions of the program, by name: "func:name/rest" calls
-// the function of that name with the whole ref.
-type Func map[string]func(ctx context.Context, ref artifact.Ref) ([]byte, error)
-
-// Fetch implements [artifact.Source]. An error of a function that is none of
-// the three of package artifact is an [artifact.ErrUnavailable].
-func (f Func) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
-	what := shown(ref)
-	name, _ := cutName(ref)
-	call := f[name]
-	if call == nil {
-		return nil, fail(artifact.ErrForbidden, what, "the program has no function of this name")
-	}
-	content, err := call(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, classify(err))
-	}
-	return answer(what, DefaultLimit, &artifact.Fetched{Content: content}, have)
 }
 
 // cutName parts what follows the scheme at the first slash.
@@ -182,14 +228,6 @@ func answer(what string, limit int64, f *artifact.Fetched, have *artifact.Have) 
 		f.Content, f.Unchanged = nil, true
 	}
 	return f, nil
-}
-
-// limited returns a limit with its default.
-func limited(limit int64) int64 {
-	if limit <= 0 {
-		return DefaultLimit
-	}
-	return limit
 }
 
 // readAll returns what is in r, or one byte more than the limit of what is.

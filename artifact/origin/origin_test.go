@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -54,9 +55,25 @@ func check(t *testing.T, f *artifact.Fetched, err error, want string, kind error
 	}
 }
 
+// funcs is a source of functions, by the name that follows the scheme.
+type funcs map[string]func(ctx context.Context, ref artifact.Ref) ([]byte, error)
+
+func (f funcs) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
+	name, _ := cutName(ref)
+	call := f[name]
+	if call == nil {
+		return nil, fail(artifact.ErrForbidden, shown(ref), "the program has no function of this name")
+	}
+	content, err := call(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown(ref), classify(err))
+	}
+	return answer(shown(ref), DefaultLimit, &artifact.Fetched{Content: content}, have)
+}
+
 func TestRouter(t *testing.T) {
 	boom := errors.New("boom")
-	functions := Func{
+	functions := funcs{
 		"lines": func(context.Context, artifact.Ref) ([]byte, error) { return []byte("a\nb\nc\n"), nil },
 		"echo":  func(_ context.Context, ref artifact.Ref) ([]byte, error) { return []byte(ref), nil },
 		"bad":   func(context.Context, artifact.Ref) ([]byte, error) { return nil, boom },
@@ -68,10 +85,10 @@ func TestRouter(t *testing.T) {
 	nothing := artifact.SourceFunc(func(context.Context, artifact.Ref, *artifact.Have) (*artifact.Fetched, error) {
 		return nil, nil
 	})
-	online := &Router{Sources: map[string]artifact.Source{
+	online := &Router{sources: map[string]artifact.Source{
 		"func": functions, "nothing": nothing, "https": nothing, "s3": nothing, "none": nil,
 	}}
-	offline := &Router{Sources: online.Sources, Offline: true}
+	offline := &Router{sources: online.sources, offline: true}
 	for _, tt := range []struct {
 		name string
 		r    *Router
@@ -121,11 +138,11 @@ func TestRouter(t *testing.T) {
 
 // A query may hold a token, so no error has one.
 func TestErrorsQuoteNoQuery(t *testing.T) {
-	r := &Router{Sources: map[string]artifact.Source{
-		"https": &HTTP{Hosts: []string{"example.org"}, dial: new(network).dial},
-		"http":  &HTTP{},
-		"mcp":   &MCP{},
-		"func":  Func{},
+	r := &Router{sources: map[string]artifact.Source{
+		"https": newWeb(Options{Hosts: []string{"example.org"}}.complete(), new(network).dial),
+		"http":  newWeb(Options{}.complete(), nil),
+		"mcp":   newServers(Options{}.complete(), nil),
+		"func":  funcs{},
 	}}
 	for _, ref := range []artifact.Ref{
 		"https://example.org/a?token=s3cret", "https://example.org:x/a?token=s3cret", "http://example.org/a?token=s3cret",
@@ -154,8 +171,8 @@ func (c closer) Close() error {
 func TestRouterCloses(t *testing.T) {
 	var closed []string
 	boom := errors.New("boom")
-	r := &Router{Sources: map[string]artifact.Source{
-		"a": closer{closed: &closed, name: "a", err: boom}, "b": Func{}, "c": &HTTP{}, "d": &MCP{}, "e": nil,
+	r := &Router{sources: map[string]artifact.Source{
+		"a": closer{closed: &closed, name: "a", err: boom}, "b": funcs{}, "c": newWeb(Options{}.complete(), nil), "d": newServers(Options{}.complete(), nil), "e": nil,
 	}}
 	if err := r.Close(); !errors.Is(err, boom) {
 		t.Errorf("Close = %v, want %v", err, boom)

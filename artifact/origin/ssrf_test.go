@@ -137,7 +137,7 @@ func TestCorpus(t *testing.T) {
 	for name, hosts := range map[string][]string{"some hosts": careful, "all hosts": careless} {
 		t.Run(name, func(t *testing.T) {
 			n := serve(t, names(), bounce)
-			h := &HTTP{Hosts: hosts, dial: n.dial}
+			h := newWeb(Options{Hosts: hosts}.complete(), n.dial)
 			defer h.Close()
 			var made, served, refused int
 			fetch := func(s string) {
@@ -198,7 +198,7 @@ func TestRebinding(t *testing.T) {
 				w.Header().Set("Connection", "close") // so that the next request dials
 				bounce(w, r)
 			})
-			h := &HTTP{Hosts: []string{"rebind.example.com"}, dial: n.dial}
+			h := newWeb(Options{Hosts: []string{"rebind.example.com"}}.complete(), n.dial)
 			defer h.Close()
 			var f *artifact.Fetched
 			var err error

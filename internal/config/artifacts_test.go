@@ -7,12 +7,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
@@ -262,17 +262,16 @@ url = "https://wiki.example.org/mcp"
 	if _, err := o.Sources.Fetch(t.Context(), "http://localhost:1/", nil); !errors.Is(err, artifact.ErrForbidden) {
 		t.Errorf("offline: %v", err)
 	}
-	r, ok := o.Sources.(*origin.Router)
-	if !ok {
-		t.Fatalf("sources are a %T", o.Sources)
+	want := &origin.Options{
+		Hosts: []string{"localhost:1"}, AllowPrivate: true, Limit: 1024, Timeout: 5 * time.Second, Offline: true,
+		Servers: map[string]origin.Server{"notes": {Command: []string{"notes"}}, "wi ki": {URL: "https://wiki.example.org/mcp"}},
 	}
-	h, ok := r.Sources["https"].(*origin.HTTP)
-	if !ok || h.Limit != 1024 || h.Timeout != 5*time.Second || !h.AllowPrivate || len(h.Allow) != 1 || !slices.Equal(h.Hosts, []string{"localhost:1"}) {
-		t.Errorf("https is %+v", r.Sources["https"])
+	got := s.origins()
+	if len(got.Allow) != 1 {
+		t.Errorf("%d ranges are allowed", len(got.Allow))
 	}
-	m, ok := r.Sources["mcp"].(*origin.MCP)
-	if !ok || !slices.Equal(m.Servers["notes"].Command, []string{"notes"}) || m.Servers["wi ki"].URL != "https://wiki.example.org/mcp" || m.Limit != 1024 {
-		t.Errorf("mcp is %+v", r.Sources["mcp"])
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(origin.Options{}, "Files", "Allow")); diff != "" {
+		t.Errorf("what may be fetched (-want +got):\n%s", diff)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/artifact/origin"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/llm/remote"
@@ -127,25 +126,21 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	if o.Generator, err = s.generator(o.Logger); err != nil {
 		return nil, err
 	}
-	router := s.router()
+	router := origin.New(s.origins())
 	o.Sources = router
 	return router.Close, nil
 }
 
-// router returns a source of what is configured. Everything else it forbids,
-// and says which setting would allow it.
-func (s *Settings) router() *origin.Router {
-	limit, timeout := int64(get[Size](s, origin.SettingLimit)), time.Duration(get[Duration](s, "sources.timeout"))
-	private, allow := get[bool](s, origin.SettingPrivate), get[[]netip.Prefix](s, origin.SettingAllow)
-	r := &origin.Router{Sources: make(map[string]artifact.Source), Offline: s.Offline()}
-	if roots := get[[]string](s, origin.SettingFiles); len(roots) > 0 {
-		r.Sources["file"] = &origin.Files{Roots: roots, Limit: limit}
+// origins says what may be fetched. Everything else is forbidden, by an error that says
+// which setting would allow it.
+func (s *Settings) origins() *origin.Options {
+	o := &origin.Options{
+		Files: get[[]string](s, origin.SettingFiles), Hosts: get[[]string](s, origin.SettingHosts),
+		Servers:      make(map[string]origin.Server),
+		AllowPrivate: get[bool](s, origin.SettingPrivate), Allow: get[[]netip.Prefix](s, origin.SettingAllow),
+		Limit: int64(get[Size](s, origin.SettingLimit)), Timeout: time.Duration(get[Duration](s, "sources.timeout")),
+		Offline: s.Offline(),
 	}
-	if hosts := get[[]string](s, origin.SettingHosts); len(hosts) > 0 {
-		h := &origin.HTTP{Hosts: hosts, Limit: limit, Timeout: timeout, AllowPrivate: private, Allow: allow}
-		r.Sources["http"], r.Sources["https"] = h, h
-	}
-	servers := make(map[string]origin.Server)
 	for _, v := range s.mcp() {
 		name := strings.TrimPrefix(serverOf(v.Key), origin.SettingMCP+".")
 		if plain, err := strconv.Unquote(name); err == nil {
@@ -153,17 +148,14 @@ func (s *Settings) router() *origin.Router {
 		}
 		switch x := v.Value.(type) {
 		case []string:
-			servers[name] = origin.Server{Command: x}
+			o.Servers[name] = origin.Server{Command: x}
 		case string:
 			if x != "" {
-				servers[name] = origin.Server{URL: x, AllowPrivate: private, Allow: allow}
+				o.Servers[name] = origin.Server{URL: x}
 			}
 		}
 	}
-	if len(servers) > 0 {
-		r.Sources["mcp"] = &origin.MCP{Servers: servers, Limit: limit, Timeout: timeout}
-	}
-	return r
+	return o
 }
 
 // embedder returns the embedder that is configured, or nil. That of a URL is

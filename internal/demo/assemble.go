@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/artifact/origin"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/governance"
@@ -57,9 +56,8 @@ func (d *demo) assemble(ctx context.Context) error {
 	if d.store, err = sqlite.Open(ctx, d.path(), nil); err != nil {
 		return err
 	}
-	files := &origin.Files{Roots: []string{kb}}
 	d.engine, err = carrel.New(d.store, &carrel.Options{
-		Now: clock, Sources: &origin.Router{Sources: map[string]artifact.Source{"file": files}},
+		Now: clock, Sources: origin.New(&origin.Options{Files: []string{kb}}),
 	})
 	if err != nil {
 		return err
