@@ -47,7 +47,7 @@ func follow(t testing.TB, e *carrel.Engine, id transcript.SessionID, file []byte
 
 // sessionOf returns the session that a file is of.
 func sessionOf(t require, file []byte) transcript.SessionID {
-	s, err := claudecode.Format{}.Decode("", file)
+	s, err := claudecode.Format.Decode("", file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ With --strict, errors have their exit codes.`,
 
 // dialects are the clients whose hooks are answered.
 func dialects() map[string]hook.Dialect {
-	return map[string]hook.Dialect{"claude": hook.Claude{}}
+	return map[string]hook.Dialect{"claude": hook.Claude}
 }
 
 // hook answers an event.

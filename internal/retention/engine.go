@@ -221,7 +221,7 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := openai.Format{}.Decode("prefix", data)
+	whole, err := openai.Format.Decode("prefix", data)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	window, err := openai.Format{}.Decode("window", out)
+	window, err := openai.Format.Decode("window", out)
 	if err != nil {
 		return nil, err
 	}

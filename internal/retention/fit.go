@@ -100,7 +100,7 @@ func (c *Case) pieces() []facts.Piece {
 	if err != nil {
 		return nil
 	}
-	s, err := openai.Format{}.Decode("prefix", data)
+	s, err := openai.Format.Decode("prefix", data)
 	if err != nil {
 		return nil
 	}

@@ -27,7 +27,9 @@ import (
 // from the first on without a gap. A pointer leaves lines out, so these numbers would be
 // wrong. The cells of a notebook, another shape of the same tool's results, are shown
 // as they are: the pointer to a file becomes one cell, and has numbers of its own.
-type Claude struct{}
+var Claude Dialect = claude{}
+
+type claude struct{}
 
 // claudeEvent is what there is of an event's input that matters.
 type claudeEvent struct {
@@ -38,8 +40,7 @@ type claudeEvent struct {
 	Response   json.RawMessage `json:"tool_response"`
 }
 
-// Read implements [Dialect].
-func (Claude) Read(event string, input []byte, large int) (*Event, error) {
+func (claude) read(event string, input []byte, large int) (*Event, error) {
 	none := &Event{}
 	if claudeHolds(event) {
 		none.Session = transcript.SessionID(gjson.GetBytes(input, "session_id").Str)
@@ -49,52 +50,52 @@ func (Claude) Read(event string, input []byte, large int) (*Event, error) {
 		return none, nil
 	}
 	kind := claudeKind(event)
-	if kind == KindNone {
+	if kind == kindNone {
 		return none, nil
 	}
 	var in claudeEvent
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, fmt.Errorf("input of %s: %w", event, err)
 	}
-	if kind == KindBegun && in.Source == "compact" {
-		kind = KindCompacted
+	if kind == kindBegun && in.Source == "compact" {
+		kind = kindCompacted
 	}
 	e := &Event{
-		Kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode",
-		Waited: event == "PostToolUse" || event == "Stop",
+		kind: kind, Session: none.Session, Transcript: in.Transcript, format: "claudecode",
+		waited: event == "PostToolUse" || event == "Stop",
 	}
-	if kind != KindResult {
+	if kind != kindResult {
 		return e, nil
 	}
-	e.Tool, e.Input, e.Title = in.Tool, in.Input, in.title()
+	e.tool, e.input, e.title = in.Tool, in.Input, in.title()
 	if ours(&in) {
 		return none, nil
 	}
 	_, err := in.replace(func(text string, whole file) (string, bool) {
 		if len(text) > large {
-			e.Outputs = append(e.Outputs, Output{Text: text, File: whole.path, Size: whole.size, Line: in.firstLine()})
+			e.outputs = append(e.outputs, output{text: text, file: whole.path, size: whole.size, line: in.firstLine()})
 		}
 		return "", false
 	})
-	if err != nil || len(e.Outputs) == 0 {
+	if err != nil || len(e.outputs) == 0 {
 		return none, err
 	}
 	return e, nil
 }
 
 // claudeKind returns what an event is by its name.
-func claudeKind(event string) Kind {
+func claudeKind(event string) kind {
 	switch event {
 	case "SessionStart":
-		return KindBegun
+		return kindBegun
 	case "PostToolUse":
-		return KindResult
+		return kindResult
 	case "PreCompact":
-		return KindCompacting
+		return kindCompacting
 	case "PostCompact", "Stop", "SessionEnd", "UserPromptSubmit":
-		return KindGrown
+		return kindGrown
 	}
-	return KindNone
+	return kindNone
 }
 
 // claudeHolds reports whether the client is still in the session that an event names
@@ -115,19 +116,18 @@ type claudeSpecific struct {
 	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
 }
 
-// Write implements [Dialect].
-func (Claude) Write(event string, input []byte, e *Event, a *Answer) ([]byte, error) {
-	if a.Keep != "" {
-		return []byte(a.Keep), nil // it begins with a letter, so it is not taken for JSON
+func (claude) write(event string, input []byte, e *Event, a *answer) ([]byte, error) {
+	if a.keep != "" {
+		return []byte(a.keep), nil // it begins with a letter, so it is not taken for JSON
 	}
-	out := claudeOutput{claudeSpecific{Event: event, Context: a.Context}}
-	if len(a.Outputs) > 0 {
+	out := claudeOutput{claudeSpecific{Event: event, Context: a.context}}
+	if len(a.outputs) > 0 {
 		var in claudeEvent
 		if err := json.Unmarshal(input, &in); err != nil {
 			return nil, err
 		}
 		var err error
-		if out.Specific.Output, err = in.with(e.Outputs, a.Outputs); err != nil {
+		if out.Specific.Output, err = in.with(e.outputs, a.outputs); err != nil {
 			return nil, err
 		}
 	}
@@ -194,10 +194,10 @@ func claudeTexts(tool string) []string {
 
 // with returns the result with new texts in place of old ones, which are in order. An
 // empty one changes nothing.
-func (in *claudeEvent) with(old []Output, texts []string) (json.RawMessage, error) {
+func (in *claudeEvent) with(old []output, texts []string) (json.RawMessage, error) {
 	next, changed := 0, false
 	out, err := in.replace(func(text string, _ file) (string, bool) {
-		if next == len(old) || text != old[next].Text {
+		if next == len(old) || text != old[next].text {
 			return "", false
 		}
 		text = texts[next]

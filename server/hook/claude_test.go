@@ -38,16 +38,16 @@ func TestLargeIsAboveTheBound(t *testing.T) {
 		{200, []string{"stdout"}},
 		{199, []string{"stdout", "stderr"}},
 	} {
-		e, err := (Claude{}).Read("PostToolUse", input, tt.large)
-		if err != nil || len(e.Outputs) != len(tt.want) || (e.Kind == KindResult) != (tt.want != nil) || e.Session != "s" {
+		e, err := (claude{}).read("PostToolUse", input, tt.large)
+		if err != nil || len(e.outputs) != len(tt.want) || (e.kind == kindResult) != (tt.want != nil) || e.Session != "s" {
 			t.Errorf("above %d: %+v, %v, want %q", tt.large, e, err, tt.want)
 		}
 	}
-	if _, err := (Claude{}).Read("PostToolUse", append(input, '}'), 1); err == nil {
+	if _, err := (claude{}).read("PostToolUse", append(input, '}'), 1); err == nil {
 		t.Error("what is no JSON is read")
 	}
-	e, err := (Claude{}).Read("PostToolUse", append(input, '}'), len(input)+1)
-	if err != nil || e.Kind != KindNone {
+	e, err := (claude{}).read("PostToolUse", append(input, '}'), len(input)+1)
+	if err != nil || e.kind != kindNone {
 		t.Errorf("what is small is looked at: %+v, %v", e, err)
 	}
 }
@@ -55,21 +55,21 @@ func TestLargeIsAboveTheBound(t *testing.T) {
 func TestKindsOfEvents(t *testing.T) {
 	for _, tt := range []struct {
 		event, source string
-		kind          Kind
+		kind          kind
 		waited, holds bool
 	}{
-		{"SessionStart", "startup", KindBegun, false, true},
-		{"SessionStart", "compact", KindCompacted, false, true},
-		{"PreCompact", "compact", KindCompacting, false, true},
-		{"PostCompact", "compact", KindGrown, false, false},
-		{"Stop", "", KindGrown, true, false},
-		{"SessionEnd", "", KindGrown, false, false},
-		{"UserPromptSubmit", "compact", KindGrown, false, true},
-		{"Notification", "", KindNone, false, true},
+		{"SessionStart", "startup", kindBegun, false, true},
+		{"SessionStart", "compact", kindCompacted, false, true},
+		{"PreCompact", "compact", kindCompacting, false, true},
+		{"PostCompact", "compact", kindGrown, false, false},
+		{"Stop", "", kindGrown, true, false},
+		{"SessionEnd", "", kindGrown, false, false},
+		{"UserPromptSubmit", "compact", kindGrown, false, true},
+		{"Notification", "", kindNone, false, true},
 	} {
 		input := fmt.Appendf(nil, `{"session_id":"s","transcript_path":"/t/s.jsonl","source":%q}`, tt.source)
-		e, err := (Claude{}).Read(tt.event, input, 0)
-		if err != nil || e.Kind != tt.kind || e.Waited != tt.waited || (e.Session == "s") != tt.holds {
+		e, err := (claude{}).read(tt.event, input, 0)
+		if err != nil || e.kind != tt.kind || e.waited != tt.waited || (e.Session == "s") != tt.holds {
 			t.Errorf("%s of %q: %+v, %v", tt.event, tt.source, e, err)
 		}
 	}
@@ -129,9 +129,9 @@ func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 		{"a file of another session", "Bash", `{"stdout":"abc","persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9}`, []string{"abc"}, []string{"[1]"}, `{"persistedOutputPath":"/t/other/out.txt","persistedOutputSize":9,"stdout":"[1]"}`},
 	} {
 		in := &claudeEvent{Transcript: "/t/s.jsonl", Tool: tt.tool, Response: json.RawMessage(tt.response)}
-		var old []Output
+		var old []output
 		for _, text := range tt.old {
-			old = append(old, Output{Text: text})
+			old = append(old, output{text: text})
 		}
 		got, err := in.with(old, tt.texts)
 		if err != nil || string(got) != tt.want {
@@ -154,24 +154,24 @@ func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 
 func TestAnswersAreWritten(t *testing.T) {
 	input := bash(t, "Bash", map[string]any{"stdout": "abc"})
-	e := &Event{Outputs: []Output{{Text: "abc"}}}
+	e := &Event{outputs: []output{{text: "abc"}}}
 	for _, tt := range []struct {
 		name string
-		a    Answer
+		a    answer
 		want string
 	}{
-		{"to keep", Answer{Keep: "Keep <this>", Context: "x"}, "Keep <this>"},
-		{"a context", Answer{Context: "a & b"}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a & b"}}`},
-		{"an output", Answer{Outputs: []string{"[1]"}}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"[1]"}}}`},
-		{"an output that stays", Answer{Outputs: []string{""}}, ""},
-		{"nothing", Answer{}, ""},
+		{"to keep", answer{keep: "Keep <this>", context: "x"}, "Keep <this>"},
+		{"a context", answer{context: "a & b"}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a & b"}}`},
+		{"an output", answer{outputs: []string{"[1]"}}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"[1]"}}}`},
+		{"an output that stays", answer{outputs: []string{""}}, ""},
+		{"nothing", answer{}, ""},
 	} {
-		got, err := (Claude{}).Write("PostToolUse", input, e, &tt.a)
+		got, err := (claude{}).write("PostToolUse", input, e, &tt.a)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
 		}
 	}
-	if got, err := (Claude{}).Write("PostToolUse", []byte("{"), e, &Answer{Outputs: []string{"[1]"}}); err == nil {
+	if got, err := (claude{}).write("PostToolUse", []byte("{"), e, &answer{outputs: []string{"[1]"}}); err == nil {
 		t.Errorf("an answer to what is no JSON: %s", got)
 	}
 }
@@ -208,4 +208,24 @@ func TestTextsAreKnown(t *testing.T) {
 			t.Errorf("%s at %q: %v (-want +got):\n%s", tt.raw, tt.path, err, diff)
 		}
 	}
+}
+
+// Nothing that a client sends makes the dialect panic or print what is no JSON.
+func FuzzClaude(f *testing.F) {
+	f.Add("PostToolUse", `{"tool_name":"Bash","tool_response":{"stdout":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}`)
+	f.Add("PostToolUse", `{"tool_name":"mcp__a__b","tool_response":[{"text":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}]}`)
+	f.Add("SessionStart", `{"source":"compact"}`)
+	f.Fuzz(func(t *testing.T, event, input string) {
+		e, err := Claude.read(event, []byte(input), 32)
+		if err != nil {
+			return
+		}
+		a := &answer{context: "context", outputs: make([]string, len(e.outputs))}
+		for i := range a.outputs {
+			a.outputs[i] = "pointer"
+		}
+		if out, err := Claude.write(event, []byte(input), e, a); e.kind != kindNone && (err != nil || !json.Valid(out)) {
+			t.Errorf("printed %s, %v", out, err)
+		}
+	})
 }

@@ -135,7 +135,7 @@ func run(t testing.TB, e *engine, event, input string, o hook.Options) (string, 
 	t.Helper()
 	o.Open = e.open
 	var out bytes.Buffer
-	err := hook.Run(t.Context(), hook.Claude{}, event, strings.NewReader(input), &out, &o)
+	err := hook.Run(t.Context(), hook.Claude, event, strings.NewReader(input), &out, &o)
 	if e.opened != e.closed && e.fail["open"] == nil && e.panics == "" && e.hangs == "" {
 		t.Errorf("opened %d times, closed %d times", e.opened, e.closed)
 	}

@@ -16,7 +16,7 @@ import (
 // what counts. If the agent waits, and the conversation is long, it does nothing and
 // returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
-	if e.Waited && e.Transcript != "" {
+	if e.waited && e.Transcript != "" {
 		fi, err := os.Stat(e.Transcript)
 		if err != nil || fi.Size() > mostWaited {
 			return nil, err
@@ -27,32 +27,32 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 		return nil, err
 	}
 	defer f.Close()
-	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: f, Size: size})
+	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.format, File: f, Size: size})
 	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
 		r.o.Note(err)
-		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil
+		return &carrel.ImportResult{Session: shorter.Session, Format: e.format}, nil
 	}
 	return in, err
 }
 
 // shrink stashes the large outputs of a tool and returns pointers for them. One that
 // cannot be stashed stays as it is.
-func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
+func (r *run) shrink(ctx context.Context, e *Event) (*answer, error) {
 	r.grow(ctx, e)
 	history := r.history(e)
-	a := &Answer{Outputs: make([]string, len(e.Outputs))}
+	a := &answer{outputs: make([]string, len(e.outputs))}
 	var failed []error
 	stashed := false
-	for i := range e.Outputs {
-		text, err := e.Outputs[i].whole()
+	for i := range e.outputs {
+		text, err := e.outputs[i].whole()
 		if err == nil {
-			a.Outputs[i], err = r.stash(ctx, e, history, text, e.Outputs[i].Line)
+			a.outputs[i], err = r.stash(ctx, e, history, text, e.outputs[i].line)
 		}
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
-		stashed = stashed || a.Outputs[i] != ""
+		stashed = stashed || a.outputs[i] != ""
 	}
 	if !stashed {
 		return nil, errors.Join(failed...)
@@ -67,7 +67,7 @@ func (r *run) shrink(ctx context.Context, e *Event) (*Answer, error) {
 // The first line has a number if it is above 0.
 func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string, line int) (string, error) {
 	res, err := r.engine.Stash(ctx, r.o.Scope, &carrel.StashRequest{
-		Content: []byte(text), Title: e.Title, Source: e.Tool, History: history, Format: e.Format, Tool: e.Tool, Input: e.Input,
+		Content: []byte(text), Title: e.title, Source: e.tool, History: history, Format: e.format, Tool: e.tool, Input: e.input,
 		FirstLine: line, Tokens: r.o.Pointer, AllowSecrets: r.o.Secrets,
 	})
 	switch {
@@ -141,11 +141,11 @@ func ends(f io.ReaderAt, size int64) ([][]byte, error) {
 }
 
 // whole returns all of an output.
-func (o *Output) whole() (string, error) {
-	if o.File == "" {
-		return o.Text, nil
+func (o *output) whole() (string, error) {
+	if o.file == "" {
+		return o.text, nil
 	}
-	data, err := read(o.File, o.Size)
+	data, err := read(o.file, o.size)
 	return string(data), err
 }
 

@@ -71,19 +71,19 @@ func (s *database) probe(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// A DamageError says that a backup was not restored because of what is wrong
+// A damageError says that a backup was not restored because of what is wrong
 // with it. It is a [store.ErrCorrupt].
-type DamageError struct {
+type damageError struct {
 	Path     string
 	Problems []string // as of Check
 }
 
-func (e *DamageError) Error() string {
+func (e *damageError) Error() string {
 	return fmt.Sprintf("%s: %v: %d problems, first: %s", e.Path, store.ErrCorrupt, len(e.Problems), e.Problems[0])
 }
 
 // Is makes errors.Is(e, store.ErrCorrupt) true.
-func (e *DamageError) Is(target error) bool { return target == store.ErrCorrupt }
+func (e *damageError) Is(target error) bool { return target == store.ErrCorrupt }
 
 // A Holding says what a store holds, and since when.
 type Holding struct {
@@ -263,7 +263,7 @@ func verify(ctx context.Context, path, backup string) error {
 		return fmt.Errorf("backup %s: %w", backup, err)
 	}
 	if len(problems) > 0 {
-		return &DamageError{backup, problems}
+		return &damageError{backup, problems}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@
 // # Errors
 //
 // What is wrong with the disk, or with who may do what with the file, is a
-// [*TroubleError] that names the file and what to do. Besides those of package store:
+// troubleError that names the file and what to do. Besides those of package store:
 // [ErrForeign] for another program's database,
 // and [SchemaError] for one of a newer Carrel. What is wrong with the file
 // itself is a [store.ErrCorrupt] that names it. None of them writes anything.
@@ -203,7 +203,7 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 	}
 	defer s.giveUp(&err)
 	if !writable(path) { // the engine would find out when it writes
-		return nil, &TroubleError{Path: path, Kind: store.ErrReadOnly, Next: nextReadOnly}
+		return nil, &troubleError{Path: path, Kind: store.ErrReadOnly, Next: nextReadOnly}
 	}
 	if s.writers, err = connect(path, o.BusyTimeout, nil); err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 func openReading(ctx context.Context, path string, o *Options, steps []migration, reason error) (s *database, err error) {
 	for _, how := range []url.Values{{"mode": {"ro"}}, {"mode": {"ro"}, "immutable": {"1"}}} {
 		if how.Has("immutable") && hasLog(path) {
-			return nil, &TroubleError{Path: path, Kind: store.ErrUnreadable, Next: nextWAL, cause: reason}
+			return nil, &troubleError{Path: path, Kind: store.ErrUnreadable, Next: nextWAL, cause: reason}
 		}
 		if s, err = openReadingAs(ctx, path, how, o, steps); err == nil {
 			s.barred = reason
@@ -277,7 +277,7 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	}
 	schema, err := identify(ctx, conn, path, len(steps))
 	if err == nil && schema != len(steps) {
-		err = &TroubleError{Path: path, Kind: store.ErrUnreadable, Next: nextUpgrade}
+		err = &troubleError{Path: path, Kind: store.ErrUnreadable, Next: nextUpgrade}
 	}
 	return s, err
 }
@@ -458,13 +458,13 @@ func (s *database) closeFiles() error {
 // one that says what happened.
 func (s *database) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return &TroubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}
+		return &troubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}
 	}
 	if errors.Is(err, syscall.EROFS) {
-		return &TroubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly, cause: err}
+		return &troubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly, cause: err}
 	}
 	e, ok := errors.AsType[*engine.Error](err)
-	if _, told := errors.AsType[*TroubleError](err); !ok || told {
+	if _, told := errors.AsType[*troubleError](err); !ok || told {
 		return err
 	}
 	if err := s.trouble(e); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A TroubleError says why a store cannot be read or written for a reason that is outside
+// A troubleError says why a store cannot be read or written for a reason that is outside
 // of it, and what to do. It is one of the errors of package store.
-type TroubleError struct {
+type troubleError struct {
 	Path string
 	Kind error  // such as [store.ErrFull]
 	Next string // what to try
@@ -22,10 +22,10 @@ type TroubleError struct {
 	cause error
 }
 
-func (e *TroubleError) Error() string { return fmt.Sprintf("store %s: %v: %s", e.Path, e.Kind, e.Next) }
+func (e *troubleError) Error() string { return fmt.Sprintf("store %s: %v: %s", e.Path, e.Kind, e.Next) }
 
 // Unwrap returns the kind, and what the engine or the system said.
-func (e *TroubleError) Unwrap() []error {
+func (e *troubleError) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Kind}
 	}
@@ -45,7 +45,7 @@ const (
 // trouble returns an error of the engine as one of package store, or nil if it is about
 // nothing of the disk.
 func (s *database) trouble(e *engine.Error) error {
-	t := &TroubleError{Path: s.path, cause: e}
+	t := &troubleError{Path: s.path, cause: e}
 	switch e.Code() & 0xff {
 	case codes.SQLITE_FULL:
 		t.Kind, t.Next = store.ErrFull, nextFull
@@ -86,7 +86,7 @@ func (s *database) moved() error {
 	if err == nil && os.SameFile(now, s.file) {
 		return nil
 	}
-	return &TroubleError{Path: s.path, Kind: store.ErrMoved, Next: nextMoved, cause: err}
+	return &troubleError{Path: s.path, Kind: store.ErrMoved, Next: nextMoved, cause: err}
 }
 
 // empty returns an error if a file has no bytes: a store never has none.

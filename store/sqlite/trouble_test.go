@@ -104,7 +104,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := writeMuch(t, s, "large")
-	if trouble, ok := errors.AsType[*sqlite.TroubleError](err); !ok || !errors.Is(err, store.ErrFull) || trouble.Path != path {
+	if !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), path) {
 		t.Fatalf("Apply: %v, want an ErrFull that names the file", err)
 	}
 	if text := err.Error(); !strings.Contains(text, "free some space") || strings.Contains(text, "(13)") {

@@ -19,7 +19,7 @@ import (
 func TestSummariesArePortable(t *testing.T) {
 	h := sha256.New()
 	for seed := range uint64(12) {
-		s, err := claudecode.Format{}.Decode(fmt.Sprintf("%d.jsonl", seed), fakesession.ClaudeCode(seed, 20))
+		s, err := claudecode.Format.Decode(fmt.Sprintf("%d.jsonl", seed), fakesession.ClaudeCode(seed, 20))
 		if err != nil {
 			t.Fatal(err)
 		}

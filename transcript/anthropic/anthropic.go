@@ -9,19 +9,19 @@ import (
 )
 
 // Format is the format of request bodies of the Messages API.
-type Format struct{}
+var Format transcript.Format = format{}
 
-var _ transcript.Format = Format{}
+type format struct{}
 
 // Name implements [transcript.Format].
-func (Format) Name() string { return "anthropic" }
+func (format) Name() string { return "anthropic" }
 
 // Sniff implements [transcript.Format]. Messages of which nothing but plain
 // text is known are taken for those of another provider.
-func (Format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Anthropic }
+func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Anthropic }
 
 // Decode implements [transcript.Format].
-func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	b, err := parse(name, data)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, Format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
 
 func TestFromOpenAI(t *testing.T) {
 	names, err := filepath.Glob("../openai/testdata/*.json")
@@ -22,15 +22,15 @@ func TestFromOpenAI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			formattest.RunCross(t, openai.Format{}, Format{}, data)
+			formattest.RunCross(t, openai.Format, format{}, data)
 		})
 	}
 }
 
 func TestToOpenAI(t *testing.T) {
 	for name, data := range formattest.Samples(t) {
-		t.Run(name, func(t *testing.T) { formattest.RunCross(t, Format{}, openai.Format{}, data) })
+		t.Run(name, func(t *testing.T) { formattest.RunCross(t, format{}, openai.Format, data) })
 	}
 }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, Format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }

@@ -13,7 +13,7 @@ import (
 
 func decode(t *testing.T, data string) *transcript.Session {
 	t.Helper()
-	return formattest.Decode(t, Format{}, data)
+	return formattest.Decode(t, format{}, data)
 }
 
 func TestDecode(t *testing.T) {
@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	formattest.Refuses(t, Format{}, []formattest.Refusal{
+	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "nothing", In: "", Says: "no request body: neither an object nor a list of messages"},
 		{Name: "no messages", In: `{"model":"x"}`, Says: "x.json:1: no list of messages"},
 		{Name: "a role of another provider's", In: "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},\n{\"role\":\"tool\"}]}", Says: `x.json:2: messages.1.role: unknown role "tool"`},
@@ -93,7 +93,7 @@ func TestDecodeMediaBySource(t *testing.T) {
 
 func TestSessionID(t *testing.T) {
 	id := func(name, data string) transcript.SessionID {
-		s, err := Format{}.Decode(name, []byte(data))
+		s, err := format{}.Decode(name, []byte(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ const talk = `{
 `
 
 func TestEncodeOwn(t *testing.T) {
-	formattest.Edits(t, Format{}, talk, []formattest.Edit{
+	formattest.Edits(t, format{}, talk, []formattest.Edit{
 		{
 			Name:   "thinking is cut out and nothing else",
 			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
@@ -232,14 +232,14 @@ func TestEncodeSettings(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, talk))
 		w.Entries = slices.Delete(w.Entries, tt.from, tt.to)
-		enc := formattest.Encode(t, Format{}, w)
+		enc := formattest.Encode(t, format{}, w)
 		if diff := cmp.Diff(tt.want, string(enc.Data)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		if diff := cmp.Diff(tt.repairs, enc.Repairs); diff != "" {
 			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
 		}
-		if found, err := (Format{}).Validate(enc.Data); err != nil || len(found) > 0 {
+		if found, err := (format{}).Validate(enc.Data); err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v", tt.name, found, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestEncodeSystemText(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, in))
 		w.Entries = append([]transcript.Entry{system}, w.Entries...)
-		if got := string(formattest.Encode(t, Format{}, w).Data); got != want {
+		if got := string(formattest.Encode(t, format{}, w).Data); got != want {
 			t.Errorf("with a system text, %s is\n%s, want\n%s", in, got, want)
 		}
 	}
@@ -277,7 +277,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleSystem, transcript.Text("T")),
 		message(transcript.RoleUser, transcript.Media{Kind: "audio", MIME: "audio/wav", Raw: []byte("123")}, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
-	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	id := cleanID("a.b")
 	want := `{"system": [{"type": "text", "text": "S"}], "messages": [` + strings.Join([]string{
 		`{"role": "user", "content": "` + transcript.Opening + `"}`,
@@ -312,7 +312,7 @@ func TestEncodeClaudeCode(t *testing.T) {
 		}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "unsigned"}, transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Text("z")}},
 	}}
-	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	want := `{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}, ` +
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}, {"type":"server_tool_use","id":"s"}, {"type": "text", "text": "y"}]}, ` +
 		`{"role": "assistant", "content": [{"type": "text", "text": "z"}]}]}`

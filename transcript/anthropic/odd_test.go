@@ -85,7 +85,7 @@ func TestDecodeOddFields(t *testing.T) {
 		if got := s.Messages[0].Text(); got != "x" || s.Model != "" {
 			t.Errorf("%s: %q by %q", data, got, s.Model)
 		}
-		if found, err := (Format{}).Validate([]byte(data)); len(found) > 0 || err != nil {
+		if found, err := (format{}).Validate([]byte(data)); len(found) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", data, found, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestThinkingBudgets(t *testing.T) {
 		{"a call without input", "", "", []string{ask, strings.Replace(call, `,"input":{}`, "", 1)}, "A0 1"},
 		{"a call in the first bytes", "", "", []string{strings.Replace(call, "assistant", "user", 1)}, "A0 0"},
 	} {
-		found, err := Format{}.Validate([]byte(`{"model":"` + tt.model + `",` + tt.fields + `"messages":[` + strings.Join(tt.list, ",") + `]}`))
+		found, err := format{}.Validate([]byte(`{"model":"` + tt.model + `",` + tt.fields + `"messages":[` + strings.Join(tt.list, ",") + `]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestThinkingBudgets(t *testing.T) {
 			t.Errorf("%s: %s, want %s: %v", tt.name, got, tt.want, found)
 		}
 	}
-	found, err := Format{}.Validate([]byte(`{"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[` + ask + `]}`))
+	found, err := format{}.Validate([]byte(`{"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}],"messages":[` + ask + `]}`))
 	want := []transcript.Violation{{Rule: "A11", Message: -1, Text: "a cache mark of one hour stands behind one of five minutes, in the system text"}}
 	if diff := cmp.Diff(want, found); err != nil || diff != "" {
 		t.Errorf("%v, violations (-want +got):\n%s", err, diff)
@@ -203,13 +203,13 @@ func TestEncodeMends(t *testing.T) {
 		s := decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
 		w.As = "other" // so that it is written
-		enc := formattest.Encode(t, Format{}, w)
+		enc := formattest.Encode(t, format{}, w)
 		var fixes []string
 		for _, f := range enc.Repairs {
 			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
 		}
 		if tt.fixes == nil {
-			if found, err := (Format{}).Validate(enc.Data); err != nil || len(found) > 0 {
+			if found, err := (format{}).Validate(enc.Data); err != nil || len(found) > 0 {
 				t.Errorf("%s: %v %v in %s", tt.name, err, found, enc.Data)
 			}
 			continue
@@ -246,7 +246,7 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 	} {
 		w := transcript.Whole(decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`))
 		w.As = "other"
-		enc := formattest.Encode(t, Format{}, w)
+		enc := formattest.Encode(t, format{}, w)
 		if got := strings.Contains(string(enc.Data), note); got != tt.stays || got == (len(enc.Repairs) > 0) {
 			t.Errorf("%s: it stays: %t, repairs %v", tt.name, got, enc.Repairs)
 		}
@@ -276,7 +276,7 @@ func TestMadeMedia(t *testing.T) {
 		{"a sound that says it is one", transcript.Media{Kind: "audio", MIME: "application/pdf", Data: "AA"}, ""},
 	} {
 		s := &transcript.Session{Format: "openai", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("a"), tt.media}}}}
-		enc := formattest.Encode(t, Format{}, transcript.Whole(s))
+		enc := formattest.Encode(t, format{}, transcript.Whole(s))
 		if got := string(enc.Data); tt.want == "" && len(enc.Losses) != 1 || tt.want != "" && (len(enc.Losses) > 0 || !strings.Contains(got, `{"type": "`+tt.media.Kind+`", "source": `+tt.want+`}`)) {
 			t.Errorf("%s: losses %v in %s", tt.name, enc.Losses, got)
 		}

@@ -150,11 +150,11 @@ func drawBody(t *rapid.T, sane bool) []byte {
 }
 
 func TestValidateAgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, Format{}, refused, drawBody(t, false)) })
+	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, format{}, refused, drawBody(t, false)) })
 }
 
 // Whatever is wrong with the order of a conversation, a changed window of it
 // is right.
 func TestEncodeMendsAnything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, Format{}, refused, drawBody(t, true)) })
+	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, refused, drawBody(t, true)) })
 }

@@ -108,7 +108,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data := "{" + tt.fields + `"messages":[` + strings.Join(tt.list, ",") + "]}"
-			found, err := Format{}.Validate([]byte(data))
+			found, err := format{}.Validate([]byte(data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestValidateLimits(t *testing.T) {
 	many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(ask+",", maxMessages+1), ",") + `]}`
 	large := `{"messages":[{"role":"user","content":"` + strings.Repeat("x", maxBytes) + `"}]}`
 	for name, data := range map[string]string{"messages": many, "bytes": large} {
-		found, err := Format{}.Validate([]byte(data))
+		found, err := format{}.Validate([]byte(data))
 		if err != nil || len(found) != 1 || found[0].Rule != "A14" {
 			t.Errorf("too many %s: %v, %v", name, found, err)
 		}
@@ -140,7 +140,7 @@ func TestValidateAtTheLimits(t *testing.T) {
 	const frame = `{"messages":[{"role":"user","content":""}]}`
 	large := strings.Replace(frame, `""`, `"`+strings.Repeat("x", maxBytes-len(frame))+`"`, 1)
 	for name, data := range map[string]string{"messages": many, "bytes": large} {
-		if found, err := (Format{}).Validate([]byte(data)); err != nil || len(found) > 0 {
+		if found, err := (format{}).Validate([]byte(data)); err != nil || len(found) > 0 {
 			t.Errorf("as many %s as may be: %v, %v", name, found, err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestWhichModelsTakeSystemMessages(t *testing.T) {
 // A violation says which block of which message it is about.
 func TestViolationsNameTheirBlock(t *testing.T) {
 	data := `{"messages":[` + ask + `,{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"text","text":" "}]}]}`
-	found, err := (Format{}).Validate([]byte(data))
+	found, err := (format{}).Validate([]byte(data))
 	if err != nil || len(found) != 1 || found[0].Field != "messages.1.content.1" {
 		t.Errorf("got %v, %v, want one at messages.1.content.1", found, err)
 	}

@@ -59,23 +59,23 @@ import (
 )
 
 // Format is the format of Claude Code's session files.
-type Format struct {
+var Format transcript.Format = format{}
+
+type format struct {
 	apart bool // messages that were kept over a compaction stay before it
 }
 
 // Apart returns the format as it was read before messages that the agent kept over a
 // compaction were put behind the summary. Sessions that were stored then are so until
 // they are imported again.
-func (Format) Apart() transcript.Format { return Format{apart: true} }
-
-var _ transcript.Format = Format{}
+func (format) Apart() transcript.Format { return format{apart: true} }
 
 // Name implements [transcript.Format].
-func (Format) Name() string { return "claudecode" }
+func (format) Name() string { return "claudecode" }
 
 // Sniff implements [transcript.Format]: one of the first rows has a type and
 // either a uuid, a sessionId or a leafUuid.
-func (Format) Sniff(data []byte) bool {
+func (format) Sniff(data []byte) bool {
 	for range 20 {
 		line, rest, more := bytes.Cut(data, []byte("\n"))
 		line = bytes.TrimSpace(line)
@@ -123,7 +123,7 @@ type row struct {
 func (r *row) chat() bool { return r.kind == "user" || r.kind == "assistant" }
 
 // Decode implements [transcript.Format].
-func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	s := &transcript.Session{Format: f.Name()}
 	rows := split(s, data)
 	t := grow(rows)

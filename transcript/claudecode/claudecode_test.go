@@ -148,7 +148,7 @@ func samples() map[string][]byte {
 	return m
 }
 
-func TestFormat(t *testing.T) { formattest.Run(t, Format{}, samples()) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples()) }
 
 // words returns roles and texts of a conversation, one message a line.
 func words(msgs []transcript.Message) string {
@@ -190,7 +190,7 @@ func TestDecode(t *testing.T) {
 		"rows without a time":                             "user: go\nassistant: done\n",
 		"an interrupted call and a pending one":           "user: go\nassistant: call t1\nuser: [Request interrupted by user]\nassistant: call t2\n",
 	} {
-		s, err := Format{}.Decode("x.jsonl", all[name])
+		s, err := format{}.Decode("x.jsonl", all[name])
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -297,7 +297,7 @@ func TestEarlierWindows(t *testing.T) {
 	} {
 		var f file
 		tt.build(&f)
-		s, err := Format{}.Decode("x.jsonl", []byte(f.String()))
+		s, err := format{}.Decode("x.jsonl", []byte(f.String()))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -328,7 +328,7 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	f.mark("b1", "a1", `"preservedMessages":{"anchorUuid":"u2","uuids":["a1"]}`)
 	f.row("user", "u2", "b1", `"so far: red"`, `,"isCompactSummary":true`)
 	f.row("assistant", "a2", "u2", `m2 {"type":"text","text":"on"}`, "")
-	s, err := Format{}.Apart().Decode("x.jsonl", []byte(f.String()))
+	s, err := format{}.Apart().Decode("x.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 // Of several compactions each leaves a window, and the title is from the first words
 // of a person in any of them.
 func TestSeveralCompactions(t *testing.T) {
-	s, err := Format{}.Decode("x.jsonl", samples()["two compactions, the second keeps a call"])
+	s, err := format{}.Decode("x.jsonl", samples()["two compactions, the second keeps a call"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,7 @@ func TestSeveralCompactions(t *testing.T) {
 func TestValidateTheFirstMessage(t *testing.T) {
 	var f file
 	f.row("assistant", "a1", "", `m1 {"type":"text","text":"done"}`, "")
-	found, err := Format{}.Validate([]byte(f.String()))
+	found, err := format{}.Validate([]byte(f.String()))
 	if err != nil || len(found) != 1 || found[0].Rule != "X7" || found[0].Message != 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -408,7 +408,7 @@ func TestBranches(t *testing.T) {
 		"a compaction cuts the tree":   nil, // what it cut off is an earlier window
 		"parallel calls fork the tree": nil,
 	} {
-		s, err := Format{}.Decode("x.jsonl", all[name])
+		s, err := format{}.Decode("x.jsonl", all[name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -419,7 +419,7 @@ func TestBranches(t *testing.T) {
 }
 
 func TestAbout(t *testing.T) {
-	s, err := Format{}.Decode("x.jsonl", samples()["side rows, notes, a rewind and a sub-agent"])
+	s, err := format{}.Decode("x.jsonl", samples()["side rows, notes, a rewind and a sub-agent"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +434,7 @@ func TestSubAgentsFile(t *testing.T) {
 		var f file
 		f.row("user", "u1", "", `"look into it"`, `,"isSidechain":true`+agent)
 		f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"found"}`, `,"isSidechain":true`+agent)
-		s, err := Format{}.Decode("agent-a17.jsonl", []byte(f.String()))
+		s, err := format{}.Decode("agent-a17.jsonl", []byte(f.String()))
 		if err != nil || s.ID != id || len(s.Messages) != 2 {
 			t.Errorf("with %q: %+v, %v", agent, s, err)
 		}
@@ -453,7 +453,7 @@ func TestBrokenLinesAreKept(t *testing.T) {
 		{"two rows on one line", plain + "{} {}\n", 8, "not a JSON object (kept, not read)"},
 		{"a uuid used twice", plain + strings.SplitAfter(plain, "\n")[0], 8, "uuid u1 was used before (kept, not read)"},
 	} {
-		s, err := Format{}.Decode("x.jsonl", []byte(tt.in))
+		s, err := format{}.Decode("x.jsonl", []byte(tt.in))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -475,7 +475,7 @@ func TestNoConversation(t *testing.T) {
 		"only notes":    `{"type":"user","uuid":"n","isMeta":true,"message":{"role":"user","content":"x"}}`,
 		"only side row": `{"type":"summary","summary":"x","leafUuid":"y"}`,
 	} {
-		s, err := Format{}.Decode("x.jsonl", []byte(in))
+		s, err := format{}.Decode("x.jsonl", []byte(in))
 		if name == "only notes" { // the rule for the leaf takes notes if there is nothing else
 			if err != nil || len(s.Messages) != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -494,7 +494,7 @@ func TestCycle(t *testing.T) {
 	f.row("user", "u1", "a1", `"go"`, "")
 	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"round"}`, "")
 	f.row("user", "u2", "a1", `"on"`, "")
-	s, err := Format{}.Decode("x.jsonl", []byte(f.String()))
+	s, err := format{}.Decode("x.jsonl", []byte(f.String()))
 	if err != nil || len(s.Messages) != 3 {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -503,7 +503,7 @@ func TestCycle(t *testing.T) {
 // A changed session is a new one: one chain of new uuids, its own id, rising
 // times; what was not changed keeps its bytes.
 func TestEncodeChanged(t *testing.T) {
-	s, err := Format{}.Decode("x.jsonl", samples()["plain"])
+	s, err := format{}.Decode("x.jsonl", samples()["plain"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -511,11 +511,11 @@ func TestEncodeChanged(t *testing.T) {
 	w.Entries[1] = w.Entries[1].WithoutThinking()
 	w.Entries[2] = w.Entries[2].WithResult("t1", "[carrel: <stub>]")
 	w.Entries[3] = transcript.Stub("b", "[carrel: gone & done]")
-	out, err := Format{}.Encode(w)
+	out, err := format{}.Encode(w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Format{}.Encode(w)
+	again, err := format{}.Encode(w)
 	if err != nil || !bytes.Equal(out.Data, again.Data) {
 		t.Error("the same window gives other bytes")
 	}
@@ -559,14 +559,14 @@ func FuzzDecode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Format{}.Decode("x.jsonl", data)
+		s, err := format{}.Decode("x.jsonl", data)
 		if err != nil {
 			return
 		}
 		if !bytes.Equal(s.Bytes(), data) {
 			t.Fatal("items are not the input")
 		}
-		out, err := Format{}.Encode(transcript.Whole(s))
+		out, err := format{}.Encode(transcript.Whole(s))
 		if err != nil || !bytes.Equal(out.Data, data) {
 			t.Fatalf("the intact session is not the input: %v", err)
 		}
@@ -587,7 +587,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (Format{}).Decode("x.jsonl", data); err != nil {
+		if _, err := (format{}).Decode("x.jsonl", data); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -613,7 +613,7 @@ func TestSent(t *testing.T) {
 		{"a sub-agent's requests are its own", first + counted + row("b", "a", `,"isSidechain":true`, `,"usage":{"input_tokens":7}`), 543},
 		{"a number below zero is none", first + row("a", "u", "", `,"usage":{"input_tokens":-5,"cache_read_input_tokens":2}`), 2},
 	} {
-		s, err := Format{}.Decode("x.jsonl", []byte(tt.data))
+		s, err := format{}.Decode("x.jsonl", []byte(tt.data))
 		if err != nil || s.Sent != tt.want {
 			t.Errorf("%s: %d, %v; want %d", tt.name, s.Sent, err, tt.want)
 		}
@@ -647,7 +647,7 @@ func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
 				}
 				rows = fmt.Appendf(rows, `{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":"s","cwd":"/srv/app","timestamp":"2026-01-02T03:04:0%d.000Z","message":{"role":"user","content":%s}}`+"\n", i, parent, i, content)
 			}
-			s, err := Format{}.Decode("s.jsonl", rows)
+			s, err := format{}.Decode("s.jsonl", rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -663,7 +663,7 @@ func TestTitleIsNotFromASummary(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"so far: red"`, `,"isCompactSummary":true`)
 	f.row("user", "u2", "u1", `"and the roof?"`, "")
-	s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+	s, err := format{}.Decode("s.jsonl", []byte(f.String()))
 	if err != nil || s.Title != "and the roof?" {
 		t.Errorf("the title is %q, %v", s.Title, err)
 	}
@@ -674,7 +674,7 @@ func TestTitleIsShort(t *testing.T) {
 	for n, want := range map[int]string{79: strings.Repeat("é", 79), 80: strings.Repeat("é", 80), 81: strings.Repeat("é", 79) + "…"} {
 		var f file
 		f.row("user", "u1", "", fmt.Sprintf("%q", strings.Repeat("é", n)+"\nand more"), "")
-		s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+		s, err := format{}.Decode("s.jsonl", []byte(f.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -695,7 +695,7 @@ func TestKeptResultBringsItsCall(t *testing.T) {
 	f.mark("b1", "a2", `"preservedMessages":{"anchorUuid":"u2","uuids":["r2","a2"]}`)
 	f.row("user", "u2", "b1", `"so far"`, `,"isCompactSummary":true`)
 	f.row("assistant", "a3", "a2", `m3 {"type":"text","text":"on"}`, "")
-	s, err := Format{}.Decode("s.jsonl", []byte(f.String()))
+	s, err := format{}.Decode("s.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}

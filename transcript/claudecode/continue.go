@@ -21,8 +21,8 @@ import (
 //     So no reply of one is joined to one of the other.
 //
 // All lines must be whole. Name is that of the file; known reports whether what is before
-// has an id, see [Format.Names], and may err on the side of true.
-func (f Format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
+// has an id, see [format.Names], and may err on the side of true.
+func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil
 	}
@@ -77,7 +77,7 @@ func attached(rows []row) bool {
 
 // Names returns the ids that rows bring, by which other rows can refer to them: of rows,
 // of replies and of calls. The second list is of those that they only refer to.
-func (Format) Names(items []transcript.Item) (brought, mentioned []string) {
+func (format) Names(items []transcript.Item) (brought, mentioned []string) {
 	for i := range items {
 		r := readRow(i, items[i].Raw)
 		if r.uuid == "" {

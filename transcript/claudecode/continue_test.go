@@ -104,9 +104,9 @@ func told(msgs []transcript.Message, behind int) []line {
 
 // continued returns the end of a file, behind its first n lines, if it can be read alone.
 func continued(lines []string, n int) *transcript.Session {
-	brought, mentioned := Format{}.Names(items(lines[:n]))
+	brought, mentioned := format{}.Names(items(lines[:n]))
 	all := slices.Concat(brought, mentioned)
-	return Format{}.Continue("s", []byte(strings.Join(lines[n:], "\n")+"\n"), func(id string) bool { return slices.Contains(all, id) })
+	return format{}.Continue("s", []byte(strings.Join(lines[n:], "\n")+"\n"), func(id string) bool { return slices.Contains(all, id) })
 }
 
 func items(lines []string) (all []transcript.Item) {
@@ -135,7 +135,7 @@ func TestContinueIsDecode(t *testing.T) {
 					continue
 				}
 				file := []byte(strings.Join(lines[:to], "\n") + "\n")
-				whole, err := Format{}.Decode("s", file)
+				whole, err := format{}.Decode("s", file)
 				if err != nil {
 					rt.Fatalf("lines from %d to %d are read alone; all: %v\n%s", n+1, to, err, file)
 				}
@@ -207,7 +207,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 	torn := bytes.TrimSuffix([]byte(before[0]+"\n"), []byte("\n"))
-	if (Format{}).Continue("s", torn, func(string) bool { return false }) != nil {
+	if (format{}).Continue("s", torn, func(string) bool { return false }) != nil {
 		t.Error("a line that has not ended is read alone")
 	}
 }

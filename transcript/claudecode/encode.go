@@ -16,7 +16,7 @@ import (
 )
 
 // Encode implements [transcript.Format].
-func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if w.Session.Format == f.Name() && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}

@@ -64,7 +64,7 @@ func parts() []transcript.Message {
 func TestMadeBlocks(t *testing.T) {
 	for from, kept := range map[string]bool{"anthropic": true, "openai": false} {
 		s := &transcript.Session{ID: "x", Format: from, Model: "big", Project: "/srv", Messages: parts()}
-		out, err := Format{}.Encode(transcript.Whole(s))
+		out, err := format{}.Encode(transcript.Whole(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,13 +120,13 @@ func TestFramesOfMadeRows(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"build it"`, `,"version":"9.8.7","gitBranch":"main"`)
 	f.row("assistant", "a1", "u1", `m1 {"type":"text","text":"done"}`, `,"cwd":"/other"`)
-	s, err := Format{}.Decode("x.jsonl", []byte(f.String()))
+	s, err := format{}.Decode("x.jsonl", []byte(f.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := transcript.Whole(s)
 	w.Entries = append(w.Entries, transcript.Stub("b", "more"))
-	out, err := Format{}.Encode(w)
+	out, err := format{}.Encode(w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestFramesOfMadeRows(t *testing.T) {
 	if r := rows[len(rows)-1]; r.Cwd != "/srv/app" || r.Version != "9.8.7" || r.Branch != "main" || r.Timestamp != rows[len(rows)-2].Timestamp {
 		t.Errorf("the made row has the frame %+v", r)
 	}
-	out, err = Format{}.Encode(transcript.Whole(&transcript.Session{Format: "openai", Messages: []transcript.Message{
+	out, err = format{}.Encode(transcript.Whole(&transcript.Session{Format: "openai", Messages: []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("a")}}, {Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text("b")}},
 	}}))
 	if err != nil {
@@ -147,8 +147,8 @@ func TestFramesOfMadeRows(t *testing.T) {
 
 // A session of this format in which nobody said anything is written with what is added.
 func TestMadeRowsWithoutASession(t *testing.T) {
-	s := &transcript.Session{Format: Format{}.Name()}
-	out, err := Format{}.Encode(&transcript.Window{Session: s, Entries: []transcript.Entry{transcript.Stub("b", "added")}})
+	s := &transcript.Session{Format: format{}.Name()}
+	out, err := format{}.Encode(&transcript.Window{Session: s, Entries: []transcript.Entry{transcript.Stub("b", "added")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestSniff(t *testing.T) {
 		"nothing":                     {"", false},
 		"a row in the middle of more": {"{\"a\":1}\n" + row + "\nx", true},
 	} {
-		if got := (Format{}).Sniff([]byte(tt.data)); got != tt.want {
+		if got := (format{}).Sniff([]byte(tt.data)); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -254,7 +254,7 @@ func TestSentAtItsEdges(t *testing.T) {
 		{"a sub-agent's", row("assistant", "a", "u", `{"input_tokens":7}`, "") + row("assistant", "b", "a", `{"input_tokens":6}`, `,"isSidechain":true`), 7},
 		{"a person's", row("user", "b", "u", `{"input_tokens":6}`, ""), 0},
 	} {
-		s, err := Format{}.Decode("x", []byte(first+tt.rows))
+		s, err := format{}.Decode("x", []byte(first+tt.rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestRowsOfReplies(t *testing.T) {
 		{"a made reply", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "<synthetic>", "2", ""), "user u 0; assistant m1 1; assistant m2 2", "x"},
 		{"a sub-agent's", row("assistant", "a", "u", "m1", "x", "1", "") + row("assistant", "b", "a", "m2", "y", "2", `,"isSidechain":true`), "user u 0; assistant m1 1; assistant m2 2", "x"}, // the path ends there
 	} {
-		s, err := Format{}.Decode("x", []byte(row("user", "u", "", "", "z", "0", "")+tt.rows))
+		s, err := format{}.Decode("x", []byte(row("user", "u", "", "", "z", "0", "")+tt.rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,14 +303,14 @@ func TestNames(t *testing.T) {
 		{Raw: []byte(`{"type":"system","uuid":"n","compactMetadata":{"trigger":"auto"}}`)},
 		{Raw: []byte(`{"type":"summary","summary":"s","leafUuid":"r"}`)},
 	}
-	brought, mentioned := Format{}.Names(items)
+	brought, mentioned := format{}.Names(items)
 	if diff := cmp.Diff([]string{"a", "m", "c", "r", "b", "n"}, brought); diff != "" {
 		t.Errorf("brought (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"u", "a", "c", "r", "auto", "x", "z"}, mentioned); diff != "" {
 		t.Errorf("mentioned (-want +got):\n%s", diff)
 	}
-	if got := (Format{}).Continue("x", nil, nil); got != nil {
+	if got := (format{}).Continue("x", nil, nil); got != nil {
 		t.Error("nothing is continued")
 	}
 }

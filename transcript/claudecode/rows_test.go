@@ -67,13 +67,13 @@ func TestTimesRise(t *testing.T) {
 		}
 		return `{"type":"user","uuid":"` + id + `","parentUuid":` + p + `,"sessionId":"s","timestamp":"2026-01-01T00:00:` + stamp + `.000Z","message":{"role":"user","content":"` + text + `"}}` + "\n"
 	}
-	s, err := Format{}.Decode("x.jsonl", []byte(row("a", "", "10", "one")+row("b", "a", "30", "two")+row("c", "b", "20", "three")+row("d", "c", "40", "four")))
+	s, err := format{}.Decode("x.jsonl", []byte(row("a", "", "10", "one")+row("b", "a", "30", "two")+row("c", "b", "20", "three")+row("d", "c", "40", "four")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := transcript.Whole(s)
 	w.Entries = append(w.Entries[:1:1], append([]transcript.Entry{transcript.Stub("x", "a stub")}, w.Entries[1:]...)...)
-	out, err := Format{}.Encode(w)
+	out, err := format{}.Encode(w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestLossesAreReported(t *testing.T) {
 			transcript.ToolCall{ID: "t1", Name: "f", Input: []byte(`[1]`)},
 		}},
 	}}
-	out, err := Format{}.Encode(transcript.Whole(s))
+	out, err := format{}.Encode(transcript.Whole(s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestLossesAreReported(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	s.Messages = s.Messages[:1]
-	alone, err := Format{}.Encode(transcript.Whole(s))
+	alone, err := format{}.Encode(transcript.Whole(s))
 	if err != nil || len(alone.Data) > 0 || len(alone.Losses) != 1 {
 		t.Errorf("system text alone becomes %q, losses %v, %v", alone.Data, alone.Losses, err)
 	}

@@ -18,14 +18,14 @@ const fresh = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
 func TestEncodeAsNewSession(t *testing.T) {
 	for name, data := range samples() {
 		t.Run(name, func(t *testing.T) {
-			s, err := Format{}.Decode("x.jsonl", data)
+			s, err := format{}.Decode("x.jsonl", data)
 			if err != nil {
 				t.Fatal(err)
 			}
 			encode := func(id string) []byte {
 				w := transcript.Whole(s)
 				w.As = transcript.SessionID(id)
-				out, err := Format{}.Encode(w)
+				out, err := format{}.Encode(w)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -50,7 +50,7 @@ func TestEncodeAsNewSession(t *testing.T) {
 					t.Errorf("row %s is in the old session, too", row.UUID)
 				}
 			}
-			again, err := Format{}.Decode("y.jsonl", got)
+			again, err := format{}.Decode("y.jsonl", got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,13 +109,13 @@ func TestEncodeAsNewSessionKeepsTheRest(t *testing.T) {
 {"type":"file-history-snapshot","messageId":"u1","snapshot":{"messageId":"u1","at":["a1","other"]}}
 no JSON
 `
-	s, err := Format{}.Decode("x.jsonl", []byte(rows))
+	s, err := format{}.Decode("x.jsonl", []byte(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := transcript.Whole(s)
 	w.As = fresh
-	out, err := Format{}.Encode(w)
+	out, err := format{}.Encode(w)
 	if err != nil {
 		t.Fatal(err)
 	}

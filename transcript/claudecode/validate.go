@@ -10,7 +10,7 @@ import (
 // agent would send when it resumes: rules X1 (every call has exactly one
 // result, and it follows), X7 (a user speaks first, no text is empty) and A16
 // (no call id twice). Calls of the last reply may be open.
-func (f Format) Validate(data []byte) ([]transcript.Violation, error) {
+func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	s, err := f.Decode("", data)
 	if err != nil {
 		return nil, err

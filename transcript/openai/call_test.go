@@ -18,7 +18,7 @@ func TestArgumentsInEveryForm(t *testing.T) {
 	} {
 		data := `{"model":"gpt-4o","messages":[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",` +
 			tt.function + `}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]}`
-		s, err := Format{}.Decode("x", []byte(data))
+		s, err := format{}.Decode("x", []byte(data))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Encode implements [transcript.Format].
-func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	own := w.Session.Format == f.Name()
 	if own && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil

@@ -13,7 +13,7 @@ import (
 
 func decode(t *testing.T, data string) *transcript.Session {
 	t.Helper()
-	return formattest.Decode(t, Format{}, data)
+	return formattest.Decode(t, format{}, data)
 }
 
 func TestDecode(t *testing.T) {
@@ -59,7 +59,7 @@ func TestDecodeLegacy(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	formattest.Refuses(t, Format{}, []formattest.Refusal{
+	formattest.Refuses(t, format{}, []formattest.Refusal{
 		{Name: "no messages", In: `{"input":"x"}`, Says: "x.json:1: no list of messages"},
 		{Name: "an unknown role", In: "{\"messages\":[\n\n{\"role\":\"robot\"}]}", Says: `x.json:3: messages.0.role: unknown role "robot"`},
 		{Name: "a role that is no string", In: `[{"role":null}]`, Says: `x.json:1: 0.role: 'n' where a string is expected`},
@@ -80,7 +80,7 @@ const talk = `{"messages":[
  ],"seed":9007199254740993}`
 
 func TestEncodeOwn(t *testing.T) {
-	formattest.Edits(t, Format{}, talk, []formattest.Edit{
+	formattest.Edits(t, format{}, talk, []formattest.Edit{
 		{
 			Name:   "reasoning is cut out and nothing else",
 			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
@@ -147,7 +147,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleTool, transcript.ToolResult{CallID: long, Content: []transcript.Part{transcript.Text("seen"), image}}),
 		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
-	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	id := (&encoder{}).id(long)
 	want := `{"messages": [` + strings.Join([]string{
 		`{"role": "system", "content": "S"}`,
@@ -201,7 +201,7 @@ func TestValidate(t *testing.T) {
 		{"arguments that are no string", []string{strings.Replace(call, `"{}"`, "{}", 1)}, []string{"X8 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found, err := Format{}.Validate([]byte(`{"messages":[` + strings.Join(tt.list, ",") + "]}"))
+			found, err := format{}.Validate([]byte(`{"messages":[` + strings.Join(tt.list, ",") + "]}"))
 			if err != nil {
 				t.Fatal(err)
 			}

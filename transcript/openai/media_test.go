@@ -26,7 +26,7 @@ func TestEncodeMedia(t *testing.T) {
 		{"silence", transcript.Media{Kind: "audio", MIME: "audio/wav", URL: "https://example.com/a.wav"}, ""},
 	} {
 		s := &transcript.Session{Format: "claudecode", Messages: []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("look"), tt.media}}}}
-		out, err := Format{}.Encode(transcript.Whole(s))
+		out, err := format{}.Encode(transcript.Whole(s))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -155,7 +155,7 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 		s := decode(t, `{"messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
 		w.As = "other" // so that it is written
-		enc := formattest.Encode(t, Format{}, w)
+		enc := formattest.Encode(t, format{}, w)
 		if got, want := string(enc.Data), `{"messages":[`+strings.Join(tt.want, ",")+`]}`; strings.ReplaceAll(got, "}, {\"role\"", "},{\"role\"") != want {
 			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
 		}
@@ -207,7 +207,7 @@ func TestLossesByRole(t *testing.T) {
 		{Role: transcript.RoleUser, Parts: []transcript.Part{pdf, transcript.Media{Kind: "document", MIME: "application/pdf", URL: "https://x", Raw: []byte("1")}}},
 		{Role: transcript.RoleSystem, Parts: []transcript.Part{image}},
 	}}
-	enc := formattest.Encode(t, Format{}, transcript.Whole(s))
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	want := []transcript.Loss{
 		{Message: 0, What: "image", Count: 1, Bytes: 5},
 		{Message: 1, What: "image", Count: 1, Bytes: 5},
@@ -226,7 +226,7 @@ func TestLossesByRole(t *testing.T) {
 
 // A violation says in which message it is; one of the whole says nothing.
 func TestViolationsSayWhere(t *testing.T) {
-	found, err := Format{}.Validate([]byte(`{"messages":[{"role":"user","content":[]},{"role":"function","name":"f","content":"x"}]}`))
+	found, err := format{}.Validate([]byte(`{"messages":[{"role":"user","content":[]},{"role":"function","name":"f","content":"x"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestViolationsSayWhere(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
 	}
-	found, err = Format{}.Validate([]byte(`{"messages":[]}`))
+	found, err = format{}.Validate([]byte(`{"messages":[]}`))
 	if diff := cmp.Diff([]transcript.Violation{{Rule: "X0", Message: -1, Text: "there are no messages"}}, found); err != nil || diff != "" {
 		t.Errorf("%v, violations (-want +got):\n%s", err, diff)
 	}

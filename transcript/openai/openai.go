@@ -6,19 +6,19 @@ import (
 )
 
 // Format is the format of request bodies of the Chat Completions API.
-type Format struct{}
+var Format transcript.Format = format{}
 
-var _ transcript.Format = Format{}
+type format struct{}
 
 // Name implements [transcript.Format].
-func (Format) Name() string { return "openai" }
+func (format) Name() string { return "openai" }
 
 // Sniff implements [transcript.Format]. It takes messages of which nothing but
 // plain text is known for its own.
-func (Format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.OpenAI }
+func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.OpenAI }
 
 // Decode implements [transcript.Format].
-func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	b, err := parse(name, data)
 	if err != nil {
 		return nil, err

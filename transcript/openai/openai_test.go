@@ -6,6 +6,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, Format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, Format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }

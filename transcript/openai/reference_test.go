@@ -116,10 +116,10 @@ func drawBody(t *rapid.T) []byte {
 }
 
 func TestValidateAgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, Format{}, refused, drawBody(t)) })
+	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, format{}, refused, drawBody(t)) })
 }
 
 // Whatever is wrong with a conversation, a changed window of it is right.
 func TestEncodeMendsAnything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, Format{}, refused, drawBody(t)) })
+	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, refused, drawBody(t)) })
 }

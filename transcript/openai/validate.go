@@ -9,7 +9,7 @@ import (
 )
 
 // Validate implements [transcript.Format].
-func (Format) Validate(data []byte) ([]transcript.Violation, error) {
+func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	b, err := parse("", data)
 	if err != nil {
 		return nil, err

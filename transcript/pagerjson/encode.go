@@ -14,7 +14,7 @@ import (
 // the blocks; what stands in place of a block takes over its turn. A session
 // of another format becomes a history without keywords, in which a block has
 // the text of all its messages and is as old as its place.
-func (f Format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	switch {
 	case w.Session.Format != f.Name():
 		return convert(w), nil

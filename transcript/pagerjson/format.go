@@ -11,16 +11,16 @@ import (
 )
 
 // Format is the format of history files.
-type Format struct{}
+var Format transcript.Format = format{}
 
-var _ transcript.Format = Format{}
+type format struct{}
 
 // Name implements [transcript.Format].
-func (Format) Name() string { return "pager" }
+func (format) Name() string { return "pager" }
 
 // Sniff implements [transcript.Format]: data is an object with the keys blocks
 // and intent_ir. If data is cut off or broken, one of them is enough.
-func (Format) Sniff(data []byte) bool {
+func (format) Sniff(data []byte) bool {
 	r := newReader("", data)
 	blocks, intent, err := r.sniff()
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *reader) sniff() (blocks, intent bool, err error) {
 //
 // The session is named for the file, or for a hash of the data if the file has
 // no name.
-func (f Format) Decode(name string, data []byte) (*transcript.Session, error) {
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	r := newReader(name, data)
 	r.mark = true
 	h, err := r.read()
@@ -116,7 +116,7 @@ func message(b *Block, item int) transcript.Message {
 //	P4  a block is newer than the current turn
 //	P5  there are no blocks
 //	P6  a key occurs twice
-func (Format) Validate(data []byte) ([]transcript.Violation, error) {
+func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	r := newReader("", data)
 	r.lenient = true
 	h, err := r.read()

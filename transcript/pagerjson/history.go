@@ -20,11 +20,11 @@
 // Reading is stricter than the original's: an intent_ir that is one text, a
 // turn that is no finite number, or a key that occurs twice is an error with
 // line and field, not a guess. Whether a history makes sense, such as whether
-// ids differ, is for [Format.Validate] and for the pager to say.
+// ids differ, is for [format.Validate] and for the pager to say.
 //
 // # Two views
 //
-// [Parse] returns a [History], which is what the pager decides on. [Format]
+// [Parse] returns a [History], which is what the pager decides on. format
 // reads the same file as a session of one message for each block. In other
 // formats a block may be several messages; they are written as one text here,
 // and what a text cannot carry is listed as lost.

@@ -64,7 +64,7 @@ func TestParseOddValues(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
 	}
-	if vs, err := (Format{}).Validate([]byte(in)); err != nil || len(vs) > 0 {
+	if vs, err := (format{}).Validate([]byte(in)); err != nil || len(vs) > 0 {
 		t.Errorf("Validate: %v, %v, want nothing", vs, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestNumbersAreWrittenAsTheOriginalDoes(t *testing.T) {
 
 func decode(t testing.TB, data string) *transcript.Session {
 	t.Helper()
-	s, err := Format{}.Decode("dir/small.json", []byte(data))
+	s, err := format{}.Decode("dir/small.json", []byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeNamesSessionsWithoutFile(t *testing.T) {
-	a, err := Format{}.Decode("", []byte(small))
+	a, err := format{}.Decode("", []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestSniff(t *testing.T) {
 		{`["intent_ir", "blocks"]`, false},
 		{"", false},
 	} {
-		if got := (Format{}).Sniff([]byte(tt.in)); got != tt.want {
+		if got := (format{}).Sniff([]byte(tt.in)); got != tt.want {
 			t.Errorf("Sniff(%.30q) = %v, want %v", tt.in, got, tt.want)
 		}
 	}
@@ -223,7 +223,7 @@ func TestSniff(t *testing.T) {
 
 func encode(t testing.TB, w *transcript.Window) *transcript.Encoded {
 	t.Helper()
-	e, err := Format{}.Encode(w)
+	e, err := format{}.Encode(w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestEncodeOtherFormats(t *testing.T) {
 	if diff := cmp.Diff(losses, e.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
-	if v, err := (Format{}).Validate(e.Data); err != nil || len(v) != 0 {
+	if v, err := (format{}).Validate(e.Data); err != nil || len(v) != 0 {
 		t.Errorf("Validate = %v, %v, want nothing", v, err)
 	}
 }
@@ -342,7 +342,7 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			vs, err := Format{}.Validate([]byte(tt.in))
+			vs, err := format{}.Validate([]byte(tt.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +355,7 @@ func TestValidate(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Format{}).Validate([]byte("{")); err == nil {
+	if _, err := (format{}).Validate([]byte("{")); err == nil {
 		t.Error("half an object: got no error, want one")
 	}
 }
@@ -381,7 +381,7 @@ func TestRewriteKeepsBytes(t *testing.T) {
 			in.Write(b)
 		}
 		in.WriteString("]}")
-		s, err := Format{}.Decode("x", []byte(in.String()))
+		s, err := format{}.Decode("x", []byte(in.String()))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -396,11 +396,11 @@ func TestRewriteKeepsBytes(t *testing.T) {
 				w.Entries = append(w.Entries, transcript.Stub(transcript.NewBlockID("x", 0, i, "", 0), rapid.String().Draw(rt, "stub")))
 			}
 		}
-		e, err := Format{}.Encode(w)
+		e, err := format{}.Encode(w)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		got, err := Format{}.Decode("x", e.Data)
+		got, err := format{}.Decode("x", e.Data)
 		if err != nil {
 			rt.Fatalf("%v in\n%s", err, e.Data)
 		}
@@ -429,7 +429,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{\"intent_ir\":[\"1234567\x1f\"]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, err := Parse("", data)
-		_, lenient := Format{}.Validate(data)
+		_, lenient := format{}.Validate(data)
 		if err != nil {
 			var e *transcript.SyntaxError
 			if !errors.As(err, &e) || e.Line < 1 {
@@ -462,7 +462,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("block %d is %+v, want %+v", i, b, want.Blocks[i])
 			}
 		}
-		s, err := Format{}.Decode("", data)
+		s, err := format{}.Decode("", data)
 		if err != nil || !bytes.Equal(s.Bytes(), data) {
 			t.Fatalf("Decode: %v, or the items are not the input", err)
 		}

@@ -83,7 +83,7 @@ func TestTextsAgainstJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(quoted), &want); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Format{}.Decode("x", []byte(`{"intent_ir":[],"blocks":[{"id":"i","turn":0,"text":`+quoted+`}]}`))
+		s, err := format{}.Decode("x", []byte(`{"intent_ir":[],"blocks":[{"id":"i","turn":0,"text":`+quoted+`}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestSniffNeedsAList(t *testing.T) {
 		`{"blocks": {}, "intent_ir": []}`: false, `{"blocks": 5}`: false, `{"blocks": []}`: false, `{"intent_ir": []}`: false, `{"blocks": 5`: false,
 		`[`: false, ``: false, `{"a": {"blocks": [], "intent_ir": []}}`: false, `{"blocks": [], "x"`: true, `{"x"`: false, `  {"intent_ir": 1, "blocks":[]`: true,
 	} {
-		if got := (Format{}).Sniff([]byte(in)); got != want {
+		if got := (format{}).Sniff([]byte(in)); got != want {
 			t.Errorf("Sniff(%s) = %t", in, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestSniffNeedsAList(t *testing.T) {
 
 // Each thing that is wrong is told, those of the whole file, too, and each with its key.
 func TestValidateTellsAll(t *testing.T) {
-	found, err := Format{}.Validate([]byte(`{"current_turn": "x", "current_turn": 1, "blocks": 5, "intent_ir": ["a", 1, "\ud800"], "blocks": [{}, []], "intent_ir": []}`))
+	found, err := format{}.Validate([]byte(`{"current_turn": "x", "current_turn": 1, "blocks": 5, "intent_ir": ["a", 1, "\ud800"], "blocks": [{}, []], "intent_ir": []}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestValidateTellsAll(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
 	}
-	found, err = Format{}.Validate([]byte(`{}`))
+	found, err = format{}.Validate([]byte(`{}`))
 	if err != nil || len(found) != 2 || found[0].Field != "intent_ir" || found[1].Field != "blocks" || found[0].Message != -1 {
 		t.Errorf("an empty object: %v, %v", found, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
-var formats = []transcript.Format{claudecode.Format{}, pagerjson.Format{}, anthropic.Format{}, openai.Format{}}
+var formats = []transcript.Format{claudecode.Format, pagerjson.Format, anthropic.Format, openai.Format}
 
 // Formats returns the names of the formats that [Engine.Import] reads and
 // [Engine.Export] writes.
