@@ -334,12 +334,11 @@ func artifactsAfter(t *testing.T, s store.Store) {
 	for after, want := range map[store.Version]string{
 		-1: "f e d c b a g", 0: "f e d c b a g", 1: "d g", 2: "d", 3: "", 4: "", 99: "", 1 << 50: "",
 	} {
-		all, err := collect(s.Artifacts(t.Context(), scope, after))
-		if got := strings.Join(ids(values(all)), " "); got != want || err != nil {
-			t.Errorf("Artifacts after %d = %q, %v; want %q", after, got, err, want)
-		}
+		yields(t, fmt.Sprintf("Artifacts after %d", after), s.Artifacts(t.Context(), scope, after), artifactID, want)
 	}
 }
+
+func artifactID(a *store.Artifact) string { return string(a.ID) }
 
 func pick(t *testing.T, s store.Store) {
 	u := newUpdate("up1")
@@ -518,18 +517,14 @@ func manifestsOrder(t *testing.T, s store.Store) {
 		"": "x0003m1 x0002m1 x0001m1 x0000m1", "s": "x0003m1 x0000m1", "t": "x0002m1", "u": "",
 	} {
 		all, err := collect(s.Manifests(t.Context(), scope, session))
-		var got []string
+		lists(t, fmt.Sprintf("Manifests of session %q", session), all, err, func(m *store.Manifest) string { return m.ID }, want)
 		for _, m := range all {
-			got = append(got, m.ID)
 			full, err := s.Manifest(t.Context(), scope, m.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			full.Body, full.Uses, full.Made = nil, nil, nil
 			equal(t, "manifest in the list", m, full)
-		}
-		if strings.Join(got, " ") != want || err != nil {
-			t.Errorf("Manifests of session %q = %q, %v; want %q", session, got, err, want)
 		}
 	}
 }
@@ -552,9 +547,7 @@ func users(t *testing.T, s store.Store) {
 		{nil, ""},
 	} {
 		got, err := s.Users(t.Context(), scope, tt.ids)
-		if strings.Join(got, " ") != tt.want || err != nil {
-			t.Errorf("Users of %q = %q, %v; want %q", tt.ids, got, err, tt.want)
-		}
+		lists(t, fmt.Sprintf("Users of %q", tt.ids), got, err, itself, tt.want)
 	}
 }
 
@@ -568,15 +561,11 @@ func logAfter(t *testing.T, s store.Store) {
 		-1: "up0001 up0002 up0003 up0004", 0: "up0001 up0002 up0003 up0004", 2: "up0003 up0004", 4: "", 9: "", 1 << 50: "",
 	} {
 		all, err := collect(s.Log(t.Context(), scope, after))
-		var got []string
+		lists(t, fmt.Sprintf("Log after %d", after), all, err, entryID, want)
 		for _, e := range all {
-			got = append(got, e.ID)
 			if e.ID != numbered("up", int(e.Revision)) {
 				t.Errorf("entry %s has version %d", e.ID, e.Revision)
 			}
-		}
-		if strings.Join(got, " ") != want || err != nil {
-			t.Errorf("Log after %d = %q, %v; want %q", after, got, err, want)
 		}
 	}
 }
@@ -697,13 +686,7 @@ func derived(t *testing.T, s store.Store) {
 		{nil, ""},
 	} {
 		got, err := s.Derived(t.Context(), scope, tt.from)
-		var names []string
-		for _, id := range got {
-			names = append(names, string(id))
-		}
-		if strings.Join(names, " ") != tt.want || err != nil {
-			t.Errorf("Derived of %q = %q, %v; want %q", tt.from, names, err, tt.want)
-		}
+		lists(t, fmt.Sprintf("Derived of %q", tt.from), got, err, itself, tt.want)
 	}
 }
 
@@ -821,47 +804,19 @@ func artifactIteratorsSeeASnapshot(t *testing.T, s store.Store) {
 		w.Pinned = !w.Pinned
 		update(t, s, scope, u)
 	}
-	drain := func(name string, want []string, iterate func(step func(id string, err error))) {
-		var got []string
-		iterate(func(id string, err error) {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				return
-			}
-			if got = append(got, id); len(got) == 1 {
-				write()
-			}
-		})
-		if !slices.Equal(got, want) {
-			t.Errorf("%s yielded %q, want what was there when it began: %q", name, got, want)
+	yields(t, "Artifacts", during(s.Artifacts(t.Context(), scope, 0), write), func(a *store.Artifact) string {
+		if a.ID == "xa2" {
+			return fmt.Sprint("xa2 ", !a.Pinned)
 		}
-	}
-	drain("Artifacts", []string{"xa1", "xa2 false", "ya1", "ya2"}, func(step func(string, error)) {
-		for a, err := range s.Artifacts(t.Context(), scope, 0) {
-			id := string(a.ID)
-			if id == "xa2" {
-				id += fmt.Sprint(" ", !a.Pinned)
-			}
-			step(id, err)
-		}
-	})
-	drain("Manifests", []string{"z0001m1", "ym1", "xm1"}, func(step func(string, error)) {
-		for m, err := range s.Manifests(t.Context(), scope, "") {
-			step(m.ID, err)
-		}
-	})
-	drain("Log", []string{"xup1", "yup1", "z0001up1", "up0001", "z0002up1", "up0002"}, func(step func(string, error)) {
-		for e, err := range s.Log(t.Context(), scope, 0) {
-			step(e.ID, err)
-		}
-	})
+		return string(a.ID)
+	}, "xa1 xa2 false ya1 ya2")
+	yields(t, "Manifests", during(s.Manifests(t.Context(), scope, ""), write), func(m *store.Manifest) string { return m.ID }, "z0001m1 ym1 xm1")
+	yields(t, "Log", during(s.Log(t.Context(), scope, 0), write), entryID, "xup1 yup1 z0001up1 up0001 z0002up1 up0002")
 	// Until it begins, an iteration has seen nothing.
 	late := s.Artifacts(t.Context(), scope, 0)
 	write()
 	for range 2 {
-		if all, err := collect(late); len(all) != 12 || err != nil {
-			t.Errorf("Artifacts, begun when there were 12, yielded %d, %v", len(all), err)
-		}
+		counts(t, "Artifacts, begun when there were 12,", late, 12)
 	}
 }
 
@@ -924,14 +879,8 @@ func artifactContextDone(t *testing.T, s store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	all := reads(s)
-	all["Update"] = func(ctx context.Context, sc governance.Scope) (int, error) {
-		_, err := s.Update(ctx, sc, fullUpdate("y"))
-		return 0, err
-	}
-	all["Manifest"] = func(ctx context.Context, sc governance.Scope) (int, error) {
-		_, err := s.Manifest(ctx, sc, "xm1")
-		return 0, err
-	}
+	all["Update"] = func(ctx ctxT, sc scopeT) (int, error) { return 0, errorOf(s.Update(ctx, sc, fullUpdate("y"))) }
+	all["Manifest"] = func(ctx ctxT, sc scopeT) (int, error) { return 0, errorOf(s.Manifest(ctx, sc, "xm1")) }
 	for _, name := range sortedNames(all) {
 		if _, err := all[name](ctx, scope); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s in a context that is done: %v, want context.Canceled", name, err)

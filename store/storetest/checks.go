@@ -265,10 +265,7 @@ func blocksTradeTurns(t *testing.T, s store.Store) {
 	trade.Blocks = []store.Block{newBlock("d", 3), newBlock("a", 2), newBlock("b", 1), off}
 	apply(t, s, scope, "s", 1, trade)
 
-	blocks, err := collect(s.Blocks(t.Context(), scope, "s"))
-	if got := blockIDs(blocks); got != "b a d c" || err != nil {
-		t.Errorf("Blocks = %s, %v; want b a d c", got, err)
-	}
+	yields(t, "Blocks", s.Blocks(t.Context(), scope, "s"), blockID, "b a d c")
 }
 
 func blocksAreReplaced(t *testing.T, s store.Store) {
@@ -316,16 +313,8 @@ func itemsAreReplaced(t *testing.T, s store.Store) {
 		}
 		apply(t, s, scope, "s", store.Revision(i+1), c)
 		items, err := s.Items(t.Context(), scope, "s")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, id := range items {
-			got = append(got, strings.TrimPrefix(string(id), "c000"))
-		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("items %q from %d on: %q, want %q", tt.items, tt.from, got, tt.want)
-		}
+		lists(t, fmt.Sprintf("items %q from %d on", tt.items, tt.from), items, err,
+			func(id store.CellID) string { return strings.TrimPrefix(string(id), "c000") }, tt.want)
 	}
 }
 
@@ -381,14 +370,7 @@ func headsOrder(t *testing.T, s store.Store) {
 		c.Head.Updated = updated
 		apply(t, s, scope, id, 0, c)
 	}
-	heads, err := collect(s.Heads(t.Context(), scope))
-	var ids []string
-	for _, h := range heads {
-		ids = append(ids, string(h.ID))
-	}
-	if got := strings.Join(ids, " "); got != "c a b d" || err != nil {
-		t.Errorf("Heads = %s, %v; want c a b d", got, err)
-	}
+	yields(t, "Heads", s.Heads(t.Context(), scope), func(h *store.Head) string { return string(h.ID) }, "c a b d")
 }
 
 func blocksOrder(t *testing.T, s store.Store) {
@@ -402,33 +384,16 @@ func blocksOrder(t *testing.T, s store.Store) {
 		off("n", 2), newBlock("z", 1), off("m", 2), newBlock("k", 10), off("y", 1), newBlock("l", 2),
 	}
 	apply(t, s, scope, "s", 0, c)
-	blocks, err := collect(s.Blocks(t.Context(), scope, "s"))
-	if got := blockIDs(blocks); got != "z l k y m n" || err != nil {
-		t.Errorf("Blocks = %s, %v; want z l k y m n", got, err)
-	}
+	yields(t, "Blocks", s.Blocks(t.Context(), scope, "s"), blockID, "z l k y m n")
 }
 
-func blockIDs(blocks []*store.Block) string {
-	ids := make([]string, len(blocks))
-	for i, b := range blocks {
-		ids[i] = string(b.ID)
-	}
-	return strings.Join(ids, " ")
-}
+func blockID(b *store.Block) string { return string(b.ID) }
 
 func cellsOrder(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, fullChange("x"))
-	cells, err := collect(s.Cells(t.Context(), scope, []store.CellID{"xstub", "xc1", "xstub", "xc2"}))
-	var got []string
-	for _, c := range cells {
-		got = append(got, string(c.ID))
-	}
-	if strings.Join(got, " ") != "xstub xc1 xstub xc2" || err != nil {
-		t.Errorf("Cells = %q, %v; want xstub xc1 xstub xc2", got, err)
-	}
-	if cells, err := collect(s.Cells(t.Context(), scope, nil)); len(cells) != 0 || err != nil {
-		t.Errorf("Cells of no ids = %v, %v; want none", cells, err)
-	}
+	id := func(c *store.Cell) string { return string(c.ID) }
+	yields(t, "Cells", s.Cells(t.Context(), scope, []store.CellID{"xstub", "xc1", "xstub", "xc2"}), id, "xstub xc1 xstub xc2")
+	yields(t, "Cells of no ids", s.Cells(t.Context(), scope, nil), id, "")
 }
 
 func cellsNotFound(t *testing.T, s store.Store) {
@@ -535,16 +500,11 @@ func entriesAfter(t *testing.T, s store.Store) {
 		-1: "op0001 op0002 op0003 op0004", 0: "op0001 op0002 op0003 op0004",
 		2: "op0003 op0004", 4: "", 9: "",
 	} {
-		entries, err := collect(s.Entries(t.Context(), scope, "s", after))
-		var got []string
-		for _, e := range entries {
-			got = append(got, e.ID)
-		}
-		if strings.Join(got, " ") != want || err != nil {
-			t.Errorf("Entries after %d = %q, %v; want %q", after, got, err, want)
-		}
+		yields(t, fmt.Sprintf("Entries after %d", after), s.Entries(t.Context(), scope, "s", after), entryID, want)
 	}
 }
+
+func entryID(e *store.Entry) string { return e.ID }
 
 func entryIDsAreUnique(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, newChange("op1"))
@@ -734,13 +694,8 @@ func find(t *testing.T, s store.Store) {
 		{"%", 9, ""},
 	} {
 		refs, err := s.Find(t.Context(), scope, tt.prefix, tt.limit)
-		var got []string
-		for _, r := range refs {
-			got = append(got, string(r.Session)+"/"+string(r.Block))
-		}
-		if strings.Join(got, " ") != tt.want || err != nil {
-			t.Errorf("Find of %q, %d at most = %q, %v; want %q", tt.prefix, tt.limit, got, err, tt.want)
-		}
+		lists(t, fmt.Sprintf("Find of %q, %d at most", tt.prefix, tt.limit), refs, err,
+			func(r store.Ref) string { return string(r.Session) + "/" + string(r.Block) }, tt.want)
 	}
 }
 
@@ -870,49 +825,38 @@ func iteratorsSeeASnapshot(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drain := func(name string, want int, iterate func(step func(err error))) {
-		n := 0
-		iterate(func(err error) {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				return
-			}
-			if n++; n == 1 {
-				write()
-			}
-		})
-		if n != want {
-			t.Errorf("%s yielded %d, want the %d that were there when it began", name, n, want)
-		}
-	}
-	drain("Heads", 2, func(step func(error)) {
-		for _, err := range s.Heads(t.Context(), scope) {
-			step(err)
-		}
-	})
-	drain("Blocks", len(before.Blocks)+3, func(step func(error)) {
-		for _, err := range s.Blocks(t.Context(), scope, "s") {
-			step(err)
-		}
-	})
-	drain("Entries", 3, func(step func(error)) {
-		for _, err := range s.Entries(t.Context(), scope, "s", 0) {
-			step(err)
-		}
-	})
-	drain("Statements", 8, func(step func(error)) {
-		for _, err := range s.Statements(t.Context(), scope, "s") {
-			step(err)
-		}
-	})
+	counts(t, "Heads", during(s.Heads(t.Context(), scope), write), 2)
+	counts(t, "Blocks", during(s.Blocks(t.Context(), scope, "s"), write), len(before.Blocks)+3)
+	counts(t, "Entries", during(s.Entries(t.Context(), scope, "s", 0), write), 3)
+	counts(t, "Statements", during(s.Statements(t.Context(), scope, "s"), write), 8)
 	// Until it begins, an iteration has seen nothing.
 	late := s.Entries(t.Context(), scope, "s", 0)
 	write()
-	if entries, err := collect(late); len(entries) != 6 || err != nil {
-		t.Errorf("Entries, begun after 6 changes, yielded %d, %v", len(entries), err)
+	counts(t, "Entries, begun after 6 changes", late, 6)
+	counts(t, "Entries, begun again", late, 6)
+}
+
+// during yields what an iteration yields, and writes when that has begun.
+func during[T any](seq iter.Seq2[T, error], write func()) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		begun := false
+		for v, err := range seq {
+			if !yield(v, err) {
+				return
+			}
+			if !begun && err == nil {
+				begun = true
+				write()
+			}
+		}
 	}
-	if entries, err := collect(late); len(entries) != 6 || err != nil {
-		t.Errorf("Entries, begun again, yielded %d, %v", len(entries), err)
+}
+
+// counts checks how much an iteration yields.
+func counts[T any](t *testing.T, what string, seq iter.Seq2[T, error], want int) {
+	t.Helper()
+	if n, err := size(seq); n != want || err != nil {
+		t.Errorf("%s yielded %d, %v; want %d", what, n, err, want)
 	}
 }
 
@@ -1004,48 +948,21 @@ func contextDone(t *testing.T, s store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	all := calls(s)
-	type none = func(context.Context, governance.Scope, transcript.SessionID) error
-	maps.Copy(all, map[string]none{
-		"Apply": func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error {
-			_, err := s.Apply(ctx, sc, id, 1, second())
-			return err
+	maps.Copy(all, map[string]sessionCall{
+		"Apply": func(ctx ctxT, sc scopeT, id idT) error { return errorOf(s.Apply(ctx, sc, id, 1, second())) },
+		"Heads": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(collect(s.Heads(ctx, sc))) },
+		"Cells": func(ctx ctxT, sc scopeT, _ idT) error {
+			return errorOf(collect(s.Cells(ctx, sc, []store.CellID{"xc1"})))
 		},
-		"Heads": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := collect(s.Heads(ctx, sc))
-			return err
+		"Sources": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Sources(ctx, sc, "xstub")) },
+		"Block": func(ctx ctxT, sc scopeT, _ idT) error {
+			return errorOf(s.Block(ctx, sc, store.Ref{Session: "s", Block: "xb1"}))
 		},
-		"Cells": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := collect(s.Cells(ctx, sc, []store.CellID{"xc1"}))
-			return err
-		},
-		"Sources": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Sources(ctx, sc, "xstub")
-			return err
-		},
-		"Block": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Block(ctx, sc, store.Ref{Session: "s", Block: "xb1"})
-			return err
-		},
-		"Find": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Find(ctx, sc, "x", 9)
-			return err
-		},
-		"Candidates": func(ctx context.Context, sc governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Candidates(ctx, sc, []string{"apple"}, 9)
-			return err
-		},
-		"Info": func(ctx context.Context, _ governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Info(ctx)
-			return err
-		},
-		"Scopes": func(ctx context.Context, _ governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Scopes(ctx)
-			return err
-		},
-		"Check": func(ctx context.Context, _ governance.Scope, _ transcript.SessionID) error {
-			_, err := s.Check(ctx)
-			return err
-		},
+		"Find":       func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Find(ctx, sc, "x", 9)) },
+		"Candidates": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Candidates(ctx, sc, []string{"apple"}, 9)) },
+		"Info":       func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Info(ctx)) },
+		"Scopes":     func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Scopes(ctx)) },
+		"Check":      func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Check(ctx)) },
 	})
 	for name, call := range all {
 		if err := call(ctx, scope, "s"); !errors.Is(err, context.Canceled) {

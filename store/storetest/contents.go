@@ -54,11 +54,8 @@ func Read(ctx context.Context, s store.Store, scope governance.Scope) (*Contents
 	if c.Version, err = s.Version(ctx, scope); err != nil {
 		return nil, err
 	}
-	for a, err := range s.Artifacts(ctx, scope, 0) {
-		if err != nil {
-			return nil, err
-		}
-		c.Artifacts = append(c.Artifacts, *a)
+	if c.Artifacts, err = values(s.Artifacts(ctx, scope, 0)); err != nil {
+		return nil, err
 	}
 	if c.Texts, err = readTexts(ctx, s, scope, c.Artifacts); err != nil {
 		return nil, err
@@ -73,11 +70,8 @@ func Read(ctx context.Context, s store.Store, scope governance.Scope) (*Contents
 		}
 		c.Manifests = append(c.Manifests, *full)
 	}
-	for e, err := range s.Log(ctx, scope, 0) {
-		if err != nil {
-			return nil, err
-		}
-		c.Log = append(c.Log, *e)
+	if c.Log, err = values(s.Log(ctx, scope, 0)); err != nil {
+		return nil, err
 	}
 	return &c, nil
 }
@@ -143,11 +137,10 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 		return nil, err
 	}
 	ids := append([]store.CellID(nil), se.Items...)
-	for b, err := range s.Blocks(ctx, scope, id) {
-		if err != nil {
-			return nil, err
-		}
-		se.Blocks = append(se.Blocks, *b)
+	if se.Blocks, err = values(s.Blocks(ctx, scope, id)); err != nil {
+		return nil, err
+	}
+	for _, b := range se.Blocks {
 		ids = append(ids, b.Cells...)
 		if b.Stub != "" {
 			ids = append(ids, b.Stub)
@@ -159,11 +152,8 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 	if head.Summary != "" {
 		ids = append(ids, head.Summary)
 	}
-	for c, err := range s.Cells(ctx, scope, ids) {
-		if err != nil {
-			return nil, err
-		}
-		se.Cells = append(se.Cells, *c)
+	if se.Cells, err = values(s.Cells(ctx, scope, ids)); err != nil {
+		return nil, err
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
@@ -173,17 +163,11 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 		}
 		se.Edges = append(se.Edges, edges...)
 	}
-	for e, err := range s.Entries(ctx, scope, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		se.Entries = append(se.Entries, *e)
+	if se.Entries, err = values(s.Entries(ctx, scope, id, 0)); err != nil {
+		return nil, err
 	}
-	for line, err := range s.Statements(ctx, scope, id) {
-		if err != nil {
-			return nil, err
-		}
-		se.Statements = append(se.Statements, line)
+	if se.Statements, err = collect(s.Statements(ctx, scope, id)); err != nil {
+		return nil, err
 	}
 	return se, nil
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,33 +145,51 @@ func equal(t *testing.T, what string, got, want any) {
 	}
 }
 
-// calls returns every method that reads or writes a session, by name, as a
-// function that returns its error.
-func calls(s store.Store) map[string]func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error {
-	type ctxT = context.Context
-	return map[string]func(ctx context.Context, sc governance.Scope, id transcript.SessionID) error{
-		"Head": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
-			_, err := s.Head(ctx, sc, id)
-			return err
-		},
-		"Blocks": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
-			_, err := collect(s.Blocks(ctx, sc, id))
-			return err
-		},
-		"Items": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
-			_, err := s.Items(ctx, sc, id)
-			return err
-		},
-		"Entries": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
-			_, err := collect(s.Entries(ctx, sc, id, 0))
-			return err
-		},
-		"Statements": func(ctx ctxT, sc governance.Scope, id transcript.SessionID) error {
-			_, err := collect(s.Statements(ctx, sc, id))
-			return err
-		},
+// yields checks the names of what an iteration yields, in order.
+func yields[T any](t *testing.T, what string, seq iter.Seq2[T, error], name func(T) string, want string) {
+	t.Helper()
+	all, err := collect(seq)
+	lists(t, what, all, err, name, want)
+}
+
+// lists checks the names of what is in a list that was read, in order.
+func lists[T any](t *testing.T, what string, all []T, err error, name func(T) string, want string) {
+	t.Helper()
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = name(v)
+	}
+	if got := strings.Join(names, " "); got != want || err != nil {
+		t.Errorf("%s = %q, %v; want %q", what, got, err, want)
 	}
 }
+
+// itself returns the name of what is one.
+func itself[T ~string](name T) string { return string(name) }
+
+// Short names of what calls take.
+type (
+	ctxT   = context.Context
+	scopeT = governance.Scope
+	idT    = transcript.SessionID
+)
+
+// A sessionCall calls a method about a session and returns its error.
+type sessionCall func(ctx ctxT, sc scopeT, id idT) error
+
+// calls returns every method that reads or writes a session, by name.
+func calls(s store.Store) map[string]sessionCall {
+	return map[string]sessionCall{
+		"Head":       func(ctx ctxT, sc scopeT, id idT) error { return errorOf(s.Head(ctx, sc, id)) },
+		"Blocks":     func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Blocks(ctx, sc, id))) },
+		"Items":      func(ctx ctxT, sc scopeT, id idT) error { return errorOf(s.Items(ctx, sc, id)) },
+		"Entries":    func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Entries(ctx, sc, id, 0))) },
+		"Statements": func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Statements(ctx, sc, id))) },
+	}
+}
+
+// errorOf returns the error of a call.
+func errorOf[T any](_ T, err error) error { return err }
 
 // numbered returns a name for each number that sorts as the numbers do.
 func numbered(prefix string, n int) string { return fmt.Sprintf("%s%04d", prefix, n) }

@@ -1,8 +1,8 @@
 package storetest
 
 import (
-	"context"
 	"iter"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -110,74 +110,52 @@ func ids(all []store.Artifact) (ids []string) {
 	return ids
 }
 
-// values returns what pointers point to.
-func values[T any](all []*T) (values []T) {
-	for _, p := range all {
-		values = append(values, *p)
+// values returns what an iteration yields pointers to, and the error that ends it.
+func values[T any](seq iter.Seq2[*T, error]) (all []T, err error) {
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *v)
 	}
-	return values
+	return all, nil
 }
 
 // reads returns every method that reads artifacts, the ledger or the lineage of
 // cells in a scope that has fullUpdate("x"), by name, as a function that returns
 // how much it found.
-func reads(s store.Store) map[string]func(ctx context.Context, sc governance.Scope) (int, error) {
-	type ctxT = context.Context
-	count := func(n int, err error) (int, error) { return n, err }
-	return map[string]func(ctx context.Context, sc governance.Scope) (int, error){
-		"Version": func(ctx ctxT, sc governance.Scope) (int, error) {
+func reads(s store.Store) map[string]func(ctx ctxT, sc scopeT) (int, error) {
+	pick := func(p store.Pick) func(ctxT, scopeT) (int, error) {
+		return func(ctx ctxT, sc scopeT) (int, error) { return count(s.Pick(ctx, sc, &p, 9)) }
+	}
+	return map[string]func(ctx ctxT, sc scopeT) (int, error){
+		"Version": func(ctx ctxT, sc scopeT) (int, error) {
 			version, err := s.Version(ctx, sc)
 			return int(version), err
 		},
-		"Artifacts": func(ctx ctxT, sc governance.Scope) (int, error) { return size(s.Artifacts(ctx, sc, 0)) },
-		"Pick by id": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Pick(ctx, sc, &store.Pick{Prefix: "xa"}, 9)
-			return count(len(all), err)
-		},
-		"Pick by address": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Pick(ctx, sc, &store.Pick{Address: digest.Of([]byte("one apple")).Short()}, 9)
-			return count(len(all), err)
-		},
-		"Pick by status": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Pick(ctx, sc, &store.Pick{Status: store.StatusHeld}, 9)
-			return count(len(all), err)
-		},
-		"Pick by cell": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Pick(ctx, sc, &store.Pick{Cells: []store.CellID{"xa1-text"}}, 9)
-			return count(len(all), err)
-		},
-		"Hits": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Hits(ctx, sc, []string{"apple"}, 9)
-			return count(len(all), err)
-		},
-		"Manifests": func(ctx ctxT, sc governance.Scope) (int, error) { return size(s.Manifests(ctx, sc, "")) },
-		"Manifests of a session": func(ctx ctxT, sc governance.Scope) (int, error) {
-			return size(s.Manifests(ctx, sc, "s"))
-		},
-		"Users": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Users(ctx, sc, []store.ArtifactID{"xa1"})
-			return count(len(all), err)
-		},
-		"Log": func(ctx ctxT, sc governance.Scope) (int, error) { return size(s.Log(ctx, sc, 0)) },
-		"Derived": func(ctx ctxT, sc governance.Scope) (int, error) {
-			all, err := s.Derived(ctx, sc, []store.CellID{"xa1-text"})
-			return count(len(all), err)
-		},
+		"Artifacts":              func(ctx ctxT, sc scopeT) (int, error) { return size(s.Artifacts(ctx, sc, 0)) },
+		"Pick by id":             pick(store.Pick{Prefix: "xa"}),
+		"Pick by address":        pick(store.Pick{Address: digest.Of([]byte("one apple")).Short()}),
+		"Pick by status":         pick(store.Pick{Status: store.StatusHeld}),
+		"Pick by cell":           pick(store.Pick{Cells: []store.CellID{"xa1-text"}}),
+		"Hits":                   func(ctx ctxT, sc scopeT) (int, error) { return count(s.Hits(ctx, sc, []string{"apple"}, 9)) },
+		"Manifests":              func(ctx ctxT, sc scopeT) (int, error) { return size(s.Manifests(ctx, sc, "")) },
+		"Manifests of a session": func(ctx ctxT, sc scopeT) (int, error) { return size(s.Manifests(ctx, sc, "s")) },
+		"Users":                  func(ctx ctxT, sc scopeT) (int, error) { return count(s.Users(ctx, sc, []store.ArtifactID{"xa1"})) },
+		"Log":                    func(ctx ctxT, sc scopeT) (int, error) { return size(s.Log(ctx, sc, 0)) },
+		"Derived":                func(ctx ctxT, sc scopeT) (int, error) { return count(s.Derived(ctx, sc, []store.CellID{"xa1-text"})) },
 	}
 }
 
+// count returns how long a list is.
+func count[T any](all []T, err error) (int, error) { return len(all), err }
+
 // size returns how much an iteration yields.
 func size[T any](seq iter.Seq2[T, error]) (int, error) {
-	all, err := collect(seq)
-	return len(all), err
+	return count(collect(seq))
 }
 
 // sortedNames returns the names in a map, so that checks report in an order.
 func sortedNames[V any](m map[string]V) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(m))
 }
