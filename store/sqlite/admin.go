@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,19 +11,8 @@ import (
 )
 
 // Scopes implements [store.Admin].
-func (s *database) Scopes(ctx context.Context) (all []governance.Scope, err error) {
-	err = s.view(ctx, func(v view) error {
-		return v.each(func(rows *sql.Rows) error {
-			var scope governance.Scope
-			err := rows.Scan(&scope)
-			all = append(all, scope)
-			return err
-		}, selectScopes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
+func (s *database) Scopes(ctx context.Context) ([]governance.Scope, error) {
+	return inView(ctx, s, func(v view) ([]governance.Scope, error) { return column[governance.Scope](v.each, selectScopes) })
 }
 
 // Ready implements [store.Database]. It knows of three reasons: the store was opened

@@ -62,13 +62,9 @@ func list[T any](ctx context.Context, s *database, scope governance.Scope, f fun
 }
 
 // Version implements [store.Artifacts].
-func (s *database) Version(ctx context.Context, scope governance.Scope) (version store.Version, err error) {
-	err = s.view(ctx, func(v view) error {
-		r, err := v.scope(scope)
-		version = r.version
-		return err
-	})
-	return version, err
+func (s *database) Version(ctx context.Context, scope governance.Scope) (store.Version, error) {
+	r, err := inView(ctx, s, func(v view) (scopeRow, error) { return v.scope(scope) })
+	return r.version, err
 }
 
 // Artifacts implements [store.Artifacts].
@@ -167,7 +163,7 @@ func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pi
 func (v view) pickCells(emit func(*store.Artifact) error, base int64, cells []store.CellID, limit int) error {
 	var docs []int64
 	for _, id := range cells {
-		found, err := v.numbers(selectContents, base, id)
+		found, err := column[int64](v.each, selectContents, base, id)
 		if err != nil {
 			return err
 		}
@@ -196,11 +192,6 @@ func (v view) pickDocs(emit func(*store.Artifact) error, docs []int64) error {
 		}
 	}
 	return nil
-}
-
-// numbers runs a query for rows of one number.
-func (v view) numbers(query string, args ...any) ([]int64, error) {
-	return numbersOf(v.each, query, args...)
 }
 
 // Hits implements [store.Artifacts].

@@ -53,22 +53,18 @@ func (s *database) copyTo(ctx context.Context, path string) error {
 }
 
 // probe reports whether a file can be opened and has the schema of this store.
-func (s *database) probe(ctx context.Context, path string) (err error) {
+func (s *database) probe(ctx context.Context, path string) error {
 	db, err := connect(path, 0, nil, "query_only(1)")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
+	return withConn(ctx, db, func(conn *sql.Conn) error {
+		schema, err := identify(ctx, conn, path, len(s.steps))
+		if err == nil && schema != len(s.steps) {
+			err = fmt.Errorf("%s has schema %d, not %d: %w", path, schema, len(s.steps), store.ErrCorrupt)
+		}
 		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	schema, err := identify(ctx, conn, path, len(s.steps))
-	if err == nil && schema != len(s.steps) {
-		err = fmt.Errorf("%s has schema %d, not %d: %w", path, schema, len(s.steps), store.ErrCorrupt)
-	}
-	return err
+	})
 }
 
 // A damageError says that a backup was not restored because of what is wrong
@@ -154,21 +150,22 @@ func readHolding(ctx context.Context, path string, how url.Values) (_ *census, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
+	c := &census{revisions: make(map[[2]string]int), versions: make(map[string]int)}
+	if err := withConn(ctx, db, func(conn *sql.Conn) error { return c.read(ctx, conn) }); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	c := &census{revisions: make(map[[2]string]int), versions: make(map[string]int)}
+	return c, nil
+}
+
+func (c *census) read(ctx context.Context, conn *sql.Conn) error {
 	var newest int64
 	if err := conn.QueryRowContext(ctx, selectHolding).Scan(&c.Artifacts, &newest); err != nil {
-		return nil, err
+		return err
 	}
 	if newest > 0 {
 		c.Newest = timeOf(newest)
 	}
-	err = eachOf(ctx, conn, func(rows *sql.Rows) error {
+	err := eachOf(ctx, conn, func(rows *sql.Rows) error {
 		var key [2]string
 		var revision int
 		err := rows.Scan(&key[0], &key[1], &revision)
@@ -176,10 +173,10 @@ func readHolding(ctx context.Context, path string, how url.Values) (_ *census, e
 		return err
 	}, selectRevisions)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.Sessions = len(c.revisions)
-	return c, eachOf(ctx, conn, func(rows *sql.Rows) error {
+	return eachOf(ctx, conn, func(rows *sql.Rows) error {
 		var scope string
 		var version int
 		err := rows.Scan(&scope, &version)

@@ -194,13 +194,7 @@ func (c *checker) checkSessions() error {
 		scope governance.Scope
 		id    transcript.SessionID
 	}
-	var all []key
-	err := c.each(func(rows *sql.Rows) error {
-		var k key
-		err := rows.Scan(&k.scope, &k.id)
-		all = append(all, k)
-		return err
-	}, selectAllSessions)
+	all, err := collect(c.each, func(k *key) []any { return []any{&k.scope, &k.id} }, selectAllSessions)
 	if err != nil {
 		return err
 	}
@@ -237,13 +231,7 @@ func (c *checker) checkSession(scope governance.Scope, id transcript.SessionID) 
 
 // checkScopes reads all that belongs to each scope.
 func (c *checker) checkScopes() error {
-	var all []governance.Scope
-	err := c.each(func(rows *sql.Rows) error {
-		var scope governance.Scope
-		err := rows.Scan(&scope)
-		all = append(all, scope)
-		return err
-	}, selectAllScopes)
+	all, err := column[governance.Scope](c.each, selectAllScopes)
 	if err != nil {
 		return err
 	}
@@ -349,24 +337,21 @@ func (s *database) checkWords(ctx context.Context) (problems []string, err error
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(s.explain(err), db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	for _, x := range []struct{ index, query string }{
-		{"words", selectDocSums}, {"artifact_words", selectArtifactSums},
-	} {
-		wrong, err := compareWords(ctx, conn, x.index, x.query)
-		if err != nil {
-			return nil, fmt.Errorf("index %s: %w", x.index, err)
+	err = withConn(ctx, db, func(conn *sql.Conn) error {
+		for _, x := range []struct{ index, query string }{
+			{"words", selectDocSums}, {"artifact_words", selectArtifactSums},
+		} {
+			wrong, err := compareWords(ctx, conn, x.index, x.query)
+			if err != nil {
+				return fmt.Errorf("index %s: %w", x.index, err)
+			}
+			if wrong > 0 {
+				problems = append(problems, fmt.Sprintf("index %s: the words of %d texts are not those that were put into it", x.index, wrong))
+			}
 		}
-		if wrong > 0 {
-			problems = append(problems, fmt.Sprintf("index %s: the words of %d texts are not those that were put into it", x.index, wrong))
-		}
-	}
-	return problems, nil
+		return nil
+	})
+	return problems, s.explain(err)
 }
 
 // compareWords returns of how many texts the words in an index are not those that were
@@ -409,11 +394,5 @@ func eachOf(ctx context.Context, conn *sql.Conn, f func(rows *sql.Rows) error, q
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // what is wrong, rows.Err says
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return eachRow(rows, f)
 }

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
@@ -33,7 +31,7 @@ func (w *writer) erase(j *change) error {
 	if !j.c.Erase {
 		return nil
 	}
-	docs, err := w.numbers(selectSessionDocs, j.scope, j.id)
+	docs, err := column[int64](w.each, selectSessionDocs, j.scope, j.id)
 	if err != nil {
 		return err
 	}
@@ -53,17 +51,8 @@ func (w *writer) erase(j *change) error {
 }
 
 // Brought implements [store.Cells].
-func (s *database) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) (cells []store.CellID, err error) {
-	err = s.view(ctx, func(v view) error {
-		return v.each(func(rows *sql.Rows) error {
-			var cell store.CellID
-			err := rows.Scan(&cell)
-			cells = append(cells, cell)
-			return err
-		}, selectSessionCells, scope, id)
+func (s *database) Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+	return inView(ctx, s, func(v view) ([]store.CellID, error) {
+		return column[store.CellID](v.each, selectSessionCells, scope, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clip(cells), nil
 }

@@ -39,19 +39,11 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 }
 
 // Find implements [store.Finder].
-func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
-	err = s.view(ctx, func(v view) error {
-		return v.each(func(rows *sql.Rows) error {
-			var ref store.Ref
-			err := rows.Scan(&ref.Session, &ref.Block)
-			refs = append(refs, ref)
-			return err
-		}, selectPrefix, scope, prefix, after(prefix), max(0, limit))
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
+	return inView(ctx, s, func(v view) ([]store.Ref, error) {
+		return collect(v.each, func(r *store.Ref) []any { return []any{&r.Session, &r.Block} },
+			selectPrefix, scope, prefix, after(prefix), max(0, limit))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return refs, nil
 }
 
 // after returns the first string that is greater than all with the prefix, or
@@ -71,12 +63,12 @@ func after(prefix string) string {
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks of the scope have
 // counting 1/n. Other scopes have no part in it.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
 	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
-	err = s.view(ctx, func(v view) error {
+	return inView(ctx, s, func(v view) (refs []store.Ref, _ error) {
 		weights, err := v.weigh(mark(scope), words)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		docs := slices.SortedFunc(maps.Keys(weights), func(a, b int64) int {
 			return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
@@ -90,22 +82,18 @@ func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms
 			var own imprint
 			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return err
+				return nil, err
 			}
 			if !same(docImprint(doc, of, ref), own) {
-				return damaged("the index of blocks")
+				return nil, damaged("the index of blocks")
 			}
 			if of != scope {
 				continue // its mark is the same
 			}
 			refs = append(refs, ref)
 		}
-		return nil
+		return refs, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return refs, nil
 }
 
 // weigh returns how much the words of each row count that has any of them.
@@ -113,13 +101,7 @@ func (v view) weigh(mark string, words []string) (map[int64]int64, error) {
 	const unit = 1 << 40
 	weights := make(map[int64]int64)
 	for _, word := range words {
-		var docs []int64
-		err := v.each(func(rows *sql.Rows) error {
-			var doc int64
-			err := rows.Scan(&doc)
-			docs = append(docs, doc)
-			return err
-		}, selectDocs, `"`+mark+word+`"`)
+		docs, err := column[int64](v.each, selectDocs, `"`+mark+word+`"`)
 		if err != nil {
 			return nil, err
 		}

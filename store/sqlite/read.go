@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
@@ -107,15 +106,38 @@ func eachRow(rows *sql.Rows, f func(rows *sql.Rows) error) error {
 	return rows.Err()
 }
 
-// numbersOf returns the numbers of a query, each its own row, that each runs.
-func numbersOf(each func(f func(rows *sql.Rows) error, query string, args ...any) error, query string, args ...any) (all []int64, err error) {
+// An eachFunc runs a query and calls f for each row.
+type eachFunc func(f func(rows *sql.Rows) error, query string, args ...any) error
+
+// collect returns the rows of a query, given where the columns of one go.
+func collect[T any](each eachFunc, dest func(*T) []any, query string, args ...any) (all []T, err error) {
 	err = each(func(rows *sql.Rows) error {
-		var n int64
-		err := rows.Scan(&n)
-		all = append(all, n)
+		var row T
+		err := rows.Scan(dest(&row)...)
+		all = append(all, row)
 		return err
 	}, query, args...)
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// column returns the rows of a query that have one column.
+func column[T any](each eachFunc, query string, args ...any) ([]T, error) {
+	return collect(each, func(value *T) []any { return []any{value} }, query, args...)
+}
+
+// inView returns what f reads in a view, and nothing with an error.
+func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) (read T, err error) {
+	err = s.view(ctx, func(v view) error {
+		read, err = f(v)
+		return err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	return read, nil
 }
 
 // head returns the head of a session, or ErrNotFound.
@@ -152,12 +174,8 @@ func readHead(scan func(dest ...any) error) (_ *store.Head, own imprint, _ error
 }
 
 // Head implements [store.Sessions].
-func (s *database) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (h *store.Head, err error) {
-	err = s.view(ctx, func(v view) (err error) {
-		h, err = v.head(scope, id)
-		return err
-	})
-	return h, err
+func (s *database) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
+	return inView(ctx, s, func(v view) (*store.Head, error) { return v.head(scope, id) })
 }
 
 // Heads implements [store.Sessions].
@@ -292,18 +310,13 @@ func collectCells(cells map[transcript.BlockID][]store.CellID) func(rows *sql.Ro
 }
 
 // Items implements [store.Sessions].
-func (s *database) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
-	err = s.view(ctx, func(v view) error {
+func (s *database) Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]store.CellID, error) {
+	return inView(ctx, s, func(v view) ([]store.CellID, error) {
 		if _, err := v.head(scope, id); err != nil {
-			return err
+			return nil, err
 		}
-		items, err = v.items(scope, id)
-		return err
+		return v.items(scope, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 // listed returns what the rows of a query have, each behind its place, and an error if the
@@ -417,19 +430,13 @@ func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
 }
 
 // Sources implements [store.Cells].
-func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) (edges []store.Edge, err error) {
-	err = s.view(ctx, func(v view) error {
-		return v.each(func(rows *sql.Rows) error {
-			e := store.Edge{Derived: id}
-			err := rows.Scan(&e.Source, &e.Rel)
-			edges = append(edges, e)
-			return err
+func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
+	return inView(ctx, s, func(v view) ([]store.Edge, error) {
+		return collect(v.each, func(e *store.Edge) []any {
+			e.Derived = id
+			return []any{&e.Source, &e.Rel}
 		}, selectSources, scope, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return edges, nil
 }
 
 // Derived implements [store.Cells].
@@ -444,19 +451,15 @@ func (s *database) Derived(ctx context.Context, scope governance.Scope, ids []st
 			from := next
 			next = nil
 			for some := range slices.Chunk(from, cellsAtOnce) {
-				err := v.each(func(rows *sql.Rows) error {
-					var id store.CellID
-					if err := rows.Scan(&id); err != nil {
-						return err
-					}
+				found, err := column[store.CellID](v.each, selectDerived, cellArgs(scope, some)...)
+				if err != nil {
+					return err
+				}
+				for _, id := range found {
 					if !seen[id] {
 						seen[id] = true
 						next = append(next, id)
 					}
-					return nil
-				}, selectDerived, cellArgs(scope, some)...)
-				if err != nil {
-					return err
 				}
 			}
 			derived = append(derived, next...)
@@ -504,7 +507,7 @@ func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imp
 		if err := rows.Scan(&e.Revision, &e.ID, &e.Op, &e.Actor, &millis, (*[]byte)(&e.Data), &own); err != nil {
 			return err
 		}
-		e.Time = time.UnixMilli(millis).UTC()
+		e.Time = timeOf(millis)
 		intact := same(printOf(&e), own)
 		e.Revision &= placeMask
 		if !intact || e.Revision != next {

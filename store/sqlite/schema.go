@@ -31,32 +31,18 @@ func (s *database) checkSchema(ctx context.Context, v view, report func(string, 
 }
 
 // madeBy returns the statements that make each object of a schema, by its name.
-func madeBy(ctx context.Context, steps []migration) (_ map[string]string, err error) {
+func madeBy(ctx context.Context, steps []migration) (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = db.Close() }() // nothing is in it
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
-	if err := migrate(ctx, conn, ":memory:", steps); err != nil {
-		return nil, err
-	}
-	rows, err := conn.QueryContext(ctx, selectObjects)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // Err tells
 	made := make(map[string]string)
-	for rows.Next() {
-		if err := collectSchema(made)(rows); err != nil {
-			return nil, err
+	return made, withConn(ctx, db, func(conn *sql.Conn) error {
+		if err := migrate(ctx, conn, ":memory:", steps); err != nil {
+			return err
 		}
-	}
-	return made, rows.Err()
+		return eachOf(ctx, conn, collectSchema(made), selectObjects)
+	})
 }
 
 func collectSchema(into map[string]string) func(*sql.Rows) error {

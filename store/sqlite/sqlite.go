@@ -313,7 +313,7 @@ func create(ctx context.Context, path string, busy time.Duration, steps []migrat
 }
 
 // makeNew makes a store in a file that is not there.
-func makeNew(ctx context.Context, path string, busy time.Duration, steps []migration) (err error) {
+func makeNew(ctx context.Context, path string, busy time.Duration, steps []migration) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -325,16 +325,23 @@ func makeNew(ctx context.Context, path string, busy time.Duration, steps []migra
 	if err != nil {
 		return err
 	}
+	return withConn(ctx, db, func(conn *sql.Conn) error {
+		if err := migrate(ctx, conn, path, steps); err != nil {
+			return err
+		}
+		return useWAL(ctx, conn)
+	})
+}
+
+// withConn calls f with a connection of a pool, and closes both.
+func withConn(ctx context.Context, db *sql.DB, f func(conn *sql.Conn) error) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := migrate(ctx, conn, path, steps); err != nil {
-		return err
-	}
-	return useWAL(ctx, conn)
+	return f(conn)
 }
 
 // connect returns a pool of connections to the database at path, an absolute

@@ -172,7 +172,7 @@ func (w *writer) purge(j *update) error {
 		if err != nil {
 			return fmt.Errorf("purge: cell %s: %w", id, err)
 		}
-		docs, err := w.numbers(selectContents, j.base, id)
+		docs, err := column[int64](w.each, selectContents, j.base, id)
 		if err != nil {
 			return err
 		}

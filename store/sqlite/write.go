@@ -179,6 +179,23 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 			j.finish(j.err)
 		}
 	}
+	err = w.end(err, purged)
+	if w.ackEarly {
+		return next
+	}
+	w.failed.Store(err != nil)
+	for _, j := range jobs {
+		if err != nil {
+			j.err = err // even if it was refused: because of a change that is gone, perhaps
+		}
+		j.finish(j.err)
+	}
+	return next
+}
+
+// end ends a transaction, which may be lost already, and returns why it is. Something was
+// purged in it or not.
+func (w *writer) end(err error, purged bool) error {
 	if err == nil {
 		err = w.index()
 	}
@@ -194,17 +211,7 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	case w.trace:
 		w.truncate(0)
 	}
-	if w.ackEarly {
-		return next
-	}
-	w.failed.Store(err != nil)
-	for _, j := range jobs {
-		if err != nil {
-			j.err = err // even if it was refused: because of a change that is gone, perhaps
-		}
-		j.finish(j.err)
-	}
-	return next
+	return err
 }
 
 // do does one job within the transaction. It returns why the job was refused,
@@ -285,11 +292,6 @@ func (w *writer) row(query string, args []any, dest ...any) error {
 func (w *writer) number(query string, args ...any) (n int64, err error) {
 	err = w.row(query, args, &n)
 	return n, err
-}
-
-// numbers runs a statement that returns rows of one number.
-func (w *writer) numbers(query string, args ...any) ([]int64, error) {
-	return numbersOf(w.each, query, args...)
 }
 
 // each runs a statement and calls f for each row that it returns.
