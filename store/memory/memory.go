@@ -161,13 +161,11 @@ func (sp *space) admit(old *session, c *store.Change) error {
 	if err != nil {
 		return err
 	}
-	if c.Head.About != "" {
-		if err := known("head", c.Head.About); err != nil {
-			return err
+	for _, id := range []store.CellID{c.Head.About, c.Head.Summary} {
+		if id == "" {
+			continue
 		}
-	}
-	if c.Head.Summary != "" {
-		if err := known("head", c.Head.Summary); err != nil {
+		if err := known("head", id); err != nil {
 			return err
 		}
 	}
@@ -264,23 +262,16 @@ func (s *database) Head(ctx context.Context, scope governance.Scope, id transcri
 
 // Heads implements [store.Sessions].
 func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*store.Head, error] {
-	return func(yield func(*store.Head, error) bool) {
-		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-			return
-		}
-		s.mu.RLock()
+	return list(ctx, s, scope, func(sp *space) []*store.Head {
 		var heads []*store.Head
-		for _, se := range s.space(scope).sessions {
-			head := se.head
-			heads = append(heads, &head)
+		for _, se := range sp.sessions {
+			heads = append(heads, new(se.head))
 		}
-		s.mu.RUnlock()
 		slices.SortFunc(heads, func(a, b *store.Head) int {
 			return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
 		})
-		yieldAll(heads, yield)
-	}
+		return heads
+	})
 }
 
 // Blocks implements [store.Sessions].
@@ -305,17 +296,16 @@ func (s *database) Items(ctx context.Context, scope governance.Scope, id transcr
 // Cells implements [store.Cells].
 func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
 	return func(yield func(*store.Cell, error) bool) {
-		if err := ctx.Err(); err != nil {
+		cells := make([]*cell, len(ids))
+		err := s.look(ctx, scope, func(sp *space) {
+			for i, id := range ids {
+				cells[i] = sp.cells[id] // a cell never changes: to copy it can wait
+			}
+		})
+		if err != nil {
 			yield(nil, err)
 			return
 		}
-		s.mu.RLock()
-		sp := s.space(scope)
-		cells := make([]*cell, len(ids))
-		for i, id := range ids {
-			cells[i] = sp.cells[id] // a cell never changes: to copy it can wait
-		}
-		s.mu.RUnlock()
 		for i, c := range cells {
 			switch {
 			case c == nil:
@@ -335,34 +325,30 @@ func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []stor
 }
 
 // Sources implements [store.Cells].
-func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) ([]store.Edge, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var edges []store.Edge
-	for e := range s.space(scope).edges {
-		if e.Derived == id {
-			edges = append(edges, e)
+func (s *database) Sources(ctx context.Context, scope governance.Scope, id store.CellID) (edges []store.Edge, err error) {
+	err = s.look(ctx, scope, func(sp *space) {
+		for e := range sp.edges {
+			if e.Derived == id {
+				edges = append(edges, e)
+			}
 		}
-	}
+	})
 	slices.SortFunc(edges, func(a, b store.Edge) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Rel, b.Rel))
 	})
-	return edges, nil
+	return edges, err
 }
 
 // Derived implements [store.Cells].
 func (s *database) Derived(ctx context.Context, scope governance.Scope, ids []store.CellID) ([]store.CellID, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	made := make(map[store.CellID][]store.CellID) // from each cell
-	for e := range s.space(scope).edges {
-		made[e.Source] = append(made[e.Source], e.Derived)
+	err := s.look(ctx, scope, func(sp *space) {
+		for e := range sp.edges {
+			made[e.Source] = append(made[e.Source], e.Derived)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	seen := make(map[store.CellID]bool)
 	for rest := slices.Clone(ids); len(rest) > 0; {
@@ -421,45 +407,38 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 }
 
 // Find implements [store.Finder].
-func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var refs []store.Ref
-	for id, se := range s.space(scope).sessions {
-		for block := range se.blocks {
-			if strings.HasPrefix(string(block), prefix) {
-				refs = append(refs, store.Ref{Session: id, Block: block})
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
+	err = s.look(ctx, scope, func(sp *space) {
+		for id, se := range sp.sessions {
+			for block := range se.blocks {
+				if strings.HasPrefix(string(block), prefix) {
+					refs = append(refs, store.Ref{Session: id, Block: block})
+				}
 			}
 		}
-	}
+	})
 	slices.SortFunc(refs, byRef)
-	return refs[:max(0, min(limit, len(refs)))], nil
+	return refs[:max(0, min(limit, len(refs)))], err
 }
 
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks have counting 1/n.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	has := make(map[store.Ref]map[string]bool)
-	for id, se := range s.space(scope).sessions {
-		for block, words := range se.words {
-			has[store.Ref{Session: id, Block: block}] = words
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
+	err = s.look(ctx, scope, func(sp *space) {
+		has := make(map[store.Ref]map[string]bool)
+		for id, se := range sp.sessions {
+			for block, words := range se.words {
+				has[store.Ref{Session: id, Block: block}] = words
+			}
 		}
-	}
-	return rarest(has, terms, limit, byRef), nil
+		refs = rarest(has, terms, limit)
+	})
+	return refs, err
 }
 
 // rarest returns the blocks of has whose words are in the terms, those first
-// whose words are rarest in sum, a word that n blocks have counting 1/n; among
-// equals by order.
-func rarest(has map[store.Ref]map[string]bool, terms []string, limit int, order func(a, b store.Ref) int) []store.Ref {
+// whose words are rarest in sum, a word that n blocks have counting 1/n.
+func rarest(has map[store.Ref]map[string]bool, terms []string, limit int) []store.Ref {
 	const unit = 1 << 40
 	weights := make(map[store.Ref]int64)
 	for _, word := range slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " ")))) {
@@ -474,7 +453,7 @@ func rarest(has map[store.Ref]map[string]bool, terms []string, limit int, order 
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(weights), func(a, b store.Ref) int {
-		return cmp.Or(cmp.Compare(weights[b], weights[a]), order(a, b))
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), byRef(a, b))
 	})
 	return keys[:max(0, min(limit, len(keys)))]
 }
@@ -570,17 +549,15 @@ func (s *database) Close() error { return nil }
 
 // read calls f with a session and the lock held.
 func (s *database) read(ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session)) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	se := s.space(scope).sessions[id]
-	if se == nil {
-		return fmt.Errorf("session %s: %w", id, store.ErrNotFound)
-	}
-	f(se)
-	return nil
+	var found error
+	err := s.look(ctx, scope, func(sp *space) {
+		if se := sp.sessions[id]; se != nil {
+			f(se)
+			return
+		}
+		found = fmt.Errorf("session %s: %w", id, store.ErrNotFound)
+	})
+	return cmp.Or(err, found)
 }
 
 // snapshot yields what of a session f returns when the iteration begins.
