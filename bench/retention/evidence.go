@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/carrel-dev/carrel/internal/retention"
 )
 
 // The tasks.
@@ -20,8 +16,8 @@ const (
 
 // Dialogs that are measured with when there are no files.
 const (
-	madeSeed    = 6
-	madeDialogs = 10
+	madeSeed  = 6
+	madeCount = 10
 )
 
 // evidence measures how much of the evidence for the answers to questions about
@@ -31,71 +27,55 @@ func (b *bench) evidence(out io.Writer, paths []string) error {
 	if err != nil {
 		return err
 	}
-	dialogs, lost, err := loadEvidence(paths)
+	ds, err := loadEvidence(paths)
 	if err != nil {
 		return err
 	}
-	r := retention.MeasureEvidence(dialogs, lost, opts)
+	r := measureEvidence(ds, opts)
 	if b.json {
-		return r.JSON(out)
+		return printJSON(out, r)
 	}
 	for _, line := range r.Unresolved {
 		fmt.Fprintln(os.Stderr, line)
 	}
-	if err := r.Head(out); err != nil {
+	if err := r.head(out); err != nil {
 		return err
 	}
-	return r.Table(out)
+	return r.table(out)
 }
 
 // loadEvidence reads dialogs from files, or makes some up.
-func loadEvidence(paths []string) ([]*retention.Dialog, []retention.Unresolved, error) {
+func loadEvidence(paths []string) (*dialogs, error) {
+	ds := new(dialogs)
 	if len(paths) == 0 {
-		return retention.ReadDialogs("made up", retention.MadeDialogs(madeSeed, madeDialogs))
+		return ds, ds.read("made up", madeDialogs(madeSeed, madeCount))
 	}
-	dialogs, lost, skipped, err := retention.LoadDialogs(paths)
-	if err != nil {
-		return nil, nil, err
+	if err := ds.load(paths); err != nil {
+		return nil, err
 	}
-	for _, name := range skipped {
+	for _, name := range ds.skipped {
 		fmt.Fprintf(os.Stderr, "%s: no dialog with evidence\n", name)
 	}
-	if len(dialogs) == 0 {
-		return nil, nil, retention.ErrNoDialog
+	if len(ds.all) == 0 {
+		return nil, errNoDialog
 	}
-	return dialogs, lost, nil
+	return ds, nil
 }
 
-func (b *bench) evidenceOptions() (*retention.EvidenceOptions, error) {
-	opts := &retention.EvidenceOptions{}
+func (b *bench) evidenceOptions() (*evidenceOptions, error) {
+	opts := &evidenceOptions{}
 	if b.time {
-		opts.Now = time.Now
+		opts.now = time.Now
 	}
+	var err error
 	if given("budgets") {
-		for s := range strings.SplitSeq(b.budgets, ",") {
-			budget, err := retention.ParseBudget(s)
-			if err != nil {
-				return nil, err
-			}
-			opts.Budgets = append(opts.Budgets, budget)
+		if opts.budgets, err = budgetsIn(b.budgets); err != nil {
+			return nil, err
 		}
 	}
-	if b.methods == "all" {
-		return opts, nil
-	}
-	all := retention.EvidenceMethods()
-	for name := range strings.SplitSeq(b.methods, ",") {
-		i := slices.IndexFunc(all, func(m retention.EvidenceMethod) bool { return m.Name == name })
-		if i < 0 {
-			var names []string
-			for k := range all {
-				names = append(names, all[k].Name)
-			}
-			return nil, fmt.Errorf("no method is called %q: there are %s", name, strings.Join(names, ", "))
-		}
-		opts.Methods = append(opts.Methods, all[i])
-	}
-	return opts, nil
+	all := evidenceMethods()
+	opts.methods, err = chosen(b.methods, map[string][]evidenceMethod{"all": all}, all, func(m evidenceMethod) string { return m.name })
+	return opts, err
 }
 
 // given reports whether a flag is on the command line.

@@ -1,23 +1,28 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/retention"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
 // fit prints the weights that the sessions of some families give.
 func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
-	o := retention.FitOptions{}
+	o := &fitOptions{}
 	if b.fitTo != "all" {
-		o.Families = strings.Split(b.fitTo, ",")
+		o.families = strings.Split(b.fitTo, ",")
 	}
-	_, err := fmt.Fprintf(out, "# weights fitted to %s\n%s", b.fitTo, retention.Fit(all, &o))
+	_, err := fmt.Fprintf(out, "# weights fitted to %s\n%s", b.fitTo, fitModel(all, o))
 	return err
 }
 
@@ -46,9 +51,9 @@ func (b *bench) prepare(all []*retention.Trajectory) error {
 				return fmt.Errorf("-cross %s: there is no family %q", b.cross, name)
 			}
 			others := slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
-			b.fitted[name] = retention.Fit(all, &retention.FitOptions{Families: others})
+			b.fitted[name] = fitModel(all, &fitOptions{families: others})
 		}
-		b.fitted[""] = retention.Fit(all, &retention.FitOptions{Families: list})
+		b.fitted[""] = fitModel(all, &fitOptions{families: list})
 	}
 	return nil
 }
@@ -59,4 +64,351 @@ func (b *bench) models(family string) *facts.Model {
 		return m
 	}
 	return b.fitted[""]
+}
+
+// fitOptions adjusts [fitModel]. The zero value has what the weights that Carrel comes
+// with were found with.
+type fitOptions struct {
+	families []string // to fit to; default all
+	rounds   int      // of the boosting; default 800
+	ridge    float64  // what a step costs by its square; default 300
+	copy     int      // see [facts.Model]; default 1100
+}
+
+// fitModel finds the weights of a model from trajectories: by boosting over the bins, for
+// what was needed after cuts at every third percent of a trajectory, from the
+// fifteenth on. A case counts by the root of its needs, so that neither the
+// long ones nor the short ones decide alone. doc/design/need.md says more. Equal
+// trajectories and options give equal weights.
+func fitModel(all []*retention.Trajectory, opts *fitOptions) *facts.Model {
+	o := *opts
+	o.rounds, o.ridge, o.copy = cmp.Or(o.rounds, 800), cmp.Or(o.ridge, 300), cmp.Or(o.copy, 1100)
+	common := retention.NewCommon(all)
+	var cases []*retention.Case
+	for _, t := range all {
+		if len(o.families) == 0 || slices.Contains(o.families, t.Family) {
+			cases = append(cases, fitting(t, common)...)
+		}
+	}
+	ofNames, ofLines := facts.FeaturesOfNames(), facts.FeaturesOfLines()
+	m := facts.Model{Copy: o.copy, Names: boost(nil, ofNames, &o), Lines: boost(nil, ofLines, &o)}
+	examples := make([][]example, len(cases))
+	retention.Each(len(cases), func(i int) { examples[i] = nameExamples(cases[i], &m) })
+	m.Names = boost(examples, ofNames, &o)
+	// The features of lines need the chances of names.
+	retention.Each(len(cases), func(i int) { examples[i] = lineExamples(cases[i], &m) })
+	m.Lines = boost(examples, ofLines, &o)
+	markStale(&m.Lines, ofLines)
+	return &m
+}
+
+// staleWeight is at most the weight of a line that a change took away.
+const staleWeight = -250
+
+// markStale has lines that a change took away come behind those that it left, and
+// behind what it gave. It is a matter of what is true, and the examples have too few
+// of them to tell.
+func markStale(c *facts.Card, features []facts.Feature) {
+	f := slices.IndexFunc(features, func(f facts.Feature) bool { return f.Name == "change" })
+	w := &c.Weights[f][slices.Index(features[f].Bins, "takes")]
+	*w = min(*w, staleWeight)
+}
+
+// Cuts to fit with.
+const (
+	firstPercent = 15
+	lastPercent  = 95
+	stepPercent  = 3
+	leastFitted  = 2000 // tokens of a prefix
+)
+
+// fitting returns the cases of a trajectory to fit with.
+func fitting(t *retention.Trajectory, common *retention.Common) []*retention.Case {
+	var shares []int
+	for percent := firstPercent; percent < lastPercent; percent += stepPercent {
+		shares = append(shares, percent)
+	}
+	return t.CasesAt(shares, common, leastFitted)
+}
+
+// An example is a name or a line of a prefix, and whether it was needed.
+type example struct {
+	bins   []uint8
+	needed bool
+	weight float64
+}
+
+// pieces returns the prefix of a case as package facts reads it.
+func pieces(c *retention.Case) []facts.Piece {
+	data, err := retention.Request(c.Prefix)
+	if err != nil {
+		return nil
+	}
+	s, err := openai.Format.Decode("prefix", data)
+	if err != nil {
+		return nil
+	}
+	blocks := transcript.Group(s.ID, 0, s.Messages)
+	return facts.History(s.Messages, blocks, &facts.HistoryOptions{
+		Person: func(i int) bool { return pager.Instructs(s.Messages, &blocks[i]) },
+	})
+}
+
+func nameExamples(c *retention.Case, m *facts.Model) []example {
+	needed := make(map[string]bool)
+	for i := range c.Needs {
+		needed[c.Needs[i].Text] = true
+	}
+	weight := 1 / math.Sqrt(float64(max(len(c.Needs), retention.Fewest)))
+	pieces := pieces(c)
+	need := facts.Estimate(pieces, m)
+	list := make([]example, len(need.Names))
+	for i := range pieces {
+		for k, id := range need.Marks[i] {
+			m := &pieces[i].Marks[k]
+			list[id] = example{need.Names[id].Features[:], needed[pieces[i].Text[m.From:m.To]], weight}
+		}
+	}
+	return list
+}
+
+// lineExamples has each line once. A case with few copied lines has no score for
+// them, and is no example.
+func lineExamples(c *retention.Case, m *facts.Model) []example {
+	if len(c.Lines) < retention.Fewest {
+		return nil
+	}
+	needed := make(map[string]bool)
+	for i := range c.Lines {
+		needed[retention.NormalLine(c.Lines[i].Text)] = true
+	}
+	weight := 1 / math.Sqrt(float64(len(c.Lines)))
+	pieces := pieces(c)
+	need := facts.Estimate(pieces, m)
+	var list []example
+	seen := make(map[int32]bool)
+	for i := range pieces {
+		for k := range pieces[i].Lines {
+			n, l := &need.Lines[i][k], &pieces[i].Lines[k]
+			if n.Copy == 0 || seen[n.Copy] {
+				continue
+			}
+			seen[n.Copy] = true
+			list = append(list, example{n.Features[:], needed[retention.NormalLine(pieces[i].Text[l.From:l.To])], weight})
+		}
+	}
+	return list
+}
+
+// boost is gradient boosting of stumps for the log loss (Friedman, Greedy Function
+// Approximation, 2001, with Newton steps). Each round cuts one feature in two, between
+// two of its bins, where that gains most, and moves the weights of the bins on either
+// side. So neighboring bins share what they learn, and what a feature has no part in it
+// gets no weight for.
+//
+// Each case has an intercept of its own, which follows the weights and is forgotten in
+// the end, as in a conditional logistic regression. What is kept of a conversation is a
+// matter of the order within it: weights should not have to say that there is more in a
+// long one of which less is needed.
+func boost(cases [][]example, features []facts.Feature, o *fitOptions) facts.Card {
+	b := newBoosting(cases, features)
+	for range o.rounds {
+		b.slopes()
+		cut, ok := b.best(o.ridge)
+		if !ok {
+			break
+		}
+		b.move(cut)
+	}
+	return b.card()
+}
+
+const (
+	stepShare  = 0.1 // of a Newton step, that is taken
+	leastMoved = 20  // examples on each side of a cut
+)
+
+// A boosting is in the middle of a fit. Bins of all features are numbered in one row.
+type boosting struct {
+	features []facts.Feature
+	cases    []lesson
+	at       []int // number of the first bin of each feature
+	count    []int // examples in each bin
+	weights  []float64
+	sum      slopes
+}
+
+// A lesson has the examples of a case.
+type lesson struct {
+	list []example
+	odds []float64 // of each example, in the logarithm
+	own  float64   // intercept, which is in them
+	slopes
+}
+
+// slopes are the first and second derivatives of the loss, by bin.
+type slopes struct{ slope, bend []float64 }
+
+func newSlopes(n int) slopes { return slopes{make([]float64, n), make([]float64, n)} }
+
+func newBoosting(cases [][]example, features []facts.Feature) *boosting {
+	b := &boosting{features: features, at: make([]int, len(features))}
+	n := 0
+	for f := range features {
+		b.at[f] = n
+		n += len(features[f].Bins)
+	}
+	b.count, b.weights, b.sum = make([]int, n), make([]float64, n), newSlopes(n)
+	for _, list := range cases {
+		c := lesson{list: list, odds: make([]float64, len(list)), slopes: newSlopes(n)}
+		yes := 0
+		for i := range list {
+			for f, k := range list[i].bins {
+				b.count[b.at[f]+int(k)]++
+			}
+			if list[i].needed {
+				yes++
+			}
+		}
+		if yes == 0 || yes == len(list) {
+			continue // says nothing of an order
+		}
+		c.intercept(math.Log(float64(yes) / float64(len(list)-yes)))
+		b.cases = append(b.cases, c)
+	}
+	return b
+}
+
+// intercept adds to the intercept of a case.
+func (c *lesson) intercept(add float64) {
+	c.own += add
+	for i := range c.odds {
+		c.odds[i] += add
+	}
+}
+
+// follow moves the intercept of a case to where as much is expected as was needed, by
+// a Newton step.
+func (c *lesson) follow() {
+	var slope, bend float64
+	for i := range c.list {
+		chance := 1 / (1 + math.Exp(-c.odds[i]))
+		slope += chance
+		bend += chance * (1 - chance)
+		if c.list[i].needed {
+			slope--
+		}
+	}
+	c.intercept(-slope / (bend + 1))
+}
+
+// slopes sums the derivatives, in the order of the cases.
+func (b *boosting) slopes() {
+	retention.Each(len(b.cases), func(k int) {
+		c := &b.cases[k]
+		c.follow()
+		clear(c.slope)
+		clear(c.bend)
+		for i := range c.list {
+			x := &c.list[i]
+			chance := 1 / (1 + math.Exp(-c.odds[i]))
+			slope, bend := chance*x.weight, chance*(1-chance)*x.weight
+			if x.needed {
+				slope -= x.weight
+			}
+			for f, bin := range x.bins {
+				at := b.at[f] + int(bin)
+				c.slope[at] += slope
+				c.bend[at] += bend
+			}
+		}
+	})
+	clear(b.sum.slope)
+	clear(b.sum.bend)
+	for k := range b.cases {
+		for i := range b.sum.slope {
+			b.sum.slope[i] += b.cases[k].slope[i]
+			b.sum.bend[i] += b.cases[k].bend[i]
+		}
+	}
+}
+
+// A stump cuts a feature before a bin, and says what is added on either side.
+type stump struct {
+	feature, before int
+	low, high, gain float64
+}
+
+// best returns the stump that gains most, the first of equal ones.
+func (b *boosting) best(ridge float64) (best stump, ok bool) {
+	for f := range b.features {
+		var slope, bend float64
+		count := 0
+		from, to := b.at[f], b.at[f]+len(b.features[f].Bins)
+		for k := from; k < to; k++ {
+			slope += b.sum.slope[k]
+			bend += b.sum.bend[k]
+			count += b.count[k]
+		}
+		var low, lowBend float64
+		n := 0
+		for k := from; k < to-1; k++ {
+			low += b.sum.slope[k]
+			lowBend += b.sum.bend[k]
+			n += b.count[k]
+			if n < leastMoved || count-n < leastMoved {
+				continue
+			}
+			high, highBend := slope-low, bend-lowBend
+			gain := low*low/(lowBend+ridge) + high*high/(highBend+ridge) - slope*slope/(bend+ridge)
+			if gain > best.gain {
+				best, ok = stump{f, k + 1 - from, -stepShare * low / (lowBend + ridge), -stepShare * high / (highBend + ridge), gain}, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// move adds a stump to the weights and to the log odds of all examples.
+func (b *boosting) move(s stump) {
+	add := make([]float64, len(b.features[s.feature].Bins))
+	for k := range add {
+		add[k] = s.low
+		if k >= s.before {
+			add[k] = s.high
+		}
+		b.weights[b.at[s.feature]+k] += add[k]
+	}
+	retention.Each(len(b.cases), func(k int) {
+		c := &b.cases[k]
+		for i := range c.list {
+			c.odds[i] += add[c.list[i].bins[s.feature]]
+		}
+	})
+}
+
+// card returns the weights, those of each feature less their mean over the examples,
+// which goes into the bias. So a weight says what a bin adds to what is usual. The bias
+// is the mean of the intercepts of the cases.
+func (b *boosting) card() facts.Card {
+	bias := 0.0
+	for k := range b.cases {
+		bias += b.cases[k].own / float64(len(b.cases))
+	}
+	card := facts.Card{Weights: make([][]int, len(b.features))}
+	for f := range b.features {
+		n, sum := 0, 0.0
+		bins := len(b.features[f].Bins)
+		for k := b.at[f]; k < b.at[f]+bins; k++ {
+			n += b.count[k]
+			sum += float64(b.count[k]) * b.weights[k]
+		}
+		mean := sum / float64(max(n, 1))
+		bias += mean
+		for k := b.at[f]; k < b.at[f]+bins; k++ {
+			card.Weights[f] = append(card.Weights[f], int(math.Round((b.weights[k]-mean)*1000)))
+		}
+	}
+	card.Bias = int(math.Round(bias * 1000))
+	return card
 }

@@ -29,12 +29,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,12 +111,9 @@ func (b *bench) measure(out io.Writer, folders []string, peers []*retention.Peer
 	if err != nil {
 		return err
 	}
-	all, skipped, err := retention.Load(folders, family)
+	all, err := load(folders, family)
 	if err != nil {
 		return err
-	}
-	for _, name := range skipped {
-		fmt.Fprintf(os.Stderr, "%s: no conversation\n", name)
 	}
 	if b.fitTo != "" {
 		return b.fit(out, all)
@@ -140,7 +137,7 @@ func (b *bench) measure(out io.Writer, folders []string, peers []*retention.Peer
 		}
 	}
 	if b.json {
-		return r.JSON(out)
+		return printJSON(out, r)
 	}
 	return b.print(out, r)
 }
@@ -172,12 +169,9 @@ func (b *bench) read(peers []*retention.Peer) error {
 	if b.time {
 		b.opts.Now = time.Now
 	}
-	for s := range strings.SplitSeq(b.budgets, ",") {
-		budget, err := retention.ParseBudget(s)
-		if err != nil {
-			return err
-		}
-		b.opts.Budgets = append(b.opts.Budgets, budget)
+	var err error
+	if b.opts.Budgets, err = budgetsIn(b.budgets); err != nil {
+		return err
 	}
 	b.opts.MinPrefix = make(map[string]int)
 	for s := range strings.SplitSeq(b.least, ",") {
@@ -191,42 +185,50 @@ func (b *bench) read(peers []*retention.Peer) error {
 		}
 		b.opts.MinPrefix[family] = n
 	}
-	var err error
-	b.opts.Methods, err = methodsNamed(b.methods, peers, b.models)
+	b.opts.Methods, err = b.methodsOf(peers)
 	return err
 }
 
-// methodsNamed returns the methods of a list of names.
-func methodsNamed(list string, peers []*retention.Peer, models func(family string) *facts.Model) ([]retention.Method, error) {
+// budgetsIn returns the budgets of a list.
+func budgetsIn(list string) ([]retention.Budget, error) {
+	var budgets []retention.Budget
+	for s := range strings.SplitSeq(list, ",") {
+		budget, err := retention.ParseBudget(s)
+		if err != nil {
+			return nil, err
+		}
+		budgets = append(budgets, budget)
+	}
+	return budgets, nil
+}
+
+// methodsOf returns the methods of a list of names.
+func (b *bench) methodsOf(peers []*retention.Peer) ([]retention.Method, error) {
 	baselines := retention.Baselines()
 	var others []retention.Method
 	for _, p := range peers {
 		others = append(others, p.Methods()...)
 	}
-	engine := retention.Strategies(models, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyAnchored, carrel.StrategyPager, carrel.StrategyWindow)
-	engine = append(engine, retention.Epochs(models, carrel.StrategyImportance))
+	engine := retention.Strategies(b.models, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyAnchored, carrel.StrategyPager, carrel.StrategyWindow)
+	engine = append(engine, retention.Epochs(b.models, carrel.StrategyImportance))
 	all := slices.Concat(baselines, others, engine)
-	var methods []retention.Method
+	groups := map[string][]retention.Method{"all": all, "baselines": baselines, "carrel": engine, "peers": others}
+	return chosen(b.methods, groups, all, func(m retention.Method) string { return m.Name })
+}
+
+// chosen returns the methods of a list of names, each of one or of a group.
+func chosen[M any](list string, groups map[string][]M, all []M, nameOf func(M) string) ([]M, error) {
+	var methods []M
 	for name := range strings.SplitSeq(list, ",") {
-		switch name {
-		case "all":
-			methods = append(methods, all...)
-			continue
-		case "baselines":
-			methods = append(methods, baselines...)
-			continue
-		case "carrel":
-			methods = append(methods, engine...)
-			continue
-		case "peers":
-			methods = append(methods, others...)
+		if group, ok := groups[name]; ok {
+			methods = append(methods, group...)
 			continue
 		}
-		i := slices.IndexFunc(all, func(m retention.Method) bool { return m.Name == name })
+		i := slices.IndexFunc(all, func(m M) bool { return nameOf(m) == name })
 		if i < 0 {
 			var names []string
-			for i := range all {
-				names = append(names, all[i].Name)
+			for _, m := range all {
+				names = append(names, nameOf(m))
 			}
 			return nil, fmt.Errorf("no method is called %q: there are %s", name, strings.Join(names, ", "))
 		}
@@ -235,16 +237,11 @@ func methodsNamed(list string, peers []*retention.Peer, models func(family strin
 	return methods, nil
 }
 
-func familyBy(way string) (func(path string) string, error) {
-	switch way {
-	case "name":
-		return retention.FamilyOf, nil
-	case "folder":
-		return func(path string) string { return filepath.Base(filepath.Dir(path)) }, nil
-	case "one":
-		return func(string) string { return "all" }, nil
-	}
-	return nil, fmt.Errorf("-family %s: there are name, folder and one", way)
+// printJSON prints a report as JSON.
+func printJSON(out io.Writer, report any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(report)
 }
 
 func write(name string, to func(io.Writer) error) error {

@@ -4,23 +4,24 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
 // Baselines returns the simple methods, those that look into the future last.
 func Baselines() []Method {
 	return []Method{
-		{Name: "recency", Pack: recency},
-		{Name: "recency-cut", Pack: recencyCut},
+		{Name: "recency", Pack: func(p []Message, b int) []Message { return end(p, b, false) }},
+		{Name: "recency-cut", Pack: func(p []Message, b int) []Message { return end(p, b, true) }},
 		{Name: "recency-best-fit", Pack: bestFit},
 		{Name: "first-last", Pack: firstLast},
 		{Name: "clear3-tail", Pack: func(p []Message, b int) []Message { return end(masked(p, 3), b, true) }},
@@ -36,9 +37,16 @@ func Baselines() []Method {
 		{Name: "bm25-recent-pairs", Pack: func(p []Message, b int) []Message { return bm25(p, units(p), b, 4) }},
 		{Name: "clip", Pack: clip},
 		{Name: "names", Pack: bagOfNames},
-		{Name: "oracle-messages", foresee: oracleMessages},
-		{Name: "oracle-lines", foresee: oracleLines},
+		oracle("oracle-messages", oracleMessages),
+		oracle("oracle-lines", oracleLines),
 	}
+}
+
+// oracle returns a method that may look at the needs.
+func oracle(name string, pack func(c *Case, budget int) []Message) Method {
+	return Method{Name: name, oracle: true, packCase: func(c *Case, budget int, _ func() time.Time) ([]Message, time.Duration) {
+		return pack(c, budget), 0
+	}}
 }
 
 // Simple returns the simple methods that know nothing of what comes, each under a name
@@ -58,17 +66,11 @@ const simplePrefix = "simple-"
 // IsSimple reports whether a name is that of a method of [Simple].
 func IsSimple(name string) bool { return strings.HasPrefix(name, simplePrefix) }
 
-// recency keeps the newest messages that fit.
-func recency(prefix []Message, budget int) []Message { return end(prefix, budget, false) }
-
-// recencyCut keeps the newest messages and the end of the one that does not fit.
-func recencyCut(prefix []Message, budget int) []Message { return end(prefix, budget, true) }
-
 // bestFit goes from the newest reply with its results to the oldest and keeps each
 // that fits.
 func bestFit(prefix []Message, budget int) []Message {
 	u := units(prefix)
-	return fill(prefix, u, newestFirst(len(u)), budget)
+	return fill(prefix, u, NewestFirst(len(u)), budget)
 }
 
 // firstLast keeps the first message, in half of the budget at most, and the newest.
@@ -78,7 +80,7 @@ func firstLast(prefix []Message, budget int) []Message {
 	}
 	first, ok := prefix[0], true
 	if first.Cost() > budget/2 {
-		first, ok = shorten(first, budget/2, false)
+		first, ok = shorten(first, budget/2, text.Head)
 	}
 	if !ok {
 		return end(prefix, budget, true)
@@ -94,7 +96,7 @@ const cleared = "[Old tool result content cleared]"
 func masked(prefix []Message, keep int) []Message {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {
-		if out[i].Role != RoleTool {
+		if out[i].Role != transcript.RoleTool {
 			continue
 		}
 		if keep--; keep < 0 && len(out[i].Text) > len(cleared) {
@@ -153,27 +155,29 @@ func random(prefix []Message, budget int) []Message {
 	return fill(prefix, singles(prefix), order, budget)
 }
 
-// pagerFormula keeps units by the retention score of the seed, package pager/seed,
-// with the words of the last user message as keywords and a turn for each unit.
+// pagerFormula keeps units by their [SeedScores] for the last user message.
 func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
-	if len(units) == 0 {
-		return nil
-	}
-	h := &pagerjson.History{Intent: keywords(lastUser(prefix))}
-	for u := range units {
+	return fill(prefix, units, ByScore(SeedScores(lastUser(prefix), said(prefix, units))), budget)
+}
+
+// SeedScores returns the retention score of the seed, package pager/seed, of each of some
+// texts, with the words of another one as keywords and a turn for each text.
+func SeedScores(asked string, texts []string) []float64 {
+	h := &pagerjson.History{Intent: keywords(asked)}
+	for i, said := range texts {
 		h.Blocks = append(h.Blocks, pagerjson.Block{
-			ID: "block-" + pagerjson.Int(u+1).String(), Turn: pagerjson.Int(u + 1), Text: []byte(plain(prefix, units[u])),
+			ID: "block-" + pagerjson.Int(i+1).String(), Turn: pagerjson.Int(i + 1), Text: []byte(said),
 		})
 	}
 	r, err := seed.Decide(h, nil)
 	if err != nil {
 		return nil // cannot be: turns ascend and ids differ
 	}
-	scores := make([]float64, len(units))
-	for u := range scores {
-		scores[u] = r.Records[u].Score
+	scores := make([]float64, len(texts))
+	for i := range scores {
+		scores[i] = r.Records[i].Score
 	}
-	return fill(prefix, units, byScore(scores), budget)
+	return scores
 }
 
 // keywords returns the words of a text as the seed cuts them, each once, without
@@ -198,14 +202,14 @@ func bm25(prefix []Message, units [][]int, budget, recent int) []Message {
 	}
 	query := strings.Join(asked, "\n")
 	docs := make([]retrieval.Document, len(units))
-	for u := range units {
-		docs[u] = retrieval.Document{ID: pagerjson.Int(u).String(), Text: plain(prefix, units[u])}
+	for u, said := range said(prefix, units) {
+		docs[u] = retrieval.Document{ID: pagerjson.Int(u).String(), Text: said}
 	}
 	scores := make([]float64, len(units))
 	for _, h := range retrieval.Rank(query, docs) {
 		scores[h.Index] = float64(h.Score)
 	}
-	return fill(prefix, units, byScore(scores), budget)
+	return fill(prefix, units, ByScore(scores), budget)
 }
 
 // clip cuts every text, those in arguments of calls too, to one length, the largest
@@ -218,7 +222,7 @@ func clip(prefix []Message, budget int) []Message {
 	clipped := func(n int) []Message {
 		out := slices.Clone(prefix)
 		for i := range out {
-			out[i].Text = part(out[i].Text, n, false)
+			out[i].Text = text.Head(out[i].Text, n)
 			out[i].Calls = clippedCalls(out[i].Calls, n)
 		}
 		return out
@@ -248,7 +252,7 @@ func bagOfNames(prefix []Message, budget int) []Message {
 	}
 	list := slices.Collect(maps.Keys(count))
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(last[b], last[a])) })
-	bag := Message{Role: RoleUser}
+	bag := Message{Role: transcript.RoleUser}
 	room := (budget - bag.Cost()) * 4
 	var kept []string
 	for _, w := range list {
@@ -288,7 +292,7 @@ func clippedCalls(calls []Call, n int) []Call {
 		d := json.NewDecoder(strings.NewReader(out[i].Args))
 		d.UseNumber()
 		if err := d.Decode(&v); err != nil {
-			out[i].Args = part(out[i].Args, n, false)
+			out[i].Args = text.Head(out[i].Args, n)
 			continue
 		}
 		if short, err := json.Marshal(clippedValue(v, n)); err == nil {
@@ -301,7 +305,7 @@ func clippedCalls(calls []Call, n int) []Call {
 func clippedValue(v any, n int) any {
 	switch v := v.(type) {
 	case string:
-		return part(v, n, false)
+		return text.Head(v, n)
 	case []any:
 		for i := range v {
 			v[i] = clippedValue(v[i], n)
@@ -317,113 +321,104 @@ func clippedValue(v any, n int) any {
 // oracleMessages knows the needs and keeps whole messages: always the one with the
 // most needs that no other has yet for its cost.
 func oracleMessages(c *Case, budget int) []Message {
-	has := make([][]int, len(c.Prefix))
-	for i, n := range c.needsIn(func(r *reading) [][2]int { return [][2]int{{0, len(r.plain)}} }) {
-		has[i] = n[0]
-	}
-	cost := func(i int) int { return c.Prefix[i].Cost() }
 	kept := make([]bool, len(c.Prefix))
-	for _, i := range cover(has, len(c.Needs), cost, budget) {
-		kept[i] = true
+	for _, p := range c.cover(c.pieces(false), budget) {
+		kept[p.message] = true
 	}
 	return only(c.Prefix, kept)
 }
 
 // oracleLines knows the needs and keeps lines that have them, in one message.
 func oracleLines(c *Case, budget int) []Message {
-	type place struct{ message, from, to int }
-	var has [][]int
-	var at []place
-	spans := make([][][2]int, len(c.Prefix))
-	found := c.needsIn(func(r *reading) [][2]int { return linesAt(r.plain) })
-	for i := range found {
-		spans[i] = linesAt(c.Prefix[i].reading().plain)
-		for k, needs := range found[i] {
-			if len(needs) > 0 {
-				has = append(has, needs)
-				at = append(at, place{i, spans[i][k][0], spans[i][k][1]})
-			}
-		}
-	}
 	// A line costs its bytes and a line feed. In bytes nothing is lost to rounding.
-	order := cover(has, len(c.Needs), func(k int) int { return at[k].to - at[k].from + 1 }, (budget-4)*4)
-	if len(order) == 0 {
+	taken := c.cover(c.pieces(true), (budget-4)*4)
+	if len(taken) == 0 {
 		return nil
 	}
-	slices.Sort(order)
+	slices.SortFunc(taken, func(a, b piece) int { return cmp.Or(cmp.Compare(a.message, b.message), cmp.Compare(a.from, b.from)) })
 	var lines []string
-	for _, k := range order {
-		lines = append(lines, c.Prefix[at[k].message].reading().plain[at[k].from:at[k].to])
+	for _, p := range taken {
+		lines = append(lines, c.Prefix[p.message].reading().plain[p.from:p.to])
 	}
-	return []Message{{Role: RoleUser, Text: strings.Join(lines, "\n")}}
+	return []Message{{Role: transcript.RoleUser, Text: strings.Join(lines, "\n")}}
 }
 
-// linesAt returns where the lines of a text are.
-func linesAt(text string) [][2]int {
-	var list [][2]int
-	at := 0
-	for l := range strings.SplitSeq(text, "\n") {
-		list = append(list, [2]int{at, at + len(l)})
-		at += len(l) + 1
-	}
-	return list
+// A piece is a part of a message of the prefix.
+type piece struct {
+	message, from, to int
+	cost              int
+	needs             []int
 }
 
-// needsIn returns which needs each part of each message of the prefix has. Parts
-// are in order and do not overlap.
-func (c *Case) needsIn(parts func(*reading) [][2]int) [][][]int {
-	index := make(map[name]int)
-	for i := range c.Needs {
-		index[c.Needs[i].id] = i
-	}
-	list := make([][][]int, len(c.Prefix))
+// pieces returns the parts of the prefix that have needs, in order: whole messages, which
+// cost tokens, or lines, which cost bytes.
+func (c *Case) pieces(lines bool) []piece {
+	index := indexes(c.Needs)
+	var list []piece
 	for i := range c.Prefix {
 		r := c.Prefix[i].reading()
-		spans := parts(r)
-		list[i] = make([][]int, len(spans))
+		parts := []piece{{message: i, to: len(r.plain), cost: c.Prefix[i].Cost()}}
+		if lines {
+			parts = linesAt(i, r.plain)
+		}
 		k := 0
 		for _, m := range r.mentions {
-			for m.from >= spans[k][1] && k+1 < len(spans) {
+			for m.from >= parts[k].to && k+1 < len(parts) {
 				k++
 			}
-			if n, needed := index[m.id]; needed && !slices.Contains(list[i][k], n) {
-				list[i][k] = append(list[i][k], n)
+			if n, needed := index[m.id]; needed && !slices.Contains(parts[k].needs, n) {
+				parts[k].needs = append(parts[k].needs, n)
+			}
+		}
+		for _, p := range parts {
+			if len(p.needs) > 0 {
+				list = append(list, p)
 			}
 		}
 	}
 	return list
 }
 
-// cover takes parts, always the one with the most needs that are not covered yet
-// for its cost, until all needs are covered or no part fits. It returns the indexes
-// of the parts.
-func cover(has [][]int, needs int, cost func(int) int, budget int) []int {
-	covered := make([]bool, needs)
-	taken := make([]bool, len(has))
-	var order []int
+// linesAt returns the lines of what a message says.
+func linesAt(message int, text string) []piece {
+	var list []piece
+	at := 0
+	for l := range strings.SplitSeq(text, "\n") {
+		end := at + len(l)
+		list = append(list, piece{message: message, from: at, to: end, cost: len(l) + 1})
+		at = end + 1
+	}
+	return list
+}
+
+// cover takes pieces, always the one with the most needs that are not covered yet for its
+// cost, until all needs are covered or no piece fits.
+func (c *Case) cover(pieces []piece, budget int) []piece {
+	covered := make([]bool, len(c.Needs))
+	var taken []piece
 	for {
 		best, most := -1, 0.0
-		for i := range has {
-			if taken[i] || cost(i) > budget {
+		for i := range pieces {
+			p := &pieces[i]
+			if p.cost > budget {
 				continue
 			}
 			gain := 0
-			for _, n := range has[i] {
+			for _, n := range p.needs {
 				if !covered[n] {
 					gain++
 				}
 			}
-			if per := float64(gain) / math.Max(1, float64(cost(i))); per > most {
+			if per := float64(gain) / float64(max(1, p.cost)); per > most {
 				best, most = i, per
 			}
 		}
 		if best < 0 {
-			return order
+			return taken
 		}
-		taken[best] = true
-		budget -= cost(best)
-		order = append(order, best)
-		for _, n := range has[best] {
+		taken = append(taken, pieces[best])
+		budget -= pieces[best].cost
+		for _, n := range pieces[best].needs {
 			covered[n] = true
 		}
 	}

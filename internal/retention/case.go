@@ -3,12 +3,14 @@ package retention
 import (
 	"cmp"
 	"slices"
+
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // The figures of the definition.
 const (
 	horizon    = 20    // acting replies after the cut that are looked at
-	fewest     = 3     // needs in a case, and copied lines in one that has a line score
+	Fewest     = 3     // needs in a case, and copied lines in one that has a line score
 	farAway    = 8_000 // tokens between a need and the cut
 	defaultMin = 4_000 // tokens of a prefix
 )
@@ -24,9 +26,6 @@ type Case struct {
 	Needs      []Need    // identifiers, in the order of the actions
 	Lines      []Need    // copied lines
 	Actions    int       // replies with calls that were looked at
-	Common     *Common   // what the needs were judged by
-
-	pinned set64 // names in the pinned messages
 }
 
 // A Need is an identifier or a line that an action repeats from the prefix.
@@ -40,26 +39,26 @@ type Need struct {
 	id name
 }
 
-type set64 map[name]struct{}
-
-func (s set64) has(n name) bool { _, ok := s[n]; return ok }
-func (s set64) add(n name)      { s[n] = struct{}{} }
-
 // Cost returns the tokens of the prefix.
 func (c *Case) Cost() int { return c.Trajectory.costs[c.At] }
 
 // Cases returns the cases of a trajectory. A prefix has minPrefix tokens or more.
 func (t *Trajectory) Cases(common *Common, minPrefix int) []*Case {
+	return t.CasesAt(cutsAt[:], common, minPrefix)
+}
+
+// CasesAt returns the cases that cuts at other shares of a trajectory give. The shares are
+// in percent, and ascend.
+func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Case {
 	var cases []*Case
 	last := 0
-	for _, share := range cutsAt {
+	for _, share := range shares {
 		at := t.cut(share)
 		if at == 0 || at == last || t.costs[at] < minPrefix {
 			continue
 		}
 		last = at
-		c := t.caseAt(at, common)
-		if len(c.Needs) >= fewest {
+		if c := t.caseAt(at, common); len(c.Needs) >= Fewest {
 			cases = append(cases, c)
 		}
 	}
@@ -79,103 +78,71 @@ func (t *Trajectory) cut(percent int) int {
 
 // isStep reports whether the assistant begins to speak with message i.
 func (t *Trajectory) isStep(i int) bool {
-	return t.Messages[i].Role == RoleAssistant && t.Messages[i-1].Role != RoleAssistant
+	return t.Messages[i].Role == transcript.RoleAssistant && t.Messages[i-1].Role != transcript.RoleAssistant
 }
 
 func (t *Trajectory) caseAt(at int, common *Common) *Case {
-	c := &Case{Trajectory: t, At: at, Prefix: t.Messages[t.Pinned:at:at], Common: common, pinned: make(set64)}
-	for i := range t.Pinned {
-		r := t.Messages[i].reading()
-		for k := range r.mentions {
-			c.pinned.add(r.mentions[k].id)
-		}
-		for k := range r.lines {
-			c.pinned.add(r.lines[k].id)
-		}
-	}
-	w := walk{Case: c, ids: newSeen(c, identifiersOf), lines: newSeen(c, linesIn)}
+	c := &Case{Trajectory: t, At: at, Prefix: t.Messages[t.Pinned:at:at]}
+	ids := newFinder(c, common, func(r *reading) []mention { return r.mentions })
+	lines := newFinder(c, common, func(r *reading) []mention { return r.lines })
 	for i := at; i < len(t.Messages) && c.Actions < horizon; i++ {
 		m := &t.Messages[i]
 		switch {
-		case m.Role != RoleAssistant:
-			w.ids.tell(m)
-			w.lines.tell(m)
+		case m.Role != transcript.RoleAssistant:
+			ids.void(m)
+			lines.void(m)
 		case len(m.Calls) > 0:
-			c.Needs = w.ids.need(c, c.Needs, m)
-			c.Lines = w.lines.need(c, c.Lines, m)
+			c.Needs = ids.find(c.Needs, m)
+			c.Lines = lines.find(c.Lines, m)
 			c.Actions++
 		}
 	}
 	return c
 }
 
-// A walk goes from the cut on and finds what is needed.
-type walk struct {
+// A finder finds which identifiers, or which lines, actions repeat from a prefix and from
+// nowhere else.
+type finder struct {
 	*Case
-	ids, lines *seen
+	common *Common
+	of     func(r *reading) []mention
+	last   map[name]int  // index in the prefix of the last message that has it
+	voided map[name]bool // what is pinned, was said again or was needed before
 }
 
-// A seen knows of identifiers, or of lines, where they are in the prefix and which
-// of them do not count any more: they were told, or needed before.
-type seen struct {
-	of   func(r *reading) []thing
-	last map[name]int
-	gone set64
-}
-
-// A thing is an identifier or a line of a message.
-type thing struct {
-	id       name
-	from, to int // in the plain text
-	kind     Kind
-	inner    bool
-}
-
-func identifiersOf(r *reading) []thing {
-	list := make([]thing, len(r.mentions))
-	for i, m := range r.mentions {
-		list[i] = thing{m.id, m.from, m.to, m.kind, m.inner}
+func newFinder(c *Case, common *Common, of func(*reading) []mention) *finder {
+	f := &finder{Case: c, common: common, of: of, last: make(map[name]int), voided: make(map[name]bool)}
+	for i := range c.Trajectory.Pinned {
+		f.void(&c.Trajectory.Messages[i])
 	}
-	return list
-}
-
-func linesIn(r *reading) []thing {
-	list := make([]thing, len(r.lines))
-	for i, l := range r.lines {
-		list[i] = thing{id: l.id, from: l.from, to: l.to}
-	}
-	return list
-}
-
-func newSeen(c *Case, of func(*reading) []thing) *seen {
-	s := &seen{of: of, last: make(map[name]int), gone: make(set64)}
 	for i := range c.Prefix {
-		for _, t := range of(c.Prefix[i].reading()) {
-			s.last[t.id] = i
+		for _, m := range of(c.Prefix[i].reading()) {
+			f.last[m.id] = i
 		}
 	}
-	return s
+	return f
 }
 
-func (s *seen) tell(m *Message) {
-	for _, t := range s.of(m.reading()) {
-		s.gone.add(t.id)
+// void has nothing count any more that a message says.
+func (f *finder) void(m *Message) {
+	for _, said := range f.of(m.reading()) {
+		f.voided[said.id] = true
 	}
 }
 
-// need appends what an action has from the prefix and from nowhere else.
-func (s *seen) need(c *Case, needs []Need, m *Message) []Need {
+// find appends what an action needs.
+func (f *finder) find(needs []Need, m *Message) []Need {
 	for i := range m.Calls {
-		r := read(&Message{Text: Leaves(m.Calls[i].Args)})
-		for _, t := range s.of(r) {
-			last, known := s.last[t.id]
-			if t.inner || !known || s.gone.has(t.id) || c.pinned.has(t.id) || t.kind != KindNumber && c.Common.has(t.id) {
+		r := read(&Message{Text: leavesOf(m.Calls[i].Args)})
+		for _, said := range f.of(r) {
+			last, known := f.last[said.id]
+			if said.inner || !known || f.voided[said.id] || said.kind != KindNumber && f.common.has(said.id) {
 				continue
 			}
-			s.gone.add(t.id)
+			f.voided[said.id] = true
 			needs = append(needs, Need{
-				Text: r.plain[t.from:t.to], Kind: t.kind, Action: c.Actions, Last: last,
-				Far: c.after(last) >= farAway, id: t.id,
+				Text: r.plain[said.from:said.to], Kind: said.kind, Action: f.Actions, Last: last,
+				Far: f.after(last) >= farAway, id: said.id,
 			})
 		}
 	}
@@ -190,9 +157,9 @@ func (c *Case) after(i int) int {
 
 // A Common is what sessions of two or more families have: names that everybody
 // knows. The nil Common has nothing.
-type Common struct{ names set64 }
+type Common struct{ names map[name]bool }
 
-func (c *Common) has(n name) bool { return c != nil && c.names.has(n) }
+func (c *Common) has(n name) bool { return c != nil && c.names[n] }
 
 // Size returns how many identifiers and lines are common.
 func (c *Common) Size() int { return len(c.names) }
@@ -200,31 +167,22 @@ func (c *Common) Size() int { return len(c.names) }
 // NewCommon returns what trajectories of several families have in common. Numbers
 // count for nothing here: they meet by chance.
 func NewCommon(all []*Trajectory) *Common {
-	families := make(map[string]int)
-	first := make(map[name]int) // family that has it first
-	c := &Common{names: make(set64)}
+	first := make(map[name]string) // family that has it first
+	c := &Common{names: make(map[name]bool)}
 	for _, t := range all {
-		f, known := families[t.Family]
-		if !known {
-			f = len(families)
-			families[t.Family] = f
-		}
-		see := func(n name) {
-			if was, known := first[n]; !known {
-				first[n] = f
-			} else if was != f {
-				c.names.add(n)
-			}
-		}
 		for i := range t.Messages {
 			r := t.Messages[i].reading()
-			for k := range r.mentions {
-				if m := &r.mentions[k]; m.kind != KindNumber {
-					see(m.id)
+			for _, list := range [][]mention{r.mentions, r.lines} {
+				for _, m := range list {
+					if m.kind == KindNumber {
+						continue
+					}
+					if was, known := first[m.id]; !known {
+						first[m.id] = t.Family
+					} else if was != t.Family {
+						c.names[m.id] = true
+					}
 				}
-			}
-			for k := range r.lines {
-				see(r.lines[k].id)
 			}
 		}
 	}
@@ -240,7 +198,7 @@ func Select(all []*Trajectory, common *Common, limit int, minPrefix func(family 
 		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(nameOf(a.ID), nameOf(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
 	found := make([][]*Case, len(sorted))
-	each(len(sorted), func(i int) { found[i] = sorted[i].Cases(common, minPrefix(sorted[i].Family)) })
+	Each(len(sorted), func(i int) { found[i] = sorted[i].Cases(common, minPrefix(sorted[i].Family)) })
 	var cases []*Case
 	used := make(map[string]int)
 	for i, t := range sorted {

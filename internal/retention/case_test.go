@@ -1,7 +1,6 @@
 package retention
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -13,16 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
-func user(text string) Message      { return Message{Role: RoleUser, Text: text} }
-func assistant(text string) Message { return Message{Role: RoleAssistant, Text: text} }
+func user(text string) Message      { return Message{Role: transcript.RoleUser, Text: text} }
+func assistant(text string) Message { return Message{Role: transcript.RoleAssistant, Text: text} }
 
 func call(id, args string) Message {
-	return Message{Role: RoleAssistant, Calls: []Call{{id, "Read", args}}}
+	return Message{Role: transcript.RoleAssistant, Calls: []Call{{id, "Read", args}}}
 }
 
-func result(id, text string) Message { return Message{Role: RoleTool, CallID: id, Text: text} }
+func result(id, text string) Message {
+	return Message{Role: transcript.RoleTool, CallID: id, Text: text}
+}
 
 // at returns the case of a trajectory of messages that is cut before one of them.
 func at(t *testing.T, cut int, common *Common, msgs ...Message) *Case {
@@ -64,17 +66,17 @@ func TestPlain(t *testing.T) {
 		{"3", "Say", `"quoted"`},
 	}}
 	want := "I look.\nEdit\n12.50\nx\ny\nb.go\nBash\nls -l\nSay\n\"quoted\""
-	if got := m.Plain(); got != want {
+	if got := m.plain(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestCuts(t *testing.T) {
 	// Messages of 10 tokens each: 24 bytes and 4 for the message.
-	m := func(role Role) Message { return Message{Role: role, Text: strings.Repeat("x", 24)} }
-	u, a := m(RoleUser), m(RoleAssistant)
+	m := func(role transcript.Role) Message { return Message{Role: role, Text: strings.Repeat("x", 24)} }
+	u, a := m(transcript.RoleUser), m(transcript.RoleAssistant)
 	tr := NewTrajectory("a", "a", "f", []Message{
-		m(RoleSystem), u, a, a, u, u, a, u, a, u, u, // C is 100
+		m(transcript.RoleSystem), u, a, a, u, u, a, u, a, u, u, // C is 100
 	})
 	if got := tr.costs[len(tr.Messages)]; got != 100 {
 		t.Fatalf("the whole costs %d, want 100", got)
@@ -88,7 +90,7 @@ func TestCuts(t *testing.T) {
 }
 
 func TestNeeds(t *testing.T) {
-	sys := Message{Role: RoleSystem, Text: "You work on base_repo."}
+	sys := Message{Role: transcript.RoleSystem, Text: "You work on base_repo."}
 	msgs := []Message{
 		sys,
 		user("Mend max_len in plan.go of base_repo, ticket 4711, and tell_me."),
@@ -199,7 +201,7 @@ func TestScores(t *testing.T) {
 	if len(c.Lines) != 3 {
 		t.Fatalf("lines %q, want 3", texts(c.Lines))
 	}
-	j := NewJudge(c)
+	j := newJudge(c)
 	for _, tt := range []struct {
 		name                       string
 		out                        []Message
@@ -217,7 +219,7 @@ func TestScores(t *testing.T) {
 		{"all needs of one action", []Message{user("gamma_x, plan_one")}, .5, .25, 0, .5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := j.Score(tt.out, 1000)
+			s := j.score(tt.out, 1000)
 			for name, want := range map[Score]float64{ScoreID: tt.id, ScoreGround: tt.ground, ScoreLine: tt.line, ScoreComplete: tt.complete} {
 				if got := s[name]; math.Abs(got-want) > 1e-9 {
 					t.Errorf("%s is %v, want %v", name, got, want)
@@ -229,15 +231,15 @@ func TestScores(t *testing.T) {
 
 func TestScoresOfBudget(t *testing.T) {
 	c := scoring(t)
-	j := NewJudge(c)
+	j := newJudge(c)
 	cost := Cost(c.Prefix)
-	if s := j.Score(c.Prefix, cost); s[ScoreOver] != 0 || s[ScoreUsed] != 1 {
+	if s := j.score(c.Prefix, cost); s[ScoreOver] != 0 || s[ScoreUsed] != 1 {
 		t.Errorf("in its own size: over %v, used %v", s[ScoreOver], s[ScoreUsed])
 	}
-	if s := j.Score(c.Prefix, cost-1); s[ScoreOver] != 1 {
+	if s := j.score(c.Prefix, cost-1); s[ScoreOver] != 1 {
 		t.Errorf("one token over: over %v", s[ScoreOver])
 	}
-	if _, ok := j.Score(nil, 1)[ScoreFar]; ok {
+	if _, ok := j.score(nil, 1)[ScoreFar]; ok {
 		t.Error("a case without far needs has the score far")
 	}
 }
@@ -246,7 +248,7 @@ func TestValid(t *testing.T) {
 	c := at(t, 5, nil,
 		user("go"), call("1", `{}`), result("1", "a"), call("2", `{}`), assistant("it never answered"), call("3", `{}`))
 	p := c.Prefix
-	j := NewJudge(c)
+	j := newJudge(c)
 	for _, tt := range []struct {
 		name string
 		out  []Message
@@ -260,7 +262,7 @@ func TestValid(t *testing.T) {
 		{"a call that never had a result", p[3:], 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := j.Score(tt.out, 100)[ScoreValid]; got != tt.want {
+			if got := j.score(tt.out, 100)[ScoreValid]; got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -269,7 +271,7 @@ func TestValid(t *testing.T) {
 
 func TestStub(t *testing.T) {
 	c := scoring(t)
-	j := NewJudge(c)
+	j := newJudge(c)
 	// What the first action has at hand is its own arguments and the last result
 	// before the cut, with gamma_x. The second has delta_x, too.
 	for _, tt := range []struct {
@@ -277,22 +279,22 @@ func TestStub(t *testing.T) {
 		out  []Message
 		want float64
 	}{
-		{"a stub that names what the action names", []Message{{Role: RoleUser, Text: "[first.go]", Stubs: []Stub{{0, 10, []int{2}}}}}, .5},
-		{"a stub that names nothing", []Message{{Role: RoleUser, Text: "[old text]", Stubs: []Stub{{0, 10, []int{2}}}}}, 0},
-		{"a stub that stands for something else", []Message{{Role: RoleUser, Text: "[first.go]", Stubs: []Stub{{0, 10, []int{4}}}}}, .25},
-		{"a stub that names only what it would bring", []Message{{Role: RoleUser, Text: "[alpha_x]", Stubs: []Stub{{0, 9, []int{2}}}}}, .25},
-		{"what the last result said is at hand", []Message{{Role: RoleUser, Text: "[gamma_x]", Stubs: []Stub{{0, 9, []int{0, 2}}}}}, 1},
-		{"a name outside of the stub", []Message{{Role: RoleUser, Text: "first.go [old]", Stubs: []Stub{{9, 14, []int{2}}}}}, .25},
+		{"a stub that names what the action names", []Message{{Role: transcript.RoleUser, Text: "[first.go]", Stubs: []Stub{{0, 10, []int{2}}}}}, .5},
+		{"a stub that names nothing", []Message{{Role: transcript.RoleUser, Text: "[old text]", Stubs: []Stub{{0, 10, []int{2}}}}}, 0},
+		{"a stub that stands for something else", []Message{{Role: transcript.RoleUser, Text: "[first.go]", Stubs: []Stub{{0, 10, []int{4}}}}}, .25},
+		{"a stub that names only what it would bring", []Message{{Role: transcript.RoleUser, Text: "[alpha_x]", Stubs: []Stub{{0, 9, []int{2}}}}}, .25},
+		{"what the last result said is at hand", []Message{{Role: transcript.RoleUser, Text: "[gamma_x]", Stubs: []Stub{{0, 9, []int{0, 2}}}}}, 1},
+		{"a name outside of the stub", []Message{{Role: transcript.RoleUser, Text: "first.go [old]", Stubs: []Stub{{9, 14, []int{2}}}}}, .25},
 		{
 			"the call that a stub answers belongs to it",
-			[]Message{c.Prefix[1], {Role: RoleTool, CallID: "1", Text: "[old]", Stubs: []Stub{{0, 5, []int{2}}}}},
+			[]Message{c.Prefix[1], {Role: transcript.RoleTool, CallID: "1", Text: "[old]", Stubs: []Stub{{0, 5, []int{2}}}}},
 			.5,
 		},
 		{"a numbered line in a made message", []Message{user("[#3 Read first.go]\n[#9 Read first.go]")}, .5},
 		{"what follows a numbered line belongs to it", []Message{user("[#3 Read]\nfirst.go\n[#5 Read]")}, .5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := j.Score(tt.out, 100)[ScoreStub]; math.Abs(got-tt.want) > 1e-9 {
+			if got := j.score(tt.out, 100)[ScoreStub]; math.Abs(got-tt.want) > 1e-9 {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -301,16 +303,16 @@ func TestStub(t *testing.T) {
 
 func TestStable(t *testing.T) {
 	a, b := user("first"), user("second") // 6 bytes of frame, 6 of text and line feed
-	if got := Stable([]Message{a}, []Message{a}); got != 1 {
+	if got := stable([]Message{a}, []Message{a}); got != 1 {
 		t.Errorf("the same again: %v, want 1", got)
 	}
-	if got := Stable([]Message{a}, []Message{a, a}); got != .5 {
+	if got := stable([]Message{a}, []Message{a, a}); got != .5 {
 		t.Errorf("as much again behind it: %v, want 0.5", got)
 	}
-	if got := Stable([]Message{b}, []Message{a}); got != .5 {
+	if got := stable([]Message{b}, []Message{a}); got != .5 {
 		t.Errorf("another text in the same frame: %v, want 0.5", got)
 	}
-	if !math.IsNaN(Stable([]Message{a}, nil)) {
+	if !math.IsNaN(stable([]Message{a}, nil)) {
 		t.Error("of nothing there is no share")
 	}
 }
@@ -347,14 +349,7 @@ func small() *Options {
 func TestMeasureIsDeterministic(t *testing.T) {
 	measure := func(processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-		r := Measure(trajectories(), small())
-		var b bytes.Buffer
-		for _, write := range []error{r.JSON(&b), r.Head(&b), r.Table(&b, ""), r.Table(&b, "red"), r.SVG(&b)} {
-			if write != nil {
-				t.Fatal(write)
-			}
-		}
-		return b.String()
+		return written(t, Measure(trajectories(), small()))
 	}
 	if diff := cmp.Diff(measure(1), measure(4)); diff != "" {
 		t.Errorf("one processor and four differ:\n%s", diff)
@@ -394,28 +389,13 @@ func TestMethods(t *testing.T) {
 // A mean is over the cuts of a session first: sessions count alike, however often
 // they were cut.
 func TestMeansAreBySession(t *testing.T) {
-	s := sample{groups: [][]int{{0, 1, 2}, {3}, {4}}, draws: [][]int{{1, 1, 1}}}
-	scores := []Scores{{ScoreID: 0}, {ScoreID: .3}, {ScoreID: .6}, {ScoreID: .9}, {}}
-	got := estimates([]sample{s}, func(i int) Scores { return scores[i] })
+	s := Sample{groups: [][]int{{0, 1, 2}, {3}, {4}}, draws: [][]int{{0, 1, 2}, {1, 1, 1}}}
+	results := []outcome{{scores: Scores{ScoreID: 0}}, {scores: Scores{ScoreID: .3}}, {scores: Scores{ScoreID: .6}}, {scores: Scores{ScoreID: .9}}, {}}
+	got := estimates([]Sample{s}, func(i int) *outcome { return &results[i] })
 	want := map[Score]Estimate{ScoreID: {Mean: .6, Low: .9, High: .9}}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestFamilyOf(t *testing.T) {
-	for path, want := range map[string]string{
-		"x/claudecode/acme-0af3.jsonl":                      "acme",
-		"x/acme/session.jsonl":                              "acme",
-		"x/acme/019e2f3a-8b1c-7def-8123-456789abcdef.jsonl": "acme",
-		"x/tau1-retail-04.json":                             "tau",
-		"x/tau2-retail-04.json":                             "tau",
-		"x/tau-airline-04.json":                             "tau",
-	} {
-		if got := FamilyOf(path); got != want {
-			t.Errorf("%s is of %q, want %q", path, got, want)
-		}
 	}
 }
 
@@ -428,10 +408,10 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Message{
-		{Role: RoleSystem, Text: "Be kind."},
-		{Role: RoleUser, Text: "Look."},
-		{Role: RoleAssistant, Text: "I do.", Calls: []Call{{"c1", "Read", `{"path":"plan.go"}`}}},
-		{Role: RoleTool, Text: "package plan", CallID: "c1", Tool: "Read"},
+		{Role: transcript.RoleSystem, Text: "Be kind."},
+		{Role: transcript.RoleUser, Text: "Look."},
+		{Role: transcript.RoleAssistant, Text: "I do.", Calls: []Call{{"c1", "Read", `{"path":"plan.go"}`}}},
+		{Role: transcript.RoleTool, Text: "package plan", CallID: "c1", Tool: "Read"},
 	}
 	unread := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".read" }, cmp.Ignore())
 	if diff := cmp.Diff(want, tr.Messages, unread); diff != "" {

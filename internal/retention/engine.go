@@ -37,7 +37,7 @@ func Strategies(model func(family string) *facts.Model, list ...carrel.Strategy)
 				out, _ := compress(prefix, budget, s, nil, nil)
 				return out
 			},
-			judged: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+			packCase: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
 				return compress(c.Prefix, budget, s, model(c.Trajectory.Family), now)
 			},
 		})
@@ -51,14 +51,14 @@ func Strategies(model func(family string) *facts.Model, list ...carrel.Strategy)
 // byte for byte.
 func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 	m := Strategies(model, s)[0]
-	run := m.judged
+	run := m.packCase
 	return Method{
 		Name: m.Name + "-epochs",
 		Pack: func(prefix []Message, budget int) []Message {
 			from := epoch(prefix, budget)
 			return slices.Concat(m.Pack(prefix[:from:from], budget/2), prefix[from:])
 		},
-		judged: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+		packCase: func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
 			from := epoch(c.Prefix, budget)
 			at := *c
 			at.Prefix = c.Prefix[:from:from]
@@ -73,7 +73,7 @@ func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 func epoch(prefix []Message, budget int) int {
 	from, cost, full := 0, 0, budget
 	for i := range prefix {
-		step := prefix[i].Role != RoleTool && i > 0
+		step := prefix[i].Role != transcript.RoleTool && i > 0
 		if step && cost > full {
 			from, cost, full = i, 0, budget-budget/2
 		}
@@ -259,7 +259,7 @@ func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	msgs := Messages(window)
+	msgs := messagesOf(window)
 	for i := range msgs {
 		msgs[i].Stubs = d.stubs(msgs[i].Text)
 	}
@@ -304,32 +304,36 @@ func (d *desk) stubs(text string) []Stub {
 	return list
 }
 
+// A chatMessage is a message of Chat Completions.
+type chatMessage struct {
+	Role      transcript.Role `json:"role"`
+	Content   *string         `json:"content"`
+	ToolCalls []chatCall      `json:"tool_calls,omitempty"`
+	CallID    string          `json:"tool_call_id,omitempty"`
+}
+
+type chatCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
 // Request returns messages as a request of Chat Completions.
 func Request(msgs []Message) ([]byte, error) {
-	type function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	}
-	type call struct {
-		ID       string   `json:"id"`
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	type message struct {
-		Role      Role    `json:"role"`
-		Content   *string `json:"content"`
-		ToolCalls []call  `json:"tool_calls,omitempty"`
-		CallID    string  `json:"tool_call_id,omitempty"`
-	}
-	list := make([]message, len(msgs))
+	list := make([]chatMessage, len(msgs))
 	for i := range msgs {
 		m := &msgs[i]
-		list[i] = message{Role: m.Role, CallID: m.CallID}
+		list[i] = chatMessage{Role: m.Role, CallID: m.CallID}
 		if m.Text != "" || len(m.Calls) == 0 {
 			list[i].Content = &m.Text
 		}
 		for _, c := range m.Calls {
-			list[i].ToolCalls = append(list[i].ToolCalls, call{c.ID, "function", function{c.Name, c.Args}})
+			list[i].ToolCalls = append(list[i].ToolCalls, chatCall{c.ID, "function", chatFunction{c.Name, c.Args}})
 		}
 	}
 	data, err := json.Marshal(map[string]any{"messages": list})

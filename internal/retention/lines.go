@@ -6,18 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A line is a whole line of a text in its normal form.
-type line struct {
-	id       name
-	from, to int // of the line as it is written
-}
-
-func linesOf(text string) []line {
-	var lines []line
+// linesOf returns the whole lines of a text, by their normal form.
+func linesOf(text string) []mention {
+	var lines []mention
 	at := 0
 	for l := range strings.SplitSeq(text, "\n") {
 		if n := NormalLine(l); n != "" {
-			lines = append(lines, line{nameOf(n), at, at + len(l)})
+			lines = append(lines, mention{id: nameOf(n), from: at, to: at + len(l)})
 		}
 		at += len(l) + 1
 	}

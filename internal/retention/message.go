@@ -7,38 +7,30 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Role says who is speaking.
-type Role string
-
-// The roles. A message of role tool is the result of one call.
-const (
-	RoleSystem    Role = "system"
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool"
-)
-
-// A Message is what one speaker says, or the result of one call.
+// A Message is what one speaker says, or, of role tool, the result of one call. As JSON it
+// is what a [Peer] gets.
 type Message struct {
-	Role   Role
-	Text   string
-	Calls  []Call
-	CallID string // of the call that a result answers
-	Tool   string // name of the tool that a result is of
+	Role   transcript.Role `json:"role"`
+	Text   string          `json:"text"`
+	Calls  []Call          `json:"calls,omitempty"`
+	CallID string          `json:"call_id,omitempty"` // of the call that a result answers
+	Tool   string          `json:"tool,omitempty"`    // name of the tool that a result is of
 
 	// Stubs are the parts of Text that stand for messages of the prefix.
-	Stubs []Stub
+	Stubs []Stub `json:"-"`
 
 	read *reading // of a message of a trajectory
 }
 
 // A Call is a request to run a tool.
 type Call struct {
-	ID   string
-	Name string
-	Args string // JSON, as the provider carries it
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"` // JSON, as the provider carries it
 }
 
 // A Stub is a part of a text by which messages of the prefix can be recalled.
@@ -66,23 +58,26 @@ func Cost(msgs []Message) int {
 	return n
 }
 
-// Plain returns what a message says, as it is scanned: its text, and for each call
+// plain returns what a message says, as it is scanned: its text, and for each call
 // the name and the leaves of its arguments, each in a line.
-func (m *Message) Plain() string {
+func (m *Message) plain() string {
 	if len(m.Calls) == 0 {
 		return m.Text
 	}
 	var b strings.Builder
 	b.WriteString(m.Text)
 	for i := range m.Calls {
-		b.WriteString("\n" + m.Calls[i].Name + "\n" + Leaves(m.Calls[i].Args))
+		b.WriteString("\n" + m.Calls[i].said())
 	}
 	return b.String()
 }
 
-// Leaves returns the strings and numbers in a JSON object or array, each in a line,
+// said returns the name of a call and the leaves of its arguments.
+func (c *Call) said() string { return c.Name + "\n" + leavesOf(c.Args) }
+
+// leavesOf returns the strings and numbers in a JSON object or array, each in a line,
 // in the order of the keys. Any other text is returned as it is.
-func Leaves(args string) string {
+func leavesOf(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
 	var v any
@@ -124,7 +119,7 @@ type reading struct {
 	calls    []Call
 	plain    string
 	mentions []mention
-	lines    []line
+	lines    []mention
 }
 
 // reading returns what m says, scanned.
@@ -136,7 +131,7 @@ func (m *Message) reading() *reading {
 }
 
 func read(m *Message) *reading {
-	plain := m.Plain()
+	plain := m.plain()
 	return &reading{text: m.Text, calls: m.Calls, plain: plain, mentions: scan(plain), lines: linesOf(plain)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A Method is a way to make a prefix fit.
@@ -17,43 +18,27 @@ type Method struct {
 	// change the prefix, and may be called by several goroutines at once.
 	Pack func(prefix []Message, budget int) []Message
 
-	// Timed does what Pack does and says how long it took. It is for a method that
-	// must translate a prefix first, which is not its work. The time of any other is
-	// that of Pack.
-	Timed func(prefix []Message, budget int) ([]Message, time.Duration)
+	// packCase does what Pack does for a method that needs more of a case than its
+	// prefix, or has a clock of its own. It says how long its work took, unless the
+	// clock is nil and it has none.
+	packCase func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration)
 
-	// foresee is an oracle's: it may look at the needs.
-	foresee func(c *Case, budget int) []Message
-
-	// judged is a method's that depends on which family it is judged by. With a clock
-	// it says how long the work took.
-	judged func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration)
+	oracle bool
 }
 
 // Oracle reports whether the method knows what will be needed.
-func (m *Method) Oracle() bool { return m.foresee != nil }
+func (m *Method) Oracle() bool { return m.oracle }
 
-func (m *Method) run(c *Case, budget int) []Message {
-	if m.foresee != nil {
-		return m.foresee(c, budget)
-	}
-	if m.judged != nil {
-		out, _ := m.judged(c, budget, nil)
-		return out
-	}
-	return m.Pack(c.Prefix, budget)
-}
-
-// clocked does what run does and says how long it took, by a clock.
-func (m *Method) clocked(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
+// run returns what the method keeps, and with a clock how long that took.
+func (m *Method) run(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
 	switch {
-	case m.Timed != nil:
-		return m.Timed(c.Prefix, budget)
-	case m.judged != nil:
-		return m.judged(c, budget, now)
+	case m.packCase != nil:
+		return m.packCase(c, budget, now)
+	case now == nil:
+		return m.Pack(c.Prefix, budget), 0
 	}
 	start := now()
-	out := m.run(c, budget)
+	out := m.Pack(c.Prefix, budget)
 	return out, now().Sub(start)
 }
 
@@ -65,7 +50,7 @@ func units(prefix []Message) [][]int {
 	of := make(map[string]int) // unit by call id
 	for i := range prefix {
 		m := &prefix[i]
-		if u, known := of[m.CallID]; known && m.Role == RoleTool {
+		if u, known := of[m.CallID]; known && m.Role == transcript.RoleTool {
 			list[u] = append(list[u], i)
 			continue
 		}
@@ -116,8 +101,8 @@ func only(prefix []Message, kept []bool) []Message {
 	return out
 }
 
-// newestFirst returns the numbers below n from the last to the first.
-func newestFirst(n int) []int {
+// NewestFirst returns the numbers below n from the last to the first.
+func NewestFirst(n int) []int {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = n - 1 - i
@@ -125,14 +110,14 @@ func newestFirst(n int) []int {
 	return order
 }
 
-// byScore returns the indexes of scores, the highest first, and of equals the later.
-func byScore(scores []float64) []int {
-	order := newestFirst(len(scores))
+// ByScore returns the indexes of scores, the highest first, and of equals the later.
+func ByScore(scores []float64) []int {
+	order := NewestFirst(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order
 }
 
-// end returns the newest messages that fit. With cut, the first that does not is
+// end returns the newest messages that fit. If cut is set, the first that does not is
 // cut down to the room that is left; the end of its text stays.
 func end(msgs []Message, budget int, cut bool) []Message {
 	i := len(msgs)
@@ -142,16 +127,16 @@ func end(msgs []Message, budget int, cut bool) []Message {
 	}
 	out := slices.Clone(msgs[i:])
 	if cut && i > 0 {
-		if m, ok := shorten(msgs[i-1], budget, true); ok {
+		if m, ok := shorten(msgs[i-1], budget, text.Tail); ok {
 			out = slices.Insert(out, 0, m)
 		}
 	}
 	return out
 }
 
-// shorten cuts the text of a message, at its beginning or its end, so that it costs
-// no more than a budget. It reports whether that is possible and leaves something.
-func shorten(m Message, budget int, keepEnd bool) (Message, bool) {
+// shorten cuts the text of a message, so that it costs no more than a budget. It reports
+// whether that is possible and leaves something.
+func shorten(m Message, budget int, cut func(s string, n int) string) (Message, bool) {
 	bare := m
 	bare.Text = ""
 	// A text of so many bytes cannot make the cost round up above the budget.
@@ -159,37 +144,30 @@ func shorten(m Message, budget int, keepEnd bool) (Message, bool) {
 	if room <= 0 {
 		return m, false
 	}
-	m.Text = part(m.Text, room, keepEnd)
+	m.Text = cut(m.Text, room)
 	m.Stubs = nil
 	return m, true
-}
-
-// part returns at most n bytes of a text, without breaking a character.
-func part(s string, n int, keepEnd bool) string {
-	switch {
-	case len(s) <= n:
-		return s
-	case keepEnd:
-		return text.Tail(s, n)
-	}
-	return text.Head(s, n)
 }
 
 // lastUser returns the newest message of a user, or an empty text.
 func lastUser(prefix []Message) string {
 	for _, m := range slices.Backward(prefix) {
-		if m.Role == RoleUser {
+		if m.Role == transcript.RoleUser {
 			return m.Text
 		}
 	}
 	return ""
 }
 
-// plain returns what the messages of a unit say.
-func plain(prefix []Message, unit []int) string {
-	var b strings.Builder
-	for _, i := range unit {
-		b.WriteString(prefix[i].reading().plain + "\n")
+// said returns what the messages of each unit say.
+func said(prefix []Message, units [][]int) []string {
+	list := make([]string, len(units))
+	for u := range units {
+		var b strings.Builder
+		for _, i := range units[u] {
+			b.WriteString(prefix[i].reading().plain + "\n")
+		}
+		list[u] = b.String()
 	}
-	return b.String()
+	return list
 }

@@ -40,7 +40,7 @@ type Peer struct {
 	methods []string
 	path    string
 	stderr  ending
-	kill    func() error
+	process *exec.Cmd
 	wait    func() error
 
 	mu  sync.Mutex
@@ -53,25 +53,26 @@ type Peer struct {
 // StartPeer starts a program, which ends with the context or with [Peer.Close].
 func StartPeer(ctx context.Context, path string, args ...string) (*Peer, error) {
 	p := &Peer{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path: path}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Stderr = &p.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
+	if err := p.start(exec.CommandContext(ctx, path, args...)); err != nil {
 		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start peer %s: %w", p.Name, err)
-	}
-	p.in, p.out = in, json.NewDecoder(out)
-	p.kill, p.wait = cmd.Process.Kill, sync.OnceValue(cmd.Wait)
 	if err := p.greet(); err != nil {
 		return nil, p.fail("no greeting", err)
 	}
 	return p, nil
+}
+
+func (p *Peer) start(cmd *exec.Cmd) error {
+	cmd.Stderr = &p.stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	p.out, p.process, p.wait = json.NewDecoder(out), cmd, sync.OnceValue(cmd.Wait)
+	return cmd.Start()
 }
 
 // greet reads what the program says of itself.
@@ -134,7 +135,7 @@ func ClosePeers(peers []*Peer) error {
 func (p *Peer) Methods() []Method {
 	var methods []Method
 	for _, name := range p.methods {
-		timed := func(prefix []Message, budget int) ([]Message, time.Duration) {
+		pack := func(prefix []Message, budget int) ([]Message, time.Duration) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if p.err != nil {
@@ -147,11 +148,13 @@ func (p *Peer) Methods() []Method {
 			return out, took
 		}
 		methods = append(methods, Method{
-			Name:  name,
-			Timed: timed,
+			Name: name,
 			Pack: func(prefix []Message, budget int) []Message {
-				out, _ := timed(prefix, budget)
+				out, _ := pack(prefix, budget)
 				return out
+			},
+			packCase: func(c *Case, budget int, _ func() time.Time) ([]Message, time.Duration) {
+				return pack(c.Prefix, budget)
 			},
 		})
 	}
@@ -185,8 +188,8 @@ func (p *Peer) fail(doing string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("it ended: %w", cmp.Or(p.wait(), err))
 	} else {
-		_ = p.kill() // fails if it has ended
-		_ = p.wait() // it was killed
+		_ = p.process.Process.Kill() // fails if it has ended
+		_ = p.wait()                 // it was killed
 	}
 	p.err = &PeerError{Name: p.Name, Path: p.path, Said: p.stderr.String(), Err: fmt.Errorf("%s: %w", doing, err)}
 	return p.err
@@ -212,25 +215,11 @@ func (e *PeerError) Error() string {
 
 func (e *PeerError) Unwrap() error { return e.Err }
 
-type peerCall struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Args string `json:"args"`
-}
-
-type peerMessage struct {
-	Role   Role       `json:"role"`
-	Text   string     `json:"text"`
-	Calls  []peerCall `json:"calls,omitempty"`
-	CallID string     `json:"call_id,omitempty"`
-	Tool   string     `json:"tool,omitempty"`
-}
-
 type peerRequest struct {
-	ID       int           `json:"id"`
-	Method   string        `json:"method"`
-	Budget   int           `json:"budget"`
-	Messages []peerMessage `json:"messages"`
+	ID       int       `json:"id"`
+	Method   string    `json:"method"`
+	Budget   int       `json:"budget"`
+	Messages []Message `json:"messages"`
 }
 
 type peerAnswer struct {
@@ -249,14 +238,7 @@ type peerKept struct {
 // ask sends a request and returns the answer.
 func (p *Peer) ask(method string, prefix []Message, budget int) ([]Message, time.Duration, error) {
 	p.id++
-	req := peerRequest{ID: p.id, Method: method, Budget: budget, Messages: make([]peerMessage, len(prefix))}
-	for i := range prefix {
-		m := &prefix[i]
-		req.Messages[i] = peerMessage{Role: m.Role, Text: m.Text, CallID: m.CallID, Tool: m.Tool}
-		for _, c := range m.Calls {
-			req.Messages[i].Calls = append(req.Messages[i].Calls, peerCall(c))
-		}
-	}
+	req := peerRequest{p.id, method, budget, prefix}
 	if err := json.NewEncoder(p.in).Encode(&req); err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
@@ -284,46 +266,40 @@ func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 		if k.Source < 0 || k.Source >= len(prefix) {
 			return nil, fmt.Errorf("it kept message %d of %d", k.Source, len(prefix))
 		}
-		out[i] = prefix[k.Source]
+		m := prefix[k.Source]
 		if k.Text != nil {
-			out[i].Text, out[i].Stubs = *k.Text, nil
+			m.Text, m.Stubs = *k.Text, nil
 		}
-		if k.Calls == nil {
-			continue
-		}
-		calls := out[i].Calls
-		out[i].Calls = nil
-		for _, c := range *k.Calls {
-			if c < 0 || c >= len(calls) {
-				return nil, fmt.Errorf("it kept call %d of %d of message %d", c, len(calls), k.Source)
+		if k.Calls != nil {
+			m.Calls = nil
+			for _, c := range *k.Calls {
+				calls := prefix[k.Source].Calls
+				if c < 0 || c >= len(calls) {
+					return nil, fmt.Errorf("it kept call %d of %d of message %d", c, len(calls), k.Source)
+				}
+				m.Calls = append(m.Calls, calls[c])
 			}
-			out[i].Calls = append(out[i].Calls, calls[c])
 		}
+		out[i] = m
 	}
 	return out, nil
 }
 
 // An ending keeps the end of what is written to it.
-type ending struct {
-	mu   sync.Mutex
-	data []byte
-}
+type ending []byte
 
 const longestEnding = 2000 // bytes
 
 func (e *ending) Write(data []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.data = append(e.data, data...)
-	e.data = e.data[max(0, len(e.data)-longestEnding):]
+	*e = append(*e, data...)
+	*e = (*e)[max(0, len(*e)-longestEnding):]
 	return len(data), nil
 }
 
-// String returns the end, without a line that lacks its beginning.
+// String returns the end, without a line that lacks its beginning. It must not be called
+// while something writes.
 func (e *ending) String() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := string(e.data)
+	s := string(*e)
 	if len(s) == longestEnding {
 		if _, rest, ok := strings.Cut(s, "\n"); ok {
 			s = rest

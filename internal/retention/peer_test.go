@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // fakePeer names the variable that makes of the test binary a peer.
@@ -95,10 +97,10 @@ func startFake(t *testing.T, way string) (*Peer, error) {
 // asked is a prefix with a bit of everything.
 func asked() []Message {
 	return []Message{
-		{Role: RoleUser, Text: "Mend <plan>.", Stubs: []Stub{{0, 4, []int{2}}}},
-		{Role: RoleAssistant, Calls: []Call{{"1", "Read", `{"path":"a.go"}`}, {"2", "Bash", "ls"}}},
-		{Role: RoleTool, Text: "a\nb", CallID: "1", Tool: "Read"},
-		{Role: RoleTool, Text: "c", CallID: "2", Tool: "Bash"},
+		{Role: transcript.RoleUser, Text: "Mend <plan>.", Stubs: []Stub{{0, 4, []int{2}}}},
+		{Role: transcript.RoleAssistant, Calls: []Call{{"1", "Read", `{"path":"a.go"}`}, {"2", "Bash", "ls"}}},
+		{Role: transcript.RoleTool, Text: "a\nb", CallID: "1", Tool: "Read"},
+		{Role: transcript.RoleTool, Text: "c", CallID: "2", Tool: "Bash"},
 	}
 }
 
@@ -116,7 +118,7 @@ func TestPeer(t *testing.T) {
 	}
 
 	// What the program gets is what the doc comment of Peer promises.
-	out, took := methods[0].Timed(asked(), 12)
+	out, took := methods[0].packCase(&Case{Prefix: asked()}, 12, nil)
 	want := `{"id":1,"method":"echo","budget":12,"messages":[{"role":"user","text":"Mend \u003cplan\u003e."},` +
 		`{"role":"assistant","text":"","calls":[{"id":"1","name":"Read","args":"{\"path\":\"a.go\"}"},{"id":"2","name":"Bash","args":"ls"}]},` +
 		`{"role":"tool","text":"a\nb","call_id":"1","tool":"Read"},{"role":"tool","text":"c","call_id":"2","tool":"Bash"}]}` + "\n"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,7 +24,8 @@ const (
 // SVG writes a drawing of ground and line against the budget, over all families. The
 // lines of oracles are dashed.
 func (r *Report) SVG(w io.Writer) error {
-	budgets, methods := r.axes()
+	budgets := r.distinct(func(row *Row) string { return row.Budget })
+	methods := r.distinct(func(row *Row) string { return row.Method })
 	height := max(plotTop+plotHeight+50, plotTop+legendLine*(len(methods)+1))
 	width := 0
 	for _, m := range methods {
@@ -49,30 +51,20 @@ func (r *Report) SVG(w io.Writer) error {
 	return err
 }
 
-// axes returns the budgets and the methods in their order.
-func (r *Report) axes() (budgets, methods []string) {
-	seen := make(map[[2]string]bool)
-	first := func(kind, s string) bool {
-		was := seen[[2]string{kind, s}]
-		seen[[2]string{kind, s}] = true
-		return !was
-	}
+// distinct returns what rows have, each once, in their order.
+func (r *Report) distinct(of func(row *Row) string) []string {
+	var list []string
 	for i := range r.Rows {
-		if first("budget", r.Rows[i].Budget) {
-			budgets = append(budgets, r.Rows[i].Budget)
-		}
-		if first("method", r.Rows[i].Method) {
-			methods = append(methods, r.Rows[i].Method)
+		if s := of(&r.Rows[i]); !slices.Contains(list, s) {
+			list = append(list, s)
 		}
 	}
-	return budgets, methods
+	return list
 }
 
 func (r *Report) dash(method string) string {
-	for i := range r.Rows {
-		if r.Rows[i].Method == method && r.Rows[i].Oracle {
-			return ` stroke-dasharray="5 4"`
-		}
+	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Method == method && row.Oracle }) {
+		return ` stroke-dasharray="5 4"`
 	}
 	return ""
 }

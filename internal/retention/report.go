@@ -2,7 +2,6 @@ package retention
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -40,8 +39,8 @@ func (b Budget) String() string {
 	return strconv.Itoa(b.Tokens/1000) + "k"
 }
 
-// of returns the tokens for a prefix of so many.
-func (b Budget) of(cost int) int {
+// Of returns how many of some tokens that is.
+func (b Budget) Of(cost int) int {
 	if b.Percent > 0 {
 		return cost * b.Percent / 100
 	}
@@ -57,7 +56,7 @@ type Options struct {
 	// is 40.
 	Max int
 
-	// MinPrefix is the fewest tokens that a prefix has, by family; "" is all others.
+	// MinPrefix is the Fewest tokens that a prefix has, by family; "" is all others.
 	// The default is 4,000.
 	MinPrefix map[string]int
 
@@ -148,7 +147,7 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	results := make([]outcome, len(cases)*n) // by case, budget, method
 	judge := func(i int) { o.judge(cases[i], results[i*n:(i+1)*n]) }
 	if o.Now == nil {
-		each(len(cases), judge)
+		Each(len(cases), judge)
 	} else {
 		for i := range cases {
 			judge(i)
@@ -156,27 +155,24 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	}
 
 	r := &Report{Common: common.Size(), Families: families(cases)}
-	samples := make([]sample, len(r.Families))
+	samples := make([]Sample, len(r.Families))
 	for f := range samples {
-		samples[f] = newSample(cases, r.Families[f].Name, o.Draws)
+		samples[f] = sampleOf(cases, r.Families[f].Name, o.Draws)
 	}
-	for b := range o.Budgets {
-		for m := range o.Methods {
-			at := b*len(o.Methods) + m
-			score := func(i int) Scores { return results[i*n+at].scores }
-			row := func(family string, samples []sample) Row {
-				row := Row{Family: family, Budget: o.Budgets[b].String(), Method: o.Methods[m].Name, Oracle: o.Methods[m].Oracle()}
-				row.Scores = estimates(samples, score)
-				if o.Now != nil && !row.Oracle {
-					row.Speed = speed(cases, samples, func(i int) time.Duration { return results[i*n+at].took })
-				}
-				return row
+	for at := range n {
+		result := func(i int) *outcome { return &results[i*n+at] }
+		budget, method := o.Budgets[at/len(o.Methods)], &o.Methods[at%len(o.Methods)]
+		row := func(family string, samples []Sample) {
+			row := Row{Family: family, Budget: budget.String(), Method: method.Name, Oracle: method.oracle, Scores: estimates(samples, result)}
+			if o.Now != nil && !row.Oracle {
+				row.Speed = speed(cases, samples, result)
 			}
-			r.Rows = append(r.Rows, row("", samples))
+			r.Rows = append(r.Rows, row)
+		}
+		row("", samples)
+		for f := range samples {
 			if len(samples) > 1 {
-				for f := range samples {
-					r.Rows = append(r.Rows, row(r.Families[f].Name, samples[f:f+1]))
-				}
+				row(r.Families[f].Name, samples[f:f+1])
 			}
 		}
 	}
@@ -190,15 +186,13 @@ type outcome struct {
 }
 
 // speed returns the speed over the cases of samples, or nil if they took no time.
-func speed(cases []*Case, samples []sample, took func(i int) time.Duration) *Speed {
+func speed(cases []*Case, samples []Sample, result func(i int) *outcome) *Speed {
 	n, tokens, micros := 0, 0, 0.0
-	for s := range samples {
-		for _, group := range samples[s].groups {
-			for _, i := range group {
-				n++
-				tokens += cases[i].Cost()
-				micros += float64(took(i)) / float64(time.Microsecond)
-			}
+	for _, s := range samples {
+		for _, i := range slices.Concat(s.groups...) {
+			n++
+			tokens += cases[i].Cost()
+			micros += float64(result(i).took) / float64(time.Microsecond)
 		}
 	}
 	if micros == 0 {
@@ -209,28 +203,21 @@ func speed(cases []*Case, samples []sample, took func(i int) time.Duration) *Spe
 
 // judge runs all methods with all budgets over one case.
 func (o *Options) judge(c *Case, results []outcome) {
-	j := NewJudge(c)
+	j := newJudge(c)
 	var later *Case
 	if !o.NoStable {
 		later = c.next()
 	}
-	for b := range o.Budgets {
-		budget := o.Budgets[b].of(c.Cost())
-		for m := range o.Methods {
-			method := &o.Methods[m]
-			r := &results[b*len(o.Methods)+m]
-			var out []Message
-			if o.Now != nil && !method.Oracle() {
-				out, r.took = method.clocked(c, budget, o.Now)
-			} else {
-				out = method.run(c, budget)
-			}
-			r.scores = j.Score(out, budget)
-			if later != nil && !method.Oracle() {
-				if v := Stable(out, method.run(later, budget)); !math.IsNaN(v) {
-					r.scores[ScoreStable] = v
-				}
-			}
+	for i := range results {
+		budget, method := o.Budgets[i/len(o.Methods)].Of(c.Cost()), &o.Methods[i%len(o.Methods)]
+		out, took := method.run(c, budget, o.Now)
+		results[i] = outcome{j.score(out, budget), took}
+		if later == nil || method.oracle {
+			continue
+		}
+		next, _ := method.run(later, budget, nil)
+		if v := stable(out, next); !math.IsNaN(v) {
+			results[i].scores[ScoreStable] = v
 		}
 	}
 }
@@ -248,7 +235,7 @@ func families(cases []*Case) []Family {
 		f.Cases++
 		f.Needs += float64(len(c.Needs))
 		f.Tokens += float64(c.Cost())
-		if len(c.Lines) >= fewest {
+		if len(c.Lines) >= Fewest {
 			f.LineCases++
 		}
 		if !seen[t] {
@@ -267,15 +254,32 @@ func families(cases []*Case) []Family {
 	return list
 }
 
-// A sample is a family's cases by group, and the draws of groups. All methods and
-// scores have the same draws, so that their differences are not of the drawing.
-type sample struct {
-	groups [][]int // indexes of cases
-	draws  [][]int // indexes of groups
+// A Sample is groups of values, and draws of groups. All methods and scores have the same
+// draws, so that their differences are not of the drawing.
+type Sample struct {
+	groups [][]int // indexes of values
+	draws  [][]int // indexes of groups; the first draw has each group once
 }
 
-func newSample(cases []*Case, family string, draws int) sample {
-	var s sample
+// NewSample returns a sample with some draws, which depend on a seed and on nothing else.
+func NewSample(groups [][]int, draws int, seed uint64) Sample {
+	s := Sample{groups: groups, draws: make([][]int, draws+1)}
+	rng := rand.New(rand.NewPCG(1, seed)) //nolint:gosec // must be the same each time
+	for d := range s.draws {
+		s.draws[d] = make([]int, len(groups))
+		for k := range s.draws[d] {
+			s.draws[d][k] = k
+			if d > 0 {
+				s.draws[d][k] = rng.IntN(len(groups))
+			}
+		}
+	}
+	return s
+}
+
+// sampleOf returns a family's cases by group.
+func sampleOf(cases []*Case, family string, draws int) Sample {
+	var groups [][]int
 	index := make(map[string]int)
 	for i, c := range cases {
 		if c.Trajectory.Family != family {
@@ -283,50 +287,40 @@ func newSample(cases []*Case, family string, draws int) sample {
 		}
 		g, known := index[c.Trajectory.Group]
 		if !known {
-			g = len(s.groups)
+			g = len(groups)
 			index[c.Trajectory.Group] = g
-			s.groups = append(s.groups, nil)
+			groups = append(groups, nil)
 		}
-		s.groups[g] = append(s.groups[g], i)
+		groups[g] = append(groups[g], i)
 	}
-	rng := rand.New(rand.NewPCG(1, uint64(nameOf(family)))) //nolint:gosec // must be the same each time
-	s.draws = make([][]int, draws)
-	for d := range s.draws {
-		s.draws[d] = make([]int, len(s.groups))
-		for k := range s.draws[d] {
-			s.draws[d][k] = rng.IntN(len(s.groups))
-		}
-	}
-	return s
+	return NewSample(groups, draws, uint64(nameOf(family)))
+}
+
+// Estimate returns the mean of a value over the groups, each of which has its own mean. It
+// is nothing if no group has the value.
+func (s Sample) Estimate(value func(i int) (float64, bool)) Estimate {
+	e, _ := estimate([]Sample{s}, value)
+	return e
 }
 
 // estimates returns the mean over samples of each score that some case has.
-func estimates(samples []sample, score func(i int) Scores) map[Score]Estimate {
+func estimates(samples []Sample, result func(i int) *outcome) map[Score]Estimate {
 	list := make(map[Score]Estimate)
 	for _, name := range AllScores() {
-		var means [][]float64 // of the groups of each sample that has the score
-		var draws [][][]int
-		for k := range samples {
-			m := samples[k].means(func(i int) (float64, bool) { v, ok := score(i)[name]; return v, ok })
-			if !math.IsNaN(mean(m, nil)) {
-				means, draws = append(means, m), append(draws, samples[k].draws)
-			}
-		}
-		if len(means) > 0 {
-			list[name] = estimate(means, draws)
+		if e, ok := estimate(samples, func(i int) (float64, bool) { v, ok := result(i).scores[name]; return v, ok }); ok {
+			list[name] = e
 		}
 	}
 	return list
 }
 
-// means returns the mean of a score over the cases of each group, NaN where none
-// has it.
-func (s *sample) means(score func(i int) (float64, bool)) []float64 {
+// means returns the mean of a value over each group, NaN where none has it.
+func (s *Sample) means(value func(i int) (float64, bool)) []float64 {
 	list := make([]float64, len(s.groups))
-	for g, cases := range s.groups {
+	for g, group := range s.groups {
 		sum, n := 0.0, 0
-		for _, i := range cases {
-			if v, ok := score(i); ok {
+		for _, i := range group {
+			if v, ok := value(i); ok {
 				sum += v
 				n++
 			}
@@ -336,55 +330,48 @@ func (s *sample) means(score func(i int) (float64, bool)) []float64 {
 	return list
 }
 
-// mean returns the mean of the values that are numbers, all of them or those drawn.
+// mean returns the mean of those values drawn that are numbers.
 func mean(values []float64, drawn []int) float64 {
 	sum, n := 0.0, 0
-	add := func(v float64) {
-		if !math.IsNaN(v) {
+	for _, i := range drawn {
+		if v := values[i]; !math.IsNaN(v) {
 			sum += v
 			n++
 		}
 	}
-	if drawn == nil {
-		for _, v := range values {
-			add(v)
-		}
-	}
-	for _, i := range drawn {
-		add(values[i])
-	}
 	return sum / float64(n)
 }
 
-func estimate(means [][]float64, draws [][][]int) Estimate {
-	var e Estimate
-	for k := range means {
-		e.Mean += mean(means[k], nil) / float64(len(means))
+// estimate returns the mean of a value over the samples that have it, and whether one has.
+func estimate(samples []Sample, value func(i int) (float64, bool)) (Estimate, bool) {
+	var means [][]float64 // of the groups of each sample that has the value
+	var draws [][][]int
+	for k := range samples {
+		m := samples[k].means(value)
+		if !math.IsNaN(mean(m, samples[k].draws[0])) {
+			means, draws = append(means, m), append(draws, samples[k].draws)
+		}
 	}
-	var drawn []float64
+	if len(means) == 0 {
+		return Estimate{}, false
+	}
+	var sums []float64 // of each draw
 	for d := range draws[0] {
 		sum := 0.0
 		for k := range means {
 			sum += mean(means[k], draws[k][d]) / float64(len(means))
 		}
 		if !math.IsNaN(sum) {
-			drawn = append(drawn, sum)
+			sums = append(sums, sum)
 		}
 	}
-	e.Low, e.High = e.Mean, e.Mean
-	if len(drawn) > 0 {
+	e := Estimate{sums[0], sums[0], sums[0]}
+	if drawn := sums[1:]; len(drawn) > 0 {
 		slices.Sort(drawn)
 		cut := len(drawn) * 25 / 1000
 		e.Low, e.High = drawn[cut], drawn[len(drawn)-1-cut]
 	}
-	return e
-}
-
-// JSON writes the report as JSON.
-func (r *Report) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return e, true
 }
 
 // Table writes the report as text: for each budget a row for each method, over all
@@ -411,9 +398,13 @@ func (r *Report) Table(w io.Writer, family string) error {
 		fmt.Fprintf(t, "%s", row.Method)
 		for _, name := range AllScores() {
 			e, ok := row.Scores[name]
-			fmt.Fprintf(t, "\t%s", figure(e.Mean, ok))
+			if !ok {
+				e = Estimate{math.NaN(), math.NaN(), math.NaN()}
+			}
 			if name == ScoreGround || name == ScoreLine {
-				fmt.Fprintf(t, "\t[%s–%s]", figure(e.Low, ok), figure(e.High, ok))
+				fmt.Fprint(t, e.Columns())
+			} else {
+				fmt.Fprint(t, "\t", figure(e.Mean))
 			}
 		}
 		if timed {
@@ -441,8 +432,14 @@ func (r *Report) Head(w io.Writer) error {
 	return t.Flush()
 }
 
-func figure(v float64, ok bool) string {
-	if !ok {
+// Columns returns the mean and the interval as columns of a table.
+func (e Estimate) Columns() string {
+	return "\t" + figure(e.Mean) + "\t[" + figure(e.Low) + "–" + figure(e.High) + "]"
+}
+
+// figure returns a share, or a dash for NaN.
+func figure(v float64) string {
+	if math.IsNaN(v) {
 		return "–"
 	}
 	return strings.TrimPrefix(strconv.FormatFloat(v, 'f', 3, 64), "0")

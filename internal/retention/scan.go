@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A Kind says what an identifier looks like.
@@ -21,7 +22,8 @@ const (
 	KindNumber Kind = "number" // 3 to 18 digits
 )
 
-// A mention is an identifier where it is in a text.
+// A mention is an identifier, or a whole line, where it is in a text. A line has neither
+// neighbors nor a kind.
 type mention struct {
 	id          name
 	left, right name // nearest words on the line; 0 at its beginning and its end
@@ -196,15 +198,7 @@ func isKebab(w string) bool {
 }
 
 func isNumber(w string) bool {
-	if len(w) < 3 || len(w) > 18 {
-		return false
-	}
-	for i := range len(w) {
-		if w[i] < '0' || w[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return len(w) >= 3 && len(w) <= 18 && text.AreDigits(w)
 }
 
 // isAtom reports whether a word of letters, digits and _ is more than a word of a

@@ -1,11 +1,14 @@
 package retention
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A Score names a figure about what a method kept. It is written as its text.
@@ -38,40 +41,48 @@ func AllScores() []Score {
 // among them: one without needs from far away has no [ScoreFar].
 type Scores map[Score]float64
 
-// A Judge scores what methods keep of one case. It may be shared.
-type Judge struct {
+// A judge scores what methods keep of one case. It may be shared.
+type judge struct {
 	*Case
-	needs  map[name]int // index by id
-	lines  map[name]int
-	pairs  set64 // of needs with their neighbors in the prefix
-	result set64 // calls that have a result in the prefix
-	about  []set64
+	needs    map[name]int // index by id
+	lines    map[name]int
+	pairs    map[name]bool   // of needs with their neighbors in the prefix
+	sources  []map[int]bool  // of each need, the messages of the prefix that have it
+	answered map[string]bool // calls that have a result in the prefix
+	about    []map[name]bool // of each action, what its agent had at hand
 }
 
-// NewJudge returns the judge of a case.
-func NewJudge(c *Case) *Judge {
-	j := &Judge{Case: c, needs: make(map[name]int), lines: make(map[name]int), pairs: make(set64), result: make(set64)}
-	for i := range c.Needs {
-		j.needs[c.Needs[i].id] = i
+func newJudge(c *Case) *judge {
+	j := &judge{
+		Case: c, needs: indexes(c.Needs), lines: indexes(c.Lines), pairs: make(map[name]bool),
+		sources: make([]map[int]bool, len(c.Needs)), answered: make(map[string]bool),
 	}
-	for i := range c.Lines {
-		j.lines[c.Lines[i].id] = i
+	for i := range j.sources {
+		j.sources[i] = make(map[int]bool)
 	}
 	for i := range c.Prefix {
 		m := &c.Prefix[i]
-		if m.Role == RoleTool {
-			j.result.add(nameOf(m.CallID))
+		if m.Role == transcript.RoleTool {
+			j.answered[m.CallID] = true
 		}
-		r := m.reading()
-		for k := range r.mentions {
-			if _, needed := j.needs[r.mentions[k].id]; needed {
-				j.pairs.add(r.mentions[k].before())
-				j.pairs.add(r.mentions[k].behind())
+		for _, said := range m.reading().mentions {
+			if n, needed := j.needs[said.id]; needed {
+				j.pairs[said.before()], j.pairs[said.behind()] = true, true
+				j.sources[n][i] = true
 			}
 		}
 	}
 	j.about = j.situations()
 	return j
+}
+
+// indexes returns the index of each need by its id.
+func indexes(needs []Need) map[name]int {
+	list := make(map[name]int, len(needs))
+	for i := range needs {
+		list[needs[i].id] = i
+	}
+	return list
 }
 
 // before names an identifier together with the word before it.
@@ -85,8 +96,8 @@ func mix(a, b, c name) name {
 	return ((a^a>>29)*odd^b^b>>31)*odd ^ c
 }
 
-// Score judges what a method gave for a budget.
-func (j *Judge) Score(out []Message, budget int) Scores {
+// score judges what a method gave for a budget.
+func (j *judge) score(out []Message, budget int) Scores {
 	present := make([]bool, len(j.Needs))
 	grounded := make([]bool, len(j.Needs))
 	copied := make([]bool, len(j.Lines))
@@ -96,7 +107,7 @@ func (j *Judge) Score(out []Message, budget int) Scores {
 			m := &r.mentions[k]
 			if n, needed := j.needs[m.id]; needed {
 				present[n] = true
-				grounded[n] = grounded[n] || j.pairs.has(m.before()) || j.pairs.has(m.behind())
+				grounded[n] = grounded[n] || j.pairs[m.before()] || j.pairs[m.behind()]
 			}
 		}
 		for k := range r.lines {
@@ -105,15 +116,16 @@ func (j *Judge) Score(out []Message, budget int) Scores {
 			}
 		}
 	}
+	stub, recall := j.reachable(out, present)
 	s := Scores{
 		ScoreID: share(present), ScoreGround: share(grounded), ScoreComplete: j.complete(present),
-		ScoreStub: share(j.reachable(out, present, true)), ScoreRecall: share(j.reachable(out, present, false)), ScoreValid: 0, ScoreUsed: float64(Cost(out)) / float64(max(budget, 1)),
-		ScoreOver: 0,
+		ScoreStub: share(stub), ScoreRecall: share(recall), ScoreValid: 0,
+		ScoreUsed: float64(Cost(out)) / float64(max(budget, 1)), ScoreOver: 0,
 	}
 	if far := j.far(present); len(far) > 0 {
 		s[ScoreFar] = share(far)
 	}
-	if len(copied) >= fewest {
+	if len(copied) >= Fewest {
 		s[ScoreLine] = share(copied)
 	}
 	if j.valid(out) {
@@ -136,7 +148,8 @@ func share(list []bool) float64 {
 	return float64(n) / float64(max(len(list), 1))
 }
 
-func (j *Judge) far(present []bool) []bool {
+// far returns which of the needs from far away are there.
+func (j *judge) far(present []bool) []bool {
 	var far []bool
 	for i := range j.Needs {
 		if j.Needs[i].Far {
@@ -146,31 +159,26 @@ func (j *Judge) far(present []bool) []bool {
 	return far
 }
 
-func (j *Judge) complete(present []bool) float64 {
+// complete returns the share of actions with needs that have all of them.
+func (j *judge) complete(present []bool) float64 {
 	whole := make(map[int]bool)
 	for i := range j.Needs {
 		a := j.Needs[i].Action
 		was, known := whole[a]
 		whole[a] = present[i] && (was || !known)
 	}
-	n := 0
-	for _, ok := range whole {
-		if ok {
-			n++
-		}
-	}
-	return float64(n) / float64(len(whole))
+	return share(slices.Collect(maps.Values(whole)))
 }
 
 // valid reports whether each result in out has its call before it, and each call
 // the result that it had.
-func (j *Judge) valid(out []Message) bool {
+func (j *judge) valid(out []Message) bool {
 	asked, answered := make(map[string]bool), make(map[string]bool)
 	for i := range out {
 		for k := range out[i].Calls {
 			asked[out[i].Calls[k].ID] = true
 		}
-		if out[i].Role == RoleTool {
+		if out[i].Role == transcript.RoleTool {
 			if !asked[out[i].CallID] {
 				return false
 			}
@@ -178,7 +186,7 @@ func (j *Judge) valid(out []Message) bool {
 		}
 	}
 	for id := range asked {
-		if !answered[id] && j.result.has(nameOf(id)) {
+		if !answered[id] && j.answered[id] {
 			return false
 		}
 	}
@@ -188,32 +196,29 @@ func (j *Judge) valid(out []Message) bool {
 // situations returns for each action what its agent had at hand: the identifiers of
 // the action, and those of what users and tools said from the last such message
 // before the cut on.
-func (j *Judge) situations() []set64 {
+func (j *judge) situations() []map[name]bool {
 	t := j.Trajectory
+	isHeard := func(m *Message) bool { return m.Role == transcript.RoleUser || m.Role == transcript.RoleTool }
 	from := j.At
-	for i := j.At - 1; i >= t.Pinned; i-- {
-		if r := t.Messages[i].Role; r == RoleUser || r == RoleTool {
+	for i := j.At - 1; i >= t.Pinned && from == j.At; i-- {
+		if isHeard(&t.Messages[i]) {
 			from = i
-			break
 		}
 	}
-	var list []set64
-	said := make(set64)
+	var list []map[name]bool
+	heard := make(map[name]bool)
 	for i := from; i < len(t.Messages) && len(list) < j.Actions; i++ {
 		m := &t.Messages[i]
 		switch {
-		case m.Role == RoleUser || m.Role == RoleTool:
-			for _, n := range m.reading().mentions {
-				said.add(n.id)
+		case isHeard(m):
+			for _, said := range m.reading().mentions {
+				heard[said.id] = true
 			}
-		case i >= j.At && m.Role == RoleAssistant && len(m.Calls) > 0:
-			hand := make(set64, len(said))
-			for n := range said {
-				hand.add(n)
-			}
+		case i >= j.At && m.Role == transcript.RoleAssistant && len(m.Calls) > 0:
+			hand := maps.Clone(heard)
 			for k := range m.Calls {
-				for _, n := range scan(Leaves(m.Calls[k].Args)) {
-					hand.add(n.id)
+				for _, n := range names(leavesOf(m.Calls[k].Args)) {
+					hand[n] = true
 				}
 			}
 			list = append(list, hand)
@@ -222,89 +227,55 @@ func (j *Judge) situations() []set64 {
 	return list
 }
 
-// reachable returns which needs are there, or could be looked up: there is a stub for a
-// message that has the need, and, if that is asked for, it names something else that
-// the agent has at hand.
-func (j *Judge) reachable(out []Message, present []bool, cause bool) []bool {
-	at := make([]bool, len(present))
-	copy(at, present)
-	stubs := j.stubs(out)
-	if len(stubs) == 0 {
-		return at
-	}
-	sources := j.sources()
-	for i := range j.Needs {
-		for k := 0; k < len(stubs) && !at[i]; k++ {
-			at[i] = stubs[k].standsFor(sources[i]) && (!cause || stubs[k].sharesWith(j.about[j.Needs[i].Action], j.Needs[i].id))
-		}
-	}
-	return at
-}
-
-// sources returns for each need which messages of the prefix have it.
-func (j *Judge) sources() []map[int]bool {
-	list := make([]map[int]bool, len(j.Needs))
-	for i := range list {
-		list[i] = make(map[int]bool)
-	}
-	for i := range j.Prefix {
-		for _, m := range j.Prefix[i].reading().mentions {
-			if n, needed := j.needs[m.id]; needed {
-				list[n][i] = true
+// reachable returns which needs are there, or could be looked up since there is a stub
+// for a message that has the need: by stubs that name something else that the agent has at
+// hand, and by any.
+func (j *judge) reachable(out []Message, present []bool) (stub, recall []bool) {
+	stub, recall = slices.Clone(present), slices.Clone(present)
+	for _, s := range j.stubs(out) {
+		for i := range j.Needs {
+			if stub[i] || !slices.ContainsFunc(s.stands, func(m int) bool { return j.sources[i][m] }) {
+				continue
 			}
+			need := &j.Needs[i]
+			recall[i] = true
+			stub[i] = slices.ContainsFunc(s.names, func(n name) bool { return n != need.id && j.about[need.Action][n] })
 		}
 	}
-	return list
+	return stub, recall
 }
 
-// An opened is a stub as an agent sees it.
-type opened struct {
-	names []name // in its text, and in the call that it answers
-	stubs []int  // messages that it stands for
-}
-
-func (o *opened) standsFor(sources map[int]bool) bool {
-	for _, i := range o.stubs {
-		if sources[i] {
-			return true
-		}
-	}
-	return false
-}
-
-func (o *opened) sharesWith(hand set64, but name) bool {
-	for _, n := range o.names {
-		if n != but && hand.has(n) {
-			return true
-		}
-	}
-	return false
+// A seenStub is a stub as an agent sees it.
+type seenStub struct {
+	names  []name // in its text, and in the call that it answers
+	stands []int  // for these messages
 }
 
 // stubs returns the stubs in out.
-func (j *Judge) stubs(out []Message) []opened {
-	var list []opened
-	asked := make(map[string][]name)
+func (j *judge) stubs(out []Message) []seenStub {
+	var list []seenStub
+	asked := make(map[string][]name) // by call id
 	for i := range out {
 		m := &out[i]
 		for k := range m.Calls {
-			asked[m.Calls[k].ID] = names(m.Calls[k].Name + "\n" + Leaves(m.Calls[k].Args))
+			asked[m.Calls[k].ID] = names(m.Calls[k].said())
 		}
 		stubs := m.Stubs
 		if stubs == nil && m.read == nil {
 			stubs = numbered(m.Text, len(j.Prefix))
 		}
 		for _, s := range stubs {
-			o := opened{names: names(m.Text[s.From:s.To]), stubs: s.For}
-			if m.Role == RoleTool {
-				o.names = append(o.names, asked[m.CallID]...)
+			seen := seenStub{names: names(m.Text[s.From:s.To]), stands: s.For}
+			if m.Role == transcript.RoleTool {
+				seen.names = append(seen.names, asked[m.CallID]...)
 			}
-			list = append(list, o)
+			list = append(list, seen)
 		}
 	}
 	return list
 }
 
+// names returns the identifiers of a text.
 func names(text string) []name {
 	var list []name
 	for _, m := range scan(text) {
@@ -332,9 +303,9 @@ func numbered(made string, messages int) []Stub {
 	return stubs
 }
 
-// Stable returns how much of the later of two outputs the earlier begins with, byte
+// stable returns how much of the later of two outputs the earlier begins with, byte
 // for byte, as they would be sent.
-func Stable(earlier, later []Message) float64 {
+func stable(earlier, later []Message) float64 {
 	a, b := wire(earlier), wire(later)
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

@@ -2,6 +2,8 @@ package retention
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +19,12 @@ func ticking(step time.Duration) func() time.Time {
 }
 
 func TestSpeed(t *testing.T) {
-	ownTime := func(prefix []Message, _ int) ([]Message, time.Duration) { return prefix, 500 * time.Microsecond }
+	ownTime := func(c *Case, _ int, _ func() time.Time) ([]Message, time.Duration) {
+		return c.Prefix, 500 * time.Microsecond
+	}
 	opts := small()
 	opts.Now = ticking(2 * time.Millisecond) // between the two readings of a packing
-	opts.Methods = append(Baselines(), Method{Name: "own time", Timed: ownTime, Pack: recency})
+	opts.Methods = append(Baselines(), Method{Name: "own time", packCase: ownTime})
 	r := Measure(trajectories(), opts)
 	mean := make(map[string]float64) // tokens of a prefix
 	cases := 0
@@ -56,10 +60,10 @@ func TestSpeed(t *testing.T) {
 func TestNoSpeedWithoutAClock(t *testing.T) {
 	opts := small()
 	for i := range opts.Methods {
-		if m := &opts.Methods[i]; m.Pack != nil {
-			m.Timed = func(prefix []Message, budget int) ([]Message, time.Duration) {
-				return m.Pack(prefix, budget), time.Second
-			}
+		m := opts.Methods[i]
+		opts.Methods[i].packCase = func(c *Case, budget int, _ func() time.Time) ([]Message, time.Duration) {
+			out, _ := m.run(c, budget, nil)
+			return out, time.Second
 		}
 	}
 	got, want := written(t, Measure(trajectories(), opts)), written(t, Measure(trajectories(), small()))
@@ -68,13 +72,13 @@ func TestNoSpeedWithoutAClock(t *testing.T) {
 	}
 }
 
+// written returns a report in all of its forms.
 func written(t *testing.T, r *Report) string {
 	t.Helper()
-	var b bytes.Buffer
-	for _, err := range []error{r.JSON(&b), r.Table(&b, ""), r.Table(&b, "red")} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	data, err := json.Marshal(r)
+	b := bytes.NewBuffer(data)
+	if err := errors.Join(err, r.Head(b), r.Table(b, ""), r.Table(b, "red"), r.SVG(b)); err != nil {
+		t.Fatal(err)
 	}
 	return b.String()
 }

@@ -2,9 +2,7 @@ package retention
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -21,7 +18,7 @@ import (
 type Trajectory struct {
 	ID       string // name of its file, without the ending
 	Group    string // the session that it is of, for means and intervals
-	Family   string // the project, see [FamilyOf]
+	Family   string // the project
 	Messages []Message
 	Pinned   int // leading system messages
 
@@ -32,7 +29,7 @@ type Trajectory struct {
 // afterwards.
 func NewTrajectory(id, group, family string, msgs []Message) *Trajectory {
 	t := &Trajectory{ID: id, Group: group, Family: family, Messages: msgs, costs: make([]int, len(msgs)+1)}
-	for t.Pinned < len(msgs) && msgs[t.Pinned].Role == RoleSystem {
+	for t.Pinned < len(msgs) && msgs[t.Pinned].Role == transcript.RoleSystem {
 		t.Pinned++
 	}
 	for i := range msgs {
@@ -58,21 +55,24 @@ func Read(path, family string, data []byte) (*Trajectory, error) {
 		return nil, err
 	}
 	id := strings.TrimSuffix(base, filepath.Ext(base))
-	return NewTrajectory(id, cmp.Or(string(s.ID), id), family, Messages(s)), nil
+	return NewTrajectory(id, cmp.Or(string(s.ID), id), family, messagesOf(s)), nil
 }
 
-// Messages returns the visible conversation of a session. Reasoning, images and
+// messagesOf returns the visible conversation of a session. Reasoning, images and
 // what only a provider understands are left out, and so are messages that then say
-// nothing.
-func Messages(s *transcript.Session) []Message {
+// nothing. Words beside results are the user's.
+func messagesOf(s *transcript.Session) []Message {
 	var list []Message
 	tools := make(map[string]string) // by call id
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		for _, r := range m.Results() {
-			list = append(list, Message{Role: RoleTool, Text: r.Text(), CallID: r.CallID, Tool: tools[r.CallID]})
+			list = append(list, Message{Role: transcript.RoleTool, Text: r.Text(), CallID: r.CallID, Tool: tools[r.CallID]})
 		}
-		said := Message{Role: roleOf(m.Role), Text: m.Text()}
+		said := Message{Role: m.Role, Text: m.Text()}
+		if said.Role == transcript.RoleTool {
+			said.Role = transcript.RoleUser
+		}
 		for _, c := range m.Calls() {
 			tools[c.ID] = c.Name
 			said.Calls = append(said.Calls, Call{c.ID, c.Name, string(c.Input)})
@@ -82,70 +82,6 @@ func Messages(s *transcript.Session) []Message {
 		}
 	}
 	return list
-}
-
-// roleOf returns the role of the words of a message: those beside results are the
-// user's.
-func roleOf(r transcript.Role) Role {
-	switch r {
-	case transcript.RoleSystem:
-		return RoleSystem
-	case transcript.RoleAssistant:
-		return RoleAssistant
-	case transcript.RoleUser, transcript.RoleTool:
-	}
-	return RoleUser
-}
-
-var uuid = lazy.Regexp(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
-
-// FamilyOf returns the project of a file by its path: its name up to the first
-// hyphen, or, if the name has none or is a UUID, the folder that it is in. The two
-// editions of the tau benchmark are one family.
-func FamilyOf(path string) string {
-	base := filepath.Base(path)
-	head, _, found := strings.Cut(strings.TrimSuffix(base, filepath.Ext(base)), "-")
-	if !found || uuid().MatchString(base) {
-		return filepath.Base(filepath.Dir(path))
-	}
-	if head == "tau1" || head == "tau2" {
-		return "tau"
-	}
-	return head
-}
-
-// Load reads all conversations below folders, .json and .jsonl, in the order of
-// their paths, each in the family that a function gives it; nil is [FamilyOf]. Files
-// that are no conversation are skipped and returned by their paths.
-func Load(folders []string, family func(path string) string) (all []*Trajectory, skipped []string, err error) {
-	files, err := Files(folders)
-	if err != nil {
-		return nil, nil, err
-	}
-	if family == nil {
-		family = FamilyOf
-	}
-	read := make([]*Trajectory, len(files))
-	errs := make([]error, len(files))
-	each(len(files), func(i int) {
-		data, err := os.ReadFile(files[i])
-		if err != nil {
-			errs[i] = fmt.Errorf("read a conversation: %w", err)
-			return
-		}
-		read[i], _ = Read(files[i], family(files[i]), data)
-	})
-	for i, t := range read {
-		switch {
-		case errs[i] != nil:
-			return nil, nil, errs[i]
-		case t == nil || len(t.Messages) == t.Pinned:
-			skipped = append(skipped, files[i])
-		default:
-			all = append(all, t)
-		}
-	}
-	return all, skipped, nil
 }
 
 // Files returns the paths of all files below folders that end in .json or .jsonl, in
@@ -167,8 +103,8 @@ func Files(folders []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// each calls f for the numbers below n, on all processors.
-func each(n int, f func(i int)) {
+// Each calls f for the numbers below n, on all processors.
+func Each(n int, f func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), n) {

@@ -1,4 +1,4 @@
-package retention
+package main
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/internal/retention"
 	"github.com/carrel-dev/carrel/retrieval"
 )
 
@@ -47,40 +48,40 @@ const oddDialog = `[{
 }]`
 
 func TestReadDialogs(t *testing.T) {
-	all, lost, err := ReadDialogs("f.json", []byte(oddDialog))
-	if err != nil {
+	var ds dialogs
+	if err := ds.read("f.json", []byte(oddDialog)); err != nil {
 		t.Fatal(err)
 	}
-	want := []*Dialog{{
+	want := []*dialog{{
 		ID: "s-1",
 		Turns: []retrieval.Turn{
 			{Session: 2, Date: "8:00 am on 1 May, 2023", Speaker: "Ann", Text: "Hi. [image: an owl]"},
 			{Session: 2, Date: "8:00 am on 1 May, 2023", Speaker: "Bo", Text: "Hello."},
 			{Session: 10, Date: "9:00 am on 1 May, 2024", Speaker: "Bo", Text: "Late."},
 		},
-		Questions: []Question{
-			{"One?", CategoryMultiHop, []int{1}},
-			{"Two?", CategoryTemporal, []int{0, 1, 2}},
-			{"Three?", CategoryAdversarial, []int{0, 2}},
-			{"Four?", CategoryOpen, nil},
+		Questions: []question{
+			{"One?", multiHop, []int{1}},
+			{"Two?", temporal, []int{0, 1, 2}},
+			{"Three?", adversarial, []int{0, 2}},
+			{"Four?", openEnded, nil},
 			{"Five?", 0, nil},
 			{"Six?", 9, []int{0}},
 		},
 	}}
-	if diff := cmp.Diff(want, all, cmpopts.IgnoreUnexported(Dialog{})); diff != "" {
+	if diff := cmp.Diff(want, ds.all, cmpopts.IgnoreUnexported(dialog{})); diff != "" {
 		t.Errorf("dialogs (-want +got):\n%s", diff)
 	}
 	// "[8:00 am on 1 May, 2023] Bo: Hello." has 35 bytes: 4 and 9 tokens. The others
 	// have 49 and 34: 4 and 13, and 4 and 9.
-	if diff := cmp.Diff([]int{17, 13, 13}, all[0].costs); diff != "" {
+	if diff := cmp.Diff([]int{17, 13, 13}, ds.all[0].costs); diff != "" {
 		t.Errorf("costs (-want +got):\n%s", diff)
 	}
-	wantLost := []Unresolved{
-		{"f.json: sample 1 (s-1)", 3, "D9:9"},
-		{"f.json: sample 1 (s-1)", 3, "D"},
-		{"f.json: sample 1 (s-1)", 3, ""},
+	unresolved := []string{
+		`f.json: sample 1 (s-1), question 3: no turn has the id "D9:9"`,
+		`f.json: sample 1 (s-1), question 3: no turn has the id "D"`,
+		`f.json: sample 1 (s-1), question 3: no turn has the id ""`,
 	}
-	if diff := cmp.Diff(wantLost, lost); diff != "" {
+	if diff := cmp.Diff(unresolved, ds.unresolved); diff != "" {
 		t.Errorf("ids of no turn (-want +got):\n%s", diff)
 	}
 }
@@ -88,11 +89,11 @@ func TestReadDialogs(t *testing.T) {
 // One sample need not be in a list, and ids of another form are compared as they are.
 func TestReadOneDialog(t *testing.T) {
 	const data = `{"conversation": {"session_1": [{"dia_id": "t-7", "text": "x"}]}, "qa": [{"question": "?!", "evidence": [" t-7 "]}]}`
-	all, lost, err := ReadDialogs("f.json", []byte(data))
-	if err != nil || len(all) != 1 || len(lost) != 0 {
-		t.Fatalf("%d dialogs, %v, %v; want one and nothing else", len(all), lost, err)
+	var ds dialogs
+	if err := ds.read("f.json", []byte(data)); err != nil || len(ds.all) != 1 || len(ds.unresolved) != 0 {
+		t.Fatalf("%d dialogs, %v, %v; want one and nothing else", len(ds.all), ds.unresolved, err)
 	}
-	if diff := cmp.Diff([]int{0}, all[0].Questions[0].Evidence); diff != "" {
+	if diff := cmp.Diff([]int{0}, ds.all[0].Questions[0].Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
 }
@@ -116,12 +117,12 @@ func TestReadDialogsBroken(t *testing.T) {
 		{"a category in words", `[{` + conversation + `, "qa": [{"question": "a", "category": "open"}]}]`, "question 1: category open is no number"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := ReadDialogs("f.json", []byte(tt.data))
+			err := new(dialogs).read("f.json", []byte(tt.data))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want one with %q", err, tt.want)
 			}
-			if isNone := strings.HasSuffix(tt.want, "no dialog"); isNone != errors.Is(err, ErrNoDialog) {
-				t.Errorf("error is %v: that it is ErrNoDialog should be %v", err, isNone)
+			if isNone := strings.HasSuffix(tt.want, "no dialog"); isNone != errors.Is(err, errNoDialog) {
+				t.Errorf("error is %v: that it is errNoDialog should be %v", err, isNone)
 			}
 		})
 	}
@@ -134,17 +135,17 @@ func TestLoadDialogs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, lost, skipped, err := LoadDialogs([]string{dir, filepath.Join(dir, "c.txt")})
-	if err != nil || len(all) != 2 || len(lost) != 6 {
-		t.Errorf("%d dialogs, %d ids of no turn, %v; want 2, 6 and no error", len(all), len(lost), err)
+	var ds dialogs
+	if err := ds.load([]string{dir, filepath.Join(dir, "c.txt")}); err != nil || len(ds.all) != 2 || len(ds.unresolved) != 6 {
+		t.Errorf("%d dialogs, %d ids of no turn, %v; want 2, 6 and no error", len(ds.all), len(ds.unresolved), err)
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "b.json")}, skipped); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, "b.json")}, ds.skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
-	if _, _, _, err := LoadDialogs([]string{filepath.Join(dir, "b.json")}); !errors.Is(err, ErrNoDialog) {
+	if err := ds.load([]string{filepath.Join(dir, "b.json")}); !errors.Is(err, errNoDialog) {
 		t.Errorf("a file that is named and is none: %v", err)
 	}
-	if _, _, _, err := LoadDialogs([]string{filepath.Join(dir, "gone")}); !errors.Is(err, os.ErrNotExist) {
+	if err := ds.load([]string{filepath.Join(dir, "gone")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -154,48 +155,48 @@ func FuzzReadDialogs(f *testing.F) {
 	f.Add([]byte(`{"conversation": {"session_1": [{"dia_id": "D1:1"}]}, "qa": [{"question": "a", "evidence": "D1:1;D1:2"}]}`))
 	f.Add([]byte(`[{"conversation": {"session_-1": [], "session_01": 3}, "qa": null}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, lost, err := ReadDialogs("f.json", data)
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f.json: ") || all != nil || lost != nil {
-				t.Fatalf("%v, with %d dialogs", err, len(all))
+		var ds dialogs
+		if err := ds.read("f.json", data); err != nil {
+			if !strings.HasPrefix(err.Error(), "f.json: ") || ds.all != nil || ds.unresolved != nil {
+				t.Fatalf("%v, with %d dialogs", err, len(ds.all))
 			}
 			return
 		}
-		for _, d := range all {
+		for _, d := range ds.all {
 			for _, q := range d.Questions {
 				if !slices.IsSorted(q.Evidence) || len(q.Evidence) > 0 && (q.Evidence[0] < 0 || q.Evidence[len(q.Evidence)-1] >= len(d.Turns)) {
 					t.Fatalf("evidence %v of %d turns", q.Evidence, len(d.Turns))
 				}
 			}
-			if len(d.costs) != len(d.Turns) || d.Cost() < 4*len(d.Turns) {
-				t.Fatalf("%d turns cost %d", len(d.Turns), d.Cost())
+			if len(d.costs) != len(d.Turns) || d.cost() < 4*len(d.Turns) {
+				t.Fatalf("%d turns cost %d", len(d.Turns), d.cost())
 			}
 		}
 	})
 }
 
 // made returns dialogs that are made up.
-func made(t testing.TB, seed uint64, n int) []*Dialog {
+func made(t testing.TB, seed uint64, n int) *dialogs {
 	t.Helper()
-	all, lost, err := ReadDialogs("made", MadeDialogs(seed, n))
-	if err != nil || len(lost) > 0 {
-		t.Fatalf("made dialogs: %v, %v", err, lost)
+	ds := new(dialogs)
+	if err := ds.read("made", madeDialogs(seed, n)); err != nil || len(ds.unresolved) > 0 {
+		t.Fatalf("made dialogs: %v, %v", err, ds.unresolved)
 	}
-	return all
+	return ds
 }
 
 func TestMadeDialogs(t *testing.T) {
-	if !bytes.Equal(MadeDialogs(3, 2), MadeDialogs(3, 2)) {
+	if !bytes.Equal(madeDialogs(3, 2), madeDialogs(3, 2)) {
 		t.Error("one seed gives two texts")
 	}
-	if bytes.Equal(MadeDialogs(3, 1), MadeDialogs(4, 1)) {
+	if bytes.Equal(madeDialogs(3, 1), madeDialogs(4, 1)) {
 		t.Error("two seeds give one text")
 	}
-	if !strings.HasPrefix(string(MadeDialogs(3, 2)), strings.TrimSuffix(string(MadeDialogs(3, 1)), "\n]\n")) {
+	if !strings.HasPrefix(string(madeDialogs(3, 2)), strings.TrimSuffix(string(madeDialogs(3, 1)), "\n]\n")) {
 		t.Error("the first dialog depends on how many there are")
 	}
-	kinds := make(map[Category]int)
-	for _, d := range made(t, 3, 4) {
+	kinds := make(map[category]int)
+	for _, d := range made(t, 3, 4).all {
 		for _, q := range d.Questions {
 			kinds[q.Category]++
 			if len(q.Evidence) == 0 {
@@ -241,7 +242,7 @@ func TestScenes(t *testing.T) {
 				}
 			}
 		}
-		if !slices.ContainsFunc(s.asks, func(a ask) bool { return a.kind == CategorySingleHop }) {
+		if !slices.ContainsFunc(s.asks, func(a ask) bool { return a.kind == singleHop }) {
 			t.Errorf("scene %d (%s) has no plain question", i, name)
 		}
 	}
@@ -251,9 +252,9 @@ func TestScenes(t *testing.T) {
 // more.
 func TestTake(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := &Dialog{costs: rapid.SliceOfN(rapid.IntRange(4, 60), 1, 20).Draw(t, "costs")}
+		d := &dialog{costs: rapid.SliceOfN(rapid.IntRange(4, 60), 1, 20).Draw(t, "costs")}
 		d.Turns = make([]retrieval.Turn, len(d.costs))
-		order := rapid.Permutation(newestFirst(len(d.costs))).Draw(t, "order")
+		order := rapid.Permutation(retention.NewestFirst(len(d.costs))).Draw(t, "order")
 		budget := rapid.IntRange(0, 400).Draw(t, "budget")
 		less, more := d.take(order, budget), d.take(order, budget+rapid.IntRange(0, 100).Draw(t, "more"))
 		cost := 0
@@ -278,17 +279,17 @@ func TestTake(t *testing.T) {
 
 // All methods give indexes of turns, each once, and the same the next time.
 func TestEvidenceMethodsOrder(t *testing.T) {
-	d := made(t, 3, 1)[0]
-	for _, m := range EvidenceMethods() {
-		rank, again := m.Prepare(d), m.Prepare(d)
+	d := made(t, 3, 1).all[0]
+	for _, m := range evidenceMethods() {
+		rank, again := m.prepare(d), m.prepare(d)
 		for _, q := range d.Questions[:5] {
 			order := rank(q.Text)
 			if !slices.Equal(order, again(q.Text)) {
-				t.Errorf("%s: another order for %q", m.Name, q.Text)
+				t.Errorf("%s: another order for %q", m.name, q.Text)
 			}
 			sorted := slices.Sorted(slices.Values(order))
 			if len(slices.Compact(sorted)) != len(order) || len(order) == 0 || sorted[0] < 0 || slices.Max(order) >= len(d.Turns) {
-				t.Errorf("%s: no order of turns for %q: %v", m.Name, q.Text, order)
+				t.Errorf("%s: no order of turns for %q: %v", m.name, q.Text, order)
 			}
 		}
 	}
@@ -304,22 +305,25 @@ func TestMeasureEvidence(t *testing.T) {
 		        {"question": "3", "category": 3}]},
 		{"conversation": {"session_1": [{"dia_id": "D1:1", "text": "a"}, {"dia_id": "D1:2", "text": "b"}]},
 		 "qa": [{"question": "1", "evidence": ["D1:2"], "category": 1}]}]`
-	all, lost, err := ReadDialogs("f.json", []byte(data))
-	if err != nil {
+	var ds dialogs
+	if err := ds.read("f.json", []byte(data)); err != nil {
 		t.Fatal(err)
 	}
-	first := EvidenceMethod{"first", func(*Dialog) func(string) []int { return func(string) []int { return []int{0, 1} } }}
-	r := MeasureEvidence(all, lost, &EvidenceOptions{Budgets: []Budget{{Percent: 50}, {Percent: 100}}, Methods: []EvidenceMethod{first}})
-	want := &EvidenceReport{
+	first := evidenceMethod{"first", func(*dialog) func(string) []int { return func(string) []int { return []int{0, 1} } }}
+	r := measureEvidence(&ds, &evidenceOptions{budgets: []retention.Budget{{Percent: 50}, {Percent: 100}}, methods: []evidenceMethod{first}})
+	shares := func(mean, low, high float64) retention.Estimate {
+		return retention.Estimate{Mean: mean, Low: low, High: high}
+	}
+	want := &evidenceReport{
 		Dialogs: 2, Sessions: 2, Turns: 4, Tokens: 20, Questions: 3, Silent: 1, Evidence: 4.0 / 3,
 		Unresolved: []string{`f.json: sample 1, question 2: no turn has the id "D7:7"`},
-		Categories: []CategoryCount{{"multi-hop", 2}, {"single-hop", 1}},
-		Rows: []EvidenceRow{
-			{Budget: "50%", Method: "first", Kept: Estimate{0.375, 0, 0.75}, Categories: map[string]Estimate{
-				"multi-hop": {0.25, 0, 0.5}, "single-hop": {1, 1, 1},
+		Categories: []categoryCount{{"multi-hop", 2}, {"single-hop", 1}},
+		Rows: []evidenceRow{
+			{Budget: "50%", Method: "first", Kept: shares(0.375, 0, 0.75), Categories: map[string]retention.Estimate{
+				"multi-hop": shares(0.25, 0, 0.5), "single-hop": shares(1, 1, 1),
 			}},
-			{Budget: "100%", Method: "first", Kept: Estimate{1, 1, 1}, Categories: map[string]Estimate{
-				"multi-hop": {1, 1, 1}, "single-hop": {1, 1, 1},
+			{Budget: "100%", Method: "first", Kept: shares(1, 1, 1), Categories: map[string]retention.Estimate{
+				"multi-hop": shares(1, 1, 1), "single-hop": shares(1, 1, 1),
 			}},
 		},
 	}
@@ -327,7 +331,7 @@ func TestMeasureEvidence(t *testing.T) {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 	var b strings.Builder
-	if err := errors.Join(r.Head(&b), r.Table(&b)); err != nil {
+	if err := errors.Join(r.head(&b), r.table(&b)); err != nil {
 		t.Fatal(err)
 	}
 	for _, figures := range []string{"first", ".375", "[.000–.750]", "1.000", "multi-hop"} {
@@ -340,9 +344,9 @@ func TestMeasureEvidence(t *testing.T) {
 // The aim: at least 0.82 of the evidence in 5 percent of the tokens, and more than by
 // plain BM25, on dialogs that nothing was fitted to.
 func TestEvidenceAtFivePercent(t *testing.T) {
-	methods := slices.DeleteFunc(EvidenceMethods(), func(m EvidenceMethod) bool { return m.Name != "bm25" && m.Name != "carrel" })
-	opts := &EvidenceOptions{Budgets: []Budget{{Percent: 5}}, Methods: methods}
-	r := MeasureEvidence(made(t, 6, 3), nil, opts)
+	methods := slices.DeleteFunc(evidenceMethods(), func(m evidenceMethod) bool { return m.name != "bm25" && m.name != "carrel" })
+	opts := &evidenceOptions{budgets: []retention.Budget{{Percent: 5}}, methods: methods}
+	r := measureEvidence(made(t, 6, 3), opts)
 	plain, ours := r.row("5%", "bm25").Kept, r.row("5%", "carrel").Kept
 	if ours.Mean < 0.82 || ours.Low <= plain.High {
 		t.Errorf("%s of the evidence are kept, by plain BM25 %s; want 0.82 and clearly more", fmt.Sprint(ours), fmt.Sprint(plain))

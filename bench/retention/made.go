@@ -1,4 +1,4 @@
-package retention
+package main
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// MadeDialogs returns n dialogs that a program makes up from a seed, in the
-// format that [ReadDialogs] reads: equal seeds give equal bytes.
+// madeDialogs returns n dialogs that a program makes up from a seed, in the
+// format that [dialogs.read] reads: equal seeds give equal bytes.
 //
 // Two people meet in two dozen sessions and tell what happened to them, by the
 // templates of scenes. Scenes of one kind happen to both of them and several times,
@@ -23,7 +23,7 @@ import (
 // question names things in the words of what was said, in other forms of them, or in
 // other words. About a third of the answers stand in a turn that does not name what
 // it is about, behind a question or a turn that does.
-func MadeDialogs(seed uint64, n int) []byte {
+func madeDialogs(seed uint64, n int) []byte {
 	list := make([]madeSample, n)
 	for i := range list {
 		m := &maker{Rand: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // must be the same each time
@@ -53,7 +53,7 @@ type (
 		Answer   string   `json:"answer,omitempty"`
 		Wrong    string   `json:"adversarial_answer,omitempty"`
 		Evidence []string `json:"evidence"`
-		Category Category `json:"category"`
+		Category category `json:"category"`
 	}
 )
 
@@ -338,11 +338,11 @@ func (m *maker) questions() []madeQuestion {
 }
 
 // likely returns in how many of a hundred cases a question of a kind is asked.
-func likely(c Category) int {
+func likely(c category) int {
 	switch c {
-	case CategoryTemporal:
+	case temporal:
 		return 60
-	case CategorySingleHop, CategoryOpen, CategoryMultiHop, CategoryAdversarial:
+	case singleHop, openEnded, multiHop, adversarial:
 	}
 	return 50
 }
@@ -384,7 +384,7 @@ func (m *maker) question(e *event, a *ask) madeQuestion {
 func (m *maker) trap(e *event) madeQuestion {
 	var single []*ask
 	for i := range e.asks {
-		if e.asks[i].kind == CategorySingleHop {
+		if e.asks[i].kind == singleHop {
 			single = append(single, &e.asks[i])
 		}
 	}
@@ -392,7 +392,7 @@ func (m *maker) trap(e *event) madeQuestion {
 	other.asked = maps.Clone(e.asked)
 	other.asked["A"], other.asked["B"] = e.asked["B"], e.asked["A"]
 	q := m.question(&other, pick(m, single))
-	q.Answer, q.Wrong, q.Category = "", q.Answer, CategoryAdversarial
+	q.Answer, q.Wrong, q.Category = "", q.Answer, adversarial
 	return q
 }
 
@@ -406,7 +406,7 @@ func (m *maker) gather() []madeQuestion {
 			if len(events) < 2 {
 				continue
 			}
-			q := madeQuestion{Question: fillIn(scenes[i].all, events[0].asked, ""), Category: CategoryMultiHop}
+			q := madeQuestion{Question: fillIn(scenes[i].all, events[0].asked, ""), Category: multiHop}
 			var answers []string
 			for _, e := range events {
 				q.Evidence = append(q.Evidence, e.facts['1'])

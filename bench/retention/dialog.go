@@ -1,4 +1,4 @@
-package retention
+package main
 
 import (
 	"bytes"
@@ -12,69 +12,66 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/carrel-dev/carrel/internal/retention"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/retrieval"
 )
 
-// A Dialog is what two people said to each other in several sessions, with
+// A dialog is what two people said to each other in several sessions, with
 // questions about it and the turns that have the answers.
-type Dialog struct {
+type dialog struct {
 	ID        string
 	Turns     []retrieval.Turn
-	Questions []Question
+	Questions []question
 
-	costs []int // of the turns
+	costs []int // of the turns, as messages
 }
 
-// A Question is asked about a dialog.
-type Question struct {
+// A question is asked about a dialog.
+type question struct {
 	Text     string
-	Category Category
+	Category category
 	Evidence []int // indexes of turns, ascending; none where the answer is nowhere
 }
 
-// A Category is a kind of question, by the number that the format has for it.
-type Category int
+// A category is a kind of question, by the number that the format has for it.
+type category int
 
 // The categories. A question of another number has that number as its category.
 const (
-	CategoryMultiHop    Category = 1 // the answer is in several turns
-	CategoryTemporal    Category = 2 // asks for a time
-	CategoryOpen        Category = 3 // needs to know the world, too
-	CategorySingleHop   Category = 4 // the answer is in one turn
-	CategoryAdversarial Category = 5 // asks one for what the other did
+	multiHop    category = 1 // the answer is in several turns
+	temporal    category = 2 // asks for a time
+	openEnded   category = 3 // needs to know the world, too
+	singleHop   category = 4 // the answer is in one turn
+	adversarial category = 5 // asks one for what the other did
 )
 
-var categoryNames = map[Category]string{
-	CategoryMultiHop: "multi-hop", CategoryTemporal: "temporal", CategoryOpen: "open",
-	CategorySingleHop: "single-hop", CategoryAdversarial: "adversarial",
+var categoryNames = map[category]string{
+	multiHop: "multi-hop", temporal: "temporal", openEnded: "open",
+	singleHop: "single-hop", adversarial: "adversarial",
 }
 
-func (c Category) String() string {
+func (c category) String() string {
 	if name, known := categoryNames[c]; known {
 		return name
 	}
 	return "category " + strconv.Itoa(int(c))
 }
 
-// An Unresolved is an id given as evidence that no turn has.
-type Unresolved struct {
-	Sample   string
-	Question int // from 1
-	ID       string
+// errNoDialog says that a file is not in the format of dialogs with evidence.
+var errNoDialog = errors.New("no dialog with evidence: want a list of samples, each with a conversation and qa")
+
+// lines returns the turns as they are read.
+func (d *dialog) lines() []string {
+	list := make([]string, len(d.Turns))
+	for i := range list {
+		list[i] = d.Turns[i].String()
+	}
+	return list
 }
 
-func (u Unresolved) String() string {
-	return fmt.Sprintf("%s, question %d: no turn has the id %q", u.Sample, u.Question, u.ID)
-}
-
-// ErrNoDialog says that a file is not in the format of dialogs with evidence.
-var ErrNoDialog = errors.New("no dialog with evidence: want a list of samples, each with a conversation and qa")
-
-// turnCost returns the tokens of a turn, by the measure's count of a message.
-func turnCost(t *retrieval.Turn) int { return (&Message{Text: t.String()}).Cost() }
-
-// Cost returns the tokens of all turns.
-func (d *Dialog) Cost() int {
+// cost returns the tokens of all turns.
+func (d *dialog) cost() int {
 	n := 0
 	for _, c := range d.costs {
 		n += c
@@ -82,39 +79,45 @@ func (d *Dialog) Cost() int {
 	return n
 }
 
-// LoadDialogs reads files and all .json and .jsonl files below folders. A file of
-// a folder that is something else is skipped and returned by its path.
-func LoadDialogs(paths []string) (all []*Dialog, lost []Unresolved, skipped []string, err error) {
+// dialogs are what is measured with.
+type dialogs struct {
+	all        []*dialog
+	unresolved []string // says of each id of evidence that no turn has
+	skipped    []string // paths of files that are something else
+}
+
+// load reads files and all .json and .jsonl files below folders. A file of a folder that
+// is something else is skipped.
+func (ds *dialogs) load(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, nil, nil, err
+			return err
 		}
 		files := []string{path}
 		if info.IsDir() {
-			if files, err = Files([]string{path}); err != nil {
-				return nil, nil, nil, err
+			if files, err = retention.Files(files); err != nil {
+				return err
 			}
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			if err != nil {
-				return nil, nil, nil, err
+				return err
 			}
-			dialogs, unresolved, err := ReadDialogs(filepath.Base(file), data)
+			err = ds.read(filepath.Base(file), data)
 			switch {
-			case info.IsDir() && errors.Is(err, ErrNoDialog):
-				skipped = append(skipped, file)
+			case info.IsDir() && errors.Is(err, errNoDialog):
+				ds.skipped = append(ds.skipped, file)
 			case err != nil:
-				return nil, nil, nil, err
+				return err
 			}
-			all, lost = append(all, dialogs...), append(lost, unresolved...)
 		}
 	}
-	return all, lost, skipped, nil
+	return nil
 }
 
-// ReadDialogs reads the format that LoCoMo is published in: a JSON list of samples,
+// read reads the format that LoCoMo is published in: a JSON list of samples,
 // or one sample. A sample has
 //
 //	sample_id     its name
@@ -126,49 +129,47 @@ func LoadDialogs(paths []string) (all []*Dialog, lost []Unresolved, skipped []st
 //
 // Everything else is left alone. An id of evidence may be several, joined by
 // semicolons, commas or blanks, and may be written "(D01:3)" or "D:1:3" for "D1:3".
-// Those that still fit no turn are returned. The name of the file is for errors.
-func ReadDialogs(file string, data []byte) ([]*Dialog, []Unresolved, error) {
-	var raw []json.RawMessage
+// Those that still fit no turn are unresolved. The name of the file is for errors.
+func (ds *dialogs) read(file string, data []byte) error {
+	var samples []json.RawMessage
 	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
-		raw = []json.RawMessage{data}
-	} else if err := json.Unmarshal(data, &raw); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, ErrNoDialog)
+		samples = []json.RawMessage{data}
+	} else if err := json.Unmarshal(data, &samples); err != nil || len(samples) == 0 {
+		return fmt.Errorf("%s: %w", file, errNoDialog)
 	}
-	var all []*Dialog
-	var lost []Unresolved
-	for i := range raw {
-		r := dialogReader{sample: fmt.Sprintf("%s: sample %d", file, i+1), ids: make(map[string]int)}
-		if err := r.read(raw[i]); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", r.sample, err)
+	var all []*dialog
+	var unresolved []string
+	for i, data := range samples {
+		r := sampleReader{name: fmt.Sprintf("%s: sample %d", file, i+1), ids: make(map[string]int)}
+		if err := r.read(data); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		all, lost = append(all, &r.Dialog), append(lost, r.lost...)
+		all, unresolved = append(all, &r.dialog), append(unresolved, r.unresolved...)
 	}
-	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("%s: %w", file, ErrNoDialog)
-	}
-	return all, lost, nil
+	ds.all, ds.unresolved = append(ds.all, all...), append(ds.unresolved, unresolved...)
+	return nil
 }
 
-// A dialogReader reads one sample.
-type dialogReader struct {
-	Dialog
+// A sampleReader reads one sample.
+type sampleReader struct {
+	dialog
 
-	sample string         // how errors name it
-	ids    map[string]int // turns by their keys
-	lost   []Unresolved
+	name       string         // for errors
+	ids        map[string]int // turns by their keys
+	unresolved []string
 }
 
-func (r *dialogReader) read(data json.RawMessage) error {
+func (r *sampleReader) read(data json.RawMessage) error {
 	var sample struct {
 		ID           json.RawMessage            `json:"sample_id"`
 		Conversation map[string]json.RawMessage `json:"conversation"`
 		QA           json.RawMessage            `json:"qa"`
 	}
 	if err := json.Unmarshal(data, &sample); err != nil || sample.Conversation == nil {
-		return ErrNoDialog
+		return errNoDialog
 	}
 	if r.ID = scalar(sample.ID); r.ID != "" {
-		r.sample += " (" + r.ID + ")"
+		r.name += " (" + r.ID + ")"
 	}
 	for _, n := range sessionNumbers(sample.Conversation) {
 		key := "session_" + strconv.Itoa(n)
@@ -202,7 +203,7 @@ func sessionNumbers(conversation map[string]json.RawMessage) []int {
 	return numbers
 }
 
-func (r *dialogReader) session(number int, data json.RawMessage, date string) error {
+func (r *sampleReader) session(number int, data json.RawMessage, date string) error {
 	turns, err := elements(data, "the session")
 	if err != nil {
 		return err
@@ -215,7 +216,7 @@ func (r *dialogReader) session(number int, data json.RawMessage, date string) er
 			Caption string `json:"blip_caption"`
 		}
 		if err := json.Unmarshal(raw, &t); err != nil {
-			return fmt.Errorf("turn %d: want speaker, dia_id and text, have %s", i+1, part(string(raw), 40, false))
+			return fmt.Errorf("turn %d: want speaker, dia_id and text, have %s", i+1, head(raw))
 		}
 		if t.Caption != "" {
 			t.Text = strings.TrimSpace(t.Text + " [image: " + t.Caption + "]")
@@ -228,27 +229,26 @@ func (r *dialogReader) session(number int, data json.RawMessage, date string) er
 		}
 		turn := retrieval.Turn{Session: number, Date: date, Speaker: t.Speaker, Text: t.Text}
 		r.Turns = append(r.Turns, turn)
-		r.costs = append(r.costs, turnCost(&turn))
+		r.costs = append(r.costs, (&retention.Message{Text: turn.String()}).Cost())
 	}
 	return nil
 }
 
-func (r *dialogReader) question(number int, raw json.RawMessage) error {
+func (r *sampleReader) question(n int, raw json.RawMessage) error {
 	var q struct {
 		Question string          `json:"question"`
 		Category json.RawMessage `json:"category"`
 		Evidence json.RawMessage `json:"evidence"`
 	}
 	if err := json.Unmarshal(raw, &q); err != nil || strings.TrimSpace(q.Question) == "" {
-		return fmt.Errorf("want a question and evidence, have %s", part(string(raw), 40, false))
+		return fmt.Errorf("want a question and evidence, have %s", head(raw))
 	}
-	category := 0
+	number := 0
 	if s := scalar(q.Category); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return fmt.Errorf("category %s is no number", part(s, 40, false))
+		var err error
+		if number, err = strconv.Atoi(s); err != nil {
+			return fmt.Errorf("category %s is no number", text.Head(s, 40))
 		}
-		category = n
 	}
 	ids, err := evidenceIDs(q.Evidence)
 	if err != nil {
@@ -259,11 +259,11 @@ func (r *dialogReader) question(number int, raw json.RawMessage) error {
 		if turn, known := r.ids[turnKey(id)]; known {
 			evidence = append(evidence, turn)
 		} else {
-			r.lost = append(r.lost, Unresolved{r.sample, number, id})
+			r.unresolved = append(r.unresolved, fmt.Sprintf("%s, question %d: no turn has the id %q", r.name, n, id))
 		}
 	}
 	slices.Sort(evidence)
-	r.Questions = append(r.Questions, Question{q.Question, Category(category), slices.Compact(evidence)})
+	r.Questions = append(r.Questions, question{q.Question, category(number), slices.Compact(evidence)})
 	return nil
 }
 
@@ -275,14 +275,14 @@ func evidenceIDs(raw json.RawMessage) ([]string, error) {
 		texts = []string{one}
 	} else if len(raw) > 0 && err != nil {
 		if err := json.Unmarshal(raw, &texts); err != nil {
-			return nil, fmt.Errorf("evidence is no list of ids: %s", part(string(raw), 40, false))
+			return nil, fmt.Errorf("evidence is no list of ids: %s", head(raw))
 		}
 	}
 	var ids []string
-	for _, text := range texts {
-		split := strings.FieldsFunc(text, func(c rune) bool { return c == ';' || c == ',' || unicode.IsSpace(c) })
+	for _, list := range texts {
+		split := strings.FieldsFunc(list, func(c rune) bool { return c == ';' || c == ',' || unicode.IsSpace(c) })
 		if len(split) == 0 {
-			split = []string{text} // which fits no turn
+			split = []string{list} // which fits no turn
 		}
 		ids = append(ids, split...)
 	}
@@ -326,7 +326,10 @@ func elements(raw json.RawMessage, what string) ([]json.RawMessage, error) {
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("%s is no list: %s", what, part(string(raw), 40, false))
+		return nil, fmt.Errorf("%s is no list: %s", what, head(raw))
 	}
 	return list, nil
 }
+
+// head returns the beginning of what cannot be read.
+func head(raw []byte) string { return text.Head(string(raw), 40) }

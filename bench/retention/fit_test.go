@@ -1,4 +1,4 @@
-package retention
+package main
 
 import (
 	"fmt"
@@ -9,12 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/retention"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // schooled has sessions in which the agent copies lines and names of the file that
 // it read last, and nothing of the log before it.
-func schooled(family string, n int) []*Trajectory {
-	var all []*Trajectory
+func schooled(family string, n int) []*retention.Trajectory {
+	var all []*retention.Trajectory
 	for i := range n {
 		log, file := "", ""
 		for k := range 60 {
@@ -26,27 +28,35 @@ func schooled(family string, n int) []*Trajectory {
 			now += fmt.Sprintf("assign handler_%s%d_%d to the route of it\n", family, i, k*5)
 		}
 		id := fmt.Sprintf("%s-%d", family, i)
-		msgs := []Message{user("Change the routes."), calls("1", "Bash", `{"command":"tail server.log"}`), result("1", log+log)}
+		msgs := []retention.Message{user("Change the routes."), calls("1", "Bash", `{"command":"tail server.log"}`), result("1", log+log)}
 		msgs = append(msgs, calls("2", "Read", fmt.Sprintf(`{"file_path":"app/%s.go"}`, family)), result("2", file))
 		msgs = append(msgs, calls("3", "Write", fmt.Sprintf(`{"file_path":"app/new_%s.go","content":%q}`, family, now)), result("3", "ok"))
-		all = append(all, NewTrajectory(id, id, family, msgs))
+		all = append(all, retention.NewTrajectory(id, id, family, msgs))
 	}
 	return all
 }
 
-func calls(id, name, args string) Message {
-	return Message{Role: RoleAssistant, Calls: []Call{{id, name, args}}}
+func user(text string) retention.Message {
+	return retention.Message{Role: transcript.RoleUser, Text: text}
+}
+
+func calls(id, name, args string) retention.Message {
+	return retention.Message{Role: transcript.RoleAssistant, Calls: []retention.Call{{ID: id, Name: name, Args: args}}}
+}
+
+func result(id, text string) retention.Message {
+	return retention.Message{Role: transcript.RoleTool, CallID: id, Text: text}
 }
 
 // chances returns the mean chances, by a model, of the names and of the lines of a
 // session that have a word in them.
-func chances(t *testing.T, m *facts.Model, of *Trajectory, word string) (name, line facts.Chance) {
+func chances(t *testing.T, m *facts.Model, of *retention.Trajectory, word string) (name, line facts.Chance) {
 	t.Helper()
-	cases := of.fitting(nil)
+	cases := fitting(of, nil)
 	if len(cases) == 0 {
 		t.Fatal("there is no case")
 	}
-	pieces := cases[len(cases)-1].pieces()
+	pieces := pieces(cases[len(cases)-1])
 	need := facts.Estimate(pieces, m)
 	names, lines := facts.Chance(0), facts.Chance(0)
 	for i := range pieces {
@@ -70,7 +80,7 @@ func chances(t *testing.T, m *facts.Model, of *Trajectory, word string) (name, l
 }
 
 func TestFitFindsWhatMatters(t *testing.T) {
-	m := Fit(schooled("f", 8), &FitOptions{Rounds: 300, Ridge: 1, Copy: 700})
+	m := fitModel(schooled("f", 8), &fitOptions{rounds: 300, ridge: 1, copy: 700})
 	if m.Copy != 700 {
 		t.Errorf("copy is %d, want 700", m.Copy)
 	}
@@ -85,11 +95,11 @@ func TestFitFindsWhatMatters(t *testing.T) {
 // A weight says what a bin adds to what is usual: the mean of a feature is nothing.
 func TestFitWeightsAreOfTheUsual(t *testing.T) {
 	all := schooled("f", 6)
-	m := Fit(all, &FitOptions{Rounds: 100, Ridge: 1})
+	m := fitModel(all, &fitOptions{rounds: 100, ridge: 1})
 	var list []example
 	for _, tr := range all {
-		for _, c := range tr.fitting(NewCommon(all)) {
-			list = append(list, c.nameExamples(m)...)
+		for _, c := range fitting(tr, retention.NewCommon(all)) {
+			list = append(list, nameExamples(c, m)...)
 		}
 	}
 	for f, feature := range facts.FeaturesOfNames() {
@@ -122,7 +132,7 @@ func TestFitGoesByTheOrderWithinACase(t *testing.T) {
 		}
 		cases = append(cases, list)
 	}
-	card := fit(cases, features, &FitOptions{Rounds: 400, Ridge: 1})
+	card := boost(cases, features, &fitOptions{rounds: 400, ridge: 1})
 	if w := card.Weights[0]; w[0] < -20 || w[0] > 20 || w[1] < -20 || w[1] > 20 {
 		t.Errorf("weights of what is the same in all of a case: %v, want nothing", w)
 	}
@@ -133,20 +143,20 @@ func TestFitGoesByTheOrderWithinACase(t *testing.T) {
 
 func TestFitIsTheSameEachTime(t *testing.T) {
 	all := schooled("f", 4)
-	o := &FitOptions{Rounds: 20}
-	if d := cmp.Diff(Fit(all, o), Fit(all, o)); d != "" {
+	o := &fitOptions{rounds: 20}
+	if d := cmp.Diff(fitModel(all, o), fitModel(all, o)); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestFitGoesByTheFamiliesThatAreAsked(t *testing.T) {
 	f, g := schooled("f", 4), schooled("g", 3)
-	want := Fit(f, &FitOptions{Rounds: 20})
-	got := Fit(slices.Concat(f, g), &FitOptions{Rounds: 20, Families: []string{"f"}})
+	want := fitModel(f, &fitOptions{rounds: 20})
+	got := fitModel(slices.Concat(f, g), &fitOptions{rounds: 20, families: []string{"f"}})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if cmp.Equal(want, Fit(slices.Concat(f, g), &FitOptions{Rounds: 20})) {
+	if cmp.Equal(want, fitModel(slices.Concat(f, g), &fitOptions{rounds: 20})) {
 		t.Error("all families give the weights of one")
 	}
 }

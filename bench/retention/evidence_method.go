@@ -1,91 +1,76 @@
-package retention
+package main
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/carrel-dev/carrel/internal/retention"
 	"github.com/carrel-dev/carrel/internal/text"
-	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
-	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// An EvidenceMethod is a way to choose turns for a question.
-type EvidenceMethod struct {
-	Name string
+// An evidenceMethod is a way to choose turns for a question.
+type evidenceMethod struct {
+	name string
 
-	// Prepare analyzes a dialog once, for all of its questions. The function that it
+	// prepare analyzes a dialog once, for all of its questions. The function that it
 	// returns gives the indexes of turns for a question, the one most wanted first.
 	// Turns that are not wanted at all may be left out.
-	Prepare func(d *Dialog) func(question string) []int
+	prepare func(d *dialog) func(question string) []int
 }
 
-// EvidenceMethods returns the simple methods, and what Carrel has, last.
-func EvidenceMethods() []EvidenceMethod {
-	return []EvidenceMethod{
+// evidenceMethods returns the simple methods and, last, Carrel's own.
+func evidenceMethods() []evidenceMethod {
+	return []evidenceMethod{
 		{"recency", newestTurns},
 		{"random", randomTurns},
 		{"pager", pagerTurns},
 		{"bm25", plainTurns},
-		{"bm25-stems", func(d *Dialog) func(string) []int { return stemTurns(d, false) }},
-		{"bm25-stems-near", func(d *Dialog) func(string) []int { return stemTurns(d, true) }},
+		{"bm25-stems", func(d *dialog) func(string) []int { return stemTurns(d, false) }},
+		{"bm25-stems-near", func(d *dialog) func(string) []int { return stemTurns(d, true) }},
 		{"carrel", carrelTurns},
 	}
 }
 
 // newestTurns wants the newest turns, whatever the question.
-func newestTurns(d *Dialog) func(string) []int {
-	order := newestFirst(len(d.Turns))
+func newestTurns(d *dialog) func(string) []int {
+	order := retention.NewestFirst(len(d.Turns))
 	return func(string) []int { return order }
 }
 
 // randomTurns wants turns in an order that depends on nothing but the question.
-func randomTurns(d *Dialog) func(string) []int {
+func randomTurns(d *dialog) func(string) []int {
 	return func(question string) []int {
-		return rand.New(rand.NewPCG(1, uint64(nameOf(question)))).Perm(len(d.Turns)) //nolint:gosec // must be the same each time
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(question))                              // never fails
+		return rand.New(rand.NewPCG(1, h.Sum64())).Perm(len(d.Turns)) //nolint:gosec // must be the same each time
 	}
 }
 
 // pagerTurns wants turns by the retention score of the seed, with the words of the
 // question as keywords.
-func pagerTurns(d *Dialog) func(string) []int {
-	h := &pagerjson.History{}
-	for i := range d.Turns {
-		h.Blocks = append(h.Blocks, pagerjson.Block{
-			ID: "block-" + pagerjson.Int(i+1).String(), Turn: pagerjson.Int(i + 1), Text: []byte(d.Turns[i].String()),
-		})
-	}
-	return func(question string) []int {
-		asked := *h
-		asked.Intent = keywords(question)
-		r, err := seed.Decide(&asked, nil)
-		if err != nil {
-			return nil // cannot be: turns ascend and ids differ
-		}
-		scores := make([]float64, len(r.Records))
-		for i := range scores {
-			scores[i] = r.Records[i].Score
-		}
-		return byScore(scores)
-	}
+func pagerTurns(d *dialog) func(string) []int {
+	lines := d.lines()
+	return func(question string) []int { return retention.ByScore(retention.SeedScores(question, lines)) }
 }
 
 // documents returns the lines of a dialog to be ranked. Their ids are in their
 // order.
-func documents(d *Dialog, line func(string) string) []retrieval.Document {
+func documents(d *dialog, line func(string) string) []retrieval.Document {
 	docs := make([]retrieval.Document, len(d.Turns))
-	for i := range docs {
-		docs[i] = retrieval.Document{ID: fmt.Sprintf("%09d", i), Text: line(d.Turns[i].String())}
+	for i, said := range d.lines() {
+		docs[i] = retrieval.Document{ID: fmt.Sprintf("%09d", i), Text: line(said)}
 	}
 	return docs
 }
 
 // plainTurns wants turns by BM25 over words as they are written.
-func plainTurns(d *Dialog) func(string) []int {
+func plainTurns(d *dialog) func(string) []int {
 	// A word with an underscore is a name, of which no stem is taken.
 	unstemmed := func(s string) string {
 		words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -97,7 +82,7 @@ func plainTurns(d *Dialog) func(string) []int {
 
 // stemTurns wants turns by BM25 over stems without function words, with a share of
 // the scores of the turns around them or without.
-func stemTurns(d *Dialog, near bool) func(string) []int {
+func stemTurns(d *dialog, near bool) func(string) []int {
 	docs := documents(d, func(s string) string { return s })
 	return func(question string) []int {
 		keys := retrieval.Keys(question)
@@ -118,12 +103,12 @@ func stemTurns(d *Dialog, near bool) func(string) []int {
 				}
 			}
 		}
-		return byScore(scores)
+		return retention.ByScore(scores)
 	}
 }
 
 // carrelTurns wants turns as [retrieval.Dialog] ranks them.
-func carrelTurns(d *Dialog) func(string) []int {
+func carrelTurns(d *dialog) func(string) []int {
 	analyzed := retrieval.NewDialog(d.Turns)
 	return func(question string) []int { return indexes(analyzed.Rank(question)) }
 }
@@ -139,9 +124,9 @@ func indexes(hits []retrieval.Hit) []int {
 // take reports which turns are kept in a budget of tokens: in an order, each that
 // still fits, and then, so that no method is the worse for wanting little, the newest
 // of the others.
-func (d *Dialog) take(order []int, budget int) []bool {
+func (d *dialog) take(order []int, budget int) []bool {
 	kept := make([]bool, len(d.Turns))
-	for _, i := range slices.Concat(order, newestFirst(len(d.Turns))) {
+	for _, i := range slices.Concat(order, retention.NewestFirst(len(d.Turns))) {
 		if !kept[i] && d.costs[i] <= budget {
 			kept[i] = true
 			budget -= d.costs[i]

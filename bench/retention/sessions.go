@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/retention"
+)
+
+// familyBy returns what gives a file its family, in one of the ways of -family.
+func familyBy(way string) (func(path string) string, error) {
+	switch way {
+	case "name":
+		return familyOf, nil
+	case "folder":
+		return folderOf, nil
+	case "one":
+		return func(string) string { return "all" }, nil
+	}
+	return nil, fmt.Errorf("-family %s: there are name, folder and one", way)
+}
+
+func folderOf(path string) string { return filepath.Base(filepath.Dir(path)) }
+
+var uuid = lazy.Regexp(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
+
+// familyOf returns the project of a file by its path: its name up to the first
+// hyphen, or, if the name has none or is a UUID, the folder that it is in. The two
+// editions of the tau benchmark are one family.
+func familyOf(path string) string {
+	base := filepath.Base(path)
+	head, _, found := strings.Cut(strings.TrimSuffix(base, filepath.Ext(base)), "-")
+	if !found || uuid().MatchString(base) {
+		return folderOf(path)
+	}
+	if head == "tau1" || head == "tau2" {
+		return "tau"
+	}
+	return head
+}
+
+// load reads all conversations below folders, .json and .jsonl, in the order of
+// their paths. It tells of files that are no conversation.
+func load(folders []string, family func(path string) string) ([]*retention.Trajectory, error) {
+	files, err := retention.Files(folders)
+	if err != nil {
+		return nil, err
+	}
+	read := make([]*retention.Trajectory, len(files))
+	errs := make([]error, len(files))
+	retention.Each(len(files), func(i int) {
+		data, err := os.ReadFile(files[i])
+		if err != nil {
+			errs[i] = fmt.Errorf("read a conversation: %w", err)
+			return
+		}
+		read[i], _ = retention.Read(files[i], family(files[i]), data)
+	})
+	var all []*retention.Trajectory
+	for i, t := range read {
+		switch {
+		case errs[i] != nil:
+			return nil, errs[i]
+		case t == nil || len(t.Messages) == t.Pinned:
+			fmt.Fprintf(os.Stderr, "%s: no conversation\n", files[i])
+		default:
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
