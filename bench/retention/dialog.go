@@ -51,6 +51,16 @@ var categoryNames = map[category]string{
 	singleHop: "single-hop", adversarial: "adversarial",
 }
 
+// categoryNamed returns the category of a name, 0 if there is none.
+func categoryNamed(name string) category {
+	for c, s := range categoryNames {
+		if s == name {
+			return c
+		}
+	}
+	return 0
+}
+
 func (c category) String() string {
 	if name, known := categoryNames[c]; known {
 		return name

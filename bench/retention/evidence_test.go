@@ -223,28 +223,39 @@ func TestMadeDialogs(t *testing.T) {
 
 // The scenes have what the questions about them need.
 func TestScenes(t *testing.T) {
-	for i, s := range scenes {
+	all, err := readTemplates(scenesText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range all.scenes {
 		name := s.slots[0].name
-		if n := strings.Count(s.slots[0].values, ";") + 1; n < 2*mostOfAKind {
+		if n := len(s.slots[0].values); n < 2*mostOfAKind {
 			t.Errorf("scene %d (%s) has %d values, want %d", i, name, n, 2*mostOfAKind)
 		}
 		for _, tell := range s.tells {
-			facts := ""
-			for _, line := range tell {
-				role, _, _ := strings.Cut(line, " ")
-				facts += role[1:]
+			facts := make(map[rune]int)
+			for _, l := range tell {
+				facts[rune(l.fact)]++
 			}
 			for _, a := range s.asks {
 				for _, f := range a.facts {
-					if strings.Count(facts, string(f)) != 1 {
-						t.Errorf("scene %d (%s) has fact %c %d times", i, name, f, strings.Count(facts, string(f)))
+					if facts[f] != 1 {
+						t.Errorf("scene %d (%s) has fact %c %d times", i, name, f, facts[f])
 					}
 				}
+			}
+		}
+		for _, a := range s.asks {
+			if a.kind == 0 || len(a.forms) == 0 {
+				t.Errorf("scene %d (%s) has a question of no kind or form: %+v", i, name, a)
 			}
 		}
 		if !slices.ContainsFunc(s.asks, func(a ask) bool { return a.kind == singleHop }) {
 			t.Errorf("scene %d (%s) has no plain question", i, name)
 		}
+	}
+	if _, err := readTemplates("# one\nscene two\nthree\n"); err == nil || !strings.Contains(err.Error(), "scenes.txt:3") {
+		t.Errorf("a line that is none: %v", err)
 	}
 }
 

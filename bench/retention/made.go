@@ -24,9 +24,13 @@ import (
 // other words. About a third of the answers stand in a turn that does not name what
 // it is about, behind a question or a turn that does.
 func madeDialogs(seed uint64, n int) []byte {
+	t, err := readTemplates(scenesText)
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
 	list := make([]madeSample, n)
 	for i := range list {
-		m := &maker{Rand: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // must be the same each time
+		m := &maker{templates: t, Rand: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // must be the same each time
 		list[i] = m.sample(fmt.Sprintf("made-%d-%d", seed, i+1))
 	}
 	data, _ := json.MarshalIndent(list, "", "  ") // texts and numbers always can be written
@@ -70,6 +74,8 @@ const (
 // A maker makes one dialog.
 type maker struct {
 	*rand.Rand
+	*templates
+
 	names  [2]string
 	events []*event
 }
@@ -98,9 +104,9 @@ func (m *maker) sample(id string) madeSample {
 
 // happen decides what happens to whom, in the order in which it is told.
 func (m *maker) happen() {
-	for _, k := range m.Perm(len(scenes))[:scenesUsed] {
-		s := &scenes[k]
-		main := strings.Split(s.slots[0].values, "; ")
+	for _, k := range m.Perm(len(m.scenes))[:scenesUsed] {
+		s := &m.scenes[k]
+		main := s.slots[0].values
 		order := m.Perm(len(main))
 		for who := range m.names {
 			for range min(1+m.IntN(mostOfAKind), len(order)) {
@@ -119,7 +125,7 @@ func (m *maker) event(s *scene, who int, main string) *event {
 	for i := range s.slots {
 		value := main
 		if i > 0 {
-			value = pick(m, strings.Split(s.slots[i].values, "; "))
+			value = pick(m, s.slots[i].values)
 		}
 		said, asked, found := strings.Cut(value, "|")
 		if !found {
@@ -132,10 +138,9 @@ func (m *maker) event(s *scene, who int, main string) *event {
 
 // bare returns a value without the article that it begins with.
 func bare(s string) string {
-	for _, article := range []string{"a ", "an ", "the "} {
-		if rest, ok := strings.CutPrefix(s, article); ok {
-			return rest
-		}
+	first, rest, found := strings.Cut(s, " ")
+	if found && (first == "a" || first == "an" || first == "the") {
+		return rest
 	}
 	return s
 }
@@ -204,7 +209,7 @@ type session struct {
 
 func (s *session) tell(events []*event) {
 	first := s.IntN(2)
-	s.pair(pick(s.maker, greetings), first)
+	s.pair(pick(s.maker, s.greetings), first)
 	for _, e := range events {
 		for s.chance(60) {
 			s.chat()
@@ -214,21 +219,26 @@ func (s *session) tell(events []*event) {
 	for len(s.turns) < fewestTurns {
 		s.chat()
 	}
-	s.pair(pick(s.maker, goodbyes), first)
+	s.pair(pick(s.maker, s.goodbyes), first)
 }
 
-func (s *session) pair(texts [2]string, first int) {
-	for k, text := range texts {
-		s.say((first+k)%2, fillIn(text, s.call(first), ""))
+func (s *session) pair(lines []line, first int) {
+	for _, l := range lines {
+		s.say(l.speaker(first), fillIn(l.text, s.call(first), ""))
 	}
+}
+
+// speaker returns who says a line: who begins, or the other one.
+func (l *line) speaker(first int) int {
+	if l.other {
+		return 1 - first
+	}
+	return first
 }
 
 // call returns the names of the one who begins, A, and of the other.
 func (s *session) call(who int) map[string]string {
-	if who == 0 {
-		return map[string]string{"A": s.names[0], "B": s.names[1]}
-	}
-	return map[string]string{"A": s.names[1], "B": s.names[0]}
+	return map[string]string{"A": s.names[who], "B": s.names[1-who]}
 }
 
 // say appends a turn and returns its id.
@@ -246,38 +256,31 @@ func (s *session) say(who int, text string) string {
 func (s *session) chat() {
 	who := s.IntN(2)
 	values := s.call(who)
-	values["any"], _, _ = strings.Cut(pick(s.maker, strings.Split(pick(s.maker, scenes).slots[0].values, "; ")), "|")
+	values["any"], _, _ = strings.Cut(pick(s.maker, pick(s.maker, s.scenes).slots[0].values), "|")
 	person := pick(s.maker, acquaintances)
-	for _, line := range pick(s.maker, chats) {
-		role, text, _ := strings.Cut(line, " ")
-		speaker := who
-		if role == "b" {
-			speaker = 1 - who
-		}
-		s.say(speaker, fillIn(text, values, person))
+	for _, l := range pick(s.maker, s.chats) {
+		s.say(l.speaker(who), fillIn(l.text, values, person))
 	}
 }
 
 // event tells an event, and the other one may repeat some of it.
 func (s *session) event(e *event) {
-	for _, line := range pick(s.maker, e.tells) {
-		role, text, _ := strings.Cut(line, " ")
-		who := e.who
-		if role[0] == 'b' {
-			who = 1 - who
-		}
-		text = fillIn(text, e.said, e.person)
-		if len(role) > 1 {
+	for _, l := range pick(s.maker, e.tells) {
+		text := fillIn(l.text, e.said, e.person)
+		if l.fact != 0 {
 			text = s.name(e, text)
 		}
-		id := s.say(who, s.around(e, text, role[0] == 'a'))
-		if len(role) > 1 {
-			e.facts[role[1]] = id
+		if !l.other {
+			text = s.around(e, text)
+		}
+		id := s.say(l.speaker(e.who), text)
+		if l.fact != 0 {
+			e.facts[l.fact] = id
 		}
 	}
 	if s.chance(40) {
 		values := map[string]string{"A": e.said["A"], "words": e.said[e.slots[0].name]}
-		s.say(1-e.who, fillIn(pick(s.maker, echoes), values, e.person))
+		s.say(1-e.who, fillIn(pick(s.maker, s.echoes), values, e.person))
 	}
 }
 
@@ -294,10 +297,7 @@ func (s *session) name(e *event, text string) string {
 }
 
 // around puts words that say nothing before and behind what the teller says.
-func (s *session) around(e *event, text string, teller bool) string {
-	if !teller {
-		return text
-	}
+func (s *session) around(e *event, text string) string {
 	if (strings.HasPrefix(text, "I ") || strings.HasPrefix(text, "We ")) && s.chance(35) {
 		text = pick(s.maker, openers) + e.lower(text)
 	}
@@ -400,13 +400,14 @@ func (m *maker) trap(e *event) madeQuestion {
 // told more than once.
 func (m *maker) gather() []madeQuestion {
 	var list []madeQuestion
-	for i := range scenes {
+	for i := range m.scenes {
+		s := &m.scenes[i]
 		for who := range m.names {
-			events := m.alike(&scenes[i], who)
+			events := m.alike(s, who)
 			if len(events) < 2 {
 				continue
 			}
-			q := madeQuestion{Question: fillIn(scenes[i].all, events[0].asked, ""), Category: multiHop}
+			q := madeQuestion{Question: fillIn(s.all, events[0].asked, ""), Category: multiHop}
 			var answers []string
 			for _, e := range events {
 				q.Evidence = append(q.Evidence, e.facts['1'])
