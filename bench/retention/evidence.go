@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/carrel-dev/carrel/internal/retention"
 )
 
 // The tasks.
@@ -63,7 +65,7 @@ func loadEvidence(paths []string) (*dialogs, error) {
 }
 
 func (b *bench) evidenceOptions() (*evidenceOptions, error) {
-	opts := &evidenceOptions{}
+	opts := &evidenceOptions{budgets: []retention.Budget{{Percent: 1}, {Percent: 2}, {Percent: 5}, {Percent: 10}}}
 	if b.time {
 		opts.now = time.Now
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// evidenceOptions adjust [measureEvidence]. The zero value has sensible defaults.
+// evidenceOptions say what [measureEvidence] measures.
 type evidenceOptions struct {
-	budgets []retention.Budget // default 1, 2, 5 and 10 %
-	methods []evidenceMethod   // default [evidenceMethods]
+	budgets []retention.Budget
+	methods []evidenceMethod
 
 	// now reads a clock. With it the methods are timed, and one dialog is done after
 	// the other.
@@ -69,14 +69,7 @@ const draws = 1000
 
 // measureEvidence runs methods over dialogs. What the reader could not resolve is
 // reported along.
-func measureEvidence(ds *dialogs, opts *evidenceOptions) *evidenceReport {
-	o := *opts
-	if len(o.budgets) == 0 {
-		o.budgets = []retention.Budget{{Percent: 1}, {Percent: 2}, {Percent: 5}, {Percent: 10}}
-	}
-	if len(o.methods) == 0 {
-		o.methods = evidenceMethods()
-	}
+func measureEvidence(ds *dialogs, o *evidenceOptions) *evidenceReport {
 	r := &evidenceReport{Dialogs: len(ds.all), Unresolved: ds.unresolved}
 	questions := r.count(ds.all)
 	took := o.run(ds.all, questions)

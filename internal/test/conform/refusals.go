@@ -20,77 +20,41 @@ var refusals = []check{
 }
 
 func notFound(w *world) {
-	for name, job := range map[string]func() error{
-		"session": func() error { _, err := w.Session(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
-		"remove session": func() error {
-			_, err := w.RemoveSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
-			return err
-		},
-		"purge session": func() error {
-			_, err := w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
-			return err
-		},
-		"messages": func() error {
-			_, err := w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: "none"})
-			return err
-		},
-		"context": func() error { _, err := w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: "none"}); return err },
-		"stats":   func() error { _, err := w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
-		"state":   func() error { _, err := w.State(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
-		"journal": func() error {
-			_, err := carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: "none"}))
-			return err
-		},
-		"contract": func() error { _, err := w.Contract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"}); return err },
-		"check contract": func() error {
-			_, err := w.CheckContract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
-			return err
-		},
-		"probes": func() error { _, err := w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"}); return err },
-		"brief":  func() error { _, err := w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: "none"}); return err },
-		"probe report": func() error {
-			_, err := w.ProbeReport(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})
-			return err
-		},
-		"export":  func() error { _, err := w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"}); return err },
-		"trigger": func() error { _, err := w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"}); return err },
-		"compress": func() error {
-			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: "none"})
-			return err
-		},
-		"undo":    func() error { _, err := w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: "none"}); return err },
-		"mark":    func() error { _, err := w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: "none"}); return err },
-		"handoff": func() error { _, err := w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: "none"}); return err },
-		"recall":  func() error { _, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: "ffffffff"}); return err },
-		"why":     func() error { _, err := w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "ffffffff"}); return err },
-		"get":     func() error { _, err := w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: "ffffffff"}); return err },
-		"pin artifact": func() error {
-			_, err := w.PinArtifact(w.ctx(), w.in, &carrel.PinArtifactRequest{ID: "ffffffff", Pinned: true})
-			return err
-		},
-		"remove": func() error {
-			_, err := w.Remove(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{"ffffffff"}})
-			return err
-		},
-		"manifest": func() error {
-			_, err := w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: "m_ffffffffffffffff"})
-			return err
-		},
-		"diff": func() error {
-			_, err := w.DiffManifests(w.ctx(), w.in, &carrel.DiffRequest{ID: "m_ffffffffffffffff", Other: "@last"})
-			return err
-		},
-		"verify manifest": func() error { _, err := w.VerifyManifest(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"}); return err },
-		"replay":          func() error { _, err := w.Replay(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"}); return err },
-		"review":          func() error { _, err := w.Review(w.ctx(), w.in, &carrel.IDRequest{ID: "ffffffff"}); return err },
-		"decide":          func() error { _, err := w.Decide(w.ctx(), w.in, &carrel.DecideRequest{ID: "ffffffff"}); return err },
-		"assemble": func() error {
-			_, err := w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: "none", Budget: 99})
-			return err
-		},
-		"a way elsewhere": func() error { _, err := w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "../sessions"}); return err },
+	for name, err := range map[string]error{
+		"session":         try(w.Session(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"remove session":  try(w.RemoveSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"purge session":   try(w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"messages":        try(w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: "none"})).err,
+		"context":         try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: "none"})).err,
+		"stats":           try(w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"state":           try(w.State(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"journal":         try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: "none"}))).err,
+		"contract":        try(w.Contract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"check contract":  try(w.CheckContract(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"probes":          try(w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: "none"})).err,
+		"brief":           try(w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: "none"})).err,
+		"probe report":    try(w.ProbeReport(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
+		"export":          try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: "none"})).err,
+		"trigger":         try(w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: "none"})).err,
+		"compress":        try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: "none"})).err,
+		"undo":            try(w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: "none"})).err,
+		"mark":            try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: "none"})).err,
+		"handoff":         try(w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: "none"})).err,
+		"recall":          try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: "ffffffff"})).err,
+		"why":             try(w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "ffffffff"})).err,
+		"get":             try(w.Get(w.ctx(), w.in, &carrel.GetRequest{ID: "ffffffff"})).err,
+		"pin artifact":    try(w.PinArtifact(w.ctx(), w.in, &carrel.PinArtifactRequest{ID: "ffffffff", Pinned: true})).err,
+		"remove":          try(w.Remove(w.ctx(), w.in, &carrel.IDsRequest{IDs: []string{"ffffffff"}})).err,
+		"manifest":        try(w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: "m_ffffffffffffffff"})).err,
+		"diff":            try(w.DiffManifests(w.ctx(), w.in, &carrel.DiffRequest{ID: "m_ffffffffffffffff", Other: "@last"})).err,
+		"verify manifest": try(w.VerifyManifest(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"})).err,
+		"replay":          try(w.Replay(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"})).err,
+		"review":          try(w.Review(w.ctx(), w.in, &carrel.IDRequest{ID: "ffffffff"})).err,
+		"decide":          try(w.Decide(w.ctx(), w.in, &carrel.DecideRequest{ID: "ffffffff"})).err,
+		"assemble":        try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: "none", Budget: 99})).err,
+		"a way elsewhere": try(w.Why(w.ctx(), w.in, &carrel.BlockRequest{Block: "../sessions"})).err,
 	} {
-		w.fails(name, job(), store.ErrNotFound)
+		w.fails(name, err, store.ErrNotFound)
 	}
 }
 
@@ -162,31 +126,16 @@ func tooSmall(w *world) {
 func senseless(w *world) {
 	in := w.talked()
 	b := w.list(in.Session).Messages[0]
-	for name, job := range map[string]func() error{
-		"a budget below 0": func() error {
-			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: -1})
-			return err
-		},
-		"a range outside": func() error {
-			_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID), From: 1 << 20})
-			return err
-		},
-		"an unknown strategy": func() error {
-			_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: "magic"})
-			return err
-		},
-		"nothing to commit": func() error { _, err := w.Commit(w.ctx(), w.in, &carrel.CommitRequest{}); return err },
-		"an empty output":   func() error { _, err := w.Stash(w.ctx(), w.in, &carrel.StashRequest{}); return err },
-		"no blocks to discard": func() error {
-			_, err := w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{Session: in.Session})
-			return err
-		},
-		"a session with a bad name": func() error {
-			_, err := w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "a b", Messages: nil})
-			return err
-		},
+	for name, err := range map[string]error{
+		"a budget below 0":          try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: -1})).err,
+		"a range outside":           try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID), From: 1 << 20})).err,
+		"an unknown strategy":       try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: "magic"})).err,
+		"nothing to commit":         try(w.Commit(w.ctx(), w.in, &carrel.CommitRequest{})).err,
+		"an empty output":           try(w.Stash(w.ctx(), w.in, &carrel.StashRequest{})).err,
+		"no blocks to discard":      try(w.Discard(w.ctx(), w.in, &carrel.DiscardRequest{Session: in.Session})).err,
+		"a session with a bad name": try(w.Append(w.ctx(), w.in, &carrel.AppendRequest{Session: "a b", Messages: nil})).err,
 	} {
-		w.fails(name, job(), carrel.ErrRequest)
+		w.fails(name, err, carrel.ErrRequest)
 	}
 }
 
