@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
+	"slices"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/probe"
@@ -40,14 +40,21 @@ func grow(name string, data []byte, n int) ([][]byte, error) {
 	return append(parts, data), nil
 }
 
+// messagesOf returns the indexes of the messages of some blocks.
+func messagesOf(blocks []transcript.Block) []int {
+	var all []int
+	for i := range blocks {
+		all = append(all, blocks[i].Messages...)
+	}
+	return all
+}
+
 // untilLine returns the lines of a session file up to the last of some blocks.
 func untilLine(s *transcript.Session, blocks []transcript.Block) []byte {
 	last := 0
-	for i := range blocks {
-		for _, m := range blocks[i].Messages {
-			for _, item := range s.Messages[m].Items {
-				last = max(last, item)
-			}
+	for _, m := range messagesOf(blocks) {
+		for _, item := range s.Messages[m].Items {
+			last = max(last, item)
 		}
 	}
 	var b bytes.Buffer
@@ -67,12 +74,7 @@ func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	if err := json.Unmarshal(body["messages"], &msgs); err != nil {
 		return nil, err
 	}
-	last := 0
-	for i := range blocks {
-		for _, m := range blocks[i].Messages {
-			last = max(last, m)
-		}
-	}
+	last := slices.Max(messagesOf(blocks))
 	if last >= len(msgs) {
 		return nil, fmt.Errorf("message %d of %d", last, len(msgs))
 	}
@@ -89,15 +91,5 @@ func (t *trial) failed(results []probe.Result) {
 	for i := range results {
 		r := &results[i]
 		t.tell("  %s: %s %s: missing %q", r.Place, r.Probe.Type, r.Probe.About, r.Missing)
-	}
-}
-
-func keys(m map[string]int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
 	}
 }

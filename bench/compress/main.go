@@ -27,6 +27,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -328,7 +329,7 @@ func (b *bench) sum() {
 		b.probes, ratio.Of(b.passed, b.probes).Percent(), ratio.Of(b.passed+b.recalled, b.probes).Percent(), b.lost, b.criticalPassed, b.critical)
 	n := len(b.ratios)
 	fmt.Printf("ratio of imported tokens: least %s, median %s, most %s\n", b.ratios[0].Percent(), b.ratios[n/2].Percent(), b.ratios[n-1].Percent())
-	for _, name := range slices.Sorted(keys(b.accepted)) {
+	for _, name := range slices.Sorted(maps.Keys(b.accepted)) {
 		fmt.Printf("  %4d accepted with %s\n", b.accepted[name], name)
 	}
 	fmt.Printf("%.1f s in all, the slowest compression %d ms; %d promises broken\n", b.spent.Seconds(), b.slowest.Milliseconds(), b.broken)

@@ -56,21 +56,29 @@ func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 	return f, nil
 }
 
-func storePath(dir string) string { return filepath.Join(dir, "carrel.db") }
+// open opens the store in a folder, and who gives tokens for it.
+func open(ctx context.Context, dir string) (*sqlite.Store, *auth.Authority, error) {
+	path := filepath.Join(dir, "carrel.db")
+	s, err := sqlite.Open(ctx, path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := auth.LoadKey(auth.KeyFile(path))
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, auth.NewAuthority(s, key, nil), nil
+}
 
 // mint makes a token that allows everything.
 func mint(ctx context.Context, dir string) (_ string, err error) {
-	s, err := sqlite.Open(ctx, storePath(dir), nil)
+	s, authority, err := open(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	key, err := auth.LoadKey(auth.KeyFile(storePath(dir)))
-	if err != nil {
-		return "", err
-	}
 	all := governance.Whole("load")
-	token, _, err := auth.NewAuthority(s, key, nil).Mint(ctx, &auth.MintRequest{Actor: all.Actor, Scopes: all.Scopes, Permissions: all.Permissions})
+	token, _, err := authority.Mint(ctx, &auth.MintRequest{Actor: all.Actor, Scopes: all.Scopes, Permissions: all.Permissions})
 	return token, err
 }
 
@@ -116,15 +124,11 @@ func (f *fleet) stop() error {
 func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := sqlite.Open(ctx, storePath(dir), nil)
+	s, authority, err := open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	key, err := auth.LoadKey(auth.KeyFile(storePath(dir)))
-	if err != nil {
-		return err
-	}
 	engine, err := carrel.New(s, &carrel.Options{Resident: resident})
 	if err != nil {
 		return err
@@ -137,7 +141,7 @@ func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (
 	registry.Gauge(liveGauge, "Bytes of objects that were live at the last collection.", gauge("/gc/heap/live:bytes"))
 	registry.Gauge(heldGauge, "Bytes that are held of the system.", gauge("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes"))
 	all, err := service.New(&service.Options{
-		Engine: engine, Store: s, Authority: auth.NewAuthority(s, key, nil), Listen: l.Addr().String(), MCP: true, Metrics: registry,
+		Engine: engine, Store: s, Authority: authority, Listen: l.Addr().String(), MCP: true, Metrics: registry,
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())

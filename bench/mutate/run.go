@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -172,7 +171,7 @@ func (t *trial) testFault(ctx context.Context, m *mutant) (ending, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	if _, err := golang(ctx, "build", "-overlay", overlay, "./"+path.Dir(m.file.name)); err != nil {
+	if _, err := golang(ctx, "build", "-o", os.DevNull, "-overlay", overlay, "./"+path.Dir(m.file.name)); err != nil {
 		return unbuilt, nil
 	}
 	_, err = golang(ctx, slices.Concat(m.command[:1], []string{"-overlay", overlay}, m.command[1:])...)
@@ -207,20 +206,17 @@ func (t *trial) overlay(name string, files map[string][]byte) (string, error) {
 	return path, os.WriteFile(path, description, 0o600)
 }
 
-// readEquivalent reads the mutants that change nothing: lines of "file: what", with comments
-// that say why.
-func readEquivalent(path string) ([]string, error) {
-	f, err := os.Open(path)
+// entries returns the lines of a file but for the empty ones and comments.
+func entries(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var all []string
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			all = append(all, line)
 		}
 	}
-	return all, lines.Err()
+	return all, nil
 }

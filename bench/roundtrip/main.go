@@ -27,7 +27,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -297,15 +296,12 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 }
 
 func (b *bench) sum(w *os.File) {
-	lines := []string{
-		fmt.Sprintf("\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds()),
-		fmt.Sprintf("%d landed within budget, %d have a typed floor", b.landed, b.floors),
-		fmt.Sprintf("%d exports, all validated; %d blocks recalled after a restart", b.exports, b.recalled),
-		fmt.Sprintf("%d contracts run, %d faults put into them; %d packets handed on", b.contracts, b.faults, b.packets),
-	}
+	fmt.Fprintf(w, "\n%d conversations (%.1f MB), %d skipped, %d passes in %.1f s\n", b.files, float64(b.bytes)/1e6, b.skipped, b.passes, time.Since(b.start).Seconds())
+	fmt.Fprintf(w, "%d landed within budget, %d have a typed floor\n", b.landed, b.floors)
+	fmt.Fprintf(w, "%d exports, all validated; %d blocks recalled after a restart\n", b.exports, b.recalled)
+	fmt.Fprintf(w, "%d contracts run, %d faults put into them; %d packets handed on\n", b.contracts, b.faults, b.packets)
 	if b.judges {
-		lines = append(lines, fmt.Sprintf("%d exports judged; %d passes landed on a floor or were refused by probes", b.judged, b.unjudged))
+		fmt.Fprintf(w, "%d exports judged; %d passes landed on a floor or were refused by probes\n", b.judged, b.unjudged)
 	}
-	lines = append(lines, fmt.Sprintf("%d promises broken", b.broken))
-	fmt.Fprintln(w, strings.Join(lines, "\n"))
+	fmt.Fprintf(w, "%d promises broken\n", b.broken)
 }

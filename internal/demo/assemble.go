@@ -29,19 +29,11 @@ const deskScope governance.Scope = "acme/support"
 func Assemble(ctx context.Context, out io.Writer, dir string) error {
 	d := &demo{out: out, dir: dir, scope: deskScope}
 	fmt.Fprintf(out, "carrel demo assemble · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
-	err := errors.Join(d.assemble(ctx), d.close())
-	if err != nil {
+	if err := errors.Join(d.assemble(ctx), d.close()); err != nil {
 		return err
 	}
-	if d.failed > 0 {
-		fmt.Fprintf(out, "\n%d of %d checks failed\n", d.failed, d.checks)
-		return ErrFailed
-	}
-	fmt.Fprintf(out, "\nall %d checks passed\n\nThe store is %s, the context lies beside it.\nNext, in this folder:\n", d.checks, d.path())
-	for _, c := range []string{"manifest show @last", "manifest explain @last d0003", "review"} {
-		fmt.Fprintf(out, "  go run ./cmd/carrel -s %s --scope %s %s\n", d.path(), d.scope, c)
-	}
-	return nil
+	scope := "--scope " + string(d.scope)
+	return d.sum("the context lies", scope+" manifest show @last", scope+" manifest explain @last d0003", scope+" review")
 }
 
 func (d *demo) assemble(ctx context.Context) error {

@@ -47,15 +47,24 @@ func Run(ctx context.Context, out io.Writer, dir string) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	if d.failed > 0 {
-		fmt.Fprintf(out, "\n%d of %d checks failed\n", d.failed, d.checks)
-		return ErrFailed
-	}
-	fmt.Fprintf(out, "\nall %d checks passed\n\nThe store is %s, the exports lie beside it.\nNext, in this folder:\n", d.checks, d.path())
-	for _, c := range []string{"messages @last", "why " + d.cut, "recall " + d.cut + " --text", "compress @last --target 10%"} {
-		fmt.Fprintf(out, "  go run ./cmd/carrel -s %s %s\n", d.path(), c)
+	if err := d.sum("the exports lie", "messages @last", "why "+d.cut, "recall "+d.cut+" --text", "compress @last --target 10%"); err != nil {
+		return err
 	}
 	fmt.Fprint(out, "and on your own sessions:\n  go run ./cmd/carrel import --all\n  go run ./cmd/carrel sessions\n")
+	return nil
+}
+
+// sum says what came of all checks, what lies beside the store, and what to do next with
+// it.
+func (d *demo) sum(beside string, next ...string) error {
+	if d.failed > 0 {
+		fmt.Fprintf(d.out, "\n%d of %d checks failed\n", d.failed, d.checks)
+		return ErrFailed
+	}
+	fmt.Fprintf(d.out, "\nall %d checks passed\n\nThe store is %s, %s beside it.\nNext, in this folder:\n", d.checks, d.path(), beside)
+	for _, c := range next {
+		fmt.Fprintf(d.out, "  go run ./cmd/carrel -s %s %s\n", d.path(), c)
+	}
 	return nil
 }
 
@@ -209,7 +218,6 @@ func (d *demo) summary(ctx context.Context) error {
 
 // exports writes the window in three formats and validates each.
 func (d *demo) exports(ctx context.Context) error {
-	var told []string
 	for to, name := range map[string]string{"claudecode": "demo.claude.jsonl", "anthropic": "demo.anthropic.json", "openai": "demo.openai.json"} {
 		out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session, To: to})
 		if err != nil {
@@ -227,9 +235,6 @@ func (d *demo) exports(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, to := range []string{"claudecode", "anthropic", "openai"} {
-		told = append(told, to+" ok")
-	}
 	window, err := decode(d.after)
 	if err != nil {
 		return err
@@ -243,7 +248,7 @@ func (d *demo) exports(ctx context.Context) error {
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
 		d.check(strings.Contains(said.String(), kept), "the window still says %q", kept)
 	}
-	d.tell("validate", "%s · the task, the correction and the newest order are in the window", strings.Join(told, " · "))
+	d.tell("validate", "claudecode ok · anthropic ok · openai ok · the task, the correction and the newest order are in the window")
 	return nil
 }
 

@@ -48,7 +48,7 @@ func TestClaudeCodeAloneIsRefusedOnlyTheThinkingOfAKeptTurn(t *testing.T) {
 				got = append(got, r.Refusal.Rule)
 			}
 			want := tt.want
-			if m, _ := upstream.ModelNamed(upstream.Models(), a.last(upstream.KindMain).Model); !m.Bound {
+			if m, _ := upstream.ModelNamed(a.last(upstream.KindMain).Model); !m.Bound {
 				want = nil
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

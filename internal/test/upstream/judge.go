@@ -43,7 +43,7 @@ func (b *body) goOn() {
 // modelOrNewest returns the entry of the table for a model, and for an unknown one what
 // holds for the newest models.
 func modelOrNewest(name string) Model {
-	if m, ok := ModelNamed(Models(), name); ok {
+	if m, ok := ModelNamed(name); ok {
 		return m
 	}
 	return Model{Name: name, System: true, Bound: true}

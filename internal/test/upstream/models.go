@@ -15,15 +15,15 @@ type Model struct {
 	Bound    bool // preserves thinking: it is bound to what stood before it (A9)
 }
 
-// Models returns the models that a [Server] knows unless it is told others.
-func Models() []Model {
+// models returns the models that a [Server] knows. A request for any other gets 404.
+func models() []Model {
 	old := Model{Prefill: true, Sampling: true, Budget: true}
 	bound := Model{System: true, Bound: true}
-	var models []Model
+	var table []Model
 	add := func(m Model, names ...string) {
 		for _, n := range names {
 			m.Name = n
-			models = append(models, m)
+			table = append(table, m)
 		}
 	}
 	add(old, "claude-3", "claude-opus-4", "claude-sonnet-4", "claude-haiku-4")
@@ -32,14 +32,13 @@ func Models() []Model {
 	add(Model{System: true}, "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5", "claude-fable-5", "claude-mythos-5")
 	add(bound, "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5",
 		"claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-1", "claude-mythos-5-2")
-	return models
+	return table
 }
 
-// ModelNamed returns the entry of a table that a model goes by, and whether there is
-// one.
-func ModelNamed(table []Model, name string) (Model, bool) {
+// ModelNamed returns what a model goes by, and whether a [Server] knows it.
+func ModelNamed(name string) (Model, bool) {
 	var best Model
-	for _, m := range table {
+	for _, m := range models() {
 		if (name == m.Name || strings.HasPrefix(name, m.Name+"-")) && len(m.Name) > len(best.Name) {
 			best = m
 		}

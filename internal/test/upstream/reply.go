@@ -72,12 +72,12 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 		if text(thinking(b), "display") == "omitted" {
 			said = ""
 		}
-		if !s.thinks(b) {
+		if !thinks(b) {
 			return nil, nil
 		}
 		return object{"type": "thinking", "thinking": said, "signature": s.sealer.seal(b.model, said, p)}, nil
 	case Redacted:
-		if !s.thinks(b) {
+		if !thinks(b) {
 			return nil, nil
 		}
 		return object{"type": "redacted_thinking", "data": s.sealer.seal(b.model, "", p)}, nil
@@ -96,10 +96,10 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 
 // thinks reports whether a request has the model think. Models that preserve
 // thinking do unless they are told not to.
-func (s *Server) thinks(b *body) bool {
+func thinks(b *body) bool {
 	switch text(thinking(b), "type") {
 	case "":
-		m, _ := ModelNamed(s.models, b.model)
+		m, _ := ModelNamed(b.model)
 		return m.Bound
 	case "disabled":
 		return false

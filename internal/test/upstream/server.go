@@ -24,10 +24,6 @@ const controls = "thinking-binding-controls-2026-08-01"
 type Options struct {
 	Script []Step
 
-	// Models are those it knows. The default is [Models]. A request for any other
-	// gets 404.
-	Models []Model
-
 	// Key signs thinking. Servers with one key read each other's.
 	Key []byte
 
@@ -38,7 +34,6 @@ type Options struct {
 
 // A Server answers as the Messages API. It may be used by several clients at once.
 type Server struct {
-	models    []Model
 	sealer    sealer
 	otherwise func(*Request) Reply
 	mux       *http.ServeMux
@@ -55,11 +50,8 @@ func New(o *Options) *Server {
 		o = new(Options)
 	}
 	s := &Server{
-		models: o.Models, sealer: sealer{key: o.Key}, otherwise: o.Otherwise,
+		sealer: sealer{key: o.Key}, otherwise: o.Otherwise,
 		script: newScript(o.Script), names: make(map[string]int), mux: http.NewServeMux(),
-	}
-	if s.models == nil {
-		s.models = Models()
 	}
 	if s.otherwise == nil {
 		s.otherwise = otherwise
@@ -241,7 +233,7 @@ func (s *Server) judge(r *Request, counting bool) (prefix, []dropped, *Refusal) 
 	if refusal != nil {
 		return prefix{}, nil, refusal
 	}
-	m, ok := ModelNamed(s.models, b.model)
+	m, ok := ModelNamed(b.model)
 	if !ok {
 		return prefix{}, nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "model: " + b.model}
 	}
@@ -323,13 +315,10 @@ func (s *Server) count(r *Request) (*response, *Refusal) {
 
 // list answers a request for the models.
 func (s *Server) list(*Request) (*response, *Refusal) {
-	data := make([]object, 0, len(s.models))
-	for _, m := range s.models {
+	table := models()
+	data := make([]object, 0, len(table))
+	for _, m := range table {
 		data = append(data, object{"type": "model", "id": m.Name, "display_name": m.Name, "created_at": "2026-01-01T00:00:00Z"})
 	}
-	page := object{"data": data, "has_more": false, "first_id": nil, "last_id": nil}
-	if n := len(s.models); n > 0 {
-		page["first_id"], page["last_id"] = s.models[0].Name, s.models[n-1].Name
-	}
-	return mustJSON(page), nil
+	return mustJSON(object{"data": data, "has_more": false, "first_id": table[0].Name, "last_id": table[len(table)-1].Name}), nil
 }
