@@ -55,6 +55,18 @@ func (w *world) list(session transcript.SessionID) *carrel.MessagesResult {
 	return try(w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: session})).must(w)
 }
 
+// listed checks which sessions are listed, and returns the list.
+func (w *world) listed(want ...transcript.SessionID) []carrel.SessionInfo {
+	w.Helper()
+	list := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
+	var ids []transcript.SessionID
+	for _, s := range list {
+		ids = append(ids, s.Session)
+	}
+	w.same("sessions", slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(want)))
+	return list
+}
+
 func untouched(w *world) {
 	for _, f := range forms() {
 		in := w.load(f)
@@ -99,12 +111,7 @@ func sessionsAreFound(w *world) {
 	for _, f := range forms() {
 		ids = append(ids, w.load(f).Session)
 	}
-	all := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
-	var listed []transcript.SessionID
-	for _, s := range all {
-		listed = append(listed, s.Session)
-	}
-	w.same("sessions", slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(ids)))
+	all := w.listed(ids...)
 	two := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: 2}}))).must(w)
 	w.same("two sessions", two, all[:2])
 
@@ -122,17 +129,9 @@ func sessionsGo(w *world) {
 	f := forms()[0]
 	in, other := w.load(f), w.load(forms()[1])
 	block := w.list(in.Session).Messages[0].ID
-	listed := func(want ...transcript.SessionID) {
-		w.Helper()
-		var ids []transcript.SessionID
-		for _, s := range try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w) {
-			ids = append(ids, s.Session)
-		}
-		w.same("sessions", slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(want)))
-	}
 	res := try(w.RemoveSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusTombstoned && res.Op != "", "%+v", res)
-	listed(other.Session)
+	w.listed(other.Session)
 	removed := try(carrel.Items(w.RemovedSessions(w.ctx(), w.in, &carrel.None{}))).must(w)
 	w.holds(len(removed) == 1 && removed[0].Session == in.Session && removed[0].Status == store.StatusTombstoned, "%+v", removed)
 	_, err := w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
@@ -140,20 +139,20 @@ func sessionsGo(w *world) {
 
 	res = try(w.RestoreSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusLive, "%+v", res)
-	listed(in.Session, other.Session)
+	w.listed(in.Session, other.Session)
 	_, err = w.RestoreSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})
 	w.fails("restore of what was not removed", err, carrel.ErrRequest)
 
 	res = try(w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(res.Status == store.StatusPurged && res.Cells > 0 && res.Op != "", "%+v", res)
-	listed(other.Session)
+	w.listed(other.Session)
 	_, err = w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(block)})
 	w.fails("recall of what was purged", err, carrel.ErrGone)
 	_, err = w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})
 	w.fails("import of what was purged", err, carrel.ErrGone)
 	again := try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk()), Anew: true})).must(w)
 	w.same("session", again.Session, in.Session)
-	listed(in.Session, other.Session)
+	w.listed(in.Session, other.Session)
 }
 
 func appended(w *world) {

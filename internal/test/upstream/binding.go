@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -80,12 +81,8 @@ func plain(block object) object {
 
 // without returns a copy that lacks a field.
 func without(o object, field string) object {
-	c := make(object, len(o))
-	for k, v := range o {
-		if k != field {
-			c[k] = v
-		}
-	}
+	c := maps.Clone(o)
+	delete(c, field)
 	return c
 }
 

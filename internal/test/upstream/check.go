@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -267,13 +268,8 @@ func unanswered(i int, open map[string]string) *Refusal {
 	if len(open) == 0 {
 		return nil
 	}
-	var ids []string
-	for id := range open {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	name := open[ids[0]]
-	return refuse("A6", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", i, name, ids[0], name)
+	id := slices.Min(slices.Collect(maps.Keys(open)))
+	return refuse("A6", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", i, open[id], id, open[id])
 }
 
 // checkEnd is rule A12. A reply that waits for a server tool may go on.

@@ -115,14 +115,12 @@ func asObject(value any) (object, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	o := object{}
-	if err := dec.Decode(&o); err != nil {
-		return nil, err
-	}
+	var o object
+	err = dec.Decode(&o)
 	if o == nil {
 		o = object{}
 	}
-	return o, nil
+	return o, err
 }
 
 // An event is one of a stream; its name is in the data too.

@@ -38,7 +38,7 @@ type Request struct {
 	Reply   []byte // the body of the answer
 	Refusal *Refusal
 
-	body *body
+	body *body // empty if it is not to be read
 	done bool
 }
 
@@ -69,9 +69,6 @@ func (r *Request) Prompt() string { return joined(r.newest()) }
 // text, then the texts of the messages, and in their place the results of tools
 // and the inputs of calls as JSON.
 func (r *Request) Texts() []string {
-	if r.body == nil {
-		return nil
-	}
 	var texts []string
 	for _, s := range r.body.system {
 		texts = append(texts, text(s, "text"))
@@ -86,9 +83,6 @@ func (r *Request) Texts() []string {
 
 // Notes returns the texts of the system messages inside the conversation, in order.
 func (r *Request) Notes() []string {
-	if r.body == nil {
-		return nil
-	}
 	var notes []string
 	for _, m := range r.body.messages {
 		for _, block := range m.content {
@@ -102,19 +96,11 @@ func (r *Request) Notes() []string {
 
 // Contains reports whether a text is in something that the model is given to read.
 func (r *Request) Contains(s string) bool {
-	for _, t := range r.Texts() {
-		if strings.Contains(t, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Texts(), func(t string) bool { return strings.Contains(t, s) })
 }
 
 // Tools returns the names of the tools that may be called.
 func (r *Request) Tools() []string {
-	if r.body == nil {
-		return nil
-	}
 	var names []string
 	for _, t := range r.body.tools {
 		names = append(names, text(t, "name"))
@@ -124,9 +110,6 @@ func (r *Request) Tools() []string {
 
 // newest returns the blocks of the last message of a user.
 func (r *Request) newest() []object {
-	if r.body == nil {
-		return nil
-	}
 	for _, m := range slices.Backward(r.body.messages) {
 		if m.role == roleUser {
 			return m.content
@@ -187,10 +170,5 @@ func kindOf(r *Request) Kind {
 // lastTextBegins reports whether a text of the newest message begins so: the client
 // may have put others before it.
 func (r *Request) lastTextBegins(head string) bool {
-	for _, block := range r.newest() {
-		if strings.HasPrefix(text(block, "text"), head) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.newest(), func(block object) bool { return strings.HasPrefix(text(block, "text"), head) })
 }

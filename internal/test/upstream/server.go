@@ -133,7 +133,7 @@ type response struct {
 // serve returns a handler that reads and records requests, and has them answered.
 func (s *Server) serve(answer func(*Request) (*response, *Refusal)) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
-		r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header.Clone()}
+		r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header.Clone(), body: new(body)}
 		s.mu.Lock()
 		s.requests = append(s.requests, r)
 		s.mu.Unlock()
