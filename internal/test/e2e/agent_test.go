@@ -40,7 +40,7 @@ func run(m *testing.M) (status int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	carrelProgram = filepath.Join(dir, "carrel")
-	build := exec.Command("go", "build", "-o", carrelProgram, "../../../cmd/carrel")
+	build := exec.Command("go", "build", "-o", carrelProgram, root+"/cmd/carrel")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return 1, fmt.Errorf("build carrel: %w", err)
@@ -49,7 +49,15 @@ func run(m *testing.M) (status int, err error) {
 }
 
 // root is the root of the repository, which is the plug-in's marketplace.
-const root = "../.."
+const root = "../../.."
+
+// The tests that need the root skip where there is no Claude Code. That it is the root is
+// seen everywhere.
+func TestRootIsTheMarketplace(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(root, ".claude-plugin", "marketplace.json")); err != nil {
+		t.Error(err)
+	}
+}
 
 // An agent is a Claude Code with a home and a working directory of its own, whose
 // model is a script.
