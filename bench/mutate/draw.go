@@ -99,15 +99,15 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 	return all, nil
 }
 
-// mutable reports whether mutants are drawn from a package: not from what exists for tests
-// and benches alone.
+// immutable are the parts of a path that only what exists for tests and benches has.
+var immutable = []string{
+	"/bench/", "/internal/test/fakesession", "/internal/test/conform", "/internal/test/e2e", "/internal/test/arch",
+	"/internal/retention", "/store/storetest", "/transcript/formattest", "/llm/llmtest",
+}
+
+// mutable reports whether mutants are drawn from a package.
 func mutable(path string) bool {
-	for _, not := range []string{"/bench/", "/internal/fake", "/internal/test/conform", "/internal/test/e2e", "/internal/test/arch", "/internal/retention", "storetest", "formattest", "llmtest"} {
-		if strings.Contains(path, not) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(path, part) })
 }
 
 // draw returns all mutants in the order in which they are tried.

@@ -132,6 +132,15 @@ noticed b/b.go:7: n -= 50: left out`
 	}
 }
 
+// What mutants are not drawn from is where it is said to be.
+func TestImmutable(t *testing.T) {
+	for _, part := range immutable {
+		if _, err := os.Stat("../.." + part); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func chdir(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
