@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/service"
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
@@ -57,7 +58,7 @@ func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 }
 
 // open opens the store in a folder, and who gives tokens for it.
-func open(ctx context.Context, dir string) (*sqlite.Store, *auth.Authority, error) {
+func open(ctx context.Context, dir string) (store.Database, *auth.Authority, error) {
 	path := filepath.Join(dir, "carrel.db")
 	s, err := sqlite.Open(ctx, path, nil)
 	if err != nil {
