@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -257,6 +258,9 @@ func (t *tracker) command(c transcript.ToolCall) {
 		return
 	}
 	o := t.outcome(c)
+	if o.Refused {
+		return
+	}
 	t.git(whole, &o, t.results[c.ID].Text())
 	t.from[t.here] = true
 	if shows(t.line(whole)) && o.Verdict != outcome.Failed {
@@ -302,24 +306,56 @@ func options(l *shell.Line) []string {
 	return all
 }
 
-// forget takes a file, or the files of a folder, off the list of those that were changed.
-func (t *tracker) forget(path string) {
-	gone := func(f string) bool { return f == path || strings.HasPrefix(f, path+"/") }
+// forget takes a file, or the files of a folder or a pattern, off the list of those that were
+// changed.
+func (t *tracker) forget(name string) {
+	gone := func(f string) bool {
+		fits, err := path.Match(name, f)
+		return f == name || strings.HasPrefix(f, name+"/") || err == nil && fits
+	}
 	t.files, t.loose = slices.DeleteFunc(t.files, gone), slices.DeleteFunc(t.loose, gone)
+}
+
+// rename gives the files of a folder their new names, and takes a file of the old name off
+// the list. It reports whether there was such a folder.
+func (t *tracker) rename(from, to string) (folder bool) {
+	for _, list := range [...][]string{t.files, t.loose} {
+		for i, f := range list {
+			if rest, below := strings.CutPrefix(f, from+"/"); below {
+				list[i], folder = to+"/"+rest, true
+			}
+		}
+	}
+	t.forget(from)
+	return folder
 }
 
 // effects notes the files of the project that a command line wrote, renamed or deleted.
 func (t *tracker) effects(l *shell.Line) {
+	dir := ""
 	for i := range l.Commands {
-		for _, e := range l.Commands[i].Effects {
+		c := &l.Commands[i]
+		words := c.Operands()
+		if c.Name == "cd" && len(words) == 1 && !c.Inner {
+			dir = words[0]
+		}
+		for _, e := range c.Effects {
 			switch e.Act {
 			case shell.Write, shell.Append, shell.Edit, shell.Rename:
-				if path := t.short(e.Path); !l.Commands[i].Remote && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "..") {
-					t.change(path)
+				if e.Act == shell.Rename && t.rename(t.short(e.From), t.short(e.Path)) {
+					continue
+				}
+				if name := t.short(e.Path); !c.Remote && name != "" && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "..") {
+					t.change(name)
 				}
 			case shell.Delete:
 				t.forget(t.short(e.Path))
 			case shell.Read, shell.Touch:
+			}
+		}
+		if c.Name == "rm" {
+			for _, w := range words { // a pattern has no effect with a path
+				t.forget(t.short(path.Join(dir, w)))
 			}
 		}
 	}

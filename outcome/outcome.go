@@ -28,6 +28,8 @@ type Outcome struct {
 	// ascending. The first is 0. It is nil where the output stands in JSON.
 	Lines []int
 
+	Refused bool // the call was not carried out
+
 	Commit *Commit // the last commit that the call made, or nil
 	Pushed bool    // the call brought a branch or a tag to a remote, or found it there
 	Branch string  // the branch that the call committed to, switched to or found itself on, or empty
@@ -99,7 +101,7 @@ func (j *judge) refused() {
 
 // outcome writes down what was decided.
 func (j *judge) outcome() Outcome {
-	o := Outcome{Verdict: j.verdict, Commit: j.commit, Pushed: j.pushed, Branch: j.branch}
+	o := Outcome{Verdict: j.verdict, Refused: j.out.refused, Commit: j.commit, Pushed: j.pushed, Branch: j.branch}
 	o.Text, o.Lines = compose(j.pieces)
 	if !j.out.numbered {
 		o.Lines = nil
