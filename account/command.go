@@ -98,7 +98,8 @@ func middle(line string) string {
 	return text.Head(line, mostCommand*3/4) + " … " + text.Tail(line, mostCommand/4)
 }
 
-// shown returns the one file that a command line shows, or an empty text.
+// shown returns the one file that a command line shows, or the last if all are written for
+// people, or an empty text.
 func shown(l *shell.Line) string {
 	path := ""
 	for i := range l.Commands {
@@ -111,7 +112,7 @@ func shown(l *shell.Line) string {
 			return ""
 		}
 		for _, e := range c.Effects {
-			if path != "" && e.Path != path {
+			if path != "" && e.Path != path && (!forPeople(e.Path) || !forPeople(path)) {
 				return ""
 			}
 			path = e.Path

@@ -23,17 +23,17 @@ func Features() []Feature {
 	return []Feature{
 		{"kind", []string{"words", "sentence", "report", "look", "run", "edit", "step", "argument", "change", "written", "span", "output", "sign"}},
 		{"failed", yes}, // of a call; of what it gave, twice
-		{"binds", []string{"no", "yes", "guide"}}, // it says what must be; in a file that is written for people
+		{"binds", []string{"no", "yes", "guide", "rule"}}, // it says what must be; in a file that is written for people; it is one of the rules there
 		{"decides", yes}, // it says why, or what follows
 		{"place", []string{"first", "middle", "last", "only"}},
 		{"form", []string{"plain", "heading", "code", "item"}},
-		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person"}}, // that came after it; of what a person said it does not matter
-		{"turns", []string{"0", "1", "2-3", "more", "person"}},
+		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // that came after it; of what was said to each other it does not matter
+		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
 		{"words", []string{"other", "task", "short", "long", "newest"}},
 		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that it is of
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
-		{"length", []string{"<30", "<60", "<100", "<180", "more"}},
+		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
 		{"again", []string{"no", "later"}},                             // the same text stands in a later unit
 		{"figure", []string{"no", "printed", "listed", "said"}},        // a number, in few lines that were printed, in many, or in a sentence of the agent
@@ -105,7 +105,7 @@ func see(u *Unit, need int64, again bool) Sight {
 		uint8(u.Kind), bins.Flag(u.Failed), bindsBin(u, said), bins.Flag(said&decides != 0), placeBin(u), formBin(u),
 		age(u, bins.Of(int64(u.Calls), 3, 8, 20, 50, 100), 6), age(u, bins.Of(int64(u.Turns), 1, 2, 4), 4), wordsBin(u), sizeBin(u),
 		bins.Flag(said&badly != 0) + 2*bins.Flag(said&well != 0), bins.Flag(strings.ContainsAny(u.Text, "0123456789")),
-		bins.Of(int64(len(u.Text)), 30, 60, 100, 180), bins.Of(need, 1, 30, 100, 300, 1000), bins.Flag(again), figureBin(u), saysBin(u),
+		lengthBin(u), bins.Of(need, 1, 30, 100, 300, 1000), bins.Flag(again), figureBin(u), saysBin(u),
 	}
 	return s
 }
@@ -175,6 +175,8 @@ func figureBin(u *Unit) uint8 {
 // bindsBin returns whether a unit says what must be.
 func bindsBin(u *Unit, said uint8) uint8 {
 	switch {
+	case u.Rule:
+		return 3
 	case said&binds == 0:
 		return 0
 	case u.Guide:
@@ -202,14 +204,25 @@ func saysBin(u *Unit) uint8 {
 	return 2
 }
 
-// age returns the bin of how long ago a unit was, or that of a person's.
+// age returns the bin of how long ago a unit was, or that of a person's, or behind it that of
+// a reply.
 func age(u *Unit, age, person uint8) uint8 {
-	if u.Kind == Words {
+	switch {
+	case u.Kind == Words:
 		return person
+	case u.Reply, u.Rule:
+		return person + 1
 	}
 	return age
 }
 
 func sizeBin(u *Unit) uint8 {
 	return bins.Of(int64(u.Size), 300, 1500, 6000)
+}
+
+func lengthBin(u *Unit) uint8 {
+	if u.Kind == Words {
+		return 5
+	}
+	return bins.Of(int64(len(u.Text)), 30, 60, 100, 180)
 }

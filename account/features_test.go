@@ -29,7 +29,7 @@ func TestSights(t *testing.T) {
 		return new(talk).agent("I look.").many(n, func(t *talk, _ int) { t.bash("make", "") })
 	}
 	turns := func(n int) *talk {
-		return new(talk).user("First.").agent("I look.").many(n, func(t *talk, _ int) { t.user("go on\nand on") })
+		return new(talk).user("First.").agent("I look.").bash("make", "").many(n, func(t *talk, _ int) { t.user("go on\nand on") })
 	}
 	words := func(n int) *talk {
 		return new(talk).user("First.").user("I look.").many(n, func(t *talk, _ int) { t.user("go on") })
@@ -93,6 +93,8 @@ func TestSights(t *testing.T) {
 		{"two turns later", turns(2), "I look", "turns", "2-3"},
 		{"three turns later", turns(3), "I look", "turns", "2-3"},
 		{"four turns later", turns(4), "I look", "turns", "more"},
+		{"an answer to a person, four turns later", new(talk).agent("I look.").many(5, func(t *talk, _ int) { t.user("go on") }), "I look", "turns", "reply"},
+		{"calls after an answer to a person", new(talk).agent("I look.").user("Go on.").many(9, func(t *talk, _ int) { t.bash("make", "") }), "I look", "calls", "reply"},
 		{"how long ago a person spoke", words(4), "I look", "turns", "person"},
 		{"what came after a person spoke", words(4), "I look", "calls", "person"},
 		{"words that are the newest", words(0), "I look", "words", "newest"},
@@ -108,25 +110,30 @@ func TestSights(t *testing.T) {
 		{"what was said before an answer", new(talk).agent("I looked.").bash("make", "").agent("The bulb is broken.").user("Yes."), "I looked", "says", "found"},
 		{"a rule in a file", new(talk).call("Read", `{"file_path":"AGENTS.md"}`, "Never touch the socket."), "socket", "binds", "guide"},
 		{"no rule in a file", new(talk).call("Read", `{"file_path":"AGENTS.md"}`, "The socket is red."), "socket", "binds", "no"},
+		{"an entry of a file of rules", new(talk).call("Read", `{"file_path":"docs/AGENTS.md"}`, "# Lamps\n- The socket is red."), "socket", "binds", "rule"},
+		{"an entry below a heading that says rules", new(talk).call("Read", `{"file_path":"lamp.md"}`, "## House rules\n1. The socket is red."), "socket", "binds", "rule"},
+		{"an entry below the next heading", new(talk).call("Read", `{"file_path":"lamp.md"}`, "## House rules\n1. Look.\n## Lamps\n2. The socket is red."), "socket", "binds", "no"},
+		{"how long a rule was read ago", new(talk).call("Read", `{"file_path":"AGENTS.md"}`, "- The socket is red.").many(9, func(t *talk, _ int) { t.bash("make", "") }), "socket", "calls", "reply"},
 		{"a rule in code", new(talk).call("Read", `{"file_path":"lamp.go"}`, "// Never touch the socket."), "socket", "binds", "yes"},
-		{"a row of a table", new(talk).bash("lamps", "1 | red | here\n22 | blue | there\n"), "red", "again", "later"},
+		{"a row of a table", new(talk).bash("lamps", "1 | red | here\n22 | blue | there\n"), "red", "again", "no"},
+		{"a line that is printed again", new(talk).bash("lamps", "1 | red | here").bash("lamps", "1 | red | here"), "red", "again", "later"},
 		{"a figure that was printed", new(talk).bash("make", "7 lamps"), "7 lamps", "figure", "printed"},
 		{"a figure in a list", new(talk).bash("make", "7 lamps\n"+strings.Repeat("z\n", 200)), "7 lamps", "figure", "listed"},
 		{"a figure that was said", new(talk).agent("I saw 7 lamps."), "7 lamps", "figure", "said"},
 		{"a figure of a person", new(talk).user("I saw 7 lamps."), "7 lamps", "figure", "no"},
 		{"no figure", new(talk).bash("make", "lamps"), "lamps", "figure", "no"},
 		{"what a person says", new(talk).user("Let me look."), "look", "says", "other"},
-		{"a list that numbers alone tell apart", new(talk).bash("make", "lamp 1\nlamp 22\nbulb"), "lamp 1", "again", "later"},
-		{"sentences that numbers alone tell apart", new(talk).agent("I saw lamp 1.").agent("I saw lamp 2."), "lamp 1", "again", "no"},
+		{"lines that numbers alone tell apart", new(talk).bash("make", "lamp 1\nlamp 22\nbulb"), "lamp 1", "again", "no"},
 		{"no words", new(talk).agent("I look."), "I look", "words", "other"},
 		{"a short text", long(2), "I look", "size", "<300"},
 		{"a text of 307 bytes", long(3), "I look", "size", "<1500"},
 		{"a text of 1507 bytes", long(15), "I look", "size", "<6000"},
 		{"a text of 6007 bytes", long(60), "I look", "size", "more"},
-		{"a short unit", new(talk).user("One."), "One", "length", "<30"},
+		{"a short unit", new(talk).agent("One."), "One", "length", "<30"},
+		{"a unit of a person", new(talk).user("One."), "One", "length", "person"},
 		{"a unit of 99 bytes", long(1), "zz", "length", "<100"},
-		{"a unit of 100 bytes", new(talk).user(strings.Repeat("zz ", 33) + "z"), "zz", "length", "<180"},
-		{"a unit of 180 bytes", new(talk).user(strings.Repeat("z", 180)), "zz", "length", "more"},
+		{"a unit of 100 bytes", new(talk).agent(strings.Repeat("zz ", 33) + "z"), "zz", "length", "<180"},
+		{"a unit of 180 bytes", new(talk).agent(strings.Repeat("z", 180)), "zz", "length", "more"},
 		{"a call that failed", new(talk).ended("brew", `{}`, "no water", true), "brew", "failed", "yes"},
 		{"a call that passed", new(talk).call("brew", `{}`, "tea"), "brew", "failed", "no"},
 		{"what a command printed that failed", new(talk).ended("Bash", `{"command":"make"}`, "Exit code 2\nlamp one\nerror: no bulb", true), "lamp one", "failed", "yes"},

@@ -13,6 +13,7 @@ type Request struct {
 	Worth  *Worth
 	Blocks []Block
 	Budget token.Count // of all blocks
+	Beside string      // what stands beside the account: its names and lines are there already
 
 	// Count returns the tokens of a unit, with the line feed behind it. It must be a
 	// function of its argument.
@@ -92,6 +93,7 @@ type planning struct {
 	there  []bool      // names and lines that are in the window
 	said   []bool      // texts that are
 	of     [][2]int    // units of each block
+	kin    []int64     // of each unit: how many of those that it is the head of are kept
 	left   []int       // how many of them are not kept
 	tail   int         // blocks from here on stand as they are
 	top    token.Count // the most that was there so far
@@ -105,7 +107,7 @@ type planning struct {
 func newPlanning(r *Request) *planning {
 	p := &planning{
 		Request: *r, p: newPlan(r),
-		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)),
+		there: make([]bool, len(r.Worth.gains)), said: make([]bool, len(r.Units)), of: make([][2]int, len(r.Blocks)), left: make([]int, len(r.Blocks)), kin: make([]int64, len(r.Units)),
 		tail: len(r.Blocks), named: len(r.Blocks),
 	}
 	for i := 0; i < len(r.Units); {
@@ -120,6 +122,7 @@ func newPlanning(r *Request) *planning {
 
 // begin sets the plan to what is there whatever happens.
 func (p *planning) begin() {
+	p.Worth.each(p.Beside, func(_, thing int32) { p.there[thing] = true })
 	for i := range p.Blocks {
 		switch b := &p.Blocks[i]; {
 		case b.Absent:
@@ -193,7 +196,7 @@ func (p *planning) urgent() bool {
 	return true
 }
 
-// gain returns what a unit adds.
+// gain returns what a unit adds, less the more of its kind are there below the same head.
 func (p *planning) gain(i int) int64 {
 	var sum int64
 	for _, t := range p.Worth.things[i] {
@@ -204,8 +207,15 @@ func (p *planning) gain(i int) int64 {
 	if !p.said[p.Worth.texts[i]] {
 		sum += p.Worth.prior[i]
 	}
+	if few := fewKin[p.Units[i].Kind]; few > 0 && p.Units[i].Head >= 0 {
+		sum = sum * few / (few + p.kin[p.Units[i].Head])
+	}
 	return sum
 }
+
+// fewKin says of how many kept units below the same head on one more is worth half of what it
+// was alone: of a long output a reader needs a few lines. Of other kinds each counts.
+var fewKin = [kinds]int64{Argument: 8, Written: 8, Output: 8, Span: 80}
 
 // frame is what the text in place of a block takes besides its units, in bytes, when units
 // are compared.
@@ -254,6 +264,9 @@ func (p *planning) take(i int) bool {
 		p.p.Kept[k] = true
 		p.date(k, rate)
 		p.mark(k)
+		if h := p.Units[k].Head; h >= 0 {
+			p.kin[h]++
+		}
 		for _, kid := range p.Worth.kids[k] { // they are cheaper now
 			p.offer(int(kid))
 		}

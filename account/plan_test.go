@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,46 @@ func TestAPlanTakesTheLaterCopy(t *testing.T) {
 		if test.absent && got != test.want || !test.absent && strings.Contains(strings.Fields(got)[1], "1") {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
+	}
+}
+
+// Of a long output a few lines are there, before what is worth less for each byte than they
+// were alone.
+func TestFurtherLinesOfAnOutputAreWorthLess(t *testing.T) {
+	lines := make([]string, 40)
+	for i := range lines {
+		lines[i] = letter(string(rune('a'+i%26)), 50+i)
+	}
+	talk := new(talk).call("brew", `{}`, strings.Join(lines, "\n")).user("one").agent(letter("S", 60))
+	r := plain(t, talk, map[string]int{"step": -9000, "words": -9000, "output": 4000, "sentence": 3000})
+	r.Budget = 2000
+	p, err := account.Make(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := drawn(r, p); !strings.HasSuffix(got, "S.") || strings.Count(got, "") < 12 {
+		t.Errorf("got %s, want lines and the sentence", got)
+	}
+}
+
+// A name that stands beside the account is not paid for again.
+func TestWhatStandsBesideTheAccount(t *testing.T) {
+	talk := new(talk).user("Mend it now.").tool("Edit", map[string]string{"file_path": "src/lamp.go", "old_string": "a", "new_string": "b"}, "ok").agent("It is in src/lamp.go there.").user("Go on.")
+	r := request(talk)
+	at := slices.IndexFunc(r.Units, func(u account.Unit) bool { return u.Kind == account.Sentence })
+	rate := func(beside string) int64 {
+		r.Beside, r.Budget = beside, 10_000
+		p, err := account.Make(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Rate[at]
+	}
+	for i := range r.Blocks {
+		r.Blocks[i].Tokens = 100_000
+	}
+	if alone, beside := rate(""), rate("src/lamp.go"); beside >= alone || beside == 0 {
+		t.Errorf("it is worth %d, and %d beside its name", alone, beside)
 	}
 }
 

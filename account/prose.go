@@ -31,6 +31,7 @@ func passages(prose string) []passage {
 	var out []passage
 	var code []string
 	size, fenced := 0, false
+	goesOn := false // an entry of a list
 	flush := func() {
 		if len(code) > 0 {
 			out = append(out, passage{text: strings.Join(code, "\n"), code: true})
@@ -40,6 +41,7 @@ func passages(prose string) []passage {
 	for line := range strings.SplitSeq(prose, "\n") {
 		bare := strings.TrimSpace(line)
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		goesOn = goesOn && bare != "" && !fenced
 		switch {
 		case strings.HasPrefix(bare, "```"):
 			flush()
@@ -52,8 +54,11 @@ func passages(prose string) []passage {
 			}
 			code = append(code, text.Clip(line, mostUnit))
 			size += len(line)
+		case goesOn && len(out[len(out)-1].text)+len(line) <= mostUnit && strings.HasPrefix(line, "  ") && !entry(line):
+			out[len(out)-1].text += "\n" + line
 		default:
 			out = append(out, sentences(line)...)
+			goesOn = entry(line) && len(line) <= longLine
 		}
 	}
 	flush()
@@ -79,7 +84,7 @@ func sentences(line string) []passage {
 func sentenceEnd(line string) int {
 	for i := range len(line) {
 		switch c := line[i]; {
-		case (c == '.' || c == '!' || c == '?' || c == ';') && i >= leastLine && strings.HasPrefix(line[i+1:], " "):
+		case (c == '.' || c == '!' || c == '?') && i >= leastLine && strings.HasPrefix(line[i+1:], " "):
 			return i + 1
 		case c == ' ' && i >= mostUnit:
 			return i

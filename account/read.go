@@ -190,8 +190,13 @@ func (r *reader) prose(kind Kind, prose string, head int32) {
 
 // listed reports whether a passage is an entry of a list, or code.
 func listed(p *passage) bool {
-	bare := strings.TrimLeft(p.text, " ")
-	return p.code || strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* ") || text.Digits(bare) > 0
+	return p.code || entry(p.text)
+}
+
+// entry reports whether a line begins an entry of a list.
+func entry(line string) bool {
+	bare := strings.TrimLeft(line, " ")
+	return strings.HasPrefix(bare, "- ") || strings.HasPrefix(bare, "* ") || text.Digits(bare) > 0
 }
 
 func size(s string) int32 { return int32(min(len(s), 1<<30)) }
@@ -304,9 +309,13 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 	return "\n" + arrow + "failed"
 }
 
-// output adds the lines of a result that say something, but for some of them by number.
+// output adds the lines of a result that say something, but for some of them by number. The
+// names of the columns of a table are the head of its rows.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
-	first, last, n, said := true, -1, 0, r.units[head].Text
+	last, n, said := -1, 0, r.units[head].Text
+	u := Unit{Kind: kind, Head: head, First: true, Failed: failed, Size: size(result)}
+	var before []string // cells of the line before, or of the names of columns
+	table := false
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
@@ -314,17 +323,27 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 		}
 		_, line = numbered(line)
 		line = strings.TrimSpace(line)
-		if len(line) < leastOutput || noise(line) || strings.Contains(said, line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
+		if len(line) < leastOutput || noise(line) || rule(line) || strings.Contains(said, line) || len(but) > 0 && slices.Contains(but, n-1) || wrapper(line) {
 			continue
 		}
-		u := Unit{Kind: kind, Head: head, First: first, Failed: failed, Size: size(result)}
 		if len(line) >= leastJSON && (line[0] == '{' || line[0] == '[') && gjson.Valid(line) {
+			u.Head, table, before = head, false, nil
 			last = r.fields(u, gjson.Parse(line), "", last)
-		} else {
-			u.Text = indent + text.Clip(line, mostUnit)
-			last = int(r.add(u))
+			u.First = last < 0
+			continue
 		}
-		first = last < 0
+		row := cells(line)
+		switch {
+		case table && len(row) == len(before):
+		case names(before, row):
+			table, u.Head = true, int32(last)
+			r.units[last].Opens = true
+		default:
+			table, u.Head, before = false, head, row
+		}
+		u.Text = indent + text.Clip(line, mostUnit)
+		last = int(r.add(u))
+		u.First = false
 	}
 	if last >= 0 {
 		r.units[last].Last = true

@@ -16,16 +16,14 @@ const (
 // stands in a later copy of the same file, only that copy is there.
 func (r *reader) file(kind Kind, path, body string, head int32) {
 	from := len(r.units)
-	if i := strings.LastIndexByte(path, '.'); i >= 0 && proseFiles[strings.ToLower(path[i:])] {
+	if forPeople(path) {
 		var b strings.Builder
 		for line := range strings.Lines(body) {
 			_, line = numbered(line)
 			b.WriteString(line)
 		}
 		r.prose(kind, b.String(), head)
-		for i := from; i < len(r.units); i++ {
-			r.units[i].Guide = true
-		}
+		guide(r.units[from:], path)
 	} else {
 		r.spans(kind, body, head)
 	}
@@ -39,6 +37,31 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 		}
 		r.copies[key] = int32(i)
 	}
+}
+
+// guide marks the units of a file that is written for people, and of these the rules: the
+// entries of its lists, if its name or the heading above says that it has rules.
+func guide(units []Unit, path string) {
+	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	all := ruleFiles[name[:strings.LastIndexByte(name, '.')]]
+	rules := all
+	for i := range units {
+		u := &units[i]
+		u.Guide = true
+		if u.Title {
+			rules = all || strings.Contains(strings.ToLower(u.Text), "rule")
+		}
+		u.Rule = rules && entry(u.Text)
+	}
+}
+
+// ruleFiles are the names of files that say what must be.
+var ruleFiles = map[string]bool{"agents": true, "claude": true, "gemini": true, "contributing": true, "rules": true, "conventions": true, "copilot-instructions": true}
+
+// forPeople reports whether a file is written for people.
+func forPeople(path string) bool {
+	i := strings.LastIndexByte(path, '.')
+	return i >= 0 && proseFiles[strings.ToLower(path[i:])]
 }
 
 // proseFiles are the endings of files that are written for people.

@@ -39,6 +39,7 @@ type Unit struct {
 	First, Last bool // of the units of its text
 	Title, Code bool
 	Guide       bool // it is of a file that is written for people
+	Rule        bool // and it is a rule
 	Reply       bool // it is of what the agent said last before a person spoke
 	Asked       bool // and who spoke then said little
 	Opens       bool // it says nothing without one of those that it is the head of

@@ -19,6 +19,8 @@ type Worth struct {
 	gains  []int64   // what each name and each line is worth, once
 	texts  []int32   // of each unit: the same for units that say the same
 	kids   [][]int32 // of each unit: those that it is the head of
+	index  *index
+	scan   func(string) *facts.Scan // of texts
 }
 
 // What all priors together are worth against all names, and all lines, of which package
@@ -26,7 +28,7 @@ type Worth struct {
 // the frontier on which they lie.
 const (
 	namesWorth = 700
-	linesWorth = 430
+	linesWorth = 450
 	together   = 1 << 40
 )
 
@@ -44,14 +46,15 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), things: make([][]int32, len(units)),
 		texts: make([]int32, len(units)), kids: make([][]int32, len(units)),
 	}
-	w.find(units, newIndex(w, pieces, need), scan)
+	w.index, w.scan = newIndex(w, pieces, need), scan
+	w.find(units)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
 	again := make([]bool, len(units))
 	var sum, bytes int64
 	for i := len(units) - 1; i >= 0; i-- {
 		u := &units[i]
-		key := sayingOf(u)
+		key := strings.TrimLeft(u.Text, " ")
 		n, known := said[key]
 		if !known {
 			n = int32(len(said))
@@ -81,35 +84,6 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 		w.prior[i] = int64(q)
 	}
 	return w
-}
-
-// sayingOf returns a key of what a unit says. Lines of an output that differ in their numbers
-// alone are of one list, and rows of a table whose cells alone differ are of one table: its
-// first entry says what they are.
-func sayingOf(u *Unit) string {
-	s := strings.TrimLeft(u.Text, " ")
-	if u.Kind != Output && u.Kind != Span {
-		return s
-	}
-	row := strings.Count(s, "|") > 1 || strings.Contains(s, "\t") || strings.Count(s, "  ") > 1
-	var b []byte
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case '0' <= c && c <= '9':
-			c = '0'
-		case row && ('a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80):
-			c = 'a'
-		case row && c == ' ':
-		default:
-			b = append(b, c)
-			continue
-		}
-		if len(b) == 0 || b[len(b)-1] != c {
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }
 
 // cost returns the bytes that a unit takes, with what separates it from others.
@@ -148,32 +122,22 @@ func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 // remembered.
 const mostJoined = 16 << 10
 
-// find notes which names and lines of an index units have. Units are joined and scanned
+// find notes which names and lines of the index units have. Units are joined and scanned
 // many at a time.
-func (w *Worth) find(units []Unit, x *index, scan func(string) *facts.Scan) {
+func (w *Worth) find(units []Unit) {
 	var b strings.Builder
 	var ends []int32 // of the units that are joined
 	from := 0
 	flush := func(to int) {
-		s := scan(b.String())
 		i := 0
-		note := func(at int32, n int32, known bool) {
+		w.each(b.String(), func(at, thing int32) {
 			for ends[i] <= at {
 				i++
 			}
-			if list := &w.things[from+i]; known && !slices.Contains(*list, n) {
-				*list = append(*list, n)
+			if list := &w.things[from+i]; !slices.Contains(*list, thing) {
+				*list = append(*list, thing)
 			}
-		}
-		for k := range s.Lines {
-			l := &s.Lines[k]
-			n, known := x.lines[l.Key]
-			note(l.From, n, known && l.Key != 0)
-			for m := l.First; m < l.End; m++ {
-				n, known := x.names[s.Marks[m].Key]
-				note(s.Marks[m].From, n, known)
-			}
-		}
+		})
 		b.Reset()
 		ends, from = ends[:0], to
 	}
@@ -187,5 +151,22 @@ func (w *Worth) find(units []Unit, x *index, scan func(string) *facts.Scan) {
 	}
 	if len(ends) > 0 {
 		flush(len(units))
+	}
+}
+
+// each calls f with the place and the index of each name and line that is worth something in
+// a text.
+func (w *Worth) each(text string, f func(at, thing int32)) {
+	s := w.scan(text)
+	for k := range s.Lines {
+		l := &s.Lines[k]
+		if n, known := w.index.lines[l.Key]; known && l.Key != 0 {
+			f(l.From, n)
+		}
+		for m := l.First; m < l.End; m++ {
+			if n, known := w.index.names[s.Marks[m].Key]; known {
+				f(s.Marks[m].From, n)
+			}
+		}
 	}
 }

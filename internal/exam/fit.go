@@ -2,6 +2,7 @@ package exam
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/account"
@@ -60,15 +61,23 @@ func Fit(samples []*Sample) *account.Prior {
 			label = append(label, x.Labels[i])
 		}
 	}
-	total, bytes := 0.0, 0.0
-	for i := range list {
-		total += label[i]
-		bytes += size[i]
+	mean := slices.Clone(size) // expected of each
+	level := func() {
+		at := 0
+		for _, x := range samples {
+			of := mean[at : at+len(x.Units)]
+			want, have := 0.0, 0.0
+			for i := range of {
+				want += label[at+i]
+				have += of[i]
+			}
+			for i := range of {
+				of[i] *= want / max(have, 1e-9)
+			}
+			at += len(of)
+		}
 	}
-	mean := make([]float64, len(list)) // expected of each
-	for i := range mean {
-		mean[i] = size[i] * total / bytes
-	}
+	level()
 	var weights [][]float64
 	for _, f := range account.Features() {
 		weights = append(weights, make([]float64, len(f.Bins)))
@@ -91,6 +100,7 @@ func Fit(samples []*Sample) *account.Prior {
 				mean[i] *= math.Exp(step[list[i][f]])
 			}
 		}
+		level()
 	}
 	rounded := make([][]int, len(weights))
 	for f := range weights {

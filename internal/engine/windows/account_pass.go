@@ -65,6 +65,14 @@ func (p *pass) accounted() *accounted {
 	return a
 }
 
+// beside returns the state, if it stands behind the account.
+func (a *accounted) beside() string {
+	if a.end != a.whole {
+		return ""
+	}
+	return a.state.Text()
+}
+
 // text returns what a plan has in place of a block.
 func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) string {
 	from, to := a.of[i][0], a.of[i][1]
@@ -89,6 +97,7 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 			if a.end != cutLegend {
 				a.end = cutLegend
 				r.Budget += end - p.count(a.end+"\n")
+				r.Beside = ""
 				continue
 			}
 			return p.leastAccount(req, plan, r, small.Need)
@@ -117,7 +126,7 @@ func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.
 	end = p.count(a.end + "\n")
 	return &account.Request{
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
-		Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
+		Beside: a.beside(), Count: func(i int) token.Count { return p.count(a.units[i].Quotation()) },
 	}, end
 }
 
