@@ -184,8 +184,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"compress", "5f0c", "--target", "5000", "--strategy", "pager"},
 		{"why", id},
 		{"undo", "--session", "5f0c"},
-		{"compress", "5f0c", "--target", "5000"},
+		{"compress", "5f0c", "--target", "3000"},
 		{"why", block.Messages[1].ID},
+		{"why", block.Messages[4].ID}, // which a later one says again
 		{"undo", "--session", "5f0c"},
 		{"compress", "5f0c", "--target", "5000", "--strategy", "opaque", "-n"},
 		{"compress", "5f0c", "--target", "5000", "--strategy", "anchored"},
