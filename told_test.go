@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/llm"
-	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/llm/llmtest"
+	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )

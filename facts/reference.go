@@ -111,15 +111,14 @@ func isVersion(w string) bool {
 func isID(w string) bool {
 	upper, lower, digits := 0, 0, 0
 	for i := range len(w) {
-		switch classes[w[i]] {
-		case upperCase:
+		switch c := classes[w[i]]; {
+		case c == upperCase:
 			upper++
-		case lowerCase:
+		case c == lowerCase:
 			lower++
-		case decimal:
+		case c == decimal:
 			digits++
-		case underscore, dash:
-		default:
+		case c != underscore && c != dash:
 			return false
 		}
 	}

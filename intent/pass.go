@@ -214,6 +214,7 @@ func (c *compiler) tells() Pass {
 			plain = plain && !strings.ContainsAny(t.low, "/._@")
 		case ask, literal, colon, line, gap:
 			plain = false
+		case comma, stop, semi, mark:
 		}
 	}
 	short := count <= tellLength

@@ -136,7 +136,7 @@ func (p *Policy) Version() string {
 	return "triage/1-" + digest.Of([]byte(b.String())).Short()
 }
 
-// A tag says in what order an artifact enters the context, see the package
+// A Tag says in what order an artifact enters the context, see the package
 // comment. It is stored as its text.
 type Tag string
 

@@ -13,7 +13,7 @@ var ceilings = map[string]int{
 	"lines of tests":                           75_000,
 	"exported names and methods":               2_240,
 	"pairs of places that share six lines":     40,
-	"files of the root package":                9,
+	"files of the root package":                10,
 	"lines of its longest file":                190,
 	"functions of more than 80 lines":          10,
 	"functions with more than 25 ways through": 29,

@@ -78,7 +78,7 @@ func (p protocol) open(baseURL, model string, opts *GeneratorOptions) (llm.Gener
 		Authorize: func(h http.Header) { p.authorize(h, o.Key) }, NoStream: o.NoStream, Idle: o.Idle,
 	}
 	var err error
-	if g.base, g.http, err = o.Options.open(baseURL, model, h, 5*time.Minute, 8<<20); err != nil {
+	if g.base, g.http, err = o.open(baseURL, model, h, 5*time.Minute, 8<<20); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
 	if o.Window < 0 || o.MaxTokens < 0 {
