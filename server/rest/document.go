@@ -46,10 +46,10 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 		Responses:   map[string]*huma.Response{"200": s.result(res), "default": s.failure()},
 	}
 	for _, f := range p.path {
-		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "path", Required: true, Schema: s.schemas.Schema(f.typ, true, "")})
+		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "path", Required: true, Description: describe(&f), Schema: s.schemas.parameter(&f)})
 	}
 	for _, f := range p.query {
-		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "query", Required: !f.optional, Schema: s.schemas.Schema(f.typ, true, "")})
+		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "query", Required: !f.optional, Description: describe(&f), Schema: s.schemas.parameter(&f)})
 	}
 	d.Parameters = append(d.Parameters, header(api.HeaderScope, "Whose context it is. By default the only scope that the token names."))
 	if op.Writes() {

@@ -13,7 +13,9 @@ type field struct {
 	name     string
 	index    []int // see reflect.Value.FieldByIndex
 	typ      reflect.Type
-	optional bool // may be left out: it has omitempty or omitzero
+	optional bool         // may be left out: it has omitempty or omitzero
+	owner    reflect.Type // the struct that declares it
+	inGo     string       // its name there
 }
 
 // fieldsOf returns the members of a struct by the rules of encoding/json, in their
@@ -43,6 +45,7 @@ func collect(t reflect.Type, index []int) []field {
 		case f.IsExported() && tag != "-":
 			list = append(list, field{
 				name: cmp.Or(name, f.Name), index: at, typ: f.Type, optional: strings.Contains(options, "omit"),
+				owner: t, inGo: f.Name,
 			})
 		}
 	}

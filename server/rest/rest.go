@@ -171,7 +171,9 @@ type server struct {
 
 // New returns the handler of the whole interface. Mount it at the root of a host,
 // behind what checks tokens; /healthz and /readyz need none.
-func New(opts *Options) http.Handler {
+func New(opts *Options) http.Handler { return newServer(opts) }
+
+func newServer(opts *Options) *server {
 	o := opts.complete()
 	s := &server{
 		opts: o, mux: http.NewServeMux(), schemas: newRegistry(), decoders: make(decoders),

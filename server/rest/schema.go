@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *registry) Schema(t reflect.Type, allowRef bool, _ string) *huma.Schema 
 	case reflect.Float64:
 		return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
 	case reflect.String:
-		return &huma.Schema{Type: huma.TypeString}
+		return &huma.Schema{Type: huma.TypeString, Enum: valuesOf(t)}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
@@ -136,16 +137,34 @@ func (r *registry) fields(fields []field) *huma.Schema {
 // field returns the schema of a field: one that may be nil, and then is not left out,
 // may be null.
 func (r *registry) field(f *field) *huma.Schema {
-	s := r.Schema(f.typ, true, "")
+	s := *r.Schema(f.typ, true, "")
 	kind := f.typ.Kind()
-	if f.optional || kind != reflect.Pointer && kind != reflect.Slice && kind != reflect.Map || f.typ == reflect.TypeFor[json.RawMessage]() {
-		return s
+	null := !f.optional && (kind == reflect.Pointer || kind == reflect.Slice || kind == reflect.Map) && f.typ != reflect.TypeFor[json.RawMessage]()
+	switch {
+	case s.Ref != "" && null:
+		s = huma.Schema{AnyOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}
+	case s.Ref != "":
+		s = huma.Schema{AllOf: []*huma.Schema{{Ref: s.Ref}}}
+	case null:
+		s.Nullable = true
 	}
-	if s.Ref != "" {
-		return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}}
+	if s.Enum != nil && !f.optional {
+		s.Enum = append(slices.Clone(s.Enum), "") // it may have none
 	}
-	s.Nullable = true
-	return s
+	s.Description = describe(f)
+	if e := exampleOf(f); e != nil && s.Type != "" {
+		s.Examples = []any{e}
+	}
+	return &s
+}
+
+// parameter returns the schema of a field that is a parameter, which has no null.
+func (r *registry) parameter(f *field) *huma.Schema {
+	s := *r.Schema(f.typ, true, "")
+	if e := exampleOf(f); e != nil && s.Type != "" {
+		s.Examples = []any{e}
+	}
+	return &s
 }
 
 // schemaName returns what a struct is called in the document: its name, with that of
