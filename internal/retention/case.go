@@ -136,7 +136,7 @@ func (f *finder) find(needs []Need, m *Message) []Need {
 		r := read(&Message{Text: leavesOf(m.Calls[i].Args)})
 		for _, said := range f.of(r) {
 			last, known := f.last[said.id]
-			if said.inner || !known || f.voided[said.id] || said.kind != KindNumber && f.common.has(said.id) {
+			if said.inner || !known || f.voided[said.id] || said.kind != kindNumber && f.common.has(said.id) {
 				continue
 			}
 			f.voided[said.id] = true
@@ -174,7 +174,7 @@ func NewCommon(all []*Trajectory) *Common {
 			r := t.Messages[i].reading()
 			for _, list := range [][]mention{r.mentions, r.lines} {
 				for _, m := range list {
-					if m.kind == KindNumber {
+					if m.kind == kindNumber {
 						continue
 					}
 					if was, known := first[m.id]; !known {
@@ -189,10 +189,10 @@ func NewCommon(all []*Trajectory) *Common {
 	return c
 }
 
-// Select returns the cases of the first trajectories of each family that have some,
+// firstCases returns the cases of the first trajectories of each family that have some,
 // at most limit of them, by the hash of their ids. Families are in the order of
 // their names.
-func Select(all []*Trajectory, common *Common, limit int, minPrefix func(family string) int) []*Case {
+func firstCases(all []*Trajectory, common *Common, limit int, minPrefix func(family string) int) []*Case {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b *Trajectory) int {
 		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(nameOf(a.ID), nameOf(b.ID)), cmp.Compare(a.ID, b.ID))

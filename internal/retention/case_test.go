@@ -108,10 +108,10 @@ func TestNeeds(t *testing.T) {
 	// action max_len was needed before, min_len and tell_me were told; what the
 	// agent itself said voids nothing.
 	want := []Need{
-		{Text: "pager/plan.go", Kind: KindPath, Action: 0, Last: 1},
-		{Text: "max_len", Kind: KindAtom, Action: 0, Last: 2},
-		{Text: "deep_name", Kind: KindAtom, Action: 0, Last: 2},
-		{Text: "4711", Kind: KindNumber, Action: 1, Last: 0},
+		{Text: "pager/plan.go", Kind: kindPath, Action: 0, Last: 1},
+		{Text: "max_len", Kind: kindAtom, Action: 0, Last: 2},
+		{Text: "deep_name", Kind: kindAtom, Action: 0, Last: 2},
+		{Text: "4711", Kind: kindNumber, Action: 1, Last: 0},
 	}
 	ignore := cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "id" }, cmp.Ignore())
 	if diff := cmp.Diff(want, c.Needs, ignore); diff != "" {

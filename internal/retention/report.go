@@ -142,7 +142,7 @@ type Estimate struct {
 func Measure(all []*Trajectory, opts *Options) *Report {
 	o := opts.complete()
 	common := NewCommon(all)
-	cases := Select(all, common, o.Max, o.minPrefix)
+	cases := firstCases(all, common, o.Max, o.minPrefix)
 	n := len(o.Budgets) * len(o.Methods)
 	results := make([]outcome, len(cases)*n) // by case, budget, method
 	judge := func(i int) { o.judge(cases[i], results[i*n:(i+1)*n]) }
@@ -306,7 +306,7 @@ func (s Sample) Estimate(value func(i int) (float64, bool)) Estimate {
 // estimates returns the mean over samples of each score that some case has.
 func estimates(samples []Sample, result func(i int) *outcome) map[Score]Estimate {
 	list := make(map[Score]Estimate)
-	for _, name := range AllScores() {
+	for _, name := range allScores() {
 		if e, ok := estimate(samples, func(i int) (float64, bool) { v, ok := result(i).scores[name]; return v, ok }); ok {
 			list[name] = e
 		}
@@ -396,7 +396,7 @@ func (r *Report) Table(w io.Writer, family string) error {
 			fmt.Fprintln(t)
 		}
 		fmt.Fprintf(t, "%s", row.Method)
-		for _, name := range AllScores() {
+		for _, name := range allScores() {
 			e, ok := row.Scores[name]
 			if !ok {
 				e = Estimate{math.NaN(), math.NaN(), math.NaN()}

@@ -13,13 +13,13 @@ type Kind string
 
 // The kinds of identifiers.
 const (
-	KindURL    Kind = "url"    // has ://
-	KindEmail  Kind = "email"  // has @ and a dot behind it
-	KindPath   Kind = "path"   // has a slash
-	KindFile   Kind = "file"   // a name with a known extension
-	KindKebab  Kind = "kebab"  // parts joined by -
-	KindAtom   Kind = "atom"   // has an inner _, a step to upper case, or letters and digits
-	KindNumber Kind = "number" // 3 to 18 digits
+	kindURL    Kind = "url"    // has ://
+	kindEmail  Kind = "email"  // has @ and a dot behind it
+	kindPath   Kind = "path"   // has a slash
+	kindFile   Kind = "file"   // a name with a known extension
+	kindKebab  Kind = "kebab"  // parts joined by -
+	kindAtom   Kind = "atom"   // has an inner _, a step to upper case, or letters and digits
+	kindNumber Kind = "number" // 3 to 18 digits
 )
 
 // A mention is an identifier, or a whole line, where it is in a text. A line has neither
@@ -91,7 +91,7 @@ func (s *scanner) chunk(from, to int) {
 	s.runs(from, to, &wordByte, func(from, to int) { s.words = append(s.words, word{from, to, s.line}) })
 	if strings.Contains(s.text[from:to], "://") {
 		if u := strings.TrimRight(s.text[from:to], ".:-/?#&=+%~@"); len(u) >= 12 && strings.Contains(u, "://") {
-			s.add(KindURL, from, from+len(u), false)
+			s.add(kindURL, from, from+len(u), false)
 			s.atoms(from, from+len(u), true)
 			return
 		}
@@ -126,16 +126,16 @@ func (s *scanner) name(from, to int) {
 	slash := strings.LastIndexByte(w, '/')
 	switch {
 	case slash < 0 && isEmail(w):
-		s.add(KindEmail, from, to, false)
+		s.add(kindEmail, from, to, false)
 	case slash >= 0 && isPath(w):
-		s.add(KindPath, from+len(w)-len(lastTwo(w)), to, false)
+		s.add(kindPath, from+len(w)-len(lastTwo(w)), to, false)
 		if isFile(w[slash+1:]) {
-			s.add(KindFile, from+slash+1, to, true)
+			s.add(kindFile, from+slash+1, to, true)
 		}
 	case slash < 0 && isFile(w):
-		s.add(KindFile, from, to, false)
+		s.add(kindFile, from, to, false)
 	case isKebab(w):
-		s.add(KindKebab, from, to, false)
+		s.add(kindKebab, from, to, false)
 	default:
 		s.atoms(from, to, false)
 	}
@@ -146,9 +146,9 @@ func (s *scanner) atoms(from, to int, inner bool) {
 	s.runs(from, to, &wordByte, func(from, to int) {
 		switch w := s.text[from:to]; {
 		case isNumber(w):
-			s.add(KindNumber, from, to, inner)
+			s.add(kindNumber, from, to, inner)
 		case isAtom(w):
-			s.add(KindAtom, from, to, inner)
+			s.add(kindAtom, from, to, inner)
 		}
 	})
 }

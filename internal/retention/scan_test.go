@@ -31,36 +31,36 @@ func TestIdentifiers(t *testing.T) {
 		want       []identifier
 	}{
 		{"words of a dictionary are none", "The quick brown fox, jumps over", nil},
-		{"a path is its last two segments, and its file is inside", "see /home/ann/work/pager/plan.go now", []identifier{id(KindPath, "pager/plan.go"), inner(KindFile, "plan.go")}},
-		{"two segments with a known ending are a path", "pager/plan.go", []identifier{id(KindPath, "pager/plan.go"), inner(KindFile, "plan.go")}},
-		{"three segments are a path without a file", "usr/local/bin", []identifier{id(KindPath, "local/bin")}},
+		{"a path is its last two segments, and its file is inside", "see /home/ann/work/pager/plan.go now", []identifier{id(kindPath, "pager/plan.go"), inner(kindFile, "plan.go")}},
+		{"two segments with a known ending are a path", "pager/plan.go", []identifier{id(kindPath, "pager/plan.go"), inner(kindFile, "plan.go")}},
+		{"three segments are a path without a file", "usr/local/bin", []identifier{id(kindPath, "local/bin")}},
 		{"two plain words with a slash are no path", "either/or", nil},
-		{"two segments with a digit are a path", "origin/v2", []identifier{id(KindPath, "origin/v2")}},
-		{"two segments with an underscore are a path", "my_app/core", []identifier{id(KindPath, "my_app/core")}},
+		{"two segments with a digit are a path", "origin/v2", []identifier{id(kindPath, "origin/v2")}},
+		{"two segments with an underscore are a path", "my_app/core", []identifier{id(kindPath, "my_app/core")}},
 		{"two segments that are too short are none", "a/b1", nil},
-		{"numbers with a slash are no path", "2024/05/17", []identifier{id(KindNumber, "2024")}},
-		{"a file has a known ending", "open plan.go, not plan.xyz or 3.14", []identifier{id(KindFile, "plan.go")}},
-		{"an ending may be in capitals", "README.MD", []identifier{id(KindFile, "README.MD")}},
-		{"a file has five bytes", "a.go ab.go", []identifier{id(KindFile, "ab.go")}},
+		{"numbers with a slash are no path", "2024/05/17", []identifier{id(kindNumber, "2024")}},
+		{"a file has a known ending", "open plan.go, not plan.xyz or 3.14", []identifier{id(kindFile, "plan.go")}},
+		{"an ending may be in capitals", "README.MD", []identifier{id(kindFile, "README.MD")}},
+		{"a file has five bytes", "a.go ab.go", []identifier{id(kindFile, "ab.go")}},
 		{"what begins with a dot has no stem", ".json", nil},
-		{"an address of mail", "to ann.lee@example.org.", []identifier{id(KindEmail, "ann.lee@example.org")}},
+		{"an address of mail", "to ann.lee@example.org.", []identifier{id(kindEmail, "ann.lee@example.org")}},
 		{"a handle is no address", "@annlee", nil},
-		{"a URL that is too short is read as words", "x://ab1c", []identifier{id(KindAtom, "ab1c")}},
-		{"a URL is more than a scheme", "a1b2c3d4e5f6g7://", []identifier{id(KindAtom, "a1b2c3d4e5f6g7")}},
-		{"three parts with hyphens", "gpt-four-mini", []identifier{id(KindKebab, "gpt-four-mini")}},
-		{"two parts with a digit", "claude-3", []identifier{id(KindKebab, "claude-3")}},
+		{"a URL that is too short is read as words", "x://ab1c", []identifier{id(kindAtom, "ab1c")}},
+		{"a URL is more than a scheme", "a1b2c3d4e5f6g7://", []identifier{id(kindAtom, "a1b2c3d4e5f6g7")}},
+		{"three parts with hyphens", "gpt-four-mini", []identifier{id(kindKebab, "gpt-four-mini")}},
+		{"two parts with a digit", "claude-3", []identifier{id(kindKebab, "claude-3")}},
 		{"two parts of words", "well-known", nil},
-		{"a date has no letter but eight bytes", "2024-05-17", []identifier{id(KindKebab, "2024-05-17")}},
-		{"a range of numbers is too short for a date", "12-345 123-456", []identifier{id(KindNumber, "345"), id(KindNumber, "123"), id(KindNumber, "456")}},
-		{"two hyphens in a row make none", "foo--bar-baz1", []identifier{id(KindAtom, "baz1")}},
-		{"atoms", "max_len maxLen HTTPServer sha256 abc", []identifier{id(KindAtom, "max_len"), id(KindAtom, "maxLen"), id(KindAtom, "sha256")}},
+		{"a date has no letter but eight bytes", "2024-05-17", []identifier{id(kindKebab, "2024-05-17")}},
+		{"a range of numbers is too short for a date", "12-345 123-456", []identifier{id(kindNumber, "345"), id(kindNumber, "123"), id(kindNumber, "456")}},
+		{"two hyphens in a row make none", "foo--bar-baz1", []identifier{id(kindAtom, "baz1")}},
+		{"atoms", "max_len maxLen HTTPServer sha256 abc", []identifier{id(kindAtom, "max_len"), id(kindAtom, "maxLen"), id(kindAtom, "sha256")}},
 		{"an outer underscore is no inner one", "_name name_ __init__", nil},
 		{"an atom has four bytes", "x_1 a1 v12", nil},
-		{"numbers of 3 to 18 digits", "12 123 123456789012345678 1234567890123456789", []identifier{id(KindNumber, "123"), id(KindNumber, "123456789012345678")}},
-		{"atoms of a word with dots", "http.StatusOK", []identifier{id(KindAtom, "StatusOK")}},
-		{"a line feed written as an escape separates", `err_one\nerr_two\tok\r`, []identifier{id(KindAtom, "err_one"), id(KindAtom, "err_two")}},
-		{"another escape does not", `C:\foo_bar`, []identifier{id(KindAtom, "foo_bar")}},
-		{"letters outside of ASCII separate", "größeMax naïve_x1", []identifier{id(KindAtom, "eMax"), id(KindAtom, "ve_x1")}},
+		{"numbers of 3 to 18 digits", "12 123 123456789012345678 1234567890123456789", []identifier{id(kindNumber, "123"), id(kindNumber, "123456789012345678")}},
+		{"atoms of a word with dots", "http.StatusOK", []identifier{id(kindAtom, "StatusOK")}},
+		{"a line feed written as an escape separates", `err_one\nerr_two\tok\r`, []identifier{id(kindAtom, "err_one"), id(kindAtom, "err_two")}},
+		{"another escape does not", `C:\foo_bar`, []identifier{id(kindAtom, "foo_bar")}},
+		{"letters outside of ASCII separate", "größeMax naïve_x1", []identifier{id(kindAtom, "eMax"), id(kindAtom, "ve_x1")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, identifiers(tt.text)); diff != "" {
@@ -73,9 +73,9 @@ func TestIdentifiers(t *testing.T) {
 // A URL keeps its query and loses the stop behind it.
 func TestAtomsOfURLAreInner(t *testing.T) {
 	want := []identifier{
-		{"https://example.org/a_bc/item?id=1234", KindURL, false},
-		{"a_bc", KindAtom, true},
-		{"1234", KindNumber, true},
+		{"https://example.org/a_bc/item?id=1234", kindURL, false},
+		{"a_bc", kindAtom, true},
+		{"1234", kindNumber, true},
 	}
 	if diff := cmp.Diff(want, identifiers("(https://example.org/a_bc/item?id=1234).")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -156,7 +156,7 @@ func FuzzIdentifiers(f *testing.F) {
 			if m.id != nameOf(s) {
 				t.Fatalf("%q: %q has the name of something else", text, s)
 			}
-			if m.inner || m.kind == KindPath {
+			if m.inner || m.kind == kindPath {
 				continue // may be read otherwise without what is around it
 			}
 			if alone := scan(s); len(alone) == 0 || alone[0].id != m.id || alone[0].kind != m.kind {

@@ -29,8 +29,8 @@ const (
 	ScoreStable   Score = "stable"
 )
 
-// AllScores are the scores, the headline first.
-func AllScores() []Score {
+// allScores are the scores, the headline first.
+func allScores() []Score {
 	return []Score{
 		ScoreGround, ScoreLine, ScoreID, ScoreComplete, ScoreFar, ScoreStub, ScoreRecall,
 		ScoreValid, ScoreUsed, ScoreOver, ScoreStable,
