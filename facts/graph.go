@@ -30,19 +30,21 @@ type Standing struct {
 	Part  bool   // only a part is superseded: of the file was written, or of several files or commands one
 }
 
-// A NodeKind says what a thing in a [Graph] is. It is stored as its text.
+// A NodeKind says what a thing in a [Graph] is. It is stored as its text: file, command,
+// error, todo or name.
 type NodeKind string
 
 // The kinds of things.
 const (
 	NodeFile    NodeKind = "file"    // by its path
 	NodeCommand NodeKind = "command" // by its line
-	NodeError   NodeKind = "error"   // by the line that reports it
-	NodeTodo    NodeKind = "todo"    // by its wording
-	NodeName    NodeKind = "name"    // an identifier that was used in the arguments of a call
+	nodeError   NodeKind = "error"   // by the line that reports it
+	nodeTodo    NodeKind = "todo"    // by its wording
+	nodeName    NodeKind = "name"    // an identifier that was used in the arguments of a call
 )
 
-// An Act is what a call does with a thing. It is stored as its text.
+// An Act is what a call does with a thing. It is stored as its text: read, write, run,
+// fail, resolve, state or name.
 type Act string
 
 // The acts.
@@ -51,9 +53,9 @@ const (
 	ActWrite   Act = "write"   // a file: created, changed, moved or deleted
 	ActRun     Act = "run"     // a command
 	ActFail    Act = "fail"    // with an error
-	ActResolve Act = "resolve" // an error: the same succeeds
-	ActState   Act = "state"   // an entry of a list of things to do
-	ActName    Act = "name"    // an identifier, in the arguments
+	actResolve Act = "resolve" // an error: the same succeeds
+	actState   Act = "state"   // an entry of a list of things to do
+	actName    Act = "name"    // an identifier, in the arguments
 )
 
 // A Use is one use of a thing by a call.

@@ -169,10 +169,10 @@ func TestNodes(t *testing.T) {
 	for _, want := range []Node{
 		{NodeFile, "pool/a.go", "", StatusModified, Ref{Block: 0}, []Use{{Ref{1, "call-1"}, ActRead}, {Ref{3, "call-3"}, ActWrite}}},
 		{NodeCommand, "go vet ./pool", "", StatusOK, Ref{2, "call-2"}, []Use{{Ref{2, "call-2"}, ActRun}, {Ref{4, "call-4"}, ActRun}}},
-		{NodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Ref{2, "call-2"}, []Use{{Ref{2, "call-2"}, ActFail}, {Ref{4, "call-4"}, ActResolve}}},
-		{NodeTodo, "Write it", "", StatusCompleted, Ref{5, "call-5"}, []Use{{Ref{5, "call-5"}, ActState}, {Ref{6, "call-6"}, ActState}}},
-		{NodeName, "ringBuffer", KindSymbol, "", Ref{2, "call-2"}, []Use{{Ref{3, "call-3"}, ActName}}},
-		{NodeName, "newRing", KindSymbol, "", Ref{3, "call-3"}, []Use{{Ref{3, "call-3"}, ActName}}},
+		{nodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Ref{2, "call-2"}, []Use{{Ref{2, "call-2"}, ActFail}, {Ref{4, "call-4"}, actResolve}}},
+		{nodeTodo, "Write it", "", StatusCompleted, Ref{5, "call-5"}, []Use{{Ref{5, "call-5"}, actState}, {Ref{6, "call-6"}, actState}}},
+		{nodeName, "ringBuffer", KindSymbol, "", Ref{2, "call-2"}, []Use{{Ref{3, "call-3"}, actName}}},
+		{nodeName, "newRing", KindSymbol, "", Ref{3, "call-3"}, []Use{{Ref{3, "call-3"}, actName}}},
 	} {
 		at := slices.IndexFunc(g.Nodes(), func(n Node) bool { return n.Kind == want.Kind && n.Name == want.Name })
 		if at < 0 {

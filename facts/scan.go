@@ -17,7 +17,7 @@ type Scan struct {
 	Marks []Mark // in order
 
 	// Skipped is how many bytes were not looked at, in the middle of a text that is
-	// longer than [MostScanned].
+	// longer than a mebibyte.
 	Skipped int
 
 	words []uint16 // of the lines, in order
@@ -70,15 +70,15 @@ const (
 	mostBeside  = 40
 )
 
-// MostScanned is how many bytes of a text a scan looks at. Of a longer text it looks at
+// mostScanned is how many bytes of a text a scan looks at. Of a longer text it looks at
 // the first half of that and at the last.
-const MostScanned = 1 << 20
+const mostScanned = 1 << 20
 
-// NewScan scans a text, in one pass. See [MostScanned] for what it looks at, and
-// [Scan.Skipped].
+// NewScan scans a text, in one pass. Of a text of more than a mebibyte it
+// looks at the beginning and the end, see [Scan.Skipped].
 func NewScan(text string) *Scan {
 	s := &Scan{Text: text}
-	size := min(len(text), MostScanned)
+	size := min(len(text), mostScanned)
 	s.Lines, s.Marks = make([]Line, 0, size/40+1), make([]Mark, 0, size/24+size/96+1)
 	head, tail := scanned(text)
 	s.stretch(0, head)
@@ -93,8 +93,8 @@ func NewScan(text string) *Scan {
 // to its end: both are its length if all of it is. It cuts between lines, unless that
 // leaves half of a part out.
 func scanned(s string) (head, tail int) {
-	const half = MostScanned / 2
-	if len(s) <= MostScanned {
+	const half = mostScanned / 2
+	if len(s) <= mostScanned {
 		return len(s), len(s)
 	}
 	if head = strings.LastIndexByte(s[:half], '\n'); head < half/2 {

@@ -162,9 +162,9 @@ func reportsError(text string) bool {
 func (w *weaver) names(k int, ref Ref, c transcript.ToolCall) {
 	take := func(text string) {
 		Each(text, func(id Identifier, _ int) {
-			n := w.g.node(NodeName, id.Text, w.origin(id.Text, ref))
+			n := w.g.node(nodeName, id.Text, w.origin(id.Text, ref))
 			w.g.nodes[n].Form = id.Kind
-			w.g.use(n, k, ActName)
+			w.g.use(n, k, actName)
 			if _, known := w.origins[id.Text]; !known {
 				w.origins[id.Text] = ref
 			}
@@ -189,7 +189,7 @@ func (w *weaver) settled(k int, key, about, text string, fails bool) {
 // fail notes that a call failed.
 func (w *weaver) fail(k int, key, said string) {
 	ref := w.g.calls[k].ref
-	node := w.g.node(NodeError, cmp.Or(said, key), ref)
+	node := w.g.node(nodeError, cmp.Or(said, key), ref)
 	w.g.nodes[node].Status = StatusOpen
 	w.g.use(node, k, ActFail)
 	w.open = latest(append(w.open, failed{k, node, key}))
@@ -203,7 +203,7 @@ func (w *weaver) settle(k int, key, about string) {
 		}
 		w.g.supersede(f.call, k, StateResolved, about, false)
 		w.g.nodes[f.node].Status = StatusResolved
-		w.g.use(f.node, k, ActResolve)
+		w.g.use(f.node, k, actResolve)
 		return true
 	})
 }
@@ -390,11 +390,11 @@ func (w *weaver) plan(i, k int, name string, c transcript.ToolCall, text string)
 		w.list = k
 	}
 	for _, e := range w.todos.list {
-		node := w.g.node(NodeTodo, e.text, w.g.calls[k].ref)
+		node := w.g.node(nodeTodo, e.text, w.g.calls[k].ref)
 		n := &w.g.nodes[node]
 		if fresh := len(n.Uses) == 0; fresh || n.Status != e.status || name != "taskcreate" && name != "taskupdate" {
 			n.Status = e.status
-			w.g.use(node, k, ActState)
+			w.g.use(node, k, actState)
 		}
 	}
 	return true
