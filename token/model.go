@@ -12,9 +12,9 @@ const (
 	factorClaude = 165 // Claude since the change, and what is not known to be older
 )
 
-// DefaultWindow is the context window taken for a model that is not known, in
+// defaultWindow is the context window taken for a model that is not known, in
 // tokens.
-const DefaultWindow Count = 200_000
+const defaultWindow Count = 200_000
 
 // A family is a group of models that share a tokenizer and a window.
 type family struct {
@@ -68,7 +68,7 @@ var families = func() []family {
 		{"gemini-1.5-pro", older, 2_097_152},
 		{"gemini", older, 1_048_576},
 
-		{"", older, DefaultWindow},
+		{"", older, defaultWindow},
 	}
 }()
 
@@ -82,7 +82,7 @@ func ForModel(model string) Counter { return familyOf(model).counter }
 // ContextWindow returns the context window of a model, in tokens, the reply
 // included. Where a provider sells more than one window under one name, it is
 // the smaller; a name that ends in "[1m]" asks for a million. For a model that
-// is not known it is [DefaultWindow].
+// is not known it is 200,000.
 func ContextWindow(model string) Count {
 	if strings.HasSuffix(strings.ToLower(model), "[1m]") {
 		return 1_000_000
