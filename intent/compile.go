@@ -9,22 +9,21 @@ import (
 // document, not a prompt.
 const maxSecondary = 8
 
-// DefaultLimit is how many bytes of a prompt are looked at if [Options] say
+// defaultLimit is how many bytes of a prompt are looked at if [Options] say
 // nothing.
-const DefaultLimit = 16 << 10
+const defaultLimit = 16 << 10
 
 // Options say how a prompt is compiled. The zero value, and nil, are good.
 type Options struct {
 	// Limit is how many bytes are looked at, half at the beginning and half at
-	// the end: what lies between is nearly always pasted. 0 means
-	// [DefaultLimit].
+	// the end: what lies between is nearly always pasted. 0 means 16 KiB.
 	Limit int
 }
 
 // Compile returns what a prompt asks for. It takes any text, valid or not, and
 // returns the same for the same.
 func Compile(text string, opts *Options) *Intent {
-	limit := DefaultLimit
+	limit := defaultLimit
 	if opts != nil && opts.Limit > 0 {
 		limit = opts.Limit
 	}

@@ -65,7 +65,7 @@
 // The words are English. The rules know phrases and not grammar, so that a
 // value may be cut too long or too short. What the table learned from are single
 // prompts: it does not know what was said before. Of a prompt of more than
-// [DefaultLimit] bytes, the beginning and the end are looked at, and
+// 16 KiB, the beginning and the end are looked at, and
 // [Intent.Assumed] says how much was not. Of further requests, eight are kept.
 //
 // How well this works is recorded in testdata/cases/README.md.

@@ -1,7 +1,7 @@
 package intent
 
-// Schema is the name of the form in which an [Intent] is written as JSON.
-const Schema = "prosecode.intent.v0"
+// schema is the name of the form in which an [Intent] is written as JSON.
+const schema = "prosecode.intent.v0"
 
 // An Intent is what a prompt asks for (Intent IR v0). One that has been
 // compiled or parsed has slots of its verb only, and gaps are exactly the
@@ -31,15 +31,15 @@ type Value struct {
 
 // A Flag is a warning with the words that it is about.
 type Flag struct {
-	Name  string
-	Words []Value
+	Name  string  `json:"name"`
+	Words []Value `json:"words"`
 }
 
 // A Part is a further request of a prompt.
 type Part struct {
-	Verb  Verb
-	Slots map[Slot][]Value
-	Gaps  []Slot
+	Verb  Verb             `json:"verb"`
+	Slots map[Slot][]Value `json:"slots"`
+	Gaps  []Slot           `json:"gaps"`
 }
 
 // A Confidence says how sure the verb and the slots are. It is stored as its

@@ -1,11 +1,13 @@
 package intent
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
-// document is an intent as JSON. Parse and MarshalJSON share it.
+// document is an intent as JSON.
 type document struct {
 	Schema     string           `json:"schema"`
 	Verb       *Verb            `json:"verb"`
@@ -26,19 +28,40 @@ type document struct {
 // verb.
 func (in *Intent) MarshalJSON() ([]byte, error) {
 	d := document{
-		Schema: Schema, Slots: in.Slots, Gaps: list(in.Gaps), Amber: list(in.Amber), Human: list(in.Human), Assumed: list(in.Assumed),
-		Secondary: list(in.Secondary), Confidence: in.Confidence, Form: in.Form, Pass: in.Pass, Words: in.Words,
+		Schema: schema, Verb: in.verb(), Slots: filled(in.Slots), Gaps: list(in.Gaps), Amber: marked(in.Amber), Human: marked(in.Human),
+		Assumed: list(in.Assumed), Secondary: list(slices.Clone(in.Secondary)), Confidence: cmp.Or(in.Confidence, confidenceLow),
+		Form: in.Form, Pass: in.Pass, Words: in.Words,
 	}
-	if in.Verb != "" {
-		d.Verb = &in.Verb
-	}
-	if d.Slots == nil {
-		d.Slots = map[Slot][]Value{}
-	}
-	if d.Confidence == "" {
-		d.Confidence = confidenceLow
+	for i := range d.Secondary {
+		p := &d.Secondary[i]
+		p.Slots, p.Gaps = filled(p.Slots), list(p.Gaps)
 	}
 	return json.Marshal(d)
+}
+
+// verb returns the verb, or nil if the prompt passes through.
+func (in *Intent) verb() *Verb {
+	if in.Verb == "" {
+		return nil
+	}
+	return new(in.Verb)
+}
+
+// filled returns slots that are written as {} if there are none.
+func filled(slots map[Slot][]Value) map[Slot][]Value {
+	if slots == nil {
+		return map[Slot][]Value{}
+	}
+	return slots
+}
+
+// marked returns flags whose words are written as [] if there are none.
+func marked(flags []Flag) []Flag {
+	flags = list(slices.Clone(flags))
+	for i := range flags {
+		flags[i].Words = list(flags[i].Words)
+	}
+	return flags
 }
 
 // list returns a list that is written as [] if it is empty.
@@ -69,14 +92,8 @@ type Published struct {
 // flags, and the slots and gaps of further requests are lost.
 func (in *Intent) Published() *Published {
 	p := &Published{
-		Schema: Schema, Slots: make(map[Slot]string, len(in.Slots)), Gaps: list(in.Gaps), Amber: flagNames(in.Amber), Human: flagNames(in.Human),
-		Assumed: list(in.Assumed), Secondary: secondaryVerbs(in), Confidence: in.Confidence,
-	}
-	if in.Verb != "" {
-		p.Verb = new(in.Verb)
-	}
-	if p.Confidence == "" {
-		p.Confidence = confidenceLow
+		Schema: schema, Verb: in.verb(), Slots: make(map[Slot]string, len(in.Slots)), Gaps: list(in.Gaps), Amber: flagNames(in.Amber),
+		Human: flagNames(in.Human), Assumed: list(in.Assumed), Secondary: secondaryVerbs(in), Confidence: cmp.Or(in.Confidence, confidenceLow),
 	}
 	for s, values := range in.Slots { // in any order: each becomes a key
 		p.Slots[s] = strings.Join(valueTexts(values), ", ")
@@ -113,25 +130,4 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		Start int    `json:"start"`
 		End   int    `json:"end"`
 	}(v))
-}
-
-// MarshalJSON writes the flag with its words.
-func (f Flag) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Name  string  `json:"name"`
-		Words []Value `json:"words"`
-	}{f.Name, list(f.Words)})
-}
-
-// MarshalJSON writes the part in the way of an [Intent].
-func (p Part) MarshalJSON() ([]byte, error) {
-	slots := p.Slots
-	if slots == nil {
-		slots = map[Slot][]Value{}
-	}
-	return json.Marshal(struct {
-		Verb  Verb             `json:"verb"`
-		Slots map[Slot][]Value `json:"slots"`
-		Gaps  []Slot           `json:"gaps"`
-	}{p.Verb, slots, list(p.Gaps)})
 }

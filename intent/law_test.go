@@ -139,7 +139,7 @@ func TestRepeats(t *testing.T) {
 		"please ", "help me ", "i want to ", "and then ", "make it ", "make ", "tell me if ", "write a big plan ", "which, or ", "must be ", "do ", "- ", "\n# ",
 		"a, b, and ", "\"", "“", "```", "<a-b></a-b>", "<a-b>", "no not ", "x fails, ", "x: ",
 	} {
-		checkLaws(t, strings.Repeat(unit, DefaultLimit/len(unit)))
+		checkLaws(t, strings.Repeat(unit, defaultLimit/len(unit)))
 		checkLaws(t, strings.Repeat(unit, 30))
 	}
 }

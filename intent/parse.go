@@ -114,8 +114,8 @@ func (p *parser) field(in *Intent, key string) (err error) {
 	switch key {
 	case "schema":
 		var name string
-		if name, err = p.String(); err == nil && name != Schema {
-			err = p.Fail(at, "%q is not %s", name, Schema)
+		if name, err = p.String(); err == nil && name != schema {
+			err = p.Fail(at, "%q is not %s", name, schema)
 		}
 	case "verb":
 		in.Verb, err = p.verb()

@@ -25,7 +25,7 @@ type lesson struct {
 func newLesson(prompt string, verb Verb) lesson {
 	l := lesson{want: slices.Index(outcomes, verb)}
 	c := &compiler{text: prompt}
-	c.look(DefaultLimit)
+	c.look(defaultLimit)
 	f := c.find()
 	if f.parts == nil {
 		return l
@@ -218,7 +218,7 @@ func TestOtherAuthors(t *testing.T) {
 		for _, set := range a.sets {
 			for _, c := range readCases(t, set) {
 				all++
-				if compile(c.Prompt, DefaultLimit, without).Verb == c.Verb {
+				if compile(c.Prompt, defaultLimit, without).Verb == c.Verb {
 					right++
 				}
 			}
