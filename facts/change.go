@@ -65,7 +65,7 @@ func edits(c transcript.ToolCall, result string) []change {
 			one := membersOf(e)
 			said = append(said, difference(path, one.text(replacedKeys...), one.text(replacementKeys...)))
 		}
-		return []change{{path, StatusModified, unite(said)}}
+		return []change{{path, StatusModified, join(once(said), names, "")}}
 	}
 	if old := in.text(replacedKeys...); old != "" || in.text("new_string", "new_str", "replace", "new_text") != "" && in.get("old_string").Exists() {
 		status := StatusModified
@@ -102,16 +102,6 @@ var patchKeys = []string{"input", "patch", "diff", "patchText"}
 
 // targetKeys are those that have where a file is moved to.
 var targetKeys = []string{"destination", "new_path", "to", "target", "newPath"}
-
-// textOf returns the first of some fields that is a text and not empty.
-func textOf(in gjson.Result, keys ...string) string {
-	for _, k := range keys {
-		if v := in.Get(k); v.Type == gjson.String && v.Str != "" {
-			return v.Str
-		}
-	}
-	return ""
-}
 
 func fromPatches(list []shell.Patch) []change {
 	var out []change
@@ -176,15 +166,15 @@ func join(list []string, n int, tail string) string {
 	return strings.Join(list, ", ")
 }
 
-// unite writes what several edits of a file did, each once.
-func unite(said []string) string {
-	var list []string
-	for _, s := range said {
-		if s != "" && !slices.Contains(list, s) {
-			list = append(list, s)
+// once returns the texts of a list, each once and none that is empty.
+func once(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
 		}
 	}
-	return join(list, names, "")
+	return out
 }
 
 // difference describes what an edit did: the declarations that came or went,

@@ -311,7 +311,7 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 	case tool.Path(c) != "":
 		return x.relative(tool.Path(c))
 	}
-	if q := textOf(in, "query", "url", "pattern", "description", "expression"); q != "" {
+	if q := membersOf(in).text("query", "url", "pattern", "description", "expression"); q != "" {
 		return text.Line(q, lineRunes)
 	}
 	return text.Line(c.Name+" "+arguments(in), lineRunes)
@@ -460,12 +460,7 @@ func (x *extractor) settle(i int, key, subject string) {
 		}
 		f := &x.found[o.fact]
 		f.Status, f.touched = StatusResolved, i
-		var paths []string
-		for _, p := range x.edits[min(o.edits, len(x.edits)):] {
-			if !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
-		}
+		paths := once(x.edits[min(o.edits, len(x.edits)):])
 		switch {
 		case strings.HasPrefix(o.key, "edit "):
 			f.Why = "edited again"
@@ -564,13 +559,10 @@ func failureOf(said string) string {
 
 // reads reports whether a tool that no table knows only looks, by its name.
 func reads(name string) bool {
-	for _, verb := range [...]string{"get", "search", "list", "find", "lookup", "read", "fetch", "query", "show", "describe", "task", "agent", "lsp"} {
-		if strings.HasPrefix(name, verb) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lookVerbs, func(verb string) bool { return strings.HasPrefix(name, verb) })
 }
+
+var lookVerbs = []string{"get", "search", "list", "find", "lookup", "read", "fetch", "query", "show", "describe", "task", "agent", "lsp"}
 
 // arguments writes the arguments of a call as names and values.
 func arguments(in gjson.Result) string {
@@ -668,10 +660,7 @@ func entries(list gjson.Result) string {
 
 // naming reports whether a field names what it is in.
 func naming(key string) bool {
-	for _, end := range [...]string{"number", "id", "name", "title", "date", "amount", "key"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(namingEnds, func(end string) bool { return strings.HasSuffix(key, end) })
 }
+
+var namingEnds = []string{"number", "id", "name", "title", "date", "amount", "key"}

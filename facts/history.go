@@ -248,13 +248,10 @@ func takenFrom(text string, input []byte) []stretch {
 
 // searches reports whether a tool that reads finds places, by its folded name.
 func searches(name string) bool {
-	for _, word := range [...]string{"grep", "glob", "search", "find", "list", "ls", "tree"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(searching, func(word string) bool { return strings.Contains(name, word) })
 }
+
+var searching = []string{"grep", "glob", "search", "find", "list", "ls", "tree"}
 
 // newest marks the first and the newest words of a person, and the newest of the
 // assistant.

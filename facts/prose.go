@@ -424,20 +424,14 @@ func (x *extractor) mended(i int, said string) {
 	if len(names) == 0 {
 		return
 	}
-	kept := x.open[:0]
-	for _, o := range x.open {
+	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
 		f := &x.found[o.fact]
-		shared := false
-		for _, n := range named([]string{f.Text}) {
-			shared = shared || names[n]
-		}
-		if !shared {
-			kept = append(kept, o)
-			continue
+		if !slices.ContainsFunc(named([]string{f.Text}), func(n string) bool { return names[n] }) {
+			return false
 		}
 		f.Status, f.Why, f.touched = StatusResolved, text.Line(said, lineRunes), i
-	}
-	x.open = kept
+		return true
+	})
 }
 
 // passed resolves the errors of tests, linters and builds that a sentence says

@@ -27,7 +27,7 @@ func eachQuote(text string, f func(quote string, at int)) {
 			continue
 		}
 		if text[i] == '`' {
-			if n := ticks(text, i); n > 1 {
+			if n := len(text[i:]) - len(strings.TrimLeft(text[i:], "`")); n > 1 {
 				i += n - 1
 				continue
 			}
@@ -77,15 +77,6 @@ func closingOf(s string, i int) (size int, end string) {
 		}
 	}
 	return 0, ""
-}
-
-// ticks returns how many backticks stand at i.
-func ticks(s string, i int) int {
-	n := 0
-	for i+n < len(s) && s[i+n] == '`' {
-		n++
-	}
-	return n
 }
 
 // opens reports whether the mark at i opens a quotation. In JSON a backslash and

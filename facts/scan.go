@@ -210,11 +210,7 @@ func number32(text string) int32 {
 // margin returns how many bytes at the beginning of a line are its number, as
 // editors and tools write them: "12→", "12" and a tab.
 func margin(line string) int {
-	n := 0
-	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
-		n++
-	}
-	if n > 0 {
+	if n := text.Digits(line); n > 0 {
 		for _, sign := range [...]string{"→", "\t"} {
 			if strings.HasPrefix(line[n:], sign) {
 				return n + len(sign)
@@ -231,11 +227,7 @@ func origin(line string) int {
 	if colon := strings.IndexByte(line, ':'); colon > 0 && !strings.ContainsAny(line[:colon], " \t") && (line[0] < '0' || line[0] > '9') {
 		i = colon + 1
 	}
-	n := i
-	for n < len(line) && '0' <= line[n] && line[n] <= '9' {
-		n++
-	}
-	if n > i && n < len(line) && (line[n] == ':' || line[n] == '|' && i == 0) {
+	if n := i + text.Digits(line[i:]); n > i && (stands(line, n, ':') || i == 0 && stands(line, n, '|')) {
 		return n + 1
 	}
 	return 0

@@ -33,7 +33,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 			id = rest[:text.Digits(rest)]
 		}
 		t.set(i, c.ID)
-		t.list = append(t.list, entry{id, text.Line(textOf(in, "subject", "title", "description"), lineRunes), StatusPending})
+		t.list = append(t.list, entry{id, text.Line(membersOf(in).text("subject", "title", "description"), lineRunes), StatusPending})
 		return true
 	case "taskupdate":
 		id := in.Get("taskId").String()
@@ -59,7 +59,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 		case v.IsArray():
 			var list []entry
 			for _, e := range v.Array() {
-				said := textOf(e, "content", "step", "text", "title", "subject", "task", "description")
+				said := membersOf(e).text("content", "step", "text", "title", "subject", "task", "description")
 				if said == "" && e.Type == gjson.String {
 					said = e.Str
 				}
