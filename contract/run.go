@@ -117,8 +117,8 @@ func (r *Report) note(result *limn.Result) {
 	case limn.StatusNotMet, limn.StatusViolated:
 		kind = FailedGuard
 	case limn.StatusParseError, limn.StatusSemanticError, limn.StatusRuntimeError, limn.StatusPackFailure,
-		limn.StatusAmber, limn.StatusAmbiguous:
-	case limn.StatusSuccess, limn.StatusPermitted, limn.StatusListening, limn.StatusFired, limn.StatusShutdown:
+		limn.StatusAmber:
+	case limn.StatusSuccess, limn.StatusListening, limn.StatusFired, limn.StatusShutdown:
 		return
 	}
 	f := Failure{Kind: kind, Text: result.Message}

@@ -29,7 +29,7 @@ func (b *builder) sources() {
 	}
 	for i := range b.p.Sources {
 		if s := &b.p.Sources[i]; s.State == Verified && b.inferred.has(s.What) {
-			s.State, s.What = Scanned, Unknown+"what it was read for is only inferred."
+			s.State, s.What = Scanned, unknown+"what it was read for is only inferred."
 		}
 	}
 	slices.SortFunc(b.p.Sources, func(x, y Source) int {
@@ -53,7 +53,7 @@ func supported(s *Source) {
 	}
 	switch s.State {
 	case Verified, Scanned:
-		s.What = Unknown + "what was verified from it is not on record."
+		s.What = unknown + "what was verified from it is not on record."
 	case Referenced:
 		s.What = "Nothing: it was only linked or mentioned."
 	case Unavailable:
@@ -87,7 +87,7 @@ func (b *builder) boundaries() {
 		}
 	}
 	for _, x := range b.in.Boundaries {
-		bound(x.Boundary, or(x.Reason, Unknown+"the reason is not on record."))
+		bound(x.Boundary, or(x.Reason, unknown+"the reason is not on record."))
 	}
 	if len(b.p.Inferred) > 0 {
 		bound("Do not state as verified what section 5 has.", "It is inferred.")

@@ -84,26 +84,26 @@ func (b *builder) header() {
 	in, p := b.in, b.p
 	p.Filename = clean(in.Filename)
 	p.CreatedFor = or(in.For, "any agent")
-	p.CreatedBy = or(in.By, Unknown+"the author is not on record.")
-	p.Date = or(in.Date, Unknown+"the date is not on record.")
-	p.Session = or(in.Session, Unknown+"the session has no name on record.")
+	p.CreatedBy = or(in.By, unknown+"the author is not on record.")
+	p.Date = or(in.Date, unknown+"the date is not on record.")
+	p.Session = or(in.Session, unknown+"the session has no name on record.")
 	p.Permalink = clean(in.Permalink)
-	p.Goal = or(in.Goal, or(in.Task, Unknown+"no goal is on record."))
+	p.Goal = or(in.Goal, or(in.Task, unknown+"no goal is on record."))
 	if task := clean(in.Task); task != "" && key(task) != key(p.Goal) {
 		p.Goal = clean(p.Goal + "\n\nThe task as it was given: " + task)
 	}
-	p.State = or(in.State, Unknown+"no state is on record.")
+	p.State = or(in.State, unknown+"no state is on record.")
 	p.Intent = Intent{
 		Primary:   in.Intent.Primary,
-		Target:    or(in.Intent.Target, Unknown+"no target is on record."),
-		Status:    or(in.Intent.Status, Unknown+"no status is on record."),
-		Basis:     or(in.Intent.Basis, Unknown+"what the intent was taken from is not on record."),
+		Target:    or(in.Intent.Target, unknown+"no target is on record."),
+		Status:    or(in.Intent.Status, unknown+"no status is on record."),
+		Basis:     or(in.Intent.Basis, unknown+"what the intent was taken from is not on record."),
 		Secondary: clean(in.Intent.Secondary),
 		Slots:     once(in.Intent.Slots),
 		Flags:     once(in.Intent.Flags),
 	}
 	if !slices.Contains(verbs, string(p.Intent.Primary)) {
-		p.Intent.Primary = UnknownIntent
+		p.Intent.Primary = unknownVerb
 	}
 }
 
@@ -125,7 +125,7 @@ func once(texts []string) []string {
 func (b *builder) claims() {
 	b.inferred = make(set)
 	for _, c := range b.in.Inferred {
-		b.infer(c.Text, or(c.Basis, Unknown+"the basis is not on record."))
+		b.infer(c.Text, or(c.Basis, unknown+"the basis is not on record."))
 	}
 	locked := make(set)
 	for _, d := range b.in.Decisions {
@@ -136,7 +136,7 @@ func (b *builder) claims() {
 	}
 	for _, d := range b.in.Decisions {
 		if !locked.has(d.Text) {
-			b.infer(d.Text, or(d.Basis, Unknown+"who decided it is not on record."))
+			b.infer(d.Text, or(d.Basis, unknown+"who decided it is not on record."))
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (b *builder) open() {
 	b.p.Notes = or(b.in.Notes, "Begin with section 13. Keep to section 8, and say nothing that section 12 excludes.")
 	b.questions = make(set)
 	for _, q := range b.in.Questions {
-		b.ask(q.Question, or(q.Why, Unknown+"what depends on it is not on record."))
+		b.ask(q.Question, or(q.Why, unknown+"what depends on it is not on record."))
 	}
 	for _, d := range b.in.Done {
 		if asks(d) {
@@ -187,7 +187,7 @@ func (b *builder) kept() {
 		}
 	}
 	for _, c := range b.in.Context {
-		keep(c.Context, or(c.Why, Unknown+"why it matters is not on record."))
+		keep(c.Context, or(c.Why, unknown+"why it matters is not on record."))
 	}
 	for _, o := range b.in.Out {
 		if key(o.ID) != "" && key(o.Text) != "" {
@@ -220,7 +220,7 @@ func (b *builder) artifacts() {
 		}
 		a = Artifact{
 			or(a.Artifact, clean(a.Path)), or(a.Type, "unknown"),
-			or(a.Path, Unknown+"the path is not on record."), a.Status,
+			or(a.Path, unknown+"the path is not on record."), a.Status,
 		}
 		if !slices.Contains(statuses, string(a.Status)) {
 			a.Status = Intermediate
@@ -237,7 +237,7 @@ func (b *builder) artifacts() {
 
 // ending fills the next action.
 func (b *builder) ending() {
-	p, other := b.p, Unknown+"no next step is on record. Ask the user for one."
+	p, other := b.p, unknown+"no next step is on record. Ask the user for one."
 	if len(p.Remaining) > 0 {
 		other = "Go on with: " + p.Remaining[0]
 	} else if len(p.Questions) > 0 {

@@ -16,7 +16,7 @@ func TestBuildOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []string{p.CreatedBy, p.Date, p.Session, p.Goal, p.State, p.Intent.Target, p.Next} {
-		if !strings.HasPrefix(s, Unknown) {
+		if !strings.HasPrefix(s, unknown) {
 			t.Errorf("%q does not say that it is unknown", s)
 		}
 	}
@@ -24,7 +24,7 @@ func TestBuildOfNothing(t *testing.T) {
 	if diff := cmp.Diff(want, p.Boundaries); diff != "" {
 		t.Errorf("boundaries (-want +got):\n%s", diff)
 	}
-	if p.Intent.Primary != UnknownIntent || p.Artifacts != nil {
+	if p.Intent.Primary != unknownVerb || p.Artifacts != nil {
 		t.Errorf("intent %q, artifacts %v", p.Intent.Primary, p.Artifacts)
 	}
 	if found := findings(Check(p, &Evidence{})); found != "" {
@@ -37,7 +37,7 @@ func TestBuild(t *testing.T) {
 	p := Build(&Input{
 		By: "carrel", Date: "2026-03-02", Session: "pump", Goal: "Mend the pump.", Task: "It runs dry.",
 		State:  "Half done.",
-		Intent: Intent{Primary: Fix, Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay", "Relay"}},
+		Intent: Intent{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay", "Relay"}},
 		Sources: []Source{
 			{"z.go", "file", Verified, "It reads the level."},
 			{"a.go", "file", Verified, ""},
@@ -71,7 +71,7 @@ func TestBuild(t *testing.T) {
 	want := &Packet{
 		CreatedFor: "any agent", CreatedBy: "carrel", Date: "2026-03-02", Session: "pump",
 		Goal: "Mend the pump.\n\nThe task as it was given: It runs dry.", State: "Half done.",
-		Intent: Intent{Primary: Fix, Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay"}},
+		Intent: Intent{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay"}},
 		Sources: []Source{
 			{"z.go", "file", Verified, "It reads the level.; It has one caller."},
 			{"a.go", "file", Scanned, "Unknown: what was verified from it is not on record."},
@@ -155,7 +155,7 @@ func TestBuildBoundaries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Build(&Input{
 				For: "a", By: "b", Date: "2026-03-02", Session: "s", Goal: "g", State: "s", Next: "n", Notes: tt.notes, Boundaries: tt.in,
-				Intent: Intent{Primary: Fix, Target: "t", Status: "open", Basis: "b"},
+				Intent: Intent{Primary: "fix", Target: "t", Status: "open", Basis: "b"},
 			})
 			if diff := cmp.Diff(tt.want, p.Boundaries); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

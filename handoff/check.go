@@ -68,11 +68,11 @@ func (c *checker) read() {
 	for _, s := range c.p.Sources {
 		switch says := unread().MatchString(s.What); {
 		case s.State == Verified && says:
-			c.fail(RuleRead, SectionSources, s.Source, "is verified, and nothing was verified from it")
+			c.fail(RuleRead, sectionSources, s.Source, "is verified, and nothing was verified from it")
 		case s.State == Scanned && says && !isUnknown(s.What):
-			c.fail(RuleRead, SectionSources, s.Source, "is scanned, and was not read")
+			c.fail(RuleRead, sectionSources, s.Source, "is scanned, and was not read")
 		case (s.State == Referenced || s.State == Unavailable) && !says:
-			c.warn(RuleRead, SectionSources, s.Source, "was not read, and something is told of it; say \"Nothing: \" and why")
+			c.warn(RuleRead, sectionSources, s.Source, "was not read, and something is told of it; say \"Nothing: \" and why")
 		}
 	}
 }
@@ -81,9 +81,9 @@ func (c *checker) decided() {
 	for _, d := range c.p.Decisions {
 		switch {
 		case assumed().MatchString(d.Basis):
-			c.fail(RuleDecided, SectionDecisions, d.Text, "is locked on no more than an assumption")
+			c.fail(RuleDecided, sectionDecisions, d.Text, "is locked on no more than an assumption")
 		case c.inferred.has(d.Text):
-			c.fail(RuleDecided, SectionDecisions, d.Text, "is among the inferred claims too")
+			c.fail(RuleDecided, sectionDecisions, d.Text, "is among the inferred claims too")
 		}
 	}
 }
@@ -92,18 +92,18 @@ func (c *checker) done() {
 	for _, d := range c.p.Done {
 		switch {
 		case c.questions.has(d):
-			c.fail(RuleDone, SectionDone, d, "is an open question")
+			c.fail(RuleDone, sectionDone, d, "is an open question")
 		case c.remaining.has(d):
-			c.fail(RuleDone, SectionDone, d, "is among the remaining work too")
+			c.fail(RuleDone, sectionDone, d, "is among the remaining work too")
 		case asks(d):
-			c.fail(RuleDone, SectionDone, d, "is a question")
+			c.fail(RuleDone, sectionDone, d, "is a question")
 		}
 	}
 	status := make(map[string]Status)
 	for _, a := range c.p.Artifacts {
 		k := artifactKey(a)
 		if was, ok := status[k]; ok && was != a.Status {
-			c.fail(RuleDone, SectionArtifacts, a.Artifact, "is both "+string(was)+" and "+string(a.Status))
+			c.fail(RuleDone, sectionArtifacts, a.Artifact, "is both "+string(was)+" and "+string(a.Status))
 		}
 		status[k] = a.Status
 	}
@@ -134,7 +134,7 @@ func (c *checker) reasoning() {
 func (c *checker) access() {
 	for _, s := range c.p.Sources {
 		if s.State == Unavailable && !c.bounded(s.Source) {
-			c.fail(RuleAccess, SectionBoundaries, s.Source, "was unavailable, and no boundary says so")
+			c.fail(RuleAccess, sectionBoundaries, s.Source, "was unavailable, and no boundary says so")
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (c *checker) access() {
 func (c *checker) corrected() {
 	for _, x := range c.p.Corrections {
 		if isUnknown(x.Meaning) {
-			c.warn(RuleCorrections, SectionCorrections, x.Correction, "does not say what it means for the next agent")
+			c.warn(RuleCorrections, sectionCorrections, x.Correction, "does not say what it means for the next agent")
 		}
 	}
 }
@@ -152,27 +152,27 @@ func (c *checker) states() {
 	for _, s := range c.p.Sources {
 		k := key(s.Source)
 		if was, ok := state[k]; ok && was != s.State {
-			c.fail(RuleState, SectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
+			c.fail(RuleState, sectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
 		}
 		state[k] = s.State
 		if s.State == Verified && c.inferred.has(s.What) {
-			c.fail(RuleState, SectionSources, s.What, "is verified here, and inferred in section 5")
+			c.fail(RuleState, sectionSources, s.What, "is verified here, and inferred in section 5")
 		}
 	}
 	for _, d := range c.p.Done {
 		if c.inferred.has(d) {
-			c.fail(RuleState, SectionDone, d, "is done here, and inferred in section 5")
+			c.fail(RuleState, sectionDone, d, "is done here, and inferred in section 5")
 		}
 	}
 }
 
 func (c *checker) doubt() {
 	if why := c.unsettled(); why != "" && len(c.p.Boundaries) == 0 {
-		c.fail(RuleDoubt, SectionBoundaries, "", "is empty, and "+why)
+		c.fail(RuleDoubt, sectionBoundaries, "", "is empty, and "+why)
 	}
 	for _, q := range questions(c.p.Notes) {
 		if !c.questions.has(q) {
-			c.fail(RuleDoubt, SectionNotes, q, "asks what is not among the open questions")
+			c.fail(RuleDoubt, sectionNotes, q, "asks what is not among the open questions")
 		}
 	}
 }

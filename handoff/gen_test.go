@@ -40,7 +40,7 @@ var packets = rapid.Custom(func(t *rapid.T) *Packet {
 			drawIntent(t, &p.Intent)
 		case formList, formTable:
 			entries := l.entries(p)
-			if l.section == SectionArtifacts && rapid.Bool().Draw(t, "not said") {
+			if l.section == sectionArtifacts && rapid.Bool().Draw(t, "not said") {
 				continue
 			}
 			entries.say()

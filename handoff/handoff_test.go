@@ -8,7 +8,7 @@ import (
 
 func TestTitle(t *testing.T) {
 	for s, want := range map[Section]string{
-		SectionGoal: "1. Current Goal", SectionQuestions: "7. Open Questions", SectionHeader: "Header", "weather": "weather",
+		sectionGoal: "1. Current Goal", sectionQuestions: "7. Open Questions", sectionHeader: "Header", "weather": "weather",
 	} {
 		if got := s.Title(); got != want {
 			t.Errorf("the title of %q is %q, want %q", s, got, want)
@@ -87,10 +87,10 @@ func TestParseRefusesBytes(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Parse("", bytes.Repeat([]byte{' '}, MaxBytes+1)); err == nil {
+	if _, err := Parse("", bytes.Repeat([]byte{' '}, maxBytes+1)); err == nil {
 		t.Error("more than the most is read")
 	}
-	if _, err := Parse("f", bytes.Repeat([]byte{' '}, MaxBytes)); err == nil || !strings.Contains(refusal(err), "there is no packet") {
+	if _, err := Parse("f", bytes.Repeat([]byte{' '}, maxBytes)); err == nil || !strings.Contains(refusal(err), "there is no packet") {
 		t.Errorf("as much as the most is not read: %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func (p *Packet) plain() *plainPacket {
 func (p *Packet) sayLists() {
 	for i := range layouts {
 		l := &layouts[i]
-		if l.section != SectionArtifacts && (l.form == formList || l.form == formTable) {
+		if l.section != sectionArtifacts && (l.form == formList || l.form == formTable) {
 			l.entries(p).say()
 		}
 	}
@@ -95,7 +95,7 @@ func (d decoder) packet() (*Packet, error) {
 	for i := range layouts {
 		l := &layouts[i]
 		members[string(l.section)] = func() error { return d.section(p, l) }
-		if l.section != SectionArtifacts {
+		if l.section != sectionArtifacts {
 			required = append(required, string(l.section))
 		}
 	}

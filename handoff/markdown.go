@@ -89,7 +89,7 @@ func (w *writer) list(fields []field, entries list) {
 func (w *writer) table(l *layout, entries list) {
 	switch {
 	case entries.size() > 0:
-	case l.section == SectionArtifacts && !entries.said():
+	case l.section == sectionArtifacts && !entries.said():
 		w.line(notSaidText)
 		return
 	default:

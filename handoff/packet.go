@@ -43,25 +43,17 @@ func (p *Packet) Published() (published *Packet, leftOut []string) {
 		}
 	}
 	if q.Artifacts != nil {
-		q.Artifacts, leftOut = nil, append(leftOut, string(SectionArtifacts))
+		q.Artifacts, leftOut = nil, append(leftOut, string(sectionArtifacts))
 	}
 	return &q, leftOut
 }
 
-// A Verb is what a user wants of an agent.
+// A Verb is what a user wants of an agent: one of the verbs of the prompt compiler
+// (explain, create, transform, analyze, decide, plan, fix), or "unknown".
 type Verb string
 
-// The verbs of the prompt compiler, and the one for want of a verb.
-const (
-	Explain       Verb = "explain"
-	Create        Verb = "create"
-	Transform     Verb = "transform"
-	Analyze       Verb = "analyze"
-	Decide        Verb = "decide"
-	Plan          Verb = "plan"
-	Fix           Verb = "fix"
-	UnknownIntent Verb = "unknown"
-)
+// unknownVerb stands for want of a verb.
+const unknownVerb Verb = "unknown"
 
 // An Intent is what the session is at. The optional lists are nil if nothing
 // was said of them.

@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// MaxBytes is the size of the longest packet that is read, in bytes.
-const MaxBytes = 16 << 20
+// maxBytes is the size of the longest packet that is read, in bytes.
+const maxBytes = 16 << 20
 
 // Parse reads a packet in JSON or in Markdown: JSON is what begins with a
 // brace. The name of the file, which may be empty, goes into errors. They are
@@ -26,9 +26,9 @@ func Parse(name string, data []byte) (*Packet, error) {
 	fail := func(line int, text, hint string) (*Packet, error) {
 		return nil, &transcript.SyntaxError{Name: name, Line: line, Text: text, Hint: hint}
 	}
-	if len(data) > MaxBytes {
+	if len(data) > maxBytes {
 		return fail(0, fmt.Sprintf("%d bytes are more than a packet has", len(data)),
-			fmt.Sprintf("shorten it to %d bytes", MaxBytes))
+			fmt.Sprintf("shorten it to %d bytes", maxBytes))
 	}
 	if at := invalid(data); at >= 0 {
 		return fail(transcript.LineOf(data, at), "is not valid UTF-8", "save the file as UTF-8")
@@ -124,7 +124,7 @@ func (r *reader) body(title string) *body {
 func (r *reader) section(i int) (*body, error) {
 	want := layouts[i].heading(i)
 	if r.at == len(r.lines) {
-		if layouts[i].section == SectionArtifacts {
+		if layouts[i].section == sectionArtifacts {
 			return nil, nil //nolint:nilnil // there is no body
 		}
 		return nil, r.errorf(len(r.lines), want, "write "+quote("## "+want)+
@@ -153,7 +153,7 @@ func (r *reader) read(p *Packet, l *layout, b *body) error {
 		entries.say()
 		return nil
 	}
-	if l.section == SectionArtifacts && b.says(notSaidText) {
+	if l.section == sectionArtifacts && b.says(notSaidText) {
 		return nil
 	}
 	if b.says() {
@@ -167,8 +167,8 @@ func (r *reader) read(p *Packet, l *layout, b *body) error {
 
 // publishedNone is what the published packets say in place of "None.".
 var publishedNone = map[Section]string{
-	SectionQuestions: "No open questions visible in the current context.",
-	SectionArtifacts: "No files produced this session.",
+	sectionQuestions: "No open questions visible in the current context.",
+	sectionArtifacts: "No files produced this session.",
 }
 
 // says reports whether a body has only one of these texts, or nothing if there

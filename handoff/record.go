@@ -43,9 +43,9 @@ func (r *recorder) read() {
 		was, ok := known[key(s.Source)]
 		switch {
 		case !ok && strength(s.State) < strength(Referenced):
-			r.fail(RuleRead, SectionSources, s.Source, "is "+string(s.State)+", and no record says that it was read")
+			r.fail(RuleRead, sectionSources, s.Source, "is "+string(s.State)+", and no record says that it was read")
 		case ok && strength(s.State) < strength(was):
-			r.fail(RuleRead, SectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+			r.fail(RuleRead, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
 		}
 	}
 }
@@ -63,11 +63,11 @@ func (r *recorder) decided() {
 	for _, d := range r.p.Decisions {
 		switch on, ok := bases[key(d.Text)]; {
 		case inferred.has(d.Text):
-			r.fail(RuleDecided, SectionDecisions, d.Text, "is inferred, says the record")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "is inferred, says the record")
 		case !ok:
-			r.fail(RuleDecided, SectionDecisions, d.Text, "is on no record as decided")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "is on no record as decided")
 		case !on.has(d.Basis):
-			r.fail(RuleDecided, SectionDecisions, d.Text, "has a basis that is on no record")
+			r.fail(RuleDecided, sectionDecisions, d.Text, "has a basis that is on no record")
 		}
 	}
 }
@@ -79,18 +79,18 @@ func (r *recorder) done() {
 		switch {
 		case isUnknown(d):
 		case open.has(d):
-			r.fail(RuleDone, SectionDone, d, "is an open question, says the record")
+			r.fail(RuleDone, sectionDone, d, "is an open question, says the record")
 		case remaining.has(d):
-			r.fail(RuleDone, SectionDone, d, "remains to be done, says the record")
+			r.fail(RuleDone, sectionDone, d, "remains to be done, says the record")
 		case !done.has(d):
-			r.fail(RuleDone, SectionDone, d, "has no evidence")
+			r.fail(RuleDone, sectionDone, d, "has no evidence")
 		}
 	}
-	r.missing(RuleDone, SectionRemaining, r.e.Remaining, "remains to be done, and is left out", r.remaining)
+	r.missing(RuleDone, sectionRemaining, r.e.Remaining, "remains to be done, and is left out", r.remaining)
 	listed := setOf(r.p.Done, itself)
 	for _, d := range r.e.Done {
 		if key(d) != "" && !listed.has(d) {
-			r.warn(RuleDone, SectionDone, d, "was done, and is left out")
+			r.warn(RuleDone, sectionDone, d, "was done, and is left out")
 		}
 	}
 	r.artifacts()
@@ -118,9 +118,9 @@ func (r *recorder) artifacts() {
 	for _, a := range r.p.Artifacts {
 		switch was, ok := status[artifactKey(a)]; {
 		case !ok:
-			r.fail(RuleDone, SectionArtifacts, a.Artifact, "is on no record")
+			r.fail(RuleDone, sectionArtifacts, a.Artifact, "is on no record")
 		case was != a.Status:
-			r.fail(RuleDone, SectionArtifacts, a.Artifact, "is "+string(a.Status)+" here, and "+string(was)+" on record")
+			r.fail(RuleDone, sectionArtifacts, a.Artifact, "is "+string(a.Status)+" here, and "+string(was)+" on record")
 		}
 	}
 	if r.p.Artifacts == nil {
@@ -133,7 +133,7 @@ func (r *recorder) artifacts() {
 	for _, a := range r.e.Artifacts {
 		if !listed[artifactKey(a)] {
 			listed[artifactKey(a)] = true
-			r.fail(RuleState, SectionArtifacts, a.Artifact, "was produced, and is left out")
+			r.fail(RuleState, sectionArtifacts, a.Artifact, "was produced, and is left out")
 		}
 	}
 }
@@ -160,48 +160,48 @@ func (r *recorder) reasoning() {
 func (r *recorder) access() {
 	for _, u := range r.e.Unavailable {
 		if key(u) != "" && !r.bounded(u) {
-			r.fail(RuleAccess, SectionBoundaries, u, "cannot be reached, and no boundary says so")
+			r.fail(RuleAccess, sectionBoundaries, u, "cannot be reached, and no boundary says so")
 		}
 	}
 }
 
 func (r *recorder) corrected() {
-	r.missing(RuleCorrections, SectionCorrections, r.e.Corrections, "is left out", r.corrections)
+	r.missing(RuleCorrections, sectionCorrections, r.e.Corrections, "is left out", r.corrections)
 	known := setOf(r.e.Corrections, itself)
 	for _, x := range r.p.Corrections {
 		if !known.has(x.Correction) {
-			r.fail(RuleCorrections, SectionCorrections, x.Correction, "is on no record in these words")
+			r.fail(RuleCorrections, sectionCorrections, x.Correction, "is on no record in these words")
 		}
 	}
 }
 
 func (r *recorder) states() {
-	r.missing(RuleState, SectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
+	r.missing(RuleState, sectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
 	known := r.known()
 	for _, s := range r.p.Sources {
 		if was, ok := known[key(s.Source)]; ok && strength(s.State) > strength(was) {
-			r.warn(RuleState, SectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+			r.warn(RuleState, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
 		}
 	}
-	r.missing(RuleState, SectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
+	r.missing(RuleState, sectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
 	inferred := setOf(r.e.Inferred, itself)
 	for _, s := range r.p.Sources {
 		if s.State == Verified && inferred.has(s.What) && !r.inferred.has(s.What) {
-			r.fail(RuleState, SectionSources, s.What, "is inferred, says the record")
+			r.fail(RuleState, sectionSources, s.What, "is inferred, says the record")
 		}
 	}
-	r.missing(RuleState, SectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
+	r.missing(RuleState, sectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
 		setOf(r.p.Decisions, ofDecision), r.inferred)
 	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return plain(c.Context) }), "\n")
 	for _, id := range r.e.Out {
 		if key(id) != "" && !names(kept, key(id)) {
-			r.fail(RuleState, SectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
+			r.fail(RuleState, sectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
 		}
 	}
 }
 
 func (r *recorder) doubt() {
-	r.missing(RuleDoubt, SectionQuestions, r.e.Questions, "is open, and left out", r.questions)
+	r.missing(RuleDoubt, sectionQuestions, r.e.Questions, "is open, and left out", r.questions)
 }
 
 // texts returns the texts of entries.

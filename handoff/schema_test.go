@@ -182,11 +182,11 @@ func TestSchemaHasTheKeys(t *testing.T) {
 			required = append(required, f.key)
 		}
 	}
-	for _, s := range Sections() {
-		required = append(required, string(s))
+	for _, l := range layouts {
+		required = append(required, string(l.section))
 	}
 	required = required[:len(required)-1] // artifacts
-	optional = append(optional, string(SectionArtifacts))
+	optional = append(optional, string(sectionArtifacts))
 	if len(required) != 18 {
 		t.Errorf("%d required keys", len(required))
 	}

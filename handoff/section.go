@@ -11,32 +11,23 @@ type Section string
 
 // The sections. The header has no name in JSON.
 const (
-	SectionHeader      Section = ""
-	SectionGoal        Section = "current_goal"
-	SectionState       Section = "current_state"
-	SectionIntent      Section = "active_intent"
-	SectionSources     Section = "verified_sources"
-	SectionInferred    Section = "inferred_claims"
-	SectionDecisions   Section = "locked_decisions"
-	SectionQuestions   Section = "open_questions"
-	SectionCorrections Section = "active_user_corrections"
-	SectionContext     Section = "context_to_preserve"
-	SectionDone        Section = "work_completed"
-	SectionRemaining   Section = "work_not_yet_completed"
-	SectionBoundaries  Section = "do_not_claim_beyond_this"
-	SectionNext        Section = "recommended_next_action"
-	SectionNotes       Section = "handoff_notes"
-	SectionArtifacts   Section = "artifacts"
+	sectionHeader      Section = ""
+	sectionGoal        Section = "current_goal"
+	sectionState       Section = "current_state"
+	sectionIntent      Section = "active_intent"
+	sectionSources     Section = "verified_sources"
+	sectionInferred    Section = "inferred_claims"
+	sectionDecisions   Section = "locked_decisions"
+	sectionQuestions   Section = "open_questions"
+	sectionCorrections Section = "active_user_corrections"
+	sectionContext     Section = "context_to_preserve"
+	sectionDone        Section = "work_completed"
+	sectionRemaining   Section = "work_not_yet_completed"
+	sectionBoundaries  Section = "do_not_claim_beyond_this"
+	sectionNext        Section = "recommended_next_action"
+	sectionNotes       Section = "handoff_notes"
+	sectionArtifacts   Section = "artifacts"
 )
-
-// Sections returns the fifteen sections in their order, without the header.
-func Sections() []Section {
-	list := make([]Section, len(layouts))
-	for i := range layouts {
-		list[i] = layouts[i].section
-	}
-	return list
-}
 
 // Title returns the heading of a section in Markdown, such as "7. Open
 // Questions". That of the header is "Header".
@@ -46,7 +37,7 @@ func (s Section) Title() string {
 			return layouts[i].heading(i)
 		}
 	}
-	if s == SectionHeader {
+	if s == sectionHeader {
 		return "Header"
 	}
 	return string(s)
@@ -96,10 +87,7 @@ func (p *Packet) head() []*string {
 	return []*string{&p.Filename, &p.CreatedFor, &p.CreatedBy, &p.Date, &p.Session, &p.Permalink}
 }
 
-var verbs = []string{
-	string(Explain), string(Create), string(Transform), string(Analyze),
-	string(Decide), string(Plan), string(Fix), string(UnknownIntent),
-}
+var verbs = []string{"explain", "create", "transform", "analyze", "decide", "plan", "fix", string(unknownVerb)}
 
 var intentFields = []field{
 	{key: "primary_intent", label: "Primary intent", words: verbs},
@@ -128,10 +116,10 @@ var (
 
 // layouts has the sections in their order. They are numbered from 1.
 var layouts = [...]layout{
-	{section: SectionGoal, title: "Current Goal", text: func(p *Packet) *string { return &p.Goal }},
-	{section: SectionState, title: "Current State", text: func(p *Packet) *string { return &p.State }},
-	{section: SectionIntent, title: "Active Intent", form: formIntent},
-	{section: SectionSources, title: "Verified Sources", form: formTable, fields: []field{
+	{section: sectionGoal, title: "Current Goal", text: func(p *Packet) *string { return &p.Goal }},
+	{section: sectionState, title: "Current State", text: func(p *Packet) *string { return &p.State }},
+	{section: sectionIntent, title: "Active Intent", form: formIntent},
+	{section: sectionSources, title: "Verified Sources", form: formTable, fields: []field{
 		{key: "source", label: "Source"},
 		{key: "type", label: "Type"},
 		{key: "state", label: "State", words: states},
@@ -139,45 +127,45 @@ var layouts = [...]layout{
 	}, entries: func(p *Packet) list {
 		return rows[Source]{&p.Sources, func(s *Source) []*string { return []*string{&s.Source, &s.Type, (*string)(&s.State), &s.What} }}
 	}},
-	{section: SectionInferred, title: "Inferred Claims", form: formList, fields: []field{
+	{section: sectionInferred, title: "Inferred Claims", form: formList, fields: []field{
 		{key: "text", label: "Inferred"}, {key: "basis", label: "Basis"},
 	}, entries: func(p *Packet) list {
 		return rows[Claim]{&p.Inferred, func(c *Claim) []*string { return []*string{&c.Text, &c.Basis} }}
 	}},
-	{section: SectionDecisions, title: "Locked Decisions", form: formList, fields: []field{
+	{section: sectionDecisions, title: "Locked Decisions", form: formList, fields: []field{
 		{key: "text", label: "Decision"}, {key: "basis", label: "Basis"},
 	}, entries: func(p *Packet) list {
 		return rows[Decision]{&p.Decisions, func(d *Decision) []*string { return []*string{&d.Text, &d.Basis} }}
 	}},
-	{section: SectionQuestions, title: "Open Questions", form: formList, fields: []field{
+	{section: sectionQuestions, title: "Open Questions", form: formList, fields: []field{
 		{key: "question", label: "Question"}, {key: "why_it_matters", label: "Why it matters"},
 	}, entries: func(p *Packet) list {
 		return rows[Question]{&p.Questions, func(q *Question) []*string { return []*string{&q.Question, &q.Why} }}
 	}},
-	{section: SectionCorrections, title: "Active User Corrections", form: formList, fields: []field{
+	{section: sectionCorrections, title: "Active User Corrections", form: formList, fields: []field{
 		{key: "correction", label: "Correction"}, {key: "meaning_for_next_agent", label: "Meaning for next agent"},
 	}, entries: func(p *Packet) list {
 		return rows[Correction]{&p.Corrections, func(c *Correction) []*string { return []*string{&c.Correction, &c.Meaning} }}
 	}},
-	{section: SectionContext, title: "Context to Preserve", form: formList, fields: []field{
+	{section: sectionContext, title: "Context to Preserve", form: formList, fields: []field{
 		{key: "context", label: "Context"}, {key: "why_it_matters", label: "Why it matters"},
 	}, entries: func(p *Packet) list {
 		return rows[Context]{&p.Context, func(c *Context) []*string { return []*string{&c.Context, &c.Why} }}
 	}},
-	{section: SectionDone, title: "Work Completed", form: formList, fields: []field{
+	{section: sectionDone, title: "Work Completed", form: formList, fields: []field{
 		{label: "Completed"},
 	}, entries: func(p *Packet) list { return rows[string]{&p.Done, alone} }},
-	{section: SectionRemaining, title: "Work Not Yet Completed", form: formList, fields: []field{
+	{section: sectionRemaining, title: "Work Not Yet Completed", form: formList, fields: []field{
 		{label: "Remaining"},
 	}, entries: func(p *Packet) list { return rows[string]{&p.Remaining, alone} }},
-	{section: SectionBoundaries, title: "Do Not Claim Beyond This", form: formList, fields: []field{
+	{section: sectionBoundaries, title: "Do Not Claim Beyond This", form: formList, fields: []field{
 		{key: "boundary", label: "Boundary"}, {key: "reason", label: "Reason"},
 	}, entries: func(p *Packet) list {
 		return rows[Boundary]{&p.Boundaries, func(b *Boundary) []*string { return []*string{&b.Boundary, &b.Reason} }}
 	}},
-	{section: SectionNext, title: "Recommended Next Action", text: func(p *Packet) *string { return &p.Next }},
-	{section: SectionNotes, title: "Handoff Notes for the Receiving Agent", text: func(p *Packet) *string { return &p.Notes }},
-	{section: SectionArtifacts, title: "Session Artifacts", form: formTable, fields: []field{
+	{section: sectionNext, title: "Recommended Next Action", text: func(p *Packet) *string { return &p.Next }},
+	{section: sectionNotes, title: "Handoff Notes for the Receiving Agent", text: func(p *Packet) *string { return &p.Notes }},
+	{section: sectionArtifacts, title: "Session Artifacts", form: formTable, fields: []field{
 		{key: "artifact", label: "Artifact"},
 		{key: "type", label: "Type"},
 		{key: "path", label: "Path"},
@@ -243,7 +231,7 @@ func (p *Packet) places() iter.Seq[place] {
 			}
 			return true
 		}
-		if !texts(SectionHeader, "", headFields, p.head()) {
+		if !texts(sectionHeader, "", headFields, p.head()) {
 			return
 		}
 		for i := range layouts {

@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Unknown begins a text that says what is not known.
-const Unknown = "Unknown: "
+// unknown begins a text that says what is not known.
+const unknown = "Unknown: "
 
 var (
 	unknownText = lazy.Regexp(`(?i)^\s*unknown\s*([:.,;]|$)`)

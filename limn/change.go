@@ -7,7 +7,7 @@ const none = "none"
 
 // onlyNone reports whether the list is nothing but that text.
 func (l *list) onlyNone() bool {
-	return l.len() == 1 && l.kind == KindText && l.find(String(none)) >= 0
+	return l.len() == 1 && l.kind == kindText && l.find(String(none)) >= 0
 }
 
 // check checks that a value can be an item of a list.
@@ -21,9 +21,9 @@ func (c *change) check(m *Machine, f *frame) error {
 		return err
 	}
 	switch {
-	case kind == KindList:
+	case kind == kindList:
 		return semanticError(c.Value.pos(), "a list cannot be an item of '%s'", c.List.Text)
-	case kind == KindNone || l.kind == KindNone || kind == l.kind:
+	case kind == kindNone || l.kind == kindNone || kind == l.kind:
 		return nil
 	case c.Verb == verbAdd && l.onlyNone():
 		return nil
@@ -68,8 +68,8 @@ func (m *Machine) add(l *list, v Value) error {
 		l.remove(String(none))
 		m.items--
 	}
-	if l.kind != KindNone && l.kind != v.Kind() {
-		return runtimeError(Pos{}, "a %s cannot be added to %s", v.Kind(), describeList(l.kind))
+	if l.kind != kindNone && l.kind != v.kindOf() {
+		return runtimeError(Pos{}, "a %s cannot be added to %s", v.kindOf(), describeList(l.kind))
 	}
 	if err := m.reserve(1); err != nil {
 		return err

@@ -47,7 +47,7 @@ func (m *Machine) checkTest(t *test, f *frame, rule bool) error {
 		if err != nil {
 			return err
 		}
-		if tolerance != KindNone && tolerance != KindNumber {
+		if tolerance != kindNone && tolerance != kindNumber {
 			return noTolerance(t, tolerance)
 		}
 		return m.checkOrdered(t, subject, value, f)
@@ -57,11 +57,11 @@ func (m *Machine) checkTest(t *test, f *frame, rule bool) error {
 }
 
 // checkOrdered checks that both sides of a test are numbers or dates.
-func (m *Machine) checkOrdered(t *test, subject, value Kind, f *frame) error {
-	if subject == KindNone || value == KindNone || ordered(subject, value) {
+func (m *Machine) checkOrdered(t *test, subject, value kind, f *frame) error {
+	if subject == kindNone || value == kindNone || ordered(subject, value) {
 		return nil
 	}
-	if w, ok := t.Value.(*word); ok && value == KindText {
+	if w, ok := t.Value.(*word); ok && value == kindText {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
 			return err
 		}
@@ -70,25 +70,25 @@ func (m *Machine) checkOrdered(t *test, subject, value Kind, f *frame) error {
 }
 
 // subjectKind checks what a test is about.
-func (m *Machine) subjectKind(t *test, f *frame) (Kind, error) {
+func (m *Machine) subjectKind(t *test, f *frame) (kind, error) {
 	w, ok := t.Subject.(*word)
 	if !ok {
 		return m.kindOf(t.Subject, f)
 	}
 	if f != nil && f.strict {
 		if err := f.fieldOnly(w); err != nil {
-			return KindNone, err
+			return kindNone, err
 		}
 	} else if err := m.mustKnow(w.Pos, w.Text, f, asSubject); err != nil {
-		return KindNone, err
+		return kindNone, err
 	}
 	v, err := m.subject(t, f)
-	return v.Kind(), err
+	return v.kindOf(), err
 }
 
 // fieldOnly checks that a word is a field of all items.
 func (f *frame) fieldOnly(w *word) error {
-	if f.item.Kind() != KindRecord {
+	if f.item.kindOf() != kindRecord {
 		return semanticError(w.Pos, "the items of '%s' have no field '%s': say \"each\" for the item itself", f.of.name, w.Text)
 	}
 	if f.of.missing(w.Text, true) {

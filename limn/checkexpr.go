@@ -2,15 +2,15 @@ package limn
 
 import "errors"
 
-// kindOf checks an expression and returns the kind of its value, or [KindNone] if
+// kindOf checks an expression and returns the kind of its value, or [kindNone] if
 // that depends on a live name without a value.
-func (m *Machine) kindOf(e expr, f *frame) (Kind, error) {
+func (m *Machine) kindOf(e expr, f *frame) (kind, error) {
 	switch e := e.(type) {
 	case *word:
 		if _, err := m.known(e.Pos, e.Text, f, asValue); err != nil {
-			return KindNone, err
+			return kindNone, err
 		}
-		return m.evalWord(e, f).Kind(), nil
+		return m.evalWord(e, f).kindOf(), nil
 	case *field:
 		return m.kindOfField(e, f)
 	case *extremum:
@@ -18,14 +18,14 @@ func (m *Machine) kindOf(e expr, f *frame) (Kind, error) {
 	case *binary:
 		return m.kindOfBinary(e, f)
 	case *quotation:
-		return KindText, nil
+		return kindText, nil
 	case *number, *date, *currentItem:
 	}
 	v, err := m.eval(e, f)
 	if err != nil {
-		return KindNone, asSemantic(err)
+		return kindNone, asSemantic(err)
 	}
-	return v.Kind(), nil
+	return v.kindOf(), nil
 }
 
 // asParse makes the error of a name one that a line is no statement for.
@@ -44,77 +44,77 @@ func asSemantic(err error) error {
 	return err
 }
 
-func (m *Machine) kindOfField(e *field, f *frame) (Kind, error) {
+func (m *Machine) kindOfField(e *field, f *frame) (kind, error) {
 	if f != nil && f.binding == e.Of.Text && f.of.missing(e.Field, true) {
-		return KindNone, f.of.withoutField(e.Pos, e.Field)
+		return kindNone, f.of.withoutField(e.Pos, e.Field)
 	}
 	v, err := m.evalField(e, f)
-	return v.Kind(), err
+	return v.kindOf(), err
 }
 
-func (m *Machine) kindOfBinary(e *binary, f *frame) (Kind, error) {
+func (m *Machine) kindOfBinary(e *binary, f *frame) (kind, error) {
 	left, err := m.operandKind(e.Left, f)
 	if err != nil {
-		return KindNone, err
+		return kindNone, err
 	}
 	right, err := m.operandKind(e.Right, f)
 	if err != nil {
-		return KindNone, err
+		return kindNone, err
 	}
 	return binaryKind(e, left, right)
 }
 
 // operandKind is kindOf where a bare word must be a name: nobody computes with
 // texts.
-func (m *Machine) operandKind(e expr, f *frame) (Kind, error) {
+func (m *Machine) operandKind(e expr, f *frame) (kind, error) {
 	if w, ok := e.(*word); ok {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
-			return KindNone, err
+			return kindNone, err
 		}
 	}
 	return m.kindOf(e, f)
 }
 
 // kindOfExtremum checks that an extremum is one of numbers or of dates.
-func (m *Machine) kindOfExtremum(e *extremum) (Kind, error) {
+func (m *Machine) kindOfExtremum(e *extremum) (kind, error) {
 	if m.unset(e.List.Text) {
-		return KindNone, nil
+		return kindNone, nil
 	}
 	l, err := m.listNamed(e.word(), e.List)
 	if err != nil || l.len() == 0 {
-		return KindNone, err
+		return kindNone, err
 	}
-	records := l.kind == KindRecord
+	records := l.kind == kindRecord
 	switch {
 	case records && e.Field == "":
-		return KindNone, semanticError(e.Pos, "'%s' of a list of records needs a field: %s F of %s", e.word(), e.word(), e.List.Text)
+		return kindNone, semanticError(e.Pos, "'%s' of a list of records needs a field: %s F of %s", e.word(), e.word(), e.List.Text)
 	case !records && e.Field != "":
-		return KindNone, semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
+		return kindNone, semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
 	case !records && !ordered(l.kind, l.kind):
-		return KindNone, semanticError(e.Pos, "'%s' is about numbers and dates, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
+		return kindNone, semanticError(e.Pos, "'%s' is about numbers and dates, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
 	case !records:
 		return l.kind, nil
 	}
 	it, err := m.iterate(e.List.Text, l)
 	if err != nil {
-		return KindNone, err
+		return kindNone, err
 	}
 	return it.kindOfField(e.Pos, e.Field)
 }
 
 // kindOfField checks that a field is a number in all records, or a date in all.
-func (it *iteration) kindOfField(pos Pos, field string) (Kind, error) {
+func (it *iteration) kindOfField(pos Pos, field string) (kind, error) {
 	if it.missing(field, true) {
-		return KindNone, it.withoutField(pos, field)
+		return kindNone, it.withoutField(pos, field)
 	}
-	kind := KindNone
+	kind := kindNone
 	for item := range it.list.all() {
 		v, _ := item.field(field)
-		if kind == KindNone {
-			kind = v.Kind()
+		if kind == kindNone {
+			kind = v.kindOf()
 		}
-		if !ordered(kind, v.Kind()) {
-			return KindNone, semanticError(pos, "the field '%s' of '%s' is neither a number everywhere nor a date", field, it.name)
+		if !ordered(kind, v.kindOf()) {
+			return kindNone, semanticError(pos, "the field '%s' of '%s' is neither a number everywhere nor a date", field, it.name)
 		}
 	}
 	return kind, nil

@@ -51,11 +51,11 @@ const (
 // differ compares two values: records by fields, lists by positions.
 func differ(a, b Value) difference {
 	switch {
-	case a.Kind() != b.Kind():
+	case a.kindOf() != b.kindOf():
 		return difference{status: differType}
-	case a.Kind() == KindRecord:
+	case a.kindOf() == kindRecord:
 		return differRecords(a, b)
-	case a.Kind() == KindList:
+	case a.kindOf() == kindList:
 		return differLists(a, b)
 	case a.Equal(b):
 		return difference{status: differNot}

@@ -58,8 +58,8 @@ func (m *Machine) subject(t *test, f *frame) (Value, error) {
 func (m *Machine) compare(t *test, subject, value Value, f *frame) (bool, error) {
 	switch t.Op {
 	case opAbove, opBelow:
-		if !ordered(subject.Kind(), value.Kind()) {
-			return false, notOrdered(t, subject.Kind(), value.Kind())
+		if !ordered(subject.kindOf(), value.kindOf()) {
+			return false, notOrdered(t, subject.kindOf(), value.kindOf())
 		}
 		if t.Op == opAbove {
 			return subject.order(value) > 0, nil
@@ -91,15 +91,15 @@ func (m *Machine) includes(v, item Value) (bool, error) {
 }
 
 // ordered reports whether things of two kinds can be above one another.
-func ordered(a, b Kind) bool {
-	return a == b && (a == KindNumber || a == KindDate)
+func ordered(a, b kind) bool {
+	return a == b && (a == kindNumber || a == kindDate)
 }
 
-func notOrdered(t *test, a, b Kind) error {
+func notOrdered(t *test, a, b kind) error {
 	return semanticError(t.Pos, "%q does not go with a %s and a %s: it is about numbers and dates", t.Op, a, b)
 }
 
-func noTolerance(t *test, k Kind) error {
+func noTolerance(t *test, k kind) error {
 	return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", k)
 }
 
@@ -107,15 +107,15 @@ func noTolerance(t *test, k Kind) error {
 // tolerance.
 func near(t *test, a, b, tolerance Value) (bool, error) {
 	switch {
-	case !ordered(a.Kind(), b.Kind()):
-		return false, notOrdered(t, a.Kind(), b.Kind())
-	case tolerance.Kind() != KindNumber:
-		return false, noTolerance(t, tolerance.Kind())
+	case !ordered(a.kindOf(), b.kindOf()):
+		return false, notOrdered(t, a.kindOf(), b.kindOf())
+	case tolerance.kindOf() != kindNumber:
+		return false, noTolerance(t, tolerance.kindOf())
 	}
 	if a.order(b) < 0 {
 		a, b = b, a
 	}
-	distance, err := compute(opMinus, KindNumber, a, b)
+	distance, err := compute(opMinus, kindNumber, a, b)
 	return err == nil && compareNumbers(distance, tolerance) <= 0, at(t.Pos, err)
 }
 

@@ -337,7 +337,7 @@ func drawRules(t *rapid.T) string {
 func states() iter.Seq[map[string]Value] {
 	var scalars []Value
 	for _, f := range []float64{-1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5} {
-		scalars = append(scalars, Float(f))
+		scalars = append(scalars, float(f))
 	}
 	scalars = append(scalars, String("a1"), String("b1"), String("c1"), String("2"))
 	for d := range 6 {

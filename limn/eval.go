@@ -60,13 +60,13 @@ func (m *Machine) evalField(e *field, f *frame) (Value, error) {
 	if ok {
 		return v, nil
 	}
-	switch of.Kind() {
-	case KindRecord:
+	switch of.kindOf() {
+	case kindRecord:
 		return Value{}, semanticError(e.Pos, "'%s' has no field called '%s'", e.Of.Text, e.Field)
-	case KindNone, KindNumber, KindText, KindDate, KindList:
+	case kindNone, kindNumber, kindText, kindDate, kindList:
 	}
 	err := newError(faultSemantic, e.Of.Pos, "\"of\" is about a record, and '%s' is %s", e.Of.Text, describe(of))
-	if of.category() == KindRecord {
+	if of.category() == kindRecord {
 		err.Hint = "each the " + e.Of.Text + " show " + e.Field
 	}
 	return Value{}, err
@@ -93,7 +93,7 @@ func (m *Machine) evalExtremum(e *extremum) (Value, error) {
 		if best.v == nil {
 			best = v
 		}
-		if !ordered(best.Kind(), v.Kind()) {
+		if !ordered(best.kindOf(), v.kindOf()) {
 			return Value{}, semanticError(e.Pos, "'%s' of '%s' would be %s", e.word(), e.List.Text, describe(v))
 		}
 		if (v.order(best) > 0) == e.Highest {
@@ -125,7 +125,7 @@ func (m *Machine) evalBinary(e *binary, f *frame) (Value, error) {
 	if left.v == nil || right.v == nil {
 		return Value{}, nil
 	}
-	kind, err := binaryKind(e, left.Kind(), right.Kind())
+	kind, err := binaryKind(e, left.kindOf(), right.kindOf())
 	if err != nil {
 		return Value{}, err
 	}
@@ -137,12 +137,12 @@ func (m *Machine) evalBinary(e *binary, f *frame) (Value, error) {
 }
 
 // compute applies an operator to operands that suit it.
-func compute(op string, kind Kind, left, right Value) (Value, error) {
+func compute(op string, kind kind, left, right Value) (Value, error) {
 	from, ok := left.v.(day)
 	switch {
 	case !ok:
 		return arithmetic(op, left, right)
-	case kind == KindNumber:
+	case kind == kindNumber:
 		to, _ := right.v.(day)
 		return Int(int64(from - to)), nil
 	}
@@ -180,16 +180,16 @@ func (v Value) digits() int {
 
 // binaryKind returns what kind arithmetic on two kinds has. A kind that is not
 // known yet suits everything.
-func binaryKind(e *binary, left, right Kind) (Kind, error) {
+func binaryKind(e *binary, left, right kind) (kind, error) {
 	switch {
-	case left == KindNone || right == KindNone:
-		return KindNone, nil
-	case left == KindNumber && right == KindNumber:
-		return KindNumber, nil
-	case left == KindDate && right == KindNumber && (e.Op == opPlus || e.Op == opMinus):
-		return KindDate, nil
-	case left == KindDate && right == KindDate && e.Op == opMinus:
-		return KindNumber, nil
+	case left == kindNone || right == kindNone:
+		return kindNone, nil
+	case left == kindNumber && right == kindNumber:
+		return kindNumber, nil
+	case left == kindDate && right == kindNumber && (e.Op == opPlus || e.Op == opMinus):
+		return kindDate, nil
+	case left == kindDate && right == kindDate && e.Op == opMinus:
+		return kindNumber, nil
 	}
-	return KindNone, semanticError(e.Pos, "%q does not go with a %s and a %s", e.Op, left, right)
+	return kindNone, semanticError(e.Pos, "%q does not go with a %s and a %s", e.Op, left, right)
 }

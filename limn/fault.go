@@ -46,33 +46,33 @@ func isUnknown(err error) bool {
 
 // describe says what a value is, for messages.
 func describe(v Value) string {
-	switch v.Kind() {
-	case KindNumber:
+	switch v.kindOf() {
+	case kindNumber:
 		return "a number"
-	case KindText:
+	case kindText:
 		return "a string"
-	case KindDate:
+	case kindDate:
 		return "a date"
-	case KindRecord:
+	case kindRecord:
 		return "a record"
-	case KindList:
+	case kindList:
 		return describeList(v.category())
-	case KindNone:
+	case kindNone:
 	}
 	return "nothing yet"
 }
 
-func describeList(category Kind) string {
+func describeList(category kind) string {
 	switch category {
-	case KindNumber:
+	case kindNumber:
 		return "a list of numbers"
-	case KindText:
+	case kindText:
 		return "a list of strings"
-	case KindDate:
+	case kindDate:
 		return "a list of dates"
-	case KindRecord:
+	case kindRecord:
 		return "a list of records"
-	case KindNone, KindList:
+	case kindNone, kindList:
 	}
 	return "an empty list"
 }

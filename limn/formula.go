@@ -61,12 +61,12 @@ func (r *reading) test(t *test, denied bool, item string, depth int) (formula, b
 	case opIs, opEqual:
 		return formulaOf(r.relate(t, subject, item, relEqual), denied), true
 	case opAbove:
-		return formulaOf(r.relate(t, subject, item, relAbove), denied), !known || value.kind != KindText
+		return formulaOf(r.relate(t, subject, item, relAbove), denied), !known || value.kind != kindText
 	case opBelow:
-		return formulaOf(r.relate(t, subject, item, relBelow), denied), !known || value.kind != KindText
+		return formulaOf(r.relate(t, subject, item, relBelow), denied), !known || value.kind != kindText
 	case opWithin:
 		distance, ok := r.constant(t.Within)
-		if known && ok && value.kind != KindText && distance.kind == KindNumber {
+		if known && ok && value.kind != kindText && distance.kind == kindNumber {
 			return reaching(subject, value, distance.number, denied), true
 		}
 	case opIncludes:
@@ -84,7 +84,7 @@ func (r *reading) relate(t *test, subject, item string, rel relation) literal {
 	if c, ok := r.constant(t.Value); ok {
 		return literal{subject, rel, c}
 	}
-	zero := constant{kind: KindNumber, number: new(big.Rat)}
+	zero := constant{kind: kindNumber, number: new(big.Rat)}
 	return literal{subject + " against " + term(t.Value, item), rel, zero}
 }
 
@@ -100,7 +100,7 @@ func formulaOf(l literal, denied bool) formula {
 // distances, so the ends are moved until they are on the safe side.
 func reaching(subject string, c constant, distance *big.Rat, denied bool) formula {
 	slack := new(big.Rat)
-	if c.kind == KindNumber {
+	if c.kind == kindNumber {
 		slack.Abs(c.number)
 		slack.Add(slack, new(big.Rat).Abs(distance))
 		slack.Mul(slack, big.NewRat(1, 1<<50))

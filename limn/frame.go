@@ -21,7 +21,7 @@ type iteration struct {
 // iterate returns an iteration over a list that has a name.
 func (m *Machine) iterate(name string, l *list) (*iteration, error) {
 	it := &iteration{name: name, list: l}
-	if l.kind != KindRecord {
+	if l.kind != kindRecord {
 		return it, m.spend(1)
 	}
 	it.fields = make(map[string]int)

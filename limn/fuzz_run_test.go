@@ -71,6 +71,6 @@ func checkResult(t *testing.T, r Result) {
 		if r.Err != nil || r.Message != "" {
 			t.Errorf("%s with error %v and message %q", r.Status, r.Err, r.Message)
 		}
-	case StatusAmber, StatusAmbiguous, StatusPermitted, StatusListening, StatusShutdown:
+	case StatusAmber, StatusListening, StatusShutdown:
 	}
 }

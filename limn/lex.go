@@ -9,52 +9,52 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A kind is the kind of a token.
-type kind uint8
+// A lexemeKind is the kind of a lexeme.
+type lexemeKind uint8
 
 const (
-	tokEnd      kind = iota // of the line
-	tokWord                 // a name, or text
-	tokKeyword              // a reserved word, or an operator of two
-	tokPackVerb             // a verb of a pack
-	tokNumber
-	tokDate
-	tokText // quoted
-	tokColon
+	lexEnd      lexemeKind = iota // of the line
+	lexWord                       // a name, or text
+	lexKeyword                    // a reserved word, or an operator of two
+	lexPackVerb                   // a verb of a pack
+	lexNumber
+	lexDate
+	lexText // quoted
+	lexColon
 )
 
-// A token is a word of a line, a quoted text, or a colon.
-type token struct {
-	kind kind
-	word keyword // of a tokKeyword; kwCombine if a tokWord is that
-	noun bool    // whether a tokWord is a noun of a pack
+// A lexeme is a word of a line, a quoted text, or a colon.
+type lexeme struct {
+	kind lexemeKind
+	word keyword // of a lexKeyword; kwCombine if a lexWord is that
+	noun bool    // whether a lexWord is a noun of a pack
 	pos  int     // where it begins in the line
 	text string  // in lower case, without decoration; of quoted text, as it is
 }
 
-func (t token) is(k keyword) bool { return t.word == k }
+func (t lexeme) is(k keyword) bool { return t.word == k }
 
-// names reports whether a token can be the name of something. The word that was
+// names reports whether a lexeme can be the name of something. The word that was
 // renamed is only text.
-func (t token) names() bool { return t.kind == tokWord && !t.is(kwCombine) }
+func (t lexeme) names() bool { return t.kind == lexWord && !t.is(kwCombine) }
 
-// isVerb reports whether an operation can begin with a token.
-func (t token) isVerb() bool {
-	return t.kind == tokPackVerb || t.kind == tokKeyword && t.word.category() == catVerb
+// isVerb reports whether an operation can begin with a lexeme.
+func (t lexeme) isVerb() bool {
+	return t.kind == lexPackVerb || t.kind == lexKeyword && t.word.category() == catVerb
 }
 
-// startsOp reports whether a token behind "and" begins an operation, rather than
+// startsOp reports whether a lexeme behind "and" begins an operation, rather than
 // going on with a list or a condition.
-func (t token) startsOp() bool { return t.isVerb() || t.is(kwInherited) }
+func (t lexeme) startsOp() bool { return t.isVerb() || t.is(kwInherited) }
 
-// isArticle reports whether a token is "the", "a" or "an".
-func (t token) isArticle() bool { return t.kind == tokKeyword && t.word.category() == catArticle }
+// isArticle reports whether a lexeme is "the", "a" or "an".
+func (t lexeme) isArticle() bool { return t.kind == lexKeyword && t.word.category() == catArticle }
 
-// A lexer cuts lines into tokens.
+// A lexer cuts lines into lexemes.
 type lexer struct {
 	verbs map[string]*packVerb
 	nouns map[string]bool
-	toks  []token // of the line; the last one is tokEnd
+	toks  []lexeme // of the line; the last one is lexEnd
 }
 
 // newLexer returns a lexer that knows the words of packs.
@@ -75,7 +75,7 @@ func newLexer(packs []*Pack) *lexer {
 	return lx
 }
 
-// lex cuts a line. What it cannot cut is a fault at a byte of the line; the tokens
+// lex cuts a line. What it cannot cut is a fault at a byte of the line; the lexemes
 // before it are there.
 func (lx *lexer) lex(line string) *fault {
 	lx.toks = lx.toks[:0]
@@ -85,7 +85,7 @@ func (lx *lexer) lex(line string) *fault {
 		case ' ':
 			i++
 		case ':':
-			lx.toks = append(lx.toks, token{kind: tokColon, pos: i, text: ":"})
+			lx.toks = append(lx.toks, lexeme{kind: lexColon, pos: i, text: ":"})
 			i++
 		case '"':
 			i, err = lx.quoted(line, i)
@@ -99,7 +99,7 @@ func (lx *lexer) lex(line string) *fault {
 			i = end
 		}
 	}
-	lx.toks = append(lx.toks, token{kind: tokEnd, pos: len(line)})
+	lx.toks = append(lx.toks, lexeme{kind: lexEnd, pos: len(line)})
 	return err
 }
 
@@ -112,7 +112,7 @@ func (lx *lexer) quoted(line string, start int) (int, *fault) {
 	if n == 0 {
 		return start, &fault{start, "a quotation is empty", "quote at least one character"}
 	}
-	lx.toks = append(lx.toks, token{kind: tokText, pos: start, text: line[start+1 : start+1+n]})
+	lx.toks = append(lx.toks, lexeme{kind: lexText, pos: start, text: line[start+1 : start+1+n]})
 	return start + n + 2, nil
 }
 
@@ -127,7 +127,7 @@ func (lx *lexer) bare(line string, start, end int) *fault {
 	if start == end {
 		return nil
 	}
-	t := token{pos: start, text: strings.ToLower(line[start:end])}
+	t := lexeme{pos: start, text: strings.ToLower(line[start:end])}
 	if err := lx.classify(&t); err != nil {
 		return err
 	}
@@ -137,35 +137,35 @@ func (lx *lexer) bare(line string, start, end int) *fault {
 	return nil
 }
 
-// classify says what kind of word a token is.
-func (lx *lexer) classify(t *token) *fault {
+// classify says what kind of word a lexeme is.
+func (lx *lexer) classify(t *lexeme) *fault {
 	if len(t.text) <= longest {
 		t.word = keywords[t.text]
 	}
 	switch {
 	case lx.verbs[t.text] != nil:
-		t.kind, t.word = tokPackVerb, kwNone
+		t.kind, t.word = lexPackVerb, kwNone
 	case t.word == kwCombine:
-		t.kind = tokWord
+		t.kind = lexWord
 	case t.word != kwNone:
-		t.kind = tokKeyword
+		t.kind = lexKeyword
 	case lx.nouns[t.text]:
-		t.kind, t.noun = tokWord, true
+		t.kind, t.noun = lexWord, true
 	case isNumber(t.text):
-		t.kind = tokNumber
+		t.kind = lexNumber
 	case isDateShaped(t.text):
-		t.kind = tokDate
+		t.kind = lexDate
 		if !isDay(t.text) {
 			return &fault{t.pos, "no calendar has the day " + t.text, "write a day as yyyy-mm-dd"}
 		}
 	default:
-		t.kind = tokWord
+		t.kind = lexWord
 	}
 	return nil
 }
 
-// merge joins a token to the one before if both are an operator of two words.
-func (lx *lexer) merge(t token) bool {
+// merge joins a lexeme to the one before if both are an operator of two words.
+func (lx *lexer) merge(t lexeme) bool {
 	if len(lx.toks) == 0 || t.word != kwTo && t.word != kwBy {
 		return false
 	}

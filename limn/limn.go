@@ -85,13 +85,11 @@ type Status string
 const (
 	StatusSuccess       Status = "success"
 	StatusAmber         Status = "amber_precedence" // "and" beside "or": to be confirmed
-	StatusAmbiguous     Status = "amber_ambiguity"
 	StatusParseError    Status = "error_parse"
 	StatusSemanticError Status = "error_semantic"
 	StatusRuntimeError  Status = "error_runtime" // of listening: handlers in a cycle, a source that failed
 	StatusNotMet        Status = "requirement_not_met"
 	StatusViolated      Status = "prohibition_violated"
-	StatusPermitted     Status = "permitted" // defined by the language, produced by nothing
 	StatusPackFailure   Status = "pack_verb_failure"
 	StatusListening     Status = "listening"
 	StatusFired         Status = "handler_fire"
@@ -105,9 +103,9 @@ func (s Status) Failed(strict bool) bool {
 	switch s {
 	case StatusParseError, StatusSemanticError, StatusRuntimeError, StatusPackFailure:
 		return true
-	case StatusNotMet, StatusViolated, StatusAmber, StatusAmbiguous:
+	case StatusNotMet, StatusViolated, StatusAmber:
 		return strict
-	case StatusSuccess, StatusPermitted, StatusListening, StatusFired, StatusShutdown:
+	case StatusSuccess, StatusListening, StatusFired, StatusShutdown:
 	}
 	return false
 }

@@ -8,7 +8,7 @@ import (
 // A list is values of one kind. Where an item was removed a hole stays until half
 // of the list is holes, so that removing costs the same wherever the item is.
 type list struct {
-	kind  Kind    // of all items; KindNone if there are none
+	kind  kind    // of all items; KindNone if there are none
 	items []Value // the zero Value is a hole
 	holes int
 	index *index // of the items, or nil until it pays
@@ -21,7 +21,7 @@ const indexedLength = 32
 func newList(items []Value) *list {
 	l := &list{items: items}
 	if len(items) > 0 {
-		l.kind = items[0].Kind()
+		l.kind = items[0].kindOf()
 	}
 	return l
 }
@@ -63,7 +63,7 @@ func (l *list) equal(m *list) bool {
 
 // add puts an item behind the others.
 func (l *list) add(item Value) {
-	l.kind = item.Kind()
+	l.kind = item.kindOf()
 	l.items = append(l.items, item)
 	if l.index != nil {
 		l.index.add(item, len(l.items)-1)
@@ -72,10 +72,10 @@ func (l *list) add(item Value) {
 
 // find returns the position of the first item that equals v, or -1.
 func (l *list) find(v Value) int {
-	if v.Kind() != l.kind {
+	if v.kindOf() != l.kind {
 		return -1
 	}
-	if l.index == nil && len(l.items) >= indexedLength && l.kind != KindRecord {
+	if l.index == nil && len(l.items) >= indexedLength && l.kind != kindRecord {
 		l.index = newIndex(l.items)
 	}
 	if l.index != nil {
@@ -94,7 +94,7 @@ func (l *list) searchSteps(v Value) int {
 
 // extent is about how many scalars the list holds.
 func (l *list) extent() int {
-	if l.kind == KindRecord {
+	if l.kind == kindRecord {
 		return 1 + l.items[0].len()*len(l.items)
 	}
 	return 1 + len(l.items)

@@ -127,9 +127,9 @@ func (m *Machine) Exec(l *Line) Result {
 func (m *Machine) note(s Status) {
 	m.failed = m.failed || s.Failed(false)
 	switch s {
-	case StatusParseError, StatusSemanticError, StatusAmber, StatusAmbiguous, StatusPackFailure:
+	case StatusParseError, StatusSemanticError, StatusAmber, StatusPackFailure:
 		m.blocked = true
-	case StatusSuccess, StatusRuntimeError, StatusNotMet, StatusViolated, StatusPermitted,
+	case StatusSuccess, StatusRuntimeError, StatusNotMet, StatusViolated,
 		StatusListening, StatusFired, StatusShutdown:
 	}
 }

@@ -58,7 +58,7 @@ func finite(f float64) (Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return Value{}, errTooLarge
 	}
-	return Float(f), nil
+	return float(f), nil
 }
 
 // formatNumber writes a number: without a point if it is whole, otherwise with as

@@ -70,10 +70,10 @@ func TestNumbersHaveAnEnd(t *testing.T) {
 	for name, compute := range map[string]func() (Value, error){
 		"a literal":     func() (Value, error) { return parseNumber(long + "9") },
 		"a product":     func() (Value, error) { return arithmetic(opTimes, n, n) },
-		"a fraction":    func() (Value, error) { return arithmetic(opTimes, n, Float(0.5)) },
-		"of a fraction": func() (Value, error) { return arithmetic(opTimes, Float(math.MaxFloat64), Int(2)) },
-		"a sum":         func() (Value, error) { return arithmetic(opPlus, Float(math.MaxFloat64), Float(math.MaxFloat64)) },
-		"a difference":  func() (Value, error) { return arithmetic(opMinus, Float(-math.MaxFloat64), Float(math.MaxFloat64)) },
+		"a fraction":    func() (Value, error) { return arithmetic(opTimes, n, float(0.5)) },
+		"of a fraction": func() (Value, error) { return arithmetic(opTimes, float(math.MaxFloat64), Int(2)) },
+		"a sum":         func() (Value, error) { return arithmetic(opPlus, float(math.MaxFloat64), float(math.MaxFloat64)) },
+		"a difference":  func() (Value, error) { return arithmetic(opMinus, float(-math.MaxFloat64), float(math.MaxFloat64)) },
 		"a quotient":    func() (Value, error) { return arithmetic(opDivided, n, Int(7)) },
 	} {
 		if v, err := compute(); !errors.Is(err, errTooLarge) {

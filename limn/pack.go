@@ -55,7 +55,7 @@ func PackNames(t PackType) []PackName {
 	return nil
 }
 
-// A PackName is a live name and the type of its values: a [Kind], or that of a
+// A PackName is a live name and the type of its values: a [kind], or that of a
 // list with its category as [Value.typeName] returns it.
 type PackName struct {
 	Name, Type string
@@ -64,10 +64,10 @@ type PackName struct {
 // holds reports whether a value is of the declared type. A list that is empty is
 // of every type of list.
 func (n PackName) holds(v Value) bool {
-	if v.Kind() == KindList && v.len() == 0 {
-		return strings.HasPrefix(n.Type, string(KindList))
+	if v.kindOf() == kindList && v.len() == 0 {
+		return strings.HasPrefix(n.Type, string(kindList))
 	}
-	return n.Type == string(v.Kind()) || n.Type == v.typeName()
+	return n.Type == string(v.kindOf()) || n.Type == v.typeName()
 }
 
 // A packVerb is a verb of a pack.
@@ -101,19 +101,19 @@ type execution struct {
 //go:embed packs/*.json
 var packFiles embed.FS
 
-// ErrNoPack is that a name is not that of a pack that is built in.
-var ErrNoPack = errors.New("no such pack")
+// errNoPack is that a name is not that of a pack that is built in.
+var errNoPack = errors.New("no such pack")
 
 // BuiltinPacks returns the names of the packs that are built in.
 func BuiltinPacks() []string { return []string{"session", "research"} }
 
 // BuiltinPack returns a pack that is built in: "session", whose verbs hold claims
 // against sources, or "research", whose verbs hold them against releases and
-// windows. It returns [ErrNoPack] for other names.
+// windows. It returns [errNoPack] for other names.
 func BuiltinPack(name string) (*Pack, error) {
 	load, ok := builtin[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %q", ErrNoPack, name)
+		return nil, fmt.Errorf("%w: %q", errNoPack, name)
 	}
 	return load()
 }

@@ -138,7 +138,7 @@ func (r *packReader) update(at string, step any, declared []PackName) Update {
 	if i < 0 {
 		return Update{Name: name, Value: v}
 	}
-	if s, ok := v.text(); ok && declared[i].Type == string(KindDate) {
+	if s, ok := v.text(); ok && declared[i].Type == string(kindDate) {
 		if v, err = DateOf(s); err != nil {
 			r.fail(element(at, 1), "is %v", err)
 			return Update{}
@@ -264,5 +264,5 @@ func (r *packReader) connective(at, w string) {
 func plainWord(w string) bool {
 	lx := newLexer(nil)
 	return lx.lex(w) == nil && len(lx.toks) == 2 && lx.toks[0].text == w &&
-		(lx.toks[0].kind == tokWord || lx.toks[0].kind == tokKeyword)
+		(lx.toks[0].kind == lexWord || lx.toks[0].kind == lexKeyword)
 }

@@ -14,7 +14,7 @@ type packRun struct {
 
 // check checks the statement of a pack verb by the names there are now.
 func (c *packCall) check(m *Machine, f *frame) error {
-	kinds := make([]Kind, len(c.Slots))
+	kinds := make([]kind, len(c.Slots))
 	for i, s := range c.Verb.Slots {
 		if c.Slots[i] == nil {
 			continue
@@ -29,7 +29,7 @@ func (c *packCall) check(m *Machine, f *frame) error {
 }
 
 // checkSlot checks what fills a slot.
-func (m *Machine) checkSlot(c *packCall, s packSlot, e expr, f *frame) (Kind, error) {
+func (m *Machine) checkSlot(c *packCall, s packSlot, e expr, f *frame) (kind, error) {
 	if !s.IsName {
 		return m.kindOf(e, f)
 	}
@@ -55,37 +55,37 @@ func quoteOr(s, otherwise string) string {
 }
 
 // check checks that an execution can do with what is in the slots.
-func (x packRun) check(kinds []Kind) error {
-	want := func(param string, kind Kind) error { return x.want(param, kind, kinds) }
+func (x packRun) check(kinds []kind) error {
+	want := func(param string, kind kind) error { return x.want(param, kind, kinds) }
 	switch x.c.Verb.Execution.Type {
 	case "set_value", "append_to_list", "set_field":
 		return x.checkWrite(kinds)
 	case "substring_check", "range_check":
-		return want(paramAgainst, KindText)
+		return want(paramAgainst, kindText)
 	case "numeric_extract_compare":
-		return cmp.Or(want(paramAgainst, KindText), x.wantFigure(paramCheck, kinds), x.wantFigure(paramTolerance, kinds))
+		return cmp.Or(want(paramAgainst, kindText), x.wantFigure(paramCheck, kinds), x.wantFigure(paramTolerance, kinds))
 	case "conformance_check":
-		return cmp.Or(want("record_slot", KindRecord), want("shape_slot", KindRecord))
+		return cmp.Or(want("record_slot", kindRecord), want("shape_slot", kindRecord))
 	}
 	return nil
 }
 
 // want checks the kind of what is in the slot that a parameter names. A live name
 // without a value has none yet.
-func (x packRun) want(param string, kind Kind, kinds []Kind) error {
+func (x packRun) want(param string, kind kind, kinds []kind) error {
 	i := x.index(param)
-	if kinds[i] == kind || kinds[i] == KindNone {
+	if kinds[i] == kind || kinds[i] == kindNone {
 		return nil
 	}
 	return semanticError(x.c.Slots[i].pos(), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
 }
 
 // wantFigure checks that the slot that a parameter names has a number or a text.
-func (x packRun) wantFigure(param string, kinds []Kind) error {
-	if kinds[x.index(param)] == KindText {
+func (x packRun) wantFigure(param string, kinds []kind) error {
+	if kinds[x.index(param)] == kindText {
 		return nil
 	}
-	return x.want(param, KindNumber, kinds)
+	return x.want(param, kindNumber, kinds)
 }
 
 // callPack executes the statement of a pack verb that was checked. What verifies

@@ -264,7 +264,7 @@ func (x packRun) conform() (finding, error) {
 		switch {
 		case !ok:
 			missing = append(missing, String(want.Name))
-		case got.Kind() != want.Value.Kind():
+		case got.kindOf() != want.Value.kindOf():
 			different = append(different, String(want.Name))
 		}
 	}

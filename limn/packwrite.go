@@ -4,12 +4,12 @@ package limn
 const packed = "value"
 
 // checkWrite checks that a write has a target which suits the source.
-func (x packRun) checkWrite(kinds []Kind) error {
+func (x packRun) checkWrite(kinds []kind) error {
 	target, err := x.target()
 	if err != nil {
 		return err
 	}
-	source := KindText
+	source := kindText
 	if x.param("source_slot") != "" {
 		source = kinds[x.index("source_slot")]
 	}
@@ -22,27 +22,27 @@ func (x packRun) checkWrite(kinds []Kind) error {
 	return x.m.bindable(target)
 }
 
-func (x packRun) checkAppend(target Name, source Kind) error {
+func (x packRun) checkAppend(target Name, source kind) error {
 	l, err := x.m.ownList(x.c.Verb.Word, target)
 	switch {
 	case err != nil:
 		return err
-	case source == KindList:
+	case source == kindList:
 		return semanticError(target.Pos, "a list cannot be an item of '%s'", target.Text)
-	case source == KindNone || l.kind == KindNone || source == l.kind || l.onlyNone():
+	case source == kindNone || l.kind == kindNone || source == l.kind || l.onlyNone():
 		return nil
 	}
 	return semanticError(target.Pos, "'%s' is %s, and this would be a %s", target.Text, describeList(l.kind), source)
 }
 
-func (x packRun) checkSetField(target Name, source Kind) error {
+func (x packRun) checkSetField(target Name, source kind) error {
 	s, err := x.m.symbolNamed(target)
 	switch {
 	case err != nil:
 		return err
-	case s.value.Kind() != KindRecord:
+	case s.value.kindOf() != kindRecord:
 		return semanticError(target.Pos, "%q sets a field of a record, and '%s' is %s", x.c.Verb.Word, target.Text, describe(s.value))
-	case source == KindRecord || source == KindList:
+	case source == kindRecord || source == kindList:
 		return semanticError(target.Pos, "a field holds a number, a text or a date, not a %s", source)
 	}
 	return x.m.bindable(target)
@@ -108,7 +108,7 @@ func (x packRun) appendToList() error {
 	if err != nil {
 		return err
 	}
-	if v.Kind() == KindList {
+	if v.kindOf() == kindList {
 		return runtimeError(target.Pos, "a list cannot be an item of '%s'", target.Text)
 	}
 	x.m.touch(target.Text)
@@ -128,7 +128,7 @@ func (x packRun) setField() error {
 	if err != nil {
 		return err
 	}
-	if s.value.Kind() != KindRecord || !v.scalar() {
+	if s.value.kindOf() != kindRecord || !v.scalar() {
 		return runtimeError(target.Pos, "%q cannot set a field of '%s' to %s", x.c.Verb.Word, target.Text, describe(v))
 	}
 	return x.m.bind(target.Text, s.descriptor, s.value.with(x.param("field_name"), v))

@@ -29,7 +29,7 @@ func Parse(name, text string, opts *Options) *Program {
 	return prog
 }
 
-// A parser reads lines, and the tokens of one line at a time.
+// A parser reads lines, and the lexemes of one line at a time.
 //
 // It stops at the first fault of a line: [parser.fail] keeps that and moves to the
 // end of the line, where nothing matches any more, so that callers need not look.
@@ -83,7 +83,7 @@ type statement struct {
 	op   operation
 }
 
-// begin makes the line that the parser is at, and its tokens.
+// begin makes the line that the parser is at, and its lexemes.
 func (p *parser) begin() *statement {
 	p.at, p.depth, p.each, p.amber, p.err = 0, 0, 0, "", nil
 	s := &statement{line: Line{Pos: Pos{p.number, p.src.indent + 1}, Source: p.src.text}}
@@ -98,7 +98,7 @@ func (p *parser) begin() *statement {
 }
 
 // blank reports whether there is nothing in a line but punctuation.
-func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == tokEnd }
+func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == lexEnd }
 
 // finish gives a line its statement, unless something is wrong with it.
 func (p *parser) finish(l *Line, s stmt) {
@@ -132,7 +132,7 @@ func (p *parser) about(first bool) stmt {
 		return nil
 	}
 	p.next()
-	if p.peek().kind == tokText {
+	if p.peek().kind == lexText {
 		return &about{Text: p.next().text}
 	}
 	if p.atEnd() {
@@ -145,22 +145,22 @@ func (p *parser) about(first bool) stmt {
 	return &about{Text: strings.Join(words, " ")}
 }
 
-// peek returns the next token.
-func (p *parser) peek() token { return p.toks[p.at] }
+// peek returns the next lexeme.
+func (p *parser) peek() lexeme { return p.toks[p.at] }
 
-// peekAt returns a later token; the end of the line if there are not so many.
-func (p *parser) peekAt(n int) token { return p.toks[min(p.at+n, len(p.toks)-1)] }
+// peekAt returns a later lexeme; the end of the line if there are not so many.
+func (p *parser) peekAt(n int) lexeme { return p.toks[min(p.at+n, len(p.toks)-1)] }
 
-// next takes a token.
-func (p *parser) next() token {
+// next takes a lexeme.
+func (p *parser) next() lexeme {
 	t := p.toks[p.at]
-	if t.kind != tokEnd {
+	if t.kind != lexEnd {
 		p.at++
 	}
 	return t
 }
 
-// accept takes a reserved word if it is the next token.
+// accept takes a reserved word if it is the next lexeme.
 func (p *parser) accept(k keyword) bool {
 	if !p.toks[p.at].is(k) {
 		return false
@@ -169,25 +169,25 @@ func (p *parser) accept(k keyword) bool {
 	return true
 }
 
-// expect takes a reserved word, which must be the next token.
+// expect takes a reserved word, which must be the next lexeme.
 func (p *parser) expect(k keyword, hint string) {
 	if !p.accept(k) {
 		p.fail(p.found()+fmt.Sprintf(" where %q belongs", k.String()), hint)
 	}
 }
 
-// colon takes a colon, which must be the next token.
+// colon takes a colon, which must be the next lexeme.
 func (p *parser) colon(hint string) {
-	if p.peek().kind != tokColon {
+	if p.peek().kind != lexColon {
 		p.fail(p.found()+" where a colon belongs", hint)
 		return
 	}
 	p.at++
 }
 
-// word takes an unreserved word if it is the next token.
+// word takes an unreserved word if it is the next lexeme.
 func (p *parser) word(text string) bool {
-	if t := p.peek(); t.kind != tokWord || t.text != text {
+	if t := p.peek(); t.kind != lexWord || t.text != text {
 		return false
 	}
 	p.at++
@@ -201,15 +201,15 @@ func (p *parser) article() {
 	}
 }
 
-func (p *parser) atEnd() bool { return p.peek().kind == tokEnd }
+func (p *parser) atEnd() bool { return p.peek().kind == lexEnd }
 
-// pos returns the place of the next token.
+// pos returns the place of the next lexeme.
 func (p *parser) pos() Pos { return p.place(p.peek().pos) }
 
 // place returns the place of a byte of the line.
 func (p *parser) place(at int) Pos { return Pos{p.number, at + 1} }
 
-// fail says that something is wrong with the next token.
+// fail says that something is wrong with the next lexeme.
 func (p *parser) fail(text, hint string) {
 	p.fault(fault{p.peek().pos, text, hint})
 }
@@ -222,30 +222,30 @@ func (p *parser) fault(f fault) {
 	p.at = len(p.toks) - 1
 }
 
-// found describes the next token, to begin the text of an error.
+// found describes the next lexeme, to begin the text of an error.
 func (p *parser) found() string { return p.peek().String() }
 
-func (t token) String() string {
+func (t lexeme) String() string {
 	switch t.kind {
-	case tokEnd:
+	case lexEnd:
 		return "the line ends"
-	case tokText:
+	case lexText:
 		return "quoted text"
-	case tokColon:
+	case lexColon:
 		return "a colon"
-	case tokWord, tokKeyword, tokPackVerb, tokNumber, tokDate:
+	case lexWord, lexKeyword, lexPackVerb, lexNumber, lexDate:
 	}
 	return fmt.Sprintf("%q", t.text)
 }
 
-// unexpected fails at a token with which nothing can go on.
+// unexpected fails at a lexeme with which nothing can go on.
 func (p *parser) unexpected() {
 	switch t := p.peek(); {
 	case t.is(kwAnd):
 		p.fail(`"and" does not lead to anything`, "go on with a verb, or with a value if this is a list")
 	case t.is(kwOr):
 		p.fail(`"or" does not lead to a condition`, "begin each part of a condition with a name")
-	case t.is(kwOf) && p.toks[p.at-1].kind != tokWord:
+	case t.is(kwOf) && p.toks[p.at-1].kind != lexWord:
 		p.fail(`"of" behind something that has no fields`, "write FIELD of NAME, both without quotes")
 	case t.is(kwOf):
 		p.fail(`"of" behind a field of something`, "records are flat: remember the inner field first")

@@ -76,7 +76,7 @@ func (p *parser) subject(elided bool) expr {
 		return &currentItem{Pos: p.place(t.pos)}
 	case t.is(kwHighest) || t.is(kwLowest):
 		return p.extremum()
-	case t.kind == tokWord:
+	case t.kind == lexWord:
 		return p.simple()
 	default:
 		p.notSubject(t)
@@ -84,12 +84,12 @@ func (p *parser) subject(elided bool) expr {
 	}
 }
 
-// notSubject fails at a token with which no test begins.
-func (p *parser) notSubject(t token) {
+// notSubject fails at a lexeme with which no test begins.
+func (p *parser) notSubject(t lexeme) {
 	switch {
-	case t.kind == tokEnd || t.kind == tokColon:
+	case t.kind == lexEnd || t.kind == lexColon:
 		p.fail(t.String()+" where a condition belongs", "write NAME is VALUE")
-	case t.kind == tokNumber || t.kind == tokDate || t.kind == tokText:
+	case t.kind == lexNumber || t.kind == lexDate || t.kind == lexText:
 		p.fail(t.String()+" at the beginning of a condition", "begin with a name and put the value behind it")
 	case t.isArticle():
 		p.fail(t.String()+" at the beginning of a condition", "leave the article out")
@@ -129,7 +129,7 @@ func (p *parser) comparison(t *test) {
 // predicate reads the name of a condition behind "is not".
 func (p *parser) predicate(t *test) {
 	next := p.peek()
-	if next.kind != tokWord || p.peekAt(1).is(kwOf) {
+	if next.kind != lexWord || p.peekAt(1).is(kwOf) {
 		p.fail(next.String()+` behind "is not"`, `write "is not equal to", or name a condition that is defined`)
 		return
 	}
@@ -140,12 +140,12 @@ func (p *parser) predicate(t *test) {
 // tolerance reads what is behind "is within".
 func (p *parser) tolerance(t *test) {
 	t.Op = opWithin
-	if k := p.peek().kind; k != tokNumber && k != tokWord {
+	if k := p.peek().kind; k != lexNumber && k != lexWord {
 		p.fail(p.found()+" is no tolerance", "write is within NUMBER of VALUE")
 		return
 	}
 	next := p.next()
-	if next.kind == tokNumber {
+	if next.kind == lexNumber {
 		t.Within = &number{Pos: p.place(next.pos), Text: next.text}
 	} else {
 		t.Within = &word{Pos: p.place(next.pos), Text: next.text}

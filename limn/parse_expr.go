@@ -58,22 +58,22 @@ func (p *parser) simple() expr {
 	t := p.peek()
 	pos := p.place(t.pos)
 	switch t.kind {
-	case tokNumber:
+	case lexNumber:
 		p.at++
 		return &number{Pos: pos, Text: t.text}
-	case tokDate:
+	case lexDate:
 		p.at++
 		return &date{Pos: pos, Text: t.text}
-	case tokText:
+	case lexText:
 		p.at++
 		return &quotation{Pos: pos, Text: t.text}
-	case tokWord:
+	case lexWord:
 		p.at++
 		if !t.names() || !p.accept(kwOf) {
 			return &word{Pos: pos, Text: t.text}
 		}
 		return &field{Pos: pos, Field: t.text, Of: p.name("a record")}
-	case tokEnd, tokKeyword, tokPackVerb, tokColon:
+	case lexEnd, lexKeyword, lexPackVerb, lexColon:
 	}
 	p.notValue(t)
 	return &word{Pos: pos}
@@ -92,10 +92,10 @@ func (p *parser) extremum() *extremum {
 	return e
 }
 
-// numeral takes a number, which must be the next token.
+// numeral takes a number, which must be the next lexeme.
 func (p *parser) numeral(form string) *number {
 	t := p.peek()
-	if t.kind != tokNumber {
+	if t.kind != lexNumber {
 		p.fail(t.String()+" where a number belongs", form)
 		return nil
 	}
@@ -103,7 +103,7 @@ func (p *parser) numeral(form string) *number {
 	return &number{Pos: p.place(t.pos), Text: t.text}
 }
 
-// newName takes the name that something is to get, which must be the next token and
+// newName takes the name that something is to get, which must be the next lexeme and
 // no noun of a pack.
 func (p *parser) newName(what string) Name {
 	if t := p.peek(); t.noun {
@@ -113,7 +113,7 @@ func (p *parser) newName(what string) Name {
 	return p.name(what)
 }
 
-// name takes the name of something, which must be the next token.
+// name takes the name of something, which must be the next lexeme.
 func (p *parser) name(what string) Name {
 	t := p.peek()
 	if !t.names() {
@@ -124,28 +124,28 @@ func (p *parser) name(what string) Name {
 	return Name{Pos: p.place(t.pos), Text: t.text}
 }
 
-// notName fails at a token that cannot name something.
-func (p *parser) notName(what string, t token) {
+// notName fails at a lexeme that cannot name something.
+func (p *parser) notName(what string, t lexeme) {
 	switch t.kind {
-	case tokEnd, tokColon:
+	case lexEnd, lexColon:
 		p.fail(t.String()+" where the name of "+what+" belongs", "write a name there")
-	case tokText:
+	case lexText:
 		hint := "write it without quotes"
 		if strings.Contains(t.text, " ") {
 			hint = "write one word; hyphens can join several"
 		}
 		p.fail("the name of "+what+" is in quotes", hint)
-	case tokNumber, tokDate:
+	case lexNumber, lexDate:
 		p.fail(t.String()+" cannot be the name of "+what, "begin names with a letter")
-	case tokWord, tokKeyword, tokPackVerb:
+	case lexWord, lexKeyword, lexPackVerb:
 		p.fail(t.reserved()+" and cannot be the name of "+what, "choose another name")
 	}
 }
 
-// notValue fails at a token that is no value.
-func (p *parser) notValue(t token) {
+// notValue fails at a lexeme that is no value.
+func (p *parser) notValue(t lexeme) {
 	switch {
-	case t.kind == tokEnd || t.kind == tokColon:
+	case t.kind == lexEnd || t.kind == lexColon:
 		p.fail(t.String()+" where a value belongs", "write a number, a date, a name or quoted text")
 	case t.is(kwEach):
 		p.fail(`"each" where there is no current item`, `use it inside an "each" or a "transform"`)
@@ -157,11 +157,11 @@ func (p *parser) notValue(t token) {
 }
 
 // reserved says in what way a word is reserved.
-func (t token) reserved() string {
+func (t lexeme) reserved() string {
 	switch t.kind {
-	case tokPackVerb:
+	case lexPackVerb:
 		return fmt.Sprintf("%q is a verb of a pack", t.text)
-	case tokEnd, tokWord, tokKeyword, tokNumber, tokDate, tokText, tokColon:
+	case lexEnd, lexWord, lexKeyword, lexNumber, lexDate, lexText, lexColon:
 	}
 	switch {
 	case t.is(kwCombine):

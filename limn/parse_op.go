@@ -69,9 +69,9 @@ func (p *parser) moment(k keyword) *moment {
 	return &moment{Text: t.text}
 }
 
-// quotedText takes quoted text, which must be the next token.
+// quotedText takes quoted text, which must be the next lexeme.
 func (p *parser) quotedText(where string) *quotation {
-	if p.peek().kind != tokText {
+	if p.peek().kind != lexText {
 		p.fail(p.found()+" "+where, "put the text in quotes")
 		return nil
 	}
@@ -87,9 +87,9 @@ func (p *parser) takeText() *quotation {
 // core reads what an operation does.
 func (p *parser) core() action {
 	switch t := p.peek(); {
-	case t.kind == tokWord:
+	case t.kind == lexWord:
 		return p.call()
-	case t.kind == tokPackVerb:
+	case t.kind == lexPackVerb:
 		return p.packCall()
 	case t.isVerb():
 		return p.verb()
@@ -100,7 +100,7 @@ func (p *parser) core() action {
 	return nil
 }
 
-// notVerb fails at a token with which no operation begins.
+// notVerb fails at a lexeme with which no operation begins.
 func (p *parser) notVerb() {
 	switch t := p.peek(); {
 	case t.is(kwUntil), t.is(kwStarting):
@@ -109,9 +109,9 @@ func (p *parser) notVerb() {
 		p.fail(`"otherwise" without a "choose" on its line`, `keep a "choose" on one line with all its branches`)
 	case t.is(kwWhen):
 		p.fail(`"when" inside a statement`, "begin a line with it, at the left")
-	case t.kind == tokText:
+	case t.kind == lexText:
 		p.fail("quoted text where a verb belongs", `to display it write "show" before it`)
-	case t.kind == tokEnd:
+	case t.kind == lexEnd:
 		p.fail("the line ends where a verb belongs", "say what is to be done")
 	default:
 		p.fail(t.String()+" where a verb belongs", `begin with what is to be done, such as "remember", "add" or "require"`)
@@ -145,7 +145,7 @@ func (p *parser) verb() action {
 	case t.is(kwWeakens):
 		return p.weakens()
 	case t.is(kwRequire):
-		if p.peek().is(kwEach) && (p.each == 0 || p.peekAt(1).kind == tokWord) {
+		if p.peek().is(kwEach) && (p.each == 0 || p.peekAt(1).kind == lexWord) {
 			return p.requireEach()
 		}
 		return p.rule(t.text)
@@ -180,12 +180,12 @@ func (p *parser) call() *call {
 // arg reads what is given to a composition: a name or a literal.
 func (p *parser) arg() expr {
 	switch t := p.peek(); t.kind {
-	case tokWord:
+	case lexWord:
 		p.at++
 		return &word{Pos: p.place(t.pos), Text: t.text}
-	case tokNumber, tokDate, tokText:
+	case lexNumber, lexDate, lexText:
 		return p.simple()
-	case tokEnd, tokKeyword, tokPackVerb, tokColon:
+	case lexEnd, lexKeyword, lexPackVerb, lexColon:
 	}
 	p.fail(p.found()+" where an argument belongs", "give a name, a number, a date or quoted text")
 	return nil
@@ -223,14 +223,14 @@ func (p *parser) packCall() *packCall {
 	return c
 }
 
-// slotAhead reports whether the next token begins a slot of a verb: with the word
+// slotAhead reports whether the next lexeme begins a slot of a verb: with the word
 // before it, or, in the slot without one, with anything that begins no other slot.
 func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 	t := p.peek()
 	if s.Connective != "" {
-		return t.kind != tokText && t.text == s.Connective
+		return t.kind != lexText && t.text == s.Connective
 	}
-	return !p.atEnd() && (t.kind == tokText || !slices.ContainsFunc(c.Verb.Slots, func(o packSlot) bool {
+	return !p.atEnd() && (t.kind == lexText || !slices.ContainsFunc(c.Verb.Slots, func(o packSlot) bool {
 		return o.Connective != "" && o.Connective == t.text
 	}))
 }

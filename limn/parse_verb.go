@@ -45,7 +45,7 @@ func (p *parser) descriptor() []string {
 	for {
 		t := p.peek()
 		switch {
-		case t.kind == tokWord:
+		case t.kind == lexWord:
 			words = append(words, t.text)
 		case !t.isArticle():
 			return words
@@ -98,16 +98,16 @@ func (p *parser) source() any {
 		core := p.core()
 		p.leave()
 		return core
-	case t.kind == tokWord && p.peekAt(1).is(kwFrom):
+	case t.kind == lexWord && p.peekAt(1).is(kwFrom):
 		return p.call()
 	}
 	return p.value()
 }
 
-// namesList reports whether a list is named some tokens ahead.
+// namesList reports whether a list is named some lexemes ahead.
 func (p *parser) namesList(n int) bool {
 	t := p.peekAt(n)
-	return t.kind == tokWord || t.isArticle()
+	return t.kind == lexWord || t.isArticle()
 }
 
 // teach reads the definition of a composition.
@@ -135,17 +135,17 @@ func (p *parser) show() *show {
 	case t.is(kwEach) && p.each > 0:
 		p.at++
 		return &show{}
-	case t.kind == tokText && p.each > 0:
+	case t.kind == lexText && p.each > 0:
 		p.fail(`quoted text behind "show" in an "each"`, "name a field there, without quotes")
-	case t.kind == tokText:
+	case t.kind == lexText:
 		return &show{Values: []expr{p.takeText()}}
 	case t.is(kwHighest) || t.is(kwLowest):
 		return &show{Values: []expr{p.extremum()}}
-	case t.kind == tokWord:
+	case t.kind == lexWord:
 		return p.showNames()
 	case p.opEnds():
 		return &show{} // the current item, if there is one
-	case t.kind == tokNumber || t.kind == tokDate:
+	case t.kind == lexNumber || t.kind == lexDate:
 		p.fail("only names and quoted text can be shown", fmt.Sprintf("put it in quotes: %q", t.text))
 	default:
 		p.notName("what to show", t)
@@ -153,10 +153,10 @@ func (p *parser) show() *show {
 	return &show{}
 }
 
-// opEnds reports whether the next token can follow an operation.
+// opEnds reports whether the next lexeme can follow an operation.
 func (p *parser) opEnds() bool {
 	t := p.peek()
-	return t.kind == tokEnd || t.is(kwAnd) || t.is(kwThen) || t.is(kwBecause) || t.is(kwOtherwise) || t.is(kwFrom)
+	return t.kind == lexEnd || t.is(kwAnd) || t.is(kwThen) || t.is(kwBecause) || t.is(kwOtherwise) || t.is(kwFrom)
 }
 
 // showNames reads a name or a field, and inside an each any number of names.
@@ -184,7 +184,7 @@ func (p *parser) selection(verb string) *selection {
 	return s
 }
 
-// excludesBehind reports whether "not includes" follows the next n tokens.
+// excludesBehind reports whether "not includes" follows the next n lexemes.
 func (p *parser) excludesBehind(n int) bool {
 	return p.err == nil && p.peekAt(n).is(kwNot) && p.peekAt(n+1).is(kwIncludes)
 }
@@ -208,7 +208,7 @@ func (p *parser) gather() *gather {
 	p.expect(kwTo, form)
 	g.To = p.numeral(form)
 	if p.accept(kwBy) {
-		if t := p.peek(); t.kind == tokNumber && !positive(t.text) {
+		if t := p.peek(); t.kind == lexNumber && !positive(t.text) {
 			p.fail("a step of "+t.text, "count by a number above 0; the direction is that of the bounds")
 		}
 		g.By = p.numeral(form + " by NUMBER")

@@ -34,7 +34,7 @@ func (p *parser) whenHead() *when {
 	if w.Inherited && p.accept(kwFrom) {
 		w.From = p.name("the agent").Text
 	}
-	if p.peek().kind == tokColon {
+	if p.peek().kind == lexColon {
 		p.at++
 	}
 	return w

@@ -37,7 +37,7 @@ func (m *Machine) checkFields(fields []assignment, f *frame) error {
 		if err != nil {
 			return err
 		}
-		if kind == KindRecord || kind == KindList {
+		if kind == kindRecord || kind == kindList {
 			return semanticError(a.Value.pos(), "a field holds a number, a string or a date, and '%s' would be a %s", a.Field.Text, kind)
 		}
 	}
@@ -46,17 +46,17 @@ func (m *Machine) checkFields(fields []assignment, f *frame) error {
 
 // checkItems checks that the items of a list are of one kind.
 func (m *Machine) checkItems(r *remember, f *frame) error {
-	first := KindNone
+	first := kindNone
 	for _, e := range r.Values {
 		kind, err := m.kindOf(e, f)
 		switch {
 		case err != nil:
 			return err
-		case kind == KindList:
+		case kind == kindList:
 			return semanticError(e.pos(), "a list cannot be an item of a list: remember it from '%s'", canonical(e))
-		case kind == KindNone:
+		case kind == kindNone:
 			return semanticError(e.pos(), "'%s' has no value yet", canonical(e))
-		case first == KindNone:
+		case first == kindNone:
 			first = kind
 		case kind != first:
 			return semanticError(e.pos(), "the items of a list are of one kind: '%s' is a %s and '%s' is a %s",

@@ -1,6 +1,6 @@
 package limn
 
-// reorder brings the tokens of a statement into canonical order: if there is
+// reorder brings the lexemes of a statement into canonical order: if there is
 // nothing but articles and names before its verb, the verb comes first. A statement
 // that begins with a name and is no call has no verb.
 func (p *parser) reorder() {
@@ -10,7 +10,7 @@ func (p *parser) reorder() {
 		return
 	}
 	i := start
-	for p.toks[i].kind == tokWord || p.toks[i].isArticle() {
+	for p.toks[i].kind == lexWord || p.toks[i].isArticle() {
 		i++
 	}
 	if verb := p.toks[i]; verb.isVerb() {
@@ -24,11 +24,11 @@ func (p *parser) reorder() {
 	}
 }
 
-// prefix returns the index of the token behind "starting", "until" and "inherited".
+// prefix returns the index of the lexeme behind "starting", "until" and "inherited".
 func (p *parser) prefix() int {
 	i := 0
 	for _, k := range []keyword{kwStarting, kwUntil} {
-		if p.toks[i].is(k) && (p.toks[i+1].kind == tokText || p.toks[i+1].kind == tokDate) {
+		if p.toks[i].is(k) && (p.toks[i+1].kind == lexText || p.toks[i+1].kind == lexDate) {
 			i += 2
 		}
 	}

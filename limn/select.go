@@ -71,7 +71,7 @@ func (m *Machine) replace(name string, v Value) error {
 // check checks that a list is there to be counted, or to be summed.
 func (t *tally) check(m *Machine, _ *frame) error {
 	l, err := m.listNamed(t.Verb, t.List)
-	if err != nil || t.Verb != verbSum || l.len() == 0 || l.kind == KindNumber {
+	if err != nil || t.Verb != verbSum || l.len() == 0 || l.kind == kindNumber {
 		return err
 	}
 	return semanticError(t.List.Pos, "only numbers can be summed, and '%s' is %s", t.List.Text, describeList(l.kind))

@@ -12,7 +12,7 @@ func (s *show) check(m *Machine, f *frame) error {
 	if f == nil && len(s.Values) != 1 {
 		return semanticError(Pos{}, "outside an \"each\" there is no current item: \"show\" needs the name of one thing")
 	}
-	if len(s.Values) > 1 && f.item.Kind() != KindRecord {
+	if len(s.Values) > 1 && f.item.kindOf() != kindRecord {
 		return semanticError(s.Values[0].pos(), "several names can be shown of a record only")
 	}
 	for i, e := range s.Values {
@@ -79,7 +79,7 @@ func (m *Machine) emit(v Value) error {
 	if err := m.spendOn(v); err != nil {
 		return err
 	}
-	if v.category() != KindRecord {
+	if v.category() != kindRecord {
 		m.out = append(m.out, v.String())
 		return nil
 	}
@@ -107,7 +107,7 @@ func (m *Machine) emitShort(v Value) error {
 			return err
 		}
 	}
-	if v.category() != KindRecord {
+	if v.category() != kindRecord {
 		m.out = append(m.out, strings.Join(shown(items, Value.String), ", "))
 		return nil
 	}
@@ -145,7 +145,7 @@ func told(v Value) string {
 		return "empty"
 	}
 	separator := ", "
-	if l.kind == KindRecord {
+	if l.kind == kindRecord {
 		separator = "; "
 	}
 	return strings.Join(shown(v.items(), func(item Value) string { return text.Clip(item.String(), maxTold) }), separator)

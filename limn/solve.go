@@ -26,7 +26,7 @@ func (r relation) opposite() relation { return r ^ 1 }
 
 // A constant is a literal number, date or text. Numbers are exact, dates are days.
 type constant struct {
-	kind   Kind
+	kind   kind
 	number *big.Rat
 	text   string
 }
@@ -35,7 +35,7 @@ func (c constant) equal(d constant) bool {
 	if c.kind != d.kind {
 		return false
 	}
-	if c.kind == KindText {
+	if c.kind == kindText {
 		return c.text == d.text
 	}
 	return c.number.Cmp(d.number) == 0
@@ -43,7 +43,7 @@ func (c constant) equal(d constant) bool {
 
 // String returns c as text that is equal for equal constants only.
 func (c constant) String() string {
-	if c.kind == KindText {
+	if c.kind == kindText {
 		return string(c.kind) + " " + c.text
 	}
 	return string(c.kind) + " " + c.number.RatString()
@@ -53,16 +53,16 @@ func (c constant) String() string {
 func constantOf(v Value) (constant, bool) {
 	switch x := v.v.(type) {
 	case string:
-		return constant{kind: KindText, text: x}, true
+		return constant{kind: kindText, text: x}, true
 	case day:
-		return constant{kind: KindDate, number: new(big.Rat).SetInt64(int64(x))}, true
+		return constant{kind: kindDate, number: new(big.Rat).SetInt64(int64(x))}, true
 	case float64:
-		return constant{kind: KindNumber, number: new(big.Rat).SetFloat64(x)}, true
+		return constant{kind: kindNumber, number: new(big.Rat).SetFloat64(x)}, true
 	}
-	if v.Kind() != KindNumber {
+	if v.kindOf() != kindNumber {
 		return constant{}, false
 	}
-	return constant{kind: KindNumber, number: new(big.Rat).SetInt(v.asBig())}, true
+	return constant{kind: kindNumber, number: new(big.Rat).SetInt(v.asBig())}, true
 }
 
 // A literal says of a term, such as "total of order", how it relates to a constant.
@@ -154,7 +154,7 @@ func (c clause) contradictory() bool {
 
 // A span is the values that a term may have.
 type span struct {
-	kind           Kind // of what has an order
+	kind           kind // of what has an order
 	lo, hi         *big.Rat
 	loOpen, hiOpen bool
 
@@ -174,7 +174,7 @@ func spanOf(literals []literal) (empty, mixed bool) {
 		s.meet(l)
 	}
 	switch {
-	case s.equal != nil && s.kind != KindNone && s.kind != s.equal.kind:
+	case s.equal != nil && s.kind != kindNone && s.kind != s.equal.kind:
 		return false, true
 	case s.mixed:
 		return false, true
@@ -195,7 +195,7 @@ func (s *span) meet(l literal) {
 	case relFails:
 		s.fails = true
 	case relAbove, relAtLeast, relBelow, relAtMost:
-		s.mixed = s.mixed || s.kind != KindNone && s.kind != l.c.kind
+		s.mixed = s.mixed || s.kind != kindNone && s.kind != l.c.kind
 		s.kind = l.c.kind
 		s.bound(l)
 	}
@@ -204,7 +204,7 @@ func (s *span) meet(l literal) {
 // bound moves an end of a span. Dates are whole days: above one is the next.
 func (s *span) bound(l literal) {
 	limit, open := l.c.number, l.rel == relAbove || l.rel == relBelow
-	if open && l.c.kind == KindDate {
+	if open && l.c.kind == kindDate {
 		limit, open = nextDay(limit, l.rel == relAbove), false
 	}
 	if l.rel == relAbove || l.rel == relAtLeast {

@@ -11,7 +11,7 @@ func (s *sort) check(m *Machine, _ *frame) error {
 	if err != nil || l.len() == 0 {
 		return err
 	}
-	if l.kind != KindRecord {
+	if l.kind != kindRecord {
 		return semanticError(s.List.Pos, "only records can be sorted by a field, and '%s' is %s", s.List.Text, describeList(l.kind))
 	}
 	it, err := m.iterate(s.List.Text, l)
@@ -36,9 +36,9 @@ func (m *Machine) sort(s *sort) error {
 	items := slices.Collect(l.all())
 	for _, item := range items[min(1, len(items)):] {
 		first, _ := items[0].field(s.Field)
-		if v, _ := item.field(s.Field); v.Kind() != first.Kind() {
+		if v, _ := item.field(s.Field); v.kindOf() != first.kindOf() {
 			return runtimeError(s.List.Pos, "the field '%s' of '%s' is here a %s and there a %s",
-				s.Field, s.List.Text, first.Kind(), v.Kind())
+				s.Field, s.List.Text, first.kindOf(), v.kindOf())
 		}
 	}
 	slices.SortStableFunc(items, func(a, b Value) int {

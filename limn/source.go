@@ -1,6 +1,6 @@
 package limn
 
-// A source is a line of text before it is cut into tokens.
+// A source is a line of text before it is cut into lexemes.
 type source struct {
 	text   string
 	start  int  // of the line in the program

@@ -20,7 +20,7 @@ type symbol struct {
 // bind gives a name a copy of a value. A number that weakens starts again.
 func (m *Machine) bind(name, descriptor string, v Value) error {
 	before := m.symbols[name]
-	if v.Kind() == KindList {
+	if v.kindOf() == kindList {
 		if err := m.spend(v.len() / 4); err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (m *Machine) bind(name, descriptor string, v Value) error {
 		m.items -= itemsOf(before)
 	}
 	s := &symbol{value: v.copy(), descriptor: descriptor}
-	if before != nil && before.decay != nil && v.Kind() == KindNumber {
+	if before != nil && before.decay != nil && v.kindOf() == kindNumber {
 		s.decay = &decay{over: before.decay.over, since: m.ticks}
 	}
 	m.symbols[name] = s
@@ -41,7 +41,7 @@ func (m *Machine) bind(name, descriptor string, v Value) error {
 
 // itemsOf counts the items of the list that a symbol has, if any.
 func itemsOf(s *symbol) int {
-	if s == nil || s.value.Kind() != KindList {
+	if s == nil || s.value.kindOf() != kindList {
 		return 0
 	}
 	return s.value.len()

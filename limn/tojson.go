@@ -27,7 +27,7 @@ func toJSON(v Value) any {
 	case string:
 		return x
 	}
-	if v.Kind() == KindNumber {
+	if v.kindOf() == kindNumber {
 		return json.Number(v.String())
 	}
 	return v.String()

@@ -13,7 +13,7 @@ func (t *transform) check(m *Machine, f *frame) error {
 	switch {
 	case l.len() == 0:
 		return nil
-	case l.kind != KindRecord && t.Field != "":
+	case l.kind != kindRecord && t.Field != "":
 		return semanticError(t.List.Pos, "the items of '%s' have no fields", t.List.Text)
 	case t.Field != "" && it.missing(t.Field, true):
 		return it.withoutField(t.List.Pos, t.Field)
@@ -24,7 +24,7 @@ func (t *transform) check(m *Machine, f *frame) error {
 		if err != nil {
 			return err
 		}
-		if kind == KindList || kind == KindRecord && t.Field != "" {
+		if kind == kindList || kind == kindRecord && t.Field != "" {
 			return semanticError(t.Value.pos(), "%s cannot become a %s", t.what(), kind)
 		}
 	}

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// A Kind is what sort of thing a [Value] is.
-type Kind string
+// A kind is what sort of thing a [Value] is.
+type kind string
 
 // The kinds of values. The zero Value has none.
 const (
-	KindNone   Kind = ""
-	KindNumber Kind = "number"
-	KindText   Kind = "string"
-	KindDate   Kind = "date"
-	KindRecord Kind = "record"
-	KindList   Kind = "list"
+	kindNone   kind = ""
+	kindNumber kind = "number"
+	kindText   kind = "string"
+	kindDate   kind = "date"
+	kindRecord kind = "record"
+	kindList   kind = "list"
 )
 
 // errValue is what the constructors wrap when they are given something that the
@@ -60,9 +60,9 @@ type entry struct {
 // Int returns a whole number.
 func Int(n int64) Value { return Value{n} }
 
-// Float returns a number. Numbers that are not finite are not values, but this
+// float returns a number. Numbers that are not finite are not values, but this
 // does not check it; those which the machine computes are checked.
-func Float(f float64) Value { return Value{f} }
+func float(f float64) Value { return Value{f} }
 
 // String returns a text.
 func String(s string) Value { return Value{s} }
@@ -93,7 +93,7 @@ func recordOf(entries ...entry) (Value, error) {
 	}
 	for i, e := range entries {
 		if !e.Value.scalar() {
-			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s", errValue, e.Name, e.Value.Kind())
+			return Value{}, fmt.Errorf("%w: field %q of a record holds a %s", errValue, e.Name, e.Value.kindOf())
 		}
 		for _, before := range entries[:i] {
 			if before.Name == e.Name {
@@ -108,38 +108,38 @@ func recordOf(entries ...entry) (Value, error) {
 func listOf(items ...Value) (Value, error) {
 	for _, item := range items {
 		switch {
-		case item.Kind() == KindNone || item.Kind() == KindList:
+		case item.kindOf() == kindNone || item.kindOf() == kindList:
 			return Value{}, fmt.Errorf("%w: a list in a list", errValue)
-		case item.Kind() != items[0].Kind():
-			return Value{}, fmt.Errorf("%w: a list of both %s and %s", errValue, items[0].Kind(), item.Kind())
+		case item.kindOf() != items[0].kindOf():
+			return Value{}, fmt.Errorf("%w: a list of both %s and %s", errValue, items[0].kindOf(), item.kindOf())
 		}
 	}
 	return Value{newList(slices.Clone(items))}, nil
 }
 
-// Kind returns what v is.
-func (v Value) Kind() Kind {
+// kindOf returns what v is.
+func (v Value) kindOf() kind {
 	switch v.v.(type) {
 	case int64, *big.Int, float64:
-		return KindNumber
+		return kindNumber
 	case string:
-		return KindText
+		return kindText
 	case day:
-		return KindDate
+		return kindDate
 	case *record:
-		return KindRecord
+		return kindRecord
 	case *list:
-		return KindList
+		return kindList
 	}
-	return KindNone
+	return kindNone
 }
 
-// category returns the kind of the items of a list, and [KindNone] for a list
+// category returns the kind of the items of a list, and [kindNone] for a list
 // that is empty, and for what is no list.
-func (v Value) category() Kind {
+func (v Value) category() kind {
 	l, ok := v.v.(*list)
 	if !ok {
-		return KindNone
+		return kindNone
 	}
 	return l.kind
 }
@@ -147,10 +147,10 @@ func (v Value) category() Kind {
 // typeName returns what v is, with the category of lists, as in "list_of_strings". A
 // list that is empty counts as one of numbers.
 func (v Value) typeName() string {
-	if v.Kind() != KindList {
-		return string(v.Kind())
+	if v.kindOf() != kindList {
+		return string(v.kindOf())
 	}
-	return "list_of_" + string(cmp.Or(v.category(), KindNumber)) + "s"
+	return "list_of_" + string(cmp.Or(v.category(), kindNumber)) + "s"
 }
 
 // text returns the text that v is, and whether it is one.
@@ -255,10 +255,10 @@ func (v Value) with(name string, field Value) Value {
 
 // scalar reports whether v is neither a record nor a list.
 func (v Value) scalar() bool {
-	switch v.Kind() {
-	case KindNumber, KindText, KindDate:
+	switch v.kindOf() {
+	case kindNumber, kindText, kindDate:
 		return true
-	case KindNone, KindRecord, KindList:
+	case kindNone, kindRecord, kindList:
 	}
 	return false
 }
@@ -291,7 +291,7 @@ func (v Value) Equal(w Value) bool {
 	case nil:
 		return w.v == nil
 	}
-	return w.Kind() == KindNumber && compareNumbers(v, w) == 0
+	return w.kindOf() == kindNumber && compareNumbers(v, w) == 0
 }
 
 func (r *record) equal(s *record) bool {
@@ -359,7 +359,7 @@ func (r *record) String() string {
 // joinValues shows the items of a list.
 func joinValues(items []Value) string {
 	separator := ", "
-	if len(items) > 0 && items[0].Kind() == KindRecord {
+	if len(items) > 0 && items[0].kindOf() == kindRecord {
 		separator = "\n"
 	}
 	var b strings.Builder

@@ -30,12 +30,12 @@ func TestValuesAreShownAsTheLanguageShowsThem(t *testing.T) {
 		want string
 	}{
 		{"a whole number", Int(-7), "-7"},
-		{"a fraction", Float(2.5), "2.5"},
-		{"a whole fraction has no point", Float(3), "3"},
-		{"a large whole fraction has all its digits", Float(1e21), "1000000000000000000000"},
-		{"a minus zero has no minus", Float(math.Copysign(0, -1)), "0"},
-		{"a small fraction", Float(0.0001), "0.0001"},
-		{"a tiny fraction has an exponent", Float(0.00001), "1e-05"},
+		{"a fraction", float(2.5), "2.5"},
+		{"a whole fraction has no point", float(3), "3"},
+		{"a large whole fraction has all its digits", float(1e21), "1000000000000000000000"},
+		{"a minus zero has no minus", float(math.Copysign(0, -1)), "0"},
+		{"a small fraction", float(0.0001), "0.0001"},
+		{"a tiny fraction has an exponent", float(0.00001), "1e-05"},
 		{"a text is bare", String("Hello, World"), "Hello, World"},
 		{"a date", must(DateOf("0001-01-01")), "0001-01-01"},
 		{"a record", rec, "total: 75, status: in progress"},
@@ -60,15 +60,15 @@ func TestValuesAreEqualByWhatTheyAre(t *testing.T) {
 		v, w Value
 		want bool
 	}{
-		{"a whole number and a fraction of its size", Int(1), Float(1), true},
+		{"a whole number and a fraction of its size", Int(1), float(1), true},
 		{"a number and a text", Int(1), String("1"), false},
 		{"a date and a text", must(DateOf("2025-07-01")), String("2025-07-01"), false},
-		{"large numbers", big, Float(1e20), true},
-		{"numbers that differ in the last digit", Int(math.MaxInt64), Float(math.MaxInt64), false},
+		{"large numbers", big, float(1e20), true},
+		{"numbers that differ in the last digit", Int(math.MaxInt64), float(math.MaxInt64), false},
 		{
 			"records whatever the order of fields",
 			must(recordOf(entry{"x", Int(1)}, entry{"y", Int(2)})),
-			must(recordOf(entry{"y", Float(2)}, entry{"x", Int(1)})), true,
+			must(recordOf(entry{"y", float(2)}, entry{"x", Int(1)})), true,
 		},
 		{"records with other fields", must(recordOf(entry{"x", Int(1)})), must(recordOf(entry{"y", Int(1)})), false},
 		{"a record with a field more", must(recordOf(entry{"x", Int(1)})), must(recordOf(entry{"x", Int(1)}, entry{"y", Int(1)})), false},
@@ -80,8 +80,8 @@ func TestValuesAreEqualByWhatTheyAre(t *testing.T) {
 		{"texts of another case", String("x"), String("X"), false},
 		{"a list and its only item", must(listOf(Int(1))), Int(1), false},
 		{"a record and its only field", must(recordOf(entry{"x", Int(1)})), Int(1), false},
-		{"a fraction and a text", Float(1.5), String("1.5"), false},
-		{"lists", must(listOf(Int(1), Int(2))), must(listOf(Int(1), Float(2))), true},
+		{"a fraction and a text", float(1.5), String("1.5"), false},
+		{"lists", must(listOf(Int(1), Int(2))), must(listOf(Int(1), float(2))), true},
 		{"lists in another order", must(listOf(Int(1), Int(2))), must(listOf(Int(2), Int(1))), false},
 		{"lists of which one is longer", must(listOf(Int(1))), must(listOf(Int(1), Int(1))), false},
 		{"nothing and nothing", Value{}, Value{}, true},
@@ -156,7 +156,7 @@ func TestKindsAndParts(t *testing.T) {
 	rec := must(recordOf(entry{"x", Int(1)}))
 	list := must(listOf(String("x")))
 	type parts struct {
-		Kind, Category Kind
+		Kind, Category kind
 		Type           string
 		Len            int
 	}
@@ -164,16 +164,16 @@ func TestKindsAndParts(t *testing.T) {
 		v    Value
 		want parts
 	}{
-		{Int(1), parts{KindNumber, KindNone, "number", 0}},
-		{Float(1), parts{KindNumber, KindNone, "number", 0}},
-		{String("x"), parts{KindText, KindNone, "string", 0}},
-		{must(DateOf("2025-07-01")), parts{KindDate, KindNone, "date", 0}},
-		{rec, parts{KindRecord, KindNone, "record", 1}},
-		{list, parts{KindList, KindText, "list_of_strings", 1}},
-		{must(listOf()), parts{KindList, KindNone, "list_of_numbers", 0}},
+		{Int(1), parts{kindNumber, kindNone, "number", 0}},
+		{float(1), parts{kindNumber, kindNone, "number", 0}},
+		{String("x"), parts{kindText, kindNone, "string", 0}},
+		{must(DateOf("2025-07-01")), parts{kindDate, kindNone, "date", 0}},
+		{rec, parts{kindRecord, kindNone, "record", 1}},
+		{list, parts{kindList, kindText, "list_of_strings", 1}},
+		{must(listOf()), parts{kindList, kindNone, "list_of_numbers", 0}},
 		{Value{}, parts{}},
 	} {
-		got := parts{tt.v.Kind(), tt.v.category(), tt.v.typeName(), tt.v.len()}
+		got := parts{tt.v.kindOf(), tt.v.category(), tt.v.typeName(), tt.v.len()}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%v (-want +got)\n%s", tt.v, diff)
 		}
@@ -211,7 +211,7 @@ func TestListsBehaveLikeSlices(t *testing.T) {
 			case texts:
 				return String(Int(n).String())
 			case n%3 == 0:
-				return Float(float64(n))
+				return float(float64(n))
 			}
 			return Int(n)
 		}
@@ -255,23 +255,23 @@ func TestIndexKnowsLargeNumbers(t *testing.T) {
 		l.add(Int(i))
 	}
 	l.add(must(parseNumber("100000000000000000000")))
-	l.add(Float(1e300))
-	l.add(Float(0.5))
-	l.add(Float(-1e300))
+	l.add(float(1e300))
+	l.add(float(0.5))
+	l.add(float(-1e300))
 	l.add(must(parseNumber("-100000000000000000000")))
-	l.add(Float(1 << 53))
-	l.add(Float(-1 << 53))
-	for _, v := range []Value{Float(1e20), Float(1e300), Float(0.5), Float(7), Float(-1e20), Float(-1e300), Int(1 << 53), Int(-1 << 53)} {
+	l.add(float(1 << 53))
+	l.add(float(-1 << 53))
+	for _, v := range []Value{float(1e20), float(1e300), float(0.5), float(7), float(-1e20), float(-1e300), Int(1 << 53), Int(-1 << 53)} {
 		if l.find(v) < 0 {
 			t.Errorf("%v is not found", v)
 		}
 	}
-	for _, v := range []Value{Float(-0.5), Float(-7), Float(-1e21), Int(1<<53 + 1), Int(-1<<53 - 1), String("7")} {
+	for _, v := range []Value{float(-0.5), float(-7), float(-1e21), Int(1<<53 + 1), Int(-1<<53 - 1), String("7")} {
 		if l.find(v) >= 0 {
 			t.Errorf("%v is found", v)
 		}
 	}
-	if l.find(Float(1e21)) >= 0 || l.find(Float(7.5)) >= 0 {
+	if l.find(float(1e21)) >= 0 || l.find(float(7.5)) >= 0 {
 		t.Error("something is found that is not there")
 	}
 }

@@ -31,7 +31,7 @@ func (w *weakens) check(m *Machine, _ *frame) error {
 	if err != nil {
 		return err
 	}
-	if s.value.Kind() != KindNumber {
+	if s.value.kindOf() != kindNumber {
 		return semanticError(w.Name.Pos, "only a number can weaken, and '%s' is %s", w.Name.Text, describe(s.value))
 	}
 	if m.live[w.Name.Text] {

@@ -314,13 +314,13 @@ func (r *limnRun) remarks(ctx context.Context, res *limn.Result) []string {
 		return r.fault(res)
 	case limn.StatusNotMet, limn.StatusViolated:
 		return []string{res.Message}
-	case limn.StatusAmber, limn.StatusAmbiguous:
+	case limn.StatusAmber:
 		return []string{"Not executed: " + res.Message, "Hint: write two statements, or take it as it is read with --test"}
 	case limn.StatusListening:
 		return []string{"L" + strings.TrimPrefix(res.Message, "l")}
 	case limn.StatusShutdown:
 		return []string{"Listener stopped: " + ending(ctx, res.Metadata)}
-	case limn.StatusSuccess, limn.StatusPermitted, limn.StatusFired:
+	case limn.StatusSuccess, limn.StatusFired:
 	}
 	return nil
 }

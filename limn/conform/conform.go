@@ -144,8 +144,8 @@ func (c *Case) packs() ([]*limn.Pack, error) {
 	return packs, limn.CheckPacks(packs)
 }
 
-// Run executes a case and returns its results and its exit code.
-func (c *Case) Run() (results []Result, exit int, err error) {
+// run executes a case and returns its results and its exit code.
+func (c *Case) run() (results []Result, exit int, err error) {
 	packs, err := c.packs()
 	if err != nil {
 		return nil, 0, err
@@ -199,7 +199,7 @@ func updates(packs []*limn.Pack) iter.Seq[limn.Update] {
 // Check executes a case and returns how it differs from what it says, a line for
 // each difference: "-" begins what should be, and "+" what is.
 func (c *Case) Check() []string {
-	got, exit, err := c.Run()
+	got, exit, err := c.run()
 	if err != nil {
 		return []string{"+ " + err.Error()}
 	}
