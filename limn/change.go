@@ -37,12 +37,9 @@ func (m *Machine) change(c *change, f *frame) error {
 	if err != nil {
 		return err
 	}
-	v, err := m.eval(c.Value, f)
+	v, err := m.evalNow(c.Value, f)
 	if err != nil {
 		return err
-	}
-	if v.v == nil {
-		return runtimeError(c.Value.pos(), "'%s' has no value yet", canonical(c.Value))
 	}
 	if c.Verb == verbAdd {
 		m.touch(c.List.Text)

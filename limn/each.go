@@ -20,12 +20,13 @@ func (m *Machine) forEach(e *each, f *frame, do func(op action, inner *frame) er
 	if err != nil {
 		return err
 	}
-	inner, err := m.eachFrame(e, l, f)
+	it, err := m.iterate(e.List.Text, l)
 	if err != nil {
 		return err
 	}
+	inner := &frame{outer: f, of: it, bare: true}
 	m.iterating = append(m.iterating, e.List.Text)
-	defer m.leaveEach()
+	defer func() { m.iterating = m.iterating[:len(m.iterating)-1] }()
 	for inner.item = range l.all() {
 		if err := do(m.coreOf(e.Op), inner); err != nil {
 			return err
@@ -33,10 +34,3 @@ func (m *Machine) forEach(e *each, f *frame, do func(op action, inner *frame) er
 	}
 	return nil
 }
-
-func (m *Machine) eachFrame(e *each, l *list, outer *frame) (*frame, error) {
-	it, err := m.iterate(e.List.Text, l)
-	return &frame{outer: outer, of: it, bare: true}, err
-}
-
-func (m *Machine) leaveEach() { m.iterating = m.iterating[:len(m.iterating)-1] }

@@ -34,6 +34,15 @@ func (m *Machine) eval(e expr, f *frame) (Value, error) {
 	return Value{}, errNothing
 }
 
+// evalNow computes an expression that must have a value by now.
+func (m *Machine) evalNow(e expr, f *frame) (Value, error) {
+	v, err := m.eval(e, f)
+	if err == nil && v.v == nil {
+		err = runtimeError(e.pos(), "'%s' has no value yet", canonical(e))
+	}
+	return v, err
+}
+
 var errNothing = errors.New("nothing was said")
 
 func outsideEach(pos Pos) error {

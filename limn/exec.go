@@ -7,14 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// execOps executes a sequence for a handler and returns what it showed. The error
-// is errFinish if it was told to finish.
-func (m *Machine) execOps(s *sequence, f *frame) ([]string, error) {
-	m.begin()
-	_, err := m.run(s, f, false)
-	return m.out, err
-}
-
 // run executes a sequence up to the first operation that fails. If its value is
 // captured, the last operation does not show it but returns it.
 func (m *Machine) run(s *sequence, f *frame, captured bool) (Value, error) {

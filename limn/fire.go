@@ -42,19 +42,20 @@ func merge(parts ...map[string]any) map[string]any {
 // execInner executes a statement of the body of a handler and reports whether it
 // was told to finish.
 func (m *Machine) execInner(l *Line) (r Result, finished bool) {
-	s, ok := l.stmt.(*sequence)
-	if !ok || l.Amber != "" && (m.opts.Confirm == nil || !m.opts.Confirm(l.Amber)) {
-		return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}, false
+	if r, ok := m.unconfirmed(l); ok {
+		return r, false
 	}
+	s, _ := l.stmt.(*sequence) // as is checked when a handler is registered
+	m.begin()
 	m.firing = true
-	output, err := m.execOps(s, nil)
+	_, err := m.run(s, nil, false)
 	m.firing = false
 	finished = errors.Is(err, errFinish)
 	if finished {
 		err = nil
 	}
 	r = failed(err)
-	r.Output = output
+	r.Output = m.out
 	if r.Status == StatusSuccess {
 		r.Status = StatusFired
 	}
@@ -72,8 +73,8 @@ type snapshot struct {
 func (l *listener) snapshot() snapshot {
 	s := snapshot{len(l.m.symbols), make(map[string]Value, len(l.names)), maps.Clone(l.m.predicates)}
 	for _, name := range l.names {
-		if symbol, ok := l.m.symbols[name]; ok && symbol.teach == nil {
-			s.values[name] = l.m.current(symbol)
+		if v, ok := l.m.value(name); ok {
+			s.values[name] = v
 		}
 	}
 	return s
@@ -84,10 +85,8 @@ func (l *listener) snapshot() snapshot {
 func (s snapshot) changed(m *Machine, names []string) []string {
 	var changed []string
 	for _, name := range names {
-		before, now := s.values[name], Value{}
-		if symbol, ok := m.symbols[name]; ok && symbol.teach == nil {
-			now = m.current(symbol)
-		}
+		before := s.values[name]
+		now, _ := m.value(name)
 		l, ok := now.v.(*list)
 		if ok && before.v == l || !before.Equal(now) {
 			changed = append(changed, name)

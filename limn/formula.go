@@ -161,19 +161,11 @@ func term(e expr, item string) string {
 	case *field:
 		return e.Field + " of " + e.Of.Text
 	case *extremum:
-		return extremumTerm(e)
+		return e.word() + " " + e.Field + " of " + e.List.Text
 	case *currentItem:
 		return item
 	case *binary:
 		return "(" + strings.Join([]string{term(e.Left, item), e.Op, term(e.Right, item)}, " ") + ")"
 	}
 	return ""
-}
-
-func extremumTerm(e *extremum) string {
-	which := "lowest"
-	if e.Highest {
-		which = "highest"
-	}
-	return which + " " + e.Field + " of " + e.List.Text
 }

@@ -86,11 +86,7 @@ func (m *Machine) find(name string, f *frame, as role) (Value, bool) {
 			return f.item, true
 		}
 	}
-	s, ok := m.symbols[name]
-	if !ok || s.teach != nil {
-		return Value{}, false
-	}
-	return m.current(s), true
+	return m.value(name)
 }
 
 // known reports whether a name stands for a value, or will when it arrives from

@@ -108,11 +108,17 @@ func (m *Machine) Run(p *Program) iter.Seq[Result] {
 
 // Value returns a copy of the value that has a name.
 func (m *Machine) Value(name string) (Value, bool) {
+	v, ok := m.value(name)
+	return v.copy(), ok
+}
+
+// value returns the value that a name has now, not to be changed.
+func (m *Machine) value(name string) (Value, bool) {
 	s, ok := m.symbols[name]
 	if !ok || s.teach != nil {
 		return Value{}, false
 	}
-	return m.current(s).copy(), true
+	return m.current(s), true
 }
 
 // Exec executes the statement of a line. What it did before it failed stays done.
@@ -138,8 +144,8 @@ func (m *Machine) execLine(l *Line) Result {
 	if l.Err != nil {
 		return failed(l.Err)
 	}
-	if l.Amber != "" && (m.opts.Confirm == nil || !m.opts.Confirm(l.Amber)) {
-		return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}
+	if r, ok := m.unconfirmed(l); ok {
+		return r
 	}
 	m.begin()
 	var err error
@@ -155,6 +161,15 @@ func (m *Machine) execLine(l *Line) Result {
 	r := failed(err)
 	r.Output = m.out
 	return r
+}
+
+// unconfirmed returns the result of a line with an amber condition that is not meant as
+// it reads, and whether it is such a line.
+func (m *Machine) unconfirmed(l *Line) (Result, bool) {
+	if l.Amber == "" || m.opts.Confirm != nil && m.opts.Confirm(l.Amber) {
+		return Result{}, false
+	}
+	return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}, true
 }
 
 // begin makes the machine ready for another statement.

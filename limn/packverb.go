@@ -121,12 +121,7 @@ func (x packRun) index(param string) int { return x.c.Verb.slot(x.param(param)) 
 
 // value evaluates what is in the slot that a parameter names.
 func (x packRun) value(param string) (Value, error) {
-	e := x.c.Slots[x.index(param)]
-	v, err := x.m.eval(e, x.f)
-	if err == nil && v.v == nil {
-		return v, runtimeError(e.pos(), "'%s' has no value yet", canonical(e))
-	}
-	return v, err
+	return x.m.evalNow(x.c.Slots[x.index(param)], x.f)
 }
 
 // values evaluates what is in several slots.

@@ -14,7 +14,11 @@ func (p *printer) expr(e expr) {
 	case *field:
 		p.words(e.Field, "of", e.Of.Text)
 	case *extremum:
-		p.extremum(e)
+		p.words(e.word())
+		if e.Field != "" {
+			p.words(e.Field)
+		}
+		p.words("of", e.List.Text)
 	case *currentItem:
 		p.words("each")
 	case *binary:
@@ -22,19 +26,6 @@ func (p *printer) expr(e expr) {
 		p.words(e.Op)
 		p.expr(e.Right)
 	}
-}
-
-// extremum writes the highest or lowest of a list.
-func (p *printer) extremum(e *extremum) {
-	if e.Highest {
-		p.words("highest")
-	} else {
-		p.words("lowest")
-	}
-	if e.Field != "" {
-		p.words(e.Field)
-	}
-	p.words("of", e.List.Text)
 }
 
 // cond writes a condition.

@@ -44,12 +44,9 @@ func (m *Machine) show(s *show, f *frame) error {
 		return m.emit(f.item)
 	}
 	if len(s.Values) == 1 {
-		v, err := m.eval(s.Values[0], f)
+		v, err := m.evalNow(s.Values[0], f)
 		if err != nil {
 			return err
-		}
-		if v.v == nil {
-			return runtimeError(s.Values[0].pos(), "'%s' has no value yet", canonical(s.Values[0]))
 		}
 		return m.emit(v)
 	}

@@ -52,12 +52,9 @@ func (m *Machine) transform(t *transform, f *frame) error {
 		if err := m.spend(inner.item.extent()); err != nil {
 			return err
 		}
-		v, err := m.eval(t.Value, inner)
+		v, err := m.evalNow(t.Value, inner)
 		if err != nil {
 			return err
-		}
-		if v.v == nil {
-			return runtimeError(t.Value.pos(), "'%s' has no value yet", canonical(t.Value))
 		}
 		if t.Field != "" {
 			v = inner.item.with(t.Field, v)
