@@ -95,9 +95,10 @@ func (s *State) conflicts(decision string) []Conflict {
 	return conflicts
 }
 
-// AddDecision tracks a decision. If it contradicts others, see
-// [State.conflicts], what happens is what r says: with [Refuse] the error is a
-// [*ConflictError]. A decision that was taken already needs no statement.
+// AddDecision tracks a decision. If it contradicts inherited or tracked ones, as
+// "use-database-sqlite" does "use-database-postgres", what happens is what r says: with
+// [Refuse] the error is a [*ConflictError]. A decision that was taken already needs no
+// statement.
 func (s *State) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
 }

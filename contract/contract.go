@@ -30,9 +30,8 @@
 // they have replayed them. What has no place in a contract is a typed error, and
 // then nothing has happened.
 //
-// A contract may hold statements of other people's. They are left alone, provided
-// that they change nothing of what a State holds: then nobody could tell any more
-// what is in it, and Replay says so.
+// A contract may hold statements that others wrote. They are left alone, provided
+// that they change nothing of what a State holds: Replay refuses those that do.
 //
 // # Running
 //

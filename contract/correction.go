@@ -51,8 +51,8 @@ var corrections = [...]Correction{
 func Corrections() []Correction { return slices.Clone(corrections[:]) }
 
 // LookUpCorrection returns the named correction that a text names. If there is
-// none, it is a correction without category whose name is the text's [slug] and
-// whose meaning is the text.
+// none, it is a correction without category whose name is the letters and digits of the
+// text in lower case, with hyphens for all else, and whose meaning is the text.
 func LookUpCorrection(text string) Correction {
 	name := slug(text)
 	for _, c := range corrections {

@@ -238,8 +238,8 @@ func (s *State) owns(name string) bool {
 	return source || ours(name)
 }
 
-// changed is the fault of a statement of somebody else's that changes something
-// of ours.
+// changed is the fault of a statement in another form that changes what a contract has
+// a meaning for.
 func changed(name string, column int) *SyntaxError {
 	return fault(column, "only statements of the forms that Carrel writes may change its lists", "%s is changed in another way", name)
 }

@@ -152,9 +152,10 @@ func (d *draft) text(name, text string) {
 	}
 }
 
-// AddSource remembers the text of a source by a name, of which [sourceName] makes
-// one that the language can have. A name that has another text already is a
-// [*TextError].
+// AddSource remembers the text of a source by a name: its letters and digits in lower
+// case, with hyphens for all else, and "source-" before a name that the language or a
+// contract has a meaning for. A name that has another text already, or no letter and no
+// digit, is a [*TextError].
 func (s *State) AddSource(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("source", name, text) })
 }

@@ -13,7 +13,8 @@ type Finding struct {
 	Hint string // what to do, or empty
 }
 
-// A FindingKind is what sort of finding it is.
+// A FindingKind is what sort of finding it is: "parse", "unknown", "release",
+// "contradiction" or "amber".
 type FindingKind string
 
 // The kinds of findings. Only those of the first three kinds make a program one
@@ -22,7 +23,7 @@ const (
 	findingParse         FindingKind = "parse"         // no statement of the language
 	findingUnknown       FindingKind = "unknown"       // a name that nothing gives a meaning to
 	findingRelease       FindingKind = "release"       // unknown to the reader's release
-	findingContradiction FindingKind = "contradiction" // see [contradictions]
+	findingContradiction FindingKind = "contradiction" // rules of which not all can be kept, or that say nothing
 	findingAmber         FindingKind = "amber"         // "and" beside "or", which a run asks about
 )
 
@@ -31,7 +32,7 @@ func (k FindingKind) Warns() bool { return k == findingContradiction || k == fin
 
 // Check returns what can be said of a program without running it, in the order of
 // its lines: errors, names that are used before anything can have given them a
-// meaning, contradictions, and conditions that have to be confirmed. If there is a
+// meaning, rules that contradict one another, and conditions that have to be confirmed. If there is a
 // release, constructs that it does not know are among them.
 //
 // Whether a value is of the right kind, or a record has a field, only a run tells.

@@ -9,7 +9,7 @@ import (
 // A Meaning is what a name stands for.
 type Meaning struct {
 	Name string
-	Type string // as of [Value.typeName], or "composition" or "predicate"
+	Type string // as of a [PackName], or "composition" or "predicate"
 	Text string // the value as it is shown, or the statement that gave the meaning
 }
 

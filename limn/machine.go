@@ -91,8 +91,8 @@ func NewMachine(opts *Options) *Machine {
 }
 
 // Run executes the statements of a program and yields a result for each. What it
-// yields first are warnings about rules that contradict one another, if there are
-// any, see [contradictions].
+// yields first are warnings about requirements and prohibitions that cannot all be
+// kept, if there are any.
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {

@@ -2,7 +2,6 @@ package limn
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -55,8 +54,8 @@ func PackNames(t PackType) []PackName {
 	return nil
 }
 
-// A PackName is a live name and the type of its values: a [kind], or that of a
-// list with its category as [Value.typeName] returns it.
+// A PackName is a live name and the type of its values: "number", "string", "date",
+// "record", "list", or that of a list with what it holds, such as "list_of_strings".
 type PackName struct {
 	Name, Type string
 }
@@ -101,19 +100,16 @@ type execution struct {
 //go:embed packs/*.json
 var packFiles embed.FS
 
-// errNoPack is that a name is not that of a pack that is built in.
-var errNoPack = errors.New("no such pack")
-
 // BuiltinPacks returns the names of the packs that are built in.
 func BuiltinPacks() []string { return []string{"session", "research"} }
 
 // BuiltinPack returns a pack that is built in: "session", whose verbs hold claims
 // against sources, or "research", whose verbs hold them against releases and
-// windows. It returns [errNoPack] for other names.
+// windows. Other names are an error.
 func BuiltinPack(name string) (*Pack, error) {
 	load, ok := builtin[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %q", errNoPack, name)
+		return nil, fmt.Errorf("no such pack: %q", name)
 	}
 	return load()
 }
