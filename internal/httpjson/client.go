@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -51,12 +50,6 @@ type Options struct {
 // NoRetries is the [Options.Retries] that sends each request once.
 const NoRetries = -1
 
-// The pauses before a request is sent again.
-const (
-	firstPause = 500 * time.Millisecond
-	maxPause   = 30 * time.Second
-)
-
 // Complete fills in what is zero: two retries and, of the rest, what it is
 // given. It fails if a number is below 0.
 func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
@@ -85,13 +78,16 @@ func SetDefault[T ~int | ~int64](field *T, value T) {
 
 // A Client sends requests.
 type Client struct {
-	opts Options
-	http http.Client
+	opts  Options
+	tries Tries
+	http  http.Client
 }
 
 // New returns a client that goes by complete options.
 func New(o Options) *Client {
-	c := &Client{opts: o}
+	c := &Client{opts: o, tries: Tries{
+		More: o.Retries, First: 500 * time.Millisecond, Longest: 30 * time.Second, Sleep: o.Sleep, Rand: o.Rand,
+	}}
 	if o.HTTPClient != nil {
 		c.http = *o.HTTPClient
 	} else {
@@ -129,18 +125,6 @@ func Transport(idle int) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-// Sleep waits for a time, or until the context is done.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 
@@ -211,23 +195,15 @@ type exchange struct {
 
 // send sends a request, and again if need be.
 func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange) error {
-	for attempt := 0; ; attempt++ {
-		err := c.try(ctx, url, body, x)
-		again, ok := errors.AsType[*againError](err)
-		if !ok || attempt >= max(c.opts.Retries, 0) {
-			return err
-		}
-		pause := again.after
-		if pause > maxPause {
-			return fmt.Errorf("%w; it asks for a pause of %v", err, pause)
-		}
-		// The pause is at least what the server asks for and half of ours.
-		full := min(firstPause<<min(attempt, 10), maxPause)
-		pause = max(pause, full/2+time.Duration(c.opts.Rand(int64(full/2))))
-		if err := c.opts.Sleep(ctx, pause); err != nil {
-			return err
-		}
+	tried := 0
+	err := c.tries.Do(ctx, func() error {
+		tried++
+		return c.try(ctx, url, body, x)
+	})
+	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More && again.After > c.tries.Longest {
+		return fmt.Errorf("%w; it asks for a pause of %v", err, again.After)
 	}
+	return err
 }
 
 // errIdle is why a stream that says nothing more is ended.
@@ -273,8 +249,8 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 		return c.badReply("cut off after %d bytes", b.length)
 	}
 	err = c.transportError(ctx, limited, b.err)
-	if again, ok := errors.AsType[*againError](err); ok && x.stream {
-		return again.err
+	if again, ok := errors.AsType[*AgainError](err); ok && x.stream {
+		return again.Err
 	}
 	return err
 }
@@ -310,15 +286,6 @@ func (b *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An againError is an error that may pass.
-type againError struct {
-	err   error
-	after time.Duration // what the server asks for
-}
-
-func (e *againError) Error() string { return e.err.Error() }
-func (e *againError) Unwrap() error { return e.err }
-
 // Status returns what a status other than 200 means, without what the server
 // says about it.
 func (e *Errors) Status(code int) error {
@@ -338,27 +305,9 @@ func (e *Errors) Status(code int) error {
 func (c *Client) statusError(resp *http.Response) error {
 	err := c.opts.Errors.Status(resp.StatusCode)
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
-		return &againError{err, retryAfter(resp.Header)}
+		return &AgainError{err, RetryAfter(resp.Header)}
 	}
 	return err
-}
-
-// retryAfter returns how long the server asks to wait: a number of seconds, or
-// a time, which is taken against the server's own clock.
-func retryAfter(h http.Header) time.Duration {
-	s := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	at, err := http.ParseTime(s)
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	return max(at.Sub(now), 0)
 }
 
 // transportError says why there is no reply. What package http reports may
@@ -378,7 +327,7 @@ func (c *Client) transportError(ctx, limited context.Context, err error) error {
 		return fmt.Errorf("%w: %w", op, unavailable)
 	}
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
-		return &againError{err: fmt.Errorf("connection dropped by the server: %w", unavailable)}
+		return &AgainError{Err: fmt.Errorf("connection dropped by the server: %w", unavailable)}
 	}
 	return fmt.Errorf("connection broke: %w", unavailable)
 }

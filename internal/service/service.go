@@ -179,7 +179,7 @@ func (s *Service) ready(ctx context.Context) error {
 // finished by then is canceled, which for a job means that it is made whole or not at
 // all. It closes the listener, and returns nil if everything finished.
 func (s *Service) Serve(ctx context.Context, l net.Listener) error {
-	srv := auth.Server(s.handler, nil)
+	srv := auth.Server(s.handler)
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	srv.BaseContext = func(net.Listener) context.Context { return requests }

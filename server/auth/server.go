@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,52 +12,19 @@ import (
 	"time"
 )
 
-// ServerOptions adjusts what [Server] returns. The zero value of every field is a
-// sensible default, so a nil *ServerOptions is too.
-type ServerOptions struct {
-	// Header is how long a client may take to send the header of a request. The default
-	// is 5 seconds.
-	Header time.Duration
-
-	// Read is how long it may take to send a whole request. The default is 30 seconds.
-	Read time.Duration
-
-	// Write is how long an answer may take, from the end of the request's header on.
-	// The default is two minutes. An answer that takes longer sets deadlines
-	// of its own, with an http.ResponseController.
-	Write time.Duration
-
-	// Idle is how long a connection is kept between requests. The default is two
-	// minutes.
-	Idle time.Duration
-
-	// MaxHeader is how many bytes the header of a request has at most. The default is
-	// 16 KiB.
-	MaxHeader int
-
-	// ErrorLog is told what goes wrong with connections, and of handlers that panic. The
-	// default discards it: a panic may show what a handler was working on.
-	ErrorLog *log.Logger
-}
-
 // Server returns a server for a handler that has a time limit for everything that a
-// client can be slow at.
-func Server(h http.Handler, opts *ServerOptions) *http.Server {
-	var o ServerOptions
-	if opts != nil {
-		o = *opts
-	}
-	if o.ErrorLog == nil {
-		o.ErrorLog = log.New(io.Discard, "", 0)
-	}
+// client can be slow at. An answer that takes longer than two minutes sets deadlines of
+// its own, with an http.ResponseController. What goes wrong with connections, and what a
+// handler panics with, is discarded: it may show what the handler was working on.
+func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: cmp.Or(o.Header, 5*time.Second),
-		ReadTimeout:       cmp.Or(o.Read, 30*time.Second),
-		WriteTimeout:      cmp.Or(o.Write, 2*time.Minute),
-		IdleTimeout:       cmp.Or(o.Idle, 2*time.Minute),
-		MaxHeaderBytes:    cmp.Or(o.MaxHeader, 16<<10),
-		ErrorLog:          o.ErrorLog,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      2 * time.Minute, // from the end of the request's header on
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
 
 		// A refusal of what no handler gets to see tells nothing, either.
 		DisableGeneralOptionsHandler: true,

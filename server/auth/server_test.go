@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (s *safeBuffer) String() string {
 }
 
 // newSite serves until the test ends. What the server has logged by then shows no token.
-func newSite(t *testing.T, door *auth.DoorOptions, server *auth.ServerOptions) *site {
+func newSite(t *testing.T, door *auth.DoorOptions, limits *http.Server) *site {
 	t.Helper()
 	listener, err := auth.Listen("127.0.0.1:0", false)
 	if err != nil {
@@ -55,8 +56,13 @@ func newSite(t *testing.T, door *auth.DoorOptions, server *auth.ServerOptions) *
 	s := &site{addr: listener.Addr().String(), log: &safeBuffer{}}
 	door.Listen = s.addr
 	s.room = newRoom(t, door)
-	server.ErrorLog = log.New(s.log, "", 0)
-	srv := auth.Server(s.room, server)
+	srv := auth.Server(s.room)
+	srv.ErrorLog = log.New(s.log, "", 0)
+	srv.ReadHeaderTimeout = cmp.Or(limits.ReadHeaderTimeout, srv.ReadHeaderTimeout)
+	srv.ReadTimeout = cmp.Or(limits.ReadTimeout, srv.ReadTimeout)
+	srv.WriteTimeout = cmp.Or(limits.WriteTimeout, srv.WriteTimeout)
+	srv.IdleTimeout = cmp.Or(limits.IdleTimeout, srv.IdleTimeout)
+	srv.MaxHeaderBytes = cmp.Or(limits.MaxHeaderBytes, srv.MaxHeaderBytes)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(listener) }()
 	t.Cleanup(func() {
@@ -128,7 +134,7 @@ func (s *site) begun(method string) string {
 // A page of another site whose name leads to this machine, as rebinding does, gets
 // nothing, although it has a token and asks for what it takes to be its own.
 func TestRebinding(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{})
+	s := newSite(t, &auth.DoorOptions{}, &http.Server{})
 	_, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +190,7 @@ func TestRebinding(t *testing.T) {
 
 // What is said in ways in which no client says it does not come in.
 func TestOddRequests(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{MaxURL: 100}, &auth.ServerOptions{MaxHeader: 1000})
+	s := newSite(t, &auth.DoorOptions{MaxURL: 100}, &http.Server{MaxHeaderBytes: 1000})
 	bearer, host := "Authorization: Bearer "+s.token+"\r\n", "Host: "+s.addr+"\r\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"no Host", "GET / HTTP/1.1\r\n" + bearer + "\r\n", "400"},
@@ -219,7 +225,7 @@ func TestOddRequests(t *testing.T) {
 // Who sends a header for ever is not waited for, and does not keep others from being
 // heard.
 func TestSlowHeaders(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{Header: 300 * time.Millisecond, Read: long, Write: long, Idle: long})
+	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: 300 * time.Millisecond, ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
 	const many = 60
 	conns := make([]net.Conn, many)
 	for i := range conns {
@@ -244,7 +250,7 @@ func TestSlowHeaders(t *testing.T) {
 // Who sends a body for ever is not waited for: with a token until the time is up,
 // without one not at all.
 func TestSlowBodies(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{Header: long, Read: 300 * time.Millisecond, Write: long, Idle: long})
+	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: 300 * time.Millisecond, WriteTimeout: long, IdleTimeout: long})
 	s.visit = func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
 		if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
@@ -265,7 +271,7 @@ func TestSlowBodies(t *testing.T) {
 		}
 	}
 
-	patient := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{Header: long, Read: long, Write: long, Idle: long})
+	patient := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
 	for _, body := range []string{"Content-Length: 100\r\n\r\n12", "Transfer-Encoding: chunked\r\n\r\n5\r\nab"} {
 		answer := patient.say(t, "POST /v1/x HTTP/1.1\r\nHost: "+patient.addr+"\r\nAuthorization: Bearer wrong\r\n"+body)
 		if !strings.HasPrefix(answer, "HTTP/1.1 401 ") {
@@ -279,7 +285,7 @@ func TestSlowBodies(t *testing.T) {
 
 // A connection on which nothing more is asked ends.
 func TestIdleConnections(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{}, &auth.ServerOptions{Header: long, Read: long, Write: long, Idle: 100 * time.Millisecond})
+	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: long, WriteTimeout: long, IdleTimeout: 100 * time.Millisecond})
 	if answer := s.say(t, s.begun(http.MethodGet)+"\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
 		t.Errorf("the first request is answered with %q", answer)
 	}
@@ -287,7 +293,7 @@ func TestIdleConnections(t *testing.T) {
 
 // A flood of those who have no token does not keep out who has one.
 func TestFlood(t *testing.T) {
-	s := newSite(t, &auth.DoorOptions{Failures: 5}, &auth.ServerOptions{})
+	s := newSite(t, &auth.DoorOptions{Failures: 5}, &http.Server{})
 	if answer := s.say(t, s.begun(http.MethodGet)+"Connection: close\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
 		t.Fatalf("a good token is answered with %q", answer)
 	}
