@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -33,53 +34,46 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 		c.settle()
 	}
 	c.cacheMarks()
-	slices.SortStableFunc(c.found, func(a, b transcript.Violation) int { return cmp.Compare(a.Message, b.Message) })
-	return c.found, nil
+	slices.SortStableFunc(c.Found, func(a, b transcript.Violation) int { return cmp.Compare(a.Message, b.Message) })
+	return c.Found, nil
 }
 
 // A checker collects violations.
 type checker struct {
+	chat.Violations
+
 	body   *body
 	called map[string]bool // call ids seen so far
 	reply  int             // the latest reply
 	open   map[string]int  // its calls without a result, by id, and their blocks
-	found  []transcript.Violation
-}
-
-func (c *checker) report(rule string, message int, format string, args ...any) {
-	v := transcript.Violation{Rule: rule, Message: message, Text: fmt.Sprintf(format, args...)}
-	if message >= 0 {
-		v.Field = fmt.Sprintf("messages.%d", message)
-	}
-	c.found = append(c.found, v)
 }
 
 // reportBlock reports a violation by one block of a message.
 func (c *checker) reportBlock(rule string, message, block int, format string, args ...any) {
-	c.report(rule, message, format, args...)
-	c.found[len(c.found)-1].Field += fmt.Sprintf(".content.%d", block)
+	c.Report(rule, message, format, args...)
+	c.Found[len(c.Found)-1].Field += fmt.Sprintf(".content.%d", block)
 }
 
 // request checks what concerns the request as a whole.
 func (c *checker) request() {
 	b := c.body
 	if n := len(b.messages); n > maxMessages {
-		c.report("A14", -1, "%d messages are more than %d", n, maxMessages)
+		c.Report("A14", -1, "%d messages are more than %d", n, maxMessages)
 	}
 	if n := len(b.Data); n > maxBytes {
-		c.report("A14", -1, "%d bytes are more than %d", n, maxBytes)
+		c.Report("A14", -1, "%d bytes are more than %d", n, maxBytes)
 	}
 	for _, k := range b.system.blocks {
 		if k.kind == "text" && blank(k.text) {
-			c.report("A10", -1, "a system text is empty")
+			c.Report("A10", -1, "a system text is empty")
 		}
 	}
 	if len(b.messages) == 0 {
-		c.report("A1", -1, "there are no messages")
+		c.Report("A1", -1, "there are no messages")
 		return
 	}
 	if role := b.messages[0].role; role != "user" {
-		c.report("A1", 0, "the first message is of role %s, not user", role)
+		c.Report("A1", 0, "the first message is of role %s, not user", role)
 	}
 	v, ok := versionOf(b.Model)
 	if !ok {
@@ -87,11 +81,11 @@ func (c *checker) request() {
 	}
 	last := len(b.messages) - 1
 	if m := &b.messages[last]; v.from(4, 6) && m.role == "assistant" && !m.waits() {
-		c.report("A12", last, "%s does not continue a reply that was begun", b.Model)
+		c.Report("A12", last, "%s does not continue a reply that was begun", b.Model)
 	}
 	for _, p := range b.params {
 		if v.from(4, 7) {
-			c.report("A13", -1, "%s does not take %s", b.Model, p)
+			c.Report("A13", -1, "%s does not take %s", b.Model, p)
 		}
 	}
 	if b.budget && !v.from(4, 6) {
@@ -119,7 +113,7 @@ func (c *checker) thinkingFirst() {
 	}
 	m := &c.body.messages[i]
 	if m.role == "assistant" && m.waits() && !m.blocks[0].thought() {
-		c.report("A8", i, "thinking is enabled, but the reply begins with %s", m.blocks[0].kind)
+		c.Report("A8", i, "thinking is enabled, but the reply begins with %s", m.blocks[0].kind)
 	}
 }
 
@@ -128,13 +122,13 @@ func (c *checker) message(i int) {
 	last := i == len(c.body.messages)-1
 	switch {
 	case m.End == 0:
-		c.report("A0", i, "the message has no content")
+		c.Report("A0", i, "the message has no content")
 	case last && m.role == "assistant" && m.text == "":
 		// a last reply may be empty
 	case m.onlySettings():
 		// and so may what is there for something else
 	case !m.list && blank(m.text) || m.list && len(m.blocks) == 0:
-		c.report("A10", i, "the message is empty")
+		c.Report("A10", i, "the message is empty")
 	}
 	if m.role == "system" {
 		c.note(i)
@@ -287,11 +281,11 @@ func (c *checker) note(i int) {
 	behind := before.role == "user" || before.role == "assistant" && n > 0 && isServerTool(before.blocks[n-1].kind)
 	switch {
 	case !v.systemMessages():
-		c.report("A15", i, "%s does not take system messages inside the conversation", c.body.Model)
+		c.Report("A15", i, "%s does not take system messages inside the conversation", c.body.Model)
 	case !behind:
-		c.report("A15", i, "a system message stands behind one of role %s", before.role)
+		c.Report("A15", i, "a system message stands behind one of role %s", before.role)
 	case i+1 < len(msgs) && msgs[i+1].role != "assistant":
-		c.report("A15", i, "a system message stands before one of role %s", msgs[i+1].role)
+		c.Report("A15", i, "a system message stands before one of role %s", msgs[i+1].role)
 	}
 }
 
@@ -329,13 +323,13 @@ func (c *checker) cacheMarks() {
 		}
 	}
 	if n > maxMarks {
-		c.report("A11", -1, "%d cache marks are more than %d", n, maxMarks)
+		c.Report("A11", -1, "%d cache marks are more than %d", n, maxMarks)
 	}
 }
 
 func (c *checker) reportMark(i, k int, text string) {
 	if i < 0 {
-		c.report("A11", -1, "%s, in the system text", text)
+		c.Report("A11", -1, "%s, in the system text", text)
 		return
 	}
 	c.reportBlock("A11", i, k, "%s", text)

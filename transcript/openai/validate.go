@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -16,7 +17,7 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	}
 	c := checker{body: b, lost: make(map[string]int)}
 	if len(b.messages) == 0 {
-		c.report("X0", -1, "there are no messages")
+		c.Report("X0", -1, "there are no messages")
 	}
 	for i := range b.messages {
 		c.message(i)
@@ -25,35 +26,28 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 		c.settle()
 	}
 	for id, i := range c.lost {
-		c.report("X1", i, "the call %q has no result", id)
+		c.Report("X1", i, "the call %q has no result", id)
 	}
-	slices.SortFunc(c.found, func(a, b transcript.Violation) int {
+	slices.SortFunc(c.Found, func(a, b transcript.Violation) int {
 		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Text, b.Text))
 	})
-	return c.found, nil
+	return c.Found, nil
 }
 
 // A checker collects violations.
 type checker struct {
+	chat.Violations
+
 	body  *body
 	reply int             // the latest reply
 	open  map[string]bool // its calls without a result
 	lost  map[string]int  // earlier calls without a result, and their messages
-	found []transcript.Violation
-}
-
-func (c *checker) report(rule string, message int, format string, args ...any) {
-	v := transcript.Violation{Rule: rule, Message: message, Text: fmt.Sprintf(format, args...)}
-	if message >= 0 {
-		v.Field = fmt.Sprintf("messages.%d", message)
-	}
-	c.found = append(c.found, v)
 }
 
 func (c *checker) message(i int) {
 	m := &c.body.messages[i]
 	if m.empty() {
-		c.report("X0", i, "the message has no content")
+		c.Report("X0", i, "the message has no content")
 	}
 	if m.role == "tool" || m.role == "function" {
 		c.result(i, m)
@@ -70,7 +64,7 @@ func (c *checker) message(i int) {
 func (c *checker) settle() {
 	for id := range c.open {
 		if before, ok := c.lost[id]; ok {
-			c.report("X1", before, "the call %q has no result", id)
+			c.Report("X1", before, "the call %q has no result", id)
 		}
 		c.lost[id] = c.reply
 	}
@@ -83,15 +77,15 @@ func (c *checker) calls(i int, m *message) {
 		at := fmt.Sprintf("tool call %d", k)
 		switch {
 		case call.id == "":
-			c.report("X8", i, "%s has no id", at)
+			c.Report("X8", i, "%s has no id", at)
 		case c.open[call.id]:
-			c.report("X8", i, "%s has the id %q of another", at, call.id)
+			c.Report("X8", i, "%s has the id %q of another", at, call.id)
 		}
 		if call.name == "" {
-			c.report("X8", i, "%s has no name", at)
+			c.Report("X8", i, "%s has no name", at)
 		}
 		if !call.text {
-			c.report("X8", i, "the arguments of %s are not a string", at)
+			c.Report("X8", i, "the arguments of %s are not a string", at)
 		}
 		c.open[call.id] = true
 	}
@@ -104,11 +98,11 @@ func (c *checker) result(i int, m *message) {
 	case c.open[m.answers]:
 		delete(c.open, m.answers)
 	case late:
-		c.report("X4", i, "the result for %q does not stand directly behind its call in message %d", m.answers, call)
+		c.Report("X4", i, "the result for %q does not stand directly behind its call in message %d", m.answers, call)
 		delete(c.lost, m.answers)
 	case m.answers == "" && m.role == "tool":
-		c.report("X8", i, "the result has no tool_call_id")
+		c.Report("X8", i, "the result has no tool_call_id")
 	default:
-		c.report("X1", i, "no open call %q before the result", m.answers)
+		c.Report("X1", i, "no open call %q before the result", m.answers)
 	}
 }
