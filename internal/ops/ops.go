@@ -24,6 +24,7 @@ type Operation struct {
 	Permission governance.Permission // the one it is for; see Needs. Whoever has a token may do what is for none
 	Summary    string                // what it does, as a sentence without its period
 	List       string                // key of the list in the result if it comes in pages
+	Raw        string                // field of the request that a body may be as it is, the others in the query
 }
 
 // Writes reports whether an operation changes anything.

@@ -66,6 +66,13 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 	d.RequestBody = &huma.RequestBody{
 		Required: p.needsBody(), Content: map[string]*huma.MediaType{typeJSON: {Schema: s.bodySchema(p, req)}},
 	}
+	if p.raw != nil {
+		for _, kind := range []string{typeBytes, typeLines} {
+			d.RequestBody.Content[kind] = &huma.MediaType{Schema: &huma.Schema{
+				Type: huma.TypeString, Format: "binary", Description: p.raw.name + " as it is; the other fields are query parameters",
+			}}
+		}
+	}
 	return d
 }
 
@@ -112,7 +119,9 @@ func (s *server) failure() *huma.Response {
 func (s *server) describeContent(op *ops.Operation) {
 	d := s.api.OpenAPI().Paths[api.Prefix+op.Path].Get
 	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
-	d.Responses["200"].Content[typeBytes] = &huma.MediaType{Schema: bytes}
+	for _, kind := range []string{typeBytes, typeLines} {
+		d.Responses["200"].Content[kind] = &huma.MediaType{Schema: bytes}
+	}
 	d.Responses["206"] = &huma.Response{Description: "A range of it", Content: map[string]*huma.MediaType{typeBytes: {Schema: bytes}}}
 	d.Parameters = append(d.Parameters, header("Range", "The part that is wanted, of content as it is."))
 }

@@ -28,6 +28,7 @@ type plan struct {
 	query []field // of GET
 	body  []field // of everything else
 	read  decode  // of the body
+	raw   *field  // the field that a body may be as it is; the others of body are in the query then
 }
 
 // newPlan returns the plan of an operation whose request is a struct of type t. It
@@ -47,6 +48,9 @@ func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 		p.query = fields
 	} else {
 		p.body, p.read = fields, ds.fields(fields)
+	}
+	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == op.Raw }); at >= 0 {
+		p.raw = &fields[at]
 	}
 	for _, f := range slices.Concat(p.path, p.query) {
 		if setterOf(f.typ) == nil {
@@ -74,7 +78,11 @@ func (p *plan) needsBody() bool {
 
 // fill reads a request into v, which is a struct.
 func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
-	if err := p.fillBody(r, body, v); err != nil {
+	query := p.query
+	if p.raw != nil && isRaw(r.Header) {
+		v.FieldByIndex(p.raw.index).SetBytes(body)
+		query = slices.DeleteFunc(slices.Clone(p.body), func(f field) bool { return f.name == p.raw.name || setterOf(f.typ) == nil })
+	} else if err := p.fillBody(r, body, v); err != nil {
 		return err
 	}
 	for _, f := range p.path {
@@ -82,7 +90,7 @@ func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
 			return err
 		}
 	}
-	return p.fillQuery(r.URL, v)
+	return fillQuery(query, r.URL, v)
 }
 
 func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
@@ -95,6 +103,12 @@ func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
 		return &refusal{kind: mediaType, detail: "the body must be application/json", field: "Content-Type"}
 	}
 	return inBody(body, document(p.read, body, v))
+}
+
+// isRaw reports whether a body is a field of the request as it is.
+func isRaw(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && (kind == typeLines || kind == typeBytes)
 }
 
 // isJSON reports whether a body says that it is JSON in UTF-8.
@@ -119,20 +133,20 @@ func fillPath(f *field, text string, v reflect.Value) error {
 
 // fillQuery sets what the query names. What it names twice, or what is no field,
 // is an error.
-func (p *plan) fillQuery(u *url.URL, v reflect.Value) error {
+func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return bad("", "the query cannot be read")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		at := slices.IndexFunc(p.query, func(f field) bool { return f.name == name })
+		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		switch {
 		case at < 0:
 			return bad(printable(name), "is no parameter of this request")
 		case len(query[name]) > 1:
 			return bad(name, "comes twice")
 		}
-		text, f := query[name][0], &p.query[at]
+		text, f := query[name][0], &fields[at]
 		switch {
 		case !utf8.ValidString(text) || strings.Contains(text, "\x00"):
 			return bad(name, "is not valid Unicode, or has a null character")
@@ -140,7 +154,7 @@ func (p *plan) fillQuery(u *url.URL, v reflect.Value) error {
 			return bad(name, "is not %s", expected(f.typ))
 		}
 	}
-	for _, f := range p.query {
+	for _, f := range fields {
 		if _, ok := query[f.name]; !ok && !f.optional {
 			return bad(f.name, "is missing")
 		}

@@ -18,6 +18,7 @@ const (
 	typeJSON    = "application/json"
 	typeProblem = "application/problem+json"
 	typeBytes   = "application/octet-stream"
+	typeLines   = "application/jsonl"
 	typeText    = "text/plain; charset=utf-8"
 	typeEvents  = "text/event-stream"
 )
@@ -119,8 +120,8 @@ func rawType(h http.Header, data []byte) string {
 		switch kind {
 		case typeJSON, "application/*", "*/*":
 			return ""
-		case typeBytes:
-			return typeBytes
+		case typeBytes, typeLines:
+			return kind
 		case "text/*", "text/plain":
 			if utf8.Valid(data) {
 				return typeText

@@ -189,6 +189,19 @@ func TestSession(t *testing.T) {
 	if res.Session != "build" || res.Blocks != 2 || res.Added != 2 {
 		t.Errorf("append: %+v", res)
 	}
+	// A conversation comes as it is, too, and leaves so.
+	lines := `{"messages":[{"role":"user","content":"Is 1.0 < 2e0?"}]}` + "\n"
+	bare := get[carrel.ImportResult](t, w.ask("POST", "/v1/sessions?name=m.json&dry_run=true", lines, "Content-Type", "application/jsonl"))
+	if bare.Messages != 1 || bare.Bytes != len(lines) || bare.Op != "" {
+		t.Errorf("import as it is: %+v", bare)
+	}
+	if rec := w.ask("POST", "/v1/sessions?data=x", lines, "Content-Type", "application/jsonl"); rec.Code != 400 {
+		t.Errorf("the conversation twice: status %d: %s", rec.Code, rec.Body)
+	}
+	out := w.ask("GET", "/v1/sessions/build/export", nil, "Accept", "application/jsonl")
+	if out.Code != 200 || out.Header().Get("Content-Type") != "application/jsonl" || !bytes.Contains(out.Body.Bytes(), []byte(`"role"`)) {
+		t.Errorf("export as it is: status %d, %s: %.200s", out.Code, out.Header().Get("Content-Type"), out.Body)
+	}
 	page := get[api.List[carrel.SessionInfo]](t, w.ask("GET", "/v1/sessions", nil))
 	if len(page.Items) != 1 || page.Items[0].Session != "build" || page.Next != "" {
 		t.Errorf("sessions: %+v", page)
