@@ -311,10 +311,10 @@ func TestTrigger(t *testing.T) {
 		}
 		return res
 	}
-	if res := ask(nil); !res.Due || res.Action != pager.ActionCompress || res.Effective != 8000 || res.Messages != 32 || res.Target != 4000 {
+	if res := ask(nil); !res.Due || res.Action != "compress" || res.Effective != 8000 || res.Messages != 32 || res.Target != 4000 {
 		t.Errorf("an overfull window: %+v", res)
 	}
-	if res := ask(&pager.Trigger{Profile: pager.ProfilePager}); !res.Due || res.Action != pager.ActionPage || res.Iterations != 3 {
+	if res := ask(&pager.Trigger{Profile: pager.ProfilePager}); !res.Due || res.Action != "page" || res.Iterations != 3 {
 		t.Errorf("by the pager: %+v", res)
 	}
 	if res := ask(&pager.Trigger{Effective: 1 << 20}); res.Effective != 10_000 {
@@ -341,7 +341,7 @@ func TestTriggerCountsCompressions(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := e.Trigger(t.Context(), scope, &carrel.TriggerRequest{Session: in.Session, Trigger: &pager.Trigger{Cycles: 2, Warn: 1, Compress: 1, Critical: 2}})
-	if err != nil || res.Cycles != 2 || res.Action != pager.ActionNewSession || res.Due {
+	if err != nil || res.Cycles != 2 || res.Action != "new-session" || res.Due {
 		t.Errorf("after an undo: %+v, %v", res, err)
 	}
 }

@@ -149,7 +149,7 @@ func newCovering(r *CoverRequest, p *Plan) *covering {
 // Absolute reports whether r keeps a block as it is whatever the budget: system text,
 // compactions by the provider, pins, and calls that are not answered yet.
 func (r Rule) Absolute() bool {
-	return r == RuleSystem || r == RuleCompaction || r == RulePin || r == RulePending
+	return r == RuleSystem || r == ruleCompaction || r == RulePin || r == rulePending
 }
 
 // begin sets the plan to what must stay, and makes the queues.
@@ -216,7 +216,7 @@ func (c *covering) order(ruled, others []int) {
 // urgency orders the rules by which blocks should be whole first: what a person
 // said, then what answers it, then what other rules hold, then all else.
 func (r Rule) urgency() int {
-	if i := slices.Index([]Rule{RuleNewestUser, RuleCorrection, RuleFirstTask, RuleNewest}, r); i >= 0 {
+	if i := slices.Index([]Rule{ruleNewestUser, RuleCorrection, RuleFirstTask, ruleNewest}, r); i >= 0 {
 		return i // what is below said is of a person
 	}
 	if r != "" {

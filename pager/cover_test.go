@@ -192,7 +192,7 @@ func TestCoverFloor(t *testing.T) {
 // drawPages draws blocks with names and copied lines that several of them share.
 func drawPages(t *rapid.T) (pages []page, names []int64) {
 	names = rapid.SliceOfN(rapid.Int64Range(0, 1<<30), 1, 12).Draw(t, "names")
-	rules := append([]Rule{"", "", "", ""}, RuleSystem, RulePin, RuleNewestUser, RuleFirstTask, RuleCorrection, RuleNewest, RuleEdit, RulePlan, RuleRecent)
+	rules := append([]Rule{"", "", "", ""}, RuleSystem, RulePin, ruleNewestUser, RuleFirstTask, RuleCorrection, ruleNewest, RuleEdit, rulePlan, RuleRecent)
 	forms := []Form{Whole, Whole, Whole, Lines, Line, Calls, Gone}
 	for range rapid.IntRange(1, 8).Draw(t, "blocks") {
 		p := page{rule: rapid.SampledFrom(rules).Draw(t, "rule"), form: rapid.SampledFrom(forms).Draw(t, "form")}

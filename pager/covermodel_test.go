@@ -46,7 +46,7 @@ func slowCover(r *CoverRequest) (*Plan, bool) {
 			s.blocks[i].whole = Bare
 		}
 		d := &s.p.Decisions[i]
-		absolute := slices.Contains([]Rule{RuleSystem, RuleCompaction, RulePin, RulePending}, b.Rule)
+		absolute := slices.Contains([]Rule{RuleSystem, ruleCompaction, RulePin, rulePending}, b.Rule)
 		if !absolute {
 			s.history += d.Before
 		}
@@ -91,7 +91,7 @@ func slowCover(r *CoverRequest) (*Plan, bool) {
 		return b - a
 	})
 	heads := slices.Concat(ruled, others)
-	order := []Rule{RuleNewestUser, RuleCorrection, RuleFirstTask, RuleNewest}
+	order := []Rule{ruleNewestUser, RuleCorrection, RuleFirstTask, ruleNewest}
 	place := func(i int) int {
 		switch rule := r.Blocks[i].Rule; {
 		case slices.Contains(order, rule):
@@ -261,7 +261,7 @@ func (s *slowCovering) nextWhole(wholes []int, end bool) bool {
 			rule := s.r.Blocks[i].Rule
 			all, one := below/ruleShare+above, token.Count(1<<30)
 			switch {
-			case slices.Contains([]Rule{RuleNewestUser, RuleCorrection, RuleFirstTask}, rule):
+			case slices.Contains([]Rule{ruleNewestUser, RuleCorrection, RuleFirstTask}, rule):
 				all, one = below/saidShare+above, below/onceShare+above-b.onWhole
 			case rule == "":
 				all = below/ruleShare + above/2

@@ -65,9 +65,6 @@ func (d Disposal) words() string {
 	return ""
 }
 
-// DiscardStage returns the step that a discard of a block is, for the journal.
-func DiscardStage(d Disposal) Stage { return "discard-" + Stage(d) }
-
 // A Standing is how a block stands to a discard.
 type Standing struct {
 	ID       transcript.BlockID
@@ -126,10 +123,10 @@ func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	case transcript.KindSystem:
 		return RuleSystem, "", false
 	case transcript.KindSummary:
-		return RuleSummary, "", false
+		return ruleSummary, "", false
 	case transcript.KindUser:
 		if !s.answered {
-			return RuleNewestUser, disposeAnswered, false
+			return ruleNewestUser, disposeAnswered, false
 		}
 		return "", disposeAnswered, false
 	case transcript.KindAssistant:
@@ -156,7 +153,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			class, keys, shows, line := s.look(c)
 			switch {
 			case class == tool.Plan:
-				rule = RulePlan
+				rule = rulePlan
 			case failed[c.ID]:
 			case class == tool.Edit:
 				file := clean(tool.Path(c))

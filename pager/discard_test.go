@@ -212,7 +212,7 @@ func TestStandings(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("standings (-want +got):\n%s", diff)
 			}
-			for i, want := range map[int]Rule{0: RuleFirstTask, len(all) - 2: RuleNewestUser, len(all) - 1: RuleNewest} {
+			for i, want := range map[int]Rule{0: RuleFirstTask, len(all) - 2: ruleNewestUser, len(all) - 1: ruleNewest} {
 				if all[i].Rule != want {
 					t.Errorf("block %d is under %q, want %q", i, all[i].Rule, want)
 				}
@@ -230,7 +230,7 @@ func TestUnansweredMessagesAreKept(t *testing.T) {
 	msgs := []transcript.Message{
 		say(transcript.RoleUser, "build it"), say(transcript.RoleAssistant, "built"), say(transcript.RoleUser, "test it"), say(transcript.RoleUser, "and lint it"),
 	}
-	for i, want := range []Rule{RuleFirstTask, "", RuleNewestUser, RuleNewestUser} {
+	for i, want := range []Rule{RuleFirstTask, "", ruleNewestUser, ruleNewestUser} {
 		if got := standings(msgs, nil)[i].Rule; got != want {
 			t.Errorf("block %d is under %q, want %q", i, got, want)
 		}
@@ -460,7 +460,7 @@ type desk struct {
 
 func drawDesk(t *rapid.T) *desk {
 	d := &desk{fixed: token.Count(rapid.IntRange(0, 50).Draw(t, "fixed")), floor: token.Count(rapid.IntRange(0, 4000).Draw(t, "floor"))}
-	rules := []Rule{"", "", "", "", RulePin, RuleEdit, RulePlan, RuleRecent, RuleCorrection}
+	rules := []Rule{"", "", "", "", RulePin, RuleEdit, rulePlan, RuleRecent, RuleCorrection}
 	for i := range rapid.IntRange(0, 25).Draw(t, "blocks") {
 		b := block(i+1, disposals[rapid.IntRange(0, len(disposals)-1).Draw(t, "disposal")].disposal, token.Count(rapid.IntRange(0, 900).Draw(t, "tokens")))
 		b.Rule = rapid.SampledFrom(rules).Draw(t, "rule")

@@ -3,7 +3,7 @@
 // Rules come first: [Rules] names the blocks that come before any score. Then there
 // are two ways to a [Plan]. [Cover] keeps lines: it fills the budget with those parts of
 // all blocks that are worth most for their bytes, given what names and lines are worth.
-// [Make] keeps blocks: each gets a retention [Score] and the score a [Directive], to
+// [Make] keeps blocks: each gets a retention score and the score a [Directive], to
 // retain the block, page it out behind a stub, or evict it. The package decides; it moves
 // nothing. Carrying out a plan is the work of package carrel.
 //

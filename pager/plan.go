@@ -143,8 +143,8 @@ func (e *FloorError) Error() string {
 // Is makes errors.Is(e, ErrFloor) true.
 func (e *FloorError) Is(target error) bool { return target == ErrFloor }
 
-// A Stage names the part of the sequence that a step belongs to. It is stored
-// as its text.
+// A Stage names the part of a sequence that a step belongs to, or what else changed a
+// block. It is stored as its text.
 type Stage string
 
 // The stages, in the order in which they are taken.
@@ -161,9 +161,7 @@ const (
 	stageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	stageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
-	StageByHand      Stage = "by-hand"      // somebody named the block
 	StageAccount     Stage = "account"      // an account of what was said and done, by what a reader must know
-	StageReturn      Stage = "return"       // what a pass took out is back, as the budget is larger now
 )
 
 // A stage is a part of the sequence: who takes a step, and to which form.
@@ -260,7 +258,7 @@ func NewPlan(r *Request) *Plan {
 	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]Decision, len(r.Blocks))}
 	for i := range r.Blocks {
 		c := &r.Blocks[i]
-		score := Score(w, c.Signals)
+		score := score(w, c.Signals)
 		size := token.Count(0)
 		if c.Form != Gone {
 			size = r.Size(i, c.Form)

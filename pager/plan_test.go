@@ -23,7 +23,7 @@ type sizes map[Form]token.Count
 // forms: a stub can be longer than what it stands for.
 func draw(t *rapid.T) (*Request, []sizes) {
 	n := rapid.IntRange(0, 40).Draw(t, "blocks")
-	rules := []Rule{"", "", "", "", "", RuleSystem, RulePin, RuleCorrection, RuleEdit, RuleRecent, RulePlan}
+	rules := []Rule{"", "", "", "", "", RuleSystem, RulePin, RuleCorrection, RuleEdit, RuleRecent, rulePlan}
 	r := &Request{Fixed: token.Count(rapid.IntRange(0, 50).Draw(t, "fixed"))}
 	all := make([]sizes, n)
 	terms := rapid.IntRange(0, 8).Draw(t, "terms")
@@ -188,7 +188,7 @@ func TestFloorErrorText(t *testing.T) {
 		0: "budget of 5 tokens is below the floor of 90 (pin 30, edit 20, plan 20)",
 		1: "budget of 5 tokens is below the floor of 90 (pin 30, edit 20, plan 20, fixed 1)",
 	} {
-		e := &FloorError{Budget: 5, Need: 90, Fixed: fixed, Held: []Holding{{"d", RulePlan, 20}, {"a", RulePin, 15}, {"b", RulePin, 15}, {"c", RuleEdit, 20}}}
+		e := &FloorError{Budget: 5, Need: 90, Fixed: fixed, Held: []Holding{{"d", rulePlan, 20}, {"a", RulePin, 15}, {"b", RulePin, 15}, {"c", RuleEdit, 20}}}
 		if got := e.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -338,7 +338,7 @@ func TestScore(t *testing.T) {
 		{"a source, irrelevant", Signals{Terms: 6, Age: 1, Source: true}, "0.277185"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Score(DefaultWeights, tt.in).String(); got != tt.want {
+			if got := score(DefaultWeights, tt.in).String(); got != tt.want {
 				t.Errorf("Score(%+v) = %s, want %s", tt.in, got, tt.want)
 			}
 		})
@@ -373,7 +373,7 @@ func TestCutsDecide(t *testing.T) {
 func TestScoreIsPortable(t *testing.T) {
 	h := sha256.New()
 	for age := range 200_000 {
-		fmt.Fprintln(h, Score(DefaultWeights, Signals{Hits: age % 97, Terms: 97, Age: age}))
+		fmt.Fprintln(h, score(DefaultWeights, Signals{Hits: age % 97, Terms: 97, Age: age}))
 	}
 	const want = "4020a0a75db212b1e6edeca72289e8cc628baa2d8d8552a0faef3518892e6008"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
@@ -399,7 +399,7 @@ func TestChanged(t *testing.T) {
 
 // What rules keep as it is whatever the budget, and what they only keep first.
 func TestAbsoluteRules(t *testing.T) {
-	for r, want := range map[Rule]bool{RuleSystem: true, RuleCompaction: true, RulePin: true, RulePending: true, RuleFirstTask: false, RuleNewest: false, RuleEdit: false, "": false} {
+	for r, want := range map[Rule]bool{RuleSystem: true, ruleCompaction: true, RulePin: true, rulePending: true, RuleFirstTask: false, ruleNewest: false, RuleEdit: false, "": false} {
 		if got := r.Absolute(); got != want {
 			t.Errorf("%q: %v, want %v", r, got, want)
 		}

@@ -14,16 +14,16 @@ type Rule string
 // The rules, strongest first: hard ones, and then soft ones.
 const (
 	RuleSystem     Rule = "system"        // system text
-	RuleCompaction Rule = "compaction"    // what the provider itself left of older messages, and signed
+	ruleCompaction Rule = "compaction"    // what the provider itself left of older messages, and signed
 	RulePin        Rule = "pin"           // pinned by a user or an agent
-	RulePending    Rule = "pending-call"  // a call that is not answered yet
-	RuleNewestUser Rule = "newest-user"   // the newest user message
-	RuleNewest     Rule = "newest-answer" // the newest reply, if it is to that
+	rulePending    Rule = "pending-call"  // a call that is not answered yet
+	ruleNewestUser Rule = "newest-user"   // the newest user message
+	ruleNewest     Rule = "newest-answer" // the newest reply, if it is to that
 	RuleFirstTask  Rule = "first-task"    // the first user message
 	RuleCorrection Rule = "correction"    // a user's correction or standing order
 	RuleEdit       Rule = "edit"          // soft: a code edit that no later one supersedes
-	RulePlan       Rule = "plan"          // soft: the newest plan or list of things to do
-	RuleSummary    Rule = "summary"       // soft: the newest summary that the agent's own compaction left
+	rulePlan       Rule = "plan"          // soft: the newest plan or list of things to do
+	ruleSummary    Rule = "summary"       // soft: the newest summary that the agent's own compaction left
 	RuleRecent     Rule = "recent"        // soft: among the last blocks
 )
 
@@ -34,16 +34,16 @@ var rules = [...]struct {
 	keeps string // why a block is not discarded
 }{
 	{RuleSystem, true, "system text"},
-	{RuleCompaction, true, "compaction by the provider"},
+	{ruleCompaction, true, "compaction by the provider"},
 	{RulePin, true, "is pinned"},
-	{RulePending, true, "has a call that is not answered yet"},
-	{RuleNewestUser, true, "newest user message"},
-	{RuleNewest, true, "answer to the newest user message"},
+	{rulePending, true, "has a call that is not answered yet"},
+	{ruleNewestUser, true, "newest user message"},
+	{ruleNewest, true, "answer to the newest user message"},
 	{RuleFirstTask, true, "first task"},
 	{RuleCorrection, true, "correction or standing order of the user"},
 	{RuleEdit, false, "code edit, which shows what a file is like now"},
-	{RulePlan, false, "plan or conclusion that the work hangs on"},
-	{RuleSummary, false, "stands for messages that left"},
+	{rulePlan, false, "plan or conclusion that the work hangs on"},
+	{ruleSummary, false, "stands for messages that left"},
 	{RuleRecent, false, "among the last blocks"},
 }
 
@@ -126,18 +126,18 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 		case transcript.KindOrphan:
 		}
 		if Compaction(msgs, b) {
-			set(i, RuleCompaction)
+			set(i, ruleCompaction)
 		}
 		if o.Pinned[b.ID] {
 			set(i, RulePin)
 		}
 		if i == len(blocks)-1 && pending(msgs, b) {
-			set(i, RulePending)
+			set(i, rulePending)
 		}
 	}
-	set(newest, RuleNewestUser)
+	set(newest, ruleNewestUser)
 	if newest >= 0 {
-		set(answer, RuleNewest)
+		set(answer, ruleNewest)
 	}
 	set(first, RuleFirstTask)
 	for i := range blocks {
@@ -146,7 +146,7 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 		}
 	}
 	anchors(msgs, blocks, o.Tools, set)
-	set(compacted, RuleSummary)
+	set(compacted, ruleSummary)
 	for i := max(len(blocks)-max(o.Last, 0), 0); i < len(blocks); i++ {
 		set(i, RuleRecent)
 	}
@@ -213,7 +213,7 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.T
 				name, class := tool.Fold(c.Name), tools.Of(c)
 				if class == tool.Plan && !planned[name] {
 					planned[name] = true
-					set(i, RulePlan)
+					set(i, rulePlan)
 				}
 				if class != tool.Edit || failed[c.ID] {
 					continue

@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 				say(assistant, "built"), say(user, "thanks, now test"), say(assistant, "running"), say(assistant, "tested"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleSystem, RuleFirstTask, "", "", RuleNewestUser, "", RuleNewest},
+			[]Rule{RuleSystem, RuleFirstTask, "", "", ruleNewestUser, "", ruleNewest},
 		},
 		{
 			"the last five are soft, weaker rules last",
@@ -55,7 +55,7 @@ func TestRules(t *testing.T) {
 				say(assistant, "e"), say(assistant, "f"),
 			},
 			nil,
-			[]Rule{RuleNewestUser, "", RuleRecent, RuleRecent, RuleRecent, RuleRecent, RuleNewest},
+			[]Rule{ruleNewestUser, "", RuleRecent, RuleRecent, RuleRecent, RuleRecent, ruleNewest},
 		},
 		{
 			"an edit is superseded by the newest block",
@@ -64,7 +64,7 @@ func TestRules(t *testing.T) {
 				call("2", "Edit", `{"file_path":"a.go"}`), answer("2", "ok", false),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleNewestUser, "", RuleNewest},
+			[]Rule{ruleNewestUser, "", ruleNewest},
 		},
 		{
 			"an edit beside another call",
@@ -77,7 +77,7 @@ func TestRules(t *testing.T) {
 				answer("1", "ok", false), answer("2", "ok", false), say(assistant, "done"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleNewestUser, RuleEdit, RuleNewest},
+			[]Rule{ruleNewestUser, RuleEdit, ruleNewest},
 		},
 		{
 			"a correction stays, what a program says is none",
@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 				say(user, "<command-name>/clear</command-name> don't"), say(user, "go on"), say(assistant, "c"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, "", RuleCorrection, "", "", RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, "", RuleCorrection, "", "", ruleNewestUser, ruleNewest},
 		},
 		{
 			"an edit is superseded by a later one of the same file, not by one that failed",
@@ -99,7 +99,7 @@ func TestRules(t *testing.T) {
 				say(user, "go on"), say(assistant, "done"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, "", RuleEdit, RuleEdit, "", RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, "", RuleEdit, RuleEdit, "", ruleNewestUser, ruleNewest},
 		},
 		{
 			"only the newest plan is an anchor",
@@ -111,7 +111,7 @@ func TestRules(t *testing.T) {
 				say(user, "go on"), say(assistant, "done"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, "", RulePlan, RulePlan, RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, "", rulePlan, rulePlan, ruleNewestUser, ruleNewest},
 		},
 		{
 			"a compaction by the provider is hard, whatever else its block is",
@@ -123,19 +123,19 @@ func TestRules(t *testing.T) {
 				say(user, "go on"), say(assistant, "done"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, RuleCompaction, "", RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, ruleCompaction, "", ruleNewestUser, ruleNewest},
 		},
 		{
 			"a pending call is hard",
 			[]transcript.Message{say(user, "build it"), call("1", "Bash", `{}`)},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleNewestUser, RulePending},
+			[]Rule{ruleNewestUser, rulePending},
 		},
 		{
 			"a call in the middle is not pending, and an edit may come first",
 			[]transcript.Message{call("1", "Edit", `{"file_path":"a.go"}`), say(user, "build it"), call("2", "Bash", `{}`), say(assistant, "a"), say(user, "go on"), say(assistant, "b")},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleEdit, RuleFirstTask, "", "", RuleNewestUser, RuleNewest},
+			[]Rule{RuleEdit, RuleFirstTask, "", "", ruleNewestUser, ruleNewest},
 		},
 		{
 			"edits of files that are not known supersede nothing",
@@ -144,7 +144,7 @@ func TestRules(t *testing.T) {
 				say(user, "go on"), say(assistant, "b"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, RuleEdit, RuleEdit, RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, RuleEdit, RuleEdit, ruleNewestUser, ruleNewest},
 		},
 		{
 			"a picture is a task, nothing at all is none, and what a program says neither",
@@ -156,7 +156,7 @@ func TestRules(t *testing.T) {
 				{Role: user, Parts: []transcript.Part{transcript.Media{Kind: "image"}, transcript.Text("<bash-stdout>x</bash-stdout>")}},
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{"", "", RuleNewestUser, RuleNewest, ""},
+			[]Rule{"", "", ruleNewestUser, ruleNewest, ""},
 		},
 		{
 			"words behind a tool's result correct, too",
@@ -168,7 +168,7 @@ func TestRules(t *testing.T) {
 				say(assistant, "sorry"), say(user, "go on"), say(assistant, "done"),
 			},
 			&RuleOptions{Last: -1},
-			[]Rule{RuleFirstTask, RuleCorrection, "", RuleNewestUser, RuleNewest},
+			[]Rule{RuleFirstTask, RuleCorrection, "", ruleNewestUser, ruleNewest},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

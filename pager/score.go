@@ -40,7 +40,7 @@ func (s Signals) Recency() ratio.Ratio {
 	return ratio.Ratio(math.Round(float64(ratio.One) / (1 + math.Log(float64(1+max(s.Age, 0))))))
 }
 
-// Score returns the retention score of a block (formula of the context pager,
+// score returns the retention score of a block (formula of the context pager,
 // prosecode, README):
 //
 //	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
@@ -48,7 +48,7 @@ func (s Signals) Recency() ratio.Ratio {
 // It rises with relevance and falls with age. For a block with facts of an
 // earlier session that are to be consulted, the weight of relevance is half as
 // much again; a block with a source that is to be checked gets a tenth more.
-func Score(w Weights, s Signals) ratio.Ratio {
+func score(w Weights, s Signals) ratio.Ratio {
 	alpha := w.Relevance
 	if s.Prior {
 		alpha += alpha / 2

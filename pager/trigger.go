@@ -16,8 +16,8 @@ type Level string
 
 // The levels, in order.
 const (
-	LevelOK       Level = "ok"
-	LevelWarn     Level = "warn"     // from 60 percent
+	levelOK       Level = "ok"
+	levelWarn     Level = "warn"     // from 60 percent
 	LevelCompress Level = "compress" // from 70 percent
 	LevelCritical Level = "critical" // from 90 percent
 )
@@ -27,11 +27,11 @@ type Action string
 
 // The actions.
 const (
-	ActionNone       Action = "none"
-	ActionWarn       Action = "warn"        // nothing yet
-	ActionCompress   Action = "compress"    // cut the window to the target
-	ActionPage       Action = "page"        // run a pass of the pager
-	ActionNewSession Action = "new-session" // begin anew: it was compressed often enough
+	actionNone       Action = "none"
+	actionWarn       Action = "warn"        // nothing yet
+	actionCompress   Action = "compress"    // cut the window to the target
+	actionPage       Action = "page"        // run a pass of the pager
+	actionNewSession Action = "new-session" // begin anew: it was compressed often enough
 )
 
 // A Profile is a way to decide when a pass is due. It is stored as its text.
@@ -166,9 +166,9 @@ func (t *Trigger) Level(used, effective token.Count) Level {
 	case reaches(used, effective, c.Compress):
 		return LevelCompress
 	case reaches(used, effective, c.Warn):
-		return LevelWarn
+		return levelWarn
 	}
-	return LevelOK
+	return levelOK
 }
 
 // reaches reports whether used is at least a share of all, exactly.
@@ -204,7 +204,7 @@ type Verdict struct {
 func (t *Trigger) Due(l *Load) *Verdict {
 	c := t.Complete()
 	v := &Verdict{
-		Level: t.Level(l.Used, l.Effective), Action: ActionNone, Reasons: []string{}, Keep: c.Keep,
+		Level: t.Level(l.Used, l.Effective), Action: actionNone, Reasons: []string{}, Keep: c.Keep,
 		Target: max(token.Count(c.Target.Scale(int64(l.Effective))), l.Floor),
 	}
 	if l.Retry {
@@ -216,7 +216,7 @@ func (t *Trigger) Due(l *Load) *Verdict {
 		v.window(&c, l)
 	}
 	if v.Due && l.Pending {
-		v.Due, v.Action = false, ActionWarn
+		v.Due, v.Action = false, actionWarn
 		v.because("a call is not answered yet")
 	}
 	return v
@@ -233,7 +233,7 @@ func (v *Verdict) pager(c *Trigger, l *Load) {
 		v.because("%d iterations are at least %d", l.Iterations, c.Iterations)
 	}
 	if v.Due {
-		v.Action = ActionPage
+		v.Action = actionPage
 		return
 	}
 	v.because("%d tokens are at most %d, and %d iterations below %d", l.Used, c.Tokens, l.Iterations, c.Iterations)
@@ -243,11 +243,11 @@ func (v *Verdict) pager(c *Trigger, l *Load) {
 func (v *Verdict) window(c *Trigger, l *Load) {
 	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
 	switch v.Level {
-	case LevelOK:
+	case levelOK:
 		v.because("%s, below %s", used, c.Warn.Percent())
 		return
-	case LevelWarn:
-		v.Action = ActionWarn
+	case levelWarn:
+		v.Action = actionWarn
 		v.because("%s, at least %s and below %s", used, c.Warn.Percent(), c.Compress.Percent())
 		return
 	case LevelCompress:
@@ -257,13 +257,13 @@ func (v *Verdict) window(c *Trigger, l *Load) {
 	}
 	switch {
 	case l.Messages < c.Messages:
-		v.Action = ActionWarn
+		v.Action = actionWarn
 		v.because("%d messages are below %d", l.Messages, c.Messages)
 	case l.Cycles >= c.Cycles:
-		v.Action = ActionNewSession
+		v.Action = actionNewSession
 		v.because("it was compressed %d times: consider a new session", l.Cycles)
 	default:
-		v.Due, v.Action = true, ActionCompress
+		v.Due, v.Action = true, actionCompress
 		v.because("%d messages are at least %d", l.Messages, c.Messages)
 	}
 }

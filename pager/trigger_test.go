@@ -18,22 +18,22 @@ func TestLevelIsExactAtItsEdges(t *testing.T) {
 		used, effective token.Count
 		want            Level
 	}{
-		{0, 160_000, LevelOK},
-		{95_999, 160_000, LevelOK},
-		{96_000, 160_000, LevelWarn},
-		{111_999, 160_000, LevelWarn},
+		{0, 160_000, levelOK},
+		{95_999, 160_000, levelOK},
+		{96_000, 160_000, levelWarn},
+		{111_999, 160_000, levelWarn},
 		{112_000, 160_000, LevelCompress}, // 70.0 %
 		{143_999, 160_000, LevelCompress},
 		{144_000, 160_000, LevelCritical},
 		{200_000, 160_000, LevelCritical},
-		{6, 9, LevelWarn}, // 66.7 %
+		{6, 9, levelWarn}, // 66.7 %
 		{1, 0, LevelCritical},
 		{0, 0, LevelCritical},
 		{0, -1, LevelCritical},
-		{-1, 160_000, LevelOK},
-		{math.MaxInt / 4, math.MaxInt / 2, LevelOK}, // no figure is too large
+		{-1, 160_000, levelOK},
+		{math.MaxInt / 4, math.MaxInt / 2, levelOK}, // no figure is too large
 		{math.MaxInt, math.MaxInt, LevelCritical},
-		{math.MaxInt / 500_000, math.MaxInt / 92_233, LevelOK}, // 18.4 %
+		{math.MaxInt / 500_000, math.MaxInt / 92_233, levelOK}, // 18.4 %
 	} {
 		if got := (*Trigger)(nil).Level(tt.used, tt.effective); got != tt.want {
 			t.Errorf("Level(%d, %d) = %s, want %s", tt.used, tt.effective, got, tt.want)
@@ -85,21 +85,21 @@ func TestDue(t *testing.T) {
 		action  Action
 		reason  string
 	}{
-		{"70.0 % and ten messages", nil, full, true, ActionCompress, "70.0% of the effective window is in use, at least 70.0%"},
-		{"a token less", nil, with(func(l *Load) { l.Used-- }), false, ActionWarn, "at least 60.0% and below 70.0%"},
-		{"69 %", nil, with(func(l *Load) { l.Used = 110_400 }), false, ActionWarn, "69.0%"},
-		{"below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, ActionNone, "below 60.0%"},
-		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, ActionWarn, "9 messages are below 10"},
-		{"critical, with nine", nil, with(func(l *Load) { l.Used, l.Messages = 160_000, 9 }), false, ActionWarn, "at least 90.0%"},
-		{"a call is pending", nil, with(func(l *Load) { l.Pending = true }), false, ActionWarn, "not answered yet"},
-		{"a call is pending below 60 %", nil, with(func(l *Load) { l.Used, l.Pending = 95_999, true }), false, ActionNone, "below 60.0%"},
-		{"nine cycles", nil, with(func(l *Load) { l.Cycles = 9 }), true, ActionCompress, "10 messages"},
-		{"ten cycles", nil, with(func(l *Load) { l.Cycles = 10 }), false, ActionNewSession, "consider a new session"},
-		{"another edge", &Trigger{Compress: 800_000}, full, false, ActionWarn, "below 80.0%"},
-		{"pager: 4 001 tokens", pager, Load{Used: 4001, Iterations: 1}, true, ActionPage, "4001 tokens are above 4000"},
-		{"pager: 4 000 tokens", pager, Load{Used: 4000, Iterations: 4}, false, ActionNone, "4 iterations below 5"},
-		{"pager: five iterations", pager, Load{Used: 10, Iterations: 5}, true, ActionPage, "5 iterations are at least 5"},
-		{"pager: a call is pending", pager, Load{Used: 4001, Pending: true}, false, ActionWarn, "not answered yet"},
+		{"70.0 % and ten messages", nil, full, true, actionCompress, "70.0% of the effective window is in use, at least 70.0%"},
+		{"a token less", nil, with(func(l *Load) { l.Used-- }), false, actionWarn, "at least 60.0% and below 70.0%"},
+		{"69 %", nil, with(func(l *Load) { l.Used = 110_400 }), false, actionWarn, "69.0%"},
+		{"below 60 %", nil, with(func(l *Load) { l.Used = 95_999 }), false, actionNone, "below 60.0%"},
+		{"nine messages", nil, with(func(l *Load) { l.Messages = 9 }), false, actionWarn, "9 messages are below 10"},
+		{"critical, with nine", nil, with(func(l *Load) { l.Used, l.Messages = 160_000, 9 }), false, actionWarn, "at least 90.0%"},
+		{"a call is pending", nil, with(func(l *Load) { l.Pending = true }), false, actionWarn, "not answered yet"},
+		{"a call is pending below 60 %", nil, with(func(l *Load) { l.Used, l.Pending = 95_999, true }), false, actionNone, "below 60.0%"},
+		{"nine cycles", nil, with(func(l *Load) { l.Cycles = 9 }), true, actionCompress, "10 messages"},
+		{"ten cycles", nil, with(func(l *Load) { l.Cycles = 10 }), false, actionNewSession, "consider a new session"},
+		{"another edge", &Trigger{Compress: 800_000}, full, false, actionWarn, "below 80.0%"},
+		{"pager: 4 001 tokens", pager, Load{Used: 4001, Iterations: 1}, true, actionPage, "4001 tokens are above 4000"},
+		{"pager: 4 000 tokens", pager, Load{Used: 4000, Iterations: 4}, false, actionNone, "4 iterations below 5"},
+		{"pager: five iterations", pager, Load{Used: 10, Iterations: 5}, true, actionPage, "5 iterations are at least 5"},
+		{"pager: a call is pending", pager, Load{Used: 4001, Pending: true}, false, actionWarn, "not answered yet"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := tt.trigger.Due(&tt.load)

@@ -40,19 +40,6 @@ func (p *Policy) orDefault() Policy {
 	}
 }
 
-// Sizes are those of what a compression was made of and of what it made.
-type Sizes struct {
-	Before, After token.Count
-}
-
-// Ratio returns the share of the tokens that is gone: 1 − After/Before.
-func (s Sizes) Ratio() ratio.Ratio {
-	if s.Before <= 0 {
-		return 0
-	}
-	return ratio.Of(s.Before-s.After, s.Before)
-}
-
 // A Verdict says whether a compression is accepted.
 type Verdict struct {
 	Accepted bool     `json:"accepted"`
@@ -61,10 +48,11 @@ type Verdict struct {
 	RedFlags []string `json:"red_flags"` // what a person should look at, accepted or not
 }
 
-// Judge decides by a policy, of which nil is the default. A share that is just
+// Judge decides by a policy, of which nil is the default, and by the tokens of what a
+// compression was made of and of what it made. A share that is just
 // reached is enough. Where there are no probes there is nothing to refuse, but
 // a warning.
-func (r *Report) Judge(p *Policy, s Sizes) *Verdict {
+func (r *Report) Judge(p *Policy, before, after token.Count) *Verdict {
 	q := p.orDefault()
 	v := &Verdict{Reasons: []string{}, Warnings: []string{}, RedFlags: []string{}}
 	if r.Total == 0 {
@@ -79,11 +67,11 @@ func (r *Report) Judge(p *Policy, s Sizes) *Verdict {
 	short(&v.Reasons, "critical probes", r.Critical, q.Critical)
 	short(&v.Warnings, "ordinary probes", r.Ordinary, q.Ordinary)
 	short(&v.RedFlags, "probes", r.Tally, q.RedFlag)
-	if got := s.Ratio(); q.MaxRatio > 0 && got > q.MaxRatio {
+	if got := ratio.Of(before-after, before); q.MaxRatio > 0 && got > q.MaxRatio {
 		v.RedFlags = append(v.RedFlags, fmt.Sprintf("%s of the tokens are gone, %s is too much", got.Percent(), q.MaxRatio.Percent()))
 	}
-	if s.Before > 0 && s.After >= s.Before {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%d tokens became %d", s.Before, s.After))
+	if before > 0 && after >= before {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%d tokens became %d", before, after))
 	}
 	v.Accepted = len(v.Reasons) == 0
 	return v

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // graded returns a report of critical and ordinary probes of which some passed.
@@ -30,29 +31,29 @@ func TestJudge(t *testing.T) {
 		name   string
 		report *Report
 		policy *Policy
-		sizes  Sizes
+		sizes  [2]token.Count // before and after
 		want   Verdict
 	}{
-		{"all", graded(2, 2, 8, 8), nil, Sizes{100, 30}, Verdict{Accepted: true}},
-		{"exactly 90%", graded(2, 2, 7, 8), nil, Sizes{100, 30}, Verdict{Accepted: true}},
+		{"all", graded(2, 2, 8, 8), nil, [2]token.Count{100, 30}, Verdict{Accepted: true}},
+		{"exactly 90%", graded(2, 2, 7, 8), nil, [2]token.Count{100, 30}, Verdict{Accepted: true}},
 		{
 			"just less", graded(2, 2, 87, 97), nil,
-			Sizes{},
+			[2]token.Count{},
 			Verdict{Reasons: []string{"89 of 99 probes passed (89.9%), 90.0% wanted"}},
 		},
 		{
 			"one critical", graded(9, 10, 90, 90), nil,
-			Sizes{},
+			[2]token.Count{},
 			Verdict{Reasons: []string{"9 of 10 critical probes passed (90.0%), 100.0% wanted"}},
 		},
 		{
 			"few ordinary ones, but enough of all", graded(9, 9, 0, 1), nil,
-			Sizes{},
+			[2]token.Count{},
 			Verdict{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), 80.0% wanted"}},
 		},
 		{
 			"less than 70%", graded(0, 0, 6, 10), nil,
-			Sizes{},
+			[2]token.Count{},
 			Verdict{
 				Reasons:  []string{"6 of 10 probes passed (60.0%), 90.0% wanted"},
 				Warnings: []string{"6 of 10 ordinary probes passed (60.0%), 80.0% wanted"},
@@ -61,14 +62,14 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"next to nothing is left", graded(0, 0, 1, 1), nil,
-			Sizes{1000, 49},
+			[2]token.Count{1000, 49},
 			Verdict{Accepted: true, RedFlags: []string{"95.1% of the tokens are gone, 95.0% is too much"}},
 		},
-		{"a policy by which anything may be gone", graded(0, 0, 1, 1), &Policy{MaxRatio: -1}, Sizes{1000, 0}, Verdict{Accepted: true}},
-		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, Sizes{1000, 50}, Verdict{Accepted: true}},
-		{"it grew", graded(0, 0, 1, 1), nil, Sizes{10, 12}, Verdict{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
-		{"no probes", graded(0, 0, 0, 0), nil, Sizes{}, Verdict{Accepted: true, Warnings: []string{"no probes were asked"}}},
-		{"a gentler policy", graded(1, 2, 1, 2), &Policy{Overall: ratio.Of(1, 2), Critical: -1, Ordinary: -1, RedFlag: -1}, Sizes{}, Verdict{Accepted: true}},
+		{"a policy by which anything may be gone", graded(0, 0, 1, 1), &Policy{MaxRatio: -1}, [2]token.Count{1000, 0}, Verdict{Accepted: true}},
+		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, [2]token.Count{1000, 50}, Verdict{Accepted: true}},
+		{"it grew", graded(0, 0, 1, 1), nil, [2]token.Count{10, 12}, Verdict{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
+		{"no probes", graded(0, 0, 0, 0), nil, [2]token.Count{}, Verdict{Accepted: true, Warnings: []string{"no probes were asked"}}},
+		{"a gentler policy", graded(1, 2, 1, 2), &Policy{Overall: ratio.Of(1, 2), Critical: -1, Ordinary: -1, RedFlag: -1}, [2]token.Count{}, Verdict{Accepted: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, list := range []*[]string{&tt.want.Reasons, &tt.want.Warnings, &tt.want.RedFlags} {
@@ -76,7 +77,7 @@ func TestJudge(t *testing.T) {
 					*list = []string{}
 				}
 			}
-			if d := cmp.Diff(&tt.want, tt.report.Judge(tt.policy, tt.sizes)); d != "" {
+			if d := cmp.Diff(&tt.want, tt.report.Judge(tt.policy, tt.sizes[0], tt.sizes[1])); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})

@@ -69,18 +69,6 @@ type Problem struct {
 	Text    string  `json:"text"` // what is wrong, for people
 }
 
-// String returns a problem as one line.
-func (p Problem) String() string {
-	t := string(p.Rule) + ": " + p.Text
-	if p.Entry != "" {
-		t += fmt.Sprintf(" (%q)", text.Short(p.Entry, 80))
-	}
-	if p.Section != "" {
-		t = string(p.Section) + ": " + t
-	}
-	return t
-}
-
 // A Source is what a summary is of.
 type Source struct {
 	// Text is all that was said and done, the earlier summary included.

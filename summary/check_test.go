@@ -182,7 +182,7 @@ func TestCheckWithoutSource(t *testing.T) {
 		t.Error(got)
 	}
 	got := Check(nil, nil)
-	if len(got) != 8 || got[0].Rule != ruleMissing || got[0].String() != "session_intent: missing: Session Intent is not said; where there is nothing, say None" {
+	if len(got) != 8 || got[0] != (Problem{SectionIntent, "", ruleMissing, "Session Intent is not said; where there is nothing, say None"}) {
 		t.Error(got)
 	}
 }

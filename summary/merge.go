@@ -8,22 +8,19 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// An Action says what a merge did to an entry. It is stored as its text.
-type Action string
-
-// The actions.
+// The actions of a merge.
 const (
-	added    Action = "added"
-	replaced Action = "replaced" // by a newer word on the same matter
-	removed  Action = "removed"  // from a list of what is open
-	updated  Action = "updated"  // more is known of it
+	added    = "added"
+	replaced = "replaced" // by a newer word on the same matter
+	removed  = "removed"  // from a list of what is open
+	updated  = "updated"  // more is known of it
 )
 
 // An Edit is what a merge did to one entry: of the old summary, or, where it
 // was added, of the merged one. It has no text, so that a journal may keep it.
 type Edit struct {
 	Section Section `json:"section"`
-	Action  Action  `json:"action"`
+	Action  string  `json:"action"` // "added", "replaced", "removed" or "updated"
 	Digest  string  `json:"digest"` // as [Entry.Digest]
 }
 

@@ -29,11 +29,11 @@ type Candidate struct {
 	Fused      ratio.Ratio // reciprocal ranks by First among the admitted and by Hit, summed
 }
 
-// Reason returns what became of a row of the table, or [ReasonAbsent] if there
+// Reason returns what became of a row of the table, or "absent" if there
 // was no such row. It takes the same time for every row.
 func (f *First) Reason(row int) Reason {
 	if row < 0 || row >= len(f.codes) {
-		return ReasonAbsent
+		return reasonAbsent
 	}
 	return reasons[f.codes[row]]
 }

@@ -6,13 +6,13 @@ type Reason string
 // The reasons. Where several hold for a row, the last of them is given: what is
 // absent and expired is absent.
 const (
-	ReasonAdmitted   Reason = "admitted"   // goes on to pass two
-	ReasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
+	reasonAdmitted   Reason = "admitted"   // goes on to pass two
+	reasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
 	ReasonCrowded    Reason = "crowded"    // could enter, but others are better
 	ReasonDistrusted Reason = "distrusted" // its class ranks below the trust of the policy
 	ReasonExpired    Reason = "expired"    // past its time
 	ReasonRefuted    Reason = "refuted"    // known to be wrong
-	ReasonAbsent     Reason = "absent"     // no candidate, or no row
+	reasonAbsent     Reason = "absent"     // no candidate, or no row
 )
 
 // A Tally counts rows by reason. Its fields sum to the rows of the table.
@@ -41,7 +41,7 @@ const (
 )
 
 var reasons = [numCodes]Reason{
-	ReasonAdmitted, ReasonNotScored, ReasonCrowded, ReasonDistrusted, ReasonExpired, ReasonRefuted, ReasonAbsent,
+	reasonAdmitted, reasonNotScored, ReasonCrowded, ReasonDistrusted, ReasonExpired, ReasonRefuted, reasonAbsent,
 }
 
 // tallyOf returns counts by code as a Tally.

@@ -43,8 +43,8 @@ func TestFirstReason(t *testing.T) {
 		row  Row
 		want Reason
 	}{
-		{"what never expires is admitted", Row{Class: provenance.Tool}, ReasonAdmitted},
-		{"what expires in a millisecond is admitted", Row{Class: provenance.Tool, Expires: noon.Add(time.Millisecond)}, ReasonAdmitted},
+		{"what never expires is admitted", Row{Class: provenance.Tool}, reasonAdmitted},
+		{"what expires in a millisecond is admitted", Row{Class: provenance.Tool, Expires: noon.Add(time.Millisecond)}, reasonAdmitted},
 		{"what expires now is dead", Row{Class: provenance.Tool, Expires: noon}, ReasonExpired},
 		{"what expired in the past is dead", Row{Class: provenance.Verified, Expires: noon.Add(-day)}, ReasonExpired},
 		{"times are cut to milliseconds", Row{Class: provenance.Tool, Expires: noon.Add(time.Millisecond - 1)}, ReasonExpired},
@@ -52,19 +52,19 @@ func TestFirstReason(t *testing.T) {
 		{"what is refuted is dead", Row{Class: provenance.Verified, Flags: Refuted}, ReasonRefuted},
 		{"promotion does not revive", Row{Class: provenance.Verified, Flags: Refuted | Promoted}, ReasonRefuted},
 		{"what is refuted and expired is refuted", Row{Class: provenance.Tool, Expires: noon, Flags: Refuted}, ReasonRefuted},
-		{"what is not there is absent, whatever else it is", Row{Class: provenance.Scratchpad, Expires: noon, Flags: Refuted | Absent | Promoted}, ReasonAbsent},
+		{"what is not there is absent, whatever else it is", Row{Class: provenance.Scratchpad, Expires: noon, Flags: Refuted | Absent | Promoted}, reasonAbsent},
 		{"a scratchpad is not trusted", Row{Class: provenance.Scratchpad}, ReasonDistrusted},
-		{"a promoted scratchpad is", Row{Class: provenance.Scratchpad, Flags: Promoted}, ReasonAdmitted},
+		{"a promoted scratchpad is", Row{Class: provenance.Scratchpad, Flags: Promoted}, reasonAdmitted},
 		{"a scratchpad that is expired is dead", Row{Class: provenance.Scratchpad, Expires: noon}, ReasonExpired},
 		{"an unknown class is not trusted, nor can it be promoted", Row{Class: "gossip", Flags: Promoted}, ReasonDistrusted},
-		{"what comes from the future is admitted", Row{Class: provenance.Tool, Created: noon.Add(day)}, ReasonAdmitted},
+		{"what comes from the future is admitted", Row{Class: provenance.Tool, Created: noon.Add(day)}, reasonAdmitted},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := DefaultPolicy().First(tableOf(tt.row), noon, []int{0})
 			if got := f.Reason(0); got != tt.want {
 				t.Errorf("reason is %s, want %s", got, tt.want)
 			}
-			if got := len(f.Admitted) == 1; got != (tt.want == ReasonAdmitted) {
+			if got := len(f.Admitted) == 1; got != (tt.want == reasonAdmitted) {
 				t.Errorf("%s, but admitted is %v", tt.want, f.Admitted)
 			}
 		})
@@ -74,8 +74,8 @@ func TestFirstReason(t *testing.T) {
 func TestReasonOutsideTheTable(t *testing.T) {
 	f := DefaultPolicy().First(tableOf(Row{Class: provenance.Tool}), noon, nil)
 	for _, row := range []int{-1, 1} {
-		if got := f.Reason(row); got != ReasonAbsent {
-			t.Errorf("reason of row %d is %s, want %s", row, got, ReasonAbsent)
+		if got := f.Reason(row); got != reasonAbsent {
+			t.Errorf("reason of row %d is %s, want %s", row, got, reasonAbsent)
 		}
 	}
 }
@@ -168,8 +168,8 @@ func TestSecond(t *testing.T) {
 	if diff := gocmp.Diff(want, got, cmpopts.IgnoreFields(Candidate{}, "Class", "Recency", "Provenance", "First", "Hit", "Fused")); diff != "" {
 		t.Errorf("scored (-want +got):\n%s", diff)
 	}
-	if got := f.Reason(3); got != ReasonNotScored {
-		t.Errorf("reason of the row without a place is %s, want %s", got, ReasonNotScored)
+	if got := f.Reason(3); got != reasonNotScored {
+		t.Errorf("reason of the row without a place is %s, want %s", got, reasonNotScored)
 	}
 	if diff := gocmp.Diff(Tally{Admitted: 3, NotScored: 1}, f.Tally); diff != "" {
 		t.Errorf("tally (-want +got):\n%s", diff)

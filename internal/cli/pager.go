@@ -128,7 +128,7 @@ func newPagerResult(p *seed.Pass) *pagerResult {
 	}
 	for i := range r.Records {
 		rec := &r.Records[i]
-		res.Results[i] = pagerRecord{rec.Block, rec.Kind, rec.Similarity, rec.Age.Value, rec.Score, string(rec.Directive)}
+		res.Results[i] = pagerRecord{rec.Block, rec.Kind, rec.Similarity, rec.Age.Value, rec.Score, rec.Directive}
 	}
 	return res
 }

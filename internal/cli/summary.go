@@ -413,12 +413,13 @@ func (g *globals) judge(fig *figures, least string) error {
 		policy.Overall = -1 // 0 is the default there
 	}
 	const all = int(ratio.One)
-	report, sizes := &probe.Report{}, probe.Sizes{}
+	report := &probe.Report{}
+	var before, after token.Count
 	for _, n := range []struct {
 		flag, text string
 		set        func(ratio.Ratio)
 	}{
-		{"--ratio", fig.ratio, func(r ratio.Ratio) { sizes.Before, sizes.After = token.Count(all), token.Count(all)-token.Count(r) }},
+		{"--ratio", fig.ratio, func(r ratio.Ratio) { before, after = token.Count(all), token.Count(all)-token.Count(r) }},
 		{"--score", fig.score, func(r ratio.Ratio) { report.Total, report.Passed, report.Score = all, int(r), r }},
 		{"--critical", fig.critical, func(r ratio.Ratio) { report.Critical = probe.Tally{Total: all, Passed: int(r)} }},
 	} {
@@ -431,7 +432,7 @@ func (g *globals) judge(fig *figures, least string) error {
 		}
 		n.set(*r)
 	}
-	v := report.Judge(&policy, sizes)
+	v := report.Judge(&policy, before, after)
 	v.Accepted = v.Accepted && len(v.RedFlags) == 0
 	for _, list := range [...][]string{v.Reasons, v.Warnings, v.RedFlags} {
 		for i := range list {
@@ -453,7 +454,7 @@ func printAccept(p *page, r *carrel.CheckSummaryResult, least *ratio.Ratio) {
 	if len(r.Problems) > 0 {
 		p.problems(r.Problems)
 	}
-	gone := probe.Sizes{Before: r.Before, After: r.After}.Ratio()
+	gone := ratio.Of(r.Before-r.After, r.Before)
 	if !p.tty {
 		p.fields([]any{"session", r.Session}, []any{"blocks", r.Blocks}, []any{"before", r.Before}, []any{"after", r.After},
 			[]any{"ratio", gone}, []any{"problems", len(r.Problems)})

@@ -29,32 +29,31 @@ func weights() []Options {
 	return all
 }
 
-// Matrix decides on the sample under each of the weights.
-func Matrix() ([]*Result, error) {
-	h, err := pagerjson.Parse("sample.json", sample)
-	if err != nil {
-		return nil, err
-	}
-	var results []*Result
-	for _, o := range weights() {
-		r, err := Decide(h, &o)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
-	}
-	return results, nil
-}
-
-// CheckInvariants returns what is wrong with the results of a [Matrix], and
-// nothing if all is well:
+// Matrix decides on the sample under each of the weights. It returns the results, and
+// what is wrong with them, which is nothing if all is well:
 //
 //   - no block is decided twice in a pass;
 //   - every active block is retained, whatever the weights;
 //   - noise is evicted where similarity weighs more than recency;
 //   - all passes, one after the other, make a contract that can be replayed,
 //     in which each block is in the one list that the last pass decided on.
-func CheckInvariants(results []*Result) []string {
+func Matrix() (results []*Result, faults []string, err error) {
+	h, err := pagerjson.Parse("sample.json", sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range weights() {
+		r, err := Decide(h, &o)
+		if err != nil {
+			return nil, nil, err
+		}
+		results = append(results, r)
+	}
+	return results, checkInvariants(results), nil
+}
+
+// checkInvariants returns what is wrong with the results of a [Matrix].
+func checkInvariants(results []*Result) []string {
 	var faults []string
 	report := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	var text []byte

@@ -42,7 +42,7 @@ func Run(name string, history, existing []byte, at time.Time, o *Options) (*Pass
 func (r *Result) decisions() []contract.Decision {
 	ds := make([]contract.Decision, len(r.Records))
 	for i := range r.Records {
-		ds[i] = contract.Decision{Block: r.Records[i].Block, Bucket: r.Records[i].Directive.bucket()}
+		ds[i] = contract.Decision{Block: r.Records[i].Block, Bucket: buckets[r.Records[i].Directive]}
 	}
 	return ds
 }

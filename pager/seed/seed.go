@@ -66,28 +66,15 @@ func Defaults() *Options {
 	return &Options{Alpha: 0.7, Beta: 0.3, RetainCut: 0.55, EvictCut: 0.20}
 }
 
-// A Directive says what becomes of a block.
-type Directive string
-
-// The directives.
+// What becomes of a block.
 const (
-	retain Directive = "retain" // stays as it is
-	page   Directive = "page"   // a stub takes its place
-	evict  Directive = "evict"  // leaves the window
+	retain = "retain" // stays as it is
+	page   = "page"   // a stub takes its place
+	evict  = "evict"  // leaves the window
 )
 
-// bucket returns the list of a contract that a directive puts a block into.
-func (d Directive) bucket() contract.Bucket {
-	switch d {
-	case retain:
-		return contract.Retained
-	case page:
-		return contract.Paged
-	case evict:
-		return contract.Evicted
-	}
-	return ""
-}
+// buckets has the list of a contract that each puts a block into.
+var buckets = map[string]contract.Bucket{retain: contract.Retained, page: contract.Paged, evict: contract.Evicted}
 
 // A Record tells how one block was decided.
 type Record struct {
@@ -96,7 +83,7 @@ type Record struct {
 	Similarity float64         // share of the keywords, from 0 to 1
 	Age        pagerjson.Number
 	Score      float64
-	Directive  Directive
+	Directive  string // "retain", "page" or "evict"
 }
 
 // A Result is what a pass decides.
@@ -199,7 +186,7 @@ func (o *Options) score(similarity, age float64) float64 {
 }
 
 // directive classifies a score.
-func (o *Options) directive(score float64) Directive {
+func (o *Options) directive(score float64) string {
 	switch {
 	case score >= o.RetainCut:
 		return retain

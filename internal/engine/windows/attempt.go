@@ -178,7 +178,7 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 		return o, a, nil
 	}
 	a.Passed, a.Probes, a.Score = o.report.Passed, o.report.Total, o.report.Score
-	v := o.report.Judge(c.policy, probe.Sizes{Before: c.pass.held.Head.Tokens, After: o.plan.After})
+	v := o.report.Judge(c.policy, c.pass.held.Head.Tokens, o.plan.After)
 	if n := o.report.Lost(); n > 0 && c.policy.Overall > 0 {
 		v.Accepted, v.Reasons = false, append(v.Reasons, fmt.Sprintf("%d probes are more than one recall away", n))
 	}

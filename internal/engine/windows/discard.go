@@ -208,7 +208,7 @@ func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
 	h := p.held
 	steps := make(map[transcript.BlockID]pager.Stage)
 	for _, d := range plan.Discards {
-		steps[d.Block] = pager.DiscardStage(d.Class)
+		steps[d.Block] = discardStage(d.Class)
 	}
 	for _, id := range plan.Bare {
 		steps[id] = pager.StageThinking
@@ -261,3 +261,6 @@ func sayDiscarded(r *api.DiscardResult, req *api.DiscardRequest) {
 		r.Message = fmt.Sprintf("The window that Carrel holds has %d tokens now. What left it can be recalled by its id. Go on with your task.", r.After)
 	}
 }
+
+// discardStage returns the step that a discard of a block is, for the journal.
+func discardStage(d pager.Disposal) pager.Stage { return "discard-" + pager.Stage(d) }

@@ -17,6 +17,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// stageReturn is the step of a block that is back, as the budget is larger now.
+const stageReturn pager.Stage = "return"
+
 // A passHistory is what passes left of a session, by its journal.
 type passHistory struct {
 	budget  token.Count                 // of the last pass that is not undone
@@ -125,7 +128,7 @@ func (p *pass) start(plan *pager.Plan) {
 		d.Recut = false
 		if d.From != d.To {
 			if d.Step == "" {
-				d.Step = pager.StageReturn
+				d.Step = stageReturn
 			}
 			continue
 		}

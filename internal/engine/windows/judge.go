@@ -69,7 +69,7 @@ func (e *Windows) judge(h *hold.Held, data []byte, by *judging) (*api.Judgement,
 		}
 	}
 	j.Probes = probe.GradeAuthored(probe.Essentials(withoutByproducts(by.found), probingOf(h, 0)), intent, entries)
-	j.Verdict = j.Probes.Judge(by.policy, probe.Sizes{Before: j.Before, After: j.After})
+	j.Verdict = j.Probes.Judge(by.policy, j.Before, j.After)
 	if n := len(j.Problems); n > 0 {
 		list := &j.Verdict.Reasons
 		if s != nil && by.policy.Overall < 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary/abstractive"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -39,7 +40,7 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 
 	res := &api.RunProbesResult{Session: req.Session}
 	probes, ev := req.Probes, &probe.Evidence{}
-	var sizes probe.Sizes
+	var before, after token.Count
 	if req.Session != "" {
 		h, err := e.Load(ctx, scope, req.Session)
 		if err != nil {
@@ -57,7 +58,7 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 			probes = e.probesFrom(h, len(h.Blocks), e.FactsOf(h, len(h.Blocks), 0))
 		}
 		if req.Text == nil {
-			sizes = probe.Sizes{Before: h.Head.Tokens, After: h.Head.Window}
+			before, after = h.Head.Tokens, h.Head.Window
 		}
 		if ev, err = e.evidence(ctx, scope, h); err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 	} else {
 		res.Report = probe.Grade(probes, ev)
 	}
-	res.Verdict = res.Report.Judge(policyOf(req.ProbeMin), sizes)
+	res.Verdict = res.Report.Judge(policyOf(req.ProbeMin), before, after)
 	return res, nil
 }
 
