@@ -118,7 +118,7 @@ func isID(w string) bool {
 			lower++
 		case c == decimal:
 			digits++
-		case c != underscore && c != dash:
+		case c&(underscore|dash) == 0:
 			return false
 		}
 	}
