@@ -105,7 +105,7 @@ func furnish(b *base.Base, shared *stacks.Shared, scans *hold.ScanCache) *Engine
 		sessions: &sessions.Sessions{Recorder: r}, windows: &windows.Windows{Recorder: r},
 		artifacts: &artifacts.Artifacts{Recorder: r}, contracts: &contracts.Contracts{Recorder: r},
 	}
-	e.contexts = &contexts.Contexts{Recorder: r, Fit: e.windows.FitWindow}
+	e.contexts = &contexts.Contexts{Recorder: r, FitWindow: e.windows.FitWindow}
 	e.handoffs = &handoffs.Handoffs{Recorder: r, Import: e.sessions.ImportTitled}
 	e.audit = &audit.Audit{Recorder: r, Verify: e.contexts.VerifyManifest}
 	return e

@@ -39,12 +39,7 @@ func (e *Artifacts) Put(ctx context.Context, scope governance.Scope, req *api.Pu
 func (e *Artifacts) Get(ctx context.Context, scope governance.Scope, req *api.GetRequest) (_ *api.GetResult, err error) {
 	defer base.During("get artifact "+req.ID, &err)
 
-	var res *api.GetResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.get(ctx, scope, req)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.GetResult, error) { return e.get(ctx, scope, req) })
 }
 
 func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.GetRequest) (*api.GetResult, error) {
@@ -179,7 +174,7 @@ const notesAtATime = 500
 // Remove takes artifacts out: they enter no context any more.
 func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("remove", &err)
-	return e.setStatus(ctx, scope, "remove", req.IDs, func(a *store.Artifact) (store.Status, error) {
+	return e.restate(ctx, scope, "remove", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
 		if a.Status == store.StatusPurged {
 			return "", notPossible(a)
 		}
@@ -190,7 +185,7 @@ func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api
 // Restore brings back what was removed or refuted.
 func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("restore", &err)
-	return e.setStatus(ctx, scope, "restore", req.IDs, func(a *store.Artifact) (store.Status, error) {
+	return e.restate(ctx, scope, "restore", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
 		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
 			return "", notPossible(a)
 		}
@@ -203,142 +198,115 @@ func notPossible(a *store.Artifact) error {
 	return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
 }
 
-// setStatus gives artifacts the status that they are to have, if there is one for all.
-func (e *Artifacts) setStatus(ctx context.Context, scope governance.Scope, op string, ids []string, status func(*store.Artifact) (store.Status, error)) (*api.RemovalResult, error) {
-	var res *api.RemovalResult
-	err := base.Retry(ctx, func() error {
-		rows, err := e.NamedArtifacts(ctx, scope, ids)
-		if err != nil {
-			return err
+// Refute recalls what turned out to be wrong, with everything that was made from it: none
+// of it enters a context any more.
+func (e *Artifacts) Refute(ctx context.Context, scope governance.Scope, req *api.RefuteRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("refute", &err)
+	family := func() (*stacks.Family, error) { return e.Lineage(ctx, scope, req.IDs, req.Source) }
+	return e.restate(ctx, scope, "refute", family, func(a *store.Artifact) (store.Status, error) {
+		if a.Status == store.StatusPurged || a.Status == store.StatusRefuted {
+			return "", nil
 		}
-		u := &store.Update{}
-		for i := range rows {
-			to, err := status(&rows[i])
-			if err != nil {
-				return err
-			}
-			if err := e.Restate(ctx, scope, u, &rows[i], to); err != nil {
-				return err
-			}
-		}
-		res, err = e.removal(ctx, scope, rows, len(rows))
-		if err != nil {
-			return err
-		}
-		_, err = e.Update(ctx, scope, u, op, map[string]any{"artifacts": res.Artifacts})
-		return err
+		return store.StatusRefuted, nil
 	})
+}
+
+// opPurge is the log's word for what [Artifacts.Purge] did.
+const opPurge = "purge"
+
+// Purge erases artifacts: their content, what is said about them, every version of it, and
+// whatever was made from it: the pieces of contexts, and memories.
+func (e *Artifacts) Purge(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
+	defer base.During("purge", &err)
+	family := func() (*stacks.Family, error) { return e.Lineage(ctx, scope, req.IDs, "") }
+	res, err := e.restate(ctx, scope, opPurge, family, func(a *store.Artifact) (store.Status, error) {
+		if a.Status == store.StatusPurged {
+			return "", nil
+		}
+		return store.StatusPurged, nil
+	})
+	e.Forget(scope)
 	return res, err
 }
 
-// removal describes what happens to some artifacts, of which the first were
-// named.
-func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, rows []store.Artifact, named int) (*api.RemovalResult, error) {
-	res := &api.RemovalResult{Derived: len(rows) - named}
-	for i := range rows {
-		res.Artifacts = append(res.Artifacts, rows[i].ID)
+// named returns a function that reads the artifacts with some ids, and nothing that was
+// made from them.
+func (e *Artifacts) named(ctx context.Context, scope governance.Scope, ids []string) func() (*stacks.Family, error) {
+	return func() (*stacks.Family, error) {
+		rows, err := e.NamedArtifacts(ctx, scope, ids)
+		return &stacks.Family{Rows: rows, Named: len(rows)}, err
+	}
+}
+
+// restate gives each artifact of a family the status that it is to have, if there is one
+// for all. One for which that is empty stays as it is.
+func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op string, family func() (*stacks.Family, error), status func(*store.Artifact) (store.Status, error)) (*api.RemovalResult, error) {
+	return base.Retry(ctx, func() (*api.RemovalResult, error) {
+		f, err := family()
+		if err != nil {
+			return nil, err
+		}
+		u := &store.Update{}
+		for i := range f.Rows {
+			to, err := status(&f.Rows[i])
+			if err == nil && to != "" {
+				err = e.Restate(ctx, scope, u, &f.Rows[i], to)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		res, err := e.removal(ctx, scope, f)
+		if err != nil {
+			return nil, err
+		}
+		data := map[string]any{"artifacts": res.Artifacts}
+		if op == opPurge {
+			u.Purge, res.Cells, data["cells"] = f.Cells, len(f.Cells), len(f.Cells)
+		}
+		_, err = e.Update(ctx, scope, u, op, data)
+		return res, err
+	})
+}
+
+// removal describes what happens to a family.
+func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, f *stacks.Family) (*api.RemovalResult, error) {
+	res := &api.RemovalResult{Derived: len(f.Rows) - f.Named}
+	for i := range f.Rows {
+		res.Artifacts = append(res.Artifacts, f.Rows[i].ID)
 	}
 	var err error
 	res.Manifests, err = e.Store.Users(ctx, scope, res.Artifacts)
 	return res, err
 }
 
-// Refute recalls what turned out to be wrong, with everything that was made from it: none
-// of it enters a context any more.
-func (e *Artifacts) Refute(ctx context.Context, scope governance.Scope, req *api.RefuteRequest) (_ *api.RemovalResult, err error) {
-	defer base.During("refute", &err)
-
-	var res *api.RemovalResult
-	err = base.Retry(ctx, func() error {
-		f, err := e.Lineage(ctx, scope, req.IDs, req.Source)
-		if err != nil {
-			return err
-		}
-		u := &store.Update{}
-		for i := range f.Rows {
-			if s := f.Rows[i].Status; s == store.StatusPurged || s == store.StatusRefuted {
-				continue
-			}
-			if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusRefuted); err != nil {
-				return err
-			}
-		}
-		if res, err = e.removal(ctx, scope, f.Rows, f.Named); err != nil {
-			return err
-		}
-		_, err = e.Update(ctx, scope, u, "refute", map[string]any{"artifacts": res.Artifacts})
-		return err
-	})
-	return res, err
-}
-
-// Purge erases artifacts: their content, what is said about them, every version of it, and
-// whatever was made from it: the pieces of contexts, and memories.
-func (e *Artifacts) Purge(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
-	defer base.During("purge", &err)
-
-	var res *api.RemovalResult
-	err = base.Retry(ctx, func() error {
-		f, err := e.Lineage(ctx, scope, req.IDs, "")
-		if err != nil {
-			return err
-		}
-		u := &store.Update{Purge: f.Cells}
-		for i := range f.Rows {
-			if f.Rows[i].Status == store.StatusPurged {
-				continue
-			}
-			if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
-				return err
-			}
-		}
-		if res, err = e.removal(ctx, scope, f.Rows, f.Named); err != nil {
-			return err
-		}
-		res.Cells = len(f.Cells)
-		_, err = e.Update(ctx, scope, u, "purge", map[string]any{"artifacts": res.Artifacts, "cells": len(f.Cells)})
-		return err
-	})
-	e.Pages.DropScope(scope)
-	e.Segments.Forget(scope)
-	e.Scans.Forget(scope)
-	return res, err
-}
-
 // PinArtifact puts an artifact into every context of its scope, or no longer.
 func (e *Artifacts) PinArtifact(ctx context.Context, scope governance.Scope, req *api.PinArtifactRequest) (_ *api.Artifact, err error) {
-	id, pinned := req.ID, req.Pinned
-	defer base.During("pin artifact "+id, &err)
+	defer base.During("pin artifact "+req.ID, &err)
+	return base.Retry(ctx, func() (*api.Artifact, error) { return e.pin(ctx, scope, req) })
+}
 
-	var out api.Artifact
-	err = base.Retry(ctx, func() error {
-		a, err := e.FindArtifact(ctx, scope, id, false)
-		if err != nil {
-			return err
-		}
-		if a.Status != store.StatusLive {
-			return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
-		}
-		w := store.Write{Artifact: *a, At: a.Version}
-		w.Pinned, w.Updated = pinned, e.Now()
-		op := "pin"
-		if !pinned {
-			op = "unpin"
-		}
-		version, err := e.Update(ctx, scope, &store.Update{Artifacts: []store.Write{w}}, op, map[string]any{"artifacts": []store.ArtifactID{a.ID}})
-		if err != nil {
-			return err
-		}
-		n, err := e.NoteOf(ctx, scope, a)
-		if err != nil {
-			return err
-		}
-		w.Version = version
-		out = e.DescribeArtifact(&w.Artifact, n)
-		return nil
-	})
+func (e *Artifacts) pin(ctx context.Context, scope governance.Scope, req *api.PinArtifactRequest) (*api.Artifact, error) {
+	a, err := e.FindArtifact(ctx, scope, req.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	return &out, nil
+	if a.Status != store.StatusLive {
+		return nil, notPossible(a)
+	}
+	w := store.Write{Artifact: *a, At: a.Version}
+	w.Pinned, w.Updated = req.Pinned, e.Now()
+	op := "pin"
+	if !req.Pinned {
+		op = "unpin"
+	}
+	w.Version, err = e.Update(ctx, scope, &store.Update{Artifacts: []store.Write{w}}, op, map[string]any{"artifacts": []store.ArtifactID{a.ID}})
+	if err != nil {
+		return nil, err
+	}
+	n, err := e.NoteOf(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	return new(e.DescribeArtifact(&w.Artifact, n)), nil
 }

@@ -131,11 +131,12 @@ func (e *Artifacts) CollectStash(ctx context.Context, scope governance.Scope, re
 		if err != nil {
 			return nil, err
 		}
-		res, err := e.removal(ctx, scope, f.Rows, f.Named)
-		if err == nil {
-			res.Cells = len(f.Cells)
+		res, err := e.removal(ctx, scope, f)
+		if err != nil {
+			return nil, err
 		}
-		return res, err
+		res.Cells = len(f.Cells)
+		return res, nil
 	}
 	return e.Purge(ctx, scope, &api.IDsRequest{IDs: ids})
 }

@@ -31,7 +31,6 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
-	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/triage"
 )
 
@@ -243,21 +242,21 @@ func During(op string, errp *error) {
 	}
 }
 
-// attempts is how often a job reads again when somebody else wrote.
+// attempts is how often a job reads again when another writer was faster.
 const attempts = 3
 
-// Retry runs a job until it does not conflict with another writer.
-func Retry(ctx context.Context, job func() error) error {
-	var err error
+// Retry runs a job until it does not conflict with another writer, and returns what it
+// came to.
+func Retry[T any](ctx context.Context, job func() (T, error)) (res T, err error) {
 	for range attempts {
-		if err = job(); !errors.Is(err, store.ErrConflict) {
-			return err
+		if res, err = job(); !errors.Is(err, store.ErrConflict) {
+			return res, err
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return res, ctx.Err()
 		}
 	}
-	return err
+	return res, err
 }
 
 // Capacity returns the size of a model's context window, or what the options
@@ -269,16 +268,36 @@ func (e *Base) Capacity(model string) token.Count {
 // Now returns the time in the precision that every store keeps.
 func (e *Base) Now() time.Time { return e.Opts.Now().UTC().Truncate(time.Millisecond) }
 
-// Entry returns a journal entry for the change after revision at.
-func (e *Base) Entry(scope governance.Scope, id transcript.SessionID, at store.Revision, op string, data any) (store.Entry, error) {
+// Apply writes a change of the session that head is of, with an entry for its journal, and
+// returns the id of the entry.
+func (e *Base) Apply(ctx context.Context, scope governance.Scope, head *store.Head, c *store.Change, op string, data any) (string, error) {
+	var err error
+	if c.Entry, err = e.Entry(scope, head, op, data); err != nil {
+		return "", err
+	}
+	_, err = e.Store.Apply(ctx, scope, head.ID, head.Revision, c)
+	return c.Entry.ID, err
+}
+
+// Entry returns a journal entry for the change of a session after its revision.
+func (e *Base) Entry(scope governance.Scope, head *store.Head, op string, data any) (store.Entry, error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return store.Entry{}, err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "op/v1\x00%s\x00%s\x00%d", scope, id, at+1))
+	sum := sha256.Sum256(fmt.Appendf(nil, "op/v1\x00%s\x00%s\x00%d", scope, head.ID, head.Revision+1))
 	return store.Entry{
 		ID: "op_" + hex.EncodeToString(sum[:4]), Op: op, Actor: e.Opts.Actor, Time: e.Now(), Data: raw,
 	}, nil
+}
+
+// JSONCell returns a new cell with a value as JSON.
+func (e *Base) JSONCell(kind store.CellKind, v any) (store.Cell, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return store.Cell{}, err
+	}
+	return e.Cell(kind, body)
 }
 
 // Cell returns a new cell. Its id begins with the time, so that ids made one

@@ -36,12 +36,7 @@ func (e *Contexts) Commit(ctx context.Context, scope governance.Scope, req *api.
 	if req.Manifest == "" && req.Text == "" {
 		return nil, fmt.Errorf("%w: neither a manifest nor a memory is given", api.ErrRequest)
 	}
-	var res *api.CommitResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.commit(ctx, scope, req)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.CommitResult, error) { return e.commit(ctx, scope, req) })
 }
 
 func (e *Contexts) commit(ctx context.Context, scope governance.Scope, req *api.CommitRequest) (*api.CommitResult, error) {
@@ -178,9 +173,8 @@ func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifes
 	if err != nil || m.Session == "" {
 		return err
 	}
-	err = base.Retry(ctx, func() error {
-		_, err := e.Amend(ctx, scope, &api.AmendContractRequest{Session: m.Session}, &record.GateNote{ID: what, List: list}, nil)
-		return err
+	_, err = base.Retry(ctx, func() (*api.AmendContractResult, error) {
+		return e.Amend(ctx, scope, &api.AmendContractRequest{Session: m.Session}, &record.GateNote{ID: what, List: list}, nil)
 	})
 	if errors.Is(err, api.ErrPolicy) || errors.Is(err, store.ErrNotFound) {
 		e.Opts.Logger.WarnContext(ctx, "the contract has no note of what the gate said", "session", m.Session, "of", what, "reason", err)
@@ -387,12 +381,7 @@ func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.
 func (e *Contexts) Decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (_ *api.Artifact, err error) {
 	defer base.During("decide review "+d.ID, &err)
 
-	var out *api.Artifact
-	err = base.Retry(ctx, func() error {
-		out, err = e.decide(ctx, scope, d)
-		return err
-	})
-	return out, err
+	return base.Retry(ctx, func() (*api.Artifact, error) { return e.decide(ctx, scope, d) })
 }
 
 func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (*api.Artifact, error) {

@@ -17,7 +17,7 @@ import (
 type Contexts struct {
 	*record.Recorder
 
-	// Fit returns the rows and stubs with which the window of a session has target tokens
+	// FitWindow returns the rows and stubs with which the window of a session has target tokens
 	// at most. It is a job of package windows.
-	Fit func(ctx context.Context, scope governance.Scope, h *hold.Held, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
+	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Held, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
 }

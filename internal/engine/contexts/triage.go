@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -27,16 +28,12 @@ import (
 func (e *Contexts) Triage(ctx context.Context, scope governance.Scope, req *api.TriageRequest) (_ *api.TriageResult, err error) {
 	defer base.During("triage", &err)
 
-	var s *selection
-	err = base.Retry(ctx, func() error {
-		s, err = e.selectArtifacts(ctx, scope, req.Query)
-		return err
-	})
+	s, err := base.Retry(ctx, func() (*selection, error) { return e.selectArtifacts(ctx, scope, req.Query) })
 	if err != nil {
 		return nil, err
 	}
 	res := &api.TriageResult{
-		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally, Tags: s.tags(),
+		Candidates: s.candidates, Pinned: len(s.pins), Tally: s.tally, Tags: tags(s.scored, s.left),
 		Semantic: s.semantic, SemanticCalls: s.calls, Warning: s.warning,
 	}
 	for i := range s.scored {
@@ -73,24 +70,36 @@ type selection struct {
 }
 
 // tags counts the tags that triage gave, black to all that has expired or was refuted.
-func (s *selection) tags() triage.Tags {
+func tags(scored []selected, left []manifest.Item) triage.Tags {
 	var t triage.Tags
-	for i := range s.scored {
-		t.Add(s.scored[i].Tag, 1)
+	for i := range scored {
+		t.Add(scored[i].Tag, 1)
 	}
-	for _, it := range s.left {
-		switch it := it.(type) {
-		case *manifest.Omission:
-			if it.Reason.Dead() {
-				t.Black++
-			}
-		case *manifest.Set:
-			if it.Reason.Dead() {
-				t.Black += it.Count
-			}
+	for reason, n := range omitted(left) {
+		if reason.Dead() {
+			t.Black += n
 		}
 	}
 	return t
+}
+
+// omitted yields for how many artifacts each item of a manifest says that they are left
+// out, and why.
+func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
+	return func(yield func(manifest.Reason, int) bool) {
+		for _, it := range left {
+			reason, n := manifest.Reason(""), 0
+			switch it := it.(type) {
+			case *manifest.Omission:
+				reason, n = it.Reason, 1
+			case *manifest.Set:
+				reason, n = it.Reason, it.Count
+			}
+			if n > 0 && !yield(reason, n) {
+				return
+			}
+		}
+	}
 }
 
 // A selected artifact is one that triage looked at closely.
@@ -102,6 +111,11 @@ type selected struct {
 
 // usable reports whether what the pick has may be used.
 func (p *selected) usable() bool { return p.fetch == nil || p.fetch.Err == nil }
+
+// fetched reports whether the source of a pick had something else, which it has now.
+func (p *selected) fetched() bool {
+	return p.fetch != nil && p.fetch.Outcome == manifest.OutcomeChanged
+}
 
 const (
 	// hitsWanted is how many lexical hits the store is asked for.
@@ -203,12 +217,13 @@ func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *sele
 	for i, p := range pages {
 		pk := selected{page: p, fetch: fetches[i], Scored: triage.Scored{Candidate: triage.Candidate{Row: rows[i], Class: p.Row.Class}}}
 		s.note(&pk)
-		if stacks.Expired(&p.Row, s.at) {
-			s.omit(&pk, manifest.ReasonExpired)
-		} else if pk.usable() {
+		switch {
+		case stacks.Expired(&p.Row, s.at):
+			s.left = append(s.left, pk.omission(manifest.ReasonExpired))
+		case !pk.usable():
+			s.left = append(s.left, pk.omission(unusable(pk.fetch)))
+		default:
 			s.pins = append(s.pins, pk)
-		} else {
-			s.omit(&pk, unusable(pk.fetch))
 		}
 	}
 	return nil
@@ -283,12 +298,12 @@ func (s *selection) note(p *selected) {
 	}
 }
 
-// omit records that an artifact is left out.
-func (s *selection) omit(p *selected, reason manifest.Reason) {
-	s.left = append(s.left, &manifest.Omission{
+// omission says in a manifest that an artifact is left out.
+func (p *selected) omission(reason manifest.Reason) *manifest.Omission {
+	return &manifest.Omission{
 		Ref: string(p.page.Row.ID), Row: int64(p.Row + 1), Class: p.page.Row.Class, Tokens: p.page.Row.Tokens,
 		Score: p.score(), Reason: reason,
-	})
+	}
 }
 
 // score returns the parts of a pick's score, or nil if it has none.

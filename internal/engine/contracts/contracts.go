@@ -34,12 +34,7 @@ func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, r
 			return nil, err
 		}
 	}
-	var res *api.AmendContractResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.Amend(ctx, scope, &r, nil, nil)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.AmendContractResult, error) { return e.Amend(ctx, scope, &r, nil, nil) })
 }
 
 // newSessionID returns an id for a session that has no conversation.

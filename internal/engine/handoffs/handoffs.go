@@ -34,17 +34,17 @@ type Handoffs struct {
 func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api.HandoffRequest) (_ *api.HandoffResult, err error) {
 	defer base.During("hand over session "+string(req.Session), &err)
 
-	p, err := e.pack(ctx, scope, req.Session)
+	known, about, err := e.history(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
 	}
-	in := p.input()
+	in := known.Input()
 	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.Opts.Actor)), e.Today()
 	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
 	res := &api.HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
-	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(p.about.Title, hold.Handed)))
+	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(about.Title, hold.Handed)))
 	res.Packet.Filename = res.File
-	res.Findings = handoff.Check(res.Packet, p.evidence(in))
+	res.Findings = handoff.Check(res.Packet, known.Evidence(in))
 	for _, f := range res.Findings {
 		if f.Error {
 			return nil, fmt.Errorf("%w: %v", api.ErrPolicy, f)
@@ -67,11 +67,11 @@ func (e *Handoffs) CheckHandoff(ctx context.Context, scope governance.Scope, req
 	}
 	var known *handoff.Evidence
 	if req.Session != "" {
-		p, err := e.pack(ctx, scope, req.Session)
+		h, _, err := e.history(ctx, scope, req.Session)
 		if err != nil {
 			return nil, err
 		}
-		known = p.evidence(p.input())
+		known = h.Evidence(h.Input())
 	}
 	return &api.HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
 }
@@ -127,32 +127,5 @@ func (e *Handoffs) inheritPacket(ctx context.Context, scope governance.Scope, id
 		return &api.AmendContractResult{Session: id, Total: len(lines)}, err
 	}
 	r := &api.AmendContractRequest{Session: id, Init: true, DryRun: dryRun}
-	var res *api.AmendContractResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.Amend(ctx, scope, r, nil, legacyOf(p))
-		return err
-	})
-	return res, err
-}
-
-// legacyOf returns a contract that says what a packet says. Entries that a contract
-// cannot have are left to the packet: texts that are empty once they are cleaned,
-// and decisions that contradict one before them.
-func legacyOf(p *handoff.Packet) *contract.State {
-	s := new(contract.State)
-	for _, d := range p.Decisions {
-		_, _ = s.AddDecision(contract.Clean(d.Text), contract.Refuse)
-	}
-	for _, c := range p.Corrections {
-		_, _ = s.AddCorrection(c.Correction)
-	}
-	for _, q := range p.Questions {
-		_, _ = s.AddQuestion(contract.Clean(q.Question))
-	}
-	for _, src := range p.Sources {
-		if src.State == handoff.Verified {
-			_, _ = s.Verify(claimOf(&src), "")
-		}
-	}
-	return s
+	return base.Retry(ctx, func() (*api.AmendContractResult, error) { return e.Amend(ctx, scope, r, nil, p.Legacy()) })
 }

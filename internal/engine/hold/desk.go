@@ -2,10 +2,20 @@
 // its earlier windows, its contract and its summary, and what of it is likely to be needed.
 package hold
 
-import "github.com/carrel-dev/carrel/internal/engine/stacks"
+import (
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+)
 
 // A Desk reads the sessions of a store.
 type Desk struct {
 	*stacks.Stacks
 	Scans *ScanCache
+}
+
+// Forget takes out of memory all that is of a scope: something of it was erased.
+func (e *Desk) Forget(scope governance.Scope) {
+	e.Pages.DropScope(scope)
+	e.Segments.Forget(scope)
+	e.Scans.Forget(scope)
 }

@@ -64,15 +64,14 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 	if len(added) == 0 || req.DryRun {
 		return res, nil
 	}
-	c, err := e.amendment(scope, h, req, added)
+	c, err := e.amendment(h, added)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
-	return res, nil
+	res.Op, err = e.Apply(ctx, scope, h.Head, c, "contract", Amended{
+		Statements: len(added), Init: req.Init, Parent: req.Parent, Close: req.Close,
+	})
+	return res, err
 }
 
 // legacy returns the contract of a session to inherit from.
@@ -198,7 +197,7 @@ func (e *Recorder) contractBlocks(ctx context.Context, scope governance.Scope, i
 }
 
 // amendment returns the change that adds statements to a contract.
-func (e *Recorder) amendment(scope governance.Scope, h *hold.Held, req *api.AmendContractRequest, added []string) (*store.Change, error) {
+func (e *Recorder) amendment(h *hold.Held, added []string) (*store.Change, error) {
 	c := &store.Change{Head: *h.Head, Statements: added}
 	c.Head.Updated = e.Now()
 	if h.Head.Revision == 0 {
@@ -209,9 +208,5 @@ func (e *Recorder) amendment(scope governance.Scope, h *hold.Held, req *api.Amen
 		c.Cells = append(c.Cells, cell)
 		c.Head.About, c.Head.Created = cell.ID, c.Head.Updated
 	}
-	var err error
-	c.Entry, err = e.Entry(scope, req.Session, h.Head.Revision, "contract", Amended{
-		Statements: len(added), Init: req.Init, Parent: req.Parent, Close: req.Close,
-	})
-	return c, err
+	return c, nil
 }

@@ -15,13 +15,16 @@ type Recorder struct {
 	*hold.Desk
 }
 
-// Record adds the journal entry and the statements of the contract to a change
-// after which the window is as the settlement says.
-func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Held, c *store.Change, op string, data any, s *Settlement) error {
+// Record writes a change after which the window is as the settlement says, with its entry
+// in the journal and its statements in the contract. It returns the id of the entry.
+func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Held, c *store.Change, op string, data any, s *Settlement) (string, error) {
 	var err error
-	if c.Entry, err = e.Entry(scope, h.Head.ID, h.Head.Revision, op, data); err != nil {
-		return err
+	if c.Entry, err = e.Entry(scope, h.Head, op, data); err != nil {
+		return "", err
 	}
-	c.Statements, err = e.settle(ctx, scope, h, c, s)
-	return err
+	if c.Statements, err = e.settle(ctx, scope, h, c, s); err != nil {
+		return "", err
+	}
+	_, err = e.Store.Apply(ctx, scope, h.Head.ID, h.Head.Revision, c)
+	return c.Entry.ID, err
 }

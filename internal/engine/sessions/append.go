@@ -23,12 +23,7 @@ func (e *Sessions) Append(ctx context.Context, scope governance.Scope, req *api.
 	if err := checkAppend(req); err != nil {
 		return nil, err
 	}
-	var res *api.ImportResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.append(ctx, scope, req)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.ImportResult, error) { return e.append(ctx, scope, req) })
 }
 
 func checkAppend(req *api.AppendRequest) error {

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,31 +38,23 @@ func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, r
 
 // restatus gives a session another status, if it has the first.
 func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
-	var res *api.SessionRemoval
-	err := base.Retry(ctx, func() error {
+	return base.Retry(ctx, func() (*api.SessionRemoval, error) {
 		head, err := e.AnyHead(ctx, scope, id)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case head.Status == from:
 		case head.Status == "":
-			return fmt.Errorf("%w: it was not removed", api.ErrRequest)
+			return nil, fmt.Errorf("%w: it was not removed", api.ErrRequest)
 		default:
-			return hold.InUse(head)
+			return nil, hold.InUse(head)
 		}
 		c := &store.Change{Head: *head}
 		c.Head.Status = to
-		if c.Entry, err = e.Entry(scope, id, head.Revision, op, struct{}{}); err != nil {
-			return err
-		}
-		res = &api.SessionRemoval{Session: id, Op: c.Entry.ID, Status: to}
-		if to == "" {
-			res.Status = store.StatusLive
-		}
-		_, err = e.Store.Apply(ctx, scope, id, head.Revision, c)
-		return err
+		res := &api.SessionRemoval{Session: id, Status: cmp.Or(to, store.StatusLive)}
+		res.Op, err = e.Apply(ctx, scope, head, c, op, struct{}{})
+		return res, err
 	})
-	return res, err
 }
 
 // PurgeSession erases a session, whether or not it was removed before: its conversation,
@@ -84,21 +77,15 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 		return nil, err
 	}
 	all := append([]transcript.SessionID{id}, res.Derived...)
-	if err := base.Retry(ctx, func() error { return e.eraseCells(ctx, scope, all, res) }); err != nil {
+	if res.Cells, err = base.Retry(ctx, func() (int, error) { return e.eraseCells(ctx, scope, all, res) }); err != nil {
 		return nil, err
 	}
 	for _, one := range slices.Backward(all) { // so that what is left undone is found again
-		err := base.Retry(ctx, func() (err error) {
-			res.Op, err = e.eraseSession(ctx, scope, one, res)
-			return err
-		})
-		if err != nil {
+		if res.Op, err = base.Retry(ctx, func() (string, error) { return e.eraseSession(ctx, scope, one, res.Cells) }); err != nil {
 			return nil, err
 		}
 	}
-	e.Pages.DropScope(scope)
-	e.Segments.Forget(scope)
-	e.Scans.Forget(scope)
+	e.Forget(scope)
 	return res, nil
 }
 
@@ -179,25 +166,26 @@ func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id trans
 	return list, nil
 }
 
-// eraseCells purges the cells of sessions and what was made from them.
-func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID, res *api.SessionRemoval) error {
+// eraseCells purges the cells of sessions and what was made from them, says in the result
+// what that was, and returns how many they are.
+func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID, res *api.SessionRemoval) (int, error) {
 	f := stacks.NewFamily()
 	res.Manifests, res.Memories = nil, nil
 	for _, id := range sessions {
 		brought, err := e.Store.Brought(ctx, scope, id)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		f.Add(brought...)
 		for m, err := range e.Store.Manifests(ctx, scope, id) {
 			if err != nil {
-				return err
+				return 0, err
 			}
 			res.Manifests = append(res.Manifests, m.ID)
 		}
 	}
 	if err := e.Descend(ctx, scope, f); err != nil {
-		return err
+		return 0, err
 	}
 	u := &store.Update{Purge: f.Cells}
 	for i := range f.Rows {
@@ -206,16 +194,15 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 			continue
 		}
 		if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	res.Cells = len(u.Purge)
-	_, err := e.Update(ctx, scope, u, "purge", map[string]any{"sessions": sessions, "artifacts": res.Memories, "cells": res.Cells})
-	return err
+	_, err := e.Update(ctx, scope, u, "purge", map[string]any{"sessions": sessions, "artifacts": res.Memories, "cells": len(u.Purge)})
+	return len(u.Purge), err
 }
 
 // eraseSession purges what of a session is in no cell, and returns the entry that says so.
-func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, res *api.SessionRemoval) (string, error) {
+func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, cells int) (string, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
 		return "", err
@@ -229,12 +216,7 @@ func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id 
 		b.State, b.Form, b.Stub, b.Window, b.Tools, b.Pinned = store.StatePurged, string(pager.Gone), "", 0, nil, false
 		c.Blocks = append(c.Blocks, *b)
 	}
-	data := map[string]any{"cells": res.Cells, "blocks": len(c.Blocks)}
-	if c.Entry, err = e.Entry(scope, id, head.Revision, "purge", data); err != nil {
-		return "", err
-	}
-	_, err = e.Store.Apply(ctx, scope, id, head.Revision, c)
-	return c.Entry.ID, err
+	return e.Apply(ctx, scope, head, c, "purge", map[string]any{"cells": cells, "blocks": len(c.Blocks)})
 }
 
 // RemovedSessions returns the sessions that were removed or purged, last updated first.

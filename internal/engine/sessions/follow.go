@@ -28,11 +28,7 @@ func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.
 	if req.File == nil || req.Size < 0 {
 		return nil, fmt.Errorf("%w: there is no file, or its size is below 0", api.ErrRequest)
 	}
-	var res *api.ImportResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.continueFile(ctx, scope, req)
-		return err
-	})
+	res, err := base.Retry(ctx, func() (*api.ImportResult, error) { return e.continueFile(ctx, scope, req) })
 	if err == nil || ctx.Err() != nil {
 		return res, err
 	}

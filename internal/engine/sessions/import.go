@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,12 +35,7 @@ func (e *Sessions) ImportTitled(ctx context.Context, scope governance.Scope, req
 		return nil, err
 	}
 	s.Title = cmp.Or(title, s.Title)
-	var res *api.ImportResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.importSession(ctx, scope, req, s)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.ImportResult, error) { return e.importSession(ctx, scope, req, s) })
 }
 
 func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session) (*api.ImportResult, error) {
@@ -65,10 +59,13 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
 		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,
 	}
-	if old != nil && old.Head.Format != "" && old.Head.Format != s.Format {
+	if old == nil {
+		old = &hold.Held{Head: &store.Head{ID: s.ID}, Session: &transcript.Session{ID: s.ID}}
+	}
+	if old.Head.Format != "" && old.Head.Format != s.Format {
 		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", api.ErrPolicy, s.ID, old.Head.Format, s.Format)
 	}
-	if old != nil && !old.Outdated() && bytes.Equal(old.Session.Bytes(), req.Data) {
+	if old.Head.Revision > 0 && !old.Outdated() && bytes.Equal(old.Session.Bytes(), req.Data) {
 		res.Encoding, res.Tokens, res.Blocks, res.Earlier = old.Head.Encoding, old.Head.Tokens, len(old.Rows), old.Behind()
 		return res, nil
 	}
@@ -76,10 +73,10 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	if old != nil && old.Begin != nil && !m.onlyGrew(old) {
+	if old.Begin != nil && !m.onlyGrew(old) {
 		return nil, hold.ErrWhole
 	}
-	if old != nil && (m.shorter || cutOff(old.Session.Bytes(), req.Data)) && !req.Rewind {
+	if (m.shorter || cutOff(old.Session.Bytes(), req.Data)) && !req.Rewind {
 		return nil, &api.ShorterError{Session: s.ID, Known: old.Session.Count(), Has: s.Count(), KnownBytes: old.Head.Bytes, Bytes: int64(len(req.Data))}
 	}
 	res.Encoding, res.Tokens, res.Added = m.meter.Counter.Encoding(), m.tokens, m.added
@@ -93,14 +90,16 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	at := store.Revision(0)
-	if old != nil {
-		at = old.Head.Revision
+	data := hold.Imported{
+		Bytes: res.Bytes, Messages: res.Messages, Blocks: res.Blocks, Earlier: res.Earlier, Added: m.added, Off: len(m.off), Tokens: m.tokens,
+		Warnings: m.begin.Trail.Warnings + len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
 	}
-	if _, err := e.Store.Apply(ctx, scope, s.ID, at, c); err != nil {
+	if len(m.cooled) > 0 {
+		data.Compacted = &hold.Compacted{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
+	}
+	if res.Op, err = e.Apply(ctx, scope, old.Head, c, "import", data); err != nil {
 		return nil, err
 	}
-	res.Op = c.Entry.ID
 	e.Opts.Logger.InfoContext(ctx, "imported", "session", s.ID, "blocks", res.Blocks, "added", res.Added)
 	return res, nil
 }
@@ -112,36 +111,70 @@ func cutOff(known, data []byte) bool {
 
 // importChange returns the change that stores a merge.
 func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Held, m *merge) (*store.Change, error) {
-	c := &store.Change{}
-	at, created := store.Revision(0), e.Now()
-	if old != nil {
-		at, created = old.Head.Revision, old.Head.Created
+	now := e.Now()
+	c := &store.Change{Head: store.Head{
+		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.Counter.Encoding(),
+		Messages: m.begin.Messages + len(s.Messages), Blocks: m.begin.Blocks + len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
+		Bytes: m.begin.Trail.From + int64(len(req.Data)), Created: old.Head.Created, Updated: now,
+	}}
+	if c.Head.Created.IsZero() {
+		c.Head.Created = now
 	}
-	pieces, owner := pack(s, req.Data)
-	for old != nil && c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
-		c.ItemsFrom++
+	if !m.resets {
+		c.Head.Summary = old.Head.Summary
 	}
-	var items []store.CellID
-	if old != nil {
-		items = append(items, old.Items[:c.ItemsFrom]...)
-	}
-	for _, piece := range pieces[c.ItemsFrom:] {
-		cell, err := e.Cell(store.CellItem, piece)
-		if err != nil {
-			return nil, err
-		}
-		c.Cells = append(c.Cells, cell)
-		items = append(items, cell.ID)
-	}
-	c.Items = items[c.ItemsFrom:]
-	if c.Items == nil {
-		c.Items = []store.CellID{}
+	items, owner, err := e.addItems(c, s, req.Data, old)
+	if err != nil {
+		return nil, err
 	}
 	c.ItemsFrom += m.begin.Trail.Pieces
 	ofItem := make([]store.CellID, len(owner))
 	for item, piece := range owner {
 		ofItem[item] = items[piece]
 	}
+	m.addBlocks(c, ofItem)
+	about := hold.About{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
+	if old.Head.About != "" && old.Head.Status == "" {
+		was, err := e.About(ctx, scope, old.Head)
+		if err != nil {
+			return nil, err
+		}
+		about.Critical = was.Critical
+	}
+	var names []store.Cell
+	if about.Trail, names, err = e.trail(s, req.Data, m, owner, items); err != nil {
+		return nil, err
+	}
+	cell, err := e.JSONCell(store.CellAbout, about)
+	if err != nil {
+		return nil, err
+	}
+	c.Cells = append(append(c.Cells, names...), cell)
+	c.Head.About = cell.ID
+	return c, nil
+}
+
+// addItems adds to a change a cell for each piece of the input that is not stored. It
+// returns the cells of all pieces, and the piece that each item is in.
+func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte, old *hold.Held) (items []store.CellID, owner []int, err error) {
+	pieces, owner := pack(s, input)
+	for c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
+		c.ItemsFrom++
+	}
+	c.Items = []store.CellID{}
+	for _, piece := range pieces[c.ItemsFrom:] {
+		cell, err := e.Cell(store.CellItem, piece)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.Cells, c.Items = append(c.Cells, cell), append(c.Items, cell.ID)
+	}
+	return slices.Concat(old.Items[:c.ItemsFrom], c.Items), owner, nil
+}
+
+// addBlocks adds to a change the blocks that are not as they are stored, given the cells
+// of the items, and the words of those that are new.
+func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
 	for i := range m.blocks {
 		r := &m.rows[i]
 		cells := hold.CellsOf(m.msgs, &m.blocks[i], ofItem)
@@ -155,47 +188,6 @@ func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req
 		}
 	}
 	c.Blocks = append(c.Blocks, m.off...)
-
-	what := hold.About{Title: s.Title, Project: s.Project, Name: filepath.Base(req.Name)}
-	if old != nil && old.Head.Status == "" {
-		was, err := e.About(ctx, scope, old.Head)
-		if err != nil {
-			return nil, err
-		}
-		what.Critical = was.Critical
-	}
-	var names []store.Cell
-	var err error
-	if what.Trail, names, err = e.trail(s, req.Data, m, owner, items); err != nil {
-		return nil, err
-	}
-	c.Cells = append(c.Cells, names...)
-	body, err := json.Marshal(what)
-	if err != nil {
-		return nil, err
-	}
-	cell, err := e.Cell(store.CellAbout, body)
-	if err != nil {
-		return nil, err
-	}
-	c.Cells = append(c.Cells, cell)
-	c.Head = store.Head{
-		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.Counter.Encoding(), About: cell.ID,
-		Messages: m.begin.Messages + len(s.Messages), Blocks: m.begin.Blocks + len(m.blocks) - m.now, Tokens: m.tokens, Window: m.window,
-		Bytes: m.begin.Trail.From + int64(len(req.Data)), Created: created, Updated: e.Now(),
-	}
-	if old != nil && !m.resets {
-		c.Head.Summary = old.Head.Summary
-	}
-	data := hold.Imported{
-		Bytes: int(c.Head.Bytes), Messages: c.Head.Messages, Blocks: c.Head.Blocks, Earlier: m.begin.Trail.Earlier + m.now, Added: m.added,
-		Off: len(m.off), Tokens: m.tokens, Warnings: m.begin.Trail.Warnings + len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
-	}
-	if len(m.cooled) > 0 {
-		data.Compacted = &hold.Compacted{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
-	}
-	c.Entry, err = e.Entry(scope, s.ID, at, "import", data)
-	return c, err
 }
 
 // clientOf names the program that wrote a session, as an actor.

@@ -38,18 +38,14 @@ type merge struct {
 // conversation before is the same when it comes back.
 func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Held) (*merge, error) {
 	m := newMerge(s)
-	encoding := ""
-	if old != nil {
-		encoding = old.Head.Encoding
-		if old.Begin != nil {
-			m.begin = *old.Begin
-		}
+	if old.Begin != nil {
+		m.begin = *old.Begin
 	}
 	for i := range m.blocks {
 		m.blocks[i].Turn += m.begin.Blocks
 	}
 	var err error
-	if m.meter, err = e.MeterFor(s, encoding); err != nil {
+	if m.meter, err = e.MeterFor(s, old.Head.Encoding); err != nil {
 		return nil, err
 	}
 	reg := newRegister(old)
@@ -60,10 +56,10 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 	m.leave(reg)
 	e.measure(ctx, m)
 	m.window = m.meter.Fixed(s)
-	if old != nil && old.Begin != nil {
+	if old.Begin != nil {
 		m.tokens, m.window = tokensAhead(old)
 	}
-	if old != nil && old.Summary != nil {
+	if old.Summary != nil {
 		if m.resets = !m.covered(old, reg); m.resets {
 			m.reset(old)
 		} else {

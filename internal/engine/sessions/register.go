@@ -45,9 +45,6 @@ const (
 
 func newRegister(h *hold.Held) *register {
 	r := &register{by: make(map[string][]int), ids: make(map[transcript.BlockID]bool)}
-	if h == nil {
-		return r
-	}
 	add := func(msgs []transcript.Message, b *transcript.Block, row store.Block, place int) {
 		key := knownBy(msgs, b)
 		r.by[key] = append(r.by[key], len(r.known))

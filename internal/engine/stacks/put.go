@@ -48,17 +48,15 @@ type Note struct {
 
 // PutAll takes artifacts in; kind says of which kind the source of one is.
 func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api.NewArtifact, kind func(source string) string) ([]api.Artifact, error) {
-	out := []api.Artifact{}
-	err := base.Retry(ctx, func() error {
-		u := &store.Update{}
-		out = out[:0]
+	return base.Retry(ctx, func() ([]api.Artifact, error) {
+		u, out := &store.Update{}, make([]api.Artifact, 0, len(list))
 		for i, n := range list {
 			if n == nil {
-				return &api.FieldError{Field: "artifacts", Text: fmt.Sprintf("element %d is null", i)}
+				return nil, &api.FieldError{Field: "artifacts", Text: fmt.Sprintf("element %d is null", i)}
 			}
 			a, err := e.put(ctx, scope, u, n, kind(n.Source))
 			if err != nil {
-				return fmt.Errorf("artifact %d%s: %w", i+1, titled(n.Title), err)
+				return nil, fmt.Errorf("artifact %d%s: %w", i+1, titled(n.Title), err)
 			}
 			out = append(out, *a)
 		}
@@ -66,9 +64,8 @@ func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api
 		for i := range out {
 			out[i].Version = v
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 func titled(title string) string {
@@ -176,11 +173,7 @@ func (e *Stacks) WriteArtifact(scope governance.Scope, u *store.Update, w *store
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(n)
-	if err != nil {
-		return nil, err
-	}
-	about, err := e.Cell(store.CellAbout, raw)
+	about, err := e.JSONCell(store.CellAbout, n)
 	if err != nil {
 		return nil, err
 	}

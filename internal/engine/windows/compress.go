@@ -70,12 +70,7 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 			return nil, fmt.Errorf("%w: todos: %w", api.ErrRequest, err)
 		}
 	}
-	var res *api.CompressResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.compress(ctx, scope, &r)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.CompressResult, error) { return e.compress(ctx, scope, &r) })
 }
 
 func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (*api.CompressResult, error) {
@@ -145,14 +140,10 @@ func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, r
 	if req.DryRun {
 		return res, nil
 	}
-	c, err := e.passChange(ctx, scope, p, o)
-	if err != nil {
+	var err error
+	if res.Op, err = e.storePass(ctx, scope, p, o); err != nil {
 		return nil, err
 	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
 	e.Opts.Logger.InfoContext(ctx, "compressed", "session", req.Session, "strategy", o.strategy, "before", o.plan.Before, "after", o.plan.After)
 	return res, nil
 }

@@ -58,12 +58,7 @@ func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.
 			return nil, err
 		}
 	}
-	var res *api.DiscardResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.discard(ctx, scope, &r)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.DiscardResult, error) { return e.discard(ctx, scope, &r) })
 }
 
 // sessionOfBlocks returns the session of the first id that a block has. If none
@@ -140,13 +135,10 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 			c.Blocks = append(c.Blocks, rows[i])
 		}
 	}
-	if err := e.Record(ctx, scope, h, c, "discard", data, &record.Settlement{Rows: rows, Limit: plan.Before, Kept: h.Summary}); err != nil {
+	res.Op, err = e.Record(ctx, scope, h, c, "discard", data, &record.Settlement{Rows: rows, Limit: plan.Before, Kept: h.Summary})
+	if err != nil {
 		return nil, err
 	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
 	sayDiscarded(res, req)
 	e.Opts.Logger.InfoContext(ctx, "discarded", "session", req.Session, "before", plan.Before, "after", plan.After)
 	return res, nil

@@ -2,7 +2,6 @@ package windows
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -15,12 +14,7 @@ import (
 func (e *Windows) Mark(ctx context.Context, scope governance.Scope, req *api.MarkRequest) (_ *api.MarkResult, err error) {
 	defer base.During("mark session "+string(req.Session), &err)
 
-	var res *api.MarkResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.mark(ctx, scope, req)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.MarkResult, error) { return e.mark(ctx, scope, req) })
 }
 
 func (e *Windows) mark(ctx context.Context, scope governance.Scope, req *api.MarkRequest) (*api.MarkResult, error) {
@@ -37,22 +31,12 @@ func (e *Windows) mark(ctx context.Context, scope governance.Scope, req *api.Mar
 		return res, nil
 	}
 	a.Critical = req.Critical
-	body, err := json.Marshal(a)
-	if err != nil {
-		return nil, err
-	}
-	cell, err := e.Cell(store.CellAbout, body)
+	cell, err := e.JSONCell(store.CellAbout, a)
 	if err != nil {
 		return nil, err
 	}
 	c := &store.Change{Head: *head, Cells: []store.Cell{cell}}
 	c.Head.About, c.Head.Updated = cell.ID, e.Now()
-	if c.Entry, err = e.Entry(scope, req.Session, head.Revision, "mark", map[string]bool{"critical": req.Critical}); err != nil {
-		return nil, err
-	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
-	return res, nil
+	res.Op, err = e.Apply(ctx, scope, head, c, "mark", map[string]bool{"critical": req.Critical})
+	return res, err
 }

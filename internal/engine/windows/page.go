@@ -3,7 +3,6 @@ package windows
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
@@ -281,9 +280,9 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 	return nil
 }
 
-// passChange returns the change that an outcome makes.
-func (e *Windows) passChange(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (*store.Change, error) {
-	h, plan, rows := p.held, o.plan, o.rows
+// storePass writes what a compression comes to, and returns the id of its journal entry.
+func (e *Windows) storePass(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
+	h, plan := p.held, o.plan
 	c := &store.Change{Head: *h.Head}
 	data := hold.Paged{
 		Budget: plan.Budget, Before: h.Head.Window, After: plan.After,
@@ -291,30 +290,30 @@ func (e *Windows) passChange(ctx context.Context, scope governance.Scope, p *pas
 	}
 	if o.drafted != nil {
 		if err := e.keepSummary(c, h, o, &data); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	var err error
 	if data.Moves, err = e.moves(c, p, o); err != nil {
-		return nil, err
+		return "", err
 	}
 	c.Head.Window, c.Head.Updated = plan.After, e.Now()
-	return c, e.Record(ctx, scope, h, c, "page", data, &record.Settlement{Rows: rows, Limit: plan.Budget, Kept: o.kept})
+	return e.Record(ctx, scope, h, c, "page", data, &record.Settlement{Rows: o.rows, Limit: plan.Budget, Kept: o.kept})
 }
 
-// byHand returns the change that pages blocks that somebody named. Its journal entry has
-// no budget, and the moves of those blocks alone.
-func (e *Windows) byHand(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (*store.Change, error) {
+// storeByHand writes that blocks which a caller named were paged. Its journal entry has no
+// budget, and the moves of those blocks alone.
+func (e *Windows) storeByHand(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
 	h := p.held
 	c := &store.Change{Head: *h.Head}
 	data := hold.Paged{Before: h.Head.Window, After: o.plan.After, Weights: e.Opts.Weights, Cuts: e.Opts.Cuts, Intent: len(p.intent)}
 	moves, err := e.moves(c, p, o)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	data.Moves = slices.DeleteFunc(moves, func(m hold.Move) bool { return !m.Changed() })
 	c.Head.Window, c.Head.Updated = data.After, e.Now()
-	return c, e.Record(ctx, scope, h, c, hold.OpPageByHand, data, &record.Settlement{Rows: o.rows, Limit: data.Before, Kept: o.kept})
+	return e.Record(ctx, scope, h, c, hold.OpPageByHand, data, &record.Settlement{Rows: o.rows, Limit: data.Before, Kept: o.kept})
 }
 
 // moves returns the move of every block, and adds what changed to a change: rows, stubs
@@ -358,11 +357,7 @@ func (p *pass) sources(i int) []store.CellID {
 // stubCell adds a cell with a stub to a change, and edges to what it was made
 // from.
 func (e *Windows) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (store.CellID, error) {
-	body, err := json.Marshal(s)
-	if err != nil {
-		return "", err
-	}
-	cell, err := e.Cell(store.CellStub, body)
+	cell, err := e.JSONCell(store.CellStub, s)
 	if err != nil {
 		return "", err
 	}

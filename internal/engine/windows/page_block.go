@@ -27,12 +27,7 @@ func (e *Windows) Page(ctx context.Context, scope governance.Scope, req *api.Pag
 			return nil, err
 		}
 	}
-	var res *api.PageResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.pageBlocks(ctx, scope, &r)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.PageResult, error) { return e.pageBlocks(ctx, scope, &r) })
 }
 
 func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *api.PageRequest) (*api.PageResult, error) {
@@ -97,14 +92,9 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	if req.DryRun {
 		return res, nil
 	}
-	c, err := e.byHand(ctx, scope, p, o)
-	if err != nil {
+	if res.Op, err = e.storeByHand(ctx, scope, p, o); err != nil {
 		return nil, err
 	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
 	e.Opts.Logger.InfoContext(ctx, "paged by hand", "session", req.Session, "before", res.Before, "after", res.After)
 	return res, nil
 }

@@ -43,37 +43,29 @@ func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinR
 		res.Session = ref.Session
 	}
 	for _, id := range sessions {
-		var op string
-		var changed []transcript.BlockID
-		err := base.Retry(ctx, func() error {
-			op, changed, err = e.pinSession(ctx, scope, id, bySession[id], req)
-			return err
-		})
+		changed, err := base.Retry(ctx, func() (*api.PinResult, error) { return e.pinSession(ctx, scope, id, bySession[id], req) })
 		if err != nil {
 			return nil, err
 		}
-		res.Changed = append(res.Changed, changed...)
-		if op != "" {
-			res.Ops = append(res.Ops, op)
-		}
+		res.Changed, res.Ops = append(res.Changed, changed.Changed...), append(res.Ops, changed.Ops...)
 	}
 	return res, nil
 }
 
-func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, blocks []transcript.BlockID, req *api.PinRequest) (string, []transcript.BlockID, error) {
+func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, blocks []transcript.BlockID, req *api.PinRequest) (*api.PinResult, error) {
 	h, err := e.Load(ctx, scope, id)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	c := &store.Change{Head: *h.Head}
 	var data pins
-	var changed []transcript.BlockID
+	res := &api.PinResult{}
 	all := h.Entire()
 	rows, places := slices.Clone(all.Rows), all.Places()
 	for _, b := range blocks {
 		i, there := places[b]
 		if !there {
-			return "", nil, fmt.Errorf("%w: block %s left the conversation", api.ErrPolicy, b.Short())
+			return nil, fmt.Errorf("%w: block %s left the conversation", api.ErrPolicy, b.Short())
 		}
 		if rows[i].Pinned == !req.Unpin {
 			continue
@@ -81,19 +73,17 @@ func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id tra
 		rows[i].Pinned = !req.Unpin
 		c.Blocks = append(c.Blocks, rows[i])
 		data.Pins = append(data.Pins, pinning{b, !req.Unpin})
-		changed = append(changed, b)
+		res.Changed = append(res.Changed, b)
 	}
-	if len(changed) == 0 || req.DryRun {
-		return "", changed, nil
+	if len(res.Changed) == 0 || req.DryRun {
+		return res, nil
 	}
 	op := "pin"
 	if req.Unpin {
 		op = "unpin"
 	}
 	c.Head.Updated = e.Now()
-	if c.Entry, err = e.Entry(scope, id, h.Head.Revision, op, data); err != nil {
-		return "", nil, err
-	}
-	_, err = e.Store.Apply(ctx, scope, id, h.Head.Revision, c)
-	return c.Entry.ID, changed, err
+	entry, err := e.Apply(ctx, scope, h.Head, c, op, data)
+	res.Ops = []string{entry}
+	return res, err
 }

@@ -2,7 +2,6 @@ package windows
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
@@ -89,11 +88,7 @@ func (e *Windows) keepSummary(c *store.Change, h *hold.Held, o *outcome, data *h
 	if o.report != nil {
 		data.Round.Probes = newProbeRound(o.report)
 	}
-	body, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	cell, err := e.Cell(store.CellSummary, body)
+	cell, err := e.JSONCell(store.CellSummary, s)
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,7 @@ func (e *Windows) Undo(ctx context.Context, scope governance.Scope, req *api.Und
 			return nil, err
 		}
 	}
-	var res *api.UndoResult
-	err = base.Retry(ctx, func() error {
-		res, err = e.undo(ctx, scope, &r)
-		return err
-	})
-	return res, err
+	return base.Retry(ctx, func() (*api.UndoResult, error) { return e.undo(ctx, scope, &r) })
 }
 
 // sessionOf returns the session that an operation belongs to.
@@ -132,14 +127,8 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Record(ctx, scope, h, c, "undo", data, &record.Settlement{Rows: rows, Limit: res.After, Undo: true, Kept: kept}); err != nil {
-		return nil, err
-	}
-	if _, err := e.Store.Apply(ctx, scope, req.Session, h.Head.Revision, c); err != nil {
-		return nil, err
-	}
-	res.Op = c.Entry.ID
-	return res, nil
+	res.Op, err = e.Record(ctx, scope, h, c, "undo", data, &record.Settlement{Rows: rows, Limit: res.After, Undo: true, Kept: kept})
+	return res, err
 }
 
 // lastOp returns the operation to undo: the last that changed the window or the

@@ -1,0 +1,53 @@
+package assembly
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+func TestTile(t *testing.T) {
+	type part = Stretch[string]
+	for _, tt := range []struct {
+		name string
+		list []part
+		size int
+		want []part
+	}{
+		{"nothing", nil, 0, nil},
+		{"frame alone", nil, 3, []part{{0, 3, "frame"}}},
+		{"all of it", []part{{0, 3, "a"}}, 3, []part{{0, 3, "a"}}},
+		{"frame at both ends", []part{{2, 5, "a"}}, 9, []part{{0, 2, "frame"}, {2, 5, "a"}, {5, 9, "frame"}}},
+		{"a gap belongs to what is behind it", []part{{0, 2, "a"}, {4, 6, "b"}}, 6, []part{{0, 2, "a"}, {2, 6, "b"}}},
+		{"out of order", []part{{4, 6, "b"}, {1, 4, "a"}}, 6, []part{{0, 1, "frame"}, {1, 4, "a"}, {4, 6, "b"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, Tile(tt.list, tt.size, "frame")); d != "" {
+				t.Errorf("Tile(%v, %d): -want +got\n%s", tt.list, tt.size, d)
+			}
+		})
+	}
+}
+
+// A shorter form is within its limit with its fence, and there is none where not even the
+// fence fits.
+func TestShorten(t *testing.T) {
+	count := func(s string) token.Count { return token.Count(len(s)) }
+	text := strings.Repeat("A sentence about ledgers and their numbers.\n", 40)
+	s := Source{ID: "a1", Class: "retrieved", Origin: "notes"}
+	s.Tokens = count(Fence(s, text))
+	fitted := false
+	for limit := token.Count(0); limit < s.Tokens; limit += 37 {
+		short, n := Shorten(Brief, s, text, []string{"ledger"}, limit, count)
+		if n > limit || n != count(short) {
+			t.Errorf("within %d: %d tokens, counted %d", limit, n, count(short))
+		}
+		fitted = fitted || short != ""
+	}
+	if !fitted {
+		t.Error("no limit has room for a shorter form")
+	}
+}

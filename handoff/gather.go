@@ -1,0 +1,336 @@
+package handoff
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// What a packet lists at most, the newest of each. It says how many more there are,
+// and where.
+const (
+	mostSources = 60
+	mostClaims  = 40
+	mostOut     = 40
+)
+
+// mostCorrection is how many bytes of a user's correction a packet has. The rest is
+// one recall away, and the packet says so.
+const mostCorrection = 4000
+
+// sources fills what was read and run, and what was only mentioned.
+func (h *History) sources(in *Input) {
+	var list []Source
+	for i := range h.Facts {
+		f := &h.Facts[i]
+		s := Source{Source: f.Subject}
+		switch f.Kind { //nolint:exhaustive // the others are no sources
+		case facts.FactRead:
+			s.Type, s.State, s.What = sourceType(f.Subject), Scanned, "read in "+h.ref(f.Block)
+			if f.Status == facts.StatusFailed {
+				s.State, s.What = Unavailable, "Nothing: it could not be read in "+h.ref(f.Block)
+			}
+		case facts.FactCommand:
+			if f.Status != facts.StatusOK || h.OneOff(h.line(f)) {
+				continue
+			}
+			s.Type, s.State, s.What = "command", Verified, "it ran without an error in "+h.ref(f.Block)
+			if f.Text != "" {
+				s.What += ": " + f.Text
+			}
+		case facts.FactReference:
+			if !strings.Contains(f.Subject, "://") {
+				continue
+			}
+			s.Type, s.State = "page", Referenced
+		default:
+			continue
+		}
+		list = append(list, s)
+	}
+	list = newest(list, func(s Source) string { return s.Source })
+	in.Sources = append(in.Sources, last(in, list, mostSources, "sources")...)
+	for _, s := range h.Contract.Sources() {
+		if s.Claim {
+			in.Inferred = append(in.Inferred, Claim{Text: s.Text, Basis: "the contract has it as the claim " + s.Name})
+			continue
+		}
+		in.Sources = append(in.Sources, Source{
+			Source: s.Name, Type: "source of the contract", State: Scanned, What: "the contract has its text",
+		})
+	}
+	had := h.inherited(func(b *Packet, add func(string)) {
+		for _, s := range b.Sources {
+			add(claimOf(&s))
+		}
+	})
+	for _, claim := range h.Contract.Texts(contract.VerifiedClaims) {
+		if !had[claim] {
+			in.Sources = append(in.Sources, Source{
+				Source: "contract of session " + h.Session, Type: contractType, State: Verified, What: claim,
+			})
+		}
+	}
+}
+
+// inherited returns the texts of the contract that come from the packet with which
+// the session began, which has them in its own words.
+func (h *History) inherited(list func(b *Packet, add func(string))) map[string]bool {
+	had := make(map[string]bool)
+	if h.Base != nil {
+		list(h.Base, func(text string) { had[text] = true })
+	}
+	return had
+}
+
+// line returns the command line of a fact, of which its subject may be a part.
+func (h *History) line(f *facts.Fact) string {
+	for _, k := range h.Blocks[f.Block].Messages {
+		for _, c := range h.Messages[k].Calls() {
+			if line := tool.Line(c); c.ID == f.CallID && line != "" {
+				return line
+			}
+		}
+	}
+	return f.Subject
+}
+
+// sourceType says what sort of a thing was read.
+func sourceType(subject string) string {
+	switch {
+	case strings.Contains(subject, "://"):
+		return "page"
+	case strings.ContainsAny(subject, "/.") && !strings.ContainsAny(subject, " |*+?()[]{}^$\\"):
+		return "file"
+	}
+	return "query"
+}
+
+// claims fills what the agent said and decided, and what the user decided.
+func (h *History) claims(in *Input) {
+	var said []Claim
+	for i := range h.Facts {
+		f := &h.Facts[i]
+		switch {
+		case f.Kind == facts.FactProgress && strings.HasSuffix(f.Text, ":"):
+			// it announces what comes next, which is a claim of its own
+		case f.Kind == facts.FactProgress:
+			said = append(said, Claim{Text: f.Text, Basis: "the agent said so in " + h.ref(f.Block)})
+		case f.Kind == facts.FactDecision && f.Role == transcript.RoleUser:
+			in.Decisions = append(in.Decisions, Decision{Text: h.assent(f), Basis: "the user said so in " + h.ref(f.Block)})
+		case f.Kind == facts.FactDecision:
+			basis := "the agent decided it in " + h.ref(f.Block) + "; no word of the user's on it is on record"
+			if f.Why != "" {
+				basis += "; its reason: " + f.Why
+			}
+			said = append(said, Claim{Text: f.Text, Basis: basis})
+		}
+	}
+	said = newest(said, func(c Claim) string { return c.Text })
+	in.Inferred = append(in.Inferred, last(in, said, mostClaims, "inferred claims")...)
+	had := h.inherited(func(b *Packet, add func(string)) {
+		for _, d := range b.Decisions {
+			add(contract.Clean(d.Text))
+		}
+	})
+	for _, l := range []contract.List{contract.InheritedDecisions, contract.TrackedDecisions} {
+		for _, d := range h.Contract.Texts(l) {
+			if had[d] {
+				continue
+			}
+			in.Decisions = append(in.Decisions, Decision{Text: d, Basis: "the contract has it in " + string(l)})
+		}
+	}
+}
+
+// assent returns a decision of the user's. One of few words, such as "yes", says
+// little without what it answers: the end of what the agent said before.
+func (h *History) assent(f *facts.Fact) string {
+	if f.Block == 0 || len(strings.Fields(f.Text)) > 3 {
+		return f.Text
+	}
+	before := &h.Blocks[f.Block-1]
+	if before.Kind != transcript.KindAssistant && before.Kind != transcript.KindTool {
+		return f.Text
+	}
+	said := lastLine(h.Messages[before.Messages[0]].Text())
+	if said == "" {
+		return f.Text
+	}
+	return f.Text + " (to the agent's words: " + said + ")"
+}
+
+// mostAnswered is how many bytes of what a user answers a packet has.
+const mostAnswered = 300
+
+// lastLine returns the last line of a text with a letter in it, or its end.
+func lastLine(s string) string {
+	for s != "" {
+		at := strings.LastIndexByte(s, '\n') + 1
+		line := strings.TrimSpace(s[at:])
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			if len(line) > mostAnswered {
+				line = text.Ellipsis + text.Tail(line, mostAnswered)
+			}
+			return line
+		}
+		s = s[:max(at-1, 0)]
+	}
+	return ""
+}
+
+// questions fills what is open.
+func (h *History) questions(in *Input) {
+	for i := range h.Facts {
+		f := &h.Facts[i]
+		switch {
+		case f.Status != facts.StatusOpen:
+		case f.Kind == facts.FactQuestion:
+			in.Questions = append(in.Questions, Question{Question: f.Text, Why: "nobody answered it since " + h.ref(f.Block)})
+		case f.Kind == facts.FactError:
+			in.Questions = append(in.Questions, Question{
+				Question: "How is this error resolved: " + strings.TrimSuffix(f.Subject+": "+f.Text, ": "),
+				Why:      "it is on record in " + h.ref(f.Block) + ", and nothing that resolved it",
+			})
+		}
+	}
+	had := h.inherited(func(b *Packet, add func(string)) {
+		for _, q := range b.Questions {
+			add(contract.Clean(q.Question))
+		}
+	})
+	for _, l := range []contract.List{contract.UnresolvedQuestions, contract.OpenQuestions} {
+		for _, q := range h.Contract.Texts(l) {
+			if had[q] {
+				continue
+			}
+			in.Questions = append(in.Questions, Question{Question: q, Why: "the contract has it in " + string(l)})
+		}
+	}
+}
+
+// corrections fills what the user said against the way of working, in the user's
+// words.
+func (h *History) corrections(in *Input) {
+	for i := h.First; i < len(h.Known); i++ {
+		if !h.Known[i].Corrects {
+			continue
+		}
+		said := strings.TrimSpace(h.Texts[i])
+		meaning := "It stands until the user says otherwise. It is " + h.ref(i) + ", which never leaves the window."
+		if h.Known[i].Earlier {
+			meaning = "It stands until the user says otherwise. It is " + h.ref(i) + ", which the agent's own compaction took out of the window."
+		}
+		if len(said) > mostCorrection {
+			said = text.Head(said, mostCorrection)
+			meaning += " These are its first words; carrel recall " + h.Blocks[i].ID.Short() + " has all."
+		}
+		if said != "" {
+			in.Corrections = append(in.Corrections, Correction{Correction: said, Meaning: meaning})
+		}
+	}
+	had := h.inherited(func(b *Packet, add func(string)) {
+		for _, c := range b.Corrections {
+			add(contract.LookUpCorrection(c.Correction).Name)
+		}
+	})
+	for _, c := range h.Contract.Corrections() {
+		if had[c.Name] {
+			continue
+		}
+		in.Corrections = append(in.Corrections, Correction{Correction: c.Name, Meaning: c.Meaning})
+	}
+}
+
+// work fills what was done, what remains, and the files.
+func (h *History) work(in *Input) {
+	committed := -1
+	changes := make(map[string][]string)
+	var paths []string
+	at := make(map[string]int)
+	for i := range h.Facts {
+		f := &h.Facts[i]
+		switch f.Kind { //nolint:exhaustive // the others are no work
+		case facts.FactTodo:
+			if f.Status == facts.StatusCompleted {
+				in.Done = append(in.Done, f.Subject)
+			} else {
+				in.Remaining = append(in.Remaining, f.Subject)
+			}
+		case facts.FactCommand:
+			if f.Status == facts.StatusOK && strings.Contains(f.Subject, "git commit") {
+				committed = f.Block
+			}
+		case facts.FactChange:
+			if changes[f.Subject] == nil {
+				paths = append(paths, f.Subject)
+			}
+			changes[f.Subject] = append(changes[f.Subject], strings.TrimSuffix(string(f.Status)+": "+f.Text, ": "))
+			at[f.Subject] = f.Block
+		}
+	}
+	for _, name := range paths {
+		list := changes[name]
+		text := list[len(list)-1]
+		if n := len(list) - 1; n > 0 {
+			text += fmt.Sprintf(" (changes before: %d)", n)
+		}
+		in.Done = append(in.Done, name+": "+text)
+		status := Draft
+		switch {
+		case strings.HasPrefix(name, "/tmp/"):
+			status = Intermediate
+		case at[name] < committed:
+			status = Delivered
+		}
+		in.Artifacts = append(in.Artifacts, Artifact{
+			Artifact: path.Base(name), Type: fileType(name), Path: name, Status: status,
+		})
+	}
+}
+
+// fileType returns what sort of a file a path is of.
+func fileType(name string) string {
+	if ext := strings.TrimPrefix(path.Ext(name), "."); ext != "" {
+		return ext + " file"
+	}
+	return "file"
+}
+
+// window fills what the pager says: what is pinned, and what is out of the window.
+func (h *History) window(in *Input) {
+	var out []Out
+	stubs := 0
+	for i := h.First; i < len(h.Known); i++ {
+		k, id := &h.Known[i], h.Blocks[i].ID.Short()
+		switch {
+		case k.Stub:
+			stubs++
+		case !k.Live:
+			out = append(out, Out{ID: id, Text: h.Preview(i)})
+		}
+		if k.Pinned {
+			why := "somebody pinned it: it never leaves the window"
+			if k.Earlier {
+				why = "somebody pinned it, before the agent's own compaction took it out of the window"
+			}
+			in.Context = append(in.Context, Context{
+				Context: "Block " + id + ": " + h.Preview(i), Why: why,
+			})
+		}
+	}
+	in.Out = last(in, out, mostOut, "blocks out of the window")
+	if stubs > 0 {
+		in.Context = append(in.Context, Context{
+			Context: fmt.Sprintf("%d blocks are stubs in the window; carrel recall ID has each of them whole", stubs),
+			Why:     "what a stub does not say is not lost",
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package handoff_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// history is a session in which a person asked for two things and corrected one.
+func history() *handoff.History {
+	said := []string{"Rename the ledger to journal.", "Done.", "No, keep the old name in the API.", "Kept."}
+	h := &handoff.History{
+		Session: "s1", Title: "Names", Texts: said, Contract: new(contract.State),
+		Goal: "rename the ledger", State: "renamed", Next: "run the tests",
+		Preview: func(i int) string { return said[i] }, OneOff: func(line string) bool { return line == "ls" },
+	}
+	for i, text := range said {
+		kind, role := transcript.KindUser, transcript.RoleUser
+		if i%2 == 1 {
+			kind, role = transcript.KindAssistant, transcript.RoleAssistant
+		}
+		h.Messages = append(h.Messages, transcript.Message{Role: role, Parts: []transcript.Part{transcript.Text(text)}})
+		h.Blocks = append(h.Blocks, transcript.Block{ID: transcript.BlockID(strings.Repeat(string(rune('a'+i)), 16)), Kind: kind, Messages: []int{i}})
+		h.Known = append(h.Known, handoff.Known{Asks: i%2 == 0, Corrects: i == 2, Live: i == 2 || i == 3, Stub: i == 1, Pinned: i == 0})
+	}
+	h.Facts = []facts.Fact{
+		{Kind: facts.FactRead, Block: 1, Subject: "ledger.go"},
+		{Kind: facts.FactCommand, Block: 1, Subject: "go test ./...", Status: facts.StatusOK, Text: "ok"},
+		{Kind: facts.FactCommand, Block: 1, Subject: "ls", Status: facts.StatusOK},
+		{Kind: facts.FactDecision, Block: 2, Role: transcript.RoleUser, Text: "Keep the old name in the API"},
+		{Kind: facts.FactDecision, Block: 3, Role: transcript.RoleAssistant, Text: "An alias is enough", Why: "nobody sees it"},
+		{Kind: facts.FactChange, Block: 1, Subject: "ledger.go", Status: facts.StatusCreated},
+		{Kind: facts.FactChange, Block: 3, Subject: "ledger.go", Status: "changed", Text: "2 lines"},
+	}
+	return h
+}
+
+// Every part of the input names where it is from, and nothing of a person's is the
+// agent's.
+func TestInputOfAHistory(t *testing.T) {
+	in := history().Input()
+	if in.Session != "s1 (Names)" || in.Goal != "rename the ledger" || in.State != "renamed" || in.Next != "run the tests" {
+		t.Errorf("session %q, goal %q, state %q, next %q", in.Session, in.Goal, in.State, in.Next)
+	}
+	if d := cmp.Diff([]handoff.Source{
+		{Source: "ledger.go", Type: "file", State: handoff.Scanned, What: "read in block bbbbbbbb"},
+		{Source: "go test ./...", Type: "command", State: handoff.Verified, What: "it ran without an error in block bbbbbbbb: ok"},
+	}, in.Sources); d != "" {
+		t.Errorf("sources: -want +got\n%s", d)
+	}
+	if d := cmp.Diff([]handoff.Decision{{Text: "Keep the old name in the API", Basis: "the user said so in block cccccccc"}}, in.Decisions); d != "" {
+		t.Errorf("decisions: -want +got\n%s", d)
+	}
+	if len(in.Inferred) != 1 || !strings.Contains(in.Inferred[0].Basis, "no word of the user's") {
+		t.Errorf("inferred: %v", in.Inferred)
+	}
+	if len(in.Corrections) != 1 || in.Corrections[0].Correction != "No, keep the old name in the API." {
+		t.Errorf("corrections: %v", in.Corrections)
+	}
+	if d := cmp.Diff([]string{"ledger.go: changed: 2 lines (changes before: 1)"}, in.Done); d != "" {
+		t.Errorf("done: -want +got\n%s", d)
+	}
+	if d := cmp.Diff([]handoff.Out{{ID: "aaaaaaaa", Text: "Rename the ledger to journal."}}, in.Out); d != "" {
+		t.Errorf("out of the window: -want +got\n%s", d)
+	}
+}
+
+// A packet that is made of a history passes the checks against that history, and so does
+// one of the session that begins with it.
+func TestAHistoryIsHandedOnHonestly(t *testing.T) {
+	h := history()
+	for range 3 {
+		in := h.Input()
+		in.By, in.Date = "agent", "2026-01-05"
+		p := handoff.Build(in)
+		if found := handoff.Check(p, h.Evidence(in)); len(found) > 0 {
+			t.Fatalf("findings: %v", found)
+		}
+		h = &handoff.History{Session: "s2", Base: p, Contract: p.Legacy()}
+	}
+	if d := h.Base.Decisions; len(d) != 1 {
+		t.Errorf("decisions after two more sessions: %v", d)
+	}
+}

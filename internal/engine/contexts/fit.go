@@ -1,0 +1,246 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A fitted context is what goes into it, and what does not.
+type fitted struct {
+	opened
+
+	plan  *assembly.Plan
+	parts []part          // in the order of the output, without those of the window
+	left  []manifest.Item // what is left out, with its reason
+}
+
+// A part is a text that goes into a context and is not of the session.
+type part struct {
+	kind    manifest.Kind
+	reason  manifest.Reason
+	text    string
+	tokens  token.Count
+	pick    *selected // the artifact, if it is one
+	form    assembly.Form
+	marks   int // characters made visible
+	sources []store.CellID
+}
+
+// A measured context has everything that could be in it, with its sizes.
+type measured struct {
+	request *assembly.Request
+	system  string
+	query   string
+	pins    []selected
+	winners []selected               // in the order of the request
+	shorter []map[token.Count]string // of each winner: shorter forms, by their tokens
+	left    []manifest.Item
+}
+
+// noticeText tells the model what fences mean.
+var noticeText = assembly.Preamble()
+
+// fit measures everything, has package assembly decide what goes in, and makes the parts.
+func (e *Contexts) fit(ctx context.Context, src *source, chosen *selection) (*fitted, error) {
+	m := e.measure(src, chosen)
+	f, err := e.fitBudget(ctx, src, m)
+	if err != nil {
+		return nil, err
+	}
+	f.arrange(src, m)
+	return f, nil
+}
+
+// measure measures everything before anything is cut.
+func (e *Contexts) measure(src *source, chosen *selection) *measured {
+	terms := retrieval.Keys(src.query)
+	m := &measured{system: src.trusted("system", src.req.System), query: src.trusted("query", src.req.Query), left: slices.Clip(chosen.left)}
+	r := &assembly.Request{
+		Budget: src.req.Budget - src.req.Reserve, Ladder: e.Opts.Ladder, Tier: src.req.Tier,
+		System: src.message(m.system) + src.meter.Fixed(src.opened.window.Session),
+		Window: src.windowTokens(src.opened.window), Query: src.message(m.query),
+	}
+	if src.req.Tiers == api.TiersSoft {
+		r.Ladder = tier.SoftLadder
+	}
+	m.request = r
+	m.pins = m.distinct(chosen.pins, nil)
+	for i := range m.pins {
+		r.Pins += m.pins[i].page.Tokens(src.meter.Counter)
+	}
+	if notice := src.count(noticeText); len(m.pins) > 0 {
+		r.Pins += notice + src.meter.Framing.Message
+	} else {
+		r.Notice = notice
+	}
+	if m.query == "" {
+		r.Notice += src.meter.Framing.Message // artifacts need a message of their own
+	}
+	m.winners = m.worthy(chosen.scored)
+	m.shorter = make([]map[token.Count]string, len(m.winners))
+	for i := range m.winners {
+		w := &m.winners[i]
+		m.shorter[i] = make(map[token.Count]string)
+		shorten := func(form assembly.Shortener, limit token.Count) token.Count {
+			text, n := w.shorten(form, terms, limit, src.meter.Counter)
+			if n > 0 {
+				m.shorter[i][n] = text
+			}
+			return n
+		}
+		size := w.page.Tokens(src.meter.Counter)
+		if limit := e.Opts.Page; limit >= 0 && size > limit {
+			size = cmp.Or(shorten(assembly.Excerpt, limit), size)
+		}
+		r.Winners = append(r.Winners, assembly.Winner{
+			Class: w.page.Row.Class, Tokens: size,
+			Brief: func(limit token.Count) token.Count { return shorten(assembly.Brief, limit) },
+		})
+	}
+	return m
+}
+
+// distinct returns the picks that can be used and whose text is not in another
+// already, and notes why the others are left out.
+func (m *measured) distinct(picks, others []selected) []selected {
+	seen := make(map[string]bool)
+	for i := range others {
+		seen[others[i].page.Row.Address] = true
+	}
+	var kept []selected
+	for i := range picks {
+		p := &picks[i]
+		switch {
+		case !p.usable():
+			m.left = append(m.left, p.omission(unusable(p.fetch)))
+		case seen[p.page.Row.Address]:
+			m.left = append(m.left, p.omission(manifest.ReasonDuplicate))
+		default:
+			seen[p.page.Row.Address] = true
+			kept = append(kept, *p)
+		}
+	}
+	return kept
+}
+
+// worthy returns what triage found worth a place, best first.
+func (m *measured) worthy(scored []selected) []selected {
+	var worth []selected
+	for i := range scored {
+		if p := &scored[i]; p.usable() && !wins(p.Tag) {
+			m.left = append(m.left, p.omission(manifest.ReasonMinor))
+		} else {
+			worth = append(worth, *p)
+		}
+	}
+	return m.distinct(worth, m.pins)
+}
+
+// fitBudget returns the plan of a context, which is never over its budget. A session that
+// alone is too large for what is left is cut first; the demand and the tier are those of
+// the whole.
+func (e *Contexts) fitBudget(ctx context.Context, src *source, m *measured) (*fitted, error) {
+	r, f := m.request, &fitted{opened: src.opened, left: m.left}
+	var err error
+	f.plan, err = assembly.Fit(r)
+	over, ok := errors.AsType[*assembly.FloorError](err)
+	if !ok {
+		return f, err
+	}
+	others := over.Need - over.Window
+	if src.held == nil || others >= r.Budget {
+		return nil, &fixedError{over}
+	}
+	demand := over.Need + r.Notice
+	for i := range r.Winners {
+		demand += r.Winners[i].Tokens
+	}
+	rows, stubs, err := e.FitWindow(ctx, src.scope, src.held, src.meter, r.Budget-others+src.meter.Fixed(src.held.Session))
+	if err != nil {
+		return nil, err
+	}
+	f.opened = src.open(rows, stubs)
+	smaller := *r
+	smaller.Window, smaller.Tier = src.windowTokens(f.window), cmp.Or(r.Tier, tier.Minimal)
+	f.plan, err = assembly.Fit(&smaller)
+	if over, ok := errors.AsType[*assembly.FloorError](err); ok {
+		return nil, &fixedError{over}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.plan.Demand = demand
+	return f, nil
+}
+
+// A fixedError is an [ErrBudget] with the sizes of what must be in a context.
+type fixedError struct{ *assembly.FloorError }
+
+// Is makes errors.Is(e, ErrBudget) true.
+func (e *fixedError) Is(target error) bool { return target == api.ErrBudget }
+
+// Unwrap returns the figures.
+func (e *fixedError) Unwrap() error { return e.FloorError }
+
+// arrange makes the parts of the plan, in their order.
+func (f *fitted) arrange(src *source, m *measured) {
+	counter := src.meter.Counter
+	text := func(kind manifest.Kind, reason manifest.Reason, text string) {
+		if text != "" {
+			f.parts = append(f.parts, part{kind: kind, reason: reason, text: text, tokens: counter.Count(text)})
+		}
+	}
+	text(manifest.KindSystem, manifest.ReasonSystem, m.system)
+	if len(m.pins) > 0 || slices.ContainsFunc(f.plan.Choices, func(c assembly.Choice) bool { return c.Form != assembly.Out }) {
+		text(manifest.KindNotice, manifest.ReasonNotice, noticeText)
+	}
+	for i := range m.pins {
+		f.parts = append(f.parts, m.pins[i].part(manifest.KindPin, manifest.ReasonPinned, "", counter))
+	}
+	for _, c := range f.plan.Choices {
+		w, short := &m.winners[c.Index], m.shorter[c.Index][c.Tokens]
+		switch {
+		case c.Form == assembly.Out && c.Reason == assembly.ReasonNoRoom:
+			f.left = append(f.left, w.omission(manifest.ReasonOverBudget))
+		case c.Form == assembly.Out:
+			f.left = append(f.left, w.omission(manifest.ReasonTier))
+		case short == "":
+			f.parts = append(f.parts, w.part(manifest.KindArtifact, manifest.ReasonFits, "", counter))
+		default: // brief, or so large that its whole is an excerpt
+			f.parts = append(f.parts, w.part(manifest.KindArtifact, manifest.ReasonBrief, short, counter))
+		}
+	}
+	text(manifest.KindQuery, manifest.ReasonQuery, m.query)
+}
+
+// part returns the part of an artifact: whole, or in a shorter form that was made before.
+func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string, counter token.Counter) part {
+	pt := part{kind: kind, reason: reason, pick: p, form: assembly.Whole, sources: []store.CellID{p.page.Row.Content, p.page.Row.About}}
+	if short == "" {
+		pt.text, pt.marks = p.page.Render()
+		pt.tokens = p.page.Tokens(counter)
+	} else {
+		pt.form, pt.text, pt.tokens = assembly.Shorter, short, counter.Count(short)
+		_, pt.marks = assembly.Neutralize(p.page.Shown())
+	}
+	return pt
+}
+
+// shorten returns a shorter form of an artifact within a limit, fence included, and its
+// tokens; 0 if there is none.
+func (p *selected) shorten(form assembly.Shortener, terms []string, limit token.Count, counter token.Counter) (string, token.Count) {
+	s := p.page.Source()
+	s.Tokens = p.page.Tokens(counter)
+	shown, _ := assembly.Neutralize(p.page.Shown())
+	return assembly.Shorten(form, s, shown, terms, limit, counter.Count)
+}

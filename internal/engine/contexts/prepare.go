@@ -1,0 +1,158 @@
+package contexts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A source is what a request names: the format, what counts, and the session.
+type source struct {
+	scope  governance.Scope
+	req    *api.AssembleRequest
+	format transcript.Format // nil for text
+	meter  hold.Meter
+	held   *hold.Held // nil without a session
+	opened opened     // the session as it is in the window
+	query  string     // what steers triage; without a query, what the session is about
+}
+
+// An opened session is the window of a session as a context has it.
+type opened struct {
+	window *transcript.Window
+	losses []transcript.Loss
+}
+
+// prepare finds the format, what counts, and the session.
+func (e *Contexts) prepare(ctx context.Context, scope governance.Scope, req *api.AssembleRequest) (*source, error) {
+	src := &source{
+		scope: scope, req: req, query: req.Query, meter: hold.Meter{Counter: e.ArtifactCounter()},
+		opened: opened{window: &transcript.Window{Session: &transcript.Session{}}},
+	}
+	switch req.Format {
+	case "", api.FormatText:
+	case "openai", "anthropic":
+		var err error
+		if src.format, err = hold.FormatNamed(req.Format); err != nil {
+			return nil, err
+		}
+		src.meter.Framing = token.FramingOf(src.format.Name())
+	default:
+		return nil, fmt.Errorf("%w: a context is written as openai, anthropic or text, not %q", api.ErrFormat, req.Format)
+	}
+	if req.Session != "" {
+		if err := e.openSession(ctx, src); err != nil {
+			return nil, err
+		}
+	}
+	if req.Model != "" {
+		src.meter.Counter = token.ForModel(req.Model)
+	}
+	return src, nil
+}
+
+// openSession reads the session of a request.
+func (e *Contexts) openSession(ctx context.Context, src *source) error {
+	h, err := e.Load(ctx, src.scope, src.req.Session)
+	if err != nil {
+		return err
+	}
+	m, err := e.MeterFor(h.Session, h.Head.Encoding)
+	if err != nil {
+		return err
+	}
+	src.held, src.meter.Counter = h, m.Counter
+	stubs, err := e.Stubs(ctx, src.scope, h.Rows)
+	if err != nil {
+		return err
+	}
+	src.opened = src.open(h.Rows, stubs)
+	if src.req.Query == "" {
+		src.query = strings.Join(hold.FocusOf(h, nil), " ")
+	}
+	return waiting(src.opened.window)
+}
+
+// open returns what of the session goes in. Thinking that may be bound to what stands
+// before it is left out, as [Engine.Export] does: here something else may stand there.
+func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
+	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
+	if src.format != nil {
+		o.losses = hold.Unbind(o.window, src.format.Name(), true)
+		o.window = hold.Closed(o.window, src.format.Name())
+	}
+	return o
+}
+
+// waiting refuses a session whose last reply waits for results: nothing can be
+// put between a call and its result.
+func waiting(w *transcript.Window) error {
+	open := make(map[string]bool)
+	for i := range w.Entries {
+		for _, c := range w.Entries[i].Calls() {
+			open[c.ID] = true
+		}
+		for _, r := range w.Entries[i].Results() {
+			delete(open, r.CallID)
+		}
+	}
+	n := len(w.Entries)
+	if n > 0 && len(open) > 0 && len(w.Entries[n-1].Calls()) > 0 {
+		return fmt.Errorf("%w: the last reply of session %s waits for the results of its tools: import them first", api.ErrRequest, w.Session.ID)
+	}
+	return nil
+}
+
+// formatName returns the name of the format.
+func (src *source) formatName() string {
+	if src.format == nil {
+		return api.FormatText
+	}
+	return src.format.Name()
+}
+
+// trusted returns a text of the caller's as the format has it. Providers refuse texts
+// without anything in them.
+func (src *source) trusted(name, text string) string {
+	if src.format == nil || strings.TrimSpace(text) == "" {
+		return assembly.Tagged(name, text)
+	}
+	return text
+}
+
+// message returns what a message with one text takes.
+func (src *source) message(text string) token.Count {
+	if text == "" {
+		return 0
+	}
+	return src.meter.Framing.Message + src.meter.Counter.Count(text)
+}
+
+// entry returns what a message of the session takes.
+func (src *source) entry(e *transcript.Entry) token.Count {
+	if src.format == nil {
+		return src.meter.Counter.Count(assembly.Plain(e))
+	}
+	return src.meter.Entries([]transcript.Entry{*e})
+}
+
+// windowTokens returns what the window of the session takes.
+func (src *source) windowTokens(w *transcript.Window) token.Count {
+	var n token.Count
+	for i := range w.Entries {
+		n += src.entry(&w.Entries[i])
+	}
+	return n
+}
+
+// count counts the tokens of a text.
+func (src *source) count(text string) token.Count { return src.meter.Counter.Count(text) }

@@ -1,0 +1,167 @@
+package contexts
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// seal makes the manifest of a context and writes it, with everything that the context has
+// and the store does not. It returns the id of the manifest and its seal.
+func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *fitted, data []byte, tiles []stretch) (id, seal string, err error) {
+	known, err := e.KnownSegments(ctx, src.scope, src.req.Session, src.formatName())
+	if err != nil {
+		return "", "", err
+	}
+	u := &store.Update{}
+	segments, salts, err := e.storeSegments(u, known, tiles, data)
+	if err != nil {
+		return "", "", err
+	}
+	m := &manifest.Manifest{}
+	if m.Header, err = e.header(u, src, chosen, f.plan.Demand); err != nil {
+		return "", "", err
+	}
+	h := &m.Header
+	h.Total, h.Tier, h.Review = settle(segments, f.plan.Total), f.plan.Tier, f.plan.Review
+	for _, s := range segments {
+		m.Items = append(m.Items, s)
+	}
+	m.Items = append(m.Items, f.left...)
+	slices.SortStableFunc(m.Items, func(x, y manifest.Item) int { return cmp.Compare(rank(x), rank(y)) })
+	m.Items = append(m.Items, chosen.fetches...)
+	m.Items = append(m.Items, &manifest.Output{Bytes: len(data), Commit: manifest.CommitOutput(salts, data)})
+	sealed, err := manifest.Seal(m, e.Opts.Rand)
+	if err != nil {
+		return "", "", fmt.Errorf("internal error: %w", err)
+	}
+	u.Manifest = &store.Manifest{
+		ID: h.ID, Session: src.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,
+		Total: h.Total, Seal: sealed.Seal(), Body: sealed.Bytes(), Uses: uses(segments),
+	}
+	if _, err := e.Update(ctx, src.scope, u, "assemble", map[string]any{"manifest": h.ID}); err != nil {
+		return "", "", err
+	}
+	known.Keep(m, salts)
+	return h.ID, sealed.Seal().String(), nil
+}
+
+// rank is the order of items in a manifest.
+func rank(it manifest.Item) int {
+	switch it.(type) {
+	case *manifest.Segment:
+		return 0
+	case *manifest.Omission:
+		return 1
+	case *manifest.Set:
+		return 2
+	}
+	return 3
+}
+
+// uses returns the artifacts that are in a context.
+func uses(segments []*manifest.Segment) []store.ArtifactID {
+	var ids []store.ArtifactID
+	for _, s := range segments {
+		if s.Class != "" {
+			ids = append(ids, store.ArtifactID(s.Ref))
+		}
+	}
+	return ids
+}
+
+// storeSegments gives each stretch a cell: that of an earlier context which has the
+// same bytes of the same thing, or a new one, which it adds to an update.
+func (e *Contexts) storeSegments(u *store.Update, known *stacks.SegmentsKnown, tiles []stretch, data []byte) ([]*manifest.Segment, []digest.Salt, error) {
+	segments := make([]*manifest.Segment, len(tiles))
+	salts := make([]digest.Salt, len(tiles))
+	keys := make(stacks.SegmentKeys)
+	for i := range tiles {
+		s := &tiles[i]
+		body := data[s.Start:s.End]
+		seg := s.Of.segment
+		has, ok := known.Find(keys.Next(&seg))
+		if !ok || !manifest.CommitSegment(has.Salt, body).Equal(has.Commit) {
+			c, err := e.Cell(store.CellSegment, bytes.Clone(body))
+			if err != nil {
+				return nil, nil, err
+			}
+			u.Cells = append(u.Cells, c)
+			for _, source := range s.Of.sources {
+				u.Edges = append(u.Edges, store.Edge{Derived: c.ID, Source: source, Rel: "segment"})
+			}
+			has = stacks.KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: c.Commit}
+		}
+		seg.Cell, seg.Commit, seg.Start, seg.Bytes = string(has.Cell), has.Commit, s.Start, s.End-s.Start
+		segments[i], salts[i] = &seg, has.Salt
+	}
+	return segments, salts, nil
+}
+
+// settle gives what the format takes for itself to the frame, or to the first segment if
+// there is none, so that the segments sum to the total. It returns the sum.
+func settle(segments []*manifest.Segment, total token.Count) token.Count {
+	var sum token.Count
+	for _, s := range segments {
+		sum += s.Tokens
+	}
+	if rest := total - sum; len(segments) > 0 && rest > 0 {
+		segments[0].Tokens += rest
+		return total
+	}
+	return sum
+}
+
+// header returns the header of a manifest, without what follows from the plan but the
+// demand, and adds the cell of the query to an update.
+func (e *Contexts) header(u *store.Update, src *source, chosen *selection, demand token.Count) (manifest.Header, error) {
+	id, err := e.NewID()
+	if err != nil {
+		return manifest.Header{}, err
+	}
+	h := manifest.Header{
+		ID: "m_" + id, Scope: nameFor("scope", cmp.Or(string(src.scope), "none")), Actor: nameFor("actor", string(e.Opts.Actor)),
+		Created: e.Now(), Session: transcript.SessionID(nameFor("session", string(src.req.Session))),
+		Version: int64(chosen.version), Policy: e.PolicyName, Format: src.formatName(),
+		Encoding: nameFor("encoding", src.meter.Counter.Encoding()), Budget: src.req.Budget, Reserve: src.req.Reserve,
+		Demand: demand, Semantic: chosen.semantic, SemanticCalls: chosen.calls, Candidates: chosen.candidates,
+	}
+	if src.held != nil {
+		h.Revision = int64(src.held.Head.Revision)
+	}
+	if src.query != "" {
+		c, err := e.Cell(store.CellQuery, []byte(src.query))
+		if err != nil {
+			return manifest.Header{}, err
+		}
+		u.Cells = append(u.Cells, c)
+		h.Query = string(c.ID)
+	}
+	return h, nil
+}
+
+// nameFor returns a text as a name for a manifest. One that has characters which
+// no name has, such as the id of a session that comes from the name of a file,
+// gets a mark before it and dashes in their places.
+func nameFor(mark, text string) string {
+	if text == "" || manifest.ValidName(text) {
+		return text
+	}
+	name := mark + ":" + strings.Map(func(r rune) rune {
+		if manifest.ValidName("a" + string(r)) {
+			return r
+		}
+		return '-'
+	}, text)
+	return name[:min(len(name), manifest.MaxName)]
+}
