@@ -6,13 +6,16 @@ import (
 	"fmt"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -44,19 +47,23 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	if err := e.CheckPut(put); err != nil {
 		return nil, err
 	}
-	p := &pointing{
-		engine: e, scope: scope, text: string(req.Content), limit: cmp.Or(req.Tokens, api.StashTokens), tool: req.Tool, input: req.Input,
-		numbered: req.FirstLine > 0, first: max(req.FirstLine, 1),
+	p := &pager.PointerRequest{
+		Text: string(req.Content), Limit: cmp.Or(req.Tokens, api.StashTokens), Tool: req.Tool, Input: req.Input,
+		Numbered: req.FirstLine > 0, First: max(req.FirstLine, 1), Count: e.ArtifactCounter().Count, Model: e.Opts.Model,
+		Sizes: func(text string) token.Count { return e.Scans.Count(scope, e.ArtifactCounter(), text) },
+		Pieces: func(msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
+			return e.PiecesOf(scope, msgs, blocks)
+		},
 	}
 	if req.Session != "" {
 		h, err := e.Load(ctx, scope, req.Session)
 		if err != nil {
 			return nil, err
 		}
-		p.before = h.Session.Messages
+		p.Before = h.Session.Messages
 	}
 	if len(req.History) > 0 {
-		if p.before, err = messagesOf(req.Format, req.History); err != nil {
+		if p.Before, err = messagesOf(req.Format, req.History); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +80,8 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 		if err != nil {
 			return nil, err
 		}
-		if kept.Text == p.text {
-			return p.stashed(e.DescribeArtifact(a, &kept.Note), true), nil
+		if kept.Text == p.Text {
+			return stashed(p, e.DescribeArtifact(a, &kept.Note), true), nil
 		}
 	}
 	if req.Known {
@@ -84,7 +91,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	return p.stashed(out[0], false), nil
+	return stashed(p, out[0], false), nil
 }
 
 // messagesOf returns the messages of parts of a conversation.
@@ -102,10 +109,11 @@ func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
 	return msgs, nil
 }
 
-func (p *pointing) stashed(a api.Artifact, known bool) *api.StashResult {
-	p.id = a.ID
-	res := &api.StashResult{Artifact: a, Pointer: p.pointer(), Known: known}
-	res.Tokens = p.count(res.Pointer)
+// stashed returns a pointer to what is in the stash.
+func stashed(p *pager.PointerRequest, a api.Artifact, known bool) *api.StashResult {
+	p.ID = string(a.ID)
+	res := &api.StashResult{Artifact: a, Pointer: pager.Pointer(p), Known: known}
+	res.Tokens = p.Count(res.Pointer)
 	return res
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
@@ -40,17 +41,13 @@ type Page struct {
 	words       *retrieval.Analysis    // of text
 }
 
-// headTail is how many bytes of what is in the stash stand at either end of the
-// text in its place.
-const headTail = 600
-
 // Shown returns what a context carries as the text of the artifact: its text, in which
 // no line looks like one of ours, or a pointer if it is in the stash.
 func (p *Page) Shown() string {
 	if p.Row.Source != SourceStash {
 		return transcript.Escape(p.Text)
 	}
-	return shortPointer(p.Row.ID, p.Text)
+	return pager.ShortPointer(string(p.Row.ID), p.Text)
 }
 
 // indexed returns what the artifact is found by: the stems of its words, so

@@ -242,7 +242,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 		return nil, a, err
 	}
 	if planned == api.StrategyAccount || covers(w.strategy) && o.plan.Picks != nil {
-		o.warnings = append(o.warnings, c.pass.likely().Skipped(h)...)
+		o.warnings = append(o.warnings, c.pass.skipped()...)
 	}
 	o.rows, o.stubs = c.pass.apply(o.plan)
 	return o, a, nil

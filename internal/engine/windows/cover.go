@@ -2,6 +2,7 @@ package windows
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
@@ -10,37 +11,43 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// needs are the texts of a session, and what of them the agent is likely to need again.
+type needs struct {
+	Pieces []facts.Piece
+	Need   *facts.Need
+}
+
 // likely reads the session, once.
-func (p *pass) likely() *hold.Likely {
+func (p *pass) likely() *needs {
 	if p.needs == nil {
-		h := p.held
-		l := &hold.Likely{Pieces: p.engine.PiecesOf(p.scope, h.Session.Messages, h.Blocks)}
-		l.Need = facts.Estimate(l.Pieces, p.engine.Opts.Model)
-		p.needs = l
+		pieces := p.engine.PiecesOf(p.scope, p.held.Session.Messages, p.held.Blocks)
+		p.needs = &needs{pieces, facts.Estimate(pieces, p.engine.Opts.Model)}
 	}
 	return p.needs
 }
 
+// skipped says which blocks have texts of which a part was not looked at.
+func (p *pass) skipped() []string {
+	var all []string
+	for _, t := range p.likely().Pieces {
+		if t.Skipped > 0 {
+			all = append(all, fmt.Sprintf("block %s: of a text of %d bytes, %d in the middle were not looked at for what may be needed again; "+
+				"carrel recall %[1]s prints all of it", p.held.Rows[t.Block].ID.Short(), len(t.Text), t.Skipped))
+		}
+	}
+	return all
+}
+
 // cover reads the session as a plan of lines needs it, once.
-func (p *pass) cover() *hold.Cover {
-	if p.covering != nil {
-		return p.covering
+func (p *pass) cover() *pager.Passages {
+	if p.covering == nil {
+		l := p.likely()
+		p.covering = pager.NewPassages(l.Pieces, l.Need, len(p.held.Blocks), -1)
+		for i := range p.covering.Readings {
+			p.covering.Readings[i].Head = len(p.head(i, false)) + 1
+		}
 	}
-	h := p.held
-	c := &hold.Cover{Likely: p.likely(), Spans: make([][]hold.Span, len(h.Blocks)), Readings: make([]pager.Reading, len(h.Blocks))}
-	c.Names = make([]int64, len(c.Need.Names))
-	for i := range c.Names {
-		c.Names[i] = c.Need.Names[i].Worth
-	}
-	for i := range h.Blocks {
-		c.Readings[i].Head = len(p.head(i, false)) + 1
-	}
-	names := c.Room()
-	for i := range c.Pieces {
-		names = c.Read(i, names)
-	}
-	p.covering = c
-	return c
+	return p.covering
 }
 
 // head returns the first line of the stub of a block that is cut to lines.

@@ -44,13 +44,13 @@ type pass struct {
 	effects contract.Effects // of the corrections in the contract
 
 	scope    governance.Scope
-	capacity token.Count  // of the request, or 0
-	needs    *hold.Likely // once asked for
-	covering *hold.Cover  // once asked for
-	account  *accounted   // once asked for
-	verbatim bool         // in an account, words under hard rules stay as they are, as far as they have room
-	told     int          // of so many blocks, a model's text in the window says what the agent said
-	heads    []string     // of stubs with lines, once asked for
+	capacity token.Count     // of the request, or 0
+	needs    *needs          // once asked for
+	covering *pager.Passages // once asked for
+	account  *accounted      // once asked for
+	verbatim bool            // in an account, words under hard rules stay as they are, as far as they have room
+	told     int             // of so many blocks, a model's text in the window says what the agent said
+	heads    []string        // of stubs with lines, once asked for
 }
 
 type pageKey struct {

@@ -16,7 +16,7 @@ const mostExplained = 10
 
 // need says what of block i is likely to be needed again.
 func (p *pass) need(i int) *api.WhyNeed {
-	c := p.cover()
+	c := p.likely()
 	model := p.engine.Opts.Model
 	if model == nil {
 		model = facts.DefaultModel()
@@ -66,8 +66,8 @@ func (p *pass) window() string {
 	if h.Summary != nil {
 		b.WriteString(h.Summary.Text + "\n")
 	}
-	for n := range p.covering.Pieces {
-		piece := &p.covering.Pieces[n]
+	for n := range p.likely().Pieces {
+		piece := &p.likely().Pieces[n]
 		switch pager.Form(h.Rows[piece.Block].Form) {
 		case pager.Whole, pager.Bare:
 			b.WriteString(piece.Text + "\n")

@@ -1,4 +1,4 @@
-package artifacts
+package pager
 
 import (
 	"encoding/json"
@@ -7,12 +7,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/facts"
-	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/engine/hold"
-	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/text"
-	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -24,41 +19,45 @@ const (
 	tailPart = 4
 )
 
-// A pointing is what a pointer is made from.
-type pointing struct {
-	engine *Artifacts
-	scope  governance.Scope
-	id     store.ArtifactID
-	text   string
-	limit  token.Count
+// A PointerRequest is what a pointer is made from.
+type PointerRequest struct {
+	ID    string // by which the text is recalled
+	Text  string
+	Limit token.Count
 
-	numbered bool // each line is shown behind its number
-	first    int  // number of the first line
+	Numbered bool // each line is shown behind its number
+	First    int  // number of the first line, from 1
 
-	before []transcript.Message // the history that says what is likely to be needed
-	tool   string               // that said the text, or empty
-	input  json.RawMessage      // what it was called with
+	Before []transcript.Message // the history that says what is likely to be needed
+	Tool   string               // that said the text, or empty
+	Input  json.RawMessage      // what it was called with
+
+	Count  func(text string) token.Count
+	Sizes  func(text string) token.Count // the same, of lines: these are asked for again and again
+	Pieces func([]transcript.Message, []transcript.Block) []facts.Piece
+	Model  *facts.Model
 }
 
-// pointer returns what stands in the window for what is in the stash: how to get
+// Pointer returns what stands in the window for what is in the stash: how to get
 // all of it, its head and its tail, and of what is between them the lines that are
 // most likely to be needed. A text that fits has nothing left out. A line of the text
 // that looks like one of ours is indented: see [transcript.Escape].
-func (p *pointing) pointer() string {
-	mark := stacks.StashMark(p.id, p.text) + "\n"
-	if len(p.text) <= longestToken*int(p.limit) {
-		if all := mark + p.shown(p.text, p.first); p.count(all) <= p.limit {
+func Pointer(r *PointerRequest) string {
+	p := &pointing{r}
+	mark := stashMark(p.ID, p.Text)
+	if len(p.Text) <= longestToken*int(p.Limit) {
+		if all := mark + p.shown(p.Text, p.First); p.Count(all) <= p.Limit {
 			return all
 		}
 	}
-	head := p.head(p.text, p.limit/headPart)
-	tail := p.tail(p.text[len(head):], p.limit/tailPart)
+	head := p.head(p.Text, p.Limit/headPart)
+	tail := p.tail(p.Text[len(head):], p.Limit/tailPart)
 	m := p.middle(head, tail)
-	above := mark + stacks.Lined(p.shown(head, p.first))
-	below := p.shown(tail, p.lineAt(len(p.text)-len(tail)))
-	for room := p.limit; ; {
-		text := above + m.text(p.picks(m, room-p.count(above+m.marks()))) + below
-		over := p.count(text) - p.limit
+	above := mark + lined(p.shown(head, p.First))
+	below := p.shown(tail, p.lineAt(len(p.Text)-len(tail)))
+	for room := p.Limit; ; {
+		text := above + m.text(p.picks(m, room-p.Count(above+m.marks()))) + below
+		over := p.Count(text) - p.Limit
 		if over <= 0 || room <= over {
 			return text
 		}
@@ -66,16 +65,65 @@ func (p *pointing) pointer() string {
 	}
 }
 
+// headTail is how many bytes of what is in the stash stand at either end of a short
+// pointer.
+const headTail = 600
+
+// ShortPointer returns the pointer that a context carries, which has many pieces: head and
+// tail alone.
+func ShortPointer(id, content string) string {
+	mark := stashMark(id, content)
+	if len(content) <= 2*headTail {
+		return mark + transcript.Escape(content)
+	}
+	head, tail := text.Head(content, headTail), text.Tail(content, headTail)
+	if i := strings.LastIndexByte(head, '\n'); i > headTail/2 {
+		head = head[:i+1]
+	}
+	if line, rest, ok := strings.Cut(tail, "\n"); ok && len(line) < headTail/2 {
+		tail = rest
+	}
+	left := fmt.Sprintf(transcript.Mark+": %d bytes left out here]\n", len(content)-len(head)-len(tail))
+	return mark + lined(transcript.Escape(head)) + left + transcript.Escape(tail)
+}
+
+// stashMark is the first line of a pointer. A model that has not been told anything
+// about Carrel must be able to act on it.
+func stashMark(id, text string) string {
+	return fmt.Sprintf(transcript.Mark+": stashed %d bytes, %d lines as %s. For all of it use the recall tool of the carrel server, id %s, or run: carrel stash get %s]\n",
+		len(text), linesIn(text), id, id, id)
+}
+
+// linesIn returns how many lines a text has.
+func linesIn(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// lined returns a text with a line end, unless it is empty.
+func lined(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
 // longestToken is how many bytes one token has at most in what anybody would read.
 const longestToken = 64
 
+// A pointing is a pointer that is being made.
+type pointing struct{ *PointerRequest }
+
 // lineAt returns the number of the line that an offset in the text is in.
-func (p *pointing) lineAt(offset int) int { return p.first + strings.Count(p.text[:offset], "\n") }
+func (p *pointing) lineAt(offset int) int { return p.First + strings.Count(p.Text[:offset], "\n") }
 
 // shown returns lines as the pointer shows them: with numbers, the first of which is
 // given, or so that none of them looks like a line of Carrel.
 func (p *pointing) shown(lines string, number int) string {
-	if !p.numbered {
+	if !p.Numbered {
 		return transcript.Escape(lines)
 	}
 	var b strings.Builder
@@ -86,14 +134,12 @@ func (p *pointing) shown(lines string, number int) string {
 	return b.String()
 }
 
-func (p *pointing) count(text string) token.Count { return p.engine.ArtifactCounter().Count(text) }
-
 // head returns the first lines of a text that fit. If not even one does, it is the
 // beginning of that.
 func (p *pointing) head(content string, limit token.Count) string {
-	end, number := 0, p.first
+	end, number := 0, p.First
 	for line := range strings.Lines(content) {
-		n := p.count(p.shown(line, number))
+		n := p.Count(p.shown(line, number))
 		number++
 		if n > limit {
 			break
@@ -105,7 +151,7 @@ func (p *pointing) head(content string, limit token.Count) string {
 		return content[:end]
 	}
 	cut := text.Head(content, longestToken*int(limit))
-	for p.count(p.shown(cut, p.first)) > limit {
+	for p.Count(p.shown(cut, p.First)) > limit {
 		cut = text.Head(cut, len(cut)*3/4)
 	}
 	return cut
@@ -113,11 +159,11 @@ func (p *pointing) head(content string, limit token.Count) string {
 
 // tail returns the last lines of a text that fit, or the end of the last one.
 func (p *pointing) tail(s string, limit token.Count) string {
-	start, number := len(s), p.first+stacks.LinesIn(p.text)
+	start, number := len(s), p.First+linesIn(p.Text)
 	for start > 0 {
 		from := strings.LastIndexByte(s[:start-1], '\n') + 1
 		number--
-		n := p.count(p.shown(s[from:start], number))
+		n := p.Count(p.shown(s[from:start], number))
 		if n > limit {
 			break
 		}
@@ -128,7 +174,7 @@ func (p *pointing) tail(s string, limit token.Count) string {
 		return s[start:]
 	}
 	cut := text.Tail(s, longestToken*int(limit))
-	for p.count(p.shown(cut, p.first+stacks.LinesIn(p.text)-1)) > limit {
+	for p.Count(p.shown(cut, p.First+linesIn(p.Text)-1)) > limit {
 		cut = text.Tail(cut, len(cut)*3/4)
 	}
 	return cut
@@ -136,7 +182,7 @@ func (p *pointing) tail(s string, limit token.Count) string {
 
 // A middle is what is between head and tail of a text, as a cover reads it.
 type middle struct {
-	*hold.Cover
+	*Passages
 
 	block int // that it is in the cover; the one before it is the head, the next the tail
 	asked int // index of the message before head, middle and tail
@@ -152,19 +198,19 @@ type middle struct {
 // middle reads head, middle and tail as three results that came last in the
 // conversation, so that they are weighed by everything said before.
 func (p *pointing) middle(head, tail string) *middle {
-	msgs := slices.Clip(p.before)
+	msgs := slices.Clip(p.Before)
 	blocks := transcript.Group("", 0, msgs)
-	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.text, bytes: len(p.text) - len(head) - len(tail)}
-	between := p.text[m.from : m.from+m.bytes]
+	m := &middle{block: len(blocks) + 1, asked: len(msgs), from: len(head), all: p.Text, bytes: len(p.Text) - len(head) - len(tail)}
+	between := p.Text[m.from : m.from+m.bytes]
 	m.first, m.mark = p.lineAt(len(head)), ": "
-	if p.numbered {
+	if p.Numbered {
 		m.mark, m.exact = "\t", true
 	}
-	m.last = m.first + stacks.LinesIn(between) - 1
+	m.last = m.first + linesIn(between) - 1
 
 	const call = "carrel-stash"
 	asked := transcript.Message{Role: transcript.RoleAssistant, Parts: []transcript.Part{
-		transcript.ToolCall{ID: call, Name: p.tool, Input: p.input},
+		transcript.ToolCall{ID: call, Name: p.Tool, Input: p.Input},
 	}}
 	for i, part := range [...]string{head, between, tail} {
 		b := transcript.Block{Kind: transcript.KindTool}
@@ -178,7 +224,8 @@ func (p *pointing) middle(head, tail string) *middle {
 		}})
 		blocks = append(blocks, b)
 	}
-	m.Cover = p.read(msgs, blocks, m.asked)
+	pieces := p.Pieces(msgs, blocks)
+	m.Passages = NewPassages(pieces, facts.Estimate(pieces, p.Model), len(blocks), m.asked)
 	m.thin()
 	return m
 }
@@ -188,10 +235,10 @@ func (p *pointing) middle(head, tail string) *middle {
 // of lines that can be read as a whole. What is left is given what its shape is worth.
 func (m *middle) thin() {
 	shapes := m.shapes()
-	passages, spans := m.Readings[m.block].Passages, m.Spans[m.block]
+	passages, spans := m.Readings[m.block].Passages, m.spans[m.block]
 	seen := make(map[string]bool)
-	for i := range m.Pieces {
-		if p := &m.Pieces[i]; p.Message > m.asked && p.Block != m.block {
+	for i := range m.pieces {
+		if p := &m.pieces[i]; p.Message > m.asked && p.Block != m.block {
 			for k := range p.Lines {
 				seen[shape(p, k)] = true
 			}
@@ -201,7 +248,7 @@ func (m *middle) thin() {
 	for k := range passages {
 		p, at := passages[k], &spans[k]
 		if int(p.Line) == k {
-			s := shape(&m.Pieces[at.Piece], at.Line)
+			s := shape(&m.pieces[at.piece], at.line)
 			if len(p.Names) == 0 && p.Copy == 0 && seen[s] {
 				continue
 			}
@@ -214,7 +261,7 @@ func (m *middle) thin() {
 		passages[n], spans[n] = p, *at
 		n++
 	}
-	m.Readings[m.block].Passages, m.Spans[m.block] = passages[:n], spans[:n]
+	m.Readings[m.block].Passages, m.spans[m.block] = passages[:n], spans[:n]
 }
 
 // longLine is from how many bytes on a part of a line may stand for it.
@@ -233,8 +280,8 @@ type shapes struct {
 
 func (m *middle) shapes() *shapes {
 	s := &shapes{counts: make(map[string]int64), copies: make(map[string]int32)}
-	for i := range m.Pieces {
-		if p := &m.Pieces[i]; p.Message > m.asked {
+	for i := range m.pieces {
+		if p := &m.pieces[i]; p.Message > m.asked {
 			for k := range p.Lines {
 				s.counts[shape(p, k)]++
 			}
@@ -292,40 +339,23 @@ func shape(p *facts.Piece, line int) string {
 	return b.String()
 }
 
-// read reads a conversation, and the messages after one as passages.
-func (p *pointing) read(msgs []transcript.Message, blocks []transcript.Block, after int) *hold.Cover {
-	c := &hold.Cover{Likely: &hold.Likely{Pieces: p.engine.PiecesOf(p.scope, msgs, blocks)}, Spans: make([][]hold.Span, len(blocks)), Readings: make([]pager.Reading, len(blocks))}
-	c.Need = facts.Estimate(c.Pieces, p.engine.Opts.Model)
-	c.Names = make([]int64, len(c.Need.Names))
-	for i := range c.Names {
-		c.Names[i] = c.Need.Names[i].Worth
-	}
-	names := c.Room()
-	for i := range c.Pieces {
-		if c.Pieces[i].Message > after {
-			names = c.Read(i, names)
-		}
-	}
-	return c
-}
-
 // picks returns the passages of the middle that are worth most of those for which
 // there is room. Head and tail are in the window: what they say is worth nothing
 // more.
 func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	at := m.block - 1
-	size := func(i int, _ pager.Form) token.Count {
+	size := func(i int, _ Form) token.Count {
 		if i == 1 {
 			return token.Count(m.bytes) // it never fits, whatever it takes
 		}
 		return 1
 	}
-	plan, err := pager.Cover(&pager.CoverRequest{
-		Request: pager.Request{
-			Blocks: []pager.Candidate{
-				{ID: "head", Turn: 1, Rule: pager.RulePin, Form: pager.Whole},
-				{ID: "middle", Turn: 2, Form: pager.Whole},
-				{ID: "tail", Turn: 3, Rule: pager.RulePin, Form: pager.Whole},
+	plan, err := Cover(&CoverRequest{
+		Request: Request{
+			Blocks: []Candidate{
+				{ID: "head", Turn: 1, Rule: RulePin, Form: Whole},
+				{ID: "middle", Turn: 2, Form: Whole},
+				{ID: "tail", Turn: 3, Rule: RulePin, Form: Whole},
 			},
 			Size: size, Budget: room,
 		},
@@ -334,7 +364,7 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 			if passage < 0 {
 				return 0
 			}
-			return p.engine.Scans.Count(p.scope, p.engine.ArtifactCounter(), "100: "+m.Text(m.block, passage)+"\n")
+			return p.Sizes("100: " + m.Text(m.block, passage) + "\n")
 		},
 	})
 	if err != nil || plan.Picks == nil {
@@ -364,13 +394,13 @@ func (m *middle) text(picks []int32) string {
 	}
 	var b strings.Builder
 	shown, line, at := 0, m.first, 0
-	spans := m.Spans[m.block]
+	spans := m.spans[m.block]
 	for len(picks) > 0 {
 		n := 1
-		for n < len(picks) && spans[picks[n]].Line == spans[picks[0]].Line {
+		for n < len(picks) && spans[picks[n]].line == spans[picks[0]].line {
 			n++
 		}
-		from := int(spans[picks[0]].From)
+		from := int(spans[picks[0]].from)
 		line += strings.Count(m.all[m.from+at:m.from+from], "\n")
 		at = from
 		text := m.Lines(m.block, picks[:n])[1:]

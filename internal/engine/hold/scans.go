@@ -1,0 +1,124 @@
+package hold
+
+import (
+	"hash/maphash"
+	"maps"
+	"sync"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// PiecesOf returns the texts of a conversation, with their scans.
+func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
+	return facts.History(msgs, blocks, &facts.HistoryOptions{
+		Tools:  e.Opts.Tools,
+		Scan:   func(_, _ int, text string) *facts.Scan { return e.Scans.Scan(scope, text) },
+		Person: func(i int) bool { return pager.Instructs(msgs, &blocks[i]) },
+	})
+}
+
+// A ScanCache remembers the scans of texts, and the tokens of what stubs may say, so
+// that each is scanned once, when it arrives, and counted once. Without it nothing
+// breaks.
+type ScanCache struct {
+	mu       sync.Mutex
+	seed     maphash.Seed
+	new, old *scans
+}
+
+// scans are what a scanCache remembers of a while.
+type scans struct {
+	texts  map[scanKey]*facts.Scan
+	counts map[scanKey]counted
+	bytes  int // of the texts
+}
+
+type scanKey struct {
+	scope governance.Scope
+	hash  uint64
+}
+
+type counted struct {
+	text     string
+	encoding string
+	tokens   token.Count
+}
+
+// maxScanned is how many bytes of text are remembered at least, and about half of
+// what is at most.
+const maxScanned = 64 << 20
+
+func newScans() *scans {
+	return &scans{texts: make(map[scanKey]*facts.Scan), counts: make(map[scanKey]counted)}
+}
+
+// key returns where a text is kept. The cache is locked.
+func (c *ScanCache) key(scope governance.Scope, text string) scanKey {
+	if c.new == nil {
+		c.new, c.old, c.seed = newScans(), newScans(), maphash.MakeSeed()
+	}
+	return scanKey{scope, maphash.String(c.seed, text)}
+}
+
+// keeps makes room for so many bytes more. The cache is locked.
+func (c *ScanCache) keeps(bytes int) {
+	if c.new.bytes += bytes; c.new.bytes > maxScanned {
+		c.old, c.new = c.new, newScans()
+		c.new.bytes = bytes
+	}
+}
+
+// Scan returns the scan of a text, which is made once.
+func (c *ScanCache) Scan(scope governance.Scope, text string) *facts.Scan {
+	c.mu.Lock()
+	key := c.key(scope, text)
+	s := c.new.texts[key]
+	if s == nil {
+		s = c.old.texts[key]
+	}
+	c.mu.Unlock()
+	if s == nil || s.Text != text {
+		s = facts.NewScan(text)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.keeps(len(text))
+		c.new.texts[key] = s
+	}
+	return s
+}
+
+// Count returns the tokens of a text, which are counted once.
+func (c *ScanCache) Count(scope governance.Scope, by token.Counter, text string) token.Count {
+	c.mu.Lock()
+	key := c.key(scope, text)
+	n, known := c.new.counts[key]
+	if !known {
+		n = c.old.counts[key]
+	}
+	c.mu.Unlock()
+	if n.text != text || n.encoding != by.Encoding() {
+		n = counted{text, by.Encoding(), by.Count(text)}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.keeps(len(text))
+		c.new.counts[key] = n
+	}
+	return n.tokens
+}
+
+// Forget forgets everything about a scope: something of it was erased.
+func (c *ScanCache) Forget(scope governance.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.new == nil {
+		return
+	}
+	for _, s := range [...]*scans{c.new, c.old} {
+		maps.DeleteFunc(s.texts, func(k scanKey, _ *facts.Scan) bool { return k.scope == scope })
+		maps.DeleteFunc(s.counts, func(k scanKey, _ counted) bool { return k.scope == scope })
+	}
+}

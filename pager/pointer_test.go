@@ -1,0 +1,69 @@
+package pager
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// pointerTo returns a request for a pointer to a text, counted in bytes.
+func pointerTo(text string, limit token.Count) *PointerRequest {
+	count := func(s string) token.Count { return token.Count(len(s)) }
+	return &PointerRequest{
+		ID: "a1", Text: text, Limit: limit, First: 1, Count: count, Sizes: count,
+		Pieces: func(msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
+			return facts.History(msgs, blocks, &facts.HistoryOptions{})
+		},
+	}
+}
+
+// A pointer has the head, the tail, and of a thousand lines that are alike the one that is
+// not, whatever its words are.
+func TestPointerHasTheLineThatStandsOut(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		if i == 500 {
+			b.WriteString("the ledger of module nineteen did not balance\n")
+		}
+		fmt.Fprintf(&b, "ok   module-%d in %d ms\n", i, i*7%13)
+	}
+	text := b.String()
+	got := Pointer(pointerTo(text, 2000))
+	if len(got) > 2000 {
+		t.Errorf("%d bytes, above 2000", len(got))
+	}
+	for _, want := range []string{"stashed", "id a1", "module-0 in", "module-999 in", "501: the ledger of module nineteen did not balance"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A text that fits has nothing left out, with the numbers that are asked for.
+func TestPointerToAShortText(t *testing.T) {
+	r := pointerTo("one\ntwo\n", 1000)
+	if got := Pointer(r); !strings.HasSuffix(got, "]\none\ntwo\n") {
+		t.Errorf("got %q", got)
+	}
+	r.Numbered, r.First = true, 41
+	if got := Pointer(r); !strings.HasSuffix(got, "]\n41\tone\n42\ttwo\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The short pointer has both ends and says how much is between them.
+func TestShortPointer(t *testing.T) {
+	if got := ShortPointer("a1", "one\n"); !strings.HasSuffix(got, "]\none\n") {
+		t.Errorf("got %q", got)
+	}
+	text := strings.Repeat("0123456789\n", 400)
+	got := ShortPointer("a1", text)
+	head, tail, ok := strings.Cut(got, " bytes left out here]\n")
+	if !ok || len(got) > 3*headTail || !strings.HasSuffix(got, "0123456789\n") || !strings.HasPrefix(tail, "0123456789\n") || !strings.Contains(head, "0123456789\n") {
+		t.Errorf("got %q", got)
+	}
+}
