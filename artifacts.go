@@ -3,7 +3,6 @@ package carrel
 import (
 	"context"
 
-	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/governance"
 )
 
@@ -53,11 +52,6 @@ func (e *Engine) Purge(ctx context.Context, scope governance.Scope, req *IDsRequ
 // PinArtifact puts an artifact into every context of its scope, or no longer.
 func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, req *PinArtifactRequest) (*Artifact, error) {
 	return e.artifacts.PinArtifact(ctx, scope, req)
-}
-
-// Resident returns the figures of the artifacts that are in memory.
-func (e *Engine) Resident() artifact.Stats {
-	return e.shared.Pages.Stats()
 }
 
 // Stash keeps the output of a tool outside of the window and returns a pointer

@@ -49,33 +49,33 @@ var (
 	Unauthenticated = Kind{"unauthenticated", "a token is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied          = Kind{"denied", "the token does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
 	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
-	Encoding        = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
+	encoding        = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
 	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
-	Budget          = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
+	budgetKind      = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
 	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, ErrInvalid}
 	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, ErrProbes}
-	Shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, ErrShorter}
+	shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, ErrShorter}
 	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, ErrPolicy}
-	Forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
-	Unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
-	SourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
+	forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
+	unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
+	sourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
 	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, ErrGone}
-	Integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
-	Seal            = Kind{"seal", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
-	ManifestFormat  = Kind{"manifest-format", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
-	Corrupt         = Kind{"corrupt", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
+	integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
+	seal            = Kind{"seal", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
+	manifestFormat  = Kind{"manifest-format", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
+	corrupt         = Kind{"corrupt", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
 	Conflict        = Kind{"conflict", "changed by another writer", ExitBusy, http.StatusConflict, store.ErrConflict}
 	Busy            = Kind{"busy", "store is busy", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
-	StoreFull       = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
-	StoreReadOnly   = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
-	StoreUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
-	StoreFailing    = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
-	StoreMoved      = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
-	TooMany         = Kind{"too-many", "too many large jobs at once", ExitBusy, http.StatusTooManyRequests, ErrTooMany}
+	storeFull       = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
+	storeReadOnly   = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
+	storeUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
+	storeFailing    = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
+	storeMoved      = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
+	tooMany         = Kind{"too-many", "too many large jobs at once", ExitBusy, http.StatusTooManyRequests, ErrTooMany}
 	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
 	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
 	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
-	Format          = Kind{"format", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
+	unknownFormat   = Kind{"format", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
 	Input           = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
 	Unexpected      = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
 )
@@ -91,9 +91,9 @@ var ErrTooMany = errors.New("too many large jobs at once")
 // which what wraps comes before what is wrapped.
 func Kinds() []Kind {
 	return []Kind{
-		Unauthenticated, Denied, TooMany, Request, Encoding, Ambiguous, Budget, Invalid, ProbesFailed, Shorter, Refused, Forbidden, Unavailable,
-		SourceGone, Gone, Corrupt, Integrity, Seal, ManifestFormat,
-		StoreFull, StoreReadOnly, StoreUnreadable, StoreFailing, StoreMoved, Conflict, Busy, Timeout, Canceled, NotFound, Format,
+		Unauthenticated, Denied, tooMany, Request, encoding, Ambiguous, budgetKind, Invalid, ProbesFailed, shorter, Refused, forbidden, unavailable,
+		sourceGone, Gone, corrupt, integrity, seal, manifestFormat,
+		storeFull, storeReadOnly, storeUnreadable, storeFailing, storeMoved, Conflict, Busy, Timeout, Canceled, NotFound, unknownFormat,
 	}
 }
 
@@ -234,15 +234,15 @@ func (k Kind) next() string {
 		return "send Authorization: Bearer TOKEN; carrel token create makes a token"
 	case Denied.Slug:
 		return "carrel token create makes a token that may, with --allow and --for"
-	case Request.Slug, Encoding.Slug:
+	case Request.Slug, encoding.Slug:
 		return Prefix + "/openapi.json describes the request"
 	case Ambiguous.Slug:
 		return "give more of the id"
-	case Shorter.Slug:
+	case shorter.Slug:
 		return "import the whole file, or give rewind if what is missing is to leave the conversation"
-	case Budget.Slug:
+	case budgetKind.Slug:
 		return "give at least floor.need tokens, ask for the smallest, or release what floor.held names"
-	case Conflict.Slug, Busy.Slug, Timeout.Slug, TooMany.Slug:
+	case Conflict.Slug, Busy.Slug, Timeout.Slug, tooMany.Slug:
 		return "try again"
 	}
 	return ""

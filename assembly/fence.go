@@ -80,10 +80,6 @@ const (
 	fenceTries  = 8
 )
 
-// Word returns a word that occurs nowhere in a text, in any case, and that
-// depends on nothing but the text: for fences of other kinds than [Fence]'s.
-func Word(text string) string { return fenceWord(Source{}, text) }
-
 // fenceWord returns the word for the fence around a text.
 func fenceWord(s Source, text string) string {
 	h := sha256.New()

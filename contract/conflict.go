@@ -121,7 +121,7 @@ func (d *draft) decide(decision string, r Resolution) {
 		case Override:
 			for _, c := range conflicts {
 				d.remove(c.List, c.Decision)
-				d.add(OverriddenDecisions, "decision", c.Decision)
+				d.add(overriddenDecisions, "decision", c.Decision)
 			}
 		default:
 			d.fail(&TextError{What: "resolution", Text: string(r), Reason: "is not override, defer or comply"})

@@ -97,11 +97,11 @@ type IDError struct {
 
 func (e *IDError) Error() string { return fmt.Sprintf("block id %q %s", e.ID, e.Text) }
 
-// CheckID returns an [*IDError] for an id that a contract cannot have between quotation
+// checkID returns an [*IDError] for an id that a contract cannot have between quotation
 // marks. The language knows no escapes, so that is one that is empty, holds a quotation mark
 // or a control or line-breaking character, or is not UTF-8. So is "none": a list with this
 // one text counts as empty.
-func CheckID(id string) error {
+func checkID(id string) error {
 	for i := range len(id) {
 		if c := id[i]; c < ' ' || c == '"' || c >= 0x7f {
 			return checkRunes(id)
@@ -116,7 +116,7 @@ func CheckID(id string) error {
 	return nil
 }
 
-// checkRunes is CheckID for ids that are not plain ASCII.
+// checkRunes is checkID for ids that are not plain ASCII.
 func checkRunes(id string) error {
 	for i, r := range id {
 		var text string
@@ -170,7 +170,7 @@ func Legacy(decisions []Decision, at time.Time) (string, error) {
 // original context pager: each word of an id begins with "block-" or with a date and
 // the t of a time, or is one of the gate's 35 words.
 func CheckLegacyID(id string) error {
-	if err := CheckID(id); err != nil {
+	if err := checkID(id); err != nil {
 		return err
 	}
 	for word := range strings.FieldsSeq(id) {
@@ -220,7 +220,7 @@ func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
 func check(decisions []Decision) error {
 	ascending := true // then none is twice
 	for i, d := range decisions {
-		if err := CheckID(d.Block); err != nil {
+		if err := checkID(d.Block); err != nil {
 			return err
 		}
 		if d.Bucket.index() < 0 {

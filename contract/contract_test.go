@@ -182,7 +182,7 @@ func TestIDsThatCannotBeWritten(t *testing.T) {
 		"block-\xff":    "is not UTF-8 at byte 6",
 	} {
 		var e *IDError
-		if err := CheckID(id); !errors.As(err, &e) || e.ID != id || e.Text != want {
+		if err := checkID(id); !errors.As(err, &e) || e.ID != id || e.Text != want {
 			t.Errorf("CheckID(%q): got %v, want %s", id, err, want)
 		}
 		s := new(State)
@@ -194,7 +194,7 @@ func TestIDsThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"block-0x07", "größe", "a b", "None", "-- no comment", "\uFFFD", "日本"} {
-		if err := CheckID(id); err != nil {
+		if err := checkID(id); err != nil {
 			t.Errorf("CheckID(%q): %v", id, err)
 		}
 	}

@@ -67,7 +67,7 @@ func LookUpCorrection(text string) Correction {
 // sessions, and then those of this one.
 func (s *State) Corrections() []Correction {
 	var active []Correction
-	for _, l := range [...]List{ActiveCorrections, SessionCorrections} {
+	for _, l := range [...]List{ActiveCorrections, sessionCorrections} {
 		for _, name := range s.Texts(l) {
 			active = append(active, LookUpCorrection(name))
 		}
@@ -87,7 +87,7 @@ func (s *State) AddCorrection(text string, blocks ...string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		name := slug(text)
 		if !d.has(ActiveCorrections, name) {
-			d.add(SessionCorrections, "correction", name)
+			d.add(sessionCorrections, "correction", name)
 		}
 		for _, id := range blocks {
 			d.add(CorrectionBlocks, "block", id)
@@ -114,7 +114,7 @@ type Effects struct {
 func (s *State) Effects() Effects {
 	return Effects{
 		AlwaysRetain: s.Texts(CorrectionBlocks),
-		PriorContext: s.has(priorContext, ActiveCorrections, SessionCorrections),
-		SourcesFirst: s.has(sourcesFirst, ActiveCorrections, SessionCorrections),
+		PriorContext: s.has(priorContext, ActiveCorrections, sessionCorrections),
+		SourcesFirst: s.has(sourcesFirst, ActiveCorrections, sessionCorrections),
 	}
 }

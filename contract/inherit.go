@@ -11,7 +11,7 @@ package contract
 func (s *State) Inherit(parent *State) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.inherit(InheritedDecisions, "decision", parent, InheritedDecisions, TrackedDecisions)
-		d.inherit(ActiveCorrections, "correction", parent, ActiveCorrections, SessionCorrections)
+		d.inherit(ActiveCorrections, "correction", parent, ActiveCorrections, sessionCorrections)
 		d.inherit(UnresolvedQuestions, "question", parent, UnresolvedQuestions, OpenQuestions)
 		d.inherit(VerifiedClaims, "claim", parent, VerifiedClaims)
 	})

@@ -8,11 +8,11 @@ type List string
 // The lists of a session.
 const (
 	TrackedDecisions    List = "tracked-decisions"    // decided in this session
-	OverriddenDecisions List = "overridden-decisions" // gave way to another decision in this session
+	overriddenDecisions List = "overridden-decisions" // gave way to another decision in this session
 	OpenQuestions       List = "open-questions"       // asked in this session, and not answered
-	SessionCorrections  List = "session-corrections"  // how the user wants it, said in this session
+	sessionCorrections  List = "session-corrections"  // how the user wants it, said in this session
 	VerifiedClaims      List = "verified-claims"      // found to be so, in this session or an earlier one
-	PrecommitVerified   List = "precommit-verified"   // what was checked before a commit
+	precommitVerified   List = "precommit-verified"   // what was checked before a commit
 	InheritedDecisions  List = "inherited-decisions"  // decided in earlier sessions
 	ActiveCorrections   List = "active-corrections"   // corrections of earlier sessions
 	UnresolvedQuestions List = "unresolved-questions" // questions of earlier sessions
@@ -25,7 +25,7 @@ const (
 
 // lists has the lists of a session.
 var lists = [...]List{
-	TrackedDecisions, OverriddenDecisions, OpenQuestions, SessionCorrections, VerifiedClaims, PrecommitVerified,
+	TrackedDecisions, overriddenDecisions, OpenQuestions, sessionCorrections, VerifiedClaims, precommitVerified,
 	InheritedDecisions, ActiveCorrections, UnresolvedQuestions, PinnedBlocks, CorrectionBlocks,
 	GateCommitted, GateHeld, GateRejected,
 }

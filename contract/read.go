@@ -74,7 +74,7 @@ func readMove(line string) (statement, bool) {
 		st.verb, preposition = verbRemove, ` from `
 	}
 	end := strings.IndexByte(rest, '"')
-	if end < 0 || CheckID(rest[:end]) != nil {
+	if end < 0 || checkID(rest[:end]) != nil {
 		return statement{}, false
 	}
 	st.text = rest[:end]
@@ -186,7 +186,7 @@ func readChange(verb, value, name string, reasoned bool, text string) (statement
 	if block && reasoned || !block && List(name).index() < 0 {
 		return statement{}, nil
 	}
-	if err := CheckID(value); err != nil {
+	if err := checkID(value); err != nil {
 		return statement{}, fault(columnOf(value, text), "", "%v", err)
 	}
 	return statement{verb: verb, name: name, text: value}, nil
@@ -209,7 +209,7 @@ func readList(name string, quoted []string, text string) (statement, *SyntaxErro
 	}
 	for _, q := range quoted {
 		item := unquoted(q)
-		if err := CheckID(item); err != nil {
+		if err := checkID(item); err != nil {
 			return statement{}, fault(columnOf(item, text), "", "%v", err)
 		}
 		st.items = append(st.items, item)

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Sensitive is a line of a contract that may say something that is not for
+// A sensitive is a line of a contract that may say something that is not for
 // others.
-type Sensitive struct {
+type sensitive struct {
 	Line   int    // first is 1
 	Marker string // what stands in it, such as "password"
 }
@@ -46,15 +46,15 @@ var markers = [...]marker{
 // "api key", each with the first such word. It looks at sources and claims and at
 // everything else, comments too: whoever gives a contract away gives all of it. It
 // finds words about secrets, and not secrets.
-func FindSensitive(lines iter.Seq[string]) []Sensitive {
-	var found []Sensitive
+func FindSensitive(lines iter.Seq[string]) []sensitive {
+	var found []sensitive
 	n := 0
 	for line := range lines {
 		n++
 		text := strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(line))
 		for _, m := range markers {
 			if m.in(text) {
-				found = append(found, Sensitive{Line: n, Marker: m.text})
+				found = append(found, sensitive{Line: n, Marker: m.text})
 				break
 			}
 		}

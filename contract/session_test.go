@@ -611,11 +611,11 @@ add "forbearers of the ssnow" to open-questions
 add "x" to paged-blocks
 remember a source called dbPassword with "x"
 `
-	want := []Sensitive{{1, "password"}, {2, "secret"}, {3, "api key"}, {4, "credit card"}, {5, "bearer"}, {8, "password"}}
+	want := []sensitive{{1, "password"}, {2, "secret"}, {3, "api key"}, {4, "credit card"}, {5, "bearer"}, {8, "password"}}
 	if diff := cmp.Diff(want, FindSensitive(Lines(text))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
+	if diff := cmp.Diff([]sensitive{{1, "ssn"}}, FindSensitive(Lines("the ssn, and ssnow"))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	for text, want := range map[string]int{"ssn": 1, "xssn yssn and ssn": 1, "xssn and yssn": 0, "ssnow": 0} {
@@ -915,7 +915,7 @@ func text() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{"a", "pin-version-0.9", "pin-version-0.10", "use-database-sqlite", "use-database-postgres", "to paged-blocks", "--", "a b"}),
 		rapid.String(),
-	).Filter(func(s string) bool { return CheckID(s) == nil })
+	).Filter(func(s string) bool { return checkID(s) == nil })
 }
 
 // Whatever is written, in whatever order, replays to the same state and holds.
@@ -1043,7 +1043,7 @@ func writable(p *Payload) bool {
 		said[name] = Clean(source.Text)
 		texts = append(texts, source.Text)
 	}
-	return !slices.ContainsFunc(texts, func(text string) bool { return CheckID(Clean(text)) != nil })
+	return !slices.ContainsFunc(texts, func(text string) bool { return checkID(Clean(text)) != nil })
 }
 
 // No contract makes Run panic, and what it accepts can be continued.

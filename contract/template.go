@@ -2,7 +2,7 @@ package contract
 
 // templateLists are the lists that the beginning of a contract declares.
 var templateLists = [...]List{
-	TrackedDecisions, OverriddenDecisions, OpenQuestions, SessionCorrections, VerifiedClaims, PrecommitVerified,
+	TrackedDecisions, overriddenDecisions, OpenQuestions, sessionCorrections, VerifiedClaims, precommitVerified,
 }
 
 // templateRest is the part of the beginning that is the same in all contracts: two

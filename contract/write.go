@@ -80,7 +80,7 @@ func (d *draft) bindNumber(name string, n int) { d.line(bindNumber(name, n)) }
 
 // check notes an error if a text cannot be written.
 func (d *draft) check(what, text string) {
-	if err := CheckID(text); err != nil {
+	if err := checkID(text); err != nil {
 		d.fail(&TextError{What: what, Text: text, Reason: err.(*IDError).Text}) //nolint:errorlint // never wrapped
 	}
 }
@@ -91,7 +91,7 @@ func bindNumber(name string, n int) string {
 }
 
 // AddQuestion adds an open question, unless it is one already, also from an
-// earlier session. A text must be one that [CheckID] takes, which [Clean] makes of
+// earlier session. A text must be one that [checkID] takes, which [Clean] makes of
 // most others; if not, the error is a [*TextError], here and in what follows.
 func (s *State) AddQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) { d.question(question) })
@@ -216,7 +216,7 @@ func (d *draft) cite(claim, source string) {
 // VerifyCommit notes something that was checked before a commit, such as which
 // files it has.
 func (s *State) VerifyCommit(what string) ([]string, error) {
-	return s.edit(func(d *draft) { d.add(PrecommitVerified, "check", what) })
+	return s.edit(func(d *draft) { d.add(precommitVerified, "check", what) })
 }
 
 // Pin says which blocks stay in the window, in place of those that were said
@@ -245,7 +245,7 @@ func (s *State) Pin(blocks []string) ([]string, error) {
 
 // checkPin returns an error if a block cannot be pinned.
 func (s *State) checkPin(id string) error {
-	if err := CheckID(id); err != nil {
+	if err := checkID(id); err != nil {
 		return err
 	}
 	if s.blocks[id] == Evicted {

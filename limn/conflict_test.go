@@ -341,7 +341,7 @@ func states() iter.Seq[map[string]Value] {
 	}
 	scalars = append(scalars, String("a1"), String("b1"), String("c1"), String("2"))
 	for d := range 6 {
-		date, err := DateOf(fmt.Sprintf("2026-01-%02d", d+1))
+		date, err := dateOf(fmt.Sprintf("2026-01-%02d", d+1))
 		if err != nil {
 			panic(err)
 		}

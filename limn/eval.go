@@ -13,7 +13,7 @@ func (m *Machine) eval(e expr, f *frame) (Value, error) {
 		v, err := parseNumber(e.Text)
 		return v, at(e.Pos, err)
 	case *date:
-		v, err := DateOf(e.Text)
+		v, err := dateOf(e.Text)
 		return v, at(e.Pos, err)
 	case *quotation:
 		return String(e.Text), nil

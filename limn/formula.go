@@ -125,7 +125,7 @@ func (r *reading) constant(e expr) (constant, bool) {
 			return constantOf(v)
 		}
 	case *date:
-		if v, err := DateOf(e.Text); err == nil {
+		if v, err := dateOf(e.Text); err == nil {
 			return constantOf(v)
 		}
 	case *quotation:

@@ -84,7 +84,7 @@ func NewMachine(opts *Options) *Machine {
 			m.live[n.Name] = true
 		}
 	}
-	if today, err := DateOf(m.opts.Today); err == nil {
+	if today, err := dateOf(m.opts.Today); err == nil {
 		m.symbols["today"] = &symbol{value: today}
 	}
 	return m

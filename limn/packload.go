@@ -139,7 +139,7 @@ func (r *packReader) update(at string, step any, declared []PackName) Update {
 		return Update{Name: name, Value: v}
 	}
 	if s, ok := v.text(); ok && declared[i].Type == string(kindDate) {
-		if v, err = DateOf(s); err != nil {
+		if v, err = dateOf(s); err != nil {
 			r.fail(element(at, 1), "is %v", err)
 			return Update{}
 		}

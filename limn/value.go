@@ -67,8 +67,8 @@ func float(f float64) Value { return Value{f} }
 // String returns a text.
 func String(s string) Value { return Value{s} }
 
-// DateOf returns a date that is written as yyyy-mm-dd.
-func DateOf(text string) (Value, error) {
+// dateOf returns a date that is written as yyyy-mm-dd.
+func dateOf(text string) (Value, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		return Value{}, fmt.Errorf("%w: %q is no date", errValue, text)

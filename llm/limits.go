@@ -24,7 +24,7 @@ type Limits struct {
 	Calls int
 
 	// Time is how long all calls may take, added up. The default is
-	// [DefaultTime].
+	// [defaultTime].
 	Time time.Duration
 
 	// Reply is how many tokens a reply may have whose prompt does not say. It is
@@ -41,7 +41,7 @@ type Limits struct {
 // What [Limits] take where they do not say.
 const (
 	DefaultCalls = 200
-	DefaultTime  = time.Hour
+	defaultTime  = time.Hour
 	DefaultReply = 4096
 )
 
@@ -53,7 +53,7 @@ type Spending struct {
 	Time     time.Duration
 }
 
-// A Meter is a [Generator] within limits. It is safe for concurrent use.
+// A meter is a [Generator] within limits. It is safe for concurrent use.
 //
 // Before a call it reserves what the prompt has and the reply may have at most;
 // what is not within the ceiling is not sent. Afterwards the usage of the reply
@@ -67,7 +67,7 @@ type Spending struct {
 // one call: that counts once. If a server should charge for requests that it
 // turned away or dropped, a call costs up to as many times as much as the driver
 // has tries. Set its retries to none where that matters.
-type Meter struct {
+type meter struct {
 	generator Generator
 	limits    Limits
 
@@ -76,13 +76,13 @@ type Meter struct {
 }
 
 // Limited returns g within limits. A nil *Limits forbids everything.
-func Limited(g Generator, l *Limits) *Meter {
-	m := &Meter{generator: g}
+func Limited(g Generator, l *Limits) *meter {
+	m := &meter{generator: g}
 	if l != nil {
 		m.limits = *l
 	}
 	setDefault(&m.limits.Calls, DefaultCalls)
-	setDefault(&m.limits.Time, DefaultTime)
+	setDefault(&m.limits.Time, defaultTime)
 	setDefault(&m.limits.Reply, DefaultReply)
 	if m.limits.Count == nil {
 		m.limits.Count = Bound
@@ -100,24 +100,24 @@ func setDefault[T int | time.Duration](field *T, value T) {
 }
 
 // Name implements [Generator].
-func (m *Meter) Name() string { return m.generator.Name() }
+func (m *meter) Name() string { return m.generator.Name() }
 
 // Window implements [Generator].
-func (m *Meter) Window() int { return m.generator.Window() }
+func (m *meter) Window() int { return m.generator.Window() }
 
 // Spent returns what was spent until now.
-func (m *Meter) Spent() Spending {
+func (m *meter) Spent() Spending {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.spent
 }
 
 // Limits returns the limits, with the defaults filled in.
-func (m *Meter) Limits() Limits { return m.limits }
+func (m *meter) Limits() Limits { return m.limits }
 
 // Generate implements [Generator]. It fails with [ErrSpend] where a limit
 // forbids it.
-func (m *Meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
+func (m *meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 	limited := *p
 	if limited.MaxTokens <= 0 {
 		limited.MaxTokens = m.limits.Reply
@@ -143,7 +143,7 @@ func (m *Meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 }
 
 // reserve sets tokens aside for a call and returns how long it may take.
-func (m *Meter) reserve(need int64) (time.Duration, error) {
+func (m *meter) reserve(need int64) (time.Duration, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.limits
@@ -164,7 +164,7 @@ func (m *Meter) reserve(need int64) (time.Duration, error) {
 }
 
 // settle puts what a call cost in the place of what was set aside for it.
-func (m *Meter) settle(need int64, took time.Duration, reply *Reply, err error) {
+func (m *meter) settle(need int64, took time.Duration, reply *Reply, err error) {
 	cost := need
 	switch {
 	case errors.Is(err, ErrRefused):

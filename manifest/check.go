@@ -391,7 +391,7 @@ func (c *checker) end(h *Header) error {
 	for k, i := range c.sets {
 		set := c.items[i].(*Set)
 		for _, row := range slices.Sorted(maps.Keys(c.rows)) {
-			if set.Rows.Contains(row) {
+			if set.Rows.contains(row) {
 				return &CheckError{i, fmt.Sprintf("item %d has row %d, too", c.rows[row], row)}
 			}
 		}

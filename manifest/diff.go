@@ -23,7 +23,7 @@ func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
 				return it, it.Reason, true
 			}
 		case *Set:
-			if row != 0 && it.Rows.Contains(row) {
+			if row != 0 && it.Rows.contains(row) {
 				return it, it.Reason, true
 			}
 		}
@@ -160,7 +160,7 @@ func absence(m *Manifest) func(*Segment) Reason {
 			return r
 		}
 		for _, set := range sets {
-			if s.Row != 0 && set.Rows.Contains(s.Row) {
+			if s.Row != 0 && set.Rows.contains(s.Row) {
 				return set.Reason
 			}
 		}

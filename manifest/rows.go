@@ -65,7 +65,7 @@ func BitRows(bits []byte) Rows {
 		return s
 	}
 	var t Rows
-	for n := range s.All() {
+	for n := range s.all() {
 		t.push(n)
 	}
 	return t.shorter()
@@ -129,8 +129,8 @@ func (s Rows) shorter() Rows {
 	return b
 }
 
-// Contains reports whether n is in the set.
-func (s Rows) Contains(n int64) bool {
+// contains reports whether n is in the set.
+func (s Rows) contains(n int64) bool {
 	if s.bits != nil {
 		n -= s.first
 		return n >= 0 && n < 8*int64(len(s.bits)) && s.bits[n/8]>>(n%8)&1 == 1
@@ -151,8 +151,8 @@ func (s Rows) Len() int64 {
 	return n
 }
 
-// All yields the numbers of the set, ascending.
-func (s Rows) All() iter.Seq[int64] {
+// all yields the numbers of the set, ascending.
+func (s Rows) all() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for j, b := range s.bits {
 			for ; b != 0; b &= b - 1 {
@@ -199,7 +199,7 @@ func (s Rows) meets(t Rows) (int64, bool) {
 		for _, r := range t.runs {
 			last := s.first + 8*int64(len(s.bits)) - 1
 			for n := max(r.first, s.first); n <= min(r.last, last); n++ {
-				if s.Contains(n) {
+				if s.contains(n) {
 					return n, true
 				}
 			}
@@ -333,7 +333,7 @@ func parseBitmap(text string) (Rows, bool) {
 		return s, true
 	}
 	var t Rows
-	for n := range s.All() {
+	for n := range s.all() {
 		t.push(n)
 	}
 	return s, t.shorter().bits != nil

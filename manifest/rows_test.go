@@ -96,13 +96,13 @@ func TestRows(t *testing.T) {
 			t.Fatalf("Len = %d, want %d", s.Len(), len(naive))
 		}
 		for n := base - 2; n <= base+width+2; n++ {
-			if s.Contains(n) != naive[n] {
-				t.Fatalf("Contains(%d) = %t, want %t", n, s.Contains(n), naive[n])
+			if s.contains(n) != naive[n] {
+				t.Fatalf("Contains(%d) = %t, want %t", n, s.contains(n), naive[n])
 			}
 		}
 		slices.Sort(list)
 		list = slices.Compact(list)
-		if got := slices.Collect(s.All()); !slices.Equal(got, list) {
+		if got := slices.Collect(s.all()); !slices.Equal(got, list) {
 			t.Fatalf("All = %v, want %v", got, list)
 		}
 		text := s.String()
@@ -200,7 +200,7 @@ func formBits(list []int64) string {
 }
 
 func TestAllStops(t *testing.T) {
-	for n := range rowsOf(1, 2, 3).All() {
+	for n := range rowsOf(1, 2, 3).all() {
 		if n == 2 {
 			break
 		}

@@ -42,11 +42,11 @@ func QuoteInline(text string) string {
 // Escape returns a text for a place where nothing but lines that begin with [Mark] must
 // be kept apart from it, such as the output of a tool around the lines that say what
 // was left out. A line of it that begins so, or seems to, is indented by one space
-// more. [Unescape] takes that back.
+// more. [unescape] takes that back.
 func Escape(text string) string { return indentSome(text, seemsMarked) }
 
-// Unescape returns a text as it was before [Escape].
-func Unescape(text string) string { return outdent(text, seemsMarked) }
+// unescape returns a text as it was before [Escape].
+func unescape(text string) string { return outdent(text, seemsMarked) }
 
 // indentSome puts a space before each line for which a condition holds.
 func indentSome(text string, holds func(rest string) bool) string {

@@ -72,7 +72,7 @@ func TestUnquoteOfOtherTexts(t *testing.T) {
 		if got := Unquote(text); got != text {
 			t.Errorf("Unquote(%q) = %q", text, got)
 		}
-		if got := Unescape(text); got != text {
+		if got := unescape(text); got != text {
 			t.Errorf("Unescape(%q) = %q", text, got)
 		}
 	}
@@ -106,7 +106,7 @@ func TestEscape(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("Escape(%q) = %q, want %q", tt.in, got, tt.want)
 			}
-			if back := Unescape(got); back != tt.in {
+			if back := unescape(got); back != tt.in {
 				t.Errorf("Unescape(%q) = %q, want %q", got, back, tt.in)
 			}
 		})
@@ -154,7 +154,7 @@ func TestQuotationsHold(t *testing.T) {
 		if got := Unquote(quoted); got != text {
 			t.Fatalf("%q was %q and is %q", quoted, text, got)
 		}
-		if got := Unescape(escaped); got != text {
+		if got := unescape(escaped); got != text {
 			t.Fatalf("%q was %q and is %q", escaped, text, got)
 		}
 	})

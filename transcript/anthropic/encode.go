@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// SystemMark stands before a system text that had to become the user's.
-const SystemMark = "[system] "
+// systemMark stands before a system text that had to become the user's.
+const systemMark = "[system] "
 
 // Encode implements [transcript.Format].
 func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
@@ -183,7 +183,7 @@ func (e *encoder) note(en *transcript.Entry) {
 	var blocks [][]byte
 	for _, p := range en.Parts {
 		if t, ok := p.(transcript.Text); ok && !blank(string(t)) {
-			blocks = append(blocks, textBlock(SystemMark+string(t)))
+			blocks = append(blocks, textBlock(systemMark+string(t)))
 		}
 	}
 	if e.kept(en) && !hasBlank(en.Parts) && (len(en.Parts) > 0 || e.body.messages[e.index(en)].onlySettings()) {

@@ -251,7 +251,7 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 			t.Errorf("%s: it stays: %t, repairs %v", tt.name, got, enc.Repairs)
 		}
 		if !tt.stays {
-			if f := enc.Repairs[0]; f.What != "system text became user text" || !strings.Contains(string(enc.Data), SystemMark+"be brief") {
+			if f := enc.Repairs[0]; f.What != "system text became user text" || !strings.Contains(string(enc.Data), systemMark+"be brief") {
 				t.Errorf("%s: %v in %s", tt.name, enc.Repairs, enc.Data)
 			}
 		}

@@ -48,7 +48,7 @@ func Fuzz(f *testing.F, format transcript.Format, samples map[string][]byte) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkAny(t, format, data) })
 }
 
-// Decode returns the session of a body that must be readable.
+// decode returns the session of a body that must be readable.
 func Decode(tb testing.TB, f transcript.Format, data string) *transcript.Session {
 	tb.Helper()
 	s, err := f.Decode("dir/talk.json", []byte(data))
@@ -184,14 +184,14 @@ func measure(b *testing.B, data []byte, job func() error) {
 	}
 }
 
-// Decode measures how a body is read.
-func (l Large) Decode(b *testing.B) {
+// decode measures how a body is read.
+func (l Large) decode(b *testing.B) {
 	data := l.body()
 	measure(b, data, func() error { _, err := l.Format.Decode("x.json", data); return err })
 }
 
-// EncodeChanged measures how a window with changed results is written.
-func (l Large) EncodeChanged(b *testing.B) {
+// encodeChanged measures how a window with changed results is written.
+func (l Large) encodeChanged(b *testing.B) {
 	data := l.body()
 	s, err := l.Format.Decode("x.json", data)
 	if err != nil {
@@ -208,8 +208,8 @@ func (l Large) EncodeChanged(b *testing.B) {
 	measure(b, data, func() error { _, err := l.Format.Encode(w); return err })
 }
 
-// Validate measures how a body is checked.
-func (l Large) Validate(b *testing.B) {
+// validate measures how a body is checked.
+func (l Large) validate(b *testing.B) {
 	data := l.body()
 	measure(b, data, func() error {
 		if v, err := l.Format.Validate(data); err != nil || len(v) > 0 {
@@ -239,4 +239,11 @@ func (l Large) Memory(t *testing.T) {
 		t.Errorf("a session of %d bytes takes %d more", len(data), grown)
 	}
 	runtime.KeepAlive(s)
+}
+
+// Run times reading, writing and checking a large session.
+func (l Large) Run(b *testing.B) {
+	b.Run("Decode", l.decode)
+	b.Run("EncodeChanged", l.encodeChanged)
+	b.Run("Validate", l.validate)
 }
