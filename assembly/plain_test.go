@@ -23,7 +23,7 @@ func TestPlain(t *testing.T) {
 	want := []string{
 		"said", `<call name="read">{"path":"a"}</call>`, `<result fence="` + inner + `">`, "returned", "[not text]", "</result " + inner + ">", "[image]",
 	}
-	word := fenceWord(Source{}, strings.Join(want, "\n") + "\n")
+	word := fenceWord(Source{}, strings.Join(want, "\n")+"\n")
 	want = append(append([]string{`<message role="assistant" fence="` + word + `">`}, want...), "</message "+word+">")
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

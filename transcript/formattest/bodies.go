@@ -48,7 +48,7 @@ func Fuzz(f *testing.F, format transcript.Format, samples map[string][]byte) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkAny(t, format, data) })
 }
 
-// decode returns the session of a body that must be readable.
+// Decode returns the session of a body that must be readable.
 func Decode(tb testing.TB, f transcript.Format, data string) *transcript.Session {
 	tb.Helper()
 	s, err := f.Decode("dir/talk.json", []byte(data))
