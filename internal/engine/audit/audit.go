@@ -177,7 +177,7 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 		if err != nil {
 			return nil, err
 		}
-		if entry.Op == "import" {
+		if entry.Op == hold.OpImport {
 			for id, d := range last {
 				d.imported = true
 				last[id] = d

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/transcript"
@@ -41,19 +41,12 @@ func encode(src *source, f *fitted) (*encoded, error) {
 		return []transcript.Entry{{Message: transcript.Message{Role: role, Parts: parts}}}
 	}
 	at := start(src, f.window)
-	out, err := src.format.Encode(&transcript.Window{Session: f.window.Session, Entries: slices.Concat(
+	out, err := hold.Encode(src.format, &transcript.Window{Session: f.window.Session, Entries: slices.Concat(
 		message(transcript.RoleSystem, system), f.window.Entries[:at],
 		message(transcript.RoleUser, head), f.window.Entries[at:], message(transcript.RoleUser, tail),
 	)})
 	if err != nil {
 		return nil, err
-	}
-	violations, err := src.format.Validate(out.Data)
-	if err != nil {
-		return nil, err
-	}
-	if len(violations) > 0 {
-		return nil, &api.InvalidError{Format: src.format.Name(), Violations: violations}
 	}
 	return &encoded{data: out.Data, spans: out.Spans, losses: slices.Concat(f.losses, out.Losses)}, nil
 }

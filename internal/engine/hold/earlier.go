@@ -178,13 +178,3 @@ func (h *Held) Cold(id transcript.BlockID) *store.Block {
 
 // ByClient is the rule of a block that the client took out of its window.
 const ByClient pager.Rule = "compacted by the client"
-
-// Cool makes a row that of a block of an earlier window.
-func Cool(r *store.Block) {
-	r.Off, r.State, r.Form, r.Stub, r.Window = true, store.StateCold, string(pager.Gone), "", 0
-}
-
-// Revive makes a row that of a block as it came in.
-func Revive(r *store.Block) {
-	r.State, r.Form, r.Stub, r.Window = store.StateLive, string(pager.Whole), "", r.Tokens
-}

@@ -62,6 +62,23 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 	return f.Name(), v, err
 }
 
+// Encode writes a window in a format. It is an [api.InvalidError] if the provider would
+// refuse what is written.
+func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, error) {
+	out, err := f.Encode(w)
+	if err != nil {
+		return nil, err
+	}
+	violations, err := f.Validate(out.Data)
+	if err != nil {
+		return nil, err
+	}
+	if len(violations) > 0 {
+		return nil, &api.InvalidError{Format: f.Name(), Violations: violations}
+	}
+	return out, nil
+}
+
 // Pick returns the named format, or that of the data.
 func Pick(format string, data []byte) (transcript.Format, error) {
 	if format == "" || format == "auto" {

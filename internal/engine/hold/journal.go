@@ -1,12 +1,68 @@
 package hold
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Op is an entry of a session's journal.
+type Op struct {
+	store.Entry
+
+	Undone bool
+}
+
+// Ops returns the journal of a session, in order, with what was undone.
+func (e *Desk) Ops(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]Op, error) {
+	var ops []Op
+	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, Op{Entry: *entry})
+		if entry.Op != OpUndo {
+			continue
+		}
+		var data struct {
+			Undoes string `json:"undoes"`
+		}
+		if err := ReadEntry(entry, &data); err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(ops, func(o Op) bool { return o.ID == data.Undoes }); i >= 0 {
+			ops[i].Undone = true
+		}
+	}
+	return ops, nil
+}
+
+// ReadEntry reads what the journal keeps with an entry.
+func ReadEntry(entry *store.Entry, data any) error {
+	if err := json.Unmarshal(entry.Data, data); err != nil {
+		return fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+	}
+	return nil
+}
+
+// The journal's words for what jobs did.
+const (
+	OpImport     = "import"
+	OpPage       = "page"
+	OpPageByHand = "page-by-hand"
+	OpDiscard    = "discard"
+	OpPin        = "pin"
+	OpUnpin      = "unpin"
+	OpUndo       = "undo"
+	OpContract   = "contract"
 )
 
 // Imported is what the journal keeps of an import.
@@ -68,6 +124,3 @@ type Paged struct {
 	Summary  *SummaryMove `json:"summary,omitempty"` // if it changed
 	Round    *api.Round   `json:"round,omitempty"`   // what the probes said
 }
-
-// OpPageByHand is the journal's word for what [Engine.Page] did.
-const OpPageByHand = "page-by-hand"

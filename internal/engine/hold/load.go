@@ -385,15 +385,3 @@ func Joined(w *transcript.Window, format string) *transcript.Window {
 	flush()
 	return out
 }
-
-// State returns the state that a form leads to.
-func State(f pager.Form) store.State {
-	switch f {
-	case pager.Whole, pager.Bare:
-		return store.StateLive
-	case pager.Gone:
-		return store.StateCold
-	case pager.Calls, pager.Lines, pager.Line:
-	}
-	return store.StateStub
-}

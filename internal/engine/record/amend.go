@@ -68,7 +68,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 	if err != nil {
 		return nil, err
 	}
-	res.Op, err = e.Apply(ctx, scope, h.Head, c, "contract", Amended{
+	res.Op, err = e.Apply(ctx, scope, h.Head, c, hold.OpContract, Amended{
 		Statements: len(added), Init: req.Init, Parent: req.Parent, Close: req.Close,
 	})
 	return res, err

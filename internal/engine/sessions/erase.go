@@ -16,7 +16,6 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
-	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -159,7 +158,7 @@ func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id trans
 			return nil, err
 		}
 		var a record.Amended
-		if entry.Op == "contract" && json.Unmarshal(entry.Data, &a) == nil && a.Parent != "" {
+		if entry.Op == hold.OpContract && json.Unmarshal(entry.Data, &a) == nil && a.Parent != "" {
 			list = append(list, a.Parent)
 		}
 	}
@@ -213,7 +212,7 @@ func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id 
 		if err != nil {
 			return "", err
 		}
-		b.State, b.Form, b.Stub, b.Window, b.Tools, b.Pinned = store.StatePurged, string(pager.Gone), "", 0, nil, false
+		hold.Purge(b)
 		c.Blocks = append(c.Blocks, *b)
 	}
 	return e.Apply(ctx, scope, head, c, "purge", map[string]any{"cells": cells, "blocks": len(c.Blocks)})

@@ -97,7 +97,7 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	if len(m.cooled) > 0 {
 		data.Compacted = &hold.Compacted{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
 	}
-	if res.Op, err = e.Apply(ctx, scope, old.Head, c, "import", data); err != nil {
+	if res.Op, err = e.Apply(ctx, scope, old.Head, c, hold.OpImport, data); err != nil {
 		return nil, err
 	}
 	e.Opts.Logger.InfoContext(ctx, "imported", "session", s.ID, "blocks", res.Blocks, "added", res.Added)

@@ -270,3 +270,30 @@ func referred(f *facts.Fact) (subject, text string) {
 	}
 	return f.Subject, f.Subject + ": " + f.Text
 }
+
+// left returns what facts leave open at the end: questions that nobody answered,
+// and what is to do: of the list of things to do or, if it is older, of the steps
+// that were announced last.
+func left(found []facts.Fact) (open, steps []string) {
+	plan, todo := -1, -1
+	for i := range found {
+		switch found[i].Kind { //nolint:exhaustive // the others announce nothing
+		case facts.FactPlan:
+			plan = max(plan, found[i].Block)
+		case facts.FactTodo:
+			todo = max(todo, found[i].Block)
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		switch {
+		case f.Kind == facts.FactQuestion && f.Status == facts.StatusOpen:
+			open = append(open, f.Text)
+		case f.Kind == facts.FactPlan && f.Block == plan && plan >= todo:
+			steps = append(steps, f.Text)
+		case f.Kind == facts.FactTodo && f.Status != facts.StatusCompleted && f.Block == todo:
+			steps = append(steps, f.Subject)
+		}
+	}
+	return open, steps
+}

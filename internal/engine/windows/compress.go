@@ -15,37 +15,9 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// summarizes reports whether s makes a new summary.
-func summarizes(s api.Strategy) bool {
-	return s != api.StrategyWindow && s != api.StrategyImportance && s != api.StrategyPager && s != api.StrategyAccount
-}
-
-// covers reports whether s keeps lines, and not blocks.
-func covers(s api.Strategy) bool { return s == api.StrategyImportance || s == api.StrategyAnchored }
-
-// slides reports whether s keeps the newest blocks, and not the best.
-func slides(s api.Strategy) bool {
-	return !covers(s) && s != api.StrategyPager && s != api.StrategyAccount
-}
-
-// sync fills in the things to do of a request as they are after a compression.
-func syncTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
-	if req.Todos == nil {
-		return
-	}
-	r.TodoList = req.Todos
-	if d != nil {
-		r.TodoList = d.todos
-	}
-	before, _ := summary.ParseTodos(req.Todos) // was read before
-	now, _ := summary.ParseTodos(r.TodoList)
-	for i, t := range now.Todos {
-		r.Todos = append(r.Todos, api.Todo{Content: t.Content, Status: t.Status, Completed: t.Status != before.Todos[i].Status})
-	}
-}
 
 // Compress cuts what is in the window of a session until it fits a budget.
 func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (_ *api.CompressResult, err error) {
@@ -127,6 +99,18 @@ func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error
 	return &to, nil
 }
 
+// An outcome is what one attempt comes to.
+type outcome struct {
+	strategy api.Strategy
+	plan     *pager.Plan
+	rows     []store.Block
+	stubs    map[transcript.BlockID]pager.Stub
+	kept     *hold.StandIn // in the window, or nil
+	drafted  *drafted      // how kept was made, if it is new
+	report   *probe.Report
+	warnings []string
+}
+
 // finish checks and writes what a compression comes to.
 func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest, o *outcome, attempts []api.Attempt) (*api.CompressResult, error) {
 	h := p.held
@@ -148,14 +132,54 @@ func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, r
 	return res, nil
 }
 
-// An outcome is what one attempt comes to.
-type outcome struct {
-	strategy api.Strategy
-	plan     *pager.Plan
-	rows     []store.Block
-	stubs    map[transcript.BlockID]pager.Stub
-	kept     *hold.StandIn // in the window, or nil
-	drafted  *drafted      // how kept was made, if it is new
-	report   *probe.Report
-	warnings []string
+func (p *pass) result(req *api.CompressRequest, o *outcome) *api.CompressResult {
+	h, plan := p.held, o.plan
+	window := cmp.Or(p.capacity, p.engine.Capacity(h.Session.Model))
+	res := &api.CompressResult{
+		Session: h.Head.ID, Strategy: o.strategy, Budget: plan.Budget, Imported: h.Head.Tokens, Before: h.Head.Window, After: plan.After,
+		Intent: p.intent, Changed: plan.Changes(), Provider: h.Head.Format, Decisions: plan.Decisions,
+		Probes: o.report, Warnings: o.warnings, Figures: p.engine.Opts.Trigger.Figures(window), Sent: token.Count(h.Session.Sent),
+	}
+	if req.Target == 0 && req.Share > 0 {
+		res.Share = req.Share
+		res.Leaves, res.Stays = p.shares()
+	}
+	if res.Before > 0 {
+		res.Ratio = ratio.One - ratio.Of(res.After, res.Before)
+	}
+	for i := range o.rows {
+		tally(&res.Blocks, o.rows[i].State, 1)
+		tally(&res.Tokens, o.rows[i].State, int64(o.rows[i].Tokens))
+	}
+	if o.kept != nil {
+		res.Summary = summaryInfo(o.kept, o.drafted)
+	}
+	return res
+}
+
+func tally(t *api.Tally, s store.State, n int64) {
+	switch s {
+	case store.StateLive:
+		t.Live += n
+	case store.StateStub:
+		t.Stub += n
+	case store.StateCold, store.StatePurged:
+		t.Cold += n
+	}
+}
+
+// sync fills in the things to do of a request as they are after a compression.
+func syncTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
+	if req.Todos == nil {
+		return
+	}
+	r.TodoList = req.Todos
+	if d != nil {
+		r.TodoList = d.todos
+	}
+	before, _ := summary.ParseTodos(req.Todos) // was read before
+	now, _ := summary.ParseTodos(r.TodoList)
+	for i, t := range now.Todos {
+		r.Todos = append(r.Todos, api.Todo{Content: t.Content, Status: t.Status, Completed: t.Status != before.Todos[i].Status})
+	}
 }

@@ -135,7 +135,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 			c.Blocks = append(c.Blocks, rows[i])
 		}
 	}
-	res.Op, err = e.Record(ctx, scope, h, c, "discard", data, &record.Settlement{Rows: rows, Limit: plan.Before, Kept: h.Summary})
+	res.Op, err = e.Record(ctx, scope, h, c, hold.OpDiscard, data, &record.Settlement{Rows: rows, Limit: plan.Before, Kept: h.Summary})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
 		if step == pager.StageThinking {
 			to = pager.Bare
 		}
-		row.Form, row.State, row.Stub, row.Window = string(to), hold.State(to), "", p.size(i, to)
+		hold.SetForm(row, to, "", p.size(i, to))
 		moves = append(moves, hold.Move{FromStub: was.Stub, Decision: pager.Decision{
 			Block: row.ID, Turn: row.Turn, From: pager.Form(was.Form), To: to, Before: was.Window, After: row.Window, Step: step,
 		}})

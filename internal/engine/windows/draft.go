@@ -2,20 +2,19 @@ package windows
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
-	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/summary/abstractive"
 	"github.com/carrel-dev/carrel/summary/extractive"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -34,10 +33,6 @@ type drafted struct {
 
 // errDraft means that a model's draft cannot be used.
 var errDraft = errors.New("draft of the model")
-
-// opaqueLimit is the size of an opaque summary (context-compression skill,
-// Opaque Compression: max_tokens).
-const opaqueLimit = 500
 
 // draft returns the summary of the blocks that a way covers: what is new since
 // the last compression, merged with what there was.
@@ -163,6 +158,20 @@ func (c *compression) before(anew bool) *hold.StandIn {
 	return s
 }
 
+// inputsOf returns digests of what the first n blocks of a session say, for each n
+// from 0: each is of the one before and a text. So the digest of what a summary
+// covers does not depend on how many compressions it took.
+func inputsOf(h *hold.Held) []digest.Digest {
+	all := make([]digest.Digest, len(h.Blocks)+1)
+	for i, text := range h.Texts() {
+		sum := sha256.New()
+		sum.Write(all[i][:])
+		sum.Write([]byte(text))
+		sum.Sum(all[i+1][:0])
+	}
+	return all
+}
+
 // written lets the generator write what is new.
 func (c *compression) written(ctx context.Context, d *drafted, old *hold.StandIn, from int) *summary.Summary {
 	h := c.pass.held
@@ -225,31 +234,4 @@ func (c *compression) since(from, to int) []facts.Fact {
 		return c.factsOf(to)
 	}
 	return c.engine.FactsOf(c.pass.held, to, from)
-}
-
-// probesFrom generates probes from the facts of a session's first n blocks.
-func (e *Windows) probesFrom(h *hold.Held, n int, found []facts.Fact) []probe.Probe {
-	return probe.Generate(found, probingOf(h, n))
-}
-
-// dense returns the names of the first n blocks in one line, the newest first:
-// the opaque summary, from which a program or a model may go on and which nobody
-// can read.
-func (c *compression) dense(n int, limit token.Count) string {
-	found := c.factsOf(n)
-	seen := make(map[string]bool)
-	text := ""
-	for _, f := range slices.Backward(found) {
-		for _, name := range f.Names {
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			if next := text + name + " "; c.pass.meter.Counter.Count(next) > limit {
-				return text
-			}
-			text += name + " "
-		}
-	}
-	return text
 }

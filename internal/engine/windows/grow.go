@@ -2,9 +2,7 @@ package windows
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -19,67 +17,6 @@ import (
 
 // stageReturn is the step of a block that is back, as the budget is larger now.
 const stageReturn pager.Stage = "return"
-
-// A passHistory is what passes left of a session, by its journal.
-type passHistory struct {
-	budget  token.Count                 // of the last pass that is not undone
-	account bool                        // that pass wrote an account
-	paged   map[transcript.BlockID]bool // whose last change was by a pass
-}
-
-// passes reads from the journal which blocks passes have cut or taken out, and to which
-// budget. What an agent discarded or somebody paged by hand is not among them, nor what
-// its client compacted.
-func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
-	type step struct {
-		op, id string
-		data   hold.Paged
-	}
-	var steps []step
-	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		s := step{op: entry.Op, id: entry.ID}
-		switch entry.Op {
-		case "page", hold.OpPageByHand, "discard":
-			err = json.Unmarshal(entry.Data, &s.data)
-			steps = append(steps, s)
-		case "undo": // always of the last that is not undone; a pin is not among them
-			var u undone
-			if err = json.Unmarshal(entry.Data, &u); err == nil && len(steps) > 0 && steps[len(steps)-1].id == u.Undoes {
-				steps = steps[:len(steps)-1]
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
-		}
-	}
-	h := &passHistory{paged: make(map[transcript.BlockID]bool)}
-	for i := range steps {
-		s := &steps[i]
-		if s.op == "page" {
-			h.budget = s.data.Budget
-			h.account = slices.ContainsFunc(s.data.Moves, func(m hold.Move) bool { return m.Step == pager.StageAccount })
-		}
-		for _, m := range s.data.Moves {
-			if m.Changed() {
-				h.paged[m.Block] = s.op == "page"
-			}
-		}
-	}
-	maps.DeleteFunc(h.paged, func(_ transcript.BlockID, paged bool) bool { return !paged })
-	return h, nil
-}
-
-// reopen has a plan begin with what passes have cut or taken out as if it were whole.
-func (b *passHistory) reopen(h *hold.Held, r *pager.Request) {
-	for i := range r.Blocks {
-		if b.paged[h.Rows[i].ID] && h.Rows[i].State != store.StatePurged {
-			r.Blocks[i].Form = pager.Whole
-		}
-	}
-}
 
 // grow returns an outcome that brings back what passes took out of the window and what
 // now fits: whole, or more of it than there was. It is nil if the budget is not larger
@@ -141,6 +78,54 @@ func (p *pass) start(plan *pager.Plan) {
 		if !d.Recut && d.After != d.Before {
 			plan.After += d.Before - d.After
 			d.After = d.Before
+		}
+	}
+}
+
+// A passHistory is what passes left of a session, by its journal.
+type passHistory struct {
+	budget  token.Count                 // of the last pass that is not undone
+	account bool                        // that pass wrote an account
+	paged   map[transcript.BlockID]bool // whose last change was by a pass
+}
+
+// passes reads from the journal which blocks passes have cut or taken out, and to which
+// budget. What an agent discarded or somebody paged by hand is not among them, nor what
+// its client compacted.
+func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
+	ops, err := e.Ops(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	h := &passHistory{paged: make(map[transcript.BlockID]bool)}
+	for i := range ops {
+		o := &ops[i]
+		if o.Undone || o.Op != hold.OpPage && o.Op != hold.OpPageByHand && o.Op != hold.OpDiscard {
+			continue
+		}
+		var data hold.Paged
+		if err := hold.ReadEntry(&o.Entry, &data); err != nil {
+			return nil, err
+		}
+		if o.Op == hold.OpPage {
+			h.budget = data.Budget
+			h.account = slices.ContainsFunc(data.Moves, func(m hold.Move) bool { return m.Step == pager.StageAccount })
+		}
+		for _, m := range data.Moves {
+			if m.Changed() {
+				h.paged[m.Block] = o.Op == hold.OpPage
+			}
+		}
+	}
+	maps.DeleteFunc(h.paged, func(_ transcript.BlockID, paged bool) bool { return !paged })
+	return h, nil
+}
+
+// reopen has a plan begin with what passes have cut or taken out as if it were whole.
+func (b *passHistory) reopen(h *hold.Held, r *pager.Request) {
+	for i := range r.Blocks {
+		if b.paged[h.Rows[i].ID] && h.Rows[i].State != store.StatePurged {
+			r.Blocks[i].Form = pager.Whole
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // judged judges a text as the summary of the first blocks of a session: of as many as
@@ -95,4 +96,91 @@ func (by *judging) has(s *summary.Summary) bool {
 	}
 	printed, err := summary.Parse([]byte(by.made.Markdown()))
 	return slices.Equal(s.Entries(), by.made.Entries()) || err == nil && slices.Equal(s.Entries(), printed.Entries())
+}
+
+// source returns what a summary of the first n blocks is checked against.
+func (e *Windows) source(h *hold.Held, n int, found []facts.Fact) *summary.Source {
+	src := &summary.Source{Names: names1}
+	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
+	size := 0
+	for _, text := range all.Texts()[:to] {
+		size += len(text) + 1
+	}
+	b := make([]byte, 0, size)
+	for _, text := range all.Texts()[:to] {
+		b = append(append(b, text...), '\n')
+	}
+	src.Text = string(b)
+	seen := make(map[string]bool)
+	for i := range found {
+		if f := &found[i]; f.Kind == facts.FactChange && !byproduct(f) && !seen[f.Subject] {
+			seen[f.Subject] = true
+			src.Changed = append(src.Changed, f.Subject)
+		}
+	}
+	src.Asked = askedOf(all, to)
+	return src
+}
+
+// byproduct reports whether a file was made of what a command printed: a summary
+// need not name it.
+func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
+
+// withoutByproducts returns facts without the changes that nobody asked for.
+func withoutByproducts(found []facts.Fact) []facts.Fact {
+	return slices.DeleteFunc(slices.Clone(found), func(f facts.Fact) bool { return f.Kind == facts.FactChange && byproduct(&f) })
+}
+
+// askedOf returns what persons said in the first n blocks.
+func askedOf(h *hold.Held, n int) (all []string) {
+	for i := range n {
+		for _, k := range h.Blocks[i].Messages {
+			if m := &h.Session.Messages[k]; m.Role == transcript.RoleUser && m.Text() != "" {
+				all = append(all, m.Text())
+			}
+		}
+	}
+	return all
+}
+
+// names1 returns the identifiers of a text, each once, without quantities, which a
+// summary may say in other words.
+func names1(text string) []string {
+	var all []string
+	seen := make(map[string]bool)
+	facts.Each(text, func(id facts.Identifier, _ int) {
+		if id.Kind != facts.KindQuantity && !seen[id.Text] {
+			seen[id.Text] = true
+			all = append(all, id.Text)
+		}
+	})
+	return all
+}
+
+// probesFrom generates probes from the facts of a session's first n blocks.
+func (e *Windows) probesFrom(h *hold.Held, n int, found []facts.Fact) []probe.Probe {
+	return probe.Generate(found, probingOf(h, n))
+}
+
+// probing are the options of probes that are asked about a session's first n blocks.
+func probingOf(h *hold.Held, n int) *probe.Options {
+	return &probe.Options{
+		Ref:       func(block int) string { return h.Rows[block].ID.Short() },
+		Turn:      func(block int) int { return h.Blocks[block].Turn },
+		Originals: h.Texts()[:n],
+	}
+}
+
+// policyOf returns when probes are answered well enough; nil is as package probe
+// says.
+func policyOf(least *ratio.Ratio) *probe.Policy {
+	policy := probe.DefaultPolicy()
+	switch {
+	case least == nil:
+	case *least == 0:
+		policy = probe.Policy{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
+	default:
+		policy.Overall = *least
+	}
+	return &policy
 }

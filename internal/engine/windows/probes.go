@@ -2,9 +2,7 @@ package windows
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/api"
@@ -12,8 +10,6 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/probe"
-	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary/abstractive"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -100,16 +96,6 @@ func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.
 	return probe.GradeAnswers(probes, answers), nil
 }
 
-// evidenceOf returns what the window of a session has as it is, and what is one
-// recall away.
-func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Held) (*probe.Evidence, error) {
-	stubs, err := e.Stubs(ctx, scope, h.Rows)
-	if err != nil {
-		return nil, err
-	}
-	return evidenceOf(h, h.Rows, stubs, h.Summary), nil
-}
-
 // ProbeReport returns the rounds of compression of a session, and how the share of answered
 // probes drifted.
 func (e *Windows) ProbeReport(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProbeReport, err error) {
@@ -132,41 +118,36 @@ func (e *Windows) ProbeReport(ctx context.Context, scope governance.Scope, req *
 
 // rounds returns the rounds of compression of a session, oldest first.
 func (e *Windows) rounds(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]api.RoundEntry, error) {
+	ops, err := e.Ops(ctx, scope, id)
+	if err != nil {
+		return nil, err
+	}
 	rounds := []api.RoundEntry{}
-	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if entry.Op != "page" && entry.Op != "undo" {
+	for i := range ops {
+		o := &ops[i]
+		if o.Op != hold.OpPage {
 			continue
 		}
 		var data struct {
-			Round  *api.Round `json:"round"`
-			Undoes string     `json:"undoes"`
+			Round *api.Round `json:"round"`
 		}
-		if err := json.Unmarshal(entry.Data, &data); err != nil {
-			return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
-		}
-		if i := slices.IndexFunc(rounds, func(r api.RoundEntry) bool { return r.Op == data.Undoes }); i >= 0 {
-			rounds[i].Undone = true
+		if err := hold.ReadEntry(&o.Entry, &data); err != nil {
+			return nil, err
 		}
 		if data.Round != nil {
-			rounds = append(rounds, api.RoundEntry{Op: entry.ID, Time: entry.Time, Round: *data.Round})
+			rounds = append(rounds, api.RoundEntry{Op: o.ID, Time: o.Time, Undone: o.Undone, Round: *data.Round})
 		}
 	}
 	return rounds, nil
 }
 
-// policyOf returns when probes are answered well enough; nil is as package probe
-// says.
-func policyOf(least *ratio.Ratio) *probe.Policy {
-	policy := probe.DefaultPolicy()
-	switch {
-	case least == nil:
-	case *least == 0:
-		policy = probe.Policy{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
-	default:
-		policy.Overall = *least
+// report returns what DriftOf needs of the report.
+func reportOf(p *api.ProbeRound) *probe.Report {
+	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
+	for _, place := range [...]probe.Place{probe.Window, probe.Recall, probe.Lost} {
+		for _, id := range *idsOf(p, place) {
+			r.Results = append(r.Results, probe.Result{Probe: probe.Probe{ID: id}, Place: place})
+		}
 	}
-	return &policy
+	return r
 }

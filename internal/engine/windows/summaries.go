@@ -3,16 +3,12 @@ package windows
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/carrel-dev/carrel/api"
-	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
-	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -58,92 +54,6 @@ func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req 
 	return &api.CheckSummaryResult{Session: req.Session, Judgement: *j, Summary: s}, nil
 }
 
-// source returns what a summary of the first n blocks is checked against.
-func (e *Windows) source(h *hold.Held, n int, found []facts.Fact) *summary.Source {
-	src := &summary.Source{Names: names1}
-	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
-	size := 0
-	for _, text := range all.Texts()[:to] {
-		size += len(text) + 1
-	}
-	b := make([]byte, 0, size)
-	for _, text := range all.Texts()[:to] {
-		b = append(append(b, text...), '\n')
-	}
-	src.Text = string(b)
-	seen := make(map[string]bool)
-	for i := range found {
-		if f := &found[i]; f.Kind == facts.FactChange && !byproduct(f) && !seen[f.Subject] {
-			seen[f.Subject] = true
-			src.Changed = append(src.Changed, f.Subject)
-		}
-	}
-	src.Asked = askedOf(all, to)
-	return src
-}
-
-// byproduct reports whether a file was made of what a command printed: a summary
-// need not name it.
-func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
-
-// withoutByproducts returns facts without the changes that nobody asked for.
-func withoutByproducts(found []facts.Fact) []facts.Fact {
-	return slices.DeleteFunc(slices.Clone(found), func(f facts.Fact) bool { return f.Kind == facts.FactChange && byproduct(&f) })
-}
-
-// askedOf returns what persons said in the first n blocks.
-func askedOf(h *hold.Held, n int) (all []string) {
-	for i := range n {
-		for _, k := range h.Blocks[i].Messages {
-			if m := &h.Session.Messages[k]; m.Role == transcript.RoleUser && m.Text() != "" {
-				all = append(all, m.Text())
-			}
-		}
-	}
-	return all
-}
-
-// left returns what facts leave open at the end: questions that nobody answered,
-// and what is to do: of the list of things to do or, if it is older, of the steps
-// that were announced last.
-func left(found []facts.Fact) (open, steps []string) {
-	plan, todo := -1, -1
-	for i := range found {
-		switch found[i].Kind { //nolint:exhaustive // the others announce nothing
-		case facts.FactPlan:
-			plan = max(plan, found[i].Block)
-		case facts.FactTodo:
-			todo = max(todo, found[i].Block)
-		}
-	}
-	for i := range found {
-		f := &found[i]
-		switch {
-		case f.Kind == facts.FactQuestion && f.Status == facts.StatusOpen:
-			open = append(open, f.Text)
-		case f.Kind == facts.FactPlan && f.Block == plan && plan >= todo:
-			steps = append(steps, f.Text)
-		case f.Kind == facts.FactTodo && f.Status != facts.StatusCompleted && f.Block == todo:
-			steps = append(steps, f.Subject)
-		}
-	}
-	return open, steps
-}
-
-// names1 returns the identifiers of a text, each once, without quantities, which a
-// summary may say in other words.
-func names1(text string) []string {
-	var all []string
-	seen := make(map[string]bool)
-	facts.Each(text, func(id facts.Identifier, _ int) {
-		if id.Kind != facts.KindQuantity && !seen[id.Text] {
-			seen[id.Text] = true
-			all = append(all, id.Text)
-		}
-	})
-	return all
-}
-
 // State returns the state of compression of a session.
 func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.State, err error) {
 	id := req.Session
@@ -162,11 +72,12 @@ func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.Se
 	return st, nil
 }
 
-// probing are the options of probes that are asked about a session's first n blocks.
-func probingOf(h *hold.Held, n int) *probe.Options {
-	return &probe.Options{
-		Ref:       func(block int) string { return h.Rows[block].ID.Short() },
-		Turn:      func(block int) int { return h.Blocks[block].Turn },
-		Originals: h.Texts()[:n],
+func summaryInfo(s *hold.StandIn, d *drafted) *api.SummaryInfo {
+	info := &api.SummaryInfo{
+		ID: s.ID, Covers: s.Covers, Tokens: s.Tokens, Count: s.Summary.Count, Depth: s.Summary.Depth, Model: s.Summary.Model,
 	}
+	if d != nil {
+		info.Fresh, info.Merged, info.Edits, info.Left = d.fresh, d.merged, d.edits, d.left
+	}
+	return info
 }

@@ -3,15 +3,14 @@ package windows
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // Trigger says whether a session is due for a pass.
@@ -41,8 +40,14 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 		case store.StateCold, store.StatePurged:
 		}
 	}
-	if res.Cycles, err = e.cycles(ctx, scope, req.Session); err != nil {
+	ops, err := e.Ops(ctx, scope, req.Session)
+	if err != nil {
 		return nil, err
+	}
+	for i := range ops {
+		if ops[i].Op == hold.OpPage && !ops[i].Undone {
+			res.Cycles++
+		}
 	}
 	res.Iterations = pager.Iterations(h.Session.Messages, h.Blocks)
 	res.Pending = pager.Pending(h.Session.Messages, h.Blocks)
@@ -59,25 +64,4 @@ func (e *Windows) trigger(asked *pager.Trigger) *pager.Trigger {
 		return asked
 	}
 	return &e.Opts.Trigger
-}
-
-// cycles returns how often a session was compressed, without what was undone.
-func (e *Windows) cycles(ctx context.Context, scope governance.Scope, id transcript.SessionID) (int, error) {
-	passes := make(map[string]bool)
-	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
-		if err != nil {
-			return 0, err
-		}
-		switch entry.Op {
-		case "page":
-			passes[entry.ID] = true
-		case "undo":
-			var u undone
-			if err := json.Unmarshal(entry.Data, &u); err != nil {
-				return 0, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
-			}
-			delete(passes, u.Undoes)
-		}
-	}
-	return len(passes), nil
 }

@@ -2,7 +2,6 @@ package windows
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -73,8 +72,8 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 		return nil, err
 	}
 	var was undone // pages and pins have the same fields
-	if err := json.Unmarshal(target.Data, &was); err != nil {
-		return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, target.ID, err)
+	if err := hold.ReadEntry(target, &was); err != nil {
+		return nil, err
 	}
 	res := &api.UndoResult{Session: req.Session, Undone: target.ID, Kind: target.Op, Before: h.Head.Window, After: h.Head.Window}
 	c := &store.Change{Head: *h.Head}
@@ -90,8 +89,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 		back := m
 		back.From, back.To, back.Before, back.After, back.Step = m.To, m.From, m.After, m.Before, ""
 		back.FromStub, back.ToStub = m.ToStub, m.FromStub
-		rows[i].Form, rows[i].State = string(back.To), hold.State(back.To)
-		rows[i].Window, rows[i].Stub = back.After, back.ToStub
+		hold.SetForm(&rows[i], back.To, back.ToStub, back.After)
 		res.After += back.After - h.Rows[i].Window
 		data.Moves = append(data.Moves, back)
 		touched[i] = true
@@ -127,43 +125,40 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	if err != nil {
 		return nil, err
 	}
-	res.Op, err = e.Record(ctx, scope, h, c, "undo", data, &record.Settlement{Rows: rows, Limit: res.After, Undo: true, Kept: kept})
+	res.Op, err = e.Record(ctx, scope, h, c, hold.OpUndo, data, &record.Settlement{Rows: rows, Limit: res.After, Undo: true, Kept: kept})
 	return res, err
 }
 
 // lastOp returns the operation to undo: the last that changed the window or the
 // pins and is not undone.
 func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*store.Entry, error) {
-	var open []*store.Entry
+	ops, err := e.Ops(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	var last *store.Entry
 	known := make(map[string]string)
-	for entry, err := range e.Store.Entries(ctx, scope, req.Session, 0) {
-		if err != nil {
-			return nil, err
-		}
-		known[entry.ID] = entry.Op
-		switch entry.Op {
-		case "page", hold.OpPageByHand, "discard", "pin", "unpin":
-			open = append(open, entry)
-		case "undo":
-			var u undone
-			if err := json.Unmarshal(entry.Data, &u); err != nil {
-				return nil, fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
+	for i := range ops {
+		o := &ops[i]
+		known[o.ID] = o.Op
+		switch o.Op {
+		case hold.OpPage, hold.OpPageByHand, hold.OpDiscard, hold.OpPin, hold.OpUnpin:
+			if !o.Undone {
+				last = &o.Entry
 			}
-			open = slices.DeleteFunc(open, func(o *store.Entry) bool { return o.ID == u.Undoes })
 		}
 	}
 	kind, exists := known[req.Op]
 	switch {
 	case req.Op != "" && !exists:
 		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
-	case kind == "import":
+	case kind == hold.OpImport:
 		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", api.ErrPolicy, req.Op)
-	case kind == "contract":
+	case kind == hold.OpContract:
 		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", api.ErrPolicy, req.Op)
-	case len(open) == 0:
+	case last == nil:
 		return nil, api.About(api.SubjectHistory, fmt.Errorf("nothing to undo: %w", store.ErrNotFound))
 	}
-	last := open[len(open)-1]
 	if req.Op != "" && req.Op != last.ID {
 		return nil, fmt.Errorf("%w: %s is not the last operation: undo %s first", api.ErrPolicy, req.Op, last.ID)
 	}

@@ -11,81 +11,12 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A way is one way to try a compression.
-type way struct {
-	strategy api.Strategy
-	model    bool        // the draft is written by the generator
-	detail   ratio.Ratio // share of the budget that the summary may take
-	keepLast int         // newest blocks that stay as they are
-	account  bool        // beside the summary stands an account; without detail, of the summary only its id
-}
-
-// plans returns the strategy by which a way plans what stands beside its summary.
-func (w *way) plans() api.Strategy {
-	if w.account {
-		return api.StrategyAccount
-	}
-	return w.strategy
-}
-
-// Shares of the budget that a summary may take, and how many blocks stay raw
-// when less detail was not enough.
-const (
-	detail     = 250_000
-	moreDetail = 500_000
-	retryLast  = 10
-)
-
-// ways returns what is tried, in order: the strategy that was asked for, first
-// with a draft of the model's if there is one; anchored as an account; then, if it makes a
-// summary, that in the window, more detail, more blocks as they are, and a sliding window.
-func (e *Windows) ways(req *api.CompressRequest) []way {
-	last := e.keepLast(req.KeepLast)
-	var all []way
-	if !summarizes(req.Strategy) {
-		if req.Strategy == api.StrategyAccount && e.Opts.Generator != nil && !req.Smallest {
-			all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last})
-		}
-		return append(all, way{strategy: req.Strategy, keepLast: last})
-	}
-	anchored := req.Strategy == api.StrategyAnchored
-	if e.Opts.Generator != nil {
-		all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last, account: anchored})
-	}
-	if anchored {
-		all = append(all, way{strategy: req.Strategy, keepLast: last, account: true})
-	}
-	return append(all,
-		way{strategy: req.Strategy, detail: detail, keepLast: last},
-		way{strategy: req.Strategy, detail: moreDetail, keepLast: last},
-		way{strategy: req.Strategy, detail: moreDetail, keepLast: max(last, retryLast)},
-		way{strategy: api.StrategyWindow, keepLast: max(last, retryLast)},
-	)
-}
-
-// keepLast returns how many of the newest blocks stay in the window.
-func (e *Windows) keepLast(asked int) int {
-	if asked == 0 {
-		asked = e.Opts.KeepLast
-	}
-	switch {
-	case asked == 0:
-		return 5
-	case asked < 0:
-		return 0
-	}
-	return asked
-}
 
 // A compression is what the attempts at one compression share.
 type compression struct {
@@ -273,84 +204,6 @@ func (c *compression) keep(req *pager.Request, last int) {
 	}
 }
 
-// standFor sets the summary of an outcome: as much of it as its share of the
-// budget has room for, or as the rules leave, if that is less.
-func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request) {
-	h := c.pass.held
-	room := req.Budget - c.least(w.plans(), req)
-	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
-	s := &hold.StandIn{ID: hold.SummaryID(h.Head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
-	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
-	cost := func(text string) token.Count {
-		return c.pass.meter.Entries([]transcript.Entry{transcript.Stub(s.ID, text)}) + c.pass.end()
-	}
-	var left []summary.Elision
-	switch {
-	case w.account && w.detail == 0:
-		s.Text = strings.TrimRight(head, "\n")
-	case w.strategy == api.StrategyOpaque:
-		s.Text = head + transcript.Quote(c.dense(d.covers, min(limit, opaqueLimit)))
-	default:
-		var text string
-		ledger := ""
-		if w.strategy == api.StrategyAnchored {
-			ledger = c.pass.ledger(d.covers, limit/ledgerShare)
-		}
-		text, left, _ = d.summary.Fit(&summary.FitOptions{
-			Limit: max(limit-cost(head+ledger), 1), ID: string(s.ID), Size: c.pass.meter.Counter.Count,
-		})
-		s.Text = head + transcript.Quote(strings.TrimRight(text, "\n")+ledger)
-	}
-	s.Tokens = cost(s.Text)
-	if s.Tokens > room {
-		o.warnings = append(o.warnings, fmt.Sprintf("no summary fits: rules hold all but %d tokens of the budget", max(room, 0)))
-		return
-	}
-	d.left = left
-	o.kept, o.drafted = s, d
-}
-
-// least returns what a window takes at least, without a summary.
-func (c *compression) least(s api.Strategy, req *pager.Request) token.Count {
-	low := *req
-	low.Budget, low.Fixed = -1, c.pass.meter.Fixed(c.pass.held.Session)
-	plan := pager.Slide
-	if s == api.StrategyAccount {
-		plan = c.pass.planAccount
-	}
-	_, err := plan(&low)
-	if f, ok := errors.AsType[*pager.FloorError](err); ok {
-		return f.Need
-	}
-	return 0
-}
-
-// anchor returns the block behind which a summary of the first n blocks stands: the
-// first task among them, or else the last system text at the beginning; or the last
-// compaction by the provider, which reads nothing that stands before it.
-func (c *compression) anchor(n int) transcript.BlockID {
-	h := c.pass.held
-	var at transcript.BlockID
-	tasked := false
-	for i := range n {
-		switch {
-		case c.pass.rules[i] == pager.RuleFirstTask && !tasked, pager.Compaction(h.Session.Messages, &h.Blocks[i]):
-			at, tasked = h.Blocks[i].ID, true
-		case !tasked && h.Blocks[i].Kind == transcript.KindSystem && (i == 0 || h.Blocks[i-1].ID == at):
-			at = h.Blocks[i].ID
-		}
-	}
-	return at
-}
-
-func (c *compression) tokensOf(n int) token.Count {
-	var sum token.Count
-	for i := range n {
-		sum += c.pass.held.Rows[i].Tokens
-	}
-	return sum
-}
-
 // grade asks an outcome's window what the originals answered. Every attempt is
 // asked the same.
 func (c *compression) grade(o *outcome) *probe.Report {
@@ -396,61 +249,4 @@ func (c *compression) point(o *outcome) bool {
 	}
 	o.plan.After, o.kept = after, &s
 	return true
-}
-
-// evidenceOf returns what a window has, and what is one recall away: the whole of
-// the summary, and the blocks whose ids are in the window.
-func evidenceOf(h *hold.Held, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.StandIn) *probe.Evidence {
-	ev := &probe.Evidence{}
-	named := make(map[string]bool)
-	if sum != nil {
-		ev.Window = append(ev.Window, sum.Text)
-		ev.Recall = append(ev.Recall, sum.Whole().Markdown())
-		addShortIDs(named, sum.Text)
-	}
-	for i := range rows {
-		switch form := pager.Form(rows[i].Form); form {
-		case pager.Whole, pager.Bare:
-			ev.Window = append(ev.Window, h.Texts()[i])
-		case pager.Calls, pager.Lines, pager.Line:
-			ev.Window = append(ev.Window, said(pager.Entries(h.Session.Messages, &h.Blocks[i], form, stubs[rows[i].ID])))
-			ev.Recall = append(ev.Recall, h.Texts()[i])
-		case pager.Gone:
-			if named[rows[i].ID.Short()] {
-				ev.Recall = append(ev.Recall, h.Texts()[i])
-			}
-		}
-	}
-	return ev
-}
-
-// said returns what entries of a window say.
-func said(entries []transcript.Entry) string {
-	var b strings.Builder
-	for i := range entries {
-		for _, p := range entries[i].Parts {
-			switch p := p.(type) {
-			case transcript.Text:
-				b.WriteString(string(p))
-			case transcript.ToolCall:
-				b.WriteString(p.Name + " " + string(p.Input))
-			case transcript.ToolResult:
-				b.WriteString(p.Text())
-			case transcript.Thinking, transcript.Media, transcript.Opaque:
-				continue
-			}
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-// addShortIDs adds the words of a text that look like the short form of a block's
-// id.
-func addShortIDs(ids map[string]bool, text string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		if len(word) == 8 {
-			ids[word] = true
-		}
-	}
 }

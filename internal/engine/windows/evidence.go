@@ -1,0 +1,80 @@
+package windows
+
+import (
+	"context"
+	"strings"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// evidenceOf returns what the window of a session has as it is, and what is one
+// recall away.
+func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Held) (*probe.Evidence, error) {
+	stubs, err := e.Stubs(ctx, scope, h.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return evidenceOf(h, h.Rows, stubs, h.Summary), nil
+}
+
+// evidenceOf returns what a window has, and what is one recall away: the whole of
+// the summary, and the blocks whose ids are in the window.
+func evidenceOf(h *hold.Held, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.StandIn) *probe.Evidence {
+	ev := &probe.Evidence{}
+	named := make(map[string]bool)
+	if sum != nil {
+		ev.Window = append(ev.Window, sum.Text)
+		ev.Recall = append(ev.Recall, sum.Whole().Markdown())
+		addShortIDs(named, sum.Text)
+	}
+	for i := range rows {
+		switch form := pager.Form(rows[i].Form); form {
+		case pager.Whole, pager.Bare:
+			ev.Window = append(ev.Window, h.Texts()[i])
+		case pager.Calls, pager.Lines, pager.Line:
+			ev.Window = append(ev.Window, said(pager.Entries(h.Session.Messages, &h.Blocks[i], form, stubs[rows[i].ID])))
+			ev.Recall = append(ev.Recall, h.Texts()[i])
+		case pager.Gone:
+			if named[rows[i].ID.Short()] {
+				ev.Recall = append(ev.Recall, h.Texts()[i])
+			}
+		}
+	}
+	return ev
+}
+
+// said returns what entries of a window say.
+func said(entries []transcript.Entry) string {
+	var b strings.Builder
+	for i := range entries {
+		for _, p := range entries[i].Parts {
+			switch p := p.(type) {
+			case transcript.Text:
+				b.WriteString(string(p))
+			case transcript.ToolCall:
+				b.WriteString(p.Name + " " + string(p.Input))
+			case transcript.ToolResult:
+				b.WriteString(p.Text())
+			case transcript.Thinking, transcript.Media, transcript.Opaque:
+				continue
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// addShortIDs adds the words of a text that look like the short form of a block's
+// id.
+func addShortIDs(ids map[string]bool, text string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
+		if len(word) == 8 {
+			ids[word] = true
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package windows
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/facts"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A pass is what one pass over a session knows.
+type pass struct {
+	engine *Windows
+	held   *hold.Held
+	meter  hold.Meter
+	stubs  map[transcript.BlockID]pager.Stub // now in the window
+	made   map[pageKey]pager.Stub            // made for the plan
+	names  *hold.Names                       // once asked for
+	intent pager.Intent
+	hits   []int // terms of the intent in each block
+	rules  []pager.Rule
+
+	effects contract.Effects // of the corrections in the contract
+
+	scope    governance.Scope
+	capacity token.Count     // of the request, or 0
+	needs    *needs          // once asked for
+	covering *pager.Passages // once asked for
+	account  *accounted      // once asked for
+	verbatim bool            // in an account, words under hard rules stay as they are, as far as they have room
+	told     int             // of so many blocks, a model's text in the window says what the agent said
+	heads    []string        // of stubs with lines, once asked for
+}
+
+type pageKey struct {
+	block int
+	form  pager.Form
+}
+
+func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.Held, req *api.CompressRequest) (*pass, error) {
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), told: h.Summary.Tells()}
+	var err error
+	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
+		return nil, err
+	}
+	if p.stubs, err = e.Stubs(ctx, scope, h.Rows); err != nil {
+		return nil, err
+	}
+	if p.rules, err = e.Rules(ctx, scope, h, req.KeepLast); err != nil {
+		return nil, err
+	}
+	a, err := e.Agreement(ctx, scope, h)
+	if err != nil {
+		return nil, err
+	}
+	p.effects = a.State.Effects()
+	p.intent = hold.FocusOf(h, req.Intent)
+	p.hits = p.intent.Hits(h.Texts())
+	return p, nil
+}
+
+// needs are the texts of a session, and what of them the agent is likely to need again.
+type needs struct {
+	Pieces []facts.Piece
+	Need   *facts.Need
+}
+
+// likely reads the session, once.
+func (p *pass) likely() *needs {
+	if p.needs == nil {
+		pieces := p.engine.PiecesOf(p.scope, p.held.Session.Messages, p.held.Blocks)
+		p.needs = &needs{pieces, facts.Estimate(pieces, p.engine.Opts.Model)}
+	}
+	return p.needs
+}
+
+// skipped says which blocks have texts of which a part was not looked at.
+func (p *pass) skipped() []string {
+	var all []string
+	for _, t := range p.likely().Pieces {
+		if t.Skipped > 0 {
+			all = append(all, fmt.Sprintf("block %s: of a text of %d bytes, %d in the middle were not looked at for what may be needed again; "+
+				"carrel recall %[1]s prints all of it", p.held.Rows[t.Block].ID.Short(), len(t.Text), t.Skipped))
+		}
+	}
+	return all
+}
+
+// cover reads the session as a plan of lines needs it, once.
+func (p *pass) cover() *pager.Passages {
+	if p.covering == nil {
+		l := p.likely()
+		p.covering = pager.NewPassages(l.Pieces, l.Need, len(p.held.Blocks), -1)
+		for i := range p.covering.Readings {
+			p.covering.Readings[i].Head = len(p.head(i, false)) + 1
+		}
+	}
+	return p.covering
+}
+
+// end returns what it costs to say where a quotation ends, if the provider of the session
+// needs that.
+func (p *pass) end() token.Count {
+	if !hold.Merges(p.held.Head.Format) {
+		return 0
+	}
+	return p.count("\n" + transcript.End)
+}
+
+// count returns the tokens of a text that may be in a stub.
+func (p *pass) count(text string) token.Count {
+	return p.engine.Scans.Count(p.scope, p.meter.Counter, text)
+}
+
+// FitWindow returns the rows and stubs with which the window of a session, measured by m,
+// has target tokens at most.
+func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Held, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
+	p, err := e.newPass(ctx, scope, h, &api.CompressRequest{Session: h.Session.ID})
+	if err != nil {
+		return nil, nil, err
+	}
+	p.meter = m
+	plan, err := pager.Make(p.request(&api.CompressRequest{Target: target}))
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, stubs := p.apply(plan)
+	return rows, stubs, nil
+}
+
+// Planner returns a function that plans what a request asks for, without reading and
+// decoding the session again. Nothing is remembered from one plan to the next but
+// scans and counts, so that benchmarks can tell what a plan takes.
+func (e *Windows) Planner(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (func() (*pager.Plan, error), error) {
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	h.Texts()
+	first, err := e.newPass(ctx, scope, h, req)
+	if err != nil {
+		return nil, err
+	}
+	return func() (*pager.Plan, error) {
+		p := *first
+		p.made, p.covering, p.heads, p.needs, p.account = make(map[pageKey]pager.Stub), nil, nil, nil, nil
+		if req.Strategy == api.StrategyAccount {
+			return p.planAccount(p.request(req))
+		}
+		return p.planCover(p.request(req))
+	}, nil
+}

@@ -1,0 +1,85 @@
+package windows
+
+import (
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// summarizes reports whether s makes a new summary.
+func summarizes(s api.Strategy) bool {
+	return s != api.StrategyWindow && s != api.StrategyImportance && s != api.StrategyPager && s != api.StrategyAccount
+}
+
+// covers reports whether s keeps lines, and not blocks.
+func covers(s api.Strategy) bool { return s == api.StrategyImportance || s == api.StrategyAnchored }
+
+// slides reports whether s keeps the newest blocks, and not the best.
+func slides(s api.Strategy) bool {
+	return !covers(s) && s != api.StrategyPager && s != api.StrategyAccount
+}
+
+// A way is one way to try a compression.
+type way struct {
+	strategy api.Strategy
+	model    bool        // the draft is written by the generator
+	detail   ratio.Ratio // share of the budget that the summary may take
+	keepLast int         // newest blocks that stay as they are
+	account  bool        // beside the summary stands an account; without detail, of the summary only its id
+}
+
+// plans returns the strategy by which a way plans what stands beside its summary.
+func (w *way) plans() api.Strategy {
+	if w.account {
+		return api.StrategyAccount
+	}
+	return w.strategy
+}
+
+// Shares of the budget that a summary may take, and how many blocks stay raw
+// when less detail was not enough.
+const (
+	detail     = 250_000
+	moreDetail = 500_000
+	retryLast  = 10
+)
+
+// ways returns what is tried, in order: the strategy that was asked for, first
+// with a draft of the model's if there is one; anchored as an account; then, if it makes a
+// summary, that in the window, more detail, more blocks as they are, and a sliding window.
+func (e *Windows) ways(req *api.CompressRequest) []way {
+	last := e.keepLast(req.KeepLast)
+	var all []way
+	if !summarizes(req.Strategy) {
+		if req.Strategy == api.StrategyAccount && e.Opts.Generator != nil && !req.Smallest {
+			all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last})
+		}
+		return append(all, way{strategy: req.Strategy, keepLast: last})
+	}
+	anchored := req.Strategy == api.StrategyAnchored
+	if e.Opts.Generator != nil {
+		all = append(all, way{strategy: req.Strategy, model: true, detail: detail, keepLast: last, account: anchored})
+	}
+	if anchored {
+		all = append(all, way{strategy: req.Strategy, keepLast: last, account: true})
+	}
+	return append(all,
+		way{strategy: req.Strategy, detail: detail, keepLast: last},
+		way{strategy: req.Strategy, detail: moreDetail, keepLast: last},
+		way{strategy: req.Strategy, detail: moreDetail, keepLast: max(last, retryLast)},
+		way{strategy: api.StrategyWindow, keepLast: max(last, retryLast)},
+	)
+}
+
+// keepLast returns how many of the newest blocks stay in the window.
+func (e *Windows) keepLast(asked int) int {
+	if asked == 0 {
+		asked = e.Opts.KeepLast
+	}
+	switch {
+	case asked == 0:
+		return 5
+	case asked < 0:
+		return 0
+	}
+	return asked
+}
