@@ -48,7 +48,7 @@ func TestEngineOnSQLite(t *testing.T) {
 
 // What the engine has besides jobs: how it is made and looked at, and how it imports a
 // file of its machine.
-var noJobs = map[string]bool{"As": true, "Bind": true, "Check": true, "Follow": true, "Policy": true, "Resident": true}
+var noJobs = map[string]bool{"As": true, "Bind": true, "Check": true, "Follow": true, "Policy": true}
 
 func TestJobsAreAllJobsOfTheEngine(t *testing.T) {
 	engine, jobs := reflect.TypeFor[*carrel.Engine](), reflect.TypeFor[Jobs]()
