@@ -14,6 +14,9 @@ var (
 	// ErrForbidden means that policy does not let the artifact be fetched.
 	ErrForbidden = errors.New("not allowed")
 
+	// ErrOffline is an ErrForbidden: nothing may connect.
+	ErrOffline error = offlineError{}
+
 	// ErrUnavailable means that the source cannot be reached now. Trying again
 	// may help.
 	ErrUnavailable = errors.New("cannot be reached now")
@@ -61,3 +64,10 @@ type Fetched struct {
 	Modified  string // to hand back as Have.Modified; empty if the source has none
 	Unchanged bool   // the caller has it already; Content is nil
 }
+
+type offlineError struct{}
+
+func (offlineError) Error() string { return ErrForbidden.Error() }
+
+// Is makes errors.Is(ErrOffline, ErrForbidden) true.
+func (offlineError) Is(target error) bool { return target == ErrForbidden }

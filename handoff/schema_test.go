@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	schemaFile    = "../internal/cli/schema/handoff.json"
+	schemaFile    = "../internal/cli/admin/schema/handoff.json"
 	publishedFile = "testdata/published.schema.json"
 )
 

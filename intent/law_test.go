@@ -165,7 +165,7 @@ func TestVerbIsStable(t *testing.T) {
 
 // What is compiled fits the schema, and so does what other programs write.
 func TestSchema(t *testing.T) {
-	text, err := os.ReadFile("../internal/cli/schema/intent.json")
+	text, err := os.ReadFile("../internal/cli/admin/schema/intent.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func (r *Router) source(scheme string) (artifact.Source, error) {
 	s, ok := r.sources[scheme]
 	switch setting := settings[scheme]; {
 	case r.offline && scheme != "file" && scheme != "func":
-		return nil, fail(artifact.ErrForbidden, scheme, "it connects, and we are offline")
+		return nil, fail(artifact.ErrOffline, scheme, "it connects, and we are offline")
 	case ok && s != nil:
 		return s, nil
 	case setting != "":

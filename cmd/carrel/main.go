@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/carrel-dev/carrel/internal/cli"
+	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
 // gcPercent has garbage collected earlier than by default: a command is over
@@ -28,9 +29,9 @@ func main() {
 	go func() {
 		s := <-signals
 		signal.Stop(signals) // the next one ends the process at once
-		cancel(&cli.SignalError{Signal: s})
+		cancel(&job.SignalError{Signal: s})
 	}()
-	os.Exit(cli.Main(ctx, cli.OS(), os.Args[1:]))
+	os.Exit(cli.Main(ctx, job.OS(), os.Args[1:]))
 }
 
 // collectEarlier sets gcPercent after the first collection. It holds for small

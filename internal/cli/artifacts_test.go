@@ -2,36 +2,21 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/internal/cli/admin"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
-
-// writeFile writes a file below the home of an environment, and returns its
-// path.
-func writeFile(t *testing.T, env *Env, name, text string) string {
-	t.Helper()
-	path := filepath.Join(env.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // runner returns what runs a command line that must end with a status, and
 // returns what it prints.
-func runner(t *testing.T, env *Env, stdout, stderr *bytes.Buffer) func(want int, args ...string) string {
+func runner(t *testing.T, env *job.Env, stdout, stderr *bytes.Buffer) func(want int, args ...string) string {
 	return func(want int, args ...string) string {
 		t.Helper()
 		stdout.Reset()
@@ -44,10 +29,10 @@ func runner(t *testing.T, env *Env, stdout, stderr *bytes.Buffer) func(want int,
 }
 
 // artifactDocuments returns a document of each command for artifacts.
-func artifactDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
+func artifactDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
-	settings := writeFile(t, env, "sources.toml", "[sources]\nfiles = ['docs']\n")
-	policy := writeFile(t, env, "docs/policy.md", "The limit is 400.\n")
+	settings := clitest.WriteFile(t, env, "sources.toml", "[sources]\nfiles = ['docs']\n")
+	policy := clitest.WriteFile(t, env, "docs/policy.md", "The limit is 400.\n")
 	docs := [][]byte{
 		document(0, "put", policy, "-c", settings, "--live", "--type", "memory", "--verified-by", "ada", "--id", "policy",
 			"--title", "limits", "--subject", "refunds", "--ttl", "7d", "--pin"),
@@ -64,15 +49,15 @@ func artifactDocuments(t *testing.T, env *Env, document func(want int, args ...s
 	} {
 		docs = append(docs, document(0, args...))
 	}
-	return append(docs, document(exitInput, "put", "--type", "doc", "--lines", writeFile(t, env, "bad.ndjson", "{\"title\":\"x\"}\n")))
+	return append(docs, document(exitInput, "put", "--type", "doc", "--lines", clitest.WriteFile(t, env, "bad.ndjson", "{\"title\":\"x\"}\n")))
 }
 
 // A person sees aligned columns, is asked before anything is erased, and is
 // told nothing by a pipe's means.
 func TestArtifactsOnATerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	file := writeFile(t, env, "policy.md", "The limit is 400.\n")
+	file := clitest.WriteFile(t, env, "policy.md", "The limit is 400.\n")
 	run(0, "put", file, "--type", "doc", "--id", "policy")
 	run(0, "put", file, "--type", "memory", "--from", "policy", "--title", "a memory", "--ttl", "1d")
 	env.StdinTerminal, env.StdoutTerminal, env.StderrTerminal = true, true, true
@@ -130,9 +115,9 @@ func TestPutURL(t *testing.T) {
 		_, _ = w.Write([]byte(text)) // the client will notice
 	}))
 	defer server.Close()
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	settings := writeFile(t, env, "s.toml", "[sources]\nprivate = true\nhosts = ['"+strings.TrimPrefix(server.URL, "http://")+"']\n")
+	settings := clitest.WriteFile(t, env, "s.toml", "[sources]\nprivate = true\nhosts = ['"+strings.TrimPrefix(server.URL, "http://")+"']\n")
 
 	run(exitPolicy, "put", server.URL+"/limits?page=1", "--type", "rag")
 	if asked > 0 {
@@ -163,15 +148,15 @@ func TestPutURL(t *testing.T) {
 
 // Whatever a rehearsal is told to do, the store stays as it is.
 func TestRehearsalWritesNothing(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	file := writeFile(t, env, "policy.md", "The limit is 400.\n")
+	file := clitest.WriteFile(t, env, "policy.md", "The limit is 400.\n")
 	run(0, "put", file, "--type", "doc", "--id", "policy")
 	before := run(0, "ls", "--all", "--json")
 	for _, args := range [][]string{
 		{"put", file, "--type", "doc"},
 		{"put", file, "--type", "rag", "--id", "policy"},
-		{"put", "--type", "rag", "--lines", writeFile(t, env, "l.ndjson", "{\"text\":\"x\"}\n")},
+		{"put", "--type", "rag", "--lines", clitest.WriteFile(t, env, "l.ndjson", "{\"text\":\"x\"}\n")},
 		{"rm", "policy"},
 		{"refute", "policy"},
 		{"purge", "policy"},
@@ -186,27 +171,13 @@ func TestRehearsalWritesNothing(t *testing.T) {
 	}
 }
 
-// A rehearsal refuses what a store would.
-func TestRehearsalValidates(t *testing.T) {
-	g := &globals{env: &Env{Getenv: func(string) string { return "" }}}
-	env, _, _ := newEnv(t)
-	g.env = env
-	err := g.with(t.Context(), false, func(a *access) error {
-		_, err := rehearsal{a.store}.Update(context.Background(), a.scope, &store.Update{})
-		return err
-	})
-	if err == nil || !strings.Contains(err.Error(), "has no id") {
-		t.Errorf("an update without an entry: %v", err)
-	}
-}
-
 // The settings that the help shows are settings.
 func TestHelpShowsSettings(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	_, rest, _ := strings.Cut(topicConfig, "with examples:\n\n")
+	_, rest, _ := strings.Cut(admin.TopicConfig, "with examples:\n\n")
 	example, _, _ := strings.Cut(rest, "\n\nPaths are")
-	file := writeFile(t, env, "help.toml", example)
+	file := clitest.WriteFile(t, env, "help.toml", example)
 	got := run(0, "config", "show", "--origin", "-c", file)
 	for _, want := range []string{"scope\tacme/web\t", "tiers.core\t1.1\t", "sources.mcp.notes.command\tnotes-server, --stdio\t", "triage.half_life.tool\t1d\t"} {
 		if !strings.Contains(got, want) {

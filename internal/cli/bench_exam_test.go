@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
 
@@ -169,7 +171,7 @@ func (r *reader) openAI() string {
 }
 
 // settings writes the settings of a user whose model is a reader.
-func (r *reader) settings(env *Env, api, url string) {
+func (r *reader) settings(env *job.Env, api, url string) {
 	r.t.Helper()
 	path := filepath.Join(env.Dir, ".config", "carrel", "config.toml")
 	text := fmt.Sprintf("[generate]\napi = %q\nurl = %q\nmodel = \"claude-sonnet-4-5\"\nceiling = 1_000_000\n[profile.grader]\ngenerate.model = \"claude-opus-4-5\"\n", api, url)
@@ -189,7 +191,7 @@ func (r *reader) settings(env *Env, api, url string) {
 func TestExamIsHeldByReaders(t *testing.T) {
 	for _, api := range []string{"anthropic", "openai"} {
 		t.Run(api, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			if err := os.CopyFS(filepath.Join(env.Dir, "my-exam"), os.DirFS(filepath.Dir(madeExam))); err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +268,7 @@ func guideCommands(t *testing.T) []string {
 
 // A reply that cannot be read is kept, and fails the command.
 func TestAskSaysWhatItCannotRead(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	r := newReader(t)
 	server := upstream.New(&upstream.Options{Otherwise: func(*upstream.Request) upstream.Reply {
 		return upstream.Say(upstream.Text("I would rather not."))

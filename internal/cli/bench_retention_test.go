@@ -13,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/carrel-dev/carrel/account"
-	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // workSession returns a made-up session, number n, in which an agent reads files, one
@@ -94,7 +93,7 @@ func retentionDocument(t *testing.T, document func(want int, args ...string) []b
 
 // A person sees a table for each budget, intervals, and what the figures mean.
 func TestRetentionOnTerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal = true
 	file := filepath.Join(env.Dir, "work.json")
 	if err := os.WriteFile(file, workSession(1, 12), 0o600); err != nil {
@@ -107,45 +106,6 @@ func TestRetentionOnTerminal(t *testing.T) {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("got:\n%s\nwant %q in it", stdout, want)
 		}
-	}
-}
-
-// Each bin of each feature has words, and no two bins of one the same.
-func TestReasonsHaveWords(t *testing.T) {
-	for _, f := range append(slices.Concat(facts.FeaturesOfNames(), facts.FeaturesOfLines()), unitFeatures()...) {
-		said := make(map[string]string)
-		for _, bin := range f.Bins {
-			words := sayReason(facts.Reason{Feature: f.Name, Bin: bin, Weight: -1})
-			if words == "− "+f.Name+" "+bin || strings.Contains(words, "%s") {
-				t.Errorf("%s %s: %q", f.Name, bin, words)
-			}
-			if other, twice := said[words]; twice {
-				t.Errorf("%s: bins %s and %s are both %q", f.Name, other, bin, words)
-			}
-			said[words] = bin
-		}
-	}
-}
-
-// unitFeatures returns the features of units of an account.
-func unitFeatures() []facts.Feature {
-	var all []facts.Feature
-	for _, f := range account.Features() {
-		all = append(all, facts.Feature{Name: f.Name, Bins: f.Bins})
-	}
-	return all
-}
-
-func TestBecause(t *testing.T) {
-	got := becauseWords([]facts.Reason{
-		{Feature: "last", Bin: "<1k", Weight: 900},
-		{Feature: "file", Bin: "no-file", Weight: -300},
-		{Feature: "file-rank", Bin: "no-file", Weight: -200},
-		{Feature: "kind", Bin: "path", Weight: 100},
-		{Feature: "count", Bin: "1", Weight: 50},
-	})
-	if want := "+ last seen <1k tokens ago, − in no file, + a path"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // The published programs read documents without asking for types: they join lists
@@ -106,7 +108,7 @@ func skillRows(document string) (rows []string, err error) {
 // A program written for the skill reads the state of a session, and finds there what
 // the summary says.
 func TestStateCompatIsReadByTheSkill(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
 	run(0, "import", sample(t, "claude.jsonl"))
 	run(0, "compress", "--strategy", "anchored", "--target", "5000")
@@ -183,7 +185,7 @@ func TestIntentCompatIsReadAsAPacket(t *testing.T) {
 		{"hello", nil, map[string]string{}, []string{}, []string{}, []string{}, []string{}},
 	} {
 		t.Run(tt.prompt, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			var packet map[string]any
 			text := runner(t, env, stdout, stderr)(0, "intent", "--compat", tt.prompt)
 			if err := json.Unmarshal([]byte(text), &packet); err != nil {

@@ -9,12 +9,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"pgregory.net/rapid"
 
-	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/tier"
-	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // alter runs "alter FILE OLD NEW": the first OLD in a file becomes NEW.
@@ -30,10 +27,10 @@ func alter(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // contextDocuments returns a document of each command about contexts.
-func contextDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
+func contextDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	const scope = "--scope=team/contexts"
-	file := writeFile(t, env, "profile.txt", strings.Repeat("The deploy to staging wants profile B of the VPN. ", 20))
+	file := clitest.WriteFile(t, env, "profile.txt", strings.Repeat("The deploy to staging wants profile B of the VPN. ", 20))
 	account := filepath.Join(t.TempDir(), "account.json")
 	for _, args := range [][]string{
 		{"put", file, scope, "--type", "transcript", "--id", "talk"},
@@ -60,7 +57,7 @@ func contextDocuments(t *testing.T, env *Env, document func(want int, args ...st
 		{0, []string{"review", scope}},
 		{0, []string{"log", scope}},
 		{0, []string{"tier", "--demand", "4000", "--budget", "4000"}},
-		{0, []string{"lru-sim", writeFile(t, env, "trace.txt", "get a\nget b\n"), "--limit", "1"}},
+		{0, []string{"lru-sim", clitest.WriteFile(t, env, "trace.txt", "get a\nget b\n"), "--limit", "1"}},
 	} {
 		docs = append(docs, document(tt.want, tt.args...))
 	}
@@ -77,57 +74,9 @@ func contextDocuments(t *testing.T, env *Env, document func(want int, args ...st
 	return append(docs, document(exitNo, "manifest", "diff", manifests.Manifests[1].ID, manifests.Manifests[0].ID, scope))
 }
 
-// A share in decimals and the same share in tokens have the same tier, on
-// either side of every edge.
-func TestDemandsAreExact(t *testing.T) {
-	l := tier.DefaultLadder
-	edge := rapid.Custom(func(t *rapid.T) int64 {
-		percent := rapid.SampledFrom([]int{l.Summarized, l.Core, l.Minimal}).Draw(t, "percent")
-		return int64(percent)*10_000 + rapid.Int64Range(-2, 2).Draw(t, "off")
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		millionths := rapid.OneOf(rapid.Int64Range(0, 2_000_000), edge).Draw(t, "millionths")
-		text := ratio.Ratio(millionths).String()
-		demand, of, err := parseDemand(text, 0)
-		if err != nil {
-			t.Fatalf("parseDemand(%q): %v", text, err)
-		}
-		got := tier.DefaultLadder.Tier(demand, of)
-		if want := tier.DefaultLadder.Tier(millionths, 1_000_000); got != want {
-			t.Errorf("tier of %s = %s, want %s", text, got, want)
-		}
-	})
-	for _, bad := range []string{"", ".", "1e3", "-1", "0.1234567", "99.12345%", "1/2", "0,8", "NaN", "1234567"} {
-		if n, of, err := parseDemand(bad, 0); err == nil {
-			t.Errorf("parseDemand(%q) = %d of %d, want an error", bad, n, of)
-		}
-	}
-}
-
-// The budget that a hint names lifts the context out of its tier, and a token
-// less does not.
-func TestEnoughIsTheLeast(t *testing.T) {
-	l := tier.DefaultLadder
-	rapid.Check(t, func(t *rapid.T) {
-		demand := token.Count(rapid.IntRange(1, 10_000_000).Draw(t, "demand"))
-		for _, edge := range []struct {
-			share int
-			want  tier.Tier
-		}{{l.Summarized, tier.Full}, {l.Core, tier.Summarized}} {
-			n := enough(demand, edge.share)
-			if got := l.Tier(int64(demand), int64(n)); got != edge.want && got != tier.Full { // of tiny demands, all at once
-				t.Errorf("a demand of %d under %d is %s, want %s", demand, n, got, edge.want)
-			}
-			if n > 1 && l.Tier(int64(demand), int64(n-1)) == edge.want {
-				t.Errorf("a demand of %d is %s under %d already", demand, edge.want, n-1)
-			}
-		}
-	})
-}
-
 // Nobody gets something through the gate that is no number from 0.7 to 1.
 func TestCommitTakesNoOddConfidence(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	for i, c := range []string{"NaN", "nan", "Inf", "-Inf", "-0", "-0.0", "-0.8", "1.0000001", "1.5", "0.6999999", "0", "0x", "abc", "", "1e999", "0,9", " 0.9"} {
 		stdout.Reset()
 		stderr.Reset()
@@ -144,7 +93,7 @@ func TestCommitTakesNoOddConfidence(t *testing.T) {
 
 // A person sees the report of a context aligned, whatever its text does.
 func TestContextOnTerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true
 	env.Width = func() int { return 72 }
 	file := filepath.Join(t.TempDir(), "note.txt")
@@ -185,10 +134,4 @@ func TestContextOnTerminal(t *testing.T) {
 	wants(shown, "hidden   1 character made visible\n", "\nProduction wants profile C,\nand [U+202E]D.\n")
 	diff, _ := run(exitNo, "manifest", "diff", "@last", list[strings.Index(list, "m_"):][:10])
 	wants(diff, " → m_", "   tier minimal → full   prefix kept: ")
-}
-
-func TestHintOfACommand(t *testing.T) {
-	if got := hint(&hintedError{store.ErrNotFound, "try y"}); got != "try y" {
-		t.Errorf("hint = %q, want that of the command", got)
-	}
 }

@@ -5,15 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // contractDocuments returns a document of each command about contracts and
 // packets.
-func contractDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
+func contractDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	const scope = "--scope=team/contracts"
-	payload := writeFile(t, env, "payload.json", `{"decisions": ["pin-go-1.26"], "resume_state": "half way"}`)
-	failing := writeFile(t, env, "failing.limn", "require absent is above 3\n")
+	payload := clitest.WriteFile(t, env, "payload.json", `{"decisions": ["pin-go-1.26"], "resume_state": "half way"}`)
+	failing := clitest.WriteFile(t, env, "failing.limn", "require absent is above 3\n")
 	packet := filepath.Join(t.TempDir(), "packet.json")
 	document(0, "import", sample(t, "claude.jsonl"), scope)
 	var docs [][]byte
@@ -47,7 +50,7 @@ func contractDocuments(t *testing.T, env *Env, document func(want int, args ...s
 // What a person sees of contracts and packets is aligned, and what a contract
 // holds cannot command the terminal.
 func TestTerminalOfContracts(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true
 	env.Width = func() int { return 100 }
 	run := runner(t, env, stdout, stderr)
@@ -69,7 +72,7 @@ func TestTerminalOfContracts(t *testing.T) {
 	wants(run(0, "contract", "show"), `turn \u202e back`)
 	wants(run(0, "contract", "check", "--color", "never"), ": holds\n", "form        holds  ", "decisions   holds  0 decisions, none contradicts another\n")
 	wants(run(0, "contract", "corrections", "--color", "never"), "name  ", "keep-it-short  ")
-	packet := writeFile(t, env, "packet.md", "")
+	packet := clitest.WriteFile(t, env, "packet.md", "")
 	run(0, "handoff", "-o", packet, "--force")
 	wants(run(0, "accept", packet, "--color", "never"), "session  ", "decisions  ", "next  carrel export ")
 	wants(run(0, "handoff", "check", packet, "--session", "5f0c"), "ok: 8 rules, and what session 5f0c2a7e says\n")
@@ -80,9 +83,9 @@ func TestTerminalOfContracts(t *testing.T) {
 // A payload for the beginning may come from the sources of the command line, and a
 // long text in one line of the contract.
 func TestSourcesBecomeOneLine(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	file := writeFile(t, env, "long.txt", strings.Repeat("It says \"so\".\r\n", 3))
+	file := clitest.WriteFile(t, env, "long.txt", strings.Repeat("It says \"so\".\r\n", 3))
 	run(0, "contract", "init", "one")
 	run(0, "contract", "add", "one", "--source", "doc=@"+file, "--source", "Doc Two=a=b")
 	got := run(0, "contract", "show", "one")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // A strict packet of every conversation, as it came and compressed, is one that the
@@ -41,7 +43,7 @@ func TestStrictPacketsConform(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			packet := func(args ...string) (any, map[string]any) {
 				t.Helper()
 				stdout.Reset()

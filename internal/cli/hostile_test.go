@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // hostile commands a terminal in every way: it sets the title, clears the screen,
@@ -21,28 +23,13 @@ import (
 // writing, and hides text.
 const hostile = "evil\x1b]0;owned\x07\x1b[2J\x1b[32mforged\x1b[0m\u009b31m\x7f\x00\u202elive\u2066\u200bzero\u200d\ufeff\u00ad\U000e0041end"
 
-// commands returns what in a text could command a terminal or is not seen, but for
-// the characters that are allowed; or "".
-func commands(text, allowed string) string {
-	for i, r := range text {
-		_, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case strings.ContainsRune(allowed, r):
-		case r == utf8.RuneError && size == 1, unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\u200b', r == '\ufeff',
-			r == '\u00ad', unicode.Is(unicode.Bidi_Control, r), r >= 0xe0000 && r <= 0xe007f:
-			return text[i : i+size]
-		}
-	}
-	return ""
-}
-
 // ours are the commands to a terminal that Carrel writes itself.
 var ours = regexp.MustCompile(`\x1b\[(0|2|3[123])m|\r\x1b\[K`)
 
 // A stage is a store full of content that commands a terminal.
 type stage struct {
 	t              *testing.T
-	env            *Env
+	env            *job.Env
 	stdout, stderr *bytes.Buffer
 	said           map[string]bool // commands that printed something
 	names          []string        // pairs of a placeholder and what it stands for
@@ -67,7 +54,7 @@ func (s *stage) look(args ...string) (code int) {
 		if strings.Contains(text, "\x1b[32mforged") {
 			s.t.Errorf("carrel %q: standard %s has a forged color", args, name)
 		}
-		if r := commands(ours.ReplaceAllString(text, ""), "\n\t"); r != "" {
+		if r := clitest.Commands(ours.ReplaceAllString(text, ""), "\n\t"); r != "" {
 			s.t.Errorf("carrel %q: standard %s has %q:\n%q", args, name, r, text)
 		}
 	}
@@ -127,10 +114,10 @@ var silent = map[string]string{
 // No content commands the terminal, whatever command prints it. The commands come
 // from the tree: one that this test does not run fails it.
 func TestNoContentCommandsATerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.StdinTerminal, env.StdoutTerminal, env.StderrTerminal = true, true, true
 	s := &stage{t: t, env: env, stdout: stdout, stderr: stderr, said: map[string]bool{}}
-	root := newRoot(env, &globals{env: env})
+	root := newRoot(job.New(env))
 	s.prepare()
 	for _, args := range performance() {
 		switch args[0] {
@@ -416,44 +403,13 @@ func performance() [][]string {
 	)
 }
 
-// What is for programs stays as it is: in a pipe, in a file, and on a terminal with
-// --raw.
-func TestRawBytes(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		terminal bool
-		args     []string
-		want     string
-	}{
-		{"a pipe", false, nil, hostile},
-		{"a terminal", true, nil, readable(hostile)},
-		{"a terminal that is meant", true, []string{"--raw"}, hostile},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
-			run := func(args ...string) string {
-				t.Helper()
-				stdout.Reset()
-				if got := Main(t.Context(), env, append(args, tt.args...)); got != 0 {
-					t.Fatalf("carrel %q: status %d: %s", args, got, stderr)
-				}
-				return stdout.String()
-			}
-			in := writeFile(t, env, "in.json", toJSON(map[string]any{"model": "gpt-4o", "messages": []map[string]string{{"role": "user", "content": hostile}}}))
-			run("import", in)
-			block := strings.TrimSpace(run("messages", "--jq", ".messages[0].id"))
-			run("put", writeFile(t, env, "note.md", hostile), "--type", "doc", "--id", "note")
-			env.StdoutTerminal, env.StderrTerminal = tt.terminal, tt.terminal
-			for _, args := range [][]string{{"recall", block, "--text"}, {"get", "note"}} {
-				if got := strings.TrimSuffix(run(args...), "\n"); got != tt.want {
-					t.Errorf("carrel %q prints %q, want %q", args, got, tt.want)
-				}
-			}
-			run("get", "note", "-o", "copy")
-			if got, err := os.ReadFile(filepath.Join(env.Dir, "copy")); err != nil || string(got) != hostile {
-				t.Errorf("the file is %q, %v, want %q", got, err, hostile)
-			}
-		})
+// What a shell offers goes to a terminal, by way of a pipe.
+func TestCompletionsCommandNothing(t *testing.T) {
+	env, stdout, _ := clitest.Env(t)
+	clitest.WriteFile(t, env, ".config/carrel/config.toml", "[profile.\"bell\\u001b\"]\nkeep.last = 2\n")
+	Main(t.Context(), env, []string{cobra.ShellCompRequestCmd, "sessions", "--profile", ""})
+	if got, want := stdout.String(), `bell\x1b`+"\n"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
 	}
 }
 
@@ -461,27 +417,7 @@ func TestRawBytes(t *testing.T) {
 func TestJSONOnATerminal(t *testing.T) {
 	text := "\x7f\u009b\u202e\u200b\U000e0041\x1b"
 	var got string
-	if err := json.Unmarshal([]byte(readable(toJSON(text))), &got); err != nil || got != text {
+	if err := json.Unmarshal([]byte(out.Readable(toJSON(text))), &got); err != nil || got != text {
 		t.Errorf("got %q, %v, want %q", got, err, text)
-	}
-}
-
-// A page escapes what is printed on it, whatever kind of value says it.
-func TestPageLine(t *testing.T) {
-	type named string
-	p := &page{color: true}
-	p.line("%s|%-3s|%v|%q|%d|%s|%s", "a\x1b", "b", named("c\u200b"), "d\u202e", 5, errors.New("e\a"), p.paint(green, "f\r"))
-	if got, want := p.buf.String(), `a\x1b|b  |c\u200b|"d\u202e"|5|e\x07|`+"\x1b[32m"+`f\r`+"\x1b[0m\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// What a shell offers goes to a terminal, by way of a pipe.
-func TestCompletionsCommandNothing(t *testing.T) {
-	env, stdout, _ := newEnv(t)
-	writeFile(t, env, ".config/carrel/config.toml", "[profile.\"bell\\u001b\"]\nkeep.last = 2\n")
-	Main(t.Context(), env, []string{cobra.ShellCompRequestCmd, "sessions", "--profile", ""})
-	if got, want := stdout.String(), `bell\x1b`+"\n"; !strings.Contains(got, want) {
-		t.Errorf("got %q, want %q in it", got, want)
 	}
 }

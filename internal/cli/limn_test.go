@@ -6,23 +6,25 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // limnDocuments returns the documents of the contract language and of intents.
-func limnDocuments(t *testing.T, env *Env, document func(want int, args ...string) []byte) [][]byte {
+func limnDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
-	rules := writeFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello there\n")
-	cases := writeFile(t, env, "cases.json", `[{"name": "a", "program": "show 1", "results": [], "exit": 0}]`)
-	prompts := writeFile(t, env, "prompts.json", `[{"prompt": "fix the pager", "expected_verb": "plan"}]`)
+	rules := clitest.WriteFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello there\n")
+	cases := clitest.WriteFile(t, env, "cases.json", `[{"name": "a", "program": "show 1", "results": [], "exit": 0}]`)
+	prompts := clitest.WriteFile(t, env, "prompts.json", `[{"prompt": "fix the pager", "expected_verb": "plan"}]`)
 	const prompt = "fix the login test, briefly but in every detail, maybe. Then write a changelog"
-	before := writeFile(t, env, "before.json", string(document(0, "intent", prompt)))
+	before := clitest.WriteFile(t, env, "before.json", string(document(0, "intent", prompt)))
 	var docs [][]byte
 	for _, tt := range []struct {
 		want int
@@ -30,7 +32,7 @@ func limnDocuments(t *testing.T, env *Env, document func(want int, args ...strin
 	}{
 		{exitNo, []string{"limn", "run", rules}},
 		{exitNo, []string{"limn", "check", rules}},
-		{0, []string{"limn", "fmt", writeFile(t, env, "good.limn", "show \"x\"\n")}},
+		{0, []string{"limn", "fmt", clitest.WriteFile(t, env, "good.limn", "show \"x\"\n")}},
 		{exitNo, []string{"limn", "conform", cases}},
 		{exitInput, []string{"limn", "fmt", rules}},
 		{0, []string{"intent", prompt}},
@@ -46,14 +48,14 @@ func limnDocuments(t *testing.T, env *Env, document func(want int, args ...strin
 
 // The example of the topic, which is cut into pieces there, runs.
 func TestTopicLimnRuns(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
 	var program strings.Builder
-	for line := range strings.Lines(topicLimn) {
+	for line := range strings.Lines(commandAt(newRoot(job.New(env)), "limn").Long) {
 		if example, ok := strings.CutPrefix(line, "    "); ok {
 			program.WriteString(example)
 		}
 	}
-	env, stdout, stderr := newEnv(t)
-	file := writeFile(t, env, "topic.limn", program.String())
+	file := clitest.WriteFile(t, env, "topic.limn", program.String())
 	if got := Main(t.Context(), env, []string{"limn", "run", file, "-q", "--strict"}); got != 0 {
 		t.Fatalf("status %d: %s%s", got, stdout, stderr)
 	}
@@ -102,9 +104,9 @@ func TestAmberIsAsked(t *testing.T) {
 		{"nobody is there", "y\n", false, "Not executed: ", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			env.Stdin, env.StdinTerminal = strings.NewReader(tt.answer), tt.terminal
-			file := writeFile(t, env, "amber.limn", amberProgram)
+			file := clitest.WriteFile(t, env, "amber.limn", amberProgram)
 			if got := Main(t.Context(), env, []string{"limn", "run", file, "-q"}); got != 0 {
 				t.Fatalf("status %d: %s", got, stderr)
 			}
@@ -122,7 +124,7 @@ func TestAmberIsAsked(t *testing.T) {
 // A person who types is prompted on standard error, and errors say no line, as there
 // is but one.
 func TestREPLOnATerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.Stdin, env.StdinTerminal = strings.NewReader("show ghost\nwhen x is 1\n  show x\n\n:listen\n"), true
 	if got := Main(t.Context(), env, []string{"limn", "repl"}); got != 0 {
 		t.Fatalf("status %d: %s", got, stderr)
@@ -155,9 +157,9 @@ func TestLimnOutputIsVisible(t *testing.T) {
 		{"a terminal gets escapes", true, `a\x1bb` + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			env.StdoutTerminal = tt.terminal
-			file := writeFile(t, env, "esc.limn", "show \"a\x1bb\"\n")
+			file := clitest.WriteFile(t, env, "esc.limn", "show \"a\x1bb\"\n")
 			if got := Main(t.Context(), env, []string{"limn", "run", file, "-q"}); got != 0 {
 				t.Fatalf("status %d: %s", got, stderr)
 			}
@@ -171,12 +173,12 @@ func TestLimnOutputIsVisible(t *testing.T) {
 // To interrupt a program that listens is how to end it; to interrupt one that waits
 // for an answer is not.
 func TestLimnIsInterrupted(t *testing.T) {
-	env, _, stderr := newEnv(t)
+	env, _, stderr := clitest.Env(t)
 	r, w := io.Pipe()
 	env.Stdout = w
 	env.Stdin = bytes.NewReader(nil)
-	program := writeFile(t, env, "tick.limn", "when tick is above 0\n  show tick\n")
-	pack := writeFile(t, env, "tick.json", `{"name": "clock", "type": "timer", "interval_ms": 1}`)
+	program := clitest.WriteFile(t, env, "tick.limn", "when tick is above 0\n  show tick\n")
+	pack := clitest.WriteFile(t, env, "tick.json", `{"name": "clock", "type": "timer", "interval_ms": 1}`)
 	deadline, stop := context.WithTimeout(t.Context(), time.Minute) // for a program that never ticks
 	defer stop()
 	ctx, cancel := context.WithCancelCause(deadline)
@@ -189,7 +191,7 @@ func TestLimnIsInterrupted(t *testing.T) {
 	var last string
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		if last = lines.Text(); last == "[tick → 1] 1" {
-			cancel(&SignalError{os.Interrupt})
+			cancel(&job.SignalError{Signal: os.Interrupt})
 		}
 	}
 	done.Wait()
@@ -197,33 +199,13 @@ func TestLimnIsInterrupted(t *testing.T) {
 		t.Errorf("status %d after %q: %s", code, last, stderr)
 	}
 
-	env, _, stderr = newEnv(t)
+	env, _, stderr = clitest.Env(t)
 	env.Stdin, w = io.Pipe()
 	t.Cleanup(func() { _ = w.Close() })
 	canceled, cancel := context.WithCancelCause(t.Context())
-	cancel(&SignalError{os.Interrupt})
+	cancel(&job.SignalError{Signal: os.Interrupt})
 	if got := Main(canceled, env, []string{"limn", "repl"}); got != exitInterrupted {
 		t.Errorf("status %d, want %d: %s", got, exitInterrupted, stderr)
-	}
-}
-
-// A file-watcher of a pack looks where -C says.
-func TestLimnWatchesBelowDirectory(t *testing.T) {
-	env, _, _ := newEnv(t)
-	dir := filepath.Join(env.Dir, "below")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	g := &globals{env: env, dir: "below"}
-	if err := os.WriteFile(filepath.Join(dir, "w.json"), []byte(`{"name": "w", "type": "file-watcher", "path": "notes"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := g.pack("w.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := filepath.Join(dir, "notes"); p.Path != want {
-		t.Errorf("watches %s, want %s", p.Path, want)
 	}
 }
 
@@ -247,7 +229,7 @@ keywords            explain dns beginners
 		{"several lines", "explain DNS\nfor beginners", "verb      explain "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			env, stdout, stderr := newEnv(t)
+			env, stdout, stderr := clitest.Env(t)
 			env.StdoutTerminal = true
 			if got := Main(t.Context(), env, []string{"intent", tt.prompt, "--color", "never"}); got != 0 {
 				t.Fatalf("status %d: %s", got, stderr)
@@ -256,16 +238,5 @@ keywords            explain dns beginners
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestLabelsDoNotTouch(t *testing.T) {
-	p := &page{}
-	for left := []label{{0, "target"}, {3, "context"}, {7, "depth"}, {9, "style"}}; len(left) > 0; {
-		left = p.labels(left)
-	}
-	const want = "target depth\n   context\n         style\n"
-	if diff := cmp.Diff(want, p.buf.String()); diff != "" {
-		t.Errorf("labels (-want +got)\n%s", diff)
 	}
 }

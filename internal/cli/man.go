@@ -9,9 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel/internal/cli/admin"
+	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-func newMan(env *Env, g *globals) *cobra.Command {
+func newMan(j *job.Job) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "man [DIR|-]",
@@ -20,37 +23,37 @@ func newMan(env *Env, g *globals) *cobra.Command {
 other to standard output.`,
 		Example:     "  carrel man | man -l -\n  carrel man share/man/man1",
 		Args:        cobra.MaximumNArgs(1),
-		Annotations: withoutFiles(),
+		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pages := manPages(cmd.Root())
 			if len(args) == 0 || args[0] == "-" {
 				for _, p := range pages {
-					if _, err := env.Stdout.Write(p.text); err != nil {
+					if _, err := j.Stdout.Write(p.text); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
-			if err := g.writePages(args[0], pages, force); err != nil {
+			if err := writePages(j, args[0], pages, force); err != nil {
 				return err
 			}
-			g.note("wrote %d pages to %s", len(pages), args[0])
+			j.Note("wrote %d pages to %s", len(pages), args[0])
 			return nil
 		},
 	}
-	writesFiles(cmd, &force)
+	job.WritesFiles(cmd, &force)
 	return cmd
 }
 
 // writePages writes all pages into a folder, or none if one is there and not to be
 // replaced.
-func (g *globals) writePages(folder string, pages []manPage, force bool) error {
+func writePages(j *job.Job, folder string, pages []manPage, force bool) error {
 	for _, p := range pages {
-		if err := g.free(output{file: filepath.Join(folder, p.name), force: force}); err != nil {
+		if err := j.Free(job.Output{File: filepath.Join(folder, p.name), Force: force}); err != nil {
 			return err
 		}
 	}
-	dir := g.path(folder)
+	dir := j.Path(folder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func roff(cmd *cobra.Command, name string) []byte {
 		section("ENVIRONMENT")
 		verbatim(&b, topicEnv)
 		section("FILES")
-		verbatim(&b, topicConfig)
+		verbatim(&b, admin.TopicConfig)
 	}
 	return b.Bytes()
 }

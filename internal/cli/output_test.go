@@ -12,22 +12,25 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
 // A flag whose help says that it writes a file is checked before its command begins,
 // and the command has --force.
 func TestEveryOutputIsGuarded(t *testing.T) {
-	env, _, _ := newEnv(t)
+	env, _, _ := clitest.Env(t)
 	seen := 0
-	for cmd := range leaves(newRoot(env, &globals{env: env})) {
+	for cmd := range leaves(newRoot(job.New(env))) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			arg, usage := pflag.UnquoteUsage(f)
 			if arg != "file" || !writesWords(usage) {
 				return
 			}
 			seen++
-			if _, ok := f.Annotations[fileFlag]; !ok || cmd.Flags().Lookup("force") == nil {
+			if _, ok := f.Annotations["file"]; !ok || cmd.Flags().Lookup("force") == nil {
 				t.Errorf("%s --%s writes a file that nothing guards", cmd.CommandPath(), f.Name)
 			}
 		})
@@ -66,7 +69,7 @@ func TestOutputReplacesNoFile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newDesk(t)
 			const id = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
-			file := writeFile(t, s.env, id+".jsonl", "precious")
+			file := clitest.WriteFile(t, s.env, id+".jsonl", "precious")
 			args := s.fill(tt.args, file)
 			before := s.run(0, "sessions", "--json")
 			s.run(exitPolicy, args...)
@@ -94,7 +97,7 @@ func TestOutputReplacesNoFile(t *testing.T) {
 // A desk is a store with a session, an artifact and a context.
 type desk struct {
 	t      *testing.T
-	env    *Env
+	env    *job.Env
 	stderr interface{ String() string }
 	run    func(want int, args ...string) string
 	block  string
@@ -102,7 +105,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	s := &desk{t: t, env: env, stderr: stderr}
 	s.run = func(want int, args ...string) string {
 		t.Helper()
@@ -115,11 +118,11 @@ func newDesk(t *testing.T) *desk {
 	}
 	s.run(0, "import", sample(t, "claude.jsonl"))
 	s.block = strings.TrimSpace(s.run(0, "messages", "--jq", ".messages[3].id"))
-	s.run(0, "put", writeFile(t, env, "note.md", "Mind the lamp."), "--type", "doc", "--id", "note")
+	s.run(0, "put", clitest.WriteFile(t, env, "note.md", "Mind the lamp."), "--type", "doc", "--id", "note")
 	s.run(0, "assemble", "--query", "lamp", "--budget", "9000")
-	writeFile(t, env, "work.json", string(workSession(1, 12)))
-	writeFile(t, env, "todos.json", "[]")
-	writeFile(t, env, "sum.json", `{"session_intent": "Fix the lamp"}`)
+	clitest.WriteFile(t, env, "work.json", string(workSession(1, 12)))
+	clitest.WriteFile(t, env, "todos.json", "[]")
+	clitest.WriteFile(t, env, "sum.json", `{"session_intent": "Fix the lamp"}`)
 	return s
 }
 
@@ -137,7 +140,7 @@ func TestOutputReplacesNoFolder(t *testing.T) {
 	s := newDesk(t)
 	pages := filepath.Join(s.env.Dir, "man")
 	s.run(0, "man", pages)
-	last := writeFile(t, s.env, "man/carrel-why.1", "precious")
+	last := clitest.WriteFile(t, s.env, "man/carrel-why.1", "precious")
 	if err := os.Remove(filepath.Join(pages, "carrel.1")); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +178,7 @@ func TestOutputToADevice(t *testing.T) {
 func TestNewSessionOfClaudeCode(t *testing.T) {
 	s := newDesk(t)
 	project := filepath.Join(s.env.Dir, ".claude", "projects", "-srv-app")
-	old := writeFile(t, s.env, ".claude/projects/-srv-app/5f0c2a7e-0000-4000-8000-000000000000.jsonl", "{}\n")
+	old := clitest.WriteFile(t, s.env, ".claude/projects/-srv-app/5f0c2a7e-0000-4000-8000-000000000000.jsonl", "{}\n")
 	link := filepath.Join(s.env.Dir, "link")
 	if err := os.Symlink(filepath.Dir(project), link); err != nil {
 		t.Skip("there are no links here")
@@ -237,4 +240,45 @@ func TestNewSessionOfClaudeCode(t *testing.T) {
 	}
 	s.env.Getenv = func(string) string { return "" } // an agent that is nowhere
 	s.run(0, "-s", "other.db", "validate", filepath.Join(project, made[0]+".jsonl"))
+}
+
+// What is for programs stays as it is: in a pipe, in a file, and on a terminal with
+// --raw.
+func TestRawBytes(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		terminal bool
+		args     []string
+		want     string
+	}{
+		{"a pipe", false, nil, hostile},
+		{"a terminal", true, nil, out.Readable(hostile)},
+		{"a terminal that is meant", true, []string{"--raw"}, hostile},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env, stdout, stderr := clitest.Env(t)
+			run := func(args ...string) string {
+				t.Helper()
+				stdout.Reset()
+				if got := Main(t.Context(), env, append(args, tt.args...)); got != 0 {
+					t.Fatalf("carrel %q: status %d: %s", args, got, stderr)
+				}
+				return stdout.String()
+			}
+			in := clitest.WriteFile(t, env, "in.json", toJSON(map[string]any{"model": "gpt-4o", "messages": []map[string]string{{"role": "user", "content": hostile}}}))
+			run("import", in)
+			block := strings.TrimSpace(run("messages", "--jq", ".messages[0].id"))
+			run("put", clitest.WriteFile(t, env, "note.md", hostile), "--type", "doc", "--id", "note")
+			env.StdoutTerminal, env.StderrTerminal = tt.terminal, tt.terminal
+			for _, args := range [][]string{{"recall", block, "--text"}, {"get", "note"}} {
+				if got := strings.TrimSuffix(run(args...), "\n"); got != tt.want {
+					t.Errorf("carrel %q prints %q, want %q", args, got, tt.want)
+				}
+			}
+			run("get", "note", "-o", "copy")
+			if got, err := os.ReadFile(filepath.Join(env.Dir, "copy")); err != nil || string(got) != hostile {
+				t.Errorf("the file is %q, %v, want %q", got, err, hostile)
+			}
+		})
+	}
 }

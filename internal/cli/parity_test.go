@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/ops"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 	"github.com/carrel-dev/carrel/server/mcp"
 )
 
@@ -86,12 +88,11 @@ var spellings = map[string]spelling{
 	"VerifyManifest":  {"manifest verify", noTool},
 	"Why":             {"why", noTool},
 
-	"As":       {internal, internal},
-	"Bind":     {internal, internal},
-	"Check":    {internal, internal}, // it is of all scopes: "store check"
-	"Follow":   {internal, internal}, // it is an import of a file of this machine, which hooks make
-	"Policy":   {internal, internal},
-	"Resident": {internal, internal},
+	"As":     {internal, internal},
+	"Bind":   {internal, internal},
+	"Check":  {internal, internal}, // it is of all scopes: "store check"
+	"Follow": {internal, internal}, // it is an import of a file of this machine, which hooks make
+	"Policy": {internal, internal},
 }
 
 // kebab returns the name of an operation: "check-summary" for CheckSummary.
@@ -118,8 +119,8 @@ func commandAt(root *cobra.Command, path string) *cobra.Command {
 // One job has four spellings: a method, a command, a route and a tool. Where one is
 // missing there is a reason, and a reason for what is there is stale.
 func TestParity(t *testing.T) {
-	env, _, _ := newEnv(t)
-	root := newRoot(env, &globals{env: env})
+	env, _, _ := clitest.Env(t)
+	root := newRoot(job.New(env))
 	operations := make(map[string]bool)
 	for _, o := range ops.Operations() {
 		operations[o.Name] = true

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // A command that is quick is the same without the others around it.
@@ -15,14 +18,14 @@ func TestQuickCommandsAreThoseOfTheWholeTree(t *testing.T) {
 		{"version", "--json"},
 		{"-q", "version"}, // is not seen to be quick
 	} {
-		env, stdout, stderr := newEnv(t)
+		env, stdout, stderr := clitest.Env(t)
 		if code := Main(t.Context(), env, args); code != 0 {
 			t.Fatalf("%v: exit code %d\n%s", args, code, stderr)
 		}
 		var want bytes.Buffer
-		g := &globals{env: env}
 		env.Stdout = &want
-		root := newRoot(env, g)
+		j := job.New(env)
+		root := newRoot(j)
 		root.SetArgs(args)
 		root.SetOut(&want)
 		if err := root.ExecuteContext(t.Context()); err != nil {
@@ -35,13 +38,13 @@ func TestQuickCommandsAreThoseOfTheWholeTree(t *testing.T) {
 }
 
 func TestQuickCommandsHaveTheNameTheyAreFoundBy(t *testing.T) {
-	env, _, _ := newEnv(t)
-	g := &globals{env: env}
+	env, _, _ := clitest.Env(t)
+	j := job.New(env)
 	found := 0
-	for _, cmd := range newRoot(env, g).Commands() {
+	for _, cmd := range newRoot(j).Commands() {
 		if newCommand := quick(cmd.Name()); newCommand != nil {
 			found++
-			if own := newCommand(env, g); own.Name() != cmd.Name() || own.Short != cmd.Short {
+			if own := newCommand(j); own.Name() != cmd.Name() || own.Short != cmd.Short {
 				t.Errorf("quick %q makes %q", cmd.Name(), own.Name())
 			}
 		}

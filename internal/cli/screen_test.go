@@ -16,6 +16,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // sample returns the absolute path of a file of testdata/conversations.
@@ -30,7 +34,7 @@ func sample(t *testing.T, name string) string {
 
 // A person sees aligned columns, headings, short ids, separators and a bar.
 func TestTerminal(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true
 	env.Width = func() int { return 72 }
 	run := func(args ...string) string {
@@ -59,7 +63,7 @@ func TestTerminal(t *testing.T) {
 	sessions := run("sessions", "--color", "never")
 	wants(sessions, "session   used   project", "5f0c2a7e  0 min  lantern ", "…\n")
 	for line := range strings.Lines(sessions) {
-		if n := columns(strings.TrimSuffix(line, "\n")); n > 72 {
+		if n := out.Columns(strings.TrimSuffix(line, "\n")); n > 72 {
 			t.Errorf("%d columns in %q, want at most 72", n, line)
 		}
 	}
@@ -107,37 +111,10 @@ func TestTerminal(t *testing.T) {
 	wants(run("sessions", "show", "--json"), "{\n  \"schema\": \"carrel.session.v1\",\n  \"session\": ")
 }
 
-func TestColors(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		flag     string
-		vars     map[string]string
-		terminal bool
-		want     bool
-	}{
-		{"a terminal", "auto", nil, true, true},
-		{"a pipe", "auto", nil, false, false},
-		{"a dumb terminal", "auto", map[string]string{"TERM": "dumb"}, true, false},
-		{"no color, please", "auto", map[string]string{"NO_COLOR": "1"}, true, false},
-		{"forced in a pipe", "auto", map[string]string{"CLICOLOR_FORCE": "1"}, false, true},
-		{"forced by 0", "auto", map[string]string{"CLICOLOR_FORCE": "0"}, false, false},
-		{"no color wins over force", "auto", map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, true, false},
-		{"the flag wins over all", "always", map[string]string{"NO_COLOR": "1"}, false, true},
-		{"never", "never", map[string]string{"CLICOLOR_FORCE": "1"}, true, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			g := &globals{color: tt.flag, env: &Env{StdoutTerminal: tt.terminal, Getenv: func(n string) string { return tt.vars[n] }}}
-			if got := g.colored(); got != tt.want {
-				t.Errorf("colored() = %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
 // A table has a golden file of all keys of all documents: keys may be added,
 // never removed. Run with -update to add.
 func TestDocumentsKeepTheirKeys(t *testing.T) {
-	env, stdout, stderr := newEnv(t)
+	env, stdout, stderr := clitest.Env(t)
 	contractFile := filepath.Join(t.TempDir(), "c.limn")
 	settings := filepath.Join(env.Dir, ".config", "carrel", "config.toml")
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
@@ -279,7 +256,7 @@ func compare(t *testing.T, name, got string) {
 // What changes while it is watched is imported: a file that grows, and one in a
 // folder that is made later.
 func TestWatch(t *testing.T) {
-	env, _, stderr := newEnv(t)
+	env, _, stderr := clitest.Env(t)
 	dir := t.TempDir()
 	first, err := os.ReadFile(sample(t, "torn.jsonl"))
 	if err != nil {
@@ -348,7 +325,7 @@ func TestWatch(t *testing.T) {
 	<-skipped
 	put(filepath.Join("later", "b.json"), other)
 	next("openai\toa-")
-	cancel(&SignalError{os.Interrupt})
+	cancel(&job.SignalError{Signal: os.Interrupt})
 	done.Wait()
 	if code != exitInterrupted {
 		t.Errorf("status %d, want %d: %s", code, exitInterrupted, stderr)
@@ -364,7 +341,7 @@ func TestPagerPassesTakeTurns(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range passes {
 		all.Go(func() {
-			env, _, stderr := newEnv(t)
+			env, _, stderr := clitest.Env(t)
 			alpha := fmt.Sprintf("--alpha=0.%d", 1+i)
 			if got := Main(t.Context(), env, []string{"pager", "--history", history, "--contract", file, alpha}); got != 0 {
 				t.Errorf("status %d: %s", got, stderr)
@@ -379,7 +356,7 @@ func TestPagerPassesTakeTurns(t *testing.T) {
 	if got := strings.Count(string(text), "last-pager-pass"); got != passes {
 		t.Errorf("%d markers, want %d:\n%s", got, passes, text)
 	}
-	env, _, stderr := newEnv(t)
+	env, _, stderr := clitest.Env(t)
 	if got := Main(t.Context(), env, []string{"pager", "--history", history, "--contract", file}); got != 0 {
 		t.Errorf("the contract cannot be continued: status %d: %s", got, stderr)
 	}

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
 var update = flag.Bool("update", false, "write what the scripts compare with")
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"carrel": func() {
 			ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			os.Exit(Main(ctx, OS(), os.Args[1:]))
+			os.Exit(Main(ctx, job.OS(), os.Args[1:]))
 		},
 	})
 }

@@ -1,8 +1,12 @@
 package cli
 
+import (
+	"github.com/carrel-dev/carrel/internal/cli/admin"
+)
+
 const topicHooks = `An agent runs "carrel hook CLIENT EVENT" when something happens, with the event as
 JSON on standard input. "carrel setup claude" writes that into the settings of Claude
-Code, ` + lowestClaude + ` or newer; the plug-in in the folder plugin of the repository brings it
+Code, ` + admin.LowestClaude + ` or newer; the plug-in in the folder plugin of the repository brings it
 along.
 
   PostToolUse        a result of more than 25,000 bytes goes into the stash, and a

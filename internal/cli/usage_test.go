@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
 // argumentsOf returns how many arguments a usage line allows: capital words are
@@ -42,8 +44,8 @@ func argumentsOf(use string) (least, most int) {
 
 // Each command takes as many arguments as its usage line says.
 func TestUsageLinesCountArguments(t *testing.T) {
-	env, _, _ := newEnv(t)
-	root := newRoot(env, &globals{env: env})
+	env, _, _ := clitest.Env(t)
+	root := newRoot(job.New(env))
 	// Several words are one query; a hook answers whatever it is called with; there are
 	// flags in place of a text.
 	words := []string{"carrel search", "carrel triage", "carrel hook", "carrel intent", "carrel summary accept"}
@@ -73,7 +75,7 @@ func TestUsageLinesCountArguments(t *testing.T) {
 // What completes one argument completes no second one.
 func TestCompletionEndsWithTheLastArgument(t *testing.T) {
 	s := newDesk(t)
-	root := newRoot(s.env, &globals{env: s.env})
+	root := newRoot(job.New(s.env))
 	for cmd := range leaves(root) {
 		if cmd.ValidArgsFunction == nil {
 			continue
@@ -92,7 +94,7 @@ func TestCompletionEndsWithTheLastArgument(t *testing.T) {
 // A flag that names sessions, formats or words to choose from completes to them.
 func TestFlagsCompleteWhatTheyName(t *testing.T) {
 	s := newDesk(t)
-	root := newRoot(s.env, &globals{env: s.env})
+	root := newRoot(job.New(s.env))
 	seen := 0
 	for cmd := range leaves(root) {
 		cmd.SetContext(t.Context())

@@ -54,6 +54,12 @@ var layers = []layer{
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/conform", "internal/test/upstream", "internal/test/fakesession"}},
 	{name: "examination", packages: []string{"internal/exam"}},
 	{name: "service", packages: []string{"internal/service"}},
+	{name: "output", packages: []string{"internal/cli/out"}},
+	{name: "command", packages: []string{"internal/cli/job"}},
+	{name: "rooms", packages: []string{
+		"internal/cli/session", "internal/cli/artifact", "internal/cli/contract", "internal/cli/limn", "internal/cli/server", "internal/cli/admin",
+		"internal/test/clitest",
+	}},
 	{name: "command line", packages: []string{"internal/cli"}},
 	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/test/arch", "internal/test/e2e"}},
 }

@@ -1,0 +1,292 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// An examBench measures what windows still tell of conversations that were cut.
+type examBench struct {
+	j *job.Job
+
+	data, methods, windows, out string
+	share                       int
+	each, force                 bool
+	flags                       *pflag.FlagSet
+}
+
+// ownExams is where a checkout of Carrel has exams.
+const ownExams = "bench/exam/testdata"
+
+// examMethods are those that are measured if none are named.
+const examMethods = "account,importance,anchored,pager,window,simple-mask-fit,simple-recency,simple-names"
+
+func newBenchExam(j *job.Job) *cobra.Command {
+	b := &examBench{j: j}
+	cmd := &cobra.Command{
+		Use:   "exam [EXAM.json...] [--data DIR] [--methods L] [--windows DIR] [--share N] [--each] [--out DIR]",
+		Short: "Measure what windows still tell of conversations that were cut",
+		Long: `Exam asks questions whose answers the work that follows needs. An exam is a file of
+JSON with sessions: the path of a conversation, how many of its lines the agent had
+seen, and questions, each with its answer and the strings without which it cannot be
+given. Each method makes a window of what the agent had seen, and the strings are
+looked up in it. No model takes part, nothing is stored, and nothing leaves the
+machine. Without an argument the exams of a checkout of Carrel are taken, those in
+bench/exam/testdata.
+
+A conversation is a session of Claude Code, cut behind so many "lines", or a request
+of Chat Completions or Messages, whole, with 0 lines. A question whose strings do not
+stand in what the agent had seen is an error.
+
+All windows are compared as text, without the system text, and may have the same
+share of the bytes of the whole; each method is tried until it fills them. Methods
+are those of "carrel bench retention": strategies by their names, and simple methods
+as simple-NAME, such as simple-recency (the newest messages that fit),
+simple-mask-fit (old results of tools masked) and simple-names (a bag of names). In
+a list, carrel is all strategies, baselines all simple methods, and whole the
+conversation as it is. With --windows the texts of a folder are judged: SESSION.txt,
+or SESSION.json with a request, in a folder for each method.
+
+The figures go from 0 to 1, with the interval that holds 95% of 1,000 draws of
+questions:
+
+  strings    of the strings, those in one line of the window or in two that follow
+             each other; lists of single words have none
+  questions  of the questions, those with all of their strings
+  used       of the bytes that the windows may have, those that they have
+  over       windows with more than that: they count for nothing
+
+Strings say nothing of order, roles or what is false. To have a model read the
+windows and answer, see "carrel bench exam prepare", and doc/guide/exam.md for all
+of it.`,
+		Example: `  carrel bench exam my-exam.json --data ~/.claude/projects
+  carrel bench exam my-exam.json --methods account,simple-mask-fit,whole --share 20
+  carrel bench exam my-exam.json --methods all --out windows
+  carrel bench exam my-exam.json --windows windows --each`,
+		Args:              cobra.ArbitraryArgs,
+		Annotations:       job.WithoutFiles(),
+		ValidArgsFunction: completeFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return b.measure(cmd.Context(), args) },
+	}
+	b.takes(cmd)
+	cmd.Flags().BoolVar(&b.each, "each", false, "print a line for each session, too")
+	cmd.Flags().StringVar(&b.out, "out", "", "write the windows to a `folder`, as --windows reads them")
+	job.WritesFiles(cmd, &b.force, "out")
+	cmd.AddCommand(newExamPrepare(j), newExamAsk(j), newExamGrade(j))
+	for _, c := range cmd.Commands() {
+		c.DisableFlagsInUseLine = true
+	}
+	return cmd
+}
+
+// takes gives a command the flags that say which windows there are.
+func (b *examBench) takes(cmd *cobra.Command) {
+	f := cmd.Flags()
+	b.flags = f
+	f.StringVar(&b.data, "data", "", "`folder` that the paths of conversations are below; that of the exam if not given")
+	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows none are made unless named")
+	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")
+	f.IntVar(&b.share, "share", 10, "`percent` of the bytes of a conversation that its window may have")
+	job.Offer(cmd, "methods", append(exam.MethodNames(nil), "carrel", "baselines", "all")...)
+	for _, flag := range []string{"data", "windows"} {
+		_ = cmd.MarkFlagDirname(flag) // it fails only for a flag that is not there
+	}
+}
+
+// sit opens the sessions of exams and finds the methods.
+func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.Sitting, []exam.Method, error) {
+	if b.share < 1 || b.share > 100 {
+		return nil, nil, out.Usagef("--share: %d is not from 1 to 100", b.share)
+	}
+	var methods []exam.Method
+	if b.windows == "" || b.flags.Changed("methods") {
+		var err error
+		if methods, err = exam.Methods(b.methods, nil); err != nil {
+			return nil, nil, out.Usagef("--methods: %w", err)
+		}
+	}
+	if b.windows != "" {
+		more, err := exam.Folder(b.j.Path(b.windows))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, m := range more {
+			for _, o := range methods {
+				if o.Name == m.Name {
+					return nil, nil, out.Usagef("--windows: %s has a folder %s, and --methods a method of this name: rename the folder", b.windows, m.Name)
+				}
+			}
+		}
+		methods = append(methods, more...)
+	}
+	paths, err := b.exams(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions, err := exam.ReadAll(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	data := b.data
+	if data != "" {
+		data = b.j.Path(data)
+	}
+	sittings := make([]*exam.Sitting, len(sessions))
+	for i, s := range sessions {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		b.j.Reporter.Step("read session", i, len(sessions))
+		if sittings[i], err = s.Open(data, nil, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return sittings, methods, nil
+}
+
+// exams returns the paths of exams: those that are named, or those of a checkout.
+func (b *examBench) exams(files []string) ([]string, error) {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, b.j.Path(f))
+	}
+	if len(files) > 0 {
+		return paths, nil
+	}
+	found, err := filepath.Glob(filepath.Join(b.j.Path(filepath.FromSlash(ownExams)), "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range found {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var e struct{ Sessions []json.RawMessage }
+		if json.Unmarshal(data, &e) == nil && e.Sessions != nil { // others are conversations
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, out.Usagef("bench exam: name an exam: there is none in %s here, where a checkout of Carrel may have some", ownExams)
+	}
+	return paths, nil
+}
+
+func (b *examBench) measure(ctx context.Context, files []string) error {
+	b.j.Reporter = b.j.NewProgress()
+	defer b.j.Reporter.End()
+	if err := mustBeEmpty(b.j, "--out", b.out, b.force); err != nil {
+		return err
+	}
+	sittings, methods, err := b.sit(ctx, files)
+	if err != nil {
+		return err
+	}
+	done, put := 0, writerBelow(b.j, b.out)
+	report, err := exam.Measure(ctx, sittings, methods, b.share, func(w *exam.Window) error {
+		done++
+		b.j.Reporter.Step("make window", done, len(sittings)*len(methods))
+		if b.out == "" {
+			return nil
+		}
+		return put(w.File(), []byte(w.Text))
+	})
+	b.j.Reporter.End()
+	if err != nil {
+		return err
+	}
+	if b.out != "" {
+		b.j.Note("wrote %s to %s", out.Count(done, "window"), b.out)
+	}
+	return b.j.List("bench-exam", report, "rows", func(p *out.Page) { b.print(p, report) })
+}
+
+// print prints a report: a table, or rows for a pipe.
+func (b *examBench) print(p *out.Page, r *exam.Report) {
+	t := &out.Table{Head: []string{fmt.Sprintf("at %d%%", r.Share), "strings", "", "questions", "", "used", "over"}, Whole: true}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		cells := []any{row.Method}
+		for _, e := range []exam.Estimate{row.Strings, row.Questions} {
+			cells = append(cells, estimateCells(e, p.TTY)...)
+		}
+		t.Add(append(cells, ratioCell(row.Used, p.TTY), row.Over)...)
+		for k := range row.Sessions {
+			s := &row.Sessions[k]
+			if b.each && p.TTY {
+				t.Add("  "+s.Session, fmt.Sprintf("%d/%d", s.Strings, s.AllStrings), "", fmt.Sprintf("%d/%d", s.Questions, s.AllQuestions), "", fmt.Sprintf("%d/%d", s.Bytes, s.Limit), "")
+			} else if b.each {
+				t.Add(row.Method, s.Session, s.Strings, s.AllStrings, s.Questions, s.AllQuestions, s.Bytes, s.Limit)
+			}
+		}
+	}
+	if !p.TTY {
+		p.Fields([]any{"sessions", r.Sessions}, []any{"questions", r.Questions}, []any{"strings", r.Strings})
+		p.Table(t)
+		return
+	}
+	p.Line("%s, %s, %s, of %s bytes", out.Count(r.Sessions, "session"), out.Count(r.Questions, "question"), out.Count(r.Strings, "string"), out.Thousands(r.Bytes))
+	p.Line("")
+	p.Table(t)
+	p.Line("")
+	p.Line("strings: of those that answers need, those in the window [95%%];")
+	p.Line("questions: those with all of their strings; used: of the bytes")
+}
+
+// estimateCells returns an estimate with its interval as a person reads it, or as three
+// figures.
+func estimateCells(e exam.Estimate, person bool) []any {
+	if person {
+		return []any{ratioCell(e.Mean, true), "[" + ratioCell(e.Low, true) + "–" + ratioCell(e.High, true) + "]"}
+	}
+	return []any{ratioCell(e.Mean, false), ratioCell(e.Low, false), ratioCell(e.High, false)}
+}
+
+// ratioCell returns a figure with two digits for a person, else three.
+func ratioCell(r ratio.Ratio, person bool) string {
+	return figure(float64(r)/float64(ratio.One), person)
+}
+
+// mustBeEmpty fails if there is something in a folder that a flag names.
+func mustBeEmpty(j *job.Job, flag, folder string, force bool) error {
+	if folder == "" || force {
+		return nil
+	}
+	if err := j.Foreign(filepath.Join(folder, "x")); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(j.Path(folder))
+	if err == nil && len(entries) > 0 {
+		return out.Hinted(fmt.Errorf("%s %s: there are files in it: %w", flag, folder, fs.ErrExist), "name a folder that is new or empty; --force replaces files in this one")
+	}
+	return nil
+}
+
+// writerBelow returns what writes files below a folder.
+func writerBelow(j *job.Job, folder string) func(path string, data []byte) error {
+	return func(path string, data []byte) error {
+		name := filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(j.Path(name)), 0o700); err != nil {
+			return err
+		}
+		return j.Place(name, data, true)
+	}
+}
+
+// completeFiles offers files beside the commands below one.
+func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}

@@ -1,0 +1,369 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/retention"
+)
+
+// A retentionBench measures what strategies keep of what was needed later.
+type retentionBench struct {
+	j *job.Job
+
+	budgets, strategies, svg string
+	force                    bool
+	baselines                bool
+	max, least               int
+}
+
+func newBenchRetention(j *job.Job) *cobra.Command {
+	b := &retentionBench{j: j}
+	cmd := &cobra.Command{
+		Use:   "retention [PATH...] [--budgets L] [--strategy L] [--baselines] [--max N] [--svg FILE]",
+		Short: "Measure on your own sessions what of that which was needed later is kept",
+		Long: `Retention asks the recorded future. Each conversation is cut at about 35, 60 and
+85 percent of its tokens. What came before is compressed to each budget by each
+strategy, and what the agent really used in its next 20 steps is looked for in
+the result: names and whole lines in the arguments of its calls that it had before,
+and that nobody told it again in between. No model takes part, nothing is stored,
+and nothing leaves the machine.
+
+Conversations are read from files, from every *.json and *.jsonl file of folders,
+and without a path from the folder in which Claude Code keeps its own. They may be
+in any format that import reads. All of them are one family: each session counts the
+same, whichever project it is of, and names that several projects have in common
+count like others, since an agent needs them all the same. Where a report judges
+across projects, it leaves those out, so its figures differ. Of more than --max
+sessions, some are chosen by a hash of the names of their files, the same each time.
+
+The figures go from 0 to 1:
+
+  ground    of the names that were needed, those in the window with a word beside
+            them that was beside them before; in bare lists few names have that
+  line      of the whole lines that were copied, those in the window
+  stub      of the names, those in the window, or one recall away behind a stub
+            that names something which the agent was busy with
+  complete  of the steps of the agent, those with all of their names in the window
+  valid     of the windows, those in which each result has its call, and each call
+            its result
+  used      tokens of the window as a share of the budget; all are held to the same
+            estimate, bytes divided by four
+  over      of the windows, those above the budget, since rules held more: compress
+            refuses such a budget, here the rest is cut as far as it goes
+
+The intervals of ground and line hold 95% of 1,000 draws of sessions. With
+--baselines there are also simple methods, and oracles, which know what comes.`,
+		Example: `  carrel bench retention
+  carrel bench retention ~/.claude/projects/-home-ada-lantern --budgets 10%,25%
+  carrel bench retention session.jsonl --strategy importance,window --min 1000
+  carrel bench retention sessions/ --baselines --svg recall.svg --json=budget,method,scores`,
+		Annotations: job.WithoutFiles(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return b.run(cmd.Context(), args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets, in percent of what came before or as 4k for 4,000 tokens")
+	f.StringVar(&b.strategies, "strategy", "account,importance,anchored,pager,window", "`list` of strategies: "+strings.Join(config.StrategyWords(), ", "))
+	f.BoolVar(&b.baselines, "baselines", false, "measure simple methods and oracles, too")
+	f.IntVar(&b.max, "max", 20, "measure `n` sessions at most")
+	f.IntVar(&b.least, "min", 4000, "`tokens` that come before a cut at least")
+	f.StringVar(&b.svg, "svg", "", "draw ground and line against the budget in a `file`; - is standard output")
+	job.WritesFiles(cmd, &b.force, "svg")
+	job.Offer(cmd, "strategy", config.StrategyWords()...)
+	return cmd
+}
+
+func (b *retentionBench) run(ctx context.Context, paths []string) error {
+	opts, err := b.options()
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		if paths, err = b.ownSessions(); err != nil {
+			return err
+		}
+	}
+	b.j.Reporter = b.j.NewProgress()
+	defer b.j.Reporter.End()
+	found, err := b.read(ctx, paths)
+	if err != nil {
+		return err
+	}
+	opts.Max, opts.MinPrefix = len(found.all), map[string]int{"": b.least}
+	methods, err := b.methods(ctx, found.cases, len(opts.Budgets))
+	if err != nil {
+		return err
+	}
+	opts.Methods = methods
+	report := retention.Measure(found.all, opts)
+	b.j.Reporter.End()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	res := b.result(found, report)
+	return b.print(report, res)
+}
+
+// print prints a result, and draws it if that is wanted.
+func (b *retentionBench) print(report *retention.Report, res *retentionResult) error {
+	if b.svg != "" {
+		var drawing bytes.Buffer
+		if err := report.SVG(&drawing); err != nil {
+			return err
+		}
+		if err := b.j.Write(job.Output{File: b.svg, Force: b.force}, drawing.Bytes()); err != nil {
+			return err
+		}
+		if b.svg == "-" {
+			b.j.Aside(res.print)
+			return nil
+		}
+		b.j.Note("wrote %s: %s bytes", b.svg, out.Thousands(drawing.Len()))
+	}
+	return b.j.List("bench-retention", res, "rows", res.print)
+}
+
+// options returns what the flags say.
+func (b *retentionBench) options() (*retention.Options, error) {
+	opts := &retention.Options{NoStable: true}
+	for s := range strings.SplitSeq(b.budgets, ",") {
+		budget, err := retention.ParseBudget(strings.TrimSpace(s))
+		if err != nil {
+			return nil, out.Usagef("--budgets: %w", err)
+		}
+		if !slices.Contains(opts.Budgets, budget) {
+			opts.Budgets = append(opts.Budgets, budget)
+		}
+	}
+	switch {
+	case b.max < 1:
+		return nil, out.Usagef("--max: %d is below 1", b.max)
+	case b.least < 1:
+		return nil, out.Usagef("--min: %d is below 1", b.least)
+	case b.svg == "-" && b.j.JSON != "":
+		return nil, out.Usagef("standard output holds one thing: of --svg - and --json give one")
+	}
+	_, err := b.chosen()
+	return opts, err
+}
+
+// chosen returns the strategies that are asked for, each once.
+func (b *retentionBench) chosen() ([]carrel.Strategy, error) {
+	var list []carrel.Strategy
+	for s := range strings.SplitSeq(b.strategies, ",") {
+		s = strings.TrimSpace(s)
+		if err := out.OneOf("--strategy", s, config.StrategyWords()...); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, carrel.Strategy(s)) {
+			list = append(list, carrel.Strategy(s))
+		}
+	}
+	return list, nil
+}
+
+// ownSessions returns the folder in which Claude Code keeps its sessions.
+func (b *retentionBench) ownSessions() ([]string, error) {
+	dir, err := config.ClaudeProjects(b.j.Getenv)
+	if err == nil {
+		_, err = os.Stat(dir)
+	}
+	if err != nil {
+		return nil, out.Usagef("bench retention: Claude Code keeps no sessions here: name files or folders of conversations")
+	}
+	return []string{dir}, nil
+}
+
+// The kinds of methods. Those that are no strategies have it in their names.
+const (
+	kindStrategy = "strategy"
+	kindSimple   = "simple"
+	kindOracle   = "oracle"
+)
+
+// methods returns what is measured. They tell how far they are, of so many cases with
+// so many budgets each, and do nothing once the context is over.
+func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]retention.Method, error) {
+	chosen, err := b.chosen()
+	if err != nil {
+		return nil, err
+	}
+	var list, oracles []retention.Method
+	for i, m := range retention.Strategies(nil, chosen...) {
+		list = append(list, retention.Method{Name: string(chosen[i]), Pack: m.Pack})
+	}
+	if b.baselines {
+		list = append(list, retention.Simple()...)
+		for _, m := range retention.Baselines() {
+			if m.Oracle() {
+				oracles = append(oracles, m)
+			}
+		}
+	}
+	var packed atomic.Int64
+	each := budgets * len(list) // of a case
+	for i := range list {
+		pack := list[i].Pack
+		list[i].Pack = func(prefix []retention.Message, budget int) []retention.Message {
+			if ctx.Err() != nil {
+				return nil
+			}
+			out := pack(prefix, budget)
+			b.j.Reporter.Step("measure case", int(packed.Add(1))/each, cases)
+			return out
+		}
+	}
+	return append(list, oracles...), nil
+}
+
+// A retentionResult is what was measured.
+type retentionResult struct {
+	Paths     []string       `json:"paths"`
+	Sessions  int            `json:"sessions"`
+	Cases     int            `json:"cases"`
+	LineCases int            `json:"line_cases"` // with copied lines
+	Tokens    int            `json:"tokens"`     // before the cut, per case
+	Needs     float64        `json:"needs"`      // names that were needed, per case
+	Min       int            `json:"min"`        // tokens before a cut
+	Short     int            `json:"short"`      // sessions with fewer
+	Idle      int            `json:"idle"`       // sessions that use too little of what they had
+	Skipped   int            `json:"skipped"`    // files that are no conversation
+	Left      int            `json:"left"`       // files that were not looked at
+	Rows      []retentionRow `json:"rows"`
+}
+
+// A retentionRow is what a method kept with a budget.
+type retentionRow struct {
+	Budget string                                 `json:"budget"`
+	Method string                                 `json:"method"`
+	Kind   string                                 `json:"kind"` // "strategy", "simple" or "oracle"
+	Scores map[retention.Score]retention.Estimate `json:"scores"`
+}
+
+func (b *retentionBench) result(found *recording, report *retention.Report) *retentionResult {
+	f := &report.Families[0] // all are one
+	res := &retentionResult{
+		Paths: found.paths, Sessions: f.Groups, Cases: f.Cases, LineCases: f.LineCases, Tokens: int(f.Tokens), Needs: math.Round(f.Needs*10) / 10,
+		Min: b.least, Short: found.short, Idle: found.idle, Skipped: found.skipped, Left: found.left,
+	}
+	for i := range report.Rows {
+		row := &report.Rows[i]
+		kind := kindStrategy
+		switch {
+		case row.Oracle:
+			kind = kindOracle
+		case retention.IsSimple(row.Method):
+			kind = kindSimple
+		}
+		for name, e := range row.Scores {
+			row.Scores[name] = retention.Estimate{Mean: millionths(e.Mean), Low: millionths(e.Low), High: millionths(e.High)}
+		}
+		res.Rows = append(res.Rows, retentionRow{Budget: row.Budget, Method: row.Method, Kind: kind, Scores: row.Scores})
+	}
+	return res
+}
+
+// millionths rounds a share as all shares are that are printed.
+func millionths(f float64) float64 { return math.Round(f*1e6) / 1e6 }
+
+// print prints a result: a table for each budget, or rows for a pipe.
+func (r *retentionResult) print(p *out.Page) {
+	if !p.TTY {
+		p.Fields([]any{"sessions", r.Sessions}, []any{"cases", r.Cases}, []any{"short", r.Short}, []any{"idle", r.Idle}, []any{"skipped", r.Skipped}, []any{"left", r.Left})
+		t := &out.Table{}
+		for i := range r.Rows {
+			row := &r.Rows[i]
+			t.Add(append([]any{row.Budget, row.Method}, row.cells(false)...)...)
+		}
+		p.Table(t)
+		return
+	}
+	p.Line("%s", r.counts())
+	for from := 0; from < len(r.Rows); {
+		budget := r.Rows[from].Budget
+		t := &out.Table{Head: []string{"at " + budget, "ground", "", "line", "", "stub", "complete", "valid", "used", "over"}, Whole: true}
+		for ; from < len(r.Rows) && r.Rows[from].Budget == budget; from++ {
+			t.Add(append([]any{r.Rows[from].Method}, r.Rows[from].cells(true)...)...)
+		}
+		p.Line("")
+		p.Table(t)
+	}
+	p.Line("")
+	p.Line("ground, line: of the names used and the lines copied later, those in the window [95%%];")
+	p.Line("stub: or one recall away; complete: steps with all their names; used: of the budget")
+	if slices.ContainsFunc(r.Rows, func(row retentionRow) bool { return row.Scores[retention.ScoreOver].Mean > 0 }) {
+		p.Line("%s", p.Paint(out.Red, "over: of the windows, those above the budget, as rules held more; compress refuses such"))
+	}
+}
+
+// counts says what was measured and what was not.
+func (r *retentionResult) counts() string {
+	words := []string{fmt.Sprintf("%s, %s, on average of %s tokens and %.1f names that were needed", out.Count(r.Sessions, "session"), out.Count(r.Cases, "case"), out.Thousands(r.Tokens), r.Needs)}
+	if r.Short > 0 {
+		words = append(words, fmt.Sprintf("%s too short (--min %d)", out.Thousands(r.Short), r.Min))
+	}
+	if r.Idle > 0 {
+		words = append(words, out.Thousands(r.Idle)+" with too little that is used again")
+	}
+	if r.Skipped > 0 {
+		words = append(words, out.Count(r.Skipped, "file")+" without a conversation")
+	}
+	if r.Left > 0 {
+		words = append(words, out.Count(r.Left, "file")+" left (--max)")
+	}
+	return strings.Join(words, " · ")
+}
+
+// cells returns the figures of a row: with intervals as a person reads them, or each
+// end of one for itself.
+func (r *retentionRow) cells(person bool) []any {
+	var cells []any
+	for _, name := range [...]retention.Score{
+		retention.ScoreGround, retention.ScoreLine, retention.ScoreStub, retention.ScoreComplete, retention.ScoreValid, retention.ScoreUsed, retention.ScoreOver,
+	} {
+		e, ok := r.Scores[name]
+		if !ok {
+			e = retention.Estimate{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		}
+		interval := name == retention.ScoreGround || name == retention.ScoreLine
+		switch {
+		case !interval:
+			cells = append(cells, figure(e.Mean, person))
+		case person && ok:
+			cells = append(cells, figure(e.Mean, person), "["+figure(e.Low, person)+"–"+figure(e.High, person)+"]")
+		case person:
+			cells = append(cells, figure(e.Mean, person), "")
+		default:
+			cells = append(cells, figure(e.Mean, person), figure(e.Low, person), figure(e.High, person))
+		}
+	}
+	return cells
+}
+
+// figure returns a score with two digits for a person, else three; what no case has
+// is a dash, or nothing.
+func figure(f float64, person bool) string {
+	switch {
+	case math.IsNaN(f) && person:
+		return "–"
+	case math.IsNaN(f):
+		return ""
+	case person:
+		return fmt.Sprintf("%.2f", f)
+	}
+	return fmt.Sprintf("%.3f", f)
+}

@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/demo"
+)
+
+func newDemo(j *job.Job) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "demo [--keep DIR]",
+		Short: "See the whole of it work on built-in data",
+		Long: `Demo takes a conversation in, compresses it, exports it, recalls what left,
+searches, explains and undoes, and checks everything on the way. It needs no
+network, no model and no configuration, and touches nothing of yours: its store
+is in a folder for temporary files, or in --keep.`,
+		Args:        cobra.NoArgs,
+		Annotations: job.WithoutFiles(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := demoDir(j, dir)
+			if err != nil {
+				return err
+			}
+			return demo.Run(cmd.Context(), j.Stdout, at)
+		},
+	}
+	cmd.PersistentFlags().StringVar(&dir, "keep", "", "make the store in `folder`, which is new or empty")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "assemble [--keep DIR]",
+		Short: "See a context assembled from 847 artifacts",
+		Long: `Assemble runs the worked example of the OS-paged context engine: a support desk
+whose store has 847 artifacts, 312 of them expired, and one question about a
+refund. The policy has changed since it was stored, and a note nobody checked
+has the old limit. It checks that the context has the right one, that it fits,
+and that the manifest explains every artifact.`,
+		Args:                  cobra.NoArgs,
+		Annotations:           job.WithoutFiles(),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := demoDir(j, dir)
+			if err != nil {
+				return err
+			}
+			return demo.Assemble(cmd.Context(), j.Stdout, at)
+		},
+	})
+	return cmd
+}
+
+// demoDir returns the folder that was asked for, which must have nothing in it, or a
+// new one for temporary files.
+func demoDir(j *job.Job, dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "carrel-demo-")
+	}
+	if entries, err := os.ReadDir(j.Path(dir)); err == nil && len(entries) > 0 {
+		return "", out.Hinted(fmt.Errorf("--keep %s: there are files in it: %w", dir, fs.ErrExist), "name a folder that is new or empty")
+	}
+	return j.Path(dir), nil
+}

@@ -1,0 +1,248 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/demo"
+)
+
+func newDoctor(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell what keeps Carrel from working",
+		Long: `Doctor looks at what Carrel needs on this machine and what Claude Code needs of it:
+the program, the settings, the store, the version of Claude Code, the hooks and the
+MCP server, the transcripts, and whether what it writes would be accepted. It changes nothing but for a file that
+it makes and removes beside the store. If something fails, the exit code is 1.`,
+		Args:        cobra.NoArgs,
+		Annotations: job.WithoutFiles(), // broken ones are to be told of
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &doctor{j: j, root: cmd.Root()}
+			res := &doctorResult{Healthy: true, Checks: []doctorCheck{}}
+			for _, check := range []func(context.Context) doctorCheck{
+				d.program, d.settings, d.store, d.client, d.hooks, d.server, d.transcripts, d.validator,
+			} {
+				c := check(cmd.Context())
+				res.Checks = append(res.Checks, c)
+				res.Healthy = res.Healthy && c.State != stateFail
+			}
+			err := j.Result("doctor", res, func(p *out.Page) {
+				for i := range res.Checks {
+					c := &res.Checks[i]
+					p.Line("%-4s  %-11s  %s", c.State, c.Name, c.Detail)
+					if c.Advice != "" {
+						p.Line("      %-11s  %s", "", c.Advice)
+					}
+				}
+			})
+			if err == nil && !res.Healthy {
+				return out.ErrNo
+			}
+			return err
+		},
+	}
+}
+
+// A doctorResult says what was found.
+type doctorResult struct {
+	Healthy bool          `json:"healthy"`
+	Checks  []doctorCheck `json:"checks"`
+}
+
+type doctorCheck struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, warn or fail
+	Detail string `json:"detail"`
+	Advice string `json:"advice,omitempty"` // what to do
+}
+
+const (
+	stateOK   = "ok"
+	stateWarn = "warn" // it works without
+	stateFail = "fail"
+)
+
+// doctorPatience is how long a program may take to answer.
+const doctorPatience = 10 * time.Second
+
+// A doctor looks at one thing after the other.
+type doctor struct {
+	j    *job.Job
+	root *cobra.Command
+}
+
+func (d *doctor) program(context.Context) doctorCheck {
+	c := doctorCheck{Name: "program", State: stateOK}
+	self, err := os.Executable()
+	if err != nil {
+		self = "carrel"
+	}
+	found, err := exec.LookPath("carrel")
+	switch {
+	case err != nil:
+		c.State, c.Detail = stateWarn, "carrel is not on the PATH"
+		c.Advice = "put the folder of " + self + " on the PATH: the plug-in and the stubs call it by its name"
+	case !sameFile(found, self):
+		c.State, c.Detail = stateWarn, fmt.Sprintf("the PATH has %s, and this is %s", found, self)
+		c.Advice = "keep one of them"
+	default:
+		c.Detail = found
+	}
+	return c
+}
+
+func (d *doctor) load() (*config.Settings, error) {
+	src, err := d.j.Sources()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(src)
+}
+
+func (d *doctor) settings(context.Context) doctorCheck {
+	s, err := d.load()
+	if err != nil {
+		return doctorCheck{"settings", stateFail, err.Error(), "hooks print nothing until the file is right: carrel config show"}
+	}
+	return doctorCheck{Name: "settings", State: stateOK, Detail: "profile " + s.Profile}
+}
+
+func (d *doctor) store(ctx context.Context) doctorCheck {
+	const elsewhere = "choose another place: --store, CARREL_STORE or the setting store"
+	s, err := d.load()
+	if err != nil {
+		return doctorCheck{"store", stateFail, "its place is not known: the settings cannot be read", "see above"}
+	}
+	path, err := s.Store()
+	if err == nil {
+		err = writable(path)
+	}
+	if err != nil {
+		return doctorCheck{"store", stateFail, err.Error(), elsewhere}
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return doctorCheck{Name: "store", State: stateOK, Detail: path + ": it will be made when it is needed"}
+	}
+	st, err := config.Open(ctx, path, false)
+	if err == nil {
+		err = st.Close()
+	}
+	if err != nil {
+		return doctorCheck{"store", stateFail, fmt.Sprintf("%s: %v", path, err), "carrel store check says more; carrel store restore puts a backup in its place"}
+	}
+	return doctorCheck{Name: "store", State: stateOK, Detail: path}
+}
+
+// writable returns why a file cannot be written, or made with the folders that it
+// lacks.
+func writable(path string) error {
+	if fi, err := os.Stat(path); err == nil {
+		if fi.IsDir() {
+			return fmt.Errorf("%s is a folder", path)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}
+	dir := filepath.Dir(path)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".carrel-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func (d *doctor) transcripts(context.Context) doctorCheck {
+	dir, err := config.ClaudeProjects(d.j.Getenv)
+	if err != nil {
+		return doctorCheck{Name: "transcripts", State: stateWarn, Detail: err.Error()}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
+	if err == nil {
+		_, err = os.ReadDir(dir)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return doctorCheck{"transcripts", stateWarn, dir + " is not there", "it will be once Claude Code has run"}
+	case err != nil:
+		return doctorCheck{"transcripts", stateFail, err.Error(), "let this user read it"}
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return doctorCheck{"transcripts", stateFail, err.Error(), "let this user read it"}
+		}
+		if err := f.Close(); err != nil {
+			return doctorCheck{Name: "transcripts", State: stateFail, Detail: err.Error()}
+		}
+	}
+	return doctorCheck{Name: "transcripts", State: stateOK, Detail: fmt.Sprintf("%s in %s", out.Count(len(files), "session"), dir)}
+}
+
+// refused is a request that every provider refuses: a result without a call.
+const refused = `{"model":"claude-opus-4-6","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"?"}]}]}`
+
+func (d *doctor) validator(ctx context.Context) doctorCheck {
+	c := doctorCheck{Name: "validator", State: stateFail, Advice: "this is an error in Carrel: please report it"}
+	_, violations, err := carrel.Validate("anthropic", []byte(refused))
+	switch {
+	case err != nil:
+		c.Detail = err.Error()
+		return c
+	case len(violations) == 0:
+		c.Detail = "it accepts what every provider refuses"
+		return c
+	}
+	if err := d.roundTrip(ctx); err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	return doctorCheck{Name: "validator", State: stateOK, Detail: "a conversation was compressed, and would be accepted"}
+}
+
+// roundTrip takes the conversation of the demonstration in, cuts it, and validates
+// what comes out.
+func (d *doctor) roundTrip(ctx context.Context) error {
+	e, err := carrel.New(config.Scratch(), &carrel.Options{Now: d.j.Clock()})
+	if err != nil {
+		return err
+	}
+	const scope = "doctor"
+	in, err := e.Import(ctx, scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: demo.Session()})
+	if err != nil {
+		return err
+	}
+	if _, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens / 2}); err != nil {
+		return err
+	}
+	out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session})
+	if err != nil {
+		return err
+	}
+	_, violations, err := carrel.Validate(in.Format, out.Data)
+	if err == nil && len(violations) > 0 {
+		err = fmt.Errorf("what was compressed would be refused: %v", violations[0])
+	}
+	return err
+}

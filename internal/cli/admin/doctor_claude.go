@@ -1,0 +1,227 @@
+package admin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// installed says how Claude Code came to know Carrel.
+type installed struct {
+	programs []string // of the hooks, one for each event
+	missing  []string // events without a hook
+	plugin   bool
+	server   string // program of the MCP server, or empty
+}
+
+// claude reads the settings of Claude Code, the user's and the project's.
+func (d *doctor) claude() (*installed, error) {
+	in := &installed{}
+	hooks := make(map[string]string)
+	for _, scope := range []string{"user", "project"} {
+		files, err := claudeFiles(d.j, scope, "all")
+		if err != nil {
+			return nil, err
+		}
+		for i := range files {
+			if err := in.read(files[i].path, hooks); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, h := range claudeHooks() {
+		if p := hooks[h.event]; p != "" {
+			in.programs = append(in.programs, p)
+		} else {
+			in.missing = append(in.missing, h.event)
+		}
+	}
+	return in, nil
+}
+
+// read reads a file of settings.
+func (in *installed) read(path string, hooks map[string]string) error {
+	data, err := readIfThere(path)
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
+		return err
+	}
+	t := &settingsText{name: path, data: data}
+	if _, err := t.root(); err != nil {
+		return err
+	}
+	plain := t.plain()
+	for _, h := range claudeHooks() {
+		list, err := t.at("hooks", h.event)
+		if err != nil {
+			return err
+		}
+		if list == nil {
+			continue
+		}
+		for _, s := range list.items {
+			if p, ours := groupProgram(s.Of(plain), h.event); ours {
+				hooks[h.event] = p
+			}
+		}
+	}
+	if n, err := t.at("enabledPlugins"); err == nil && n != nil {
+		for _, m := range n.members {
+			in.plugin = in.plugin || strings.HasPrefix(m.Key, "carrel@") && string(m.Value.Of(plain)) == "true"
+		}
+	}
+	if n, err := t.at("mcpServers", "carrel"); err == nil && n != nil && n.kind == rawjson.Object {
+		var s claudeServer
+		if json.Unmarshal(n.span.Of(plain), &s) == nil {
+			in.server = s.Command
+		}
+	}
+	return nil
+}
+
+func (d *doctor) hooks(ctx context.Context) doctorCheck {
+	in, err := d.claude()
+	switch {
+	case err != nil:
+		return doctorCheck{"hooks", stateFail, err.Error(), "repair the file: the client cannot read it either"}
+	case len(in.programs) == 0 && !in.plugin:
+		return doctorCheck{"hooks", stateWarn, "Claude Code has none of Carrel", adviceSetup}
+	case len(in.programs) > 0 && in.plugin:
+		return doctorCheck{"hooks", stateWarn, "the settings and the plug-in both have them, so each runs twice", "carrel setup claude --undo"}
+	case len(in.programs) > 0 && len(in.missing) > 0:
+		return doctorCheck{"hooks", stateWarn, "none for " + strings.Join(in.missing, ", "), adviceSetup}
+	}
+	program, from := "carrel", "of the plug-in"
+	if len(in.programs) > 0 {
+		program, from = in.programs[0], "in the settings"
+	}
+	if c := other(program); c != nil {
+		c.Name = "hooks"
+		return *c
+	}
+	out, err := answer(ctx, &question{line: `{"source":"startup"}`, last: true}, program, "hook", "claude", "SessionStart")
+	if err != nil || !json.Valid([]byte(out)) {
+		return doctorCheck{"hooks", stateFail, fmt.Sprintf("%s does not answer: %v", program, err), "carrel setup claude writes where it is now"}
+	}
+	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
+}
+
+// other returns what there is to say of a program that settings name if it is not
+// this one. It is not run: a project's settings may name anything.
+func other(program string) *doctorCheck {
+	found, err := exec.LookPath(program)
+	if err != nil {
+		return &doctorCheck{State: stateFail, Detail: program + " is not there", Advice: "carrel setup claude writes where it is now"}
+	}
+	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
+		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this, and was not tried", Advice: "carrel setup claude writes this one"}
+	}
+	return nil
+}
+
+// A question is what is said to a program.
+type question struct {
+	line string
+	last bool   // the input ends with it: a hook reads to the end, a server does not
+	env  string // a variable of the environment, or empty
+}
+
+// answer starts a program, asks it, and returns the first line that it answers.
+func answer(ctx context.Context, q *question, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	if q.env != "" {
+		cmd.Env = append(os.Environ(), q.env)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	_, err = io.WriteString(in, q.line+"\n")
+	if q.last {
+		err = errors.Join(err, in.Close())
+	}
+	said, failed := bufio.NewReader(out).ReadString('\n')
+	if errors.Is(failed, io.EOF) && said != "" {
+		failed = nil // hooks end without a line end
+	}
+	_ = in.Close() // a server ends then; what it says about that does not matter
+	cancel()
+	_ = cmd.Wait()
+	return said, errors.Join(err, failed)
+}
+
+func (d *doctor) server(ctx context.Context) doctorCheck {
+	if cmd, _, err := d.root.Find([]string{"mcp"}); err != nil || cmd == d.root {
+		return doctorCheck{Name: "server", State: stateWarn, Detail: "this build has no carrel mcp"}
+	}
+	in, err := d.claude()
+	if err != nil {
+		return doctorCheck{"server", stateWarn, "the settings of Claude Code cannot be read", "see above"}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		program = "carrel"
+	}
+	if in.server != "" {
+		program = in.server
+		if c := other(program); c != nil {
+			c.Name = "server"
+			return *c
+		}
+	}
+	name, err := shakeHands(ctx, program, "mcp")
+	if err != nil {
+		return doctorCheck{"server", stateFail, fmt.Sprintf("%s mcp does not answer: %v", program, err), "run it by hand to see why"}
+	}
+	if in.server == "" && !in.plugin {
+		return doctorCheck{"server", stateWarn, name + " answers, but Claude Code does not know it", adviceSetup}
+	}
+	return doctorCheck{Name: "server", State: stateOK, Detail: name + " answers"}
+}
+
+// shakeHands begins a conversation with an MCP server and returns its name and
+// version. The server has a store of its own meanwhile.
+func shakeHands(ctx context.Context, program string, args ...string) (_ string, err error) {
+	dir, err := os.MkdirTemp("", "carrel-doctor-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"carrel doctor","version":"1"}}}`
+	said, err := answer(ctx, &question{line: hello, env: "CARREL_STORE=" + filepath.Join(dir, "carrel.db")}, program, args...)
+	if err != nil {
+		return "", err
+	}
+	var reply struct {
+		Result struct {
+			Server struct{ Name, Version string } `json:"serverInfo"`
+		}
+	}
+	if err := json.Unmarshal([]byte(said), &reply); err != nil {
+		return "", err
+	}
+	if reply.Result.Server.Name == "" {
+		return "", errors.New("it does not say who it is")
+	}
+	return strings.TrimSpace(reply.Result.Server.Name + " " + reply.Result.Server.Version), nil
+}
+
+const adviceSetup = "carrel setup claude writes them; the folder plugin of the repository has a plug-in instead"

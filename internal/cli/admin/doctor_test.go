@@ -1,0 +1,212 @@
+package admin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
+)
+
+// fakeProgram makes a program of the shell.
+func fakeProgram(t *testing.T, script string) string {
+	t.Helper()
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("there is no shell")
+	}
+	path := filepath.Join(t.TempDir(), "carrel")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestShakeHands(t *testing.T) {
+	for _, tt := range []struct {
+		name, script, want string // want is empty for an error
+	}{
+		{
+			"a server that waits for more", "read line\ncase $line in *initialize*) echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{\"name\":\"carrel\",\"version\":\"0.1\"}}}';; esac\nread rest\n",
+			"carrel 0.1",
+		},
+		{"one that says nothing", "read line\n", ""},
+		{"one that says something else", "echo hello\n", ""},
+		{"one that refuses", "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1}}'\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := shakeHands(t.Context(), fakeProgram(t, tt.script), "mcp")
+			if got != tt.want || (err != nil) != (tt.want == "") {
+				t.Errorf("%q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// A project's settings may name any program, so another one is never run.
+func TestDoctorRunsNoOtherProgram(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := fakeProgram(t, "touch "+ran+"\n")
+	c := other(program)
+	if c == nil || c.State != stateWarn || !strings.Contains(c.Detail, "was not tried") {
+		t.Errorf("check %+v", c)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("it was run")
+	}
+	if c := other(program + "-gone"); c == nil || c.State != stateFail {
+		t.Errorf("what is not there: %+v", c)
+	}
+}
+
+// examine returns a doctor, and a function that writes a file below HOME.
+func examine(t *testing.T) (d *doctor, write func(name, text string) string) {
+	t.Helper()
+	env, _, _ := clitest.Env(t)
+	root := &cobra.Command{}
+	root.AddCommand(&cobra.Command{Use: "mcp"})
+	return &doctor{j: job.New(env), root: root}, func(name, text string) string { return clitest.WriteFile(t, env, name, text) }
+}
+
+// The doctor looks for the program on the PATH, and whether it is this one.
+func TestDoctorFindsTheProgram(t *testing.T) {
+	d, _ := examine(t)
+	t.Setenv("PATH", t.TempDir())
+	if c := d.program(t.Context()); c.State != stateWarn || c.Detail != "carrel is not on the PATH" || !strings.Contains(c.Advice, "put the folder of ") {
+		t.Errorf("no program: %+v", c)
+	}
+	other := fakeProgram(t, "exit 1\n")
+	t.Setenv("PATH", filepath.Dir(other))
+	if c := d.program(t.Context()); c.State != stateWarn || !strings.HasPrefix(c.Detail, "the PATH has "+other+", and this is ") || c.Advice != "keep one of them" {
+		t.Errorf("another program: %+v", c)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "carrel")); err != nil {
+		t.Skip("there are no links")
+	}
+	t.Setenv("PATH", dir)
+	if c := d.program(t.Context()); c.State != stateOK || c.Detail != filepath.Join(dir, "carrel") {
+		t.Errorf("this program: %+v", c)
+	}
+}
+
+func TestDoctorOpensTheStore(t *testing.T) {
+	d, write := examine(t)
+	var path string
+	d.j.Getenv = func(name string) string {
+		return map[string]string{"CARREL_STORE": path, "HOME": d.j.Dir}[name]
+	}
+	path = filepath.Join(d.j.Dir, "new", "deep", "a.db")
+	if c := d.store(t.Context()); c.State != stateOK || !strings.Contains(c.Detail, "it will be made when it is needed") {
+		t.Errorf("no store yet: %+v", c)
+	}
+	if entries, err := os.ReadDir(d.j.Dir); err != nil || len(entries) > 0 {
+		t.Errorf("something is left beside the store: %v, %v", entries, err)
+	}
+	path = write("letter.db", strings.Repeat("This is a letter and no database. ", 20))
+	if c := d.store(t.Context()); c.State != stateFail || !strings.HasPrefix(c.Detail, path+": ") || !strings.Contains(c.Advice, "carrel store check") {
+		t.Errorf("no store at all: %+v", c)
+	}
+	path = filepath.Join(d.j.Dir, "real.db")
+	if err := d.j.With(t.Context(), true, func(*job.Access) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.store(t.Context()); c.State != stateOK || c.Detail != path {
+		t.Errorf("a store: %+v", c)
+	}
+	path = d.j.Dir
+	if c := d.store(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "is a folder") || !strings.HasPrefix(c.Advice, "choose another place") {
+		t.Errorf("a folder: %+v", c)
+	}
+}
+
+// The doctor tells how Claude Code came to know Carrel: by its settings, by the plug-in,
+// by both or by neither.
+func TestDoctorReadsTheSettings(t *testing.T) {
+	all := ""
+	for i, h := range claudeHooks() {
+		if i > 0 {
+			all += ","
+		}
+		all += `"` + h.event + `":[{"hooks":[{"type":"command","command":"/nowhere/carrel hook claude ` + h.event + `"}]}]`
+	}
+	const plugin = `"enabledPlugins":{"other@x":true,"carrel@y":true}`
+	for _, tt := range []struct {
+		name, settings, detail string
+		state                  string
+	}{
+		{"no settings", "", "Claude Code has none of Carrel", stateWarn},
+		{"nothing of ours", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`, "Claude Code has none of Carrel", stateWarn},
+		{"hooks", `{"hooks":{` + all + `}}`, "/nowhere/carrel is not there", stateFail},
+		{"a plug-in that is off", `{"enabledPlugins":{"carrel@y":false}}`, "Claude Code has none of Carrel", stateWarn},
+		{"another plug-in", `{"enabledPlugins":{"carrels@y":true}}`, "Claude Code has none of Carrel", stateWarn},
+		{"both", `{"hooks":{` + all + `},` + plugin + `}`, "the settings and the plug-in both have them, so each runs twice", stateWarn},
+		{"one hook", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"carrel hook claude Stop"}]}]}}`, "none for ", stateWarn},
+		{"no JSON", `{"hooks":`, "settings.json:1", stateFail},
+	} {
+		d, write := examine(t)
+		if tt.settings != "" {
+			write(".claude/settings.json", tt.settings)
+		}
+		c := d.hooks(t.Context())
+		if c.Name != "hooks" || c.State != tt.state || !strings.Contains(c.Detail, tt.detail) || c.Advice == "" {
+			t.Errorf("%s: %+v, want %s that says %q", tt.name, c, tt.state, tt.detail)
+		}
+	}
+
+	d, write := examine(t)
+	write(".claude/settings.json", `{`+plugin+`}`)
+	t.Setenv("PATH", t.TempDir())
+	if c := d.hooks(t.Context()); c.Name != "hooks" || c.State != stateFail || c.Detail != "carrel is not there" {
+		t.Errorf("the plug-in without a program: %+v", c)
+	}
+	in, err := d.claude()
+	if err != nil || !in.plugin || in.server != "" || len(in.programs) > 0 || len(in.missing) != len(claudeHooks()) {
+		t.Errorf("%+v, %v", in, err)
+	}
+	write(".claude.json", `{"mcpServers":{"carrel":{"type":"stdio","command":"no-such-carrel","args":["mcp"]}}}`)
+	if c := d.server(t.Context()); c.Name != "server" || c.State != stateFail || c.Detail != "no-such-carrel is not there" {
+		t.Errorf("a server that is not there: %+v", c)
+	}
+	write(".claude.json", `{"mcpServers":{"carrel":"odd"}}`)
+	if in, err := d.claude(); err != nil || in.server != "" {
+		t.Errorf("a server that is no object: %+v, %v", in, err)
+	}
+	write(".claude/settings.json", `{`)
+	if c := d.server(t.Context()); c.State != stateWarn || c.Detail != "the settings of Claude Code cannot be read" {
+		t.Errorf("settings that cannot be read: %+v", c)
+	}
+}
+
+func TestDoctorCountsTranscripts(t *testing.T) {
+	d, write := examine(t)
+	if c := d.transcripts(t.Context()); c.State != stateWarn || !strings.HasSuffix(c.Detail, "projects is not there") || c.Advice == "" {
+		t.Errorf("no folder: %+v", c)
+	}
+	write(".claude/projects/p/1.jsonl", "{}\n")
+	write(".claude/projects/q/2.jsonl", "{}\n")
+	write(".claude/projects/q/notes.txt", "")
+	if c := d.transcripts(t.Context()); c.State != stateOK || !strings.HasPrefix(c.Detail, "2 sessions in ") {
+		t.Errorf("two sessions: %+v", c)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(d.j.Dir, ".claude/projects/q/3.jsonl")); err != nil {
+		t.Skip("there are no links")
+	}
+	if c := d.transcripts(t.Context()); c.State != stateFail || !strings.Contains(c.Detail, "3.jsonl") || c.Advice != "let this user read it" {
+		t.Errorf("one that cannot be read: %+v", c)
+	}
+}
+
+func TestDoctorCompressesAConversation(t *testing.T) {
+	d, _ := examine(t)
+	if c := d.validator(t.Context()); c.State != stateOK || c.Advice != "" {
+		t.Errorf("%+v", c)
+	}
+}

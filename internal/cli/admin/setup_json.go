@@ -1,0 +1,220 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A settingsText is a file with JSON of somebody else's. It is changed by splices, so
+// that every other byte stays; comments and commas before a closing bracket are let
+// be.
+type settingsText struct {
+	name string
+	data []byte
+}
+
+// plain returns the text as strict JSON of the same length, with blanks where there
+// are comments and commas that lead to nothing.
+func (t *settingsText) plain() []byte {
+	out := slices.Clone(t.data)
+	blank := func(from, to int) {
+		for i := from; i < min(to, len(out)); i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	comma := -1 // the last one, if nothing but blanks has followed
+	for i := 0; i < len(out); i++ {
+		rest := out[i:]
+		switch c := out[i]; {
+		case c == '"':
+			i += stringEnd(rest)
+			comma = -1
+		case bytes.HasPrefix(rest, []byte("//")):
+			blank(i, i+lineEnd(rest))
+		case bytes.HasPrefix(rest, []byte("/*")):
+			end := bytes.Index(rest, []byte("*/"))
+			if end < 0 {
+				return out // it is an error, and stays one
+			}
+			blank(i, i+end+2)
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case c > ' ':
+			comma = -1
+		}
+	}
+	return out
+}
+
+// stringEnd returns where the string ends that a text begins with.
+func stringEnd(s []byte) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"', '\n':
+			return i
+		}
+	}
+	return len(s)
+}
+
+func lineEnd(s []byte) int {
+	if i := bytes.IndexByte(s, '\n'); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// fail returns an error about a place in the text.
+func (t *settingsText) fail(offset int, format string, args ...any) error {
+	return &transcript.SyntaxError{Name: t.name, Line: transcript.LineOf(t.data, offset), Text: fmt.Sprintf(format, args...)}
+}
+
+// A node is a value in the text.
+type node struct {
+	kind    rawjson.Kind
+	span    rawjson.Span
+	members []rawjson.Member // of an object
+	items   []rawjson.Span   // of an array
+}
+
+// at returns the value at a path of keys, or nil if there is none. What is on the way
+// must be objects.
+func (t *settingsText) at(path ...string) (*node, error) {
+	plain := t.plain()
+	n, err := t.read(plain, rawjson.Span{Start: 0, End: len(plain)})
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range path {
+		if n.kind != rawjson.Object {
+			return nil, t.fail(n.span.Start, "%s is no object", placeOf(path[:i]))
+		}
+		k := slices.IndexFunc(n.members, func(m rawjson.Member) bool { return m.Key == key })
+		if k < 0 {
+			return nil, nil
+		}
+		if n, err = t.read(plain, n.members[k].Value); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// placeOf names a place in the text.
+func placeOf(path []string) string {
+	if len(path) == 0 {
+		return "what is in the file"
+	}
+	return strings.Join(path, ".")
+}
+
+// read reads the value that is in a part of the text.
+func (t *settingsText) read(plain []byte, part rawjson.Span) (*node, error) {
+	r := rawjson.NewReader(part.Of(plain))
+	n := &node{kind: r.Kind()}
+	var err error
+	start := r.Offset()
+	switch n.kind {
+	case rawjson.Object:
+		n.members, err = r.Members()
+	case rawjson.Array:
+		n.items, err = r.Elements()
+	case rawjson.None, rawjson.String, rawjson.Number, rawjson.True, rawjson.False, rawjson.Null:
+		_, err = r.Skip()
+	}
+	n.span = rawjson.Span{Start: start + part.Start, End: r.Position() + part.Start}
+	if err == nil {
+		err = r.End()
+	}
+	if e, ok := errors.AsType[*rawjson.Error](err); ok {
+		return nil, t.fail(e.Offset+part.Start, "%s", e.Text)
+	}
+	for i := range n.members {
+		n.members[i].Whole = shift(n.members[i].Whole, part.Start)
+		n.members[i].Value = shift(n.members[i].Value, part.Start)
+	}
+	for i := range n.items {
+		n.items[i] = shift(n.items[i], part.Start)
+	}
+	return n, err
+}
+
+func shift(s rawjson.Span, by int) rawjson.Span {
+	return rawjson.Span{Start: s.Start + by, End: s.End + by}
+}
+
+// splice puts a text in the place of a part.
+func (t *settingsText) splice(part rawjson.Span, text string) {
+	t.data = slices.Concat(t.data[:part.Start], []byte(text), t.data[part.End:])
+}
+
+// unit returns what one step of indentation is in the text.
+func (t *settingsText) unit() string {
+	at := bytes.IndexByte(t.data, '{')
+	for _, line := range bytes.Split(t.data[max(at, 0):], []byte("\n"))[1:] {
+		if body := bytes.TrimLeft(line, " \t"); len(body) > 0 && len(body) < len(line) {
+			return string(line[:len(line)-len(body)])
+		}
+	}
+	return "  "
+}
+
+// insert puts a value, with its key if it has one, before all others of an object or
+// an array. So nothing but lines are added in a file of the usual form.
+func (t *settingsText) insert(into *node, depth int, key string, value any) error {
+	unit := t.unit()
+	inner := "\n" + strings.Repeat(unit, depth+1)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(inner[1:], unit)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	if key != "" {
+		text = string(rawjson.AppendString(nil, key)) + ": " + text
+	}
+	switch rest := t.data[into.span.Start+1:]; {
+	case len(into.members)+len(into.items) > 0:
+		text += ","
+	case bytes.IndexByte(rest, '\n') < 0 || len(bytes.TrimSpace(rest[:lineEnd(rest)])) > 0:
+		text += "\n" + strings.Repeat(unit, depth)
+	}
+	at := into.span.Start + 1
+	t.splice(rawjson.Span{Start: at, End: at}, inner+text)
+	return nil
+}
+
+// cut takes elements of an array or members of an object out. It reports whether
+// nothing is left.
+func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
+	list := from.items
+	for i := range from.members {
+		list = append(list, from.members[i].Whole)
+	}
+	left := 0
+	for i := range list {
+		if !drop(i) {
+			left++
+		}
+	}
+	cuts := rawjson.Remove(list, drop)
+	for _, c := range slices.Backward(cuts) {
+		t.splice(c, "")
+	}
+	return left == 0
+}

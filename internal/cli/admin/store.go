@@ -1,0 +1,223 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
+)
+
+func newStore(j *job.Job) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store info|check|backup|restore",
+		Short: "Look after the store",
+		Long: `The store is one file that holds every conversation, what became of each block,
+and the journal. A project has its own if there is a folder named .carrel in it
+or above it; else it is the user's. See "carrel help env".`,
+		RunE: job.Group("store", "info, check, backup, restore"),
+	}
+	cmd.AddCommand(newStoreInfo(j), newStoreCheck(j), newStoreBackup(j), newStoreRestore(j))
+	return cmd
+}
+
+// withExisting opens a store that must be there.
+func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path string) error) error {
+	path, err := j.StorePath()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return api.About(api.SubjectStore, fmt.Errorf("store %s: %w: no session is stored", path, store.ErrNotFound))
+	}
+	return j.With(cmd.Context(), true, func(a *job.Access) error { return do(a, path) })
+}
+
+func newStoreInfo(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "info",
+		Short: "Say where the store is and what it holds",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withExisting(j, cmd, func(a *job.Access, _ string) error {
+				info, err := a.Store.Info(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return j.Result("store", info, func(p *out.Page) {
+					p.Fields([]any{"path", info.Path}, []any{"driver", info.Driver + " " + info.Version},
+						[]any{"schema", fmt.Sprint(info.Schema)}, []any{"sessions", p.Number(info.Sessions)},
+						[]any{"blocks", p.Number(info.Blocks)}, []any{"cells", p.Number(info.Cells)}, []any{"bytes", p.Number(info.Bytes)})
+				})
+			})
+		},
+	}
+}
+
+func newStoreCheck(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Verify every byte of the store",
+		Long: `Check verifies the file's structure, the commitment of every text, and that every
+row and every list is as it was written. It reads every session and compares each
+block with the bytes of the conversation and with what the journal says became of
+it, runs through every contract, and verifies every manifest and every artifact.
+It lists what is wrong; then the exit code is 6.
+
+Nothing that is not as it was written is ever returned: "recall" and all other
+commands fail with the exit code 6 instead. "carrel store restore" brings a backup
+back.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withExisting(j, cmd, func(a *job.Access, path string) error {
+				problems, err := a.Check(cmd.Context())
+				if err != nil {
+					return err
+				}
+				value := struct {
+					Path     string   `json:"path"`
+					OK       bool     `json:"ok"`
+					Problems []string `json:"problems"`
+				}{path, len(problems) == 0, append([]string{}, problems...)}
+				if len(problems) == 0 || j.JSON == "" {
+					if err := j.Result("check", value, func(p *out.Page) {
+						for _, line := range problems {
+							p.Line("%s", out.Visible(line))
+						}
+						if len(problems) == 0 {
+							p.Line("ok")
+						}
+					}); err != nil {
+						return err
+					}
+				}
+				if len(problems) > 0 {
+					return &out.Error{
+						Text: fmt.Sprintf("store %s does not verify: %s", path, out.Count(len(problems), "problem")),
+						Kind: out.KindIntegrity, Problems: problems,
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func newStoreBackup(j *job.Job) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the store to a new file",
+		Long:  "Backup writes a consistent copy of the store to a new file, while others go on using it.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withExisting(j, cmd, func(a *job.Access, _ string) error {
+				path := j.Path(args[0])
+				if _, err := os.Stat(path); err == nil {
+					return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup replaces none")
+				}
+				if err := j.Foreign(args[0]); err != nil {
+					return err
+				}
+				if !dry {
+					if err := a.Store.Backup(cmd.Context(), path); err != nil {
+						return fmt.Errorf("backup to %s: %w", args[0], err)
+					}
+					j.Note("wrote %s", args[0])
+				}
+				return nil
+			})
+		},
+	}
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+func newStoreRestore(j *job.Job) *cobra.Command {
+	var force, dry bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE [--force]",
+		Short: "Put a backup in the place of the store",
+		Long: `Restore checks a backup and puts it in the place of the store, in one step. It
+says what the backup brings back and what of the present store is lost with it;
+with --dry-run it says so and changes nothing. If there is a store already it wants
+--force, or a yes. Nobody may have it open.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := j.StorePath()
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(j.Path(args[0])); err != nil {
+				return err
+			}
+			c, err := config.Compare(cmd.Context(), j.Path(args[0]), path)
+			if err != nil {
+				return fmt.Errorf("restore %s: %w", args[0], err)
+			}
+			printCompared(j, c)
+			yes, err := cmd.Flags().GetBool("yes")
+			if err != nil {
+				return err
+			}
+			force = force || yes
+			if _, err := os.Stat(path); err == nil && !force {
+				if !j.StdinTerminal || !j.StderrTerminal || !j.Ask("replace the store at "+path) {
+					return fmt.Errorf("restore to %s: %w", path, fs.ErrExist)
+				}
+				force = true
+			}
+			if dry {
+				return nil
+			}
+			if err := config.Restore(cmd.Context(), j.Path(args[0]), path, force); err != nil {
+				return fmt.Errorf("restore %s: %w", args[0], err)
+			}
+			j.Note("restored %s", path)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace the store that is there")
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+// printCompared says what a backup brings back and what is lost with it.
+func printCompared(j *job.Job, c *sqlite.Comparison) {
+	j.Note("the backup has %s", held(&c.Backup))
+	if c.Present == nil {
+		return
+	}
+	j.Note("the present store has %s", held(c.Present))
+	var lost []string
+	if c.LostSessions > 0 {
+		lost = append(lost, out.Count(c.LostSessions, "session"))
+	}
+	if c.OlderSessions > 0 {
+		lost = append(lost, "the latest changes of "+out.Count(c.OlderSessions, "session"))
+	}
+	if c.LostVersions > 0 {
+		lost = append(lost, out.Count(c.LostVersions, "update")+" of artifacts")
+	}
+	if len(lost) > 0 {
+		j.Note("of the present store the backup does not have %s", strings.Join(lost, ", "))
+	}
+}
+
+// held says what a store holds.
+func held(h *sqlite.Holding) string {
+	text := out.Count(h.Sessions, "session") + " and " + out.Count(h.Artifacts, "artifact")
+	if !h.Newest.IsZero() {
+		text += ", the newest change of " + h.Newest.Format("2006-01-02 15:04:05 MST")
+	}
+	return text
+}

@@ -1,0 +1,22 @@
+// Package artifact has the commands about artifacts, and about the contexts that are made of
+// them.
+//
+// A command reads its arguments, calls one method of the engine with one request, and
+// prints the result; it decides nothing.
+package artifact
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+)
+
+// Commands returns the commands about artifacts.
+func Commands(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newPut(j), newGet(j), newList(j), newRemove(j), newPurge(j), newRefute(j), newStash(j)}
+}
+
+// Contexts returns the commands about contexts.
+func Contexts(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newAssemble(j), newTriage(j), newManifest(j), newCommit(j), newReview(j), newLog(j), newTier(j), newLRUSim(j)}
+}

@@ -1,0 +1,363 @@
+package artifact
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newGet(j *job.Job) *cobra.Command {
+	req := &carrel.GetRequest{}
+	var meta bool
+	var to job.Output
+	cmd := &cobra.Command{
+		Use:   "get ID [--refetch] [--meta] [-o FILE]",
+		Short: "Print the content of an artifact",
+		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, that is
+asked first: what has changed there is fetched, and what is gone there is not
+served. A terminal gets a line about the artifact on standard error, and escapes for
+what could command it; with --raw it gets the bytes. With --json or --meta get prints
+what is known of the artifact in place of its bytes.`,
+		Example: `  carrel get a41c09de
+  carrel get a41c09de --refetch --meta`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: job.AtMost(1, j.CompleteArtifacts(carrel.ArtifactsRequest{})),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.ID = args[0]
+			if to.File != "" && (meta || j.JSON != "") {
+				return out.Usagef("-o: --meta and --json print no content")
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				res, err := a.Get(ctx, a.Scope, req)
+				if err != nil {
+					return err
+				}
+				if meta || j.JSON != "" {
+					res.Content = nil
+					return j.Result("artifact", res, func(p *out.Page) { printArtifact(p, res) })
+				}
+				if j.StderrTerminal {
+					j.Note("%s · %s · %s tok · %s bytes · %s", out.ShortRef(string(res.ID)), res.Class, out.Thousands(res.Tokens),
+						out.Thousands(res.Bytes), state(&res.Artifact))
+				}
+				return j.Write(to, res.Content)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&req.Refetch, "refetch", false, "fetch the content from its source, also if it has expired")
+	f.BoolVar(&meta, "meta", false, "print what is known of the artifact, not its content")
+	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
+	return cmd
+}
+
+// state returns in a word how an artifact is.
+func state(a *carrel.Artifact) string {
+	if a.Status == store.StatusLive && a.Expired {
+		return "expired"
+	}
+	return string(a.Status)
+}
+
+func printArtifact(p *out.Page, res *carrel.GetResult) {
+	pinned := ""
+	if res.Pinned {
+		pinned = "yes"
+	}
+	var expires any = ""
+	if !res.Expires.IsZero() {
+		expires = res.Expires
+	}
+	t := &out.Table{Whole: true}
+	for _, row := range [][]any{
+		{"id", res.ID},
+		{"class", string(res.Class)},
+		{"status", state(&res.Artifact)},
+		{"title", res.Title},
+		{"source", res.Source},
+		{"fetch", string(res.Fetch)},
+		{"subject", res.Subject},
+		{"verified by", res.VerifiedBy},
+		{"pinned", pinned},
+		{"tokens", p.Number(int64(res.Tokens))},
+		{"bytes", p.Number(res.Bytes)},
+		{"created", res.Created},
+		{"expires", expires},
+		{"version", fmt.Sprint(res.Version)},
+	} {
+		if row[1] != "" {
+			t.Add(row...)
+		}
+	}
+	p.Table(t)
+}
+
+// statuses returns what --status may be.
+func statuses() []string {
+	var names []string
+	for _, s := range [...]store.Status{
+		store.StatusLive, store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned, store.StatusPurged,
+	} {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func newList(j *job.Job) *cobra.Command {
+	req := &carrel.ArtifactsRequest{}
+	var class, status string
+	cmd := &cobra.Command{
+		Use:   "ls [--type TYPE] [--status S|--all] [--subject X] [--source S]",
+		Short: "List artifacts",
+		Long: `Ls lists the live artifacts of the scope, the newest first. Those that have expired
+are among them and say so; no context takes them.`,
+		Example: `  carrel ls --type memory
+  carrel ls --all --source handbook
+  carrel ls --expired --json=id --ndjson`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if class != "" {
+				if req.Class, err = parseClass(class); err != nil {
+					return err
+				}
+			}
+			if status != "" {
+				if req.All {
+					return out.Usagef("--all and --status: give one of them")
+				}
+				if err := out.OneOf("--status", status, statuses()...); err != nil {
+					return err
+				}
+				req.Status = store.Status(status)
+			}
+			if req.Limit < 0 {
+				return out.Usagef("--limit: %d is below 0", req.Limit)
+			}
+			return listArtifacts(cmd.Context(), j, req)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&class, "type", "t", "", "only of this `type`")
+	f.StringVar(&status, "status", "", "only with this `status`: "+strings.Join(statuses(), ", "))
+	f.BoolVarP(&req.All, "all", "a", false, "whatever the status")
+	f.StringVar(&req.Subject, "subject", "", "only about this `subject`")
+	f.StringVar(&req.Source, "source", "", "only from this `source`")
+	f.BoolVar(&req.Expired, "expired", false, "only what has expired")
+	f.IntVar(&req.Limit, "limit", 0, "the newest `n`; 0 for all")
+	job.Offer(cmd, "type", classNames()...)
+	job.Offer(cmd, "status", statuses()...)
+	return cmd
+}
+
+// listArtifacts prints the artifacts that a request asks for.
+func listArtifacts(ctx context.Context, j *job.Job, req *carrel.ArtifactsRequest) error {
+	return j.With(ctx, false, func(a *job.Access) error {
+		list, err := carrel.Items(a.Artifacts(ctx, a.Scope, req))
+		if err != nil {
+			return err
+		}
+		value := struct {
+			Artifacts []carrel.Artifact `json:"artifacts"`
+		}{append([]carrel.Artifact{}, list...)}
+		return j.List("artifacts", value, "artifacts", func(p *out.Page) {
+			if len(list) > 0 {
+				p.Table(artifactTable(j, p, list))
+			}
+		})
+	})
+}
+
+// artifactTable lists artifacts. A terminal sees how old they are, and what is
+// not live only if there is any.
+func artifactTable(j *job.Job, p *out.Page, list []carrel.Artifact) *out.Table {
+	t := &out.Table{Head: []string{"id", "type", "status", "tokens", "age", "expires", "title"}}
+	now := j.Clock()()
+	for i := range list {
+		a := &list[i]
+		if !p.TTY {
+			t.Add(a.ID, string(a.Class), state(a), a.Tokens, stamp(a.Created), stamp(a.Expires), cmp.Or(a.Title, a.Source))
+			continue
+		}
+		expires := "-"
+		if !a.Expires.IsZero() {
+			expires = a.Expires.Format("2006-01-02 15:04")
+		}
+		t.Add(a.ID, string(a.Class), state(a), a.Tokens, p.When(a.Created, now), expires, cmp.Or(a.Title, a.Source))
+	}
+	return t
+}
+
+// A removal says what was done to artifacts.
+type removal struct {
+	Op string `json:"op"` // remove, restore, refute or purge
+	*carrel.RemovalResult
+	DryRun bool `json:"dry_run"`
+}
+
+// removing opens the store, does something to artifacts, or to none in a dry
+// run, and prints what.
+func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error)) error {
+	return j.With(ctx, false, func(a *job.Access) error {
+		e := a.Engine
+		if dry {
+			var err error
+			if e, err = a.Rehearse(nil); err != nil {
+				return err
+			}
+		}
+		res, err := do(a, e)
+		if err != nil {
+			return err
+		}
+		return printRemoval(j, &removal{op, res, dry})
+	})
+}
+
+// pastOf are the operations on artifacts, once done.
+var pastOf = map[string]string{"remove": "removed", "restore": "restored", "refute": "refuted", "purge": "purged"}
+
+func printRemoval(j *job.Job, r *removal) error {
+	r.Artifacts = append([]store.ArtifactID{}, r.Artifacts...)
+	r.Manifests = append([]string{}, r.Manifests...)
+	return j.Result("removal", r, func(p *out.Page) {
+		done := pastOf[r.Op]
+		named := len(r.Artifacts) - r.Derived
+		if p.TTY {
+			line := done + " " + out.Count(len(r.Artifacts), "artifact")
+			if r.Derived > 0 {
+				line += fmt.Sprintf(", %s of them made from the others", out.Thousands(r.Derived))
+			}
+			if r.Cells > 0 {
+				line += ", " + out.Count(r.Cells, "cell") + " erased"
+			}
+			p.Line("%s", line)
+		}
+		t := &out.Table{Whole: true}
+		for i, id := range r.Artifacts {
+			what := done
+			if i >= named {
+				what = done + " too"
+			}
+			t.Add(what, id)
+		}
+		for _, id := range r.Manifests {
+			t.Add("used by", p.ID(id))
+		}
+		if !p.TTY && r.Cells > 0 {
+			t.Add("cells", r.Cells)
+		}
+		p.Table(t)
+		if p.TTY && r.DryRun {
+			p.Line("dry run: nothing was written")
+		}
+	})
+}
+
+func newRemove(j *job.Job) *cobra.Command {
+	var undo, dry bool
+	cmd := &cobra.Command{
+		Use:   "rm ID... [--undo]",
+		Short: "Take artifacts out of every context to come",
+		Long: `Rm marks artifacts as removed: no context takes them any more. Their content is
+kept, and --undo brings them back, as it does what was refuted. It lists the
+contexts that had used them. To erase content, see purge.`,
+		Example: `  carrel rm a41c09de
+  carrel rm --undo a41c09de`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{All: true}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if undo {
+				return removing(ctx, j, "restore", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
+					return e.Restore(ctx, a.Scope, &carrel.IDsRequest{IDs: args})
+				})
+			}
+			return removing(ctx, j, "remove", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
+				return e.Remove(ctx, a.Scope, &carrel.IDsRequest{IDs: args})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back what was removed or refuted")
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+func newPurge(j *job.Job) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "purge ID... [-y]",
+		Short: "Erase the content of artifacts for good",
+		Long: `Purge erases artifacts: their content, what is said about them, every version of
+it, and whatever was made from it. What stays are ids, commitments and the log,
+so that manifests still verify. Nothing brings the content back. It lists the
+contexts that had used it. On a terminal it asks first, unless -y says yes.`,
+		Example: `  carrel purge -n a41c09de
+  carrel purge -y a41c09de 77e0b1c2`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{All: true}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			yes, err := cmd.Flags().GetBool("yes")
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return removing(ctx, j, "purge", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
+				if j.StdinTerminal && j.StderrTerminal && !yes && !dry {
+					trial, err := a.Rehearse(nil)
+					if err != nil {
+						return nil, err
+					}
+					res, err := trial.Purge(ctx, a.Scope, &carrel.IDsRequest{IDs: args})
+					if err != nil {
+						return nil, err
+					}
+					if !j.Ask(fmt.Sprintf("erase %s for good", out.Count(len(res.Artifacts), "artifact"))) {
+						j.Note("nothing was erased")
+						return nil, out.ErrNo
+					}
+				}
+				return e.Purge(ctx, a.Scope, &carrel.IDsRequest{IDs: args})
+			})
+		},
+	}
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+func newRefute(j *job.Job) *cobra.Command {
+	req := &carrel.RefuteRequest{}
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "refute ID... | --source S",
+		Short: "Recall what turned out to be wrong, with all that was made from it",
+		Long: `Refute marks artifacts as wrong: those named, or all that came from a source, and
+whatever was made from them. No context takes them any more. It lists the
+contexts that had used them, whose answers may be wrong, too. "carrel rm --undo"
+takes it back.`,
+		Example: `  carrel refute a41c09de
+  carrel refute --source handbook`,
+		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && req.Source == "" {
+				return out.Usagef("name artifacts, or a --source")
+			}
+			req.IDs = args
+			ctx := cmd.Context()
+			return removing(ctx, j, "refute", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
+				return e.Refute(ctx, a.Scope, req)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Source, "source", "", "all that came from this `source`")
+	job.Writes(cmd, &dry)
+	return cmd
+}

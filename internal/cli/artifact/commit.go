@@ -1,0 +1,239 @@
+package artifact
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// commitFlags are the flags of the command that are not yet what the engine
+// takes.
+type commitFlags struct {
+	text, file, ttl                string
+	from                           []string
+	confidence, evaluator, verdict string
+}
+
+func newCommit(j *job.Job) *cobra.Command {
+	req := &carrel.CommitRequest{}
+	fl := &commitFlags{}
+	cmd := &cobra.Command{
+		Use:   "commit [MANIFEST] [--text T|--file F] --confidence X --evaluator NAME",
+		Short: "Take what came of a context through the gate",
+		Long: `Commit brings a memory to the gate: --text, or what is in --file, that came of the
+context of MANIFEST. With a manifest alone it says how good the context was.
+
+The confidence is that of an evaluator outside, always: a test, a person, a
+model that judges. From the threshold on, 0.7 unless the settings say otherwise,
+the gate commits: the memory is stored and may enter contexts. Below it, without
+a confidence, or if the text gives orders or hides something, the gate holds the
+memory apart for a person: see "carrel review". What holds a credential, or
+repeats what is known, is refused and leaves no trace. Unless it is committed,
+the exit code is 9. See "carrel help gate".
+
+An evaluator elsewhere writes a --verdict, a JSON object with "evaluator" and
+"confidence", and what they are bound to: "content", the SHA-256 of the text (of
+the manifest's id if there is no text), "scope" and "policy", as "carrel manifest
+show" prints them; "expires", a time, is optional. The gate holds what a verdict
+is not about.`,
+		Example: `  carrel commit @last --text "The staging VPN is profile B." --confidence 0.88 --evaluator rules
+  carrel commit @last --confidence 0.9 --evaluator deploy-test
+  carrel commit m_3fa91c --file note.txt --verdict verdict.json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				req.Manifest = args[0]
+			}
+			if err := fl.fill(j, req); err != nil {
+				return err
+			}
+			if req.Manifest == "" && req.Text == "" {
+				return out.Usagef("commit: name a manifest such as @last, or a memory with --text or --file")
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, true, func(a *job.Access) error {
+				about := req.Text
+				if req.Manifest != "" {
+					m, err := a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: req.Manifest})
+					if err != nil {
+						return err
+					}
+					if req.Manifest = m.ID; about == "" {
+						about = m.ID
+					}
+				}
+				if req.Verdict != nil && fl.verdict == "" {
+					a.Bind(req.Verdict, a.Scope, about)
+				}
+				res, err := a.Commit(ctx, a.Scope, req)
+				if err != nil {
+					return err
+				}
+				return printCommit(j, a, req, res)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&fl.text, "text", "", "`text` to remember")
+	f.StringVar(&fl.file, "file", "", "take the text to remember from `file`; - is standard input")
+	f.StringVar(&req.Title, "title", "", "`title` of the memory")
+	f.StringVar(&req.Subject, "subject", "", "whom or what the memory is about, in `words`")
+	f.BoolVar(&req.Redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
+	f.StringVar(&fl.ttl, "ttl", "", "`duration` after which the memory expires, such as 90d")
+	f.StringArrayVar(&fl.from, "from", nil, "`id` of an artifact that the memory was made from, besides those of the context")
+	f.StringVar(&fl.confidence, "confidence", "", "how sure the evaluator is, a `number` from 0 to 1")
+	f.StringVar(&fl.evaluator, "evaluator", "", "`name` of who or what judged")
+	f.StringVar(&fl.verdict, "verdict", "", "take the verdict from a JSON `file`")
+	return cmd
+}
+
+// fill puts what the flags say into a request.
+func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
+	switch {
+	case fl.verdict != "" && (fl.confidence != "" || fl.evaluator != ""):
+		return out.Usagef("--verdict holds the confidence and the evaluator: give no others")
+	case fl.evaluator != "" && fl.confidence == "":
+		return out.Usagef("--evaluator: give what it said with --confidence")
+	}
+	if req.Text, err = j.Either("--text", fl.text, "--file", fl.file); err != nil {
+		return err
+	}
+	if fl.ttl != "" {
+		if req.TTL, err = job.ParseTTL(fl.ttl); err != nil {
+			return out.Usagef("--ttl: %w", err)
+		}
+	}
+	for _, id := range fl.from {
+		req.From = append(req.From, store.ArtifactID(id))
+	}
+	switch {
+	case fl.verdict != "":
+		req.Verdict, err = readVerdict(j, fl.verdict)
+	case fl.confidence != "":
+		// What is no confidence, such as NaN or 1.5, the gate holds.
+		c, err := strconv.ParseFloat(fl.confidence, 64)
+		if err != nil {
+			return out.Usagef("--confidence: %q is no number", fl.confidence)
+		}
+		req.Verdict = &assembly.Verdict{Evaluator: fl.evaluator, Confidence: c}
+	}
+	return err
+}
+
+// readVerdict reads what an evaluator wrote.
+func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
+	data, err := j.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	var v struct {
+		Evaluator  string        `json:"evaluator"`
+		Confidence *float64      `json:"confidence"`
+		Content    digest.Digest `json:"content"`
+		Scope      string        `json:"scope"`
+		Policy     string        `json:"policy"`
+		Expires    time.Time     `json:"expires"`
+	}
+	if err := readStrictly(file, data, &v); err != nil {
+		return nil, err
+	}
+	if v.Confidence == nil {
+		return nil, &transcript.SyntaxError{Name: file, Field: "confidence", Text: "there is none", Hint: "carrel commit --help"}
+	}
+	return &assembly.Verdict{
+		Evaluator: v.Evaluator, Confidence: *v.Confidence, Content: v.Content, Scope: v.Scope, Policy: v.Policy, Expires: v.Expires,
+	}, nil
+}
+
+// printCommit prints what the gate decided. Unless it committed, that is an
+// error.
+func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carrel.CommitResult) error {
+	res.Reasons = append([]assembly.Reason{}, res.Reasons...)
+	err := j.Result("commit", res, func(p *out.Page) {
+		var what, size string
+		switch {
+		case res.Artifact != nil:
+			what, size = p.ID(string(res.Artifact.ID)), p.Number(int64(res.Artifact.Tokens))+" tok"
+		case res.Outcome != assembly.Refuse:
+			what = p.ID(res.Manifest)
+		}
+		words := reasonWords(res, a.Opts.Confidence)
+		t := &out.Table{Whole: true}
+		switch res.Outcome {
+		case assembly.Commit:
+			t.Add("committed", what, size, fmt.Sprintf("confidence %s by %s", fine(res.Confidence), req.Verdict.Evaluator))
+		case assembly.Hold:
+			t.Add("held", what, size, words)
+		case assembly.Refuse:
+			t.Add("refused", words)
+		}
+		p.Table(t)
+	})
+	if err != nil || res.Outcome == assembly.Commit {
+		return err
+	}
+	switch {
+	case res.Outcome == assembly.Refuse:
+		j.Note("carrel: the gate refuses it: %s; nothing was stored", reasonWords(res, a.Opts.Confidence))
+	case req.Verdict == nil:
+		j.Note("carrel: the gate holds it: confidence must come from an evaluator")
+		j.Note("hint: pass --confidence with --evaluator, or --verdict")
+	default:
+		j.Note("carrel: the gate holds it: %s", reasonWords(res, a.Opts.Confidence))
+	}
+	if slices.Contains(res.Reasons, assembly.ReasonDuplicate) {
+		j.Note("hint: carrel ls --type memory")
+	}
+	if res.Outcome == assembly.Hold && res.Artifact != nil {
+		j.Note("hint: carrel review show %s", out.ShortRef(string(res.Artifact.ID)))
+	}
+	return errGate
+}
+
+// fine returns a confidence without zeros at the end.
+func fine(r ratio.Ratio) string {
+	return strings.TrimSuffix(strings.TrimRight(r.String(), "0"), ".")
+}
+
+// reasonWords says why the gate did not commit something.
+func reasonWords(res *carrel.CommitResult, threshold ratio.Ratio) string {
+	return gateWords(res.Reasons, res.Confidence, threshold)
+}
+
+// gateWords says why the gate holds or refuses something.
+func gateWords(reasons []assembly.Reason, confidence, threshold ratio.Ratio) string {
+	var words []string
+	for _, r := range reasons {
+		switch r { //nolint:exhaustive // the others are their own words
+		case assembly.ReasonBelow:
+			words = append(words, fmt.Sprintf("confidence %s < %s", fine(confidence), fine(threshold)))
+		case assembly.ReasonSecret:
+			words = append(words, "secret shape: it looks as if it held a credential")
+		case assembly.ReasonDuplicate:
+			words = append(words, "duplicate: it is remembered already")
+		case assembly.ReasonEcho:
+			words = append(words, "echo: it repeats the context")
+		case assembly.ReasonLoop:
+			words = append(words, "loop: it repeats a memory of the context")
+		case assembly.ReasonInstruction:
+			words = append(words, "instruction: it gives orders to an assistant")
+		default:
+			words = append(words, string(r))
+		}
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,96 @@
+package artifact
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newLog(j *job.Job) *cobra.Command {
+	var since int64
+	var limit int
+	var session string
+	cmd := &cobra.Command{
+		Use:   "log [--session ID] [--since VERSION] [--limit N]",
+		Short: "List what happened to artifacts and contexts, or to a session",
+		Long: `Log lists every change to the artifacts and contexts of a scope, newest last: the
+version that it made, when, what, by whom, and about which ids. It holds no text
+of an artifact, and nothing is ever taken out of it. What the gate refused is not
+in it, as it changed nothing.
+
+With --session it lists the journal of a conversation in its place: every import,
+pass, pin, discard and undo, with the revision that it made. What they did to one
+block is told by "carrel why".`,
+		Example: `  carrel log --limit 10
+  carrel log --session @last
+  carrel log --since 40 --ndjson`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if since < 0 || limit < 0 {
+				return out.Usagef("log: --since and --limit must not be below 0")
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				var entries []store.Entry
+				if session == "" {
+					var err error
+					if entries, err = carrel.Items(a.Log(ctx, a.Scope, &carrel.LogRequest{Since: store.Version(since)})); err != nil {
+						return err
+					}
+				} else {
+					id, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: session})
+					if err != nil {
+						return err
+					}
+					if entries, err = carrel.Items(a.Journal(ctx, a.Scope, &carrel.JournalRequest{Session: id.Session, Since: store.Revision(since)})); err != nil {
+						return err
+					}
+				}
+				if limit > 0 && len(entries) > limit {
+					entries = entries[len(entries)-limit:]
+				}
+				return printLog(j, entries)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&session, "session", "", "the journal of a `session`: an id, or @last")
+	f.Int64Var(&since, "since", 0, "only what came after `version`, or revision of the session")
+	f.IntVar(&limit, "limit", 0, "only the last `n`; all by default")
+	j.OfferSessions(cmd, "session")
+	return cmd
+}
+
+// A logLine is an entry of the log.
+type logLine struct {
+	Version int64           `json:"version"` // that the change made
+	Time    time.Time       `json:"time"`
+	Op      string          `json:"op"`
+	Actor   string          `json:"actor"`
+	ID      string          `json:"id"`
+	Data    json.RawMessage `json:"data"`
+}
+
+func printLog(j *job.Job, entries []store.Entry) error {
+	lines := make([]logLine, 0, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		lines = append(lines, logLine{int64(e.Revision), e.Time, e.Op, string(e.Actor), e.ID, e.Data})
+	}
+	return j.List("log", map[string]any{"entries": lines}, "entries", func(p *out.Page) {
+		t := &out.Table{Head: []string{"version", "time", "what", "who", "about"}}
+		for i := range lines {
+			l := &lines[i]
+			t.Add(l.Version, l.Time, l.Op, l.Actor, string(l.Data))
+		}
+		if len(lines) > 0 {
+			p.Table(t)
+		}
+	})
+}

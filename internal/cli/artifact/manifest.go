@@ -1,0 +1,212 @@
+package artifact
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newManifest(j *job.Job) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "manifest list|show|explain|diff|verify|replay|export",
+		Short: "Look into the accounts of assembled contexts",
+		Long: `A manifest is the sealed account of one context that "carrel assemble" made. It is
+stored before the context is handed out. It says under which limits and by which
+policy the context was made; for each segment its place, tokens, score and
+reason; for each artifact that was left out the reason; and what sources said.
+
+It holds no text: that stays in the store and can be purged, while the account
+stays as it was sealed. A seal says that a document is unchanged since the seal
+was written down: keep it elsewhere to show later that nobody exchanged both.
+
+A manifest is named by its id, by the beginning of it, or as @last.`,
+		Example: `  carrel manifest show @last
+  carrel manifest diff m_3fa91c m_40bb12
+  carrel manifest replay @last | cmp - context.txt`,
+		RunE: job.Group("manifest", "list, show, explain, diff, verify, replay, export"),
+	}
+	cmd.AddCommand(newManifestList(j), newManifestShow(j), newManifestExplain(j), newManifestDiff(j), newManifestVerify(j),
+		newManifestReplay(j), newManifestExport(j))
+	return cmd
+}
+
+func newManifestList(j *job.Job) *cobra.Command {
+	var session string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "list [--session SESSION] [--limit N]",
+		Short: "List manifests, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return out.Usagef("--limit: %d is below 0", limit)
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) (err error) {
+				var id transcript.SessionID
+				if session != "" {
+					if id, err = a.SessionID(ctx, session); err != nil {
+						return err
+					}
+				}
+				list, err := carrel.Items(a.Manifests(ctx, a.Scope, &carrel.ManifestsRequest{Session: id, Cursor: carrel.Cursor{Limit: limit}}))
+				if err != nil {
+					return err
+				}
+				lines := make([]manifestLine, 0, len(list))
+				for i := range list {
+					lines = append(lines, newManifestLine(&list[i]))
+				}
+				return j.List("manifests", map[string]any{"manifests": lines}, "manifests", func(p *out.Page) {
+					t := &out.Table{Head: []string{"id", "created", "format", "tier", "tok", "budget", "seal", "session"}}
+					for i := range lines {
+						l := &lines[i]
+						seal := l.Seal
+						if p.TTY {
+							seal = seal[:8]
+						}
+						t.Add(p.ID(l.ID), l.Created, l.Format, string(l.Tier), l.Tokens, l.Budget, seal, l.Session)
+					}
+					if len(lines) > 0 {
+						p.Table(t)
+					}
+				})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&session, "session", "", "only contexts with the window of `session`")
+	f.IntVar(&limit, "limit", 0, "only the newest `n`; all by default")
+	j.OfferSessions(cmd, "session")
+	return cmd
+}
+
+func newManifestVerify(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify ID|FILE",
+		Short: "Check that a manifest is as it was sealed",
+		Long: `Verify checks a manifest of the store: its seal, each segment against its
+commitment, and the context as a whole. What was purged cannot be checked and is
+counted. Of a FILE that "carrel manifest export" wrote, or - for standard input,
+it checks form and seal, without a store. What does not hold is exit code 6.`,
+		Example: `  carrel manifest verify @last
+  carrel manifest verify account.json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if fi, err := os.Stat(j.Path(args[0])); args[0] == "-" || err == nil && !fi.IsDir() {
+				data, err := j.Read(args[0])
+				if err != nil {
+					return err
+				}
+				res, err := carrel.VerifyDocument(data)
+				if err != nil {
+					return out.Hinted(err, "it is not what was sealed; carrel manifest export writes it anew")
+				}
+				return printVerified(j, res, true)
+			}
+			return j.With(ctx, false, func(a *job.Access) error {
+				res, err := a.VerifyManifest(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
+				if err != nil {
+					return err
+				}
+				return printVerified(j, res, false)
+			})
+		},
+	}
+}
+
+func printVerified(j *job.Job, r *carrel.VerifyResult, offline bool) error {
+	return j.Result("manifest-verified", r, func(p *out.Page) {
+		what := fmt.Sprintf("%s, the whole context", out.Count(r.Segments, "segment"))
+		switch {
+		case offline:
+			what = "form and seal"
+		case !r.Output:
+			what = fmt.Sprintf("%s, not the whole context", out.Count(r.Segments, "segment"))
+		}
+		rows := [][]any{{"ok", what}, {"manifest", r.Manifest}, {"sealed", r.Seal}}
+		if r.Erased > 0 {
+			rows = append(rows, []any{"erased", out.Count(r.Erased, "segment")})
+		}
+		if r.Redacted > 0 {
+			rows = append(rows, []any{"redacted", out.Count(r.Redacted, "item")})
+		}
+		p.Fields(rows...)
+	})
+}
+
+func newManifestReplay(j *job.Job) *cobra.Command {
+	var to job.Output
+	cmd := &cobra.Command{
+		Use:   "replay ID [-o FILE]",
+		Short: "Print the exact bytes of a context again",
+		Long: `Replay rebuilds the context that a manifest is about, checks it, and prints the
+same bytes that assemble did. If any of them were purged, the exit code is 4.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if to.ToFile() && j.JSON != "" {
+				return out.Usagef("-o and --json: the document holds the bytes")
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				data, err := a.Replay(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
+				if err != nil {
+					if api.KindOf(err).Exit == api.ExitNotFound {
+						return out.Hinted(err, "carrel manifest show "+args[0]+" says what was in it")
+					}
+					return err
+				}
+				if j.JSON != "" {
+					value := struct {
+						Bytes   int    `json:"bytes"`
+						Context string `json:"context"`
+					}{len(data.Data), string(data.Data)}
+					return j.Result("manifest-replayed", value, nil)
+				}
+				return j.Write(to, data.Data)
+			})
+		},
+	}
+	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
+	return cmd
+}
+
+func newManifestExport(j *job.Job) *cobra.Command {
+	var to job.Output
+	cmd := &cobra.Command{
+		Use:   "export ID [-o FILE]",
+		Short: "Print the sealed document of a manifest",
+		Long: `Export prints the document of a manifest as it was sealed: canonical JSON without
+any text of a conversation or an artifact. Whoever has it and knows the seal can
+check it with "carrel manifest verify FILE", or with a program of their own.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: args[0]}))
+				if err != nil {
+					return err
+				}
+				data, err := j.Filter(append(bytes.Clone(sealed.Bytes()), '\n'))
+				if err != nil {
+					return err
+				}
+				return j.Write(to, data)
+			})
+		},
+	}
+	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
+	return cmd
+}

@@ -1,0 +1,349 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newContractInit(j *job.Job) *cobra.Command {
+	req := &carrel.AmendContractRequest{Init: true}
+	var payload, parent string
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "init [SESSION] [--from FILE|-] [--inherit SESSION]",
+		Short: "Begin a contract",
+		Long: `Init begins the contract of a conversation: states, lists, guards, and what a
+payload has. A SESSION that is not stored is one whose conversation is still to
+come; without one, it is given an id. Nothing is written if anything of the
+payload cannot be.
+
+The payload is JSON, with any of these:
+
+  {"sources": [{"name": "readme", "text": "..."}], "decisions": ["..."],
+   "open_questions": ["..."], "resume_state": "..."}
+
+--inherit takes over the decisions, corrections, open questions and verified
+claims of an earlier session.
+
+The store has the contract; a file has it, too: "carrel contract path".`,
+		Example: `  carrel contract init
+  carrel contract init @last --from payload.json --inherit 5f0c2a7e`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if payload != "" {
+				data, err := j.Read(payload)
+				if err != nil {
+					return err
+				}
+				if req.Payload, err = contract.ParsePayload(data); err != nil {
+					return out.InFile(payload, err)
+				}
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, !req.DryRun, func(a *job.Access) (err error) {
+				if req.Session, err = namedSession(ctx, s, a, args); err != nil {
+					return err
+				}
+				if parent != "" {
+					if req.Parent, err = a.SessionID(ctx, parent); err != nil {
+						return err
+					}
+				}
+				return amend(ctx, j, a, req)
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	cmd.Flags().StringVar(&payload, "from", "", "JSON `file` with what the session begins with; - is standard input")
+	cmd.Flags().StringVar(&parent, "inherit", "", "`session` to take decisions, corrections, questions and verified claims over from")
+	j.OfferSessions(cmd, "inherit")
+	job.Writes(cmd, &req.DryRun)
+	return cmd
+}
+
+// namedSession returns the session that the arguments name, which need not be stored, or
+// nothing if they name none.
+func namedSession(ctx context.Context, s *job.SessionArg, a *job.Access, args []string) (transcript.SessionID, error) {
+	if len(args) == 0 && s.Word == "" {
+		return "", nil
+	}
+	id, err := s.Find(ctx, a, args)
+	if errors.Is(err, store.ErrNotFound) && len(args) > 0 && !strings.HasPrefix(args[0], "@") {
+		return transcript.SessionID(args[0]), nil
+	}
+	return id, err
+}
+
+// additions are the flags of "contract add".
+type additions struct {
+	req      *carrel.AmendContractRequest
+	conflict string
+	basis    string
+	sources  string
+}
+
+func newContractAdd(j *job.Job) *cobra.Command {
+	f := &additions{req: &carrel.AmendContractRequest{}}
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "add [SESSION] --decision T | --correction T | --rule R | ...",
+		Short: "Add decisions, questions, corrections and rules to a contract",
+		Long: `Add appends to the contract of a conversation, all of what is given or nothing. The
+contract is run as it would be afterwards, and if it does not hold, the exit code
+is 9 and nothing is added.
+
+A decision that begins with use-, pin-, set-, choose-, prefer- or select- says
+something of what follows: pin-go-1.26 and pin-go-1.25 contradict each other.
+Then --on-conflict says what is to become of the new one: refuse, override (the
+old one gives way, and that is recorded), defer (it becomes an open question) or
+comply (it is dropped).
+
+A correction is one of "carrel contract corrections", or other words. The blocks
+that --block names record it, and never leave the window. --from names the source
+in which the words of a --verified claim stand.
+
+A --rule is a requirement in the Liminate language that must hold from now on: no
+pass can bring the window into a state in which it fails. A --statement is a line
+of the language that is judged where it stands.`,
+		Example: `  carrel contract add --decision pin-go-1.26 --question "Which driver?"
+  carrel contract add --correction keep-it-short --block 4f0c
+  carrel contract add --source readme=@README.md --verified "needs Go 1.26" --from readme
+  carrel contract add --rule 'require evicted-blocks not includes "block-4f0c21aa0b1c2d3e"'`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !f.given(cmd.Flags()) {
+				return out.Usagef("add: name something to add, such as --decision")
+			}
+			return f.run(cmd.Context(), j, s, args)
+		},
+	}
+	s = job.TakesSession(cmd)
+	f.register(cmd, j)
+	return cmd
+}
+
+// given reports whether a flag names something to add.
+func (f *additions) given(flags *pflag.FlagSet) bool {
+	given := false
+	flags.Visit(func(flag *pflag.Flag) {
+		_, ok := flag.Annotations["adds"]
+		given = given || ok
+	})
+	return given
+}
+
+func (f *additions) register(cmd *cobra.Command, j *job.Job) {
+	flags, r := cmd.Flags(), f.req
+	flags.SortFlags = false
+	flags.StringArrayVar(&r.Decisions, "decision", nil, "something that was decided, in a `text`; may be repeated, as may most that follow")
+	flags.StringArrayVar(&r.Questions, "question", nil, "`text` of an open question")
+	flags.StringArrayVar(&r.Answered, "answered", nil, "`text` of a question that is open no more")
+	flags.Func("correction", "`name` of a correction, or the user's words", func(text string) error {
+		r.Corrections = append(r.Corrections, carrel.ContractCorrection{Text: text})
+		return nil
+	})
+	flags.Func("block", "`id` of a block that records the correction before", func(id string) error {
+		if len(r.Corrections) == 0 {
+			return errors.New("give --correction before it")
+		}
+		last := &r.Corrections[len(r.Corrections)-1]
+		last.Blocks = append(last.Blocks, id)
+		return nil
+	})
+	flags.Func("source", "what was read, as `name=text` or name=@file", sourceInto(j, &r.Sources))
+	flags.Func("claim", "what is claimed, as `name=text` or name=@file", sourceInto(j, &r.Claims))
+	flags.Func("verified", "`text` of a claim that was found to be so", func(text string) error {
+		r.Verified = append(r.Verified, carrel.ContractClaim{Text: text})
+		return nil
+	})
+	flags.Func("from", "`name` of the source in which the claim before stands", func(name string) error {
+		if len(r.Verified) == 0 {
+			return errors.New("give --verified before it")
+		}
+		r.Verified[len(r.Verified)-1].Source = name
+		return nil
+	})
+	flags.StringArrayVar(&r.Checked, "checked", nil, "`text` on what was checked before a commit")
+	flags.StringVar(&f.sources, "source-state", "", "how far the sources were read: `state` unscanned, scanned or verified")
+	flags.StringVar(&f.basis, "claim-basis", "", "`basis` of the claims: none, inference, document or verified")
+	flags.StringVar(&r.ResumeState, "resume", "", "`text` on where the session is to be resumed")
+	flags.StringArrayVar(&r.Rules, "rule", nil, "`requirement` that must hold from now on")
+	flags.StringArrayVar(&r.Statements, "statement", nil, "`line` of the language")
+	for _, name := range [...]string{
+		"decision", "question", "answered", "correction", "source", "claim", "verified", "checked", "source-state", "claim-basis", "resume", "rule", "statement",
+	} {
+		_ = flags.SetAnnotation(name, "adds", nil) // it fails only for a flag that is not there
+	}
+	f.registerConflict(cmd)
+	names := make([]string, 0, len(contract.Corrections()))
+	for _, c := range contract.Corrections() {
+		names = append(names, c.Name)
+	}
+	job.Offer(cmd, "correction", names...)
+	job.Offer(cmd, "source-state", sourceStates...)
+	job.Offer(cmd, "claim-basis", claimBases...)
+	_ = cmd.RegisterFlagCompletionFunc("block", j.CompleteBlock)
+}
+
+func (f *additions) registerConflict(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.conflict, "on-conflict", resolutions[0], "`what` to do with a decision that contradicts another: refuse, override, defer or comply")
+	job.Offer(cmd, "on-conflict", resolutions...)
+	job.Writes(cmd, &f.req.DryRun)
+}
+
+// Words that flags take.
+var (
+	resolutions  = []string{"refuse", string(contract.Override), string(contract.Defer), string(contract.Comply)}
+	sourceStates = []string{string(contract.Unscanned), string(contract.Scanned), string(contract.Verified)}
+	claimBases   = []string{string(contract.BasisNone), string(contract.BasisInference), string(contract.BasisDocument), string(contract.BasisVerified)}
+)
+
+// sourceInto returns what reads the value of a flag for a source into a list.
+func sourceInto(j *job.Job, list *[]contract.PayloadSource) func(string) error {
+	return func(value string) error {
+		name, text, ok := strings.Cut(value, "=")
+		if !ok || name == "" {
+			return fmt.Errorf("%q is not name=text or name=@file", value)
+		}
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			data, err := j.Read(file)
+			if err != nil {
+				return err
+			}
+			text = string(data)
+		}
+		*list = append(*list, contract.PayloadSource{Name: name, Text: text})
+		return nil
+	}
+}
+
+// run adds what the flags say to the contract of the session that the arguments
+// name.
+func (f *additions) run(ctx context.Context, j *job.Job, s *job.SessionArg, args []string) error {
+	if err := out.OneOf("--on-conflict", f.conflict, resolutions...); err != nil {
+		return err
+	}
+	if f.conflict != resolutions[0] {
+		f.req.Resolution = contract.Resolution(f.conflict)
+	}
+	if f.sources != "" {
+		if err := out.OneOf("--source-state", f.sources, sourceStates...); err != nil {
+			return err
+		}
+	}
+	if f.basis != "" {
+		if err := out.OneOf("--claim-basis", f.basis, claimBases...); err != nil {
+			return err
+		}
+	}
+	f.req.SourceState, f.req.ClaimBasis = contract.SourceState(f.sources), contract.ClaimBasis(f.basis)
+	return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+		f.req.Session = id
+		return amend(ctx, j, a, f.req)
+	})
+}
+
+func newContractDecide(j *job.Job) *cobra.Command {
+	f := &additions{req: &carrel.AmendContractRequest{}}
+	s := &job.SessionArg{}
+	cmd := &cobra.Command{
+		Use:   "add-decision DECISION... [--session S] [--on-conflict WHAT]",
+		Short: "Add decisions to a contract",
+		Long:  `Add-decision is "carrel contract add" with a --decision for each argument.`,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.req.Decisions = args
+			return f.run(cmd.Context(), j, s, nil)
+		},
+	}
+	cmd.Flags().StringVar(&s.Word, "session", "", "`session` that it is of (the last one by default)")
+	j.OfferSessions(cmd, "session")
+	f.registerConflict(cmd)
+	return cmd
+}
+
+func newContractClose(j *job.Job) *cobra.Command {
+	req := &carrel.AmendContractRequest{Close: true}
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "close [SESSION]",
+		Short: "End a contract, so that nothing can be added to it",
+		Long: `Close ends the contract of a conversation. Nothing can be added afterwards, so the
+window cannot be changed any more either: the conversation can be read, exported
+and handed over, and its contract inherited.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+				req.Session = id
+				return amend(ctx, j, a, req)
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	job.Writes(cmd, &req.DryRun)
+	return cmd
+}
+
+// An amendment says what was added to a contract.
+type amendment struct {
+	*carrel.AmendContractResult
+	File string `json:"file,omitempty"` // that has the contract, too
+}
+
+// amend lets the engine add to a contract, and then writes its file.
+func amend(ctx context.Context, j *job.Job, a *job.Access, req *carrel.AmendContractRequest) error {
+	res, err := a.AmendContract(ctx, a.Scope, req)
+	if err != nil {
+		return err
+	}
+	value := &amendment{AmendContractResult: res}
+	if !req.DryRun {
+		if value.File, err = writeContractFile(ctx, j, a, res.Session); err != nil {
+			j.Note("warning: the store has the contract, its file was not written: %v", err)
+			if e, ok := errors.AsType[*config.ContractsError](err); ok {
+				j.Note("hint: %s", e.Hint)
+			}
+		}
+	}
+	if j.JSON == "" {
+		for _, line := range res.Said {
+			j.Note("contract: %s", line)
+		}
+	}
+	return j.Result("contract-added", value, func(p *out.Page) { value.print(p, req) })
+}
+
+func (m *amendment) print(p *out.Page, req *carrel.AmendContractRequest) {
+	rows := [][]any{{"session", m.Session}}
+	if m.File != "" {
+		rows = append(rows, []any{"file", m.File})
+	}
+	rows = append(rows, []any{"added", len(m.Added)}, []any{"statements", m.Total})
+	if m.Closed {
+		rows = append(rows, []any{"closed", "nothing can be added"})
+	}
+	p.Fields(rows...)
+	if req.DryRun {
+		p.Text(strings.Join(m.Added, "\n"))
+		if p.TTY {
+			p.Line("dry run: nothing was written")
+		}
+	}
+}

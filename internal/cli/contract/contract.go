@@ -1,0 +1,279 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newContract(j *job.Job) *cobra.Command {
+	show, s := showContract(j)
+	cmd := &cobra.Command{
+		Use:   "contract [show|init|add|check|close|path|save|corrections]",
+		Short: "Keep the contract of a conversation: decisions, corrections, rules",
+		Long: `Contract works on the contracts of conversations: programs in the Liminate
+language that say what became of each block, and what was decided, asked,
+corrected and verified. Each pass over the window appends to it, and is refused
+if the contract would not hold afterwards. Without a word of these it prints the
+contract. "carrel help contracts" says more.`,
+		Example: `  carrel contract init --from payload.json
+  carrel contract add --decision pin-go-1.26 --correction keep-it-short
+  carrel contract check
+  carrel limn run "$(carrel contract path)"`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE:              show,
+	}
+	*s = job.TakesSession(cmd)
+	cmd.AddCommand(newContractShow(j), newContractInit(j), newContractAdd(j), newContractDecide(j), newContractCheck(j),
+		newContractClose(j), newContractPath(j), newContractSave(j), newContractCorrections(j))
+	return cmd
+}
+
+func newContractShow(j *job.Job) *cobra.Command {
+	show, s := showContract(j)
+	cmd := &cobra.Command{
+		Use:   "show [SESSION]",
+		Short: "Print the contract of a conversation",
+		Long: `Show prints the contract of a conversation as statements of the Liminate language,
+a line each: the contents of a .limn file.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE:              show,
+	}
+	*s = job.TakesSession(cmd)
+	return cmd
+}
+
+// showContract returns what prints a contract, and where the argument of the
+// command is to be put.
+func showContract(j *job.Job) (func(cmd *cobra.Command, args []string) error, **job.SessionArg) {
+	s := new(*job.SessionArg)
+	return func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		return (*s).On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+			lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
+			if err != nil {
+				return err
+			}
+			value := struct {
+				Session    string   `json:"session"`
+				Statements []string `json:"statements"`
+			}{string(id), append([]string{}, lines.Statements...)}
+			return j.Result("contract", value, func(p *out.Page) {
+				if len(lines.Statements) > 0 {
+					p.Text(strings.Join(lines.Statements, "\n"))
+				}
+			})
+		})
+	}, s
+}
+
+func newContractCorrections(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "corrections",
+		Short: "List the corrections that have a name",
+		Long: `Corrections lists the ways in which a user may want an agent to work that have a
+name, with the category and the meaning of each. "carrel contract add
+--correction" takes one of these names, or other words.`,
+		Args:        cobra.NoArgs,
+		Annotations: job.WithoutFiles(),
+		RunE: func(*cobra.Command, []string) error {
+			type correction struct {
+				Name     string            `json:"name"`
+				Category contract.Category `json:"category"`
+				Meaning  string            `json:"meaning"`
+			}
+			var list []correction
+			t := &out.Table{Head: []string{"name", "category", "meaning"}}
+			for _, c := range contract.Corrections() {
+				list = append(list, correction{c.Name, c.Category, c.Meaning})
+				t.Add(c.Name, string(c.Category), c.Meaning)
+			}
+			return j.List("corrections", map[string]any{"corrections": list}, "corrections", func(p *out.Page) { p.Table(t) })
+		},
+	}
+}
+
+func newContractCheck(j *job.Job) *cobra.Command {
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "check [SESSION|FILE.limn|-]...",
+		Short: "Tell whether contracts hold",
+		Long: `Check runs the contracts of conversations, or those in files, and says of each rule
+whether it holds: the statements can be run, the guards of the user are met, no
+block that is pinned or records a correction is out of the window, the window is
+within its budget, a block is in one list, no two decisions contradict each
+other. What fails is listed with its line. If anything does, the exit code is 1.`,
+		Example: `  carrel contract check
+  carrel contract check session.limn other.limn`,
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			checks, err := checkContracts(cmd.Context(), j, s, args)
+			if err != nil {
+				return err
+			}
+			err = j.List("contract-check", map[string]any{"contracts": checks}, "contracts", func(p *out.Page) {
+				for i := range checks {
+					if i > 0 && p.TTY {
+						p.Line("")
+					}
+					checks[i].show(p)
+				}
+			})
+			if err == nil && slices.ContainsFunc(checks, func(c checkedContract) bool { return !c.OK }) {
+				return out.ErrNo
+			}
+			return err
+		},
+	}
+	s = job.TakesSession(cmd)
+	return cmd
+}
+
+// A checkedContract says what of a contract holds.
+type checkedContract struct {
+	Contract   string             `json:"contract"` // session or file
+	OK         bool               `json:"ok"`
+	Closed     bool               `json:"closed"`
+	Statements int                `json:"statements"` // executed
+	Rules      []contractRule     `json:"rules"`
+	Failures   []contract.Failure `json:"failures"`
+	Said       []string           `json:"said"` // what it printed
+}
+
+// A contractRule is a rule of contracts, or what is wrong with one.
+type contractRule struct {
+	Rule  string `json:"rule"`
+	Holds bool   `json:"holds"`
+	Text  string `json:"text"`
+}
+
+// checkContracts runs contracts: those of sessions, and those in files.
+func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []string) ([]checkedContract, error) {
+	today := j.Clock()().Format(time.DateOnly)
+	file := func(name string) (*contract.Report, error) {
+		data, err := j.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		return contract.Run(contract.Lines(string(data)), &contract.RunOptions{Today: today})
+	}
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	var checks []checkedContract
+	for _, arg := range args {
+		if arg == "-" || strings.HasSuffix(arg, ".limn") {
+			report, err := file(arg)
+			if checks, err = appendCheck(checks, arg, report, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		var words []string
+		if arg != "" {
+			words = []string{arg}
+		}
+		err := s.On(ctx, j, "", words, func(a *job.Access, id transcript.SessionID) error {
+			report, err := a.CheckContract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
+			checks, err = appendCheck(checks, string(id), report, err)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return checks, nil
+}
+
+// appendCheck adds what came of running a contract. That it cannot be replayed is
+// an answer, too.
+func appendCheck(to []checkedContract, name string, r *contract.Report, err error) ([]checkedContract, error) {
+	c := checkedContract{Contract: name, Failures: []contract.Failure{}, Said: []string{}, Rules: []contractRule{}}
+	if bad, ok := errors.AsType[*contract.SyntaxError](err); ok {
+		text := bad.Text
+		if bad.Hint != "" {
+			text += ": " + bad.Hint
+		}
+		c.Failures = append(c.Failures, contract.Failure{Line: bad.Line, Kind: "form", Text: text})
+		c.Rules = append(c.Rules, contractRule{"form", false, "the statements cannot be replayed, so nothing else can be said"})
+		return append(to, c), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.OK, c.Closed, c.Statements = len(r.Failures) == 0, r.State.Closed(), r.Statements
+	c.Failures, c.Said = append(c.Failures, r.Failures...), append(c.Said, r.Shown...)
+	c.Rules = contractRules(r)
+	return append(to, c), nil
+}
+
+// contractRules says of each rule whether a contract holds it.
+func contractRules(r *contract.Report) []contractRule {
+	s := r.State
+	failed := make(map[contract.FailureKind]int)
+	for _, f := range r.Failures {
+		failed[f.Kind]++
+	}
+	rule := func(name string, kind contract.FailureKind, text string) contractRule {
+		if n := failed[kind]; n > 0 {
+			return contractRule{name, false, out.Count(n, "failure")}
+		}
+		return contractRule{name, true, text}
+	}
+	budget := "the window was not measured yet"
+	if tokens, limit := s.WindowTokens(); limit > 0 {
+		budget = fmt.Sprintf("a window of %s of %s tokens", out.Thousands(tokens), out.Thousands(limit))
+	}
+	kept := len(s.Texts(contract.PinnedBlocks)) + len(s.Texts(contract.CorrectionBlocks))
+	blocks := [...]int{s.Count(contract.Retained), s.Count(contract.Paged), s.Count(contract.Evicted)}
+	decided := len(s.Texts(contract.InheritedDecisions)) + len(s.Texts(contract.TrackedDecisions))
+	return []contractRule{
+		{"form", true, fmt.Sprintf("%s in one list each: %d retained, %d paged, %d evicted",
+			out.Count(blocks[0]+blocks[1]+blocks[2], "block"), blocks[0], blocks[1], blocks[2])},
+		rule("statements", contract.FailedStatement, out.Thousands(r.Statements)+" executed"),
+		rule("guards", contract.FailedGuard, "all met"),
+		rule("pins", contract.FailedPin, out.Count(kept, "block")+" to be kept, none evicted"),
+		rule("budget", contract.FailedBudget, budget),
+		rule("decisions", contract.FailedDecision, out.Count(decided, "decision")+", none contradicts another"),
+	}
+}
+
+func (c *checkedContract) show(p *out.Page) {
+	verdict := "holds"
+	if !c.OK {
+		verdict = "fails"
+	}
+	if p.TTY {
+		p.Line("contract of %s: %s", out.Visible(c.Contract), p.Paint(map[bool]string{true: out.Green, false: out.Red}[c.OK], verdict))
+	} else {
+		p.Fields([]any{"contract", c.Contract}, []any{"verdict", verdict})
+	}
+	t := &out.Table{Whole: true}
+	for _, r := range c.Rules {
+		word := "holds"
+		if !r.Holds {
+			word = "fails"
+		}
+		t.Add(r.Rule, word, r.Text)
+	}
+	for _, f := range c.Failures {
+		t.Add(fmt.Sprintf("line %d", f.Line), string(f.Kind), f.Text)
+	}
+	for _, line := range c.Said {
+		t.Add("said", "", line)
+	}
+	p.Table(t)
+}

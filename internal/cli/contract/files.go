@@ -1,0 +1,169 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// contractsFolder returns the folder for contracts.
+func contractsFolder(j *job.Job) (*config.Contracts, error) {
+	src, err := j.Sources()
+	if err != nil {
+		return nil, err
+	}
+	return config.ContractsDir(j.Getenv, src.Dir)
+}
+
+// contractText returns the contract of a session as its file has it.
+func contractText(ctx context.Context, a *job.Access, id transcript.SessionID) ([]byte, error) {
+	lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
+	if err != nil || len(lines.Statements) == 0 {
+		return nil, err
+	}
+	return []byte(strings.Join(lines.Statements, "\n") + "\n"), nil
+}
+
+// writeContractFile writes the contract of a session, which the store has, into its file and
+// returns the path of that.
+func writeContractFile(ctx context.Context, j *job.Job, a *job.Access, id transcript.SessionID) (string, error) {
+	text, err := contractText(ctx, a, id)
+	if err != nil {
+		return "", err
+	}
+	folder, err := contractsFolder(j)
+	if err != nil {
+		return "", err
+	}
+	return folder.Path(a.Scope, id), folder.Write(a.Scope, id, text)
+}
+
+func newContractPath(j *job.Job) *cobra.Command {
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "path [SESSION]",
+		Short: "Print where the file of a contract is",
+		Long: `Path prints the path of the file for the contract of a conversation, and makes the
+folder of it: $LIMINATE_CONTRACTS_DIR, else $XDG_DATA_HOME/liminate/contracts,
+else ~/.liminate/contracts. A folder in a git work tree, or one that others can
+look into, is refused.
+
+The store has the contract and the file is a copy, which init, add, close and
+save write. If it is not there, or the contract went on since, a line on
+standard error says so.`,
+		Example:           `  carrel limn run "$(carrel contract path)"`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+				folder, err := contractsFolder(j)
+				if err != nil {
+					return err
+				}
+				text, err := contractText(ctx, a, id)
+				if err != nil {
+					return err
+				}
+				value := struct {
+					Session transcript.SessionID `json:"session"`
+					File    string               `json:"file"`
+					Current bool                 `json:"current"` // the file has the whole contract
+				}{Session: id, File: folder.Path(a.Scope, id)}
+				is, err := os.ReadFile(value.File)
+				if value.Current = err == nil && bytes.Equal(is, text); !value.Current {
+					j.Note("the file does not have the contract as it is now: carrel contract save %s", id)
+				}
+				return j.Result("contract-path", value, func(p *out.Page) { p.Text(value.File) })
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	return cmd
+}
+
+// A savedContract says where a contract was saved and what is to be known of it.
+type savedContract struct {
+	Session    transcript.SessionID `json:"session"`
+	File       string               `json:"file"`
+	Statements int                  `json:"statements"`
+	Uploaded   bool                 `json:"uploaded"` // never
+	Sensitive  []sensitiveLine      `json:"sensitive"`
+}
+
+// A sensitiveLine is a line that may say something that is not for others.
+type sensitiveLine struct {
+	Line   int    `json:"line"`
+	Marker string `json:"marker"`
+}
+
+func newContractSave(j *job.Job) *cobra.Command {
+	var attended, consent bool
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "save [SESSION] [--attended] [--consent]",
+		Short: "Write the contract of a conversation into its file",
+		Long: `Save writes the contract of a conversation into its file, see "carrel contract
+path", and warns of lines with words such as "password" or "api key". The file
+stays on this machine: Carrel uploads nothing, and has no part that could.
+
+A program that does upload contracts asks here first: with --attended, which says
+that a person is there, the exit code is 10 unless --consent says that the person
+consents. The file is written in any case, and nothing is ever asked.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+				value, err := saveContract(ctx, j, a, id)
+				if err != nil {
+					return err
+				}
+				for _, l := range value.Sensitive {
+					j.Note("warning: line %d has the word %q: look at it before anybody else gets the contract", l.Line, l.Marker)
+				}
+				err = j.Result("contract-saved", value, func(p *out.Page) {
+					p.Fields([]any{"session", value.Session}, []any{"file", value.File}, []any{"statements", value.Statements},
+						[]any{"uploaded", "no"}, []any{"sensitive", len(value.Sensitive)})
+				})
+				if err == nil && attended && !consent {
+					j.Note("carrel: the file is written; to give the contract away, the person must consent: --consent")
+					return out.ErrConsent
+				}
+				return err
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	cmd.Flags().BoolVar(&attended, "attended", false, "a person is there who could be asked")
+	cmd.Flags().BoolVar(&consent, "consent", false, "the person consents that the contract is given away")
+	return cmd
+}
+
+// saveContract writes the file of a contract and looks for what is sensitive.
+func saveContract(ctx context.Context, j *job.Job, a *job.Access, id transcript.SessionID) (*savedContract, error) {
+	value := &savedContract{Session: id, Sensitive: []sensitiveLine{}}
+	lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
+	if err != nil {
+		return nil, err
+	}
+	if value.File, err = writeContractFile(ctx, j, a, id); err != nil {
+		return nil, err
+	}
+	value.Statements = len(lines.Statements)
+	for _, l := range contract.FindSensitive(slices.Values(lines.Statements)) {
+		value.Sensitive = append(value.Sensitive, sensitiveLine{l.Line, l.Marker})
+	}
+	return value, nil
+}

@@ -1,0 +1,224 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newPager(j *job.Job) *cobra.Command {
+	opts := seed.Defaults()
+	var history, contractFile, limn string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "pager --history FILE --contract FILE",
+		Short: "Decide on a history file and continue its contract",
+		Long: `Pager does what the original context pager does, on its files: it scores each
+block of a history, prints a record for each on standard error and a summary on
+standard output, and appends what it decided to a contract.
+
+The contract is appended to in one step, or not at all. Its statements are ones
+that the Liminate language runs; --limn legacy writes those of the original.
+History and contract may not be the store's: this command uses no store, and no
+settings but its flags.`,
+		Args:        cobra.NoArgs,
+		Annotations: job.WithoutFiles(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if history == "" || contractFile == "" {
+				return out.Usagef("pager: --history and --contract are needed")
+			}
+			if err := out.OneOf("--limn", limn, "current", "legacy"); err != nil {
+				return err
+			}
+			opts.Legacy = limn == "legacy"
+			if j.Getenv("GOGC") == "" {
+				// All of a history is needed up to the end: to collect garbage
+				// often finds little and costs a fourth of the time.
+				defer debug.SetGCPercent(debug.SetGCPercent(pagerGC))
+			}
+			data, err := j.Read(history)
+			if err != nil {
+				return err
+			}
+			job := func(existing []byte) (*seed.Pass, error) {
+				p, err := seed.Run(history, data, existing, j.Clock()(), opts)
+				return p, explainPass(err, history, contractFile)
+			}
+			pass, err := appendContract(cmd.Context(), j.Now, j.Path(contractFile), dry, job)
+			if err != nil {
+				return err
+			}
+			if j.JSON != "" {
+				return j.Result("pager", newPagerResult(pass), nil)
+			}
+			if _, err := j.Stderr.Write(pass.Records); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(j.Stdout, pass.Result.Summary())
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&history, "history", "", "`file` with the blocks; - is standard input")
+	f.StringVar(&contractFile, "contract", "", "`file` to append to; made if it is not there")
+	f.Float64Var(&opts.Alpha, "alpha", opts.Alpha, "`weight` of similarity")
+	f.Float64Var(&opts.Beta, "beta", opts.Beta, "`weight` of recency")
+	f.Float64Var(&opts.RetainCut, "retain-cut", opts.RetainCut, "`score` from which a block is retained")
+	f.Float64Var(&opts.EvictCut, "evict-cut", opts.EvictCut, "`score` below which a block is evicted")
+	f.StringVar(&limn, "limn", "current", "`dialect` of the statements: current or legacy")
+	job.Offer(cmd, "limn", "current", "legacy")
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+// pagerGC is the growth of the heap, in percent, after which a pass of the
+// pager collects garbage.
+const pagerGC = 400
+
+// explainPass says in which of the two files an error is.
+func explainPass(err error, history, contractFile string) error {
+	if e, ok := errors.AsType[*contract.SyntaxError](err); ok {
+		return &out.Error{Err: e, Kind: out.KindInput, File: contractFile}
+	}
+	if job.Is[*seed.InputError](err) {
+		return fmt.Errorf("%s: %w", history, err)
+	}
+	return err
+}
+
+// A pagerResult is a pass for programs to read.
+type pagerResult struct {
+	Alpha     float64       `json:"alpha"`
+	Beta      float64       `json:"beta"`
+	RetainCut float64       `json:"retain_cut"`
+	EvictCut  float64       `json:"evict_cut"`
+	Retained  int           `json:"retained"`
+	Paged     int           `json:"paged"`
+	Evicted   int           `json:"evicted"`
+	Results   []pagerRecord `json:"results"`
+}
+
+type pagerRecord struct {
+	Block      string          `json:"block"`
+	Kind       json.RawMessage `json:"kind"`
+	Similarity float64         `json:"similarity"`
+	Age        float64         `json:"delta_t"`
+	Score      float64         `json:"R"`
+	Action     string          `json:"action"`
+}
+
+func newPagerResult(p *seed.Pass) *pagerResult {
+	r := p.Result
+	res := &pagerResult{
+		Alpha: r.Options.Alpha, Beta: r.Options.Beta, RetainCut: r.Options.RetainCut, EvictCut: r.Options.EvictCut,
+		Retained: r.Retained, Paged: r.Paged, Evicted: r.Evicted, Results: make([]pagerRecord, len(r.Records)),
+	}
+	for i := range r.Records {
+		rec := &r.Records[i]
+		res.Results[i] = pagerRecord{rec.Block, rec.Kind, rec.Similarity, rec.Age.Value, rec.Score, rec.Directive}
+	}
+	return res
+}
+
+// appendContract runs a job on the text of a contract and appends what it
+// returns: under a lock, in one write, and on the disk before it returns. A
+// contract that is not there is made only after the job has succeeded on an
+// empty one.
+func appendContract(ctx context.Context, now func() time.Time, path string, dry bool, decide func(existing []byte) (*seed.Pass, error)) (*seed.Pass, error) {
+	if dry {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		return decide(text)
+	}
+	_, err := os.Stat(path)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	var first *seed.Pass // on an empty contract
+	if fresh {
+		if first, err = decide(nil); err != nil {
+			return first, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := appendLocked(ctx, now, f, first, decide)
+	if err == nil && fresh {
+		err = job.SyncFolder(filepath.Dir(path))
+	}
+	return pass, errors.Join(err, f.Close())
+}
+
+// appendLocked appends to an open contract. The pass is the job's on an empty
+// one, or nil.
+func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
+	unlock, err := await(ctx, now, f)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	if pass == nil || len(text) > 0 {
+		if pass, err = job(text); err != nil {
+			return nil, err
+		}
+	}
+	if len(pass.Append) == 0 {
+		return pass, nil
+	}
+	_, err = f.WriteAt(pass.Append, int64(len(text)))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Truncate(int64(len(text))))
+	}
+	return pass, nil
+}
+
+// The time to wait for somebody else's lock, and the pause between two tries.
+const (
+	lockWait  = 5 * time.Second
+	lockPause = 5 * time.Millisecond
+)
+
+// await locks a file for this process alone, which may take a while.
+func await(ctx context.Context, now func() time.Time, f *os.File) (unlock func() error, err error) {
+	end := now().Add(lockWait)
+	for {
+		unlock, ok, err := job.TryLock(f)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			return unlock, nil
+		case now().After(end):
+			return nil, fmt.Errorf("%s: %w: somebody else has locked it", f.Name(), store.ErrBusy)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}

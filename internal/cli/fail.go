@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/cli/session"
+	"github.com/carrel-dev/carrel/pager"
+)
+
+// heaviest is how many blocks of a floor are listed for a person.
+const heaviest = 5
+
+// fail reports an error and returns the exit code.
+func fail(ctx context.Context, j *job.Job, err error) int {
+	defer j.Close()
+	err = j.Cause(ctx, err)
+	code := job.Status(err)
+	if err == nil || out.IsSaid(err) {
+		return code
+	}
+	p := job.NewProblem(err)
+	if j.JSON != "" {
+		doc, _ := out.JSONText(p, j.StdoutTerminal) // strings and numbers
+		_, _ = j.Stdout.Write(doc)                  // the code says it all
+	}
+	fmt.Fprintln(j.Stderr, "carrel: "+out.Visible(p.Detail))
+	if j.JSON != "" {
+		return code
+	}
+	if p.Floor != nil {
+		printFloor(j, p.Floor)
+	}
+	printRefused(j, p.Refused)
+	session.PrintProbes(j.Stderr, p.Attempts, p.Probes)
+	printContract(j, p)
+	for _, v := range p.Violations {
+		fmt.Fprintln(j.Stderr, "  "+out.Visible(v.String()))
+	}
+	if e, ok := errors.AsType[*job.PanicError](err); ok && (j.Verbose > 0 || j.Getenv("CARREL_LOG") == "debug") {
+		_, _ = j.Stderr.Write(e.Stack) // there is nobody left to tell
+	}
+	if p.Hint != "" {
+		fmt.Fprintln(j.Stderr, "hint: "+out.Visible(p.Hint))
+	}
+	return code
+}
+
+// printFloor lists what holds a budget up.
+func printFloor(j *job.Job, f *api.FloorFigures) {
+	w := j.Stderr
+	if f.Fixed > 0 {
+		fmt.Fprintf(w, "  %10s  framing and tools\n", out.Thousands(f.Fixed))
+	}
+	for _, r := range f.Rules {
+		fmt.Fprintf(w, "  %10s  %s, %d %s\n", out.Thousands(r.Tokens), r.Rule, r.Blocks, out.Plural(r.Blocks, "block", "blocks"))
+	}
+	fmt.Fprintln(w, "largest blocks:")
+	for _, h := range f.Held[:min(heaviest, len(f.Held))] {
+		fmt.Fprintf(w, "  %10s  %s  %s\n", out.Thousands(h.Tokens), h.Block.Short(), h.Rule)
+	}
+}
+
+// printRefused lists the blocks that may not be discarded.
+func printRefused(j *job.Job, refused []pager.Refusal) {
+	for _, r := range refused {
+		fmt.Fprintf(j.Stderr, "  %s  %s\n", out.Visible(r.Block), out.Visible(r.Reason))
+	}
+}
+
+// printContract says why a contract was refused: which decisions contradict each
+// other and what can be done, or what does not hold.
+func printContract(j *job.Job, problem *api.Problem) {
+	p := j.Report()
+	if c := problem.Conflict; c != nil {
+		t := &out.Table{Whole: true}
+		t.Add("  new", c.Decision, "")
+		for _, o := range c.Others {
+			t.Add("  stands", o.Decision, "in "+string(o.List)+": "+o.About+" is "+o.Value)
+		}
+		p.Table(t)
+		p.Line("ways on:")
+		p.Line("  --on-conflict override  the new one takes the place of the other, which is recorded")
+		p.Line("  --on-conflict defer     the new one becomes an open question")
+		p.Line("  --on-conflict comply    the new one is dropped")
+	}
+	for _, f := range problem.Failures {
+		p.Line("  line %d: %s: %s", f.Line, f.Kind, out.Visible(f.Text))
+	}
+	j.Warn(p)
+}

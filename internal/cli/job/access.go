@@ -1,0 +1,131 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Access is a store that is open, with an engine over it.
+type Access struct {
+	*carrel.Engine
+
+	Store    store.Store
+	Scope    governance.Scope
+	Settings *config.Settings
+	Opts     *carrel.Options // of the engine
+}
+
+// With opens the store and calls do. The store is made only if create is set.
+func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (err error) {
+	settings, err := j.Settings()
+	if err != nil {
+		return err
+	}
+	path, err := settings.Store()
+	if err != nil {
+		return err
+	}
+	s, err := settings.Open(ctx, path, create)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return j.Over(s, settings, do)
+}
+
+// Over calls do with an engine over a store.
+func (j *Job) Over(s store.Store, settings *config.Settings, do func(a *Access) error) (err error) {
+	j.Reporter = j.NewProgress()
+	defer j.Reporter.End()
+	opts := &carrel.Options{Now: j.Clock(), Progress: j.Reporter.Step, Logger: j.Logger()}
+	release, err := settings.Engine(opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	e, err := carrel.New(s, opts)
+	if err != nil {
+		return err
+	}
+	return do(&Access{e, s, settings.Scope(), settings, opts})
+}
+
+// onFile calls do with a store that has the conversation of a file and nothing
+// else, and is gone afterwards.
+func (j *Job) onFile(ctx context.Context, name string, do func(a *Access, id transcript.SessionID) error) error {
+	data, err := j.Read(name)
+	if err != nil {
+		return err
+	}
+	settings, err := j.Settings()
+	if err != nil {
+		return err
+	}
+	return j.Over(config.Scratch(), settings, func(a *Access) error {
+		in, err := a.Import(ctx, a.Scope, &carrel.ImportRequest{Name: name, Data: data})
+		if err != nil {
+			return err
+		}
+		return do(a, in.Session)
+	})
+}
+
+// EngineOptions returns what the settings say of the engine, for a command that
+// needs no store.
+func (j *Job) EngineOptions() (*carrel.Options, error) {
+	settings, err := j.Settings()
+	if err != nil {
+		return nil, err
+	}
+	o := &carrel.Options{}
+	release, err := settings.Engine(o)
+	if err != nil {
+		return nil, err
+	}
+	return o, release()
+}
+
+// A rehearsal is a store that takes no updates: whoever writes to it finds out
+// all that would come of it, and nothing is written.
+type rehearsal struct{ store.Store }
+
+// Update implements [store.Artifacts].
+func (r rehearsal) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+	if err := u.Validate(); err != nil {
+		return 0, err
+	}
+	v, err := r.Version(ctx, scope)
+	return v + 1, err
+}
+
+// Apply implements [store.Sessions].
+func (r rehearsal) Apply(_ context.Context, _ governance.Scope, _ transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	return at + 1, c.Validate()
+}
+
+// Rehearse returns an engine that does as a's does, save that it writes
+// nothing. It may count tokens in another way.
+func (a *Access) Rehearse(c token.Counter) (*carrel.Engine, error) {
+	opts := *a.Opts
+	if c != nil {
+		opts.Counter = c
+	}
+	return carrel.New(rehearsal{a.Store}, &opts)
+}
+
+// NoCount is a counter for those who do not ask for tokens.
+type NoCount struct{}
+
+// Count implements [token.Counter].
+func (NoCount) Count(text string) token.Count { return token.Count(len(text)) }
+
+// Encoding implements [token.Counter].
+func (NoCount) Encoding() string { return "bytes" }

@@ -1,0 +1,122 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Complete returns what a function finds in the store to complete a word with.
+func (j *Job) Complete(cmd *cobra.Command, find func(a *Access) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	_ = j.With(cmd.Context(), false, func(a *Access) (err error) { // a shell wants no errors
+		found, err = find(a)
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// AtMost returns what completes n arguments and no more.
+func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, word)
+	}
+}
+
+// CompleteSession offers sessions for the first argument.
+func (j *Job) CompleteSession(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return AtMost(1, j.completeSessions)(cmd, args, word)
+}
+
+func (j *Job) completeSessions(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	offers := []cobra.Completion{
+		cobra.CompletionWithDesc("@last", "the session updated last"),
+		cobra.CompletionWithDesc("@prev", "the one before"),
+	}
+	found, directive := j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
+		infos, err := carrel.Items(a.Sessions(cmd.Context(), a.Scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: 50}}))
+		for i := range infos {
+			s := &infos[i]
+			desc := fmt.Sprintf("%s, %s tok, %s", s.Format, out.Thousands(s.Window), out.Cut(out.Visible(Headline(s)), 50))
+			found = append(found, cobra.CompletionWithDesc(string(s.Session), desc))
+		}
+		return found, err
+	})
+	return append(offers, found...), directive
+}
+
+// OfferSessions gives a flag sessions to complete.
+func (j *Job) OfferSessions(cmd *cobra.Command, flag string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, j.completeSessions) // it fails only for a flag that is not there
+}
+
+// CompleteBlock offers the blocks of the last session for an argument, the
+// newest first.
+func (j *Job) CompleteBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
+		id, err := a.FindSession(cmd.Context(), a.Scope, &carrel.WordRequest{Word: "@last"})
+		if err != nil {
+			return nil, err
+		}
+		res, err := a.Messages(cmd.Context(), a.Scope, &carrel.MessagesRequest{Session: id.Session})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range slices.Backward(res.Messages) {
+			desc := fmt.Sprintf("%s, %s, %s", b.Kind, b.State, out.Cut(out.Visible(b.Preview), 50))
+			found = append(found, cobra.CompletionWithDesc(b.ShortID, desc))
+		}
+		return found, nil
+	})
+}
+
+// CompleteArtifacts returns what offers the artifacts that are asked for with their
+// titles, apart from those that are named already.
+func (j *Job) CompleteArtifacts(req carrel.ArtifactsRequest) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
+			req.Limit = 50
+			list, err := carrel.Items(a.Artifacts(cmd.Context(), a.Scope, &req))
+			for i := range list {
+				art := &list[i]
+				if slices.Contains(args, string(art.ID)) || art.Status == store.StatusPurged {
+					continue
+				}
+				desc := fmt.Sprintf("%s, %s tok, %s", art.Class, out.Thousands(art.Tokens), out.Cut(out.Visible(cmp.Or(art.Title, art.Source)), 50))
+				found = append(found, cobra.CompletionWithDesc(string(art.ID), desc))
+			}
+			return found, err
+		})
+	}
+}
+
+// CompleteProfile offers the names of profiles.
+func (j *Job) CompleteProfile(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	src, err := j.Sources()
+	if err == nil {
+		delete(src.Flags, "--profile") // that is what is being written
+		if s, err := config.Load(src); err == nil {
+			names = s.Profiles
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Offer gives a flag fixed words to complete.
+func Offer(cmd *cobra.Command, flag string, words ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+}
+
+// OfferFormats gives a flag the names of formats to complete.
+func OfferFormats(cmd *cobra.Command, flag string) { Offer(cmd, flag, carrel.Formats()...) }

@@ -1,0 +1,325 @@
+// Package job has what commands share: the settings of one command line, the store that
+// it opens, the session and the files that it names, and what an error means to who typed
+// it.
+//
+// One function turns an error into an exit code, see "carrel help exit-codes".
+//
+// Nothing here is safe for concurrent use.
+package job
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Job is one command line: what it may see of the world, where it writes, and the
+// settings that all commands share.
+type Job struct {
+	*Env
+	*out.Out
+
+	Verbose  int  // how much is logged
+	Started  bool // the command line was understood
+	Reporter *out.Progress
+
+	store, scope, dir string
+	config, profile   string
+	offline           *pflag.Flag
+	now               string
+	timeout           time.Duration
+	settings          *config.Settings
+	limited           context.Context // with the timeout, if there is one
+	release           context.CancelFunc
+}
+
+// New returns what the commands of one command line share.
+func New(env *Env) *Job {
+	own := *env
+	return &Job{Env: &own, Out: out.New(&own.Terminal)}
+}
+
+// Register adds the flags that all commands have.
+func (j *Job) Register(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVarP(&j.store, "store", "s", "", "`path` of the store (CARREL_STORE)")
+	f.StringVar(&j.scope, "scope", "", "`tenant/project/agent` whose conversations these are (CARREL_SCOPE)")
+	f.StringVarP(&j.config, "config", "c", "", "`file` whose settings win over the project's and yours (CARREL_CONFIG)")
+	f.StringVar(&j.profile, "profile", "", "take the settings of profile `name` (CARREL_PROFILE)")
+	f.Bool("offline", false, "connect to nothing (CARREL_OFFLINE=1)")
+	j.offline = f.Lookup("offline")
+	f.StringVarP(&j.dir, "directory", "C", "", "run as if started in `dir`")
+	f.StringVar(&j.JSON, "json", "", "print one JSON document, or only these `fields` of it (CARREL_JSON=1)")
+	f.Lookup("json").NoOptDefVal = out.AllFields
+	f.BoolVar(&j.NDJSON, "ndjson", false, "print lists as JSON, one entry a line")
+	f.StringVar(&j.JQ, "jq", "", "print what a jq `expression` makes of the JSON")
+	f.StringVar(&j.Template, "template", "", "print what a Go `template` makes of the JSON")
+	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print results and errors only")
+	f.CountVarP(&j.Verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
+	f.StringVar(&j.Color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
+	f.BoolVar(&j.Raw, "raw", false, "print content to a terminal as it is, with what commands the terminal")
+	f.StringVar(&j.Progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
+	f.StringVar(&j.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")
+	f.DurationVar(&j.timeout, "timeout", 0, "give up after a `duration` such as 30s (CARREL_TIMEOUT)")
+}
+
+// Start checks the settings before a command runs.
+func (j *Job) Start(cmd *cobra.Command) error {
+	if err := j.startJSON(); err != nil {
+		return err
+	}
+	if v := j.Getenv("CARREL_TIMEOUT"); v != "" && j.timeout == 0 {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return out.Usagef("CARREL_TIMEOUT: %w", err)
+		}
+		j.timeout = d
+	}
+	if _, err := config.Clock(j.Getenv, j.now, j.Now); err != nil {
+		return err
+	}
+	if j.dir != "" {
+		if fi, err := os.Stat(j.Path("")); err != nil || !fi.IsDir() {
+			return out.Usagef("-C %s: is no folder", j.dir)
+		}
+	}
+	if j.timeout > 0 {
+		ctx, cancel := context.WithTimeout(cmd.Context(), j.timeout)
+		j.limited, j.release = ctx, cancel
+		cmd.SetContext(ctx)
+	}
+	j.Started = true
+	if err := j.settle(cmd); err != nil {
+		return err
+	}
+	return j.checkFiles(cmd)
+}
+
+// startJSON checks how a result is to be printed.
+func (j *Job) startJSON() error {
+	filtered := j.JQ != "" || j.Template != ""
+	if j.JSON == "" && (out.IsTrue(j.Getenv("CARREL_JSON")) || filtered || j.NDJSON) {
+		j.JSON = out.AllFields
+	}
+	if j.JQ != "" && j.Template != "" {
+		return out.Usagef("--jq and --template: give one of them")
+	}
+	if j.JQ != "" {
+		if _, err := out.ParseQuery(j.JQ); err != nil {
+			return err
+		}
+	}
+	_, err := out.ParseTemplate(j.Template)
+	return err
+}
+
+// settle finds out the settings. A command that completes another is not
+// settled, as the other's flags are not known yet.
+func (j *Job) settle(cmd *cobra.Command) (err error) {
+	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+		return nil
+	}
+	src, err := j.Sources()
+	if err != nil {
+		return err
+	}
+	src.NoFiles = cmd.Annotations[unsettled] != "" || cmd.Name() == "help"
+	if j.settings, err = config.Load(src); err != nil {
+		return err
+	}
+	j.Color, j.Progress = j.settings.Color(), j.settings.Progress()
+	return nil
+}
+
+// Sources returns where settings come from.
+func (j *Job) Sources() (*config.Sources, error) {
+	dir, err := filepath.Abs(j.Path(""))
+	offline := ""
+	if j.offline != nil && j.offline.Changed {
+		offline = j.offline.Value.String()
+	}
+	return &config.Sources{Getenv: j.Getenv, Dir: dir, Flags: map[string]string{
+		"--store": j.store, "--scope": j.scope, "--config": j.config, "--profile": j.profile,
+		"--color": j.Color, "--progress": j.Progress, "--offline": offline,
+	}}, err
+}
+
+// Settings returns the settings.
+func (j *Job) Settings() (*config.Settings, error) {
+	if j.settings != nil {
+		return j.settings, nil
+	}
+	src, err := j.Sources()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(src)
+}
+
+// unsettled is the annotation of a command that reads no settings files.
+const unsettled = "unsettled"
+
+// WithoutFiles are the annotations of a command that reads no settings files,
+// so that it does the same everywhere and works where one is broken.
+func WithoutFiles() map[string]string { return map[string]string{unsettled: "yes"} }
+
+// Path returns the path of a file that the user named.
+func (j *Job) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	dir := j.dir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(j.Dir, dir)
+	}
+	return filepath.Join(dir, name)
+}
+
+// StorePath returns the path of the store.
+func (j *Job) StorePath() (string, error) {
+	s, err := j.Settings()
+	if err != nil {
+		return "", err
+	}
+	return s.Store()
+}
+
+// Clock returns the time for what is recorded.
+func (j *Job) Clock() func() time.Time {
+	now, err := config.Clock(j.Getenv, j.now, j.Now)
+	if err != nil {
+		return j.Now // start has refused it
+	}
+	return now
+}
+
+// Logger returns a logger to standard error, if one is wanted.
+func (j *Job) Logger() *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case j.Verbose > 1, j.Getenv("CARREL_LOG") == "debug":
+		level = slog.LevelDebug
+	case j.Verbose == 0 && j.Getenv("CARREL_LOG") == "":
+		return nil
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if j.Getenv("CARREL_LOG_FORMAT") == "json" {
+		return slog.New(slog.NewJSONHandler(j.Stderr, opts))
+	}
+	return slog.New(slog.NewTextHandler(j.Stderr, opts))
+}
+
+// Read returns the content of a file, or of standard input for "-".
+func (j *Job) Read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(j.Stdin)
+	}
+	return os.ReadFile(j.Path(name))
+}
+
+// Ask asks the person at the terminal.
+func (j *Job) Ask(question string) bool {
+	fmt.Fprintf(j.Stderr, "%s? [y/N] ", out.Visible(question))
+	line, err := bufio.NewReader(j.Stdin).ReadString('\n')
+	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y")
+}
+
+// Writes gives a command the flag of all that write.
+func Writes(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "say what would happen and write nothing")
+	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
+}
+
+// Either returns the text of one flag, or of the file that another names.
+func (j *Job) Either(flag, said, fileFlag, file string) (string, error) {
+	if said != "" && file != "" {
+		return "", out.Usagef("%s and %s: give one of them", flag, fileFlag)
+	}
+	if file == "" {
+		return said, nil
+	}
+	data, err := j.Read(file)
+	return string(data), err
+}
+
+// ParseTokens reads a number of tokens, such as "40000" or "40,000".
+func ParseTokens(flag, s string) (token.Count, error) {
+	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(s), 10, 32)
+	if err != nil || n < 0 {
+		return 0, out.Usagef("%s: %q is no number of tokens", flag, s)
+	}
+	return token.Count(n), nil
+}
+
+// ParseShare reads a share of a flag. Digits that a millionth cannot hold are
+// refused, as they could round to the other side of an edge.
+func ParseShare(flag, s string) (ratio.Ratio, error) {
+	bare, isPercent := strings.CutSuffix(s, "%")
+	places := 6
+	if isPercent {
+		places = 4
+	}
+	whole, decimals, _ := strings.Cut(bare, ".")
+	if strings.Trim(whole+decimals, "0123456789") != "" || whole+decimals == "" || len(whole) > 6 {
+		return 0, out.Usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
+	}
+	if len(strings.TrimRight(decimals, "0")) > places {
+		return 0, out.Usagef("%s: %q is finer than a millionth", flag, s)
+	}
+	r, err := ratio.Parse(s)
+	if err != nil {
+		return 0, out.Usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
+	}
+	return r, nil
+}
+
+// ParseTTL reads how long something lives.
+func ParseTTL(s string) (*time.Duration, error) {
+	d, err := config.ParseDuration(s)
+	return &d, err
+}
+
+// Group returns what a command does that has only commands below it.
+func Group(name, below string) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return out.Usagef("unknown command %q for \"carrel %s\"", args[0], name)
+		}
+		return out.Usagef("%s: name one of %s", name, below)
+	}
+}
+
+// Cause returns what an error of a command is really about: a signal, or that the time
+// is up, whatever that led to.
+func (j *Job) Cause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && Is[*SignalError](cause) {
+		return cause
+	}
+	if j.limited != nil && j.limited.Err() != nil && Status(err) == api.ExitBug {
+		return j.limited.Err()
+	}
+	return err
+}
+
+// Close frees what a command line took.
+func (j *Job) Close() {
+	if j.release != nil {
+		j.release()
+	}
+}

@@ -1,0 +1,272 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/llm"
+	"github.com/carrel-dev/carrel/pager/seed"
+	"github.com/carrel-dev/carrel/probe"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A SignalError is the cause of a context that a signal has canceled.
+type SignalError struct{ Signal os.Signal }
+
+// A PanicError is a bug in Carrel.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("this is a bug in carrel: %v", e.Value) }
+
+func (e *SignalError) Error() string { return e.Signal.String() }
+
+// A ToleratedError is reported on standard error, and then the exit code is 0. Nobody
+// sees through it to what happened.
+type ToleratedError struct{ Err error }
+
+func (e *ToleratedError) Error() string { return e.Err.Error() }
+
+// Status is the one place where an error becomes an exit code.
+func Status(err error) int {
+	code, _ := classify(err)
+	return code
+}
+
+// classify returns the exit code of an error and a word for its kind.
+func classify(err error) (code int, slug string) {
+	switch kind := out.KindOf(err); {
+	case err == nil:
+		return 0, ""
+	case Is[*PanicError](err):
+		return api.ExitBug, "bug"
+	case Is[*SignalError](err):
+		if s, _ := errors.AsType[*SignalError](err); s.Signal == syscall.SIGTERM {
+			return 143, "terminated"
+		}
+		return api.ExitInterrupt, "interrupted"
+	case kind == out.KindSomeFiles && api.KindOf(err).Exit == api.ExitStore:
+		return api.ExitStore, api.KindOf(err).Slug
+	case kind != out.Kind{}:
+		return kind.Exit, kind.Slug
+	case Is[*config.Error](err), Is[*config.FileError](err):
+		return api.ExitUsage, "usage"
+	case errors.Is(err, fs.ErrExist), Is[*config.ContractsError](err):
+		return api.ExitPolicy, "refused"
+	case Is[*exam.Error](err):
+		return api.ExitInput, "input"
+	case errors.Is(err, exam.ErrNoRun):
+		return api.ExitNotFound, "not-found"
+	case errors.Is(err, exam.ErrStale), errors.Is(err, llm.ErrSpend):
+		return api.ExitPolicy, "refused"
+	case errors.Is(err, llm.ErrUnavailable), errors.Is(err, llm.ErrRefused), errors.Is(err, llm.ErrReply):
+		return api.ExitNetwork, "model"
+	}
+	if k := api.KindOf(err); k != api.Unexpected {
+		return k.Exit, k.Slug
+	}
+	switch {
+	case errors.Is(err, sqlite.ErrForeign), Is[*sqlite.SchemaError](err):
+		return api.ExitInput, "store"
+	case Is[*fs.PathError](err), Is[*os.LinkError](err), Is[*auth.KeyError](err):
+		return api.ExitInput, "file"
+	}
+	return api.ExitBug, "unexpected"
+}
+
+// Is reports whether there is an error of a type in a chain.
+func Is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// titles say what each kind of error is that only the command line has, or that is
+// something else there.
+var titles = map[string]string{
+	"bug":        "bug in carrel",
+	"terminated": "terminated",
+	"no":         "the answer is no",
+	"usage":      "wrong command line",
+	"refused":    "refused by policy",
+	"consent":    "consent is needed",
+	"some-files": "some files failed",
+	"store":      "store cannot be read",
+	"file":       "file cannot be read or written",
+	"input":      "input cannot be read",
+	"model":      "the model gives no reply that can be used",
+	"integrity":  "does not verify",
+}
+
+// hint returns what to try next, or "".
+func hint(err error) string {
+	if text := out.HintOf(err); text != "" || out.KindOf(err) == out.KindUsage {
+		return text
+	}
+	for _, of := range [...]func(error) string{fileHint, budgetHint, contractHint} {
+		if text := of(err); text != "" {
+			return text
+		}
+	}
+	_, slug := classify(err)
+	switch {
+	case slug == "ambiguous":
+		return "give more of the id; " + cmp.Or(lists[api.SubjectOf(err)], "carrel sessions and carrel messages list them")
+	case slug == "not-found":
+		return afterNotFound[api.SubjectOf(err)]
+	case slug == "refused" && errors.Is(err, fs.ErrExist):
+		return "name another file, or replace this one with --force"
+	case slug == "refused" && api.SubjectOf(err) == api.SubjectCritical:
+		return "take another --strategy, or carrel sessions mark --no-critical"
+	case slug == "refused" && api.SubjectOf(err) == api.SubjectCredential:
+		return "take it out, or let it in with --allow-secret"
+	case slug == "forbidden" && errors.Is(err, artifact.ErrOffline):
+		return "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"
+	case slug == "store" && errors.Is(err, sqlite.ErrForeign):
+		return "choose another file with --store"
+	}
+	return hints[slug]
+}
+
+// restore is what to try when a record is not as it was written.
+const restore = "carrel store check, then carrel store restore BACKUP"
+
+// hints say what to try next after errors of a kind, whatever the error says.
+var hints = map[string]string{
+	"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes",
+	"invalid-result":  "nothing was changed; please report this with the session's format",
+	"shorter":         "import the whole file, or give --rewind if what is missing is to leave the conversation",
+	"forbidden":       "carrel help config; carrel config show --origin says what is allowed",
+	"unavailable":     "try again when the source can be reached",
+	"source-gone":     "carrel rm, or put it back where it was",
+	"integrity":       restore,
+	"corrupt":         restore,
+	"seal":            restore,
+	"manifest-format": restore,
+	"busy":            "try again",
+	"conflict":        "try again",
+	"format":          "carrel help formats",
+	"timeout":         "nothing was changed; give more time with --timeout",
+	"store":           "use a carrel at least as new as the store",
+	"bug":             "carrel version, and report it with the command line",
+	"unexpected":      "carrel version, and report it with the command line",
+}
+
+// fileHint returns what to try after an error about what a file says, or "".
+func fileHint(err error) string {
+	if e, ok := errors.AsType[*config.FileError](err); ok {
+		return cmp.Or(e.Hint, "carrel help config")
+	}
+	if e, ok := errors.AsType[*transcript.SyntaxError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*seed.InputError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*contract.SyntaxError](err); ok && e.Hint != "" {
+		return e.Hint
+	}
+	switch {
+	case Is[*probe.ParseError](err):
+		return "carrel schema probes; carrel probe gen writes such a list"
+	case Is[*summary.SyntaxError](err):
+		return "carrel help summaries"
+	}
+	return ""
+}
+
+// budgetHint returns what to try if what rules hold is in the way, or "".
+func budgetHint(err error) string {
+	if e, ok := carrel.Refused(err); ok {
+		switch {
+		case e.Target > 0:
+			return fmt.Sprintf("carrel discard --auto --to %d", e.Floor)
+		case e.Paging:
+			return "nothing was paged; carrel messages says which blocks are under a rule, and carrel unpin lifts a pin"
+		}
+		return "nothing was discarded; carrel messages says what may go, and carrel discard --auto chooses"
+	}
+	if e, ok := carrel.Floor(err); ok {
+		return fmt.Sprintf("carrel compress --target %d, which --smallest stands for, or carrel unpin what is pinned", e.Need)
+	}
+	return ""
+}
+
+// lists say which command lists things whose ids begin alike.
+var lists = map[api.Subject]string{
+	api.SubjectManifest: "carrel manifest list has them",
+	api.SubjectArtifact: "carrel ls lists them",
+}
+
+// afterNotFound says what to try when something was not found, by what it is.
+var afterNotFound = map[api.Subject]string{
+	"":                   "carrel search QUERY, or carrel messages",
+	api.SubjectBlock:     "carrel search QUERY, or carrel messages",
+	api.SubjectNoSummary: "carrel compress --strategy anchored makes one, if the window is above its --target",
+	api.SubjectSummary:   "carrel summary show, or carrel probe report",
+	api.SubjectManifest:  "carrel manifest list",
+	api.SubjectArtifact:  "carrel ls",
+	api.SubjectStore:     "carrel import --all, or carrel demo",
+	api.SubjectSession:   "carrel sessions",
+}
+
+// NewProblem returns an error for programs to read. At the command line its status
+// is the exit code.
+func NewProblem(err error) *api.Problem {
+	code, slug := classify(err)
+	p := api.NewProblem(err)
+	p.Type, p.Title, p.Status, p.Hint = api.TypePrefix+slug, cmp.Or(titles[slug], p.Title), code, hint(err)
+	if e, ok := errors.AsType[*config.FileError](err); ok {
+		p.File, p.Line, p.Field = e.File, e.Line, e.Key
+	}
+	if e := out.FindError(err, func(e *out.Error) bool { return e.File != "" }); e.File != "" {
+		p.File, p.Line = e.File, cmp.Or(e.Line, p.Line)
+		if bad, ok := errors.AsType[*contract.SyntaxError](e.Err); ok {
+			p.Line = bad.Line
+		}
+	}
+	if e := out.FindError(err, func(e *out.Error) bool { return e.Problems != nil }); e.Problems != nil {
+		p.Problems = e.Problems
+	}
+	return p
+}
+
+// contractHint returns what to try next after an error about a contract, or "".
+func contractHint(err error) string {
+	if e, ok := errors.AsType[*config.ContractsError](err); ok {
+		return e.Hint
+	}
+	switch {
+	case Is[*contract.ConflictError](err):
+		return "give --on-conflict, or leave it as it was decided"
+	case errors.Is(err, contract.ErrClosed):
+		return "carrel contract init --inherit SESSION begins another"
+	case errors.Is(err, contract.ErrInitialized):
+		return "carrel contract show, or carrel contract add"
+	case Is[*contract.PayloadError](err):
+		return "carrel contract init --help shows a payload"
+	case Is[*contract.RunError](err):
+		return "nothing was changed; carrel contract show has the rules, carrel contract check what holds now"
+	}
+	return ""
+}
+
+// Complain reports what is wrong with one file of several.
+func (j *Job) Complain(p *api.Problem) {
+	fmt.Fprintln(j.Stderr, "carrel: "+out.Visible(p.Detail))
+}

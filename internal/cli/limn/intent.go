@@ -1,0 +1,384 @@
+package limn
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/intent"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newIntent(j *job.Job) *cobra.Command {
+	var file, score, before string
+	var keywords, compat bool
+	var least float64
+	cmd := &cobra.Command{
+		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --compat | --score CASES]",
+		Short: "Say what a prompt asks for",
+		Long: `Intent compiles a prompt: it finds one of seven verbs (explain, create, transform,
+analyze, decide, plan, fix), fills the slots of that verb with words of the
+prompt, and says what is missing, which words pull in two directions, and what
+they say of the person. Nothing is made up, and no model is asked.
+
+--json prints Intent IR v0, in the form that other programs read, without a key
+for the schema of this command: "carrel schema intent". --keywords prints the
+words that the pager looks for, one a line. --diff says what changed since the
+intent in a file, and exits with 1 if anything did. What is an intent already, in
+JSON, or the "intent_ir" of a history of the context pager, is taken as it is. An
+argument that is the name of a file is read.
+
+--compat prints Intent IR v0 in the types of the published packets: what fills a
+slot is one text, flags are names, further requests are verbs. It is always JSON.
+
+--score compiles the prompts of a file of cases and prints how much is as
+expected, and what is not. It reads the published files of tests as well. The exit
+code is 1 if a share is below --min.`,
+		Example: `  carrel intent "fix the login test that hangs on mac"
+  carrel intent -f prompt.txt --json | carrel schema check intent -
+  carrel intent --keywords "plan the move of the billing tables"
+  carrel intent --score cases.json --min 90`,
+		Annotations: job.WithoutFiles(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if score != "" {
+				if len(args) > 0 || file != "" || keywords || compat || before != "" {
+					return out.Usagef("--score: the prompts are in the file, and nothing goes with them")
+				}
+				return scoreIntents(j, score, least)
+			}
+			if cmd.Flags().Changed("min") {
+				return out.Usagef("--min: it goes with --score")
+			}
+			if keywords && before != "" || compat && (keywords || before != "") {
+				return out.Usagef("--keywords, --diff and --compat: give one of them")
+			}
+			text, err := promptOf(j, args, file)
+			if err != nil {
+				return err
+			}
+			in := intent.Read(text, nil)
+			switch {
+			case keywords:
+				return j.Result("intent-keywords", map[string][]string{"keywords": append([]string{}, in.Keywords()...)}, func(p *out.Page) {
+					for _, w := range in.Keywords() {
+						p.Line("%s", w)
+					}
+				})
+			case before != "":
+				return diffIntents(j, before, in)
+			case compat:
+				if j.JSON == "" {
+					j.JSON = out.AllFields
+				}
+				return j.Result("", in.Published(), nil)
+			}
+			return printIntent(j, text, in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&file, "file", "f", "", "read the prompt from `file`; - is standard input")
+	f.BoolVar(&keywords, "keywords", false, "print the words that the pager looks for")
+	f.StringVar(&before, "diff", "", "say what changed since the intent in `file`, which is JSON")
+	f.BoolVar(&compat, "compat", false, "print the intent in the types of the published packets")
+	f.StringVar(&score, "score", "", "compile the prompts of a `file` of cases and compare")
+	f.Float64Var(&least, "min", 100, "`percent` that every share of --score must reach")
+	return cmd
+}
+
+// promptOf returns the prompt that a command line names.
+func promptOf(j *job.Job, args []string, file string) (string, error) {
+	switch {
+	case file != "" && len(args) > 0:
+		return "", out.Usagef("-f %s: there is a prompt on the command line, too", file)
+	case file == "" && len(args) == 0:
+		return "", out.Usagef("intent: name a prompt, a file with -f, or -")
+	case file == "" && len(args) == 1 && (args[0] == "-" || isRegular(j, args[0])):
+		file = args[0]
+	case file == "":
+		return strings.Join(args, " "), nil
+	}
+	data, err := j.Read(file)
+	return string(data), err
+}
+
+// isRegular reports whether an argument names a file.
+func isRegular(j *job.Job, name string) bool {
+	fi, err := os.Stat(j.Path(name))
+	return err == nil && fi.Mode().IsRegular()
+}
+
+// An intentDocument is Intent IR v0, so that fields of it can be chosen.
+type intentDocument struct {
+	Schema     string          `json:"schema"`
+	Verb       json.RawMessage `json:"verb"`
+	Slots      json.RawMessage `json:"slots"`
+	Gaps       json.RawMessage `json:"gaps"`
+	Amber      json.RawMessage `json:"amber_flags"`
+	Human      json.RawMessage `json:"human_context"`
+	Assumed    json.RawMessage `json:"assumptions"`
+	Secondary  json.RawMessage `json:"secondary_intents"`
+	Confidence json.RawMessage `json:"confidence"`
+	Form       json.RawMessage `json:"form,omitempty"`
+	Pass       json.RawMessage `json:"pass_through,omitempty"`
+	Words      json.RawMessage `json:"intent_ir,omitempty"`
+}
+
+func printIntent(j *job.Job, text string, in *intent.Intent) error {
+	if j.JSON == "" {
+		return j.Result("", nil, func(p *out.Page) { printSlots(p, text, in) })
+	}
+	raw, err := out.JSONText(in, false)
+	if err != nil {
+		return err
+	}
+	value := &intentDocument{}
+	if err := json.Unmarshal(raw, value); err != nil {
+		return err
+	}
+	return j.Result("", value, nil)
+}
+
+// printSlots writes an intent for people: on a terminal, with the prompt and what of it
+// fills which slot.
+func printSlots(p *out.Page, text string, in *intent.Intent) {
+	if p.TTY {
+		printSpans(p, text, in)
+	}
+	t := &out.Table{Whole: true}
+	if in.Verb == "" {
+		t.Add("verb", "none", "it passes through: "+string(in.Pass))
+	} else {
+		t.Add("verb", string(in.Verb), fmt.Sprintf("%s confidence, %s", in.Confidence, in.Form))
+	}
+	for _, s := range in.Verb.Slots() {
+		for _, v := range in.Slots[s] {
+			t.Add("slot", string(s), v.Text)
+		}
+	}
+	for _, s := range in.Gaps {
+		t.Add("gap", string(s), "the prompt does not say")
+	}
+	for _, f := range in.Amber {
+		t.Add("amber", f.Name, wordsOf(f))
+	}
+	for _, f := range in.Human {
+		t.Add("human", f.Name, wordsOf(f))
+	}
+	for _, s := range in.Assumed {
+		t.Add("assumed", "", s)
+	}
+	for _, part := range in.Secondary {
+		t.Add("then", string(part.Verb), partOf(part))
+	}
+	if words := in.Keywords(); len(words) > 0 {
+		t.Add("keywords", "", strings.Join(words, " "))
+	}
+	p.Table(t)
+}
+
+// wordsOf returns the words that a flag is about.
+func wordsOf(f intent.Flag) string {
+	words := make([]string, len(f.Words))
+	for i, w := range f.Words {
+		words[i] = w.Text
+	}
+	return strings.Join(words, " | ")
+}
+
+// partOf returns the slots and the gaps of a further request.
+func partOf(part intent.Part) string {
+	var all []string
+	for _, s := range part.Verb.Slots() {
+		for _, v := range part.Slots[s] {
+			all = append(all, string(s)+": "+v.Text)
+		}
+	}
+	for _, s := range part.Gaps {
+		all = append(all, string(s)+" is open")
+	}
+	return strings.Join(all, "; ")
+}
+
+// A label is the name of a slot below what fills it.
+type label struct {
+	column int
+	name   string
+}
+
+// printSpans writes a prompt of one line, carets below what fills slots, and below those
+// the names of the slots.
+func printSpans(p *out.Page, text string, in *intent.Intent) {
+	text = strings.TrimRight(text, "\r\n")
+	if out.Columns(text) > p.Width || out.Visible(text) != text || len(in.Slots) == 0 {
+		return
+	}
+	marks := []byte(strings.Repeat(" ", out.Columns(text)))
+	var labels []label
+	for _, s := range in.Verb.Slots() {
+		for _, v := range in.Slots[s] {
+			if v.End <= v.Start || v.End > len(text) {
+				continue
+			}
+			from, to := out.Columns(text[:v.Start]), out.Columns(text[:v.End])
+			for i := from; i < to; i++ {
+				marks[i] = '^'
+			}
+			labels = append(labels, label{from, string(s)})
+		}
+	}
+	slices.SortStableFunc(labels, func(a, b label) int { return a.column - b.column })
+	p.Line("%s", text)
+	p.Line("%s", p.Paint(out.Green, strings.TrimRight(string(marks), " ")))
+	for len(labels) > 0 {
+		labels = printLabels(p, labels)
+	}
+	p.Line("")
+}
+
+// printLabels writes a line of labels and returns those for which there is no room.
+func printLabels(p *out.Page, labels []label) (left []label) {
+	line := ""
+	for _, l := range labels {
+		if line != "" && l.column <= len(line) {
+			left = append(left, l)
+			continue
+		}
+		line += strings.Repeat(" ", l.column-len(line)) + l.name
+	}
+	p.Line("%s", p.Paint(out.Dim, line))
+	return left
+}
+
+// A changedIntent says what changed between two prompts.
+type changedIntent struct {
+	Same    bool           `json:"same"`
+	Changes []intentChange `json:"changes"`
+}
+
+// An intentChange is an [intent.Change].
+type intentChange struct {
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// diffIntents prints what changed since the intent in a file.
+func diffIntents(j *job.Job, file string, now *intent.Intent) error {
+	data, err := j.Read(file)
+	if err != nil {
+		return err
+	}
+	before, err := intent.Parse(data)
+	if err != nil {
+		return noIntent(file, data, err)
+	}
+	changes := intent.Diff(before, now)
+	value := changedIntent{Same: len(changes) == 0, Changes: []intentChange{}}
+	for _, c := range changes {
+		value.Changes = append(value.Changes, intentChange(c))
+	}
+	err = j.List("intent-diff", value, "changes", func(p *out.Page) {
+		for _, c := range changes {
+			p.Line("%s", out.Visible(c.String()))
+		}
+		if value.Same {
+			p.Line("same intent")
+		}
+	})
+	if err == nil && !value.Same {
+		return out.ErrNo
+	}
+	return err
+}
+
+// noIntent returns an error about a file that holds no intent, or no cases.
+func noIntent(file string, data []byte, err error) error {
+	bad := &transcript.SyntaxError{Name: file, Text: err.Error(), Hint: "carrel help intent; carrel schema intent"}
+	if e, ok := errors.AsType[*intent.ParseError](err); ok {
+		bad.Line = 1 + bytes.Count(data[:min(max(e.Offset, 0), len(data))], []byte("\n"))
+		bad.Field, bad.Text = e.Path, e.Problem
+	}
+	return bad
+}
+
+// An intentScore is an [intent.Report] in percent.
+type intentScore struct {
+	OK        bool         `json:"ok"`
+	File      string       `json:"file"`
+	Cases     int          `json:"cases"`
+	Lowest    float64      `json:"lowest"`
+	Verb      float64      `json:"verb"`
+	Exact     float64      `json:"exact"`
+	Overlap   float64      `json:"overlap"`
+	Slots     intentShare  `json:"slots"`
+	Gaps      intentShare  `json:"gaps"`
+	Flags     intentShare  `json:"flags"`
+	Secondary intentShare  `json:"secondary"`
+	Misses    []intentMiss `json:"misses"`
+}
+
+// An intentShare is an [intent.Found] in percent.
+type intentShare struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+}
+
+func newIntentShare(f intent.Found) intentShare {
+	return intentShare{100 * f.Precision(), 100 * f.Recall()}
+}
+
+// An intentMiss is an [intent.Miss] with the prompt.
+type intentMiss struct {
+	Case   int    `json:"case"` // from 1
+	Prompt string `json:"prompt"`
+	Field  string `json:"field"`
+	Want   string `json:"want"`
+	Got    string `json:"got"`
+}
+
+// scoreIntents prints how much of some cases is compiled as expected.
+func scoreIntents(j *job.Job, file string, least float64) error {
+	if least < 0 || least > 100 {
+		return out.Usagef("--min: %g is no percentage", least)
+	}
+	data, err := j.Read(file)
+	if err != nil {
+		return err
+	}
+	cases, err := intent.ParseCases(data)
+	if err != nil {
+		return noIntent(file, data, err)
+	}
+	r := intent.Score(cases)
+	value := intentScore{
+		OK: 100*r.Lowest() >= least, File: file, Cases: r.Cases, Lowest: 100 * r.Lowest(),
+		Verb: 100 * r.VerbShare(), Exact: 100 * r.ExactShare(), Overlap: 100 * r.OverlapShare(),
+		Slots: newIntentShare(r.Slots), Gaps: newIntentShare(r.Gaps), Flags: newIntentShare(r.Flags), Secondary: newIntentShare(r.Secondary),
+		Misses: []intentMiss{},
+	}
+	for _, m := range r.Misses {
+		value.Misses = append(value.Misses, intentMiss{m.Case + 1, cases[m.Case].Prompt, m.Field, m.Want, m.Got})
+	}
+	err = j.List("intent-score", value, "misses", func(p *out.Page) {
+		p.Text(r.String())
+		t := &out.Table{Head: []string{"case", "field", "expected", "found", "prompt"}}
+		for _, m := range value.Misses {
+			t.Add(m.Case, m.Field, m.Want, m.Got, m.Prompt)
+		}
+		if len(value.Misses) > 0 {
+			p.Table(t)
+		}
+	})
+	if err == nil && !value.OK {
+		return out.ErrNo
+	}
+	return err
+}

@@ -1,0 +1,36 @@
+package limn
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
+)
+
+// A file-watcher of a pack looks where the command runs, which -C says.
+func TestLimnWatchesBelowDirectory(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	clitest.WriteFile(t, env, "w.json", `{"name": "w", "type": "file-watcher", "path": "notes"}`)
+	p, err := readPack(job.New(env), "w.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(env.Dir, "notes"); p.Path != want {
+		t.Errorf("watches %s, want %s", p.Path, want)
+	}
+}
+
+func TestLabelsDoNotTouch(t *testing.T) {
+	p := out.NewPage(false, 80)
+	for left := []label{{0, "target"}, {3, "context"}, {7, "depth"}, {9, "style"}}; len(left) > 0; {
+		left = printLabels(p, left)
+	}
+	const want = "target depth\n   context\n         style\n"
+	if diff := cmp.Diff(want, p.String()); diff != "" {
+		t.Errorf("labels (-want +got)\n%s", diff)
+	}
+}

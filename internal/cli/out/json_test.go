@@ -1,0 +1,13 @@
+package out
+
+import "testing"
+
+// A template that prints something ends its line, and only once.
+func TestTemplatesEndTheirLine(t *testing.T) {
+	for text, want := range map[string]string{"{{.a}}": "1\n", "{{.a}}\n": "1\n", "": "", "{{if .b}}x{{end}}": ""} {
+		got, err := fill(text, []byte(`{"a":1}`))
+		if err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package out_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
+)
+
+func FuzzVisible(f *testing.F) {
+	f.Add("a\x1b[2J\n\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := out.Visible(s)
+		if r := clitest.Commands(got, ""); r != "" {
+			t.Errorf("visible(%q) = %q has %q", s, got, r)
+		}
+		if again := out.Visible(got); again != got {
+			t.Errorf("visible(%q) = %q, want it as it is", got, again)
+		}
+	})
+}
+
+// A table for a terminal has its head, its numbers to the right, and its last column cut.
+func TestTablesAreAligned(t *testing.T) {
+	long := strings.Repeat("w", 40)
+	for _, tt := range []clitest.Printing{
+		{Name: "words and numbers", Print: func(p *out.Page) {
+			p.Width = 30
+			tb := &out.Table{Head: []string{"name", "n", "text"}}
+			tb.Add("a", 1200, long)
+			tb.Add("bcdef", 5, "x")
+			p.Table(tb)
+		}, Pipe: "a\t1200\t" + long + "\nbcdef\t5\tx\n", TTY: "name       n  text\na      1,200  " + strings.Repeat("w", 15) + "…\nbcdef      5  x\n"},
+		{Name: "a narrow terminal", Print: func(p *out.Page) {
+			p.Width = 10
+			tb := &out.Table{}
+			tb.Add("abcdefgh", long)
+			p.Table(tb)
+		}, Pipe: "", TTY: "abcdefgh  " + strings.Repeat("w", 11) + "…\n"},
+		{Name: "a number at the end", Print: func(p *out.Page) {
+			tb := &out.Table{}
+			tb.Add("a", 5)
+			tb.Add("b", 1234)
+			p.Table(tb)
+		}, Pipe: "a\t5\nb\t1234\n", TTY: "a      5\nb  1,234\n"},
+		{Name: "values of many kinds", Print: func(p *out.Page) {
+			p.Width = 20
+			p.Fields([]any{"n", 5}, []any{"text", long})
+		}, Pipe: "n\t5\ntext\t" + long + "\n", TTY: "n     5\ntext  " + long + "\n"},
+	} {
+		tt.Test(t)
+	}
+}
+
+func TestTimesAreAges(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for age, want := range map[time.Duration]any{
+		0: "0 min", time.Hour - 1: "59 min", time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 d", 71 * time.Hour: "2 d", 72 * time.Hour: "3 d",
+		-1: now.Add(1),
+	} {
+		if got := out.NewPage(true, 80).When(now.Add(-age), now); got != want {
+			t.Errorf("%v ago: %v, want %v", age, got, want)
+		}
+	}
+	if got := out.NewPage(false, 80).When(now.Add(-time.Hour), now); got != now.Add(-time.Hour) {
+		t.Errorf("for a pipe: %v", got)
+	}
+}

@@ -1,0 +1,64 @@
+package out
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+func TestProgress(t *testing.T) {
+	steps := func(p *Progress, clock *time.Time) {
+		for i := range 5 {
+			p.Step("count", i*64, 1300)
+			*clock = clock.Add(290 * time.Millisecond)
+		}
+	}
+	for _, tt := range []struct {
+		name, flag string
+		quiet      bool
+		terminal   bool
+		want       string
+	}{
+		{"a bar on a terminal", "auto", false, true, "\r\x1b[Kcount 128 of 1,300\r\x1b[Kcount 192 of 1,300\r\x1b[Kcount 256 of 1,300\r\x1b[K"},
+		{"a line a second in a pipe", "auto", false, false, "count 128 of 1300\n"},
+		{"events", "json", false, true, `{"event":"progress","job":"count","done":128,"total":1300}` + "\n"},
+		{"none", "none", false, true, ""},
+		{"quiet", "auto", true, true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clock := time.Unix(0, 0)
+			var out bytes.Buffer
+			o := New(&Terminal{
+				Stderr: &out, StderrTerminal: tt.terminal, Now: func() time.Time { return clock }, Getenv: func(string) string { return "" },
+			})
+			o.Progress, o.Quiet = tt.flag, tt.quiet
+			p := o.NewProgress()
+			steps(p, &clock)
+			p.End()
+			if got := out.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Nothing is said about a step that is over soon, or about the steps of one
+// file of several.
+func TestProgressIsSilent(t *testing.T) {
+	clock := time.Unix(0, 0)
+	var out bytes.Buffer
+	o := New(&Terminal{Stderr: &out, Now: func() time.Time { return clock }})
+	o.Progress = "plain"
+	p := o.NewProgress()
+	for i := range 50 {
+		p.Step("count", i, 50)
+		clock = clock.Add(5 * time.Millisecond)
+	}
+	p.Outer("import", 0, 3)
+	clock = clock.Add(time.Hour)
+	p.Step("count", 64, 100)
+	p.End()
+	if got := out.String(); got != "" {
+		t.Errorf("got %q, want nothing", got)
+	}
+}

@@ -1,0 +1,195 @@
+package out
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Visible returns s with what could command a terminal, or break a line of a
+// table, in escapes: control characters, line ends, and what nobody sees or what
+// changes the direction of writing.
+func Visible(s string) string {
+	return oneLine.Replace(Readable(s))
+}
+
+// oneLine escapes what may stand in a text of several lines.
+var oneLine = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\ufffd", `\ufffd`)
+
+// Readable returns a text of several lines with the same in escapes, but for tabs
+// and line ends. Joiners stay where a script or an emoji needs them.
+func Readable(s string) string {
+	s, _ = assembly.ReplaceForbidden(s, escaped)
+	return strings.ReplaceAll(s, "\r", `\r`)
+}
+
+// escaped returns the escape of a code point, or of a byte that is not UTF-8. The
+// escapes of all that JSON may hold in a string are escapes of JSON.
+func escaped(code string) string {
+	switch r, size := utf8.DecodeRuneInString(code); {
+	case r == utf8.RuneError && size == 1:
+		return fmt.Sprintf(`\x%02x`, code[0])
+	case r < ' ':
+		return fmt.Sprintf(`\x%02x`, r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	default:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+}
+
+// A screen is a terminal. What is written to it is made readable first, so that no
+// content can command it, unless raw says otherwise.
+type screen struct {
+	to  io.Writer
+	raw *bool
+}
+
+func (s *screen) Write(text []byte) (int, error) {
+	if *s.raw {
+		return s.to.Write(text)
+	}
+	if _, err := io.WriteString(s.to, Readable(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// Guard returns a terminal that no content can command, in any case.
+func Guard(w io.Writer) io.Writer { return &screen{w, new(bool)} }
+
+// unguarded returns what is behind a screen, for text whose content is escaped and
+// that has colors, or other commands of our own.
+func unguarded(w io.Writer) io.Writer {
+	if s, ok := w.(*screen); ok {
+		return s.to
+	}
+	return w
+}
+
+// Columns returns how many columns of a terminal s takes.
+func Columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// wide are the ranges of characters that take two columns.
+var wide = [...][2]rune{
+	{0x1100, 0x115f},
+	{0x2e80, 0xa4cf},
+	{0xac00, 0xd7a3},
+	{0xf900, 0xfaff},
+	{0xfe30, 0xfe6f},
+	{0xff00, 0xff60},
+	{0xffe0, 0xffe6},
+	{0x1f300, 0x1faff},
+	{0x20000, 0x3fffd},
+}
+
+func runeColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	for _, w := range wide {
+		if r >= w[0] && r <= w[1] {
+			return 2
+		}
+	}
+	return 1
+}
+
+// Cut returns s in at most n columns, with an ellipsis where it was cut.
+func Cut(s string, n int) string {
+	if Columns(s) <= n {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		w := runeColumns(r)
+		if used+w > n-1 {
+			return s[:i] + "…"
+		}
+		used += w
+	}
+	return s
+}
+
+// Thousands returns a number with separators, such as 12,904.
+func Thousands[N ~int | ~int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// Plural returns the word that goes with a number.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Short returns the form of a session's id that a terminal shows: eight
+// characters of a uuid, and of the hash at the end of an id that Carrel made.
+func Short(id transcript.SessionID) string {
+	s := string(id)
+	if len(s) == 36 && s[8] == '-' && s[13] == '-' {
+		return s[:8]
+	}
+	at := strings.LastIndexByte(s, '-')
+	if hash := s[at+1:]; len(hash) == 16 && strings.Trim(hash, "0123456789abcdef") == "" {
+		return s[:at+9]
+	}
+	return s
+}
+
+// ShortRef returns the form of the id of an artifact, a block or a manifest that
+// a terminal shows. It is still understood.
+func ShortRef(id string) string {
+	name, isManifest := strings.CutPrefix(id, "m_")
+	switch {
+	case len(name) != 16 || strings.Trim(name, "0123456789abcdef") != "":
+		return id
+	case isManifest:
+		return id[:10]
+	}
+	return id[:8]
+}
+
+// Milli returns a score with three decimals.
+func Milli(r ratio.Ratio) string {
+	s := r.String()
+	return s[:len(s)-3]
+}
+
+// Percent returns n in percent of all, to the nearest.
+func Percent(n, all token.Count) string {
+	return fmt.Sprintf("%d%%", (200*int64(n)+int64(all))/(2*max(int64(all), 1)))
+}
+
+// Count returns a number with its noun.
+func Count(n int, noun string) string {
+	return Thousands(n) + " " + Plural(n, noun, noun+"s")
+}

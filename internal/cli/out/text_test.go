@@ -1,0 +1,93 @@
+package out
+
+import (
+	"testing"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func TestVisible(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"plain, größer 日本 😀", "plain, größer 日本 😀"},
+		{"a\tb\nc\r", `a\tb\nc\r`},
+		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`},
+		{"\x9b31m", `\x9b31m`},
+		{"\u009b31m", `\u009b31m`},
+		{"abc\u202edcba", `abc\u202edcba`},
+		{"\x00\x7f", `\x00\u007f`}, // as JSON wants it
+		{"\u2028", `\u2028`},
+		{"pay\u200bpal\ufeff\u00ad", `pay\u200bpal\ufeff\u00ad`},
+		{"\U000e0041", `\udb40\udc41`},
+		{"\ufffd", `\ufffd`},
+		{"👩\u200d💻 نامه\u200cای", "👩\u200d💻 نامه\u200cای"}, // writing needs these
+	} {
+		if got := Visible(tt.in); got != tt.want {
+			t.Errorf("visible(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"lantern", 7, "lantern"},
+		{"lantern", 6, "lante…"},
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"},
+		{"e\u0301tude", 5, "e\u0301tude"},
+	} {
+		if got := Cut(tt.in, tt.n); got != tt.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 12904: "12,904"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	for id, want := range map[transcript.SessionID]string{
+		"7a11b0d2-3c55-4f0e-9e77-52a1c4d8e6f3": "7a11b0d2",
+		"an-bae12088015a7fe3":                  "an-bae12088",
+		"history":                              "history",
+		"my-notes":                             "my-notes",
+	} {
+		if got := Short(id); got != want {
+			t.Errorf("short(%q) = %q, want %q", id, got, want)
+		}
+	}
+}
+
+// How wide a text is on a terminal, and where it is cut.
+func TestColumns(t *testing.T) {
+	for s, want := range map[string]int{
+		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "\u02ff": 1, "\u200d": 0, "\u10ff": 1, "\u1100": 2, "\u115f": 2, "\u1160": 1, "日本": 4, "\ud7a3": 2, "\ud7a4": 1, "\U0001f600": 2, "\U0003fffd": 2, "\U0003fffe": 1,
+	} {
+		if got := Columns(s); got != want {
+			t.Errorf("columns(%q) = %d, want %d", s, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"日本語", 6, "日本語"}, {"abc", 1, "…"}} {
+		if got := Cut(tt.s, tt.n); got != tt.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+	for code, want := range map[string]string{"\x1f": `\x1f`, "\x00": `\x00`, "\xff": `\xff`, "\u202e": `\u202e`, "\U000e0041": `\udb40\udc41`, " ": `\u0020`, "\uffff": `\uffff`} {
+		if got := escaped(code); got != want {
+			t.Errorf("escaped(%q) = %q, want %q", code, got, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/server/hook"
+)
+
+// NewHook returns the command that answers the hooks of agents.
+func NewHook(j *job.Job) *cobra.Command {
+	var strict bool
+	var started error
+	cmd := &cobra.Command{
+		Use:   "hook CLIENT EVENT [--strict]",
+		Short: "Answer a hook of an agent",
+		Long: `Hook reads an event of an agent from standard input and writes what the agent is to
+be told in the agent's own form. Agents run it; "carrel setup claude" arranges that.
+The one client so far is claude.
+
+A large result of a tool goes into the stash before the model sees it, and a pointer
+takes its place; before and after a compaction the agent is told what must survive;
+and the conversation is imported as it grows. "carrel help hooks" says more.
+
+It never stands in an agent's way: if anything is wrong, or takes longer than the
+setting hook.limit, it prints nothing, says why on standard error and exits with 0.
+With --strict, errors have their exit codes.`,
+		Example:     `  carrel hook claude PostToolUse < event.json`,
+		Annotations: job.WithoutFiles(), // a broken file must not be in an agent's way
+		FParseErrWhitelist: cobra.FParseErrWhitelist{
+			UnknownFlags: true,
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			started = j.Start(cmd)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = &job.PanicError{Value: v, Stack: debug.Stack()}
+				}
+				if err != nil && !strict {
+					err = &job.ToleratedError{Err: err}
+				}
+			}()
+			if started != nil {
+				return started
+			}
+			return answerHook(cmd.Context(), j, args)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with the code of an error, for those who look for one")
+	return cmd
+}
+
+// dialects are the clients whose hooks are answered.
+func dialects() map[string]hook.Dialect {
+	return map[string]hook.Dialect{"claude": hook.Claude}
+}
+
+// answerHook answers an event.
+func answerHook(ctx context.Context, j *job.Job, args []string) error {
+	if len(args) != 2 {
+		return out.Usagef("hook: name a client and an event")
+	}
+	d := dialects()[args[0]]
+	if d == nil {
+		return out.Usagef("hook: %q is no client whose hooks are known: there is claude", args[0])
+	}
+	src, err := j.Sources()
+	if err != nil {
+		return err
+	}
+	settings, err := config.Load(src)
+	if err != nil {
+		return err
+	}
+	o := &hook.Options{Note: func(err error) { j.Note("carrel: hook: %v", err) }}
+	settings.Hook(o)
+	o.Named = func(e *hook.Event) error { return bindClient(j, e, settings) }
+	o.Open = func(ctx context.Context) (hook.Engine, func() error, error) { return openEngine(ctx, j, settings) }
+	return hook.Run(ctx, d, args[1], j.Stdin, j.Stdout, o)
+}
+
+// openEngine opens the store, which is made if there is none, and returns an engine over it
+// and what closes both.
+func openEngine(ctx context.Context, j *job.Job, settings *config.Settings) (hook.Engine, func() error, error) {
+	path, err := settings.Store()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := config.Open(ctx, path, true)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open store: %w", err)
+	}
+	opts := &carrel.Options{Now: j.Clock(), Logger: j.Logger()}
+	release, err := settings.Engine(opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	e, err := carrel.New(s, opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, release(), s.Close())
+	}
+	return e, func() error { return errors.Join(release(), s.Close()) }, nil
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// agent is who acts through the tools, for the journal.
+const agent governance.Actor = "agent"
+
+func newMCP(j *job.Job) *cobra.Command {
+	var tools string
+	cmd := &cobra.Command{
+		Use:   "mcp [--tools all|read]",
+		Short: "Serve an agent over standard input and output",
+		Long: `MCP answers an agent in the Model Context Protocol: messages come on standard
+input and answers go to standard output, one a line, until the input ends. An
+agent's client starts it; nobody types into it.
+
+The tools are get_messages, discard_messages, status, compress, recall, search,
+assemble and pin. With --tools read there are only those that change nothing:
+get_messages, status, recall and search. There are resources, carrel://session/ID,
+carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
+
+Where a tool takes a session and none is named, it is the agent's own: the one that
+the hooks named last to the client that started this server, or that Claude Code named
+to the server. If neither is so, the tool refuses and lists the sessions there are.
+
+Compress and discard_messages change the window that Carrel holds of a session, not what
+the agent sends; status tells both sizes, and "carrel help hooks" what makes requests
+smaller.
+
+The store is made if it is not there. What goes wrong inside is logged to standard
+error, without content.`,
+		Example: `  claude mcp add carrel -- carrel mcp
+  carrel --scope acme/web mcp --tools read`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := out.OneOf("--tools", tools, "all", "read"); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, true, func(a *job.Access) error {
+				return serveMCP(ctx, a, j, tools == "read")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&tools, "tools", "all", "`which` tools there are: all, or read for those that change nothing")
+	job.Offer(cmd, "tools", "all", "read")
+	return cmd
+}
+
+// serveMCP serves one agent, which may read and write in the scope for which it was
+// started.
+func serveMCP(ctx context.Context, a *job.Access, j *job.Job, readOnly bool) error {
+	grant := &governance.Grant{
+		Actor: agent, Scopes: []governance.ScopePattern{governance.ScopePattern(a.Scope)},
+		Permissions: []governance.Permission{governance.Read, governance.Write},
+	}
+	if readOnly {
+		grant.Permissions = grant.Permissions[:1]
+	}
+	engine := a.As(agent, guard.New(a.Store, grant, j.Clock()))
+	of := func(context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
+		return engine, a.Scope, grant, nil
+	}
+	o, err := newOwner(j, a, readOnly)
+	if err != nil {
+		return err
+	}
+	own := func(ctx context.Context, call string) (transcript.SessionID, error) { return o.own(ctx, call) }
+	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Own: own, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock()})
+	return s.ServeStdio(ctx, j.Stdin, j.Stdout)
+}

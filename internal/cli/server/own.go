@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/binding"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/server/hook"
+	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// clientOf returns the process that started this one.
+func clientOf(j *job.Job) (binding.Process, bool) {
+	if j.Processes == nil {
+		return binding.Process{}, false
+	}
+	return binding.Client(j.Processes, j.PID)
+}
+
+// bindingsOf returns the folder in which hooks say in which session their client is.
+func bindingsOf(j *job.Job) (binding.Folder, error) {
+	dir, err := config.RunDir(j.Getenv)
+	return binding.Folder{Path: filepath.Join(dir, "clients"), Table: j.Processes}, err
+}
+
+// bindClient records that the client is in the session that an event names, if the client can
+// be known.
+func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
+	client, ok := clientOf(j)
+	if !ok || binding.Forking(j.Getenv, e.Session) {
+		return nil
+	}
+	folder, err := bindingsOf(j)
+	if err != nil {
+		return err
+	}
+	return folder.Record(&binding.Binding{
+		Client: client, Session: e.Session, Transcript: e.Transcript, Scope: settings.Scope(), Time: j.Now().UTC(),
+	})
+}
+
+// An owner finds the session that the client of a server is in.
+type owner struct {
+	*job.Access
+
+	getenv   func(string) string
+	folder   binding.Folder
+	client   binding.Process
+	known    bool // the client is
+	readOnly bool
+}
+
+func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
+	folder, err := bindingsOf(j)
+	if err != nil {
+		return nil, err
+	}
+	o := &owner{Access: a, getenv: j.Getenv, folder: folder, readOnly: readOnly}
+	o.client, o.known = clientOf(j)
+	return o, nil
+}
+
+// own returns the session that the client is in as it makes a call, stored up to where
+// it is; call is the id that the client gave the call, or "". A client changes its
+// session while it runs, so this is asked anew for each call.
+func (o *owner) own(ctx context.Context, call string) (transcript.SessionID, error) {
+	b, err := o.bound(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	if b.Scope == o.Scope && b.Transcript != "" && !o.readOnly {
+		if err := o.follow(ctx, b, call); err != nil {
+			return "", err
+		}
+	}
+	return b.Session, nil
+}
+
+// bound returns what binds the client to its session: what a hook said last, or else
+// what the client said when it started the server, if the transcript of that session
+// has the call.
+func (o *owner) bound(ctx context.Context, call string) (*binding.Binding, error) {
+	if o.known {
+		b, err := o.folder.Of(o.client)
+		if err != nil || b != nil {
+			return b, err
+		}
+	}
+	id, _, ok := binding.Told(o.getenv)
+	if !ok {
+		return nil, mcp.ErrUnbound
+	}
+	path, err := binding.Wrote(ctx, func() string {
+		_, path, _ := binding.Told(o.getenv)
+		return path
+	}, call)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, mcp.ErrUnbound
+	}
+	return &binding.Binding{Client: o.client, Session: id, Transcript: path, Scope: o.Scope}, nil
+}
+
+// follow stores what there is of a transcript, if it has grown since it was stored. If
+// nothing of it is stored, it waits until the client has written the call down, which
+// is not the first thing in a conversation.
+func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) error {
+	head, err := o.Store.Head(ctx, o.Scope, b.Session)
+	if errors.Is(err, store.ErrNotFound) {
+		head = nil
+		_, err = binding.Wrote(ctx, func() string { return b.Transcript }, call)
+	}
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(b.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was said yet
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	fi, err := file.Stat()
+	if err != nil || head != nil && head.Bytes >= fi.Size() {
+		return err
+	}
+	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: "claudecode", File: file, Size: fi.Size()})
+	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
+		return nil // it has begun just now
+	}
+	if errors.Is(err, carrel.ErrShorter) {
+		return nil // a hook has read more of it by now
+	}
+	if err != nil {
+		return err
+	}
+	if in.Session != b.Session {
+		return fmt.Errorf("%w: the transcript of session %s says that it is of session %s", carrel.ErrPolicy, b.Session, in.Session)
+	}
+	return nil
+}

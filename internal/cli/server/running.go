@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A running is the record of one that runs. It is a file that the server holds locked
+// for as long as it lives, so that a record that is not locked is of a server that
+// died, and no other process is ever taken for it.
+type running struct {
+	PID      int       `json:"pid"`
+	URL      string    `json:"url"`
+	Surfaces []string  `json:"surfaces"`
+	Store    string    `json:"store"`
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+
+	file string
+}
+
+// enlist records a server until release is called.
+func enlist(j *job.Job, s *running) (release func() error, err error) {
+	dir, err := config.RunDir(j.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	// It gets its name when it is locked and whole: whoever finds a record that nobody has
+	// locked removes it.
+	name := filepath.Join(dir, strconv.Itoa(s.PID)+".json")
+	f, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return nil, err
+	}
+	unlock, ok, err := job.TryLock(f)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w: another process has locked it", f.Name(), store.ErrBusy)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(f.Name()), f.Close())
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		_, err = readServer(name) // which removes that of a process that died
+	}
+	if err == nil {
+		err = os.Link(f.Name(), name)
+	}
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, unlock(), f.Close())
+	}
+	return func() error { return errors.Join(os.Remove(name), unlock(), f.Close()) }, nil
+}
+
+// runningServers returns the user's servers that run, oldest first, and removes the records of
+// those that died.
+func runningServers(j *job.Job) ([]running, error) {
+	dir, err := config.RunDir(j.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	list := []running{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		s, err := readServer(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			list = append(list, *s)
+		}
+	}
+	slices.SortFunc(list, func(a, b running) int {
+		if c := a.Started.Compare(b.Started); c != 0 {
+			return c
+		}
+		return a.PID - b.PID
+	})
+	return list, nil
+}
+
+// readServer returns the server of a record, or nil if it runs no longer.
+func readServer(file string) (_ *running, err error) {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it ended just now
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	unlock, free, err := job.TryLock(f)
+	if err != nil {
+		return nil, err
+	}
+	if free {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, unlock())
+		}
+		return nil, unlock()
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &running{file: file}
+	if len(data) == 0 || json.Unmarshal(data, s) != nil {
+		return nil, nil // it has begun just now
+	}
+	return s, nil
+}
+
+// The pause between two looks at a server that was told to end.
+const endPause = 50 * time.Millisecond
+
+// stop tells a server to end, and waits until it has.
+func (s *running) stop(ctx context.Context) error {
+	p, err := os.FindProcess(s.PID)
+	if err == nil {
+		err = job.Terminate(p)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("server %d: %w", s.PID, err)
+	}
+	tick := time.NewTicker(endPause)
+	defer tick.Stop()
+	for {
+		if left, err := readServer(s.file); err != nil || left == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("server %d has not ended yet: %w", s.PID, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}

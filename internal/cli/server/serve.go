@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/service"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newServe(j *job.Job) *cobra.Command {
+	var fl serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [--listen ADDR] [--mcp=false]",
+		Short: "Serve HTTP and MCP",
+		Long: `Serve answers services over HTTP and agents over MCP, in one process on one store,
+until it is interrupted, or ended by "carrel stop". It listens on this machine
+alone, unless --remote or the settings say otherwise, and every request needs a
+token, also on this machine: "carrel token create" makes one.
+
+  /v1/…           the jobs, a route each; /v1/openapi.json describes them
+  /v1/events      what happens, as a stream
+  /mcp            the Model Context Protocol, for agents; the header Carrel-Session
+                  names the session that an agent is in
+  /healthz        says that the process lives; needs no token, and so does /readyz
+  /metrics        for Prometheus; wants the permission observe
+
+Several servers, and commands besides them, may work on one store. When it ends, a
+server takes nothing new, finishes what it has begun, and closes its store.`,
+		Example: `  carrel serve
+  carrel token create --actor ci --for acme/web
+  curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7717/v1/sessions`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, true, func(a *job.Access) error { return serveHTTP(ctx, j, a, cmd, &fl) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:7717, by default. Port 0 takes a free one")
+	f.BoolVar(&fl.remote, "remote", false, "let other machines reach it, if the address lets them")
+	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call it; may be given again")
+	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
+	return cmd
+}
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen      string
+	remote, mcp bool
+	hosts       []string
+}
+
+// settle puts what the flags say into what the settings say.
+func (fl *serveFlags) settle(cmd *cobra.Command, s config.Server) config.Server {
+	if fl.listen != "" {
+		s.Listen = fl.listen
+	}
+	if cmd.Flags().Changed("remote") {
+		s.Remote = fl.remote
+	}
+	s.Hosts = append(s.Hosts, fl.hosts...)
+	return s
+}
+
+// serveHTTP serves until ctx is done, which is how it is meant to end.
+func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Command, fl *serveFlags) (err error) {
+	set := fl.settle(cmd, a.Settings.Server())
+	authority, err := authorityOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	l, err := auth.Listen(set.Listen, set.Remote)
+	if errors.Is(err, auth.ErrRemote) {
+		return out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; put TLS before it")
+	}
+	if err != nil {
+		return out.Hinted(out.Usagef("%w", err), "carrel ps lists the servers that run; port 0 takes a free one")
+	}
+	defer func() { _ = l.Close() }() // closed by the service already, or never used
+	var tracer trace.TracerProvider
+	if set.OTLP != "" && !a.Settings.Offline() {
+		provider, err := telemetry.NewTracerProvider(set.OTLP, nil)
+		if err != nil {
+			return out.Hinted(out.Usagef("telemetry.otlp: %w", err), "carrel help config")
+		}
+		defer func() { err = errors.Join(err, provider.Shutdown(context.WithoutCancel(ctx))) }()
+		tracer = provider
+	}
+	s, err := service.New(&service.Options{
+		Engine: a.Engine, Store: a.Store, Authority: authority, MCP: fl.mcp,
+		Listen: l.Addr().String(), Hosts: set.Hosts, Origins: set.Origins, Grace: set.Grace,
+		Version: job.ReadBuild().Version, Logger: j.Logger(), Tracer: tracer, Now: j.Clock(),
+	})
+	if err != nil {
+		return out.Hinted(out.Usagef("%w", err), "carrel help config")
+	}
+	record, release, err := announce(ctx, j, a, l.Addr().String(), fl)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	j.Note("carrel serves at %s; interrupt it or %q to end", record.URL, fmt.Sprintf("carrel stop %d", record.PID))
+	return s.Serve(ctx, l)
+}
+
+// announce tells where a server is, to who started it and to carrel ps.
+func announce(ctx context.Context, j *job.Job, a *job.Access, address string, fl *serveFlags) (*running, func() error, error) {
+	info, err := a.Store.Info(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	record := &running{
+		PID: os.Getpid(), URL: "http://" + address, Surfaces: []string{"http"}, Store: info.Path,
+		Version: job.ReadBuild().Version, Started: j.Now().UTC().Truncate(time.Second),
+	}
+	if fl.mcp {
+		record.Surfaces = append(record.Surfaces, "mcp")
+	}
+	release, err := enlist(j, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tokens, ok := a.Store.(store.Tokens); ok {
+		if list, err := tokens.Tokens(ctx); err == nil && len(list) == 0 {
+			j.Note("there is no token yet: carrel token create --actor NAME makes one")
+		}
+	}
+	if j.JSON == "" {
+		return record, release, nil
+	}
+	return record, release, j.Result("serve", record, nil)
+}
+
+// authorityOf returns who checks the tokens of the store.
+func authorityOf(ctx context.Context, a *job.Access) (*auth.Authority, error) {
+	tokens, ok := a.Store.(store.Tokens)
+	info, err := a.Store.Info(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok || info.Path == "":
+		return nil, out.Usagef("this store keeps no tokens: name a file with --store")
+	}
+	file, err := a.Settings.TokenKey()
+	if err != nil {
+		return nil, err
+	}
+	key, err := auth.LoadKey(file)
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewAuthority(tokens, key, nil), nil
+}

@@ -1,0 +1,16 @@
+// Package server has the commands that answer others: services, agents and their hooks.
+//
+// A command reads its arguments, calls one method of the engine with one request, and
+// prints the result; it decides nothing.
+package server
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+)
+
+// Commands returns the commands that serve.
+func Commands(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newServe(j), newMCP(j), NewHook(j), newToken(j), newPS(j), newStop(j)}
+}

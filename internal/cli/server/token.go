@@ -1,0 +1,304 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func newToken(j *job.Job) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token create|list|revoke",
+		Short: "Let agents and services in over the network",
+		Long: `A token lets somebody in over HTTP, as one actor, into some scopes, for some kinds
+of work, until it expires or is revoked. It is shown once, when it is created: the
+store keeps a hash of it, under a key in a file beside the store, or where
+CARREL_TOKEN_KEY_FILE says. Whoever has that file and the store can check tokens,
+and make them; who loses it has to give out new ones.
+
+A backup has the hashes and not the key. One from before a token was revoked brings
+it back: revoke it again after a restore.`,
+		RunE: job.Group("token", "create, list, revoke"),
+	}
+	cmd.AddCommand(newTokenCreate(j), newTokenList(j), newTokenRevoke(j))
+	return cmd
+}
+
+// tokenInfo is what is told of a token.
+type tokenInfo struct {
+	store.Token
+	State string `json:"state"` // valid, expired or revoked
+}
+
+func describeToken(t *store.Token, now time.Time) tokenInfo {
+	info := tokenInfo{Token: *t, State: "valid"}
+	switch {
+	case !t.Revoked.IsZero():
+		info.State = "revoked"
+	case !t.Expires.IsZero() && !now.Before(t.Expires):
+		info.State = "expired"
+	}
+	return info
+}
+
+// registrar returns an authority that makes tokens of a store, if the file of a key is
+// named, or lists and revokes them.
+func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, error) {
+	tokens, ok := a.Store.(store.Tokens)
+	if !ok {
+		return nil, errors.New("this store keeps no tokens")
+	}
+	var key *auth.Key
+	if keyFile != "" {
+		var err error
+		if key, err = auth.LoadKey(keyFile); err != nil {
+			return nil, err
+		}
+	}
+	return auth.NewAuthority(tokens, key, &auth.AuthorityOptions{Now: j.Clock()}), nil
+}
+
+// defaultLifetime is how long a token lives if nobody says otherwise.
+const defaultLifetime = "90d"
+
+func newTokenCreate(j *job.Job) *cobra.Command {
+	var actor, expires, note string
+	var allow, scopes []string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "create [--actor NAME] [--allow WHAT] [--for SCOPE] [--expires D]",
+		Short: "Make a token and print it, this once",
+		Long: `Create prints a new token, and nothing else, on standard output. What it allows is
+its own, whatever the one who brings it asks for:
+
+  read     see what is in a scope
+  write    add and change: import, compress, pin, undo, put, assemble
+  review   speak as a person: decide what the gate holds, vouch for a memory
+  erase    remove, refute and purge
+  observe  see what is measured of the server; shows nothing of any scope
+
+Review and erase go with write. A scope may be a pattern: acme/* is all below acme,
+* is all there are.`,
+		Example: `  carrel token create
+  TOKEN=$(carrel token create --actor ci --for acme/web --expires 7d)
+  carrel token create --actor dana --allow read,write,review --for 'acme/*'
+  carrel token create --actor metrics --allow observe --for '*' --expires never`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			req := &auth.MintRequest{Actor: governance.Actor(actor), Note: note}
+			for _, word := range allow {
+				p, err := governance.ParsePermission(word)
+				if err != nil {
+					return out.Usagef("--allow: %w", err)
+				}
+				req.Permissions = append(req.Permissions, p)
+			}
+			if expires != "never" {
+				d, err := config.ParseDuration(expires)
+				if err == nil && d <= 0 {
+					err = errors.New("it would have expired already; never is a word for it")
+				}
+				if err != nil {
+					return out.Usagef("--expires: %w", err)
+				}
+				req.Lifetime = d
+			}
+			return j.With(ctx, !dry, func(a *job.Access) error {
+				for _, word := range scopes {
+					req.Scopes = append(req.Scopes, governance.ScopePattern(word))
+				}
+				if len(req.Scopes) == 0 {
+					req.Scopes = []governance.ScopePattern{governance.ScopePattern(a.Scope)}
+				}
+				return createToken(j, cmd, a, req, dry)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&actor, "actor", "agent", "`name` of who acts with it, for journals")
+	f.StringSliceVar(&allow, "allow", []string{string(governance.Read), string(governance.Write)}, "`what` it allows: read, write, review, erase, observe")
+	f.StringArrayVar(&scopes, "for", nil, "`scope` it is for; may be repeated; the one at hand by default")
+	f.StringVar(&expires, "expires", defaultLifetime, "`duration` after which it expires, or never")
+	f.StringVar(&note, "note", "", "`text` on what it is for")
+	job.Writes(cmd, &dry)
+	var words []string
+	for _, p := range governance.Permissions() {
+		words = append(words, string(p))
+	}
+	job.Offer(cmd, "allow", words...)
+	return cmd
+}
+
+// createToken makes a token and prints it.
+func createToken(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.MintRequest, dry bool) error {
+	if dry {
+		if err := req.Validate(); err != nil {
+			return err
+		}
+		j.Note("dry run: %s; nothing was written", tokenWords(string(req.Actor), req.Permissions, req.Scopes))
+		return nil
+	}
+	file, err := a.Settings.TokenKey()
+	if err != nil {
+		return err
+	}
+	authority, err := registrar(j, a, file)
+	if err != nil {
+		return err
+	}
+	text, t, err := authority.Mint(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	value := struct {
+		Text string `json:"token"`
+		tokenInfo
+	}{text, describeToken(t, j.Clock()())}
+	j.Note("%s: %s, %s; it is shown this once", t.ID, tokenWords(string(t.Actor), t.Permissions, t.Scopes), until(t))
+	return j.Result("token-created", value, func(p *out.Page) { p.Line("%s", text) })
+}
+
+// tokenWords says what a token allows.
+func tokenWords(actor string, permissions []governance.Permission, scopes []governance.ScopePattern) string {
+	return fmt.Sprintf("%s may %s in %s", actor, joined(permissions, ", "), joined(scopes, ", "))
+}
+
+// joined returns words with something between them.
+func joined[T ~string](words []T, between string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(string(w))
+	}
+	return b.String()
+}
+
+// until says how long a token is valid, if it is not revoked.
+func until(t *store.Token) string {
+	if t.Expires.IsZero() {
+		return "without end"
+	}
+	return "until " + t.Expires.Format(time.RFC3339)
+}
+
+func newTokenList(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens that there are and were",
+		Long: `List prints what is known of all tokens, in all scopes, the oldest first: never a
+token itself, which nobody knows but who has it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return j.With(cmd.Context(), false, func(a *job.Access) error {
+				authority, err := registrar(j, a, "")
+				if err != nil {
+					return err
+				}
+				all, err := authority.Tokens(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return listTokens(j, "token-list", all)
+			})
+		},
+	}
+}
+
+// listTokens prints what is known of tokens.
+func listTokens(j *job.Job, name string, all []store.Token) error {
+	list := make([]tokenInfo, 0, len(all))
+	now := j.Clock()()
+	for i := range all {
+		list = append(list, describeToken(&all[i], now))
+	}
+	return j.List(name, map[string]any{"tokens": list}, "tokens", func(p *out.Page) {
+		t := &out.Table{Head: []string{"id", "state", "actor", "allows", "scopes", "until", "note"}, Whole: !p.TTY}
+		for i := range list {
+			end := "never"
+			if !list[i].Expires.IsZero() {
+				end = list[i].Expires.Format(time.RFC3339)
+			}
+			t.Add(list[i].ID, list[i].State, string(list[i].Actor), joined(list[i].Permissions, ","), joined(list[i].Scopes, " "), end, list[i].Note)
+		}
+		if len(list) > 0 {
+			p.Table(t)
+		}
+	})
+}
+
+func newTokenRevoke(j *job.Job) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "revoke ID...",
+		Short: "Make tokens worthless, at once and for good",
+		Long: `Revoke makes tokens worthless: no request that begins from now on is let in with one
+of them, by whichever server on this store. Nothing brings one back; who needs
+another creates it. An ID may be shortened, or be the token itself.`,
+		Example:           `  carrel token revoke tok_5c1f09ab`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeToken(j),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				authority, err := registrar(j, a, "")
+				if err != nil {
+					return err
+				}
+				all := make([]store.Token, 0, len(args))
+				for _, id := range args { // all are there, or none is revoked
+					t, err := authority.Token(ctx, id)
+					if err != nil {
+						return out.Hinted(err, "carrel token list")
+					}
+					all = append(all, *t)
+				}
+				for i := range all {
+					if dry {
+						continue
+					}
+					t, err := authority.Revoke(ctx, all[i].ID)
+					if err != nil {
+						return err
+					}
+					all[i] = *t
+				}
+				return listTokens(j, "token-revoked", all)
+			})
+		},
+	}
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+// completeToken offers the tokens that are not revoked.
+func completeToken(j *job.Job) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {
+			authority, err := registrar(j, a, "")
+			if err != nil {
+				return nil, err
+			}
+			all, err := authority.Tokens(cmd.Context())
+			for i := range all {
+				if t := &all[i]; t.Revoked.IsZero() {
+					desc := out.Visible(fmt.Sprintf("%s, %s %s", t.Actor, joined(t.Scopes, " "), t.Note))
+					found = append(found, cobra.CompletionWithDesc(t.ID, strings.TrimSpace(desc)))
+				}
+			}
+			return found, err
+		})
+	}
+}

@@ -1,0 +1,266 @@
+package session
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/summary"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// compressFlags are the flags of compress that are no fields of its request.
+type compressFlags struct {
+	target, strategy, least string
+	window                  int
+
+	in, to                 string
+	out                    job.Output
+	todos, todosOut, state string
+	summary                bool
+}
+
+func newCompress(j *job.Job) *cobra.Command {
+	req := &carrel.CompressRequest{}
+	var fl compressFlags
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "compress [SESSION] [--target N|50% | --smallest] [--strategy S] [--probe-min R] [-o FILE]",
+		Short: "Cut the window to a budget, and keep what the agent needs to go on",
+		Long: `Compress cuts what is in the window of a conversation until it fits a budget. What
+it takes out it accounts for: the words of the user, what the agent said, calls with
+how they ended, changes, the parts of files that matter, and the state at the end.
+The newest messages stay as they are. What was cut has an id, by which it can be
+recalled; what rules hold never leaves: "carrel help budget". Every byte stays in the
+store.
+
+--strategy is another way: "carrel help summaries". With some a summary is made of
+older blocks, beside an account or in their place; it is accepted only if the window then answers the probes
+that the originals give. --summary and --todos are about one, so they take
+anchored where neither --strategy nor the settings name such a strategy.
+
+The budget is --target in tokens, or in percent of the conversation as it was
+imported: system text and tool definitions cannot leave and stay beside it. Without
+it, it is that of the settings ("carrel help config"), or half of what of the
+context window is of use: "carrel help level". --smallest asks for the smallest
+window that the strategy can make, which the error of a smaller target names.
+
+The result is checked by the rules of the conversation's provider before
+anything is written. If it does not answer the probes, the exit code is 1; if
+what rules hold does not fit, it is 5; and nothing is changed. "carrel undo"
+takes a compression back.
+
+--in compresses the conversation of a file, without any store: what comes of it
+goes to -o or standard output, and what is to be known of it to standard error.
+--todos reads a list of things to do, such as an agent keeps in JSON, and ticks
+off what the new summary says is done.`,
+		Example: `  carrel compress --target 50%
+  carrel compress @prev --target 40000 -o next.jsonl
+  carrel compress --strategy anchored --probe-min 0.95
+  carrel compress -n --strategy pager --intent "flaky login test"
+  carrel compress --in h.json --target 50% --summary | carrel summary check -
+  carrel compress --todos todo.json --todos-out todo.json --state state.json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE:              func(cmd *cobra.Command, args []string) error { return fl.run(cmd.Context(), j, s, req, args) },
+	}
+	s = job.TakesSession(cmd)
+	fl.register(cmd, req)
+	return cmd
+}
+
+// register gives the command its flags.
+func (fl *compressFlags) register(cmd *cobra.Command, req *carrel.CompressRequest) {
+	f := cmd.Flags()
+	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
+	f.BoolVar(&req.Smallest, "smallest", false, "make the window as small as the strategy can")
+	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; that of the settings by default, or else account")
+	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
+	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
+	f.StringArrayVar(&req.Intent, "intent", nil, "`words` for what comes next, which pager goes by; of the last messages by default")
+	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
+	f.StringVar(&fl.in, "in", "", "compress the conversation of a `file`, and store nothing")
+	f.StringVarP(&fl.out.File, "output", "o", "", "export to `file` as well; - is standard output")
+	f.StringVar(&fl.to, "to", "", "`format` of the export; the conversation's own by default")
+	f.BoolVar(&fl.summary, "summary", false, "print the whole summary as Markdown")
+	f.StringVar(&fl.todos, "todos", "", "tick off things to do that are done; a `file` with a list in JSON")
+	f.StringVar(&fl.todosOut, "todos-out", "", "write that list to `file` as it is then")
+	f.StringVar(&fl.state, "state", "", "write the state of compression to `file`: carrel help state")
+	job.WritesFiles(cmd, &fl.out.Force, "output", "todos-out", "state")
+	job.OfferFormats(cmd, "to")
+	job.Offer(cmd, "strategy", config.StrategyWords()...)
+	job.Writes(cmd, &req.DryRun)
+}
+
+// run compresses the session that the arguments name, or the conversation of a file.
+func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg, req *carrel.CompressRequest, args []string) error {
+	if err := fl.fill(j, req); err != nil {
+		return err
+	}
+	if err := readTodos(j, fl.todos, req); err != nil {
+		return err
+	}
+	return s.On(ctx, j, fl.in, args, func(a *job.Access, id transcript.SessionID) error {
+		req.Session = id
+		if fl.summary || fl.todos != "" {
+			a.Settings.Summarize(req)
+		}
+		a.Settings.Request(req)
+		res, err := a.Compress(ctx, a.Scope, req)
+		if err != nil {
+			return err
+		}
+		out := &compressed{CompressResult: res, least: req.ProbeMin, dry: req.DryRun, kept: fl.in == ""}
+		if !req.DryRun {
+			if err := fl.finish(ctx, j, a, out); err != nil {
+				return err
+			}
+		}
+		if fl.piped() && !req.DryRun {
+			j.Aside(out.print)
+			return nil
+		}
+		out.TodoList = nil // written where --todos-out says
+		return j.Result("compress", out, out.page)
+	})
+}
+
+// fill puts what the flags say into a request.
+func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err error) {
+	if req.Target, req.Share, err = parseTarget(fl.target); err != nil {
+		return err
+	}
+	if req.Smallest && fl.target != "" {
+		return out.Usagef("--smallest and --target: give one of them")
+	}
+	if fl.window < 0 {
+		return out.Usagef("--window: %d is below 0", fl.window)
+	}
+	req.Window = token.Count(fl.window)
+	if fl.strategy != "" {
+		if err := out.OneOf("--strategy", fl.strategy, config.StrategyWords()...); err != nil {
+			return err
+		}
+		req.Strategy = carrel.Strategy(fl.strategy)
+	}
+	if req.ProbeMin, err = parseLeast("--probe-min", fl.least); err != nil {
+		return err
+	}
+	if fl.todosOut != "" && fl.todos == "" {
+		return out.Usagef("--todos-out: name the list with --todos")
+	}
+	if fl.summary && req.DryRun {
+		return out.Usagef("--summary: a dry run keeps none")
+	}
+	if fl.in == "-" && fl.todos == "-" {
+		return out.Usagef("--in - and --todos -: standard input holds one of them")
+	}
+	if fl.in != "" && fl.out.File == "" && fl.state != "-" && fl.todosOut != "-" && !fl.summary && j.JSON == "" {
+		fl.out.File = "-"
+	}
+	if n := fl.toStdout(); n > 1 || n > 0 && j.JSON != "" && !req.DryRun {
+		return out.Usagef("standard output holds one thing: of -o -, --summary, --state -, --todos-out - and --json give one")
+	}
+	return nil
+}
+
+// toStdout returns how many flags want standard output.
+func (fl *compressFlags) toStdout() int {
+	n := 0
+	for _, wants := range [...]bool{fl.out.File == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
+		if wants {
+			n++
+		}
+	}
+	return n
+}
+
+// piped reports whether standard output has something else than the report.
+func (fl *compressFlags) piped() bool { return fl.toStdout() > 0 }
+
+// finish writes what is to be had of a session after a compression.
+func (fl *compressFlags) finish(ctx context.Context, j *job.Job, a *job.Access, c *compressed) error {
+	if fl.out.File != "" {
+		out, err := a.Export(ctx, a.Scope, &carrel.ExportRequest{Session: c.Session, To: fl.to})
+		if err != nil {
+			return err
+		}
+		if err := saveExport(j, out, fl.out); err != nil {
+			return err
+		}
+	}
+	if fl.state != "" {
+		if err := writeState(ctx, j, a, c.Session, job.Output{File: fl.state, Force: fl.out.Force}); err != nil {
+			return err
+		}
+	}
+	if fl.summary {
+		sum, err := a.Summary(ctx, a.Scope, &carrel.SessionRequest{Session: c.Session})
+		if err != nil {
+			return err
+		}
+		if err := j.Write(job.Output{}, []byte(out.Printable(sum.Summary.Markdown(), false))); err != nil {
+			return err
+		}
+	}
+	if fl.todosOut != "" {
+		return j.Write(job.Output{File: fl.todosOut, Force: fl.out.Force}, c.TodoList)
+	}
+	return nil
+}
+
+// readTodos reads a list of things to do into a request, if one is named.
+func readTodos(j *job.Job, file string, req *carrel.CompressRequest) error {
+	if file == "" {
+		return nil
+	}
+	data, err := j.Read(file)
+	if err != nil {
+		return err
+	}
+	if _, err := summary.ParseTodos(data); err != nil {
+		return out.InFile(file, err)
+	}
+	req.Todos = data
+	return nil
+}
+
+// parseLeast reads the share of probes that must be answered; nil if it is not
+// given.
+func parseLeast(flag, s string) (*ratio.Ratio, error) {
+	if s == "" {
+		return nil, nil //nolint:nilnil // documented
+	}
+	r, err := job.ParseShare(flag, s)
+	if err == nil && r > ratio.One {
+		err = out.Usagef("%s: %q is above 1", flag, s)
+	}
+	return &r, err
+}
+
+// parseTarget reads a budget: tokens, or a share.
+func parseTarget(s string) (token.Count, ratio.Ratio, error) {
+	switch {
+	case s == "":
+		return 0, 0, nil
+	case strings.HasSuffix(s, "%"):
+		share, err := ratio.Parse(s)
+		if err != nil || share <= 0 || share > ratio.One {
+			return 0, 0, out.Usagef("--target: %q is no share from 0%% to 100%%", s)
+		}
+		return 0, share, nil
+	}
+	n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
+	if err != nil || n <= 0 {
+		return 0, 0, out.Usagef("--target: %q is no number of tokens and no share such as 50%%", s)
+	}
+	return token.Count(n), 0, nil
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func newContext(j *job.Job) *cobra.Command {
+	var model string
+	var window int
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "context [SESSION] [--model M] [--window N]",
+		Short: "Show what fills the window",
+		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
+left. The figures add up to what is used. This is the window that Carrel holds; what
+the agent sends is told apart from it, where its transcript says how much that is.
+What the client itself compacted is of earlier windows: it is in no figure of this
+one, and all of it can be recalled.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if window < 0 {
+				return out.Usagef("--window: %d is below 0", window)
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				id, err := s.Find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				capacity := token.Count(window)
+				if capacity == 0 && model != "" {
+					capacity = token.ContextWindow(model)
+				}
+				res, err := a.Context(ctx, a.Scope, &carrel.ContextRequest{Session: id, Window: capacity})
+				if err != nil {
+					return err
+				}
+				return j.Result("context", res, func(p *out.Page) { printContext(p, res) })
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
+	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; of the settings, or else the model's, by default")
+	return cmd
+}
+
+// A part is a part of the window on the screen.
+type part struct {
+	name, what string
+	letter     byte // in the bar; 0 has no place in it
+	share      carrel.ContextShare
+	color      string
+}
+
+func partsOf(r *carrel.ContextResult) []part {
+	return []part{
+		{"fixed", "framing and tools", '#', r.Fixed, ""},
+		{"system", "system text", 's', r.System, ""},
+		{"pinned", "under hard rules", 'P', r.Pinned, out.Green},
+		{"summary", "in place of others", 'A', r.Summary, out.Yellow},
+		{"live", "as they came in", 'M', r.Live, out.Green},
+		{"stubs", "in place of others", 'o', r.Stubs, out.Yellow},
+		{"cold", "out of the window", 0, r.Cold, out.Dim},
+		{"free", "", '.', carrel.ContextShare{Tokens: r.Free}, ""},
+		{"reserved", "for the reply", 'b', carrel.ContextShare{Tokens: r.Reserved}, ""},
+	}
+}
+
+func printContext(p *out.Page, r *carrel.ContextResult) {
+	share := func(n token.Count) string { return ratio.Of(n, r.Capacity).Percent() }
+	parts := partsOf(r)
+	if r.Earlier.Blocks > 0 {
+		parts = slices.Insert(parts, len(parts)-2, part{"earlier", "of windows before", 0, r.Earlier, out.Dim})
+	}
+	if !p.TTY {
+		p.Fields([]any{"session", r.Session}, []any{"capacity", r.Capacity}, []any{"used", r.Used}, []any{"level", r.Level})
+		if r.Sent > 0 {
+			p.Fields([]any{"sent", r.Sent})
+		}
+		for _, s := range parts {
+			p.Fields([]any{s.name, s.share.Tokens, share(s.share.Tokens), s.share.Blocks, s.share.Stands})
+		}
+		return
+	}
+	model := r.Model
+	if model == "" {
+		model = "unknown model"
+	}
+	p.Line("session %s · %s · %s, %s", out.Short(r.Session), out.Visible(model), out.Count(r.Messages, "message"), out.Count(r.Ops, "operation"))
+	p.Line("%s / %s tokens (%s)", out.Thousands(r.Used), out.Thousands(r.Capacity), share(r.Used))
+	p.Line("[%s]", drawBar(p, parts, min(p.Width, 92)-2))
+	p.Line("")
+	for _, s := range parts {
+		what := s.what
+		if s.share.Blocks > 0 {
+			what = fmt.Sprintf("%s %s", out.Count(s.share.Blocks, "block"), s.what)
+		}
+		switch {
+		case s.share.Blocks == 0:
+		case s.name == "stubs":
+			what = fmt.Sprintf("in place of %s", out.Count(s.share.Blocks, "block"))
+		case s.name == "summary":
+			what = "1 item " + s.what
+		}
+		line := fmt.Sprintf("%-28s %10s  %6s", what, out.Thousands(s.share.Tokens), share(s.share.Tokens))
+		switch {
+		case s.name == "summary" && s.share.Blocks > 0:
+			line += fmt.Sprintf("   stands for %s", out.Thousands(s.share.Stands))
+		case s.share.Stands > s.share.Tokens:
+			line += fmt.Sprintf("   of %s, all recallable", out.Thousands(s.share.Stands))
+		}
+		p.Line("  %s  %s", p.Paint(s.color, fmt.Sprintf("%-8s", s.name)), line)
+	}
+	p.Line("")
+	level := map[string]string{"ok": out.Green, "warn": out.Yellow, "compress": out.Yellow, "critical": out.Red}[r.Level]
+	if r.Sent > 0 {
+		p.Line("sent    %s tokens in the agent's newest request", out.Thousands(r.Sent))
+	}
+	f := &r.Figures
+	p.Line("level   %s: %s of the %s tokens of the effective window, which is %s of all", p.Paint(level, r.Level),
+		ratio.Of(r.Used, max(f.Effective, 1)).Percent(), out.Thousands(f.Effective), share(f.Effective))
+	of := func(n token.Count) string {
+		return fmt.Sprintf("%s tokens (%s)", out.Thousands(n), ratio.Of(n, max(f.Effective, 1)).Percent())
+	}
+	p.Line("        of it: warn from %s, compress from %s, critical from %s", of(f.Warn), of(f.Compress), of(f.Critical))
+	p.Line("target  compress cuts to %s of it, discard tidies to %s, neither by itself below %s", of(f.Target), of(f.Tidy), of(f.Floor))
+	if r.Level == "compress" || r.Level == "critical" {
+		p.Line("next    carrel compress %s", out.Short(r.Session))
+	}
+}
+
+// measureWords says what the tokens of a window are a share of.
+func measureWords(used token.Count, f *pager.Figures) string {
+	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", out.Thousands(used),
+		ratio.Of(used, max(f.Effective, 1)).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, max(f.Window, 1)).Percent())
+}
+
+// drawBar draws the parts in letters, each as wide as its share of all of them.
+func drawBar(p *out.Page, parts []part, width int) out.Painted {
+	var all, before int64
+	for _, s := range parts {
+		if s.letter != 0 {
+			all += int64(s.share.Tokens)
+		}
+	}
+	var b strings.Builder
+	drawn := 0
+	for _, s := range parts {
+		if s.letter == 0 || all == 0 {
+			continue
+		}
+		before += int64(s.share.Tokens)
+		to := int(before * int64(width) / all)
+		b.WriteString(string(p.Paint(s.color, strings.Repeat(string(s.letter), to-drawn))))
+		drawn = to
+	}
+	return out.Painted(b.String())
+}

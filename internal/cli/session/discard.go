@@ -1,0 +1,161 @@
+package session
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+)
+
+// discardFlags are the flags of discard that are not yet what the engine takes.
+type discardFlags struct{ session, to string }
+
+func newDiscard(j *job.Job) *cobra.Command {
+	req := &carrel.DiscardRequest{}
+	var fl discardFlags
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "discard ID... | --auto [SESSION] [--to N]",
+		Short: "Take blocks out of the window that are no longer needed",
+		Long: `Discard takes blocks out of the window of a conversation: those that are named,
+all or not at all, or with --auto those that are needed least, one after the
+other, until the window is near a target. They can be recalled, and "carrel
+undo" takes a discard back.
+
+These are kept: system text, the first task, the newest user message and its
+answer, corrections, code edits unless the file was later written as a whole or
+deleted, plans and conclusions, summaries, calls without a result, pins, and the
+last blocks. If one of them is named, nothing is done, the exit code is 9, and
+each block that is refused is listed with the reason. The same is true of what
+would take the window below its floor: 30,000 tokens, or 30% of the context
+window if that is less (budget.floor).
+
+With --auto blocks go in this order, and within it the oldest first:
+
+  1  outputs of reading tools, first of files edited or read again since
+  2  outputs of commands with a one-time purpose, such as find, rg, go test
+  3  quick checks of code
+  4  calls that name the conversation
+  5  older user messages that were answered
+  6  outputs of other commands
+  7  other tool calls
+  8  older replies
+
+The target is 50,000 tokens, or half of the context window if that is less.
+Which tool does what can be set: "carrel help config", tools. If the thinking
+of a model is signed, what stands behind the first block that leaves loses it,
+as providers refuse it there.`,
+		Example: `  carrel discard 1f03a9c2 77b0e4d1
+  carrel discard --auto -n
+  carrel discard --auto --to 40000 @prev`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if req.Auto {
+				return j.CompleteSession(cmd, args, word)
+			}
+			return j.CompleteBlock(cmd, args, word)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fl.fill(req, args); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				if err := fl.choose(ctx, a, s, req, args); err != nil {
+					return err
+				}
+				res, err := a.Discard(ctx, a.Scope, req)
+				if err != nil {
+					return err
+				}
+				return j.Result("discard", res, func(p *out.Page) { printDiscard(p, res, req.DryRun) })
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&req.Auto, "auto", false, "choose the blocks by their order")
+	f.StringVar(&fl.to, "to", "", "`tokens` that --auto brings the window to")
+	f.StringVar(&fl.session, "session", "", "`session` of the blocks; ids tell it by themselves")
+	j.OfferSessions(cmd, "session")
+	job.Writes(cmd, &req.DryRun)
+	return cmd
+}
+
+// fill puts what the flags say into a request.
+func (fl *discardFlags) fill(req *carrel.DiscardRequest, args []string) (err error) {
+	switch {
+	case !req.Auto && len(args) == 0:
+		return out.Usagef("discard: name blocks, or let --auto choose them")
+	case !req.Auto && fl.to != "":
+		return out.Usagef("--to: only --auto has a target")
+	case req.Auto && len(args) > 1:
+		return out.Usagef("discard: --auto chooses the blocks, and takes one session")
+	}
+	if fl.to != "" {
+		if req.To, err = job.ParseTokens("--to", fl.to); err != nil {
+			return err
+		}
+		if req.To == 0 {
+			return out.Usagef("--to: 0 tokens are no target")
+		}
+	}
+	return nil
+}
+
+// choose fills in which blocks of which session are meant.
+func (fl *discardFlags) choose(ctx context.Context, a *job.Access, s *job.SessionArg, req *carrel.DiscardRequest, args []string) (err error) {
+	if fl.session != "" && (s.Word != "" || req.Auto && len(args) > 0) {
+		return out.Usagef("--session %s: another session is named, too", fl.session)
+	}
+	named := cmp.Or(fl.session, s.Word)
+	switch {
+	case req.Auto && fl.session == "":
+		req.Session, err = s.Find(ctx, a, args)
+	case named != "":
+		req.Session, err = a.SessionID(ctx, named)
+	}
+	if !req.Auto {
+		req.IDs = args
+	}
+	return err
+}
+
+func printDiscard(p *out.Page, r *carrel.DiscardResult, dry bool) {
+	t := &out.Table{Head: []string{"id", "turn", "first", "class", "tokens", "preview"}}
+	for i := range r.Discarded {
+		d := &r.Discarded[i]
+		t.Add(d.Block, d.Turn, d.Priority, string(d.Class), d.Tokens, d.Preview)
+	}
+	if len(t.Rows) > 0 || !p.TTY {
+		p.Table(t)
+	}
+	if !p.TTY {
+		p.Fields([]any{"session", r.Session}, []any{"op", r.Op}, []any{"before", r.Before}, []any{"after", r.After},
+			[]any{"thinking", r.Thinking}, []any{"target", r.Target}, []any{"floor", r.Floor}, []any{"continue", r.Message})
+		return
+	}
+	if len(t.Rows) > 0 {
+		p.Line("")
+	}
+	done := "apply"
+	if dry {
+		done = "would "
+	}
+	p.Line("%-6s %s → %s tokens (%s), target %s, floor %s", done, out.Thousands(r.Before), out.Thousands(r.After),
+		change(r.Before, r.After), out.Thousands(r.Target), out.Thousands(r.Floor))
+	if r.Thinking > 0 {
+		p.Line("       of that %s are thinking that would not be valid any more", out.Thousands(r.Thinking))
+	}
+	if r.Op != "" {
+		p.Line("undo   carrel undo %s --session %s", r.Op, out.Short(r.Session))
+	}
+	if dry {
+		p.Line("dry run: nothing was written")
+	} else {
+		p.Line("%s", r.Message)
+	}
+}

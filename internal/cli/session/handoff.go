@@ -1,0 +1,301 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newHandoff(j *job.Job) *cobra.Command {
+	req := &carrel.HandoffRequest{}
+	var to job.Output
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [--json [--strict]] [-o FILE|DIR]",
+		Short: "Make a packet with which another agent goes on",
+		Long: `Handoff prints what another agent needs to go on with a conversation: goal and
+state, sources by how well they are known, what is decided and what is only
+inferred, open questions, the user's corrections in the user's words, what was
+done and what was not, and what must not be claimed. It comes from the
+conversation, its contract and the journal, and needs no model.
+
+It is Markdown with fifteen sections. With --json it is JSON without a key for the
+schema; "carrel schema handoff" describes it. The published schema of packets has no
+file name, no permalink and no list of files: with --strict they are left out, for
+readers that refuse what they do not know. In a folder it is named after the date and
+the session. "carrel help handoffs" says more.`,
+		Example: `  carrel handoff --for reviewer -o .
+  carrel handoff --json | carrel schema check handoff -
+  carrel handoff --json --strict > packet.json
+  carrel handoff check handoff_2026_02_03_lamp.md --session @last`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if req.Strict && j.JSON == "" {
+				return out.Usagef("--strict: needs --json, as the published schema is one of JSON")
+			}
+			ctx := cmd.Context()
+			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
+				req.Session = id
+				res, err := a.Handoff(ctx, a.Scope, req)
+				if err != nil {
+					return err
+				}
+				for _, f := range res.Findings {
+					j.Note("warning: %s", f)
+				}
+				if len(res.LeftOut) > 0 {
+					j.Note("left out, as the published schema lacks it: %s", strings.Join(res.LeftOut, ", "))
+				}
+				return printPacket(j, res, to)
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	f := cmd.Flags()
+	f.StringVar(&req.For, "for", "", "`who` is to go on; any agent by default")
+	f.StringVar(&req.By, "by", "", "`who` hands over; the user by default")
+	f.StringVar(&req.Next, "next", "", "recommended next action, in a `text`; the last step on record by default")
+	f.StringVar(&req.Notes, "notes", "", "`text` for who goes on")
+	f.StringVar(&req.Domain, "domain", "", "`word` that the file's name begins with")
+	f.StringVar(&req.Title, "title", "", "`words` that the file's name ends with; those of the session by default")
+	f.BoolVar(&req.Strict, "strict", false, "with --json: only the keys of the published schema")
+	job.TakesOutput(cmd, &to, "write to `file`, or to a folder under the packet's own name; - is standard output")
+	cmd.AddCommand(newHandoffCheck(j))
+	return cmd
+}
+
+// printPacket prints a packet, or writes it to a file.
+func printPacket(j *job.Job, res *carrel.HandoffResult, to job.Output) error {
+	packet := res.Packet
+	text := []byte(packet.Markdown())
+	if j.JSON != "" {
+		if !to.ToFile() {
+			return j.Result("", packet, nil)
+		}
+		var err error
+		if text, err = packet.JSON(); err != nil {
+			return err
+		}
+	}
+	if to.File == "" {
+		return j.Result("", nil, func(p *out.Page) { p.Text(string(text)) })
+	}
+	if fi, err := os.Stat(j.Path(to.File)); err == nil && fi.IsDir() {
+		name := res.File
+		if j.JSON != "" {
+			name = strings.TrimSuffix(name, ".md") + ".json"
+		}
+		to.File = filepath.Join(to.File, name)
+	}
+	if err := j.Write(to, text); err != nil {
+		return err
+	}
+	if to.ToFile() {
+		j.Note("wrote %s: %s bytes", to.File, out.Thousands(len(text)))
+	}
+	return nil
+}
+
+func newHandoffCheck(j *job.Job) *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Use:   "check FILE|- [--session S]",
+		Short: "Tell whether a packet is honest",
+		Long: `Check holds a packet, in Markdown or JSON, against eight rules: what was linked
+does not count as read, what was assumed not as decided, what is open not as
+done; hidden reasoning is not handed on, no access is promised, no correction left
+out or reworded, doubt is not buried, and how well each thing is known is said.
+With --session it is compared with what is on record. If a rule is broken, the
+exit code is 1; for what is only to be looked at, it is 0.`,
+		Example: `  carrel handoff check handoff_2026_02_03_lamp.md
+  carrel handoff | carrel handoff check - --session @last`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := j.Read(args[0])
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			value := &checkedPacket{File: args[0], Findings: []handoff.Finding{}}
+			req := &carrel.CheckHandoffRequest{Name: args[0], Data: data}
+			check := func(a *job.Access, id transcript.SessionID) error {
+				req.Session = id
+				res, err := a.CheckHandoff(ctx, a.Scope, req)
+				if err == nil {
+					value.Session, value.Findings = id, append(value.Findings, res.Findings...)
+				}
+				return err
+			}
+			if session == "" {
+				err = withEmptyStore(j, func(a *job.Access) error { return check(a, "") })
+			} else {
+				err = (&job.SessionArg{Word: session}).On(ctx, j, "", nil, check)
+			}
+			if err != nil {
+				return err
+			}
+			value.OK = !anyError(value.Findings)
+			err = j.Result("handoff-check", value, value.print)
+			if err == nil && !value.OK {
+				return out.ErrNo
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "`session` that it is to be compared with")
+	j.OfferSessions(cmd, "session")
+	return cmd
+}
+
+// withEmptyStore calls do with a store that is empty and gone afterwards.
+func withEmptyStore(j *job.Job, do func(a *job.Access) error) error {
+	settings, err := j.Settings()
+	if err != nil {
+		return err
+	}
+	return j.Over(config.Scratch(), settings, do)
+}
+
+// A checkedPacket says what the rules of honesty have against a packet.
+type checkedPacket struct {
+	File     string               `json:"file"`
+	Session  transcript.SessionID `json:"session,omitempty"` // that it was compared with
+	OK       bool                 `json:"ok"`                // no finding is an error
+	Findings []handoff.Finding    `json:"findings"`
+}
+
+func anyError(findings []handoff.Finding) bool {
+	for _, f := range findings {
+		if f.Error {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checkedPacket) print(p *out.Page) {
+	printFindings(p, c.Findings)
+	switch n := out.Count(len(handoff.Rules()), "rule"); {
+	case !c.OK:
+	case c.Session != "":
+		p.Line("ok: %s, and what session %s says", n, out.Visible(out.Short(c.Session)))
+	default:
+		p.Line("ok: %s; name what it is of with --session to compare", n)
+	}
+}
+
+// printFindings lists what the rules of honesty have against a packet.
+func printFindings(p *out.Page, findings []handoff.Finding) {
+	t := &out.Table{Head: []string{"", "rule", "section", "entry", "what is wrong"}, Whole: true}
+	for _, f := range findings {
+		word, entry := "warning", f.Entry
+		if f.Error {
+			word = "error"
+		}
+		if p.TTY {
+			entry = out.Cut(out.Visible(entry), max(p.Width/3, 20))
+		}
+		t.Add(word, string(f.Rule), f.Section.Title(), entry, f.Text)
+	}
+	if len(findings) > 0 {
+		p.Table(t)
+	}
+}
+
+func newAccept(j *job.Job) *cobra.Command {
+	req := &carrel.AcceptRequest{}
+	cmd := &cobra.Command{
+		Use:   "accept FILE|-",
+		Short: "Begin a conversation with a packet from another agent",
+		Long: `Accept begins a conversation with a packet, in Markdown or JSON: its first message
+is the packet, which no compression takes out of the window, and its contract
+inherits the packet's decisions, corrections, open questions and what was
+verified. What the rules of honesty have against the packet is said, and is for
+you to judge. A packet that was accepted before is not accepted twice.`,
+		Example: `  carrel accept handoff_2026_02_03_lamp.md
+  carrel handoff | ssh other.example carrel accept -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := j.Read(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := handoff.Parse(args[0], data); err != nil {
+				return err // before a store is made
+			}
+			req.Name, req.Data = args[0], data
+			ctx := cmd.Context()
+			return j.With(ctx, !req.DryRun, func(a *job.Access) error {
+				res, err := a.Accept(ctx, a.Scope, req)
+				if err != nil {
+					return err
+				}
+				for _, f := range res.Findings {
+					j.Note("warning: %s", f)
+				}
+				value := newAccepted(res)
+				return j.Result("accept", value, func(p *out.Page) { value.print(p, req.DryRun) })
+			})
+		},
+	}
+	job.Writes(cmd, &req.DryRun)
+	return cmd
+}
+
+// An accepted packet says which session it began and what that inherited.
+type accepted struct {
+	Session     transcript.SessionID `json:"session"`
+	File        string               `json:"file"`     // as which an import goes on with it
+	From        string               `json:"from"`     // session or project of the packet
+	Contract    int                  `json:"contract"` // statements
+	Decisions   int                  `json:"decisions"`
+	Corrections int                  `json:"corrections"`
+	Questions   int                  `json:"questions"`
+	Verified    int                  `json:"verified"`
+	Findings    []handoff.Finding    `json:"findings"`
+	Op          string               `json:"op,omitempty"`
+	Next        []string             `json:"next"` // commands
+}
+
+func newAccepted(res *carrel.AcceptResult) *accepted {
+	p := res.Packet
+	v := &accepted{
+		Session: res.Session, File: res.File, From: p.Session, Contract: res.Contract, Decisions: len(p.Decisions), Corrections: len(p.Corrections),
+		Questions: len(p.Questions), Findings: append([]handoff.Finding{}, res.Findings...), Op: res.Op,
+		Next: []string{
+			"carrel export " + string(res.Session) + " --to anthropic",
+			"carrel export " + string(res.Session) + " -o " + res.File,
+			"carrel contract show " + string(res.Session),
+			"carrel context " + string(res.Session),
+		},
+	}
+	for _, s := range p.Sources {
+		if s.State == handoff.Verified {
+			v.Verified++
+		}
+	}
+	return v
+}
+
+func (v *accepted) print(p *out.Page, dryRun bool) {
+	p.Fields([]any{"session", v.Session}, []any{"file", v.File}, []any{"from", v.From}, []any{"decisions", v.Decisions}, []any{"corrections", v.Corrections},
+		[]any{"questions", v.Questions}, []any{"verified", v.Verified}, []any{"contract", v.Contract})
+	switch {
+	case dryRun && p.TTY:
+		p.Line("dry run: nothing was written")
+	case !dryRun:
+		for _, line := range v.Next {
+			p.Fields([]any{"next", line})
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newImport(j *job.Job) *cobra.Command {
+	in := &importer{j: j}
+	cmd := &cobra.Command{
+		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--rewind] [--watch]",
+		Short: "Take conversations in",
+		Long: `Import stores conversations from files, from every *.json and *.jsonl file of
+folders, from standard input (-), or with --all from the folder in which Claude
+Code keeps its own. What was imported before is brought up to date: only what is
+new is added, and what is gone stays recallable. The files are not changed.
+
+A file that has less of a conversation than what is known, and nothing new, is an
+older or a shortened copy. If it was named, it is refused with exit code 9; in a
+folder it is skipped, with a note. With --rewind it is taken in, and what is
+missing leaves the conversation.
+
+A file that cannot be read is reported and the others are imported; then the
+exit code is 3. Files of a folder that are in no known format are skipped.
+
+--watch goes on importing what changes until it is interrupted.`,
+		Example: `  carrel import --all
+  carrel import session.jsonl other/
+  carrel import --from openai - < request.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return in.do(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&in.all, "all", false, "import all conversations of Claude Code")
+	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
+	f.StringVar(&in.after, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
+	f.BoolVar(&in.rewind, "rewind", false, "take in a shorter copy of what is known")
+	f.BoolVar(&in.anew, "anew", false, "take in what was purged, as if it had never been there")
+	f.BoolVar(&in.watches, "watch", false, "go on importing what changes")
+	job.OfferFormats(cmd, "from")
+	job.Writes(cmd, &in.dry)
+	return cmd
+}
+
+// do imports what the arguments stand for, and goes on doing so if that is wanted.
+func (in *importer) do(ctx context.Context, args []string) error {
+	if in.format == "auto" {
+		in.format = ""
+	}
+	if in.format != "" {
+		if _, err := carrel.FormatNamed(in.format); err != nil {
+			return out.Usagef("%w", err)
+		}
+	}
+	if in.all {
+		dir, err := config.ClaudeProjects(in.j.Getenv)
+		if err != nil {
+			return err
+		}
+		args = append(args, dir)
+	}
+	switch {
+	case len(args) == 0:
+		return out.Usagef("import: name files or folders, or give --all")
+	case in.watches && slices.Contains(args, "-"):
+		return out.Usagef("--watch: standard input cannot be watched")
+	case in.watches && in.dry:
+		return out.Usagef("--watch and --dry-run exclude each other")
+	}
+	var err error
+	if in.since, err = parseSince(in.after, in.j.Clock()()); err != nil {
+		return err
+	}
+	return in.j.With(ctx, !in.dry, func(a *job.Access) error {
+		in.Access = a
+		files, err := in.j.Files(args)
+		if err != nil {
+			return err
+		}
+		rep := in.run(ctx, files)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.j.Result("import", rep, rep.print); err != nil {
+			return err
+		}
+		if in.watches {
+			return in.watch(ctx, args)
+		}
+		return rep.err()
+	})
+}
+
+// parseSince reads a date, or how long ago something was.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range [...]string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n >= 0 {
+		switch s[len(s)-1] {
+		case 'd':
+			return now.AddDate(0, 0, -n), nil
+		case 'w':
+			return now.AddDate(0, 0, -7*n), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, out.Usagef("--since: %q is no date, and not such as 36h, 7d or 2w", s)
+}
+
+// An importer imports files.
+type importer struct {
+	*job.Access
+
+	j       *job.Job
+	all     bool   // the conversations of Claude Code
+	watches bool   // goes on
+	after   string // what since is made from
+	format  string
+	since   time.Time
+	rewind  bool
+	dry     bool
+	anew    bool
+}
+
+// An importReport says what was imported.
+type importReport struct {
+	Formats []importTotal  `json:"formats"`
+	Files   []importedFile `json:"files"`
+	Failed  int            `json:"failed"`
+	Skipped int            `json:"skipped"` // in no known format, not changed since, or a shorter copy
+	DryRun  bool           `json:"dry_run"`
+
+	first error // of a file that failed
+}
+
+// An importTotal sums the files of one format.
+type importTotal struct {
+	Format    string      `json:"format"`
+	Files     int         `json:"files"`
+	Sessions  int         `json:"sessions"`
+	Messages  int         `json:"messages"`
+	Tokens    token.Count `json:"tokens"`
+	Forks     int         `json:"forks"`
+	Sidechain int         `json:"sidechains"`
+	Compacted int         `json:"compacted"` // trees that no window leads to
+	Earlier   int         `json:"earlier"`   // blocks before a compaction by the client
+	Changed   int         `json:"changed"`   // files with something new
+	Warnings  int         `json:"warnings"`
+}
+
+// An importedFile is what became of one file.
+type importedFile struct {
+	File  string       `json:"file"`
+	Error *api.Problem `json:"error,omitempty"`
+	*carrel.ImportResult
+}
+
+// run imports files one after the other.
+func (in *importer) run(ctx context.Context, files []job.File) *importReport {
+	rep := &importReport{Formats: []importTotal{}, Files: []importedFile{}, DryRun: in.dry}
+	for i, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		if len(files) > 1 {
+			in.j.Reporter.Outer("import", i, len(files))
+		}
+		res, err := in.file(ctx, f)
+		switch {
+		case err == nil && res == nil, err != nil && !f.Named && errors.Is(err, carrel.ErrFormat):
+			rep.Skipped++
+			if in.j.Verbose > 0 {
+				in.j.Note("skipped: %s", f.Name)
+			}
+			continue
+		case !f.Named && errors.Is(err, carrel.ErrShorter):
+			rep.Skipped++
+			in.j.Note("skipped: %s: %v", f.Name, err)
+			continue
+		case err != nil && ctx.Err() == nil:
+			rep.Failed++
+			rep.first = cmp.Or(rep.first, err)
+			rep.Files = append(rep.Files, importedFile{File: f.Name, Error: job.NewProblem(err)})
+		case err == nil:
+			rep.Files = append(rep.Files, importedFile{File: f.Name, ImportResult: res})
+		}
+	}
+	in.j.Reporter.End()
+	rep.sum()
+	for i := range rep.Files {
+		f := &rep.Files[i]
+		if f.Error != nil && len(files) > 1 {
+			in.j.Complain(f.Error)
+		}
+		if f.ImportResult != nil {
+			for _, w := range f.Warnings {
+				in.j.Note("warning: %s: line %d: %s", f.File, w.Line, w.Text)
+			}
+		}
+	}
+	return rep
+}
+
+// file imports one file, and returns nothing if it did not change since.
+func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult, error) {
+	if !in.since.IsZero() && f.Name != "-" {
+		fi, err := os.Stat(in.j.Path(f.Name))
+		if err != nil {
+			return nil, err
+		}
+		if fi.ModTime().Before(in.since) {
+			return nil, nil //nolint:nilnil // documented
+		}
+	}
+	data, err := in.j.Read(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	name := f.Name
+	if name == "-" {
+		name = "stdin"
+	}
+	return in.Import(ctx, in.Scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind, Anew: in.anew})
+}
+
+// sum adds up the files of each format, in the order of the names.
+func (r *importReport) sum() {
+	at := make(map[string]*importTotal)
+	sessions := make(map[string]bool)
+	for i := range r.Files {
+		f := r.Files[i].ImportResult
+		if f == nil {
+			continue
+		}
+		t := at[f.Format]
+		if t == nil {
+			t = &importTotal{Format: f.Format}
+			at[f.Format] = t
+		}
+		t.Files++
+		if id := string(f.Session); !sessions[id] {
+			sessions[id] = true
+			t.Sessions++
+		}
+		t.Messages += f.Messages
+		t.Tokens += f.Tokens
+		t.Warnings += len(f.Warnings)
+		t.Earlier += f.Earlier
+		if f.Changed {
+			t.Changed++
+		}
+		for _, b := range f.Branches {
+			switch b.Kind {
+			case transcript.BranchFork:
+				t.Forks++
+			case transcript.BranchSidechain:
+				t.Sidechain++
+			case transcript.BranchCompacted:
+				t.Compacted++
+			}
+		}
+	}
+	for _, t := range at {
+		r.Formats = append(r.Formats, *t)
+	}
+	slices.SortFunc(r.Formats, func(a, b importTotal) int { return cmp.Compare(a.Format, b.Format) })
+}
+
+func (r *importReport) print(p *out.Page) {
+	t := &out.Table{Head: []string{"format", "files", "sessions", "messages", "tokens", "forks", "changed", "warnings"}}
+	for _, f := range r.Formats {
+		t.Add(f.Format, f.Files, f.Sessions, f.Messages, f.Tokens, f.Forks, f.Changed, f.Warnings)
+	}
+	if len(r.Formats) > 0 {
+		p.Table(t)
+	}
+	if p.TTY {
+		if r.Skipped+r.Failed > 0 || len(r.Formats) == 0 {
+			p.Line("%s skipped, %s failed", out.Thousands(r.Skipped), out.Thousands(r.Failed))
+		}
+		if r.DryRun {
+			p.Line("dry run: nothing was written")
+		}
+		return
+	}
+	p.Fields([]any{"skipped", r.Skipped}, []any{"failed", r.Failed})
+}
+
+// err returns an error if a file failed.
+func (r *importReport) err() error {
+	switch {
+	case r.Failed == 0:
+		return nil
+	case len(r.Files) == 1:
+		return r.first
+	}
+	return out.Hinted(out.SomeFailed(r.Failed, len(r.Files), r.first), "the others are imported; carrel import FILE says more of one")
+}

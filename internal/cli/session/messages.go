@@ -1,0 +1,135 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+func newMessages(j *job.Job) *cobra.Command {
+	var tree, allIDs bool
+	var limit int
+	var after string
+	var s *job.SessionArg
+	cmd := &cobra.Command{
+		Use:   "messages [SESSION] [--tree | --all-ids] [--limit N] [--after ID]",
+		Short: "List the blocks of a conversation",
+		Long: `Messages lists the blocks of a conversation in order: a user's message, or a
+reply with the results of its tool calls. Each has an id for recall, why and
+pin, its state, the rule that holds it, its tokens and what it takes in the
+window now. Of a block that "carrel discard" may take out of the window it says
+what it is to it; with --json also why another is kept, and the target and the
+floor of the window.
+
+What the client itself compacted comes first: such blocks are cold, of an earlier
+window, in which their turns are counted.
+
+With --all-ids it prints the ids alone. With --tree, replies stand under the message that they answer, and what is not
+in the conversation (rewinds, sub-agents) is listed behind it.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if allIDs && (tree || j.JSON != "") {
+				return out.Usagef("--all-ids prints ids: it goes with neither --tree nor --json")
+			}
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				id, err := s.Find(ctx, a, args)
+				if err != nil {
+					return err
+				}
+				res, err := a.Messages(ctx, a.Scope, &carrel.MessagesRequest{Session: id})
+				if err != nil {
+					return err
+				}
+				if res.Messages, err = excerptOf(res.Messages, after, limit); err != nil {
+					return err
+				}
+				return j.List("messages", res, "messages", func(p *out.Page) {
+					if allIDs {
+						for i := range res.Messages {
+							p.Line("%s", res.Messages[i].ID)
+						}
+						return
+					}
+					printBlocks(p, res, tree)
+				})
+			})
+		},
+	}
+	s = job.TakesSession(cmd)
+	cmd.Flags().BoolVar(&tree, "tree", false, "put replies under messages, and list branches")
+	cmd.Flags().BoolVar(&allIDs, "all-ids", false, "print the ids of the blocks alone")
+	cmd.Flags().IntVar(&limit, "limit", 0, "list `n` blocks at most")
+	cmd.Flags().StringVar(&after, "after", "", "begin after the block with this `id`")
+	return cmd
+}
+
+// excerptOf returns at most limit blocks after the one with an id.
+func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.BlockInfo, error) {
+	if after != "" {
+		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })
+		if at < 0 {
+			return nil, fmt.Errorf("block %s: %w", after, store.ErrNotFound)
+		}
+		blocks = blocks[at+1:]
+	}
+	if limit > 0 {
+		blocks = blocks[:min(limit, len(blocks))]
+	}
+	return append([]carrel.BlockInfo{}, blocks...), nil
+}
+
+func printBlocks(p *out.Page, res *carrel.MessagesResult, tree bool) {
+	may, free := 0, token.Count(0)
+	t := &out.Table{Head: []string{"id", "turn", "kind", "state", "tokens", "window", "preview"}}
+	for i := range res.Messages {
+		b := &res.Messages[i]
+		preview := b.Preview
+		if tree && b.Kind != transcript.KindUser && b.Kind != transcript.KindSystem {
+			preview = "  " + preview
+		}
+		if b.Earlier > 0 && p.TTY {
+			preview = fmt.Sprintf("[earlier window %d] %s", b.Earlier, preview)
+		}
+		switch {
+		case !p.TTY:
+			t.Add(b.ID, b.Turn, string(b.Kind), b.State, string(b.Form), string(b.Rule), b.Tokens, b.Window, preview, string(b.Class))
+			continue
+		case b.Rule != "" && b.Earlier == 0:
+			preview = "[" + string(b.Rule) + "] " + preview
+		case b.Discardable:
+			may, free = may+1, free+b.Window
+			preview = "(" + string(b.Class) + ") " + preview
+		}
+		t.Add(b.ID, b.Turn, string(b.Kind), b.State, b.Tokens, b.Window, preview)
+	}
+	p.Table(t)
+	if p.TTY {
+		p.Line("")
+		p.Line("window  %s; %s of %s tokens may go", measureWords(res.Total, &res.Figures), out.Count(may, "block"), out.Thousands(free))
+		p.Line("target  discard tidies to %s tokens, compress cuts to %s, neither by itself below %s",
+			out.Thousands(res.Target), out.Thousands(res.Figures.Target), out.Thousands(res.Floor))
+	}
+	if !tree || len(res.Branches) == 0 {
+		return
+	}
+	if p.TTY {
+		p.Line("")
+	}
+	t = &out.Table{Whole: true, Head: []string{"branch", "kind", "messages", "from", "to"}}
+	for i := range res.Branches {
+		b := &res.Branches[i]
+		t.Add(b.Root, string(b.Kind), b.Messages, b.Parent, b.Leaf)
+	}
+	p.Table(t)
+}

@@ -1,0 +1,132 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A retirement is what becomes of a session.
+type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.SessionRemoval, error)
+
+func newSessionsRemove(j *job.Job) *cobra.Command {
+	var undo, dry bool
+	cmd := &cobra.Command{
+		Use:   "rm SESSION [--undo]",
+		Short: "Take a conversation out of use",
+		Long: `Rm takes a conversation out of use: it is not listed or found any more, nothing of it
+is recalled, and a hook or an import does not continue it. Its text is kept, and --undo
+brings it back as it was. "carrel sessions --removed" lists what was removed. To erase a
+conversation, see "carrel sessions purge".`,
+		Example: `  carrel sessions rm 5f0c2a7e
+  carrel sessions rm --undo 5f0c2a7e`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			do := (*carrel.Engine).RemoveSession
+			if undo {
+				do = (*carrel.Engine).RestoreSession
+			}
+			return retire(cmd.Context(), j, args[0], dry, do, nil)
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back what was removed")
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+func newSessionsPurge(j *job.Job) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "purge SESSION [-y]",
+		Short: "Erase a conversation for good",
+		Long: `Purge erases a conversation and what was made from it: what earlier imports had of
+it, summaries, stubs, its contract, the words it is found by, its part of contexts, the
+memories that came of these, and conversations that began with a packet of it. What
+stays are ids, figures, commitments and the journal, whose last entry is the receipt.
+Nothing brings it back; its file is imported again only with --anew. A conversation
+whose contract inherited from this one's keeps what it inherited, and is named.
+
+Files of other programs and backups are left alone. On a terminal it asks first, unless
+-y says yes.`,
+		Example: `  carrel sessions purge -n 5f0c2a7e
+  carrel sessions purge -y 5f0c2a7e`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			yes, err := cmd.Flags().GetBool("yes")
+			if err != nil {
+				return err
+			}
+			ask := func(res *carrel.SessionRemoval) bool {
+				return yes || !j.StdinTerminal || !j.StderrTerminal ||
+					j.Ask(fmt.Sprintf("erase %s, %s, for good", out.Count(1+len(res.Derived), "conversation"), out.Count(res.Cells, "cell")))
+			}
+			return retire(cmd.Context(), j, args[0], dry, (*carrel.Engine).PurgeSession, ask)
+		},
+	}
+	job.Writes(cmd, &dry)
+	return cmd
+}
+
+// retire does something to a session that a word names, if whoever is asked about what
+// it would come to agrees.
+func retire(ctx context.Context, j *job.Job, word string, dry bool, do retirement, ask func(*carrel.SessionRemoval) bool) error {
+	return j.With(ctx, false, func(a *job.Access) error {
+		id, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: word})
+		if err != nil {
+			return err
+		}
+		e := a.Engine
+		if dry || ask != nil {
+			trial, err := a.Rehearse(nil)
+			if err != nil {
+				return err
+			}
+			res, err := do(trial, ctx, a.Scope, &carrel.SessionRequest{Session: id.Session})
+			if err != nil || dry {
+				return printRetired(j, res, err, true)
+			}
+			if !ask(res) {
+				j.Note("nothing was erased")
+				return out.ErrNo
+			}
+		}
+		res, err := do(e, ctx, a.Scope, &carrel.SessionRequest{Session: id.Session})
+		return printRetired(j, res, err, false)
+	})
+}
+
+func printRetired(j *job.Job, res *carrel.SessionRemoval, err error, dry bool) error {
+	if err != nil {
+		return err
+	}
+	return j.Result("session-removal", res, func(p *out.Page) {
+		word := map[store.Status]string{store.StatusTombstoned: "removed", store.StatusLive: "restored", store.StatusPurged: "purged"}[res.Status]
+		t := &out.Table{Whole: true}
+		t.Add(res.Session, word)
+		for _, id := range res.Derived {
+			t.Add(id, word+" too")
+		}
+		for _, id := range res.Memories {
+			t.Add(id, "memory "+word+" too")
+		}
+		for _, id := range res.Heirs {
+			t.Add(id, "keeps what its contract inherited")
+		}
+		p.Table(t)
+		if p.TTY && res.Cells > 0 {
+			p.Line("%s erased, receipt %s", out.Count(res.Cells, "cell"), res.Op)
+		}
+		if dry && p.TTY {
+			p.Line("dry run: nothing was written")
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package clitest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/cli/out"
+)
+
+// A Printing is a case of what is printed of a value: lines for a pipe, in which the cells
+// of a table are parted by a tab, or for a terminal of 80 columns.
+type Printing struct {
+	Name  string
+	Print func(p *out.Page)
+	Pipe  string // "" is not looked at
+	TTY   string
+}
+
+// Test prints and compares.
+func (tt *Printing) Test(t *testing.T) {
+	t.Helper()
+	for kind, want := range map[bool]string{false: tt.Pipe, true: tt.TTY} {
+		if want == "" {
+			continue
+		}
+		p := out.NewPage(kind, 80)
+		tt.Print(p)
+		if diff := cmp.Diff(want, p.String()); diff != "" {
+			t.Errorf("%s, on a terminal %v (-want +got):\n%s", tt.Name, kind, diff)
+		}
+	}
+}
