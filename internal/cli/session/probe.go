@@ -331,7 +331,7 @@ something. If there is a problem, the exit code is 1.`,
 			err = j.Result("probe-lint", value, func(p *out.Page) {
 				t := &out.Table{Head: []string{"index", "probe", "rule", "what is wrong"}}
 				for _, q := range value.Problems {
-					t.Add(q.Index, q.Probe, string(q.Rule), q.Text)
+					t.Add(q.Index, q.Probe, q.Rule, q.Text)
 				}
 				if value.OK {
 					p.Line("%s ok", out.Count(value.Probes, "probe"))
