@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -21,53 +23,14 @@ type settingsText struct {
 }
 
 // plain returns the text as strict JSON of the same length, with blanks where there
-// are comments and commas that lead to nothing.
+// are comments and commas that lead to nothing. Where it cannot be read it stays as it
+// is: the strict reader says why.
 func (t *settingsText) plain() []byte {
-	out := slices.Clone(t.data)
-	blank := func(from, to int) {
-		for i := from; i < min(to, len(out)); i++ {
-			if out[i] != '\n' {
-				out[i] = ' '
-			}
-		}
+	plain, err := hujson.Standardize(slices.Clone(t.data))
+	if err != nil {
+		return t.data
 	}
-	comma := -1 // the last one, if nothing but blanks has followed
-	for i := 0; i < len(out); i++ {
-		rest := out[i:]
-		switch c := out[i]; {
-		case c == '"':
-			i += stringEnd(rest)
-			comma = -1
-		case bytes.HasPrefix(rest, []byte("//")):
-			blank(i, i+lineEnd(rest))
-		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest, []byte("*/"))
-			if end < 0 {
-				return out // it is an error, and stays one
-			}
-			blank(i, i+end+2)
-		case c == ',':
-			comma = i
-		case (c == '}' || c == ']') && comma >= 0:
-			out[comma], comma = ' ', -1
-		case c > ' ':
-			comma = -1
-		}
-	}
-	return out
-}
-
-// stringEnd returns where the string ends that a text begins with.
-func stringEnd(s []byte) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"', '\n':
-			return i
-		}
-	}
-	return len(s)
+	return plain
 }
 
 func lineEnd(s []byte) int {
