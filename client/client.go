@@ -34,13 +34,11 @@
 package client
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
-	"time"
 
 	"github.com/carrel-dev/carrel/internal/httpjson"
 )
@@ -76,8 +74,7 @@ type Client struct {
 	http http.Client
 
 	// What tests replace.
-	sleep func(context.Context, time.Duration) error
-	rand  func(n int64) int64
+	tries httpjson.Tries
 	key   func() string
 }
 
@@ -92,7 +89,8 @@ func New(url string, opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: options: %w", err)
 	}
-	c := &Client{base: base, opts: o, sleep: httpjson.Sleep, rand: mathrand.Int64N, key: rand.Text}
+	c := &Client{base: base, opts: o, key: rand.Text}
+	c.tries = httpjson.Tries{More: o.Retries, First: firstPause, Longest: maxPause, Sleep: httpjson.Sleep, Rand: mathrand.Int64N}
 	c.http = *o.HTTPClient
 	c.http.Jar = nil
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

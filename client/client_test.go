@@ -25,6 +25,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/httpjson"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/tier"
@@ -128,11 +129,11 @@ func dial(t *testing.T, url string, opts *Options) (*Client, *[]time.Duration) {
 		t.Fatal(err)
 	}
 	pauses := new([]time.Duration)
-	c.sleep = func(ctx context.Context, d time.Duration) error {
+	c.tries.Sleep = func(ctx context.Context, d time.Duration) error {
 		*pauses = append(*pauses, d)
 		return ctx.Err()
 	}
-	c.rand = func(int64) int64 { return 0 }
+	c.tries.Rand = func(int64) int64 { return 0 }
 	t.Cleanup(c.http.CloseIdleConnections)
 	return c, pauses
 }
@@ -335,7 +336,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 	s := serve(t, problem(store.ErrBusy))
 	c, pauses := dial(t, s.URL, &Options{Retries: 9})
 	var chances []int64
-	c.rand = func(n int64) int64 {
+	c.tries.Rand = func(n int64) int64 {
 		chances = append(chances, n)
 		return n - 1
 	}
@@ -814,7 +815,7 @@ func TestEventsComeUntilTheStreamEnds(t *testing.T) {
 			if tt.is != nil && !errors.Is(last, tt.is) || (last == nil) != (tt.most == 1) {
 				t.Errorf("error %v, want %v", last, tt.is)
 			}
-			if again, ok := errors.AsType[*againError](last); ok {
+			if again, ok := errors.AsType[*httpjson.AgainError](last); ok {
 				t.Errorf("%v is to be tried again, which is for the reader to do", again)
 			}
 			if accept := s.requests()[0].Header.Get("Accept"); accept != "text/event-stream" {

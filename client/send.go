@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -55,34 +54,15 @@ const (
 	maxPause   = 10 * time.Second
 )
 
-// send sends a request, again if need be, and returns the document of the reply.
-func (c *Client) send(ctx context.Context, m *message) ([]byte, error) {
-	for attempt := 0; ; attempt++ {
-		data, err := c.try(ctx, m)
-		again, ok := errors.AsType[*againError](err)
-		if !ok {
-			return data, err
-		}
-		if attempt >= max(c.opts.Retries, 0) || again.after > maxPause {
-			return nil, again.err
-		}
-		full := min(firstPause<<min(attempt, 10), maxPause)
-		pause := max(again.after, full/2+time.Duration(c.rand(int64(full/2))))
-		if err := c.sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-	}
+// send sends a request, again if need be, and returns the document of the reply. That a
+// write is made once is for its key to see to.
+func (c *Client) send(ctx context.Context, m *message) (data []byte, err error) {
+	err = c.tries.Do(ctx, func() error {
+		data, err = c.try(ctx, m)
+		return err
+	})
+	return data, final(err)
 }
-
-// An againError is an error that may pass. That a write is made once is for its key
-// to see to.
-type againError struct {
-	err   error
-	after time.Duration // that the server asks for
-}
-
-func (e *againError) Error() string { return e.err.Error() }
-func (e *againError) Unwrap() error { return e.err }
 
 // try sends a request once.
 func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
@@ -99,7 +79,7 @@ func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode/100 != 2:
-		return nil, passing(errorOf(resp, body), retryAfter(resp.Header))
+		return nil, passing(errorOf(resp, body), httpjson.RetryAfter(resp.Header))
 	case kind == eventStream:
 		return follow(ctx, body)
 	}
@@ -153,16 +133,7 @@ func passing(err error, after time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err // it would take as long again
 	}
-	return &againError{err, after}
-}
-
-// retryAfter returns how many seconds the server asks to wait.
-func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Second
+	return &httpjson.AgainError{Err: err, After: after}
 }
 
 // lost says why there is no reply, or only a part of it. The URL is not in it: it may
@@ -183,7 +154,7 @@ func lost(ctx context.Context, err error) error {
 	switch {
 	case ok && op.Op == "dial" && !unknown, // nothing was sent
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return &againError{err: out}
+		return &httpjson.AgainError{Err: out}
 	}
 	return out
 }

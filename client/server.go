@@ -98,8 +98,8 @@ func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.Ev
 
 // final returns an error as one after which nothing is sent again.
 func final(err error) error {
-	if again, ok := errors.AsType[*againError](err); ok {
-		return again.err
+	if again, ok := errors.AsType[*httpjson.AgainError](err); ok {
+		return again.Err
 	}
 	return err
 }
