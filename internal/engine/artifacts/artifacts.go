@@ -50,7 +50,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 	if req.Info {
 		return e.getInfo(ctx, scope, a)
 	}
-	p, err := e.PageOf(ctx, scope, a)
+	p, err := e.Resident(ctx, scope, a)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 			return nil, fmt.Errorf("%w: it has no source that it could be fetched from", api.ErrRequest)
 		}
 	} else if live || req.Refetch {
-		pages := []*stacks.Page{p}
+		pages := []*stacks.Resident{p}
 		fetches, err := e.CheckSources(ctx, scope, pages)
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (e *Artifacts) getInfo(ctx context.Context, scope governance.Scope, a *stor
 
 // renewTime begins the life of an artifact anew: its source says that the
 // content is still true.
-func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *stacks.Page) (*stacks.Page, error) {
+func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *stacks.Resident) (*stacks.Resident, error) {
 	u := &store.Update{}
 	if err := e.Renew(scope, u, p, &artifact.Fetched{Content: []byte(p.Text), ETag: p.Note.ETag, Modified: p.Note.Modified}); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *st
 	}
 	row := u.Artifacts[0].Artifact
 	row.Seq, row.Version = p.Row.Seq, version
-	return e.ReadPage(ctx, scope, &row)
+	return e.ReadResident(ctx, scope, &row)
 }
 
 // Artifacts returns the artifacts of a scope, newest first.
@@ -115,7 +115,7 @@ func (e *Artifacts) Artifacts(ctx context.Context, scope governance.Scope, req *
 	// the list no longer has that, because of what became of it, the list of all has.
 	filter := *req
 	filter.Cursor = api.Cursor{}
-	return base.PageOfList(&base.Listing[api.Artifact, store.ArtifactID]{
+	return base.ListPage(&base.Listing[api.Artifact, store.ArtifactID]{
 		Name: "artifacts", Scope: scope, Of: filter,
 		Fetch: func(limit int) ([]api.Artifact, error) { return e.artifacts(ctx, scope, req, limit) },
 		Key:   func(a *api.Artifact) store.ArtifactID { return a.ID },
@@ -189,7 +189,7 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 		if a.Status != store.StatusTombstoned && a.Status != store.StatusRefuted {
 			return "", notPossible(a)
 		}
-		return stacks.Admitted(a)
+		return stacks.GateStatus(a)
 	})
 }
 
@@ -250,7 +250,7 @@ func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op stri
 		for i := range f.Rows {
 			to, err := status(&f.Rows[i])
 			if err == nil && to != "" {
-				err = e.Restate(ctx, scope, u, &f.Rows[i], to)
+				err = e.SetStatus(ctx, scope, u, &f.Rows[i], to)
 			}
 			if err != nil {
 				return nil, err

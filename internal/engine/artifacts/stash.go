@@ -76,7 +76,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 		if a.Source != stacks.SourceStash || a.Status != store.StatusLive || stacks.Expired(a, e.Now()) {
 			continue
 		}
-		kept, err := e.PageOf(ctx, scope, a)
+		kept, err := e.Resident(ctx, scope, a)
 		if err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ func (c *checking) scope(ctx context.Context, scope governance.Scope) error {
 
 // artifact returns what is wrong with the text of an artifact.
 func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *store.Artifact) error {
-	p, err := c.ReadPage(ctx, scope, a)
+	p, err := c.ReadResident(ctx, scope, a)
 	if errors.Is(err, store.ErrGone) && a.Status == store.StatusPurged {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 	if head.Status == store.StatusPurged {
 		return nil
 	}
-	h, err := c.LoadBy(ctx, scope, head.ID, c.Store.Head)
+	h, err := c.LoadWith(ctx, scope, head.ID, c.Store.Head)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 // block returns what is wrong with a block: with its bytes, which are those of the
 // conversation, or with its form, which is what was decided last. An import may bring a
 // block back as it came in, or find it gone.
-func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Held, i int, all map[transcript.BlockID]decided) error {
+func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Snapshot, i int, all map[transcript.BlockID]decided) error {
 	r := &h.Rows[i]
 	if r.State == store.StatePurged {
 		return nil

@@ -25,8 +25,8 @@ type Listing[T, K any] struct {
 	Behind func(K) (func(*T) bool, error) // whether an entry comes after a key
 }
 
-// PageOfList returns a page of a list, or, without a limit, all that is behind the cursor.
-func PageOfList[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
+// ListPage returns a page of a list, or, without a limit, all that is behind the cursor.
+func ListPage[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
 	items, next, err := l.page(c.Limit, c.After)
 	if err != nil {
 		return nil, err

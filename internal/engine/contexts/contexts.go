@@ -19,5 +19,5 @@ type Contexts struct {
 
 	// FitWindow returns the rows and stubs with which the window of a session has target tokens
 	// at most. It is a job of package windows.
-	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Held, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
+	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
 }

@@ -231,7 +231,7 @@ func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string
 		pt.tokens = p.page.Tokens(counter)
 	} else {
 		pt.form, pt.text, pt.tokens = assembly.Shorter, short, counter.Count(short)
-		_, pt.marks = assembly.Neutralize(p.page.Shown())
+		_, pt.marks = assembly.Neutralize(p.page.ContextText())
 	}
 	return pt
 }
@@ -239,8 +239,8 @@ func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string
 // shorten returns a shorter form of an artifact within a limit, fence included, and its
 // tokens; 0 if there is none.
 func (p *selected) shorten(form assembly.Shortener, terms []string, limit token.Count, counter token.Counter) (string, token.Count) {
-	s := p.page.Source()
+	s := p.page.FenceSource()
 	s.Tokens = p.page.Tokens(counter)
-	shown, _ := assembly.Neutralize(p.page.Shown())
+	shown, _ := assembly.Neutralize(p.page.ContextText())
 	return assembly.Shorten(form, s, shown, terms, limit, counter.Count)
 }

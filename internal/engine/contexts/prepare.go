@@ -21,9 +21,9 @@ type source struct {
 	req    *api.AssembleRequest
 	format transcript.Format // nil for text
 	meter  hold.Meter
-	held   *hold.Held // nil without a session
-	opened opened     // the session as it is in the window
-	query  string     // what steers triage; without a query, what the session is about
+	held   *hold.Snapshot // nil without a session
+	opened opened         // the session as it is in the window
+	query  string         // what steers triage; without a query, what the session is about
 }
 
 // An opened session is the window of a session as a context has it.
@@ -77,7 +77,7 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 	}
 	src.opened = src.open(h.Rows, stubs)
 	if src.req.Query == "" {
-		src.query = strings.Join(hold.FocusOf(h, nil), " ")
+		src.query = strings.Join(hold.IntentOf(h, nil), " ")
 	}
 	return waiting(src.opened.window)
 }
@@ -87,8 +87,8 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
 	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
 	if src.format != nil {
-		o.losses = hold.Unbind(o.window, src.format.Name(), true)
-		o.window = hold.Closed(o.window, src.format.Name())
+		o.losses = hold.DropBoundThinking(o.window, src.format.Name(), true)
+		o.window = hold.CloseQuotes(o.window, src.format.Name())
 	}
 	return o
 }

@@ -77,7 +77,7 @@ func messages(src *source, f *fitted, out *encoded) []stretch {
 		tokens[f.window.Entries[i].Block] += src.entry(&f.window.Entries[i])
 	}
 	var list []stretch
-	seen, places := make(map[string]int), h.Places()
+	seen, places := make(map[string]int), h.IndexByID()
 	for _, sp := range out.spans {
 		if sp.Block == "" {
 			continue
@@ -107,7 +107,7 @@ func messages(src *source, f *fitted, out *encoded) []stretch {
 }
 
 // frameCells returns the cells of a session that belong to no block.
-func frameCells(h *hold.Held) []store.CellID {
+func frameCells(h *hold.Snapshot) []store.CellID {
 	blocks := make(map[store.CellID]bool)
 	for i := range h.Rows {
 		for _, c := range h.Rows[i].Cells {

@@ -105,7 +105,7 @@ func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 // A selected artifact is one that triage looked at closely.
 type selected struct {
 	triage.Scored
-	page  *stacks.Page
+	page  *stacks.Resident
 	fetch *stacks.Fetch // nil if it has no source
 }
 
@@ -143,13 +143,13 @@ func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, 
 	s := &selection{at: e.Now(), version: k.Version, semantic: "lexical/1"}
 	first := e.Policy.First(&k.Table, s.at, rows)
 	s.tally = first.Tally
-	spots := make(map[int]stacks.Spot, len(first.Admitted)+len(k.Pins))
+	spots := make(map[int]stacks.Location, len(first.Admitted)+len(k.Pins))
 	for _, c := range first.Admitted {
-		spots[c.Row] = k.Spot(c.Row)
+		spots[c.Row] = k.Location(c.Row)
 	}
 	pinned := slices.Sorted(maps.Keys(k.Pins))
 	for _, row := range pinned {
-		spots[row] = k.Spot(row)
+		spots[row] = k.Location(row)
 	}
 	s.leave(k, first)
 	k.Mu.RUnlock()
@@ -170,7 +170,7 @@ func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, 
 	return s, nil
 }
 
-// left is the reason of a manifest for what pass one did not admit.
+// leftOut is the reason of a manifest for what pass one did not admit.
 var leftOut = map[triage.Reason]manifest.Reason{
 	triage.ReasonCrowded:    manifest.ReasonCrowded,
 	triage.ReasonDistrusted: manifest.ReasonDistrusted,
@@ -205,12 +205,12 @@ func (s *selection) leave(k *stacks.Catalog, first *triage.First) {
 // openPins reads the pinned artifacts. They are in every context, so one that
 // has expired, or cannot be fetched, is left out with that reason, and nothing
 // else keeps one out.
-func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *selection, rows []int, spots map[int]stacks.Spot) error {
-	var open []stacks.Spot
+func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *selection, rows []int, spots map[int]stacks.Location) error {
+	var open []stacks.Location
 	for _, row := range rows {
 		open = append(open, spots[row])
 	}
-	pages, fetches, err := e.open(ctx, scope, open, func(p *stacks.Page) bool { return !stacks.Expired(&p.Row, s.at) })
+	pages, fetches, err := e.open(ctx, scope, open, func(p *stacks.Resident) bool { return !stacks.Expired(&p.Row, s.at) })
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *sele
 }
 
 // open returns the pages at some spots, fresh from their sources where wanted.
-func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Spot, wanted func(*stacks.Page) bool) ([]*stacks.Page, []*stacks.Fetch, error) {
+func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Location, wanted func(*stacks.Resident) bool) ([]*stacks.Resident, []*stacks.Fetch, error) {
 	pages, err := e.Fault(ctx, scope, spots)
 	if err != nil {
 		return nil, nil, err
@@ -257,19 +257,19 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 }
 
 // score makes pass two.
-func (e *Contexts) score(ctx context.Context, scope governance.Scope, s *selection, first *triage.First, spots map[int]stacks.Spot, query string) error {
+func (e *Contexts) score(ctx context.Context, scope governance.Scope, s *selection, first *triage.First, spots map[int]stacks.Location, query string) error {
 	fetches := make(map[int]*stacks.Fetch)
-	byRow := make(map[int]*stacks.Page)
+	byRow := make(map[int]*stacks.Resident)
 	policy := *e.Policy
 	if query == "" {
 		policy.Floor = 0 // nothing is similar to no question
 	}
 	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
-		var open []stacks.Spot
+		var open []stacks.Location
 		for _, row := range rows {
 			open = append(open, spots[row])
 		}
-		pages, got, err := e.open(ctx, scope, open, func(*stacks.Page) bool { return true })
+		pages, got, err := e.open(ctx, scope, open, func(*stacks.Resident) bool { return true })
 		if err != nil {
 			return nil, err
 		}
@@ -334,7 +334,7 @@ const embedded = 8 << 10
 
 // similar returns how much each page is like a query: by the embedder if there
 // is one and it answers, otherwise by words and pieces of words.
-func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*stacks.Page) ([]ratio.Ratio, error) {
+func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*stacks.Resident) ([]ratio.Ratio, error) {
 	s.calls = len(pages)
 	if embedder := e.CatalogOf(scope).Embedder; embedder != nil && query != "" && len(pages) > 0 {
 		likeness, err := embed(ctx, embedder, query, pages)
@@ -350,13 +350,13 @@ func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selec
 	}
 	words := make([]*retrieval.Analysis, len(pages))
 	for i, p := range pages {
-		words[i] = p.Analysis()
+		words[i] = p.Words()
 	}
 	return retrieval.Similar(query, words), nil
 }
 
 // embed returns how much each page is like a query by an embedder.
-func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*stacks.Page) ([]ratio.Ratio, error) {
+func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*stacks.Resident) ([]ratio.Ratio, error) {
 	texts := make([]string, 0, len(pages)+1)
 	for _, p := range pages {
 		texts = append(texts, text.Head(p.Note.Title+"\n"+p.Text, embedded))

@@ -42,7 +42,7 @@ func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api
 	in.For, in.By, in.Date = req.For, cmp.Or(req.By, string(e.Opts.Actor)), e.Today()
 	in.Next, in.Notes = cmp.Or(req.Next, in.Next), cmp.Or(req.Notes, in.Notes)
 	res := &api.HandoffResult{Session: req.Session, Packet: handoff.Build(in)}
-	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(about.Title, hold.Handed)))
+	res.File = handoff.Filename(res.Packet, req.Domain, cmp.Or(req.Title, strings.TrimPrefix(about.Title, hold.HandoffTitle)))
 	res.Packet.Filename = res.File
 	res.Findings = handoff.Check(res.Packet, known.Evidence(in))
 	for _, f := range res.Findings {
@@ -94,7 +94,7 @@ func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.
 	res.File = strings.TrimSuffix(handoff.Filename(packet, "", ""), ".md") + ".json"
 	in, err := e.Import(ctx, scope, &api.ImportRequest{
 		Name: res.File, Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
-	}, hold.Handed+contract.Clean(origin(packet.Session)))
+	}, hold.HandoffTitle+contract.Clean(origin(packet.Session)))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.
 // origin returns the session in which began what a packet's session goes on with,
 // however often it was handed over.
 func origin(session string) string {
-	if _, first, ok := strings.Cut(session, "("+hold.Handed); ok {
+	if _, first, ok := strings.Cut(session, "("+hold.HandoffTitle); ok {
 		return strings.TrimSuffix(first, ")")
 	}
 	return session

@@ -33,7 +33,7 @@ func (e *Handoffs) history(ctx context.Context, scope governance.Scope, id trans
 		return nil, nil, err
 	}
 	all, earlier := h.Entire(), h.Behind()
-	rules = append(all.FirstTask(earlier), rules...)
+	rules = append(all.FirstTaskRules(earlier), rules...)
 	p := &handoff.History{
 		Session: string(id), Title: about.Title, Messages: all.Session.Messages, Blocks: all.Blocks, Texts: all.Texts(), Contract: a.State,
 		Preview: func(i int) string { return hold.Preview(all.Session.Messages, &all.Blocks[i]) }, OneOff: pager.OneOff,

@@ -23,9 +23,9 @@ type Agreement struct {
 }
 
 // Agreement returns the contract of a session, which is read once.
-func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Held) (*Agreement, error) {
-	if h.Agreed != nil {
-		return h.Agreed, nil
+func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Snapshot) (*Agreement, error) {
+	if h.Contract != nil {
+		return h.Contract, nil
 	}
 	lines, err := e.Statements(ctx, scope, h.Head.ID)
 	if err != nil {
@@ -35,8 +35,8 @@ func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Held) (
 	if err != nil {
 		return nil, fmt.Errorf("%w: contract: %w", store.ErrCorrupt, err)
 	}
-	h.Agreed = &Agreement{lines, state}
-	return h.Agreed, nil
+	h.Contract = &Agreement{lines, state}
+	return h.Contract, nil
 }
 
 // Statements returns the statements of the contract of a session, in order.
@@ -54,9 +54,9 @@ func (e *Desk) Statements(ctx context.Context, scope governance.Scope, id transc
 // Today returns the date that contracts know by that name.
 func (e *Desk) Today() string { return e.Now().Format(time.DateOnly) }
 
-// With runs the agreement as it is after further statements. If a rule of it
+// Run runs the agreement as it is after further statements. If a rule of it
 // fails, it is refused.
-func (a *Agreement) With(lines []string, today string) (*contract.Report, error) {
+func (a *Agreement) Run(lines []string, today string) (*contract.Report, error) {
 	r, err := contract.Run(slices.Values(slices.Concat(a.Lines, lines)), &contract.RunOptions{Today: today})
 	if err == nil {
 		err = r.Err()
@@ -67,10 +67,10 @@ func (a *Agreement) With(lines []string, today string) (*contract.Report, error)
 	return r, nil
 }
 
-// Sound returns an error if a block that must stay in the window is out of it. No
+// CheckPinned returns an error if a block that must stay in the window is out of it. No
 // operation leaves that behind, so somebody else wrote it, and what an operation
 // writes must not cover it up.
-func (a *Agreement) Sound() error {
+func (a *Agreement) CheckPinned() error {
 	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
 		for _, id := range a.State.Texts(l) {
 			if b, _ := a.State.Bucket(id); b == contract.Evicted {
@@ -81,10 +81,10 @@ func (a *Agreement) Sound() error {
 	return nil
 }
 
-// Gone returns what a contract says of a block that left the conversation since the
+// LeftDecisions returns what a contract says of a block that left the conversation since the
 // last pass. One that records a correction is not said to be evicted: what it records
 // still holds.
-func Gone(state *contract.State, id transcript.BlockID) []contract.Decision {
+func LeftDecisions(state *contract.State, id transcript.BlockID) []contract.Decision {
 	block := ContractID(id)
 	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
 		return nil
@@ -120,7 +120,7 @@ func Bucket(s store.State) contract.Bucket {
 
 // Rules returns the rule of each block. Blocks that the contract says record a
 // correction are under that rule, too.
-func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Held, keepLast int) ([]pager.Rule, error) {
+func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Snapshot, keepLast int) ([]pager.Rule, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {
 		return nil, err

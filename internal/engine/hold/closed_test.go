@@ -26,7 +26,7 @@ func TestQuotationsEndBeforeWords(t *testing.T) {
 			for _, text := range tt.texts {
 				w.Entries = append(w.Entries, transcript.Stub("b", text))
 			}
-			for i, e := range Closed(w, "anthropic").Entries {
+			for i, e := range CloseQuotes(w, "anthropic").Entries {
 				text, _ := standsFor(&e)
 				if got := strings.HasSuffix(text, "\n"+transcript.End); got != tt.ends[i] {
 					t.Errorf("entry %d ends: %v, want %v: %q", i, got, tt.ends[i], text)

@@ -10,18 +10,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Past is what the conversation was before a compaction by the client. Its blocks are
+// An EarlierWindow is what the conversation was before a compaction by the client. Its blocks are
 // cold, and off as the store has it: they are in no window that is still sent.
-type Past struct {
+type EarlierWindow struct {
 	Msgs   []transcript.Message
 	Blocks []transcript.Block // that the store knows, with the ids of rows
 	Rows   []store.Block
 }
 
-// remember finds what is stored of the earlier windows, among the blocks that are off:
+// findEarlier finds what is stored of the earlier windows, among the blocks that are off:
 // a block is the one that has the cells of its items. Blocks that are not stored are of
 // a session that was imported when they were none.
-func (h *Held) remember(earlier [][]transcript.Block) {
+func (h *Snapshot) findEarlier(earlier [][]transcript.Block) {
 	cells := h.itemCells()
 	rows := make(map[string]int, len(h.Off)) // by their cells
 	for i := range h.Off {
@@ -29,7 +29,7 @@ func (h *Held) remember(earlier [][]transcript.Block) {
 	}
 	used := make([]bool, len(h.Off))
 	for w, msgs := range h.Session.Earlier {
-		p := Past{Msgs: msgs}
+		p := EarlierWindow{Msgs: msgs}
 		for _, b := range earlier[w] {
 			i, ok := rows[cellKey(CellsOf(msgs, &b, cells))]
 			if !ok || used[i] {
@@ -66,7 +66,7 @@ type unrecorded struct {
 }
 
 // itemCells returns the cell of each item that has one to itself.
-func (h *Held) itemCells() []store.CellID {
+func (h *Snapshot) itemCells() []store.CellID {
 	cells := make([]store.CellID, len(h.Session.Items))
 	k, at := 0, 0     // a body, and where it begins
 	item, pos := 0, 0 // an item, and where it begins
@@ -102,12 +102,12 @@ func CellsOf(msgs []transcript.Message, b *transcript.Block, items []store.CellI
 // Entire returns the session as if the client had never compacted it: the blocks of
 // the earlier windows stand before those of the conversation. It is for what looks back;
 // a window is made of h itself.
-func (h *Held) Entire() *Held {
+func (h *Snapshot) Entire() *Snapshot {
 	if len(h.Earlier) == 0 {
 		return h
 	}
 	s := *h.Session
-	all := &Held{Head: h.Head, Session: &s, Off: h.Off, Items: h.Items, Bodies: h.Bodies, Summary: h.Summary, Agreed: h.Agreed}
+	all := &Snapshot{Head: h.Head, Session: &s, Off: h.Off, Items: h.Items, Bodies: h.Bodies, Summary: h.Summary, Contract: h.Contract}
 	s.Messages = nil
 	for _, p := range h.Earlier {
 		all.Blocks = append(all.Blocks, Shifted(p.Blocks, len(s.Messages))...)
@@ -134,7 +134,7 @@ func Shifted(blocks []transcript.Block, n int) []transcript.Block {
 }
 
 // Behind returns how many blocks the earlier windows have.
-func (h *Held) Behind() int {
+func (h *Snapshot) Behind() int {
 	n := 0
 	for i := range h.Earlier {
 		n += len(h.Earlier[i].Blocks)
@@ -144,7 +144,7 @@ func (h *Held) Behind() int {
 
 // WindowOf returns the number of the earlier window that block i of the entire session
 // is in, the oldest is 1, or 0 if it is in the conversation.
-func (h *Held) WindowOf(i int) int {
+func (h *Snapshot) WindowOf(i int) int {
 	for w := range h.Earlier {
 		if n := len(h.Earlier[w].Blocks); i < n {
 			return w + 1
@@ -156,7 +156,7 @@ func (h *Held) WindowOf(i int) int {
 }
 
 // Info returns block i of the earlier window with an index, for a list.
-func (p *Past) Info(window, i int) api.BlockInfo {
+func (p *EarlierWindow) Info(window, i int) api.BlockInfo {
 	r := &p.Rows[i]
 	return api.BlockInfo{
 		ID: r.ID, ShortID: r.ID.Short(), Earlier: window + 1, Turn: r.Turn, Kind: r.Kind, Tools: r.Tools, Rule: ByClient, State: r.State,
@@ -165,8 +165,8 @@ func (p *Past) Info(window, i int) api.BlockInfo {
 	}
 }
 
-// Cold returns the row of a block of an earlier window, or nil.
-func (h *Held) Cold(id transcript.BlockID) *store.Block {
+// EarlierRow returns the row of a block of an earlier window, or nil.
+func (h *Snapshot) EarlierRow(id transcript.BlockID) *store.Block {
 	for w := range h.Earlier {
 		rows := h.Earlier[w].Rows
 		if i := slices.IndexFunc(rows, func(r store.Block) bool { return r.ID == id }); i >= 0 {

@@ -68,8 +68,8 @@ func (e *RetiredError) Is(target error) bool {
 	return target == api.ErrGone && e.Status == store.StatusPurged || target == api.ErrPolicy && e.Status == store.StatusTombstoned
 }
 
-// InUse returns why a session is not in use, or nil.
-func InUse(h *store.Head) error {
+// CheckInUse returns why a session is not in use, or nil.
+func CheckInUse(h *store.Head) error {
 	if h.Status != "" {
 		return &RetiredError{h.ID, h.Status}
 	}
@@ -89,7 +89,7 @@ func (e *Desk) AnyHead(ctx context.Context, scope governance.Scope, id transcrip
 func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil {
-		err = InUse(head)
+		err = CheckInUse(head)
 	}
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func SessionInfo(h *store.Head, a *About) api.SessionInfo {
 }
 
 // LoadInfo loads a session, with what lists say of it.
-func (e *Desk) LoadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Held, api.SessionInfo, error) {
+func (e *Desk) LoadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Snapshot, api.SessionInfo, error) {
 	h, err := e.Load(ctx, scope, id)
 	if err != nil {
 		return nil, api.SessionInfo{}, err

@@ -9,11 +9,11 @@ import (
 // focus is how many terms an intent has that was not given.
 const focus = 12
 
-// FocusOf returns the given words, or the keywords of given intents, as terms, or else those of what a person asked
+// IntentOf returns the given words, or the keywords of given intents, as terms, or else those of what a person asked
 // for last: the keywords of its intent, those that the fewest blocks have. Prompts
 // that only say to go on are passed over, and what was asked before is added while
 // there are too few.
-func FocusOf(h *Held, given []string) pager.Intent {
+func IntentOf(h *Snapshot, given []string) pager.Intent {
 	if len(given) > 0 {
 		var words []string
 		for _, text := range given {

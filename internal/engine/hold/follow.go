@@ -12,13 +12,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ErrWhole means that what is new in a file cannot be known from its end.
-var ErrWhole = errors.New("the whole file has to be read")
+// ErrReadWhole means that what is new in a file cannot be known from its end.
+var ErrReadWhole = errors.New("the whole file has to be read")
 
-// A Trail is how far a file was read. It is in the about cell of the session, which each
+// A FileProgress is how far a file was read. It is in the about cell of the session, which each
 // import writes anew, and is erased with that. The end of the file begins with the last
 // block of the conversation.
-type Trail struct {
+type FileProgress struct {
 	Rules    int                `json:"rules"`
 	Size     int64              `json:"size"` // bytes that were read
 	From     int64              `json:"from"` // where the end begins
@@ -33,10 +33,10 @@ type Trail struct {
 	Names    []store.CellID     `json:"names"` // what has the ids of all rows, the largest first
 }
 
-// A Beginning is what is known of a file before its end. The zero value is that of a file
+// A FilePrefix is what is known of a file before its end. The zero value is that of a file
 // that is read as a whole.
-type Beginning struct {
-	Trail    Trail
+type FilePrefix struct {
+	Trail    FileProgress
 	Names    []NameSet       // of trail.Names
 	End      map[string]bool // ids that the end brought when it was read
 	Messages int
@@ -44,7 +44,7 @@ type Beginning struct {
 }
 
 // Known reports whether a row of the beginning has an id. It may be wrong with a yes.
-func (b *Beginning) Known(id string) bool {
+func (b *FilePrefix) Known(id string) bool {
 	return !b.End[id] && slices.ContainsFunc(b.Names, func(s NameSet) bool { return s.Has(id) })
 }
 
@@ -75,23 +75,23 @@ func (s NameSet) Body() []byte {
 
 // Read returns the end of a file of a size, and what is behind it, if the file is the one
 // that was read and has not become shorter.
-func (t *Trail) Read(file io.ReaderAt, size int64) ([]byte, error) {
+func (t *FileProgress) Read(file io.ReaderAt, size int64) ([]byte, error) {
 	if t.From > t.Size || t.Size > size {
-		return nil, ErrWhole
+		return nil, ErrReadWhole
 	}
 	head, err := io.ReadAll(io.NewSectionReader(file, 0, int64(t.HeadSize)))
 	if err != nil {
 		return nil, err
 	}
 	if digest.Of(head) != t.Head {
-		return nil, ErrWhole
+		return nil, ErrReadWhole
 	}
 	end, err := io.ReadAll(io.NewSectionReader(file, t.From, size-t.From))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(end)) != size-t.From || digest.Of(end[:t.Size-t.From]) != t.End {
-		return nil, ErrWhole
+		return nil, ErrReadWhole
 	}
 	return end, nil
 }

@@ -65,8 +65,8 @@ const (
 	OpContract   = "contract"
 )
 
-// Imported is what the journal keeps of an import.
-type Imported struct {
+// ImportEntry is what the journal keeps of an import.
+type ImportEntry struct {
 	Bytes    int         `json:"bytes"`
 	Messages int         `json:"messages"`
 	Blocks   int         `json:"blocks"`
@@ -78,28 +78,28 @@ type Imported struct {
 	Rewind   bool        `json:"rewind,omitempty"`  // it was shorter than what was known, and meant to be
 	Earlier  int         `json:"earlier,omitempty"` // blocks of earlier windows
 
-	Compacted *Compacted           `json:"compacted,omitempty"`
+	Compacted *CompactionEntry     `json:"compacted,omitempty"`
 	Back      []transcript.BlockID `json:"back,omitempty"` // that are in the conversation again, as they came in
 }
 
-// Compacted is what the journal keeps of blocks that the client took out of the window.
-type Compacted struct {
+// CompactionEntry is what the journal keeps of blocks that the client took out of the window.
+type CompactionEntry struct {
 	Actor   governance.Actor     `json:"actor"`
 	Rule    pager.Rule           `json:"rule"`
 	Windows int                  `json:"windows"` // that there were before the present one
 	Blocks  []transcript.BlockID `json:"blocks"`
 }
 
-// SummaryMove says in the journal how the summary in the window changed.
-type SummaryMove struct {
+// SummaryChange says in the journal how the summary in the window changed.
+type SummaryChange struct {
 	From       store.CellID `json:"from,omitempty"`
 	To         store.CellID `json:"to,omitempty"`
 	FromTokens token.Count  `json:"from_tokens,omitempty"`
 	ToTokens   token.Count  `json:"to_tokens,omitempty"`
 }
 
-// Handed begins the title of a session that began with a packet.
-const Handed = "Handoff: "
+// HandoffTitle begins the title of a session that began with a packet.
+const HandoffTitle = "Handoff: "
 
 // A Move is a change of one block, as the journal keeps it: enough to explain
 // it and to take it back.
@@ -109,9 +109,9 @@ type Move struct {
 	ToStub   store.CellID `json:"to_stub,omitempty"`
 }
 
-// Paged is what the journal keeps of a pass: the move of every block, also of
+// PassEntry is what the journal keeps of a pass: the move of every block, also of
 // those that stayed.
-type Paged struct {
+type PassEntry struct {
 	Budget  token.Count   `json:"budget"`
 	Before  token.Count   `json:"before"`
 	After   token.Count   `json:"after"`
@@ -120,7 +120,7 @@ type Paged struct {
 	Intent  int           `json:"intent"` // how many terms it had
 	Moves   []Move        `json:"moves"`
 
-	Strategy api.Strategy `json:"strategy,omitempty"`
-	Summary  *SummaryMove `json:"summary,omitempty"` // if it changed
-	Round    *api.Round   `json:"round,omitempty"`   // what the probes said
+	Strategy api.Strategy   `json:"strategy,omitempty"`
+	Summary  *SummaryChange `json:"summary,omitempty"` // if it changed
+	Round    *api.Round     `json:"round,omitempty"`   // what the probes said
 }

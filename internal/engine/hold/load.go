@@ -15,31 +15,31 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Held session is a session as a job works on it: what the store knows, and
+// A Snapshot is a session at a revision, as a job works on it: what the store knows, and
 // what its bytes say. All slices of blocks run in parallel.
-type Held struct {
-	Head    *store.Head
-	Session *transcript.Session
-	Blocks  []transcript.Block // with the ids of rows
-	Rows    []store.Block      // in the visible conversation
-	Earlier []Past             // the windows before it, the oldest first
-	Off     []store.Block      // in none of them any more
-	Items   []store.CellID     // whose bodies are the input
-	Bodies  [][]byte           // of items; they share the memory of the input
-	Said    []string           // what each block says, once asked for
-	Summary *StandIn           // what stands in the window for older blocks, or nil
-	Agreed  *Agreement         // the contract, once asked for
+type Snapshot struct {
+	Head     *store.Head
+	Session  *transcript.Session
+	Blocks   []transcript.Block // with the ids of rows
+	Rows     []store.Block      // in the visible conversation
+	Earlier  []EarlierWindow    // the windows before it, the oldest first
+	Off      []store.Block      // in none of them any more
+	Items    []store.CellID     // whose bodies are the input
+	Bodies   [][]byte           // of items; they share the memory of the input
+	Said     []string           // what each block says, once asked for
+	Summary  *WindowSummary     // what stands in the window for older blocks, or nil
+	Contract *Agreement         // the contract, once asked for
 
 	Unrecorded []unrecorded // blocks of earlier windows that the store does not have
 	apart      bool         // read as it was when it was stored, see claudecode.Format
-	Begin      *Beginning   // what is before a session of which only the end is held, or nil
+	Prefix     *FilePrefix  // what is before a session of which only the end is held, or nil
 }
 
 // Outdated reports whether the session was stored when less was read in its file.
-func (h *Held) Outdated() bool { return h.apart || len(h.Unrecorded) > 0 }
+func (h *Snapshot) Outdated() bool { return h.apart || len(h.Unrecorded) > 0 }
 
 // Texts returns what each block says.
-func (h *Held) Texts() []string {
+func (h *Snapshot) Texts() []string {
 	if h.Said == nil {
 		h.Said = make([]string, len(h.Blocks))
 		for i := range h.Blocks {
@@ -55,8 +55,8 @@ type About struct {
 	Project string `json:"project,omitempty"`
 	Name    string `json:"name,omitempty"` // of the file it was imported from
 
-	Critical bool   `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
-	Trail    *Trail `json:"trail,omitempty"`    // how far the file was read
+	Critical bool          `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
+	Trail    *FileProgress `json:"trail,omitempty"`    // how far the file was read
 }
 
 // About returns what the about cell of a session holds.
@@ -81,8 +81,8 @@ func readAbout(head *store.Head, body []byte) (*About, error) {
 const Rereads = 20
 
 // Load reads a session and decodes it.
-func (e *Desk) Load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Held, error) {
-	return e.LoadBy(ctx, scope, id, e.Head)
+func (e *Desk) Load(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Snapshot, error) {
+	return e.LoadWith(ctx, scope, id, e.Head)
 }
 
 // A headReader reads the head of a session.
@@ -90,7 +90,7 @@ type headReader = func(context.Context, governance.Scope, transcript.SessionID) 
 
 // LoadBy loads a session whose head is read by a function that refuses what must not be
 // loaded.
-func (e *Desk) LoadBy(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Held, error) {
+func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Snapshot, error) {
 	head, err := read(ctx, scope, id)
 	for range Rereads {
 		if err != nil {
@@ -113,8 +113,8 @@ func (e *Desk) LoadBy(ctx context.Context, scope governance.Scope, id transcript
 
 // Read reads what a session is made of, and its input. All of it is of the revision of
 // the head only if the session still has that afterwards.
-func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Head) (h *Held, data []byte, err error) {
-	h = &Held{Head: head}
+func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Head) (h *Snapshot, data []byte, err error) {
+	h = &Snapshot{Head: head}
 	if h.Items, err = e.Store.Items(ctx, scope, head.ID); err != nil {
 		return h, nil, err
 	}
@@ -131,12 +131,12 @@ func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Hea
 			h.Rows = append(h.Rows, *b)
 		}
 	}
-	h.Summary, err = e.StandIn(ctx, scope, head.Summary)
+	h.Summary, err = e.ReadSummary(ctx, scope, head.Summary)
 	return h, data, err
 }
 
 // Decode reads the conversation from the input.
-func (h *Held) Decode(data []byte) (err error) {
+func (h *Snapshot) Decode(data []byte) (err error) {
 	id, head := h.Head.ID, h.Head
 	if head.Format == "" { // a contract whose conversation has not come yet
 		h.Session = &transcript.Session{ID: id}
@@ -161,14 +161,14 @@ func (h *Held) Decode(data []byte) (err error) {
 		h.Blocks[i].ID = h.Rows[i].ID
 	}
 	if len(earlier) > 0 {
-		h.remember(earlier)
+		h.findEarlier(earlier)
 	}
 	return nil
 }
 
 // decodeAs reads the conversation in a format, and returns the blocks of its earlier
 // windows.
-func (h *Held) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
+func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
 	if h.Session, err = f.Decode(string(h.Head.ID), data); err != nil {
 		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
 	}
@@ -177,8 +177,8 @@ func (h *Held) decodeAs(f transcript.Format, data []byte) (earlier [][]transcrip
 	return earlier, nil
 }
 
-// Conversation returns an error if the session has none, and a contract alone.
-func (h *Held) Conversation() error {
+// CheckConversation returns an error if the session has none, and a contract alone.
+func (h *Snapshot) CheckConversation() error {
 	if h.Head.Format == "" {
 		return fmt.Errorf("%w: it has a contract and no conversation yet: import one", api.ErrRequest)
 	}
@@ -186,7 +186,7 @@ func (h *Held) Conversation() error {
 }
 
 // input returns the input of a session, and fills in the bodies of its items.
-func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Held) ([]byte, error) {
+func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Snapshot) ([]byte, error) {
 	data := make([]byte, 0, h.Head.Bytes)
 	ends := make([]int, 0, len(h.Items))
 	for c, err := range e.Store.Cells(ctx, scope, h.Items) {
@@ -217,12 +217,12 @@ func (e *Desk) Bodies(ctx context.Context, scope governance.Scope, ids []store.C
 }
 
 // Index returns the index of a block by its id, or -1.
-func (h *Held) Index(id transcript.BlockID) int {
+func (h *Snapshot) Index(id transcript.BlockID) int {
 	return slices.IndexFunc(h.Rows, func(b store.Block) bool { return b.ID == id })
 }
 
-// Places returns the index of each block by its id, for jobs that ask for many.
-func (h *Held) Places() map[transcript.BlockID]int {
+// IndexByID returns the index of each block by its id, for jobs that ask for many.
+func (h *Snapshot) IndexByID() map[transcript.BlockID]int {
 	places := make(map[transcript.BlockID]int, len(h.Rows))
 	for i := range h.Rows {
 		places[h.Rows[i].ID] = i
@@ -230,8 +230,8 @@ func (h *Held) Places() map[transcript.BlockID]int {
 	return places
 }
 
-// First returns how many blocks the first n are: all of them, if n is 0.
-func (h *Held) First(n int) (int, error) {
+// FirstBlocks returns how many blocks the first n are: all of them, if n is 0.
+func (h *Snapshot) FirstBlocks(n int) (int, error) {
 	switch {
 	case n == 0:
 		return len(h.Blocks), nil
@@ -267,7 +267,7 @@ func (e *Desk) Stubs(ctx context.Context, scope governance.Scope, rows []store.B
 
 // Window returns what is in the window of a session, given its rows, their
 // stubs, and its summary or nil.
-func (h *Held) Window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *StandIn) *transcript.Window {
+func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *WindowSummary) *transcript.Window {
 	type placed struct {
 		at    int // index of the message
 		entry transcript.Entry
@@ -300,13 +300,13 @@ func (h *Held) Window(rows []store.Block, stubs map[transcript.BlockID]pager.Stu
 	return w
 }
 
-// Closed puts a line behind each text that stands for something else and ends in a
+// CloseQuotes puts a line behind each text that stands for something else and ends in a
 // quotation, where neither another such text follows nor words of the assistant's: what
 // is quoted ends there, and what the user says next does not belong to it. What an account
 // keeps of the user's words is the user's, too. Formats whose provider keeps messages apart
 // need no such line.
-func Closed(w *transcript.Window, format string) *transcript.Window {
-	if !Merges(format) {
+func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
+	if !MergesMessages(format) {
 		return w
 	}
 	for i := range w.Entries {
@@ -317,7 +317,7 @@ func Closed(w *transcript.Window, format string) *transcript.Window {
 		if i+1 < len(w.Entries) {
 			next := &w.Entries[i+1]
 			said, another := standsFor(next)
-			if another && (marked(said) || !marked(text)) || next.Role == transcript.RoleAssistant && Speaks(&next.Message) {
+			if another && (marked(said) || !marked(text)) || next.Role == transcript.RoleAssistant && HasContent(&next.Message) {
 				continue
 			}
 		}
@@ -329,9 +329,9 @@ func Closed(w *transcript.Window, format string) *transcript.Window {
 // marked reports whether a text says in its first line what it stands for.
 func marked(text string) bool { return strings.HasPrefix(text, transcript.Mark) }
 
-// Merges reports whether the provider that gets a format makes one message of several in
+// MergesMessages reports whether the provider that gets a format makes one message of several in
 // a row that are of the same role.
-func Merges(format string) bool { return format == "anthropic" || format == "claudecode" }
+func MergesMessages(format string) bool { return format == "anthropic" || format == "claudecode" }
 
 // standsFor returns the text of an entry that stands for something else, in the user's
 // voice.
@@ -351,15 +351,15 @@ func madeText(e *transcript.Entry) (string, bool) {
 	return string(text), ok
 }
 
-// Speaks reports whether a message has something that every format carries.
-func Speaks(m *transcript.Message) bool {
+// HasContent reports whether a message has something that every format carries.
+func HasContent(m *transcript.Message) bool {
 	return strings.TrimSpace(m.Text()) != "" || len(m.Calls()) > 0
 }
 
-// Joined puts what stands for blocks that follow each other into one message: agents
+// JoinStubs puts what stands for blocks that follow each other into one message: agents
 // read one better than twenty, and each has its price.
-func Joined(w *transcript.Window, format string) *transcript.Window {
-	w = Closed(w, format)
+func JoinStubs(w *transcript.Window, format string) *transcript.Window {
+	w = CloseQuotes(w, format)
 	out := &transcript.Window{Session: w.Session, Entries: make([]transcript.Entry, 0, len(w.Entries))}
 	var texts []string
 	var voice transcript.Role

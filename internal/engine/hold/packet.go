@@ -9,7 +9,7 @@ import (
 
 // Packet returns the packet that a session began with, and the index of the block
 // behind it.
-func (h *Held) Packet() (*handoff.Packet, int) {
+func (h *Snapshot) Packet() (*handoff.Packet, int) {
 	for i := range h.Blocks {
 		if h.Blocks[i].Kind != transcript.KindUser {
 			continue
@@ -23,9 +23,9 @@ func (h *Held) Packet() (*handoff.Packet, int) {
 	return nil, 0
 }
 
-// FirstTask returns rules for the first n blocks: of these only the first task has one,
+// FirstTaskRules returns rules for the first n blocks: of these only the first task has one,
 // as it is no correction, whatever its words are.
-func (h *Held) FirstTask(n int) []pager.Rule {
+func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	rules := make([]pager.Rule, n)
 	for i := range n {
 		if b := &h.Blocks[i]; b.Kind == transcript.KindUser && pager.Instructs(h.Session.Messages, b) {
@@ -38,7 +38,7 @@ func (h *Held) FirstTask(n int) []pager.Rule {
 
 // FactsOf returns the facts of the first n blocks of a session that blocks from
 // one on have, or changed.
-func (e *Desk) FactsOf(h *Held, n, from int) []facts.Fact {
+func (e *Desk) FactsOf(h *Snapshot, n, from int) []facts.Fact {
 	return facts.Extract(h.Session.Messages, h.Blocks[:n], &facts.Options{
 		Tools: e.Opts.Tools, Project: h.Session.Project, Correction: pager.Correction, First: from,
 	})

@@ -30,7 +30,7 @@ type ScanCache struct {
 	new, old *scans
 }
 
-// scans are what a scanCache remembers of a while.
+// scans are what a [ScanCache] remembers of a while.
 type scans struct {
 	texts  map[scanKey]*facts.Scan
 	counts map[scanKey]counted

@@ -24,17 +24,17 @@ func SetForm(r *store.Block, f pager.Form, stub store.CellID, window token.Count
 	r.Form, r.State, r.Stub, r.Window = string(f), State(f), stub, window
 }
 
-// Cool makes a row that of a block of an earlier window.
-func Cool(r *store.Block) {
+// SetEarlier makes a row that of a block of an earlier window.
+func SetEarlier(r *store.Block) {
 	r.Off = true
 	SetForm(r, pager.Gone, "", 0)
 }
 
-// Revive makes a row that of a block as it came in.
-func Revive(r *store.Block) { SetForm(r, pager.Whole, "", r.Tokens) }
+// SetLive makes a row that of a block as it came in.
+func SetLive(r *store.Block) { SetForm(r, pager.Whole, "", r.Tokens) }
 
-// Purge makes a row that of a block whose bytes are gone.
-func Purge(r *store.Block) {
+// SetPurged makes a row that of a block whose bytes are gone.
+func SetPurged(r *store.Block) {
 	SetForm(r, pager.Gone, "", 0)
 	r.State, r.Tools, r.Pinned = store.StatePurged, nil, false
 }

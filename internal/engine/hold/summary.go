@@ -15,9 +15,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A StandIn is what stands in the window for the older blocks of a session, as
+// A WindowSummary is what stands in the window for the older blocks of a session, as
 // its summary cell holds it.
-type StandIn struct {
+type WindowSummary struct {
 	ID      transcript.BlockID `json:"id"`     // by which it is recalled
 	After   transcript.BlockID `json:"after"`  // the block that it stands behind; empty: it comes first
 	Text    string             `json:"text"`   // as it is sent
@@ -33,7 +33,7 @@ type StandIn struct {
 
 // Whole returns all that there is to recall: the summary, merged with that of the
 // earlier windows.
-func (s *StandIn) Whole() *summary.Summary {
+func (s *WindowSummary) Whole() *summary.Summary {
 	if s.Before == nil {
 		return s.Summary
 	}
@@ -52,8 +52,8 @@ func SummaryID(id transcript.SessionID) transcript.BlockID {
 	return transcript.BlockID(SummaryPrefix + hex.EncodeToString(sum[:4]))
 }
 
-// StandIn reads what a summary cell holds.
-func (e *Desk) StandIn(ctx context.Context, scope governance.Scope, cell store.CellID) (*StandIn, error) {
+// ReadSummary reads what a summary cell holds.
+func (e *Desk) ReadSummary(ctx context.Context, scope governance.Scope, cell store.CellID) (*WindowSummary, error) {
 	if cell == "" {
 		return nil, nil //nolint:nilnil // most sessions have none
 	}
@@ -61,7 +61,7 @@ func (e *Desk) StandIn(ctx context.Context, scope governance.Scope, cell store.C
 	if err != nil {
 		return nil, err
 	}
-	s := &StandIn{}
+	s := &WindowSummary{}
 	if err := json.Unmarshal(bodies[0], s); err != nil {
 		return nil, fmt.Errorf("%w: summary cell %s: %w", store.ErrCorrupt, cell, err)
 	}
@@ -69,7 +69,7 @@ func (e *Desk) StandIn(ctx context.Context, scope governance.Scope, cell store.C
 }
 
 // Size returns what a summary takes in the window; nil takes nothing.
-func (s *StandIn) Size() token.Count {
+func (s *WindowSummary) Size() token.Count {
 	if s == nil {
 		return 0
 	}
@@ -77,16 +77,16 @@ func (s *StandIn) Size() token.Count {
 }
 
 // Covered returns the id of a summary and how many blocks it covers; of nil, nothing.
-func (s *StandIn) Covered() (id string, blocks int) {
+func (s *WindowSummary) Covered() (id string, blocks int) {
 	if s == nil {
 		return "", 0
 	}
 	return string(s.ID), s.Covers
 }
 
-// Tells returns of how many blocks a model's text says what the agent said; of a summary
+// ModelCovers returns of how many blocks a model's text says what the agent said; of a summary
 // by a program, or none, of no block.
-func (s *StandIn) Tells() int {
+func (s *WindowSummary) ModelCovers() int {
 	if s == nil || s.Summary.Model == "" {
 		return 0
 	}
@@ -94,4 +94,4 @@ func (s *StandIn) Tells() int {
 }
 
 // Entry returns a summary as an entry of a window.
-func (s *StandIn) Entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }
+func (s *WindowSummary) Entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }

@@ -131,9 +131,9 @@ func (e *Desk) CountBlocks(ctx context.Context, m Meter, msgs []transcript.Messa
 	counts := make([]token.Count, len(blocks))
 	tell := e.Progress(ctx)
 	var next, done atomic.Int64
-	var crew base.Crew
+	var crew base.Workers
 	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
-		crew.Hire(func() {
+		crew.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(blocks)); i = next.Add(1) - 1 {
 				counts[i] = m.block(msgs, &blocks[i])
 				if n := done.Add(1); n%64 == 0 {
@@ -142,6 +142,6 @@ func (e *Desk) CountBlocks(ctx context.Context, m Meter, msgs []transcript.Messa
 			}
 		})
 	}
-	crew.Finish()
+	crew.Wait()
 	return counts
 }

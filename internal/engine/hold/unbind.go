@@ -7,12 +7,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript/anthropic"
 )
 
-// Unbind takes thinking out of a window behind its first change, if the model may
+// DropBoundThinking takes thinking out of a window behind its first change, if the model may
 // bind thinking to what stands before it, and says what went. All of it goes where
 // the beginning changes: in another format, which has system text and tools
 // otherwise or not at all, and where prefixed says that other text stands before
 // the window.
-func Unbind(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
+func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
 	if format == "openai" || !anthropic.BindsThinking(w.Session.Model) {
 		return nil
 	}

@@ -21,9 +21,9 @@ type GateNote struct {
 	List contract.List
 }
 
-// Amended is what the journal keeps of an addition to a contract. Its text is the
+// AmendEntry is what the journal keeps of an addition to a contract. Its text is the
 // contract's.
-type Amended struct {
+type AmendEntry struct {
 	Statements int                  `json:"statements"`
 	Init       bool                 `json:"init,omitempty"`
 	Parent     transcript.SessionID `json:"parent,omitempty"`
@@ -33,11 +33,11 @@ type Amended struct {
 // Amend adds to a contract what a request has, and what an earlier session left, if
 // there is one.
 func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.State) (*api.AmendContractResult, error) {
-	h := &hold.Held{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Agreed: &hold.Agreement{State: new(contract.State)}}
+	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.State)}}
 	head, err := e.Head(ctx, scope, req.Session)
 	switch {
 	case err == nil:
-		h = &hold.Held{Session: h.Session, Head: head}
+		h = &hold.Snapshot{Session: h.Session, Head: head}
 	case !req.Init || !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 	if err != nil {
 		return nil, err
 	}
-	report, err := a.With(added, e.Today())
+	report, err := a.Run(added, e.Today())
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 	if err != nil {
 		return nil, err
 	}
-	res.Op, err = e.Apply(ctx, scope, h.Head, c, hold.OpContract, Amended{
+	res.Op, err = e.Apply(ctx, scope, h.Head, c, hold.OpContract, AmendEntry{
 		Statements: len(added), Init: req.Init, Parent: req.Parent, Close: req.Close,
 	})
 	return res, err
@@ -76,7 +76,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 
 // legacy returns the contract of a session to inherit from.
 func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.State, error) {
-	a, err := e.Agreement(ctx, scope, &hold.Held{Head: &store.Head{ID: id}})
+	a, err := e.Agreement(ctx, scope, &hold.Snapshot{Head: &store.Head{ID: id}})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (e *Recorder) contractBlocks(ctx context.Context, scope governance.Scope, i
 }
 
 // amendment returns the change that adds statements to a contract.
-func (e *Recorder) amendment(h *hold.Held, added []string) (*store.Change, error) {
+func (e *Recorder) amendment(h *hold.Snapshot, added []string) (*store.Change, error) {
 	c := &store.Change{Head: *h.Head, Statements: added}
 	c.Head.Updated = e.Now()
 	if h.Head.Revision == 0 {

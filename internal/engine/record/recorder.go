@@ -17,7 +17,7 @@ type Recorder struct {
 
 // Record writes a change after which the window is as the settlement says, with its entry
 // in the journal and its statements in the contract. It returns the id of the entry.
-func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Held, c *store.Change, op string, data any, s *Settlement) (string, error) {
+func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, op string, data any, s *Settlement) (string, error) {
 	var err error
 	if c.Entry, err = e.Entry(scope, h.Head, op, data); err != nil {
 		return "", err

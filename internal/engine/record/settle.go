@@ -17,18 +17,18 @@ type Settlement struct {
 	Rows  []store.Block // as they are afterwards
 	Limit token.Count   // how large the window may be
 	Undo  bool
-	Kept  *hold.StandIn // the summary that is then in the window, or nil
+	Kept  *hold.WindowSummary // the summary that is then in the window, or nil
 }
 
 // settle returns the statements of an operation. The blocks under hard rules that
 // were not out of the window before are pinned; an operation that takes one of
 // them out is refused, and so is one after which the contract does not hold.
-func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.Held, c *store.Change, s *Settlement) ([]string, error) {
+func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, s *Settlement) ([]string, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Sound(); err != nil {
+	if err := a.CheckPinned(); err != nil {
 		return nil, err
 	}
 	rules, err := e.Rules(ctx, scope, h, 0)
@@ -47,11 +47,11 @@ func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.H
 		}
 	}
 	for i := range h.Off {
-		decisions = append(decisions, hold.Gone(state, h.Off[i].ID)...)
+		decisions = append(decisions, hold.LeftDecisions(state, h.Off[i].ID)...)
 	}
 	for _, p := range h.Earlier {
 		for i := range p.Rows {
-			decisions = append(decisions, hold.Gone(state, p.Rows[i].ID)...)
+			decisions = append(decisions, hold.LeftDecisions(state, p.Rows[i].ID)...)
 		}
 	}
 	var lines []string
@@ -67,6 +67,6 @@ func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.H
 		}
 		lines = append(lines, more...)
 	}
-	_, err = a.With(lines, e.Today())
+	_, err = a.Run(lines, e.Today())
 	return lines, err
 }

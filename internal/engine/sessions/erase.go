@@ -46,7 +46,7 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 		case head.Status == "":
 			return nil, fmt.Errorf("%w: it was not removed", api.ErrRequest)
 		default:
-			return nil, hold.InUse(head)
+			return nil, hold.CheckInUse(head)
 		}
 		c := &store.Change{Head: *head}
 		c.Head.Status = to
@@ -69,7 +69,7 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	case err != nil:
 		return nil, err
 	case head.Status == store.StatusPurged:
-		return nil, hold.InUse(head)
+		return nil, hold.CheckInUse(head)
 	}
 	res := &api.SessionRemoval{Session: id, Status: store.StatusPurged}
 	if err := e.successors(ctx, scope, res); err != nil {
@@ -134,7 +134,7 @@ func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *
 // packet says, or nothing.
 func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *store.Head) (string, error) {
 	a, err := e.About(ctx, scope, head)
-	if err != nil || !strings.HasPrefix(a.Title, hold.Handed) {
+	if err != nil || !strings.HasPrefix(a.Title, hold.HandoffTitle) {
 		return "", err
 	}
 	h, data, err := e.Read(ctx, scope, head)
@@ -157,7 +157,7 @@ func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id trans
 		if err != nil {
 			return nil, err
 		}
-		var a record.Amended
+		var a record.AmendEntry
 		if entry.Op == hold.OpContract && json.Unmarshal(entry.Data, &a) == nil && a.Parent != "" {
 			list = append(list, a.Parent)
 		}
@@ -192,7 +192,7 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 		if f.Rows[i].Status == store.StatusPurged {
 			continue
 		}
-		if err := e.Restate(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
+		if err := e.SetStatus(ctx, scope, u, &f.Rows[i], store.StatusPurged); err != nil {
 			return 0, err
 		}
 	}
@@ -212,7 +212,7 @@ func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id 
 		if err != nil {
 			return "", err
 		}
-		hold.Purge(b)
+		hold.SetPurged(b)
 		c.Blocks = append(c.Blocks, *b)
 	}
 	return e.Apply(ctx, scope, head, c, "purge", map[string]any{"cells": cells, "blocks": len(c.Blocks)})
@@ -246,12 +246,12 @@ func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, 
 
 // purgedBefore returns a session that was purged as one to import over: nothing of it is
 // like what comes.
-func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Held, error) {
+func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Snapshot, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
-	h := &hold.Held{Head: head, Session: &transcript.Session{ID: id}}
+	h := &hold.Snapshot{Head: head, Session: &transcript.Session{ID: id}}
 	h.Head.Format = "" // whatever it was
 	for b, err := range e.Store.Blocks(ctx, scope, id) {
 		if err != nil {

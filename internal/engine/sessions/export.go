@@ -21,7 +21,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Conversation(); err != nil {
+	if err := h.CheckConversation(); err != nil {
 		return nil, err
 	}
 	f, err := hold.FormatNamed(cmp.Or(req.To, h.Head.Format))
@@ -41,10 +41,10 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 		if err != nil {
 			return nil, err
 		}
-		w = hold.Joined(h.Window(h.Rows, stubs, h.Summary), f.Name())
+		w = hold.JoinStubs(h.Window(h.Rows, stubs, h.Summary), f.Name())
 	}
 	w.As = req.As
-	dropped := hold.Unbind(w, f.Name(), false)
+	dropped := hold.DropBoundThinking(w, f.Name(), false)
 	out, err := f.Encode(w)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func readNameSet(body []byte) hold.NameSet {
 	return s
 }
 
-// continueFile stores what is new in a file, or returns an [errWhole].
+// continueFile stores what is new in a file, or returns a [hold.ErrReadWhole].
 func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (*api.ImportResult, error) {
 	f, err := hold.FormatNamed(req.Format)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	}
 	format, ok := f.(continuer)
 	if !ok {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
 	name := filepath.Base(req.Name)
 	head, err := e.Head(ctx, scope, transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name))))
@@ -89,7 +89,7 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	}
 	t := about.Trail
 	if t == nil || t.Rules != trailRules || head.Format != f.Name() || head.Bytes != t.Size || about.Title == "" {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
 	end, err := t.Read(req.File, req.Size)
 	if err != nil {
@@ -105,11 +105,11 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	if err != nil {
 		return nil, err
 	}
-	s := format.Continue(string(head.ID), end, old.Begin.Known)
+	s := format.Continue(string(head.ID), end, old.Prefix.Known)
 	if s == nil || s.ID != head.ID {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
-	if err := e.unheardOf(ctx, scope, s); err != nil {
+	if err := e.checkNewIDs(ctx, scope, s); err != nil {
 		return nil, err
 	}
 	s.Title, s.Model = about.Title, cmp.Or(s.Model, head.Model)
@@ -117,10 +117,10 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 }
 
 // holdEnd returns of a session what its file ends with.
-func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f continuer, head *store.Head, t *hold.Trail, end []byte) (*hold.Held, error) {
+func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f continuer, head *store.Head, t *hold.FileProgress, end []byte) (*hold.Snapshot, error) {
 	s := f.Continue(string(head.ID), end, func(string) bool { return false })
 	if s == nil {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
 	blocks, _ := s.Blocks()
 	pieces, owner := pack(s, end)
@@ -129,17 +129,17 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 		return nil, err
 	}
 	if len(blocks) != 1 || len(pieces) != len(t.Cells) || row.Off || row.State != store.StateLive || row.Form != string(pager.Whole) {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
 	ofItem := make([]store.CellID, len(owner))
 	for item, piece := range owner {
 		ofItem[item] = t.Cells[piece]
 	}
 	if !slices.Equal(hold.CellsOf(s.Messages, &blocks[0], ofItem), row.Cells) {
-		return nil, hold.ErrWhole
+		return nil, hold.ErrReadWhole
 	}
 	blocks[0].ID = row.ID
-	begin := &hold.Beginning{Trail: *t, End: make(map[string]bool), Messages: head.Messages - len(s.Messages), Blocks: head.Blocks - 1}
+	begin := &hold.FilePrefix{Trail: *t, End: make(map[string]bool), Messages: head.Messages - len(s.Messages), Blocks: head.Blocks - 1}
 	brought, _ := f.Names(s.Items)
 	for _, id := range brought {
 		begin.End[id] = true
@@ -151,15 +151,15 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	for _, body := range bodies {
 		begin.Names = append(begin.Names, readNameSet(body))
 	}
-	return &hold.Held{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Begin: begin}, nil
+	return &hold.Snapshot{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Prefix: begin}, nil
 }
 
 // mostAlike is how many blocks of a scope may have ids that begin as that of a new block.
 const mostAlike = 16
 
-// unheardOf returns an error unless the ids of the blocks behind the first are as they
+// checkNewIDs returns an error unless the ids of the blocks behind the first are as they
 // would be if all blocks of the session were named: none begins as one that is known.
-func (e *Sessions) unheardOf(ctx context.Context, scope governance.Scope, s *transcript.Session) error {
+func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *transcript.Session) error {
 	blocks, _ := s.Blocks()
 	for i := 1; i < len(blocks); i++ {
 		refs, err := e.Store.Find(ctx, scope, blocks[i].ID.Short(), mostAlike)
@@ -167,7 +167,7 @@ func (e *Sessions) unheardOf(ctx context.Context, scope governance.Scope, s *tra
 			return err
 		}
 		if len(refs) == mostAlike || slices.ContainsFunc(refs, func(r store.Ref) bool { return r.Session == s.ID }) {
-			return hold.ErrWhole
+			return hold.ErrReadWhole
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (e *Sessions) unheardOf(ctx context.Context, scope governance.Scope, s *tra
 
 // trail returns how far a file was read, with the cells that it needs, or nil if the file
 // must be read as a whole when it has grown.
-func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.Trail, []store.Cell, error) {
+func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.FileProgress, []store.Cell, error) {
 	f, err := hold.FormatNamed(s.Format)
 	if err != nil {
 		return nil, nil, err
@@ -210,7 +210,7 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 		before[id] = true
 	}
 	b := &m.begin
-	t := &hold.Trail{
+	t := &hold.FileProgress{
 		Rules: trailRules, Size: b.Trail.From + int64(len(input)), From: b.Trail.From + int64(from),
 		HeadSize: b.Trail.HeadSize, Head: b.Trail.Head, End: digest.Of(input[from:]),
 		Pieces: b.Trail.Pieces + owner[first], Cells: items[owner[first]:], Block: m.rows[len(m.rows)-1].ID,
@@ -226,7 +226,7 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 
 // keepNames adds ids to those that a trail has. Small sets are joined, so that there are
 // few of them and that none is written again but when there are as many new ones.
-func (e *Sessions) keepNames(t *hold.Trail, b *hold.Beginning, ids map[string]bool) ([]store.Cell, error) {
+func (e *Sessions) keepNames(t *hold.FileProgress, b *hold.FilePrefix, ids map[string]bool) ([]store.Cell, error) {
 	var fresh hold.NameSet
 	for id := range ids {
 		if !slices.ContainsFunc(b.Names, func(s hold.NameSet) bool { return s.Has(id) }) {

@@ -54,13 +54,13 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 
 // importOver stores a conversation at the revision at which what is stored of it was
 // read, or as a new one if old is nil.
-func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Held) (*api.ImportResult, error) {
+func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportResult, error) {
 	res := &api.ImportResult{
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
 		Bytes: len(req.Data), Branches: s.Branches, Warnings: s.Warnings,
 	}
 	if old == nil {
-		old = &hold.Held{Head: &store.Head{ID: s.ID}, Session: &transcript.Session{ID: s.ID}}
+		old = &hold.Snapshot{Head: &store.Head{ID: s.ID}, Session: &transcript.Session{ID: s.ID}}
 	}
 	if old.Head.Format != "" && old.Head.Format != s.Format {
 		return nil, fmt.Errorf("%w: session %s is stored in format %s, not %s", api.ErrPolicy, s.ID, old.Head.Format, s.Format)
@@ -73,8 +73,8 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	if old.Begin != nil && !m.onlyGrew(old) {
-		return nil, hold.ErrWhole
+	if old.Prefix != nil && !m.onlyGrew(old) {
+		return nil, hold.ErrReadWhole
 	}
 	if (m.shorter || cutOff(old.Session.Bytes(), req.Data)) && !req.Rewind {
 		return nil, &api.ShorterError{Session: s.ID, Known: old.Session.Count(), Has: s.Count(), KnownBytes: old.Head.Bytes, Bytes: int64(len(req.Data))}
@@ -90,12 +90,12 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	data := hold.Imported{
+	data := hold.ImportEntry{
 		Bytes: res.Bytes, Messages: res.Messages, Blocks: res.Blocks, Earlier: res.Earlier, Added: m.added, Off: len(m.off), Tokens: m.tokens,
 		Warnings: m.begin.Trail.Warnings + len(s.Warnings), Reset: m.resets, Rewind: req.Rewind && m.shorter, Back: m.revived,
 	}
 	if len(m.cooled) > 0 {
-		data.Compacted = &hold.Compacted{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
+		data.Compacted = &hold.CompactionEntry{Actor: clientOf(s), Rule: hold.ByClient, Windows: len(s.Earlier), Blocks: m.cooled}
 	}
 	if res.Op, err = e.Apply(ctx, scope, old.Head, c, hold.OpImport, data); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func cutOff(known, data []byte) bool {
 }
 
 // importChange returns the change that stores a merge.
-func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Held, m *merge) (*store.Change, error) {
+func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot, m *merge) (*store.Change, error) {
 	now := e.Now()
 	c := &store.Change{Head: store.Head{
 		ID: s.ID, Format: s.Format, Model: s.Model, Encoding: m.meter.Counter.Encoding(),
@@ -156,7 +156,7 @@ func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req
 
 // addItems adds to a change a cell for each piece of the input that is not stored. It
 // returns the cells of all pieces, and the piece that each item is in.
-func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte, old *hold.Held) (items []store.CellID, owner []int, err error) {
+func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte, old *hold.Snapshot) (items []store.CellID, owner []int, err error) {
 	pieces, owner := pack(s, input)
 	for c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
 		c.ItemsFrom++

@@ -14,7 +14,7 @@ import (
 // Sessions returns the sessions of a scope, last updated first, limit at most; 0 means all.
 func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (_ *api.List[api.SessionInfo], err error) {
 	defer base.During("list sessions", &err)
-	return base.PageOfList(&base.Listing[api.SessionInfo, sessionKey]{
+	return base.ListPage(&base.Listing[api.SessionInfo, sessionKey]{
 		Name: "sessions", Scope: scope,
 		Fetch: func(limit int) ([]api.SessionInfo, error) { return e.sessions(ctx, scope, limit) },
 		Key:   func(s *api.SessionInfo) sessionKey { return sessionKey{s.Updated.UnixMilli(), s.Session} },
@@ -72,7 +72,7 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 
 	head, err := e.AnyHead(ctx, scope, id)
 	if err == nil && head.Status == store.StatusPurged {
-		err = hold.InUse(head)
+		err = hold.CheckInUse(head)
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 // Journal returns what happened to a session after a revision, in order.
 func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("journal of session "+string(req.Session), &err)
-	return base.PageOfList(base.Entries("journal", scope, []any{req.Session, req.Since}, func() ([]store.Entry, error) { return e.journal(ctx, scope, req.Session, req.Since) }), req.Cursor)
+	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, func() ([]store.Entry, error) { return e.journal(ctx, scope, req.Session, req.Since) }), req.Cursor)
 }
 
 // journal returns the entries of a session after a revision.

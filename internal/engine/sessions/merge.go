@@ -30,16 +30,16 @@ type merge struct {
 	added   int
 	resets  bool // the summary is of blocks that are no longer there
 	shorter bool // nothing is new, and something is missing
-	begin   hold.Beginning
+	begin   hold.FilePrefix
 }
 
 // merge matches the blocks of a session with those stored: a block with the same bytes
 // in the same message is the same, and one that only grew is, too. One that left the
 // conversation before is the same when it comes back.
-func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Held) (*merge, error) {
+func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Snapshot) (*merge, error) {
 	m := newMerge(s)
-	if old.Begin != nil {
-		m.begin = *old.Begin
+	if old.Prefix != nil {
+		m.begin = *old.Prefix
 	}
 	for i := range m.blocks {
 		m.blocks[i].Turn += m.begin.Blocks
@@ -56,7 +56,7 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 	m.leave(reg)
 	e.measure(ctx, m)
 	m.window = m.meter.Fixed(s)
-	if old.Begin != nil {
+	if old.Prefix != nil {
 		m.tokens, m.window = tokensAhead(old)
 	}
 	if old.Summary != nil {
@@ -75,7 +75,7 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 
 // tokensAhead returns what of a session costs that is before the end that is held: all tokens,
 // and those in the window, with all that the window has besides blocks.
-func tokensAhead(h *hold.Held) (tokens, window token.Count) {
+func tokensAhead(h *hold.Snapshot) (tokens, window token.Count) {
 	tokens, window = h.Head.Tokens, h.Head.Window
 	for i := range h.Rows {
 		tokens, window = tokens-h.Rows[i].Tokens, window-h.Rows[i].Window
@@ -85,7 +85,7 @@ func tokensAhead(h *hold.Held) (tokens, window token.Count) {
 
 // onlyGrew reports whether the blocks that are known are the first of a merge, as they
 // were or with more in the last.
-func (m *merge) onlyGrew(old *hold.Held) bool {
+func (m *merge) onlyGrew(old *hold.Snapshot) bool {
 	return !m.shorter && len(m.off)+len(m.cooled)+len(m.revived) == 0 && len(m.rows) >= len(old.Rows) &&
 		slices.EqualFunc(m.rows[:len(old.Rows)], old.Rows, func(is, was store.Block) bool { return is.ID == was.ID })
 }
@@ -136,7 +136,7 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 	}
 	m.shorter = !grown && (partial || reg.missing())
 	if len(open) > 0 && reg.left() {
-		if err := e.recollect(ctx, scope, reg); err != nil {
+		if err := e.readLeft(ctx, scope, reg); err != nil {
 			return err
 		}
 	}
@@ -162,10 +162,10 @@ func (m *merge) keep(i int, k *knownBlock, rel relation) {
 	m.fresh[i] = rel != same
 	switch {
 	case i < m.now && (!r.Off || r.State != store.StateCold):
-		hold.Cool(r)
+		hold.SetEarlier(r)
 		m.cooled = append(m.cooled, r.ID)
 	case i >= m.now && (r.Off && r.State == store.StateCold || rel == more && r.Form != string(pager.Whole)):
-		hold.Revive(r)
+		hold.SetLive(r)
 		m.revived = append(m.revived, r.ID)
 	}
 	r.Off, r.Turn = i < m.now, m.blocks[i].Turn
@@ -173,7 +173,7 @@ func (m *merge) keep(i int, k *knownBlock, rel relation) {
 }
 
 // name gives the blocks that are new an id and a row.
-func (m *merge) name(s *transcript.Session, old *hold.Held, reg *register) {
+func (m *merge) name(s *transcript.Session, old *hold.Snapshot, reg *register) {
 	for i := range m.blocks {
 		b := &m.blocks[i]
 		if m.rows[i].ID != "" {
@@ -187,7 +187,7 @@ func (m *merge) name(s *transcript.Session, old *hold.Held, reg *register) {
 		m.fresh[i], m.changed[i] = true, true
 		m.added++
 		if i < m.now {
-			hold.Cool(&m.rows[i])
+			hold.SetEarlier(&m.rows[i])
 			m.cooled = append(m.cooled, b.ID)
 		}
 	}
@@ -225,7 +225,7 @@ func (e *Sessions) measure(ctx context.Context, m *merge) {
 
 // covered reports whether the conversation begins with the blocks that its summary
 // stands for.
-func (m *merge) covered(old *hold.Held, reg *register) bool {
+func (m *merge) covered(old *hold.Snapshot, reg *register) bool {
 	n := old.Summary.Covers
 	if len(m.rows)-m.now < n {
 		return false
@@ -240,7 +240,7 @@ func (m *merge) covered(old *hold.Held, reg *register) bool {
 
 // reset brings back as they came in the blocks of the conversation that a summary stood
 // for: it speaks of others, too, that are no longer there.
-func (m *merge) reset(old *hold.Held) {
+func (m *merge) reset(old *hold.Snapshot) {
 	stood := make(map[transcript.BlockID]bool)
 	for i := range min(old.Summary.Covers, len(old.Rows)) {
 		stood[old.Rows[i].ID] = true
@@ -248,7 +248,7 @@ func (m *merge) reset(old *hold.Held) {
 	for i := m.now; i < len(m.rows); i++ {
 		if r := &m.rows[i]; stood[r.ID] {
 			m.changed[i] = m.changed[i] || r.Form != string(pager.Whole)
-			hold.Revive(r)
+			hold.SetLive(r)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, r
 	case store.StatusHeld, store.StatusRejected, store.StatusRefuted, store.StatusTombstoned:
 		return nil, fmt.Errorf("%w: artifact %s is %s", api.ErrPolicy, a.ID, a.Status)
 	}
-	p, err := e.PageOf(ctx, scope, a)
+	p, err := e.Resident(ctx, scope, a)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 	if found == nil {
 		return nil, api.About(api.SubjectSummary, fmt.Errorf("summary %s: %w", req.Block, store.ErrNotFound))
 	}
-	s, err := e.StandIn(ctx, scope, found.Summary)
+	s, err := e.ReadSummary(ctx, scope, found.Summary)
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,10 @@ const (
 	same             // it, byte for byte
 )
 
-func newRegister(h *hold.Held) *register {
+func newRegister(h *hold.Snapshot) *register {
 	r := &register{by: make(map[string][]int), ids: make(map[transcript.BlockID]bool)}
 	add := func(msgs []transcript.Message, b *transcript.Block, row store.Block, place int) {
-		key := knownBy(msgs, b)
+		key := keyOf(msgs, b)
 		r.by[key] = append(r.by[key], len(r.known))
 		r.known = append(r.known, knownBlock{row: row, items: itemsOf(h.Session, msgs, b), place: place})
 		r.ids[row.ID] = true
@@ -69,8 +69,8 @@ func newRegister(h *hold.Held) *register {
 	return r
 }
 
-// knownBy returns what a block is known by.
-func knownBy(msgs []transcript.Message, b *transcript.Block) string {
+// keyOf returns what a block is known by.
+func keyOf(msgs []transcript.Message, b *transcript.Block) string {
 	if id := msgs[b.Messages[0]].ID; id != "" {
 		return "id " + id
 	}
@@ -98,7 +98,7 @@ func itemsOf(s *transcript.Session, msgs []transcript.Message, b *transcript.Blo
 func (r *register) find(msgs []transcript.Message, b *transcript.Block, items [][]byte) (*knownBlock, relation) {
 	var found *knownBlock
 	best := another
-	for _, i := range r.by[knownBy(msgs, b)] {
+	for _, i := range r.by[keyOf(msgs, b)] {
 		k := &r.known[i]
 		if k.used {
 			continue
@@ -126,8 +126,8 @@ func (r *register) again(msgs []transcript.Message, b *transcript.Block, items [
 	return nil
 }
 
-// recollect reads the bytes of the blocks that left the conversation.
-func (e *Sessions) recollect(ctx context.Context, scope governance.Scope, r *register) error {
+// readLeft reads the bytes of the blocks that left the conversation.
+func (e *Sessions) readLeft(ctx context.Context, scope governance.Scope, r *register) error {
 	var cells []store.CellID
 	var owners []int // of cells
 	for i := range r.known {

@@ -25,10 +25,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Page is an artifact in memory, with what is made of it once: the text as a
+// A Resident is an artifact in memory, with what is made of it once: the text as a
 // context carries it, its tokens, its words. All of it follows from row, note
 // and text, so that pages may be shared and forgotten at any time.
-type Page struct {
+type Resident struct {
 	Row  store.Artifact
 	Note Note
 	Text string
@@ -41,9 +41,9 @@ type Page struct {
 	words       *retrieval.Analysis    // of text
 }
 
-// Shown returns what a context carries as the text of the artifact: its text, in which
+// ContextText returns what a context carries as the text of the artifact: its text, in which
 // no line looks like one of ours, or a pointer if it is in the stash.
-func (p *Page) Shown() string {
+func (p *Resident) ContextText() string {
 	if p.Row.Source != SourceStash {
 		return transcript.Escape(p.Text)
 	}
@@ -52,7 +52,7 @@ func (p *Page) Shown() string {
 
 // indexed returns what the artifact is found by: the stems of its words, so
 // that a question finds them in any form.
-func (p *Page) indexed() string {
+func (p *Resident) indexed() string {
 	if p.Row.Status != store.StatusLive {
 		return ""
 	}
@@ -62,27 +62,27 @@ func (p *Page) indexed() string {
 // Render returns the artifact as a context carries it: fenced, with everything
 // that cannot be seen made visible. It returns the number of characters that
 // were.
-func (p *Page) Render() (string, int) {
+func (p *Resident) Render() (string, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.renderLocked()
 }
 
-func (p *Page) renderLocked() (string, int) {
+func (p *Resident) renderLocked() (string, int) {
 	if p.rendered == "" {
-		p.rendered, p.neutralized = p.fence(p.Shown())
+		p.rendered, p.neutralized = p.fence(p.ContextText())
 	}
 	return p.rendered, p.neutralized
 }
 
 // fence returns a text of the artifact, whole or shortened, in its fence.
-func (p *Page) fence(text string) (string, int) {
+func (p *Resident) fence(text string) (string, int) {
 	text, n := assembly.Neutralize(text)
-	return assembly.Fence(p.Source(), text), n
+	return assembly.Fence(p.FenceSource(), text), n
 }
 
-// Source returns where the text of the page comes from, as its fence says.
-func (p *Page) Source() assembly.Source {
+// FenceSource returns where the text of the page comes from, as its fence says.
+func (p *Resident) FenceSource() assembly.Source {
 	return assembly.Source{
 		ID: string(p.Row.ID), Class: p.Row.Class, Origin: cmp.Or(p.Note.Source, p.Note.Title),
 		Created: p.Row.Created.Format("2006-01-02"),
@@ -90,7 +90,7 @@ func (p *Page) Source() assembly.Source {
 }
 
 // Tokens returns what the rendered artifact takes.
-func (p *Page) Tokens(c token.Counter) token.Count {
+func (p *Resident) Tokens(c token.Counter) token.Count {
 	if p.Row.Encoding == c.Encoding() {
 		return p.Row.Tokens
 	}
@@ -108,8 +108,8 @@ func (p *Page) Tokens(c token.Counter) token.Count {
 	return n
 }
 
-// Analysis returns the words of the artifact for ranking.
-func (p *Page) Analysis() *retrieval.Analysis {
+// Words returns the words of the artifact for ranking.
+func (p *Resident) Words() *retrieval.Analysis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.words == nil {
@@ -118,8 +118,8 @@ func (p *Page) Analysis() *retrieval.Analysis {
 	return p.words
 }
 
-// A Spot is where the catalog has an artifact.
-type Spot struct {
+// A Location is where the catalog has an artifact.
+type Location struct {
 	row     int
 	ID      store.ArtifactID
 	version store.Version
@@ -128,8 +128,8 @@ type Spot struct {
 // Fault returns the pages at some spots, from memory or from the store. One
 // whose text is gone, or that is no longer at its version, is nil: it was
 // written or purged since the catalog was read.
-func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Spot) ([]*Page, error) {
-	pages := make([]*Page, len(spots))
+func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Location) ([]*Resident, error) {
+	pages := make([]*Resident, len(spots))
 	var missing []int
 	for i, s := range spots {
 		if pg, ok := e.Pages.Get(artifact.Key{Scope: scope, ID: string(s.ID)}, int64(s.version)); ok {
@@ -158,16 +158,16 @@ func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Spot
 		if row == nil || row.Version != spots[i].version {
 			continue
 		}
-		if pages[i], err = e.ReadPage(ctx, scope, row); err != nil && !errors.Is(err, store.ErrGone) {
+		if pages[i], err = e.ReadResident(ctx, scope, row); err != nil && !errors.Is(err, store.ErrGone) {
 			return nil, err
 		}
 	}
 	return pages, nil
 }
 
-// ReadPage reads the cells of an artifact, and keeps the page in memory.
-func (e *Stacks) ReadPage(ctx context.Context, scope governance.Scope, row *store.Artifact) (*Page, error) {
-	p := &Page{Row: *row}
+// ReadResident reads the cells of an artifact, and keeps the page in memory.
+func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *store.Artifact) (*Resident, error) {
+	p := &Resident{Row: *row}
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
 		switch {
 		case err != nil:
@@ -182,14 +182,14 @@ func (e *Stacks) ReadPage(ctx context.Context, scope governance.Scope, row *stor
 		}
 	}
 	// The rendered form and the words of a text take about as much again, twice.
-	e.Pages.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*Page]{
+	e.Pages.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*Resident]{
 		Version: int64(row.Version), Size: 3*row.Bytes + 4096, Value: p,
 	})
 	return p, nil
 }
 
 // holds reports whether content is what the page has, by its commitment alone.
-func (p *Page) holds(content []byte) bool {
+func (p *Resident) holds(content []byte) bool {
 	return int64(len(content)) == p.Row.Bytes && digest.Commit(p.cell.Salt, string(p.cell.Kind), content).Equal(p.cell.Commit)
 }
 
@@ -211,22 +211,22 @@ const fetchers = 8
 // there, keeps its page and says so in its fetch; it must not be used.
 //
 // Pages without a source have no fetch.
-func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages []*Page) ([]*Fetch, error) {
+func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages []*Resident) ([]*Fetch, error) {
 	fetches := make([]*Fetch, len(pages))
 	got := make([]*artifact.Fetched, len(pages))
 	limit := make(chan struct{}, fetchers)
-	var crew base.Crew
+	var crew base.Workers
 	for i, p := range pages {
 		if p == nil || p.Row.Source == "" || p.Row.Source == SourceStash {
 			continue
 		}
-		crew.Hire(func() {
+		crew.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
 			fetches[i], got[i] = e.ask(ctx, p)
 		})
 	}
-	crew.Finish()
+	crew.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages
 		w := u.Artifacts[at].Artifact
 		at++
 		w.Seq, w.Version = pages[i].Row.Seq, version
-		if pages[i], err = e.ReadPage(ctx, scope, &w); err != nil {
+		if pages[i], err = e.ReadResident(ctx, scope, &w); err != nil {
 			return nil, err
 		}
 		fetches[i].To = version
@@ -263,7 +263,7 @@ func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages
 }
 
 // ask asks the source of a page. What it returns is nil unless it has changed.
-func (e *Stacks) ask(ctx context.Context, p *Page) (*Fetch, *artifact.Fetched) {
+func (e *Stacks) ask(ctx context.Context, p *Resident) (*Fetch, *artifact.Fetched) {
 	f := &Fetch{Outcome: manifest.OutcomeUnchanged, From: p.Row.Version, To: p.Row.Version}
 	if e.Opts.Sources == nil {
 		f.Outcome, f.To, f.Err = manifest.OutcomeForbidden, 0, fmt.Errorf("%w: no sources are configured", artifact.ErrForbidden)
@@ -300,12 +300,12 @@ func (e *Stacks) ask(ctx context.Context, p *Page) (*Fetch, *artifact.Fetched) {
 }
 
 // Renew adds to an update what a source has now.
-func (e *Stacks) Renew(scope governance.Scope, u *store.Update, p *Page, got *artifact.Fetched) error {
+func (e *Stacks) Renew(scope governance.Scope, u *store.Update, p *Resident, got *artifact.Fetched) error {
 	n := p.Note
 	n.ETag, n.Modified = got.ETag, got.Modified
 	n.OldContent, n.OldAbout = p.Row.Content, p.Row.About
 	w := store.Write{Artifact: p.Row, At: p.Row.Version}
 	w.Created = e.Now() // it is true now
-	_, err := e.WriteArtifact(scope, u, &w, &n, slices.Clone(got.Content))
+	_, err := e.AddArtifact(scope, u, &w, &n, slices.Clone(got.Content))
 	return err
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// PageOf returns the page of an artifact.
-func (e *Stacks) PageOf(ctx context.Context, scope governance.Scope, a *store.Artifact) (*Page, error) {
-	pages, err := e.Fault(ctx, scope, []Spot{{int(a.Seq - 1), a.ID, a.Version}})
+// Resident returns the page of an artifact.
+func (e *Stacks) Resident(ctx context.Context, scope governance.Scope, a *store.Artifact) (*Resident, error) {
+	pages, err := e.Fault(ctx, scope, []Location{{int(a.Seq - 1), a.ID, a.Version}})
 	switch {
 	case err != nil:
 		return nil, err
@@ -80,13 +80,13 @@ func (e *Stacks) NoteOf(ctx context.Context, scope governance.Scope, a *store.Ar
 	return n, nil
 }
 
-// Admitted returns what the gate and whoever reviewed made of an artifact, whatever
+// GateStatus returns what the gate and whoever reviewed made of an artifact, whatever
 // became of it since: live, unless it was held and nobody has approved it.
-func Admitted(a *store.Artifact) (store.Status, error) {
+func GateStatus(a *store.Artifact) (store.Status, error) {
 	if len(a.Gate) == 0 {
 		return store.StatusLive, nil
 	}
-	var g Gated
+	var g GateRecord
 	if err := json.Unmarshal(a.Gate, &g); err != nil {
 		return "", fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
@@ -117,19 +117,19 @@ func (e *Stacks) NamedArtifacts(ctx context.Context, scope governance.Scope, ids
 	return rows, nil
 }
 
-// Restate adds the change of an artifact's status to an update, and makes it
+// SetStatus adds the change of an artifact's status to an update, and makes it
 // findable only if it is live.
-func (e *Stacks) Restate(ctx context.Context, scope governance.Scope, u *store.Update, a *store.Artifact, to store.Status) error {
+func (e *Stacks) SetStatus(ctx context.Context, scope governance.Scope, u *store.Update, a *store.Artifact, to store.Status) error {
 	w := store.Write{Artifact: *a, At: a.Version}
 	w.Status, w.Updated = to, e.Now()
 	text := ""
 	switch to {
 	case store.StatusLive:
-		p, err := e.PageOf(ctx, scope, a)
+		p, err := e.Resident(ctx, scope, a)
 		if err != nil {
 			return err
 		}
-		live := Page{Row: w.Artifact, Note: p.Note, Text: p.Text}
+		live := Resident{Row: w.Artifact, Note: p.Note, Text: p.Text}
 		text = live.indexed()
 	case store.StatusPurged:
 		w.Address, w.Pinned = "", false
@@ -273,8 +273,8 @@ func (e *Stacks) versions(ctx context.Context, scope governance.Scope, a *store.
 	}
 }
 
-// Gated is what is kept of the gate's decision. It holds no text.
-type Gated struct {
+// GateRecord is what is kept of the gate's decision. It holds no text.
+type GateRecord struct {
 	Outcome    assembly.Outcome  `json:"outcome"`
 	Reasons    []assembly.Reason `json:"reasons,omitempty"`
 	Evaluator  string            `json:"evaluator,omitempty"`

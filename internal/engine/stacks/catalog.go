@@ -34,8 +34,8 @@ type catalogs struct {
 // anything was written since, by whomever.
 type Catalog struct {
 	scope    governance.Scope
-	resident *artifact.Pages[*Page] // where pinned artifacts stay
-	Embedder llm.Embedder           // with what it said about texts of the scope; nil if there is none
+	resident *artifact.Pages[*Resident] // where pinned artifacts stay
+	Embedder llm.Embedder               // with what it said about texts of the scope; nil if there is none
 
 	Mu      sync.RWMutex
 	used    int64 // tick of the last use, guarded by catalogs.mu
@@ -166,5 +166,5 @@ func (k *Catalog) close() {
 	k.Version = 0 // whoever still holds it reads everything again
 }
 
-// Spot returns where the catalog has a row.
-func (k *Catalog) Spot(row int) Spot { return Spot{row, k.IDs[row], k.versions[row]} }
+// Location returns where the catalog has a row.
+func (k *Catalog) Location(row int) Location { return Location{row, k.IDs[row], k.versions[row]} }

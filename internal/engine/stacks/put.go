@@ -101,7 +101,7 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 		}
 		w.ID = store.ArtifactID(id)
 	} else if old, err := e.FindArtifact(ctx, scope, string(req.ID), true); err == nil {
-		switch before, err := Admitted(old); {
+		switch before, err := GateStatus(old); {
 		case err != nil:
 			return nil, err
 		case before != store.StatusLive:
@@ -115,7 +115,7 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	if err != nil {
 		return nil, err
 	}
-	a, err := e.WriteArtifact(scope, u, &w, &n, req.Content)
+	a, err := e.AddArtifact(scope, u, &w, &n, req.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +166,9 @@ func SourceKind(source string) string {
 // before a colon is just a word.
 var schemes = []string{"file", "http", "https", "mcp", "func"}
 
-// WriteArtifact adds an artifact with its cells to an update, and fills in what follows
+// AddArtifact adds an artifact with its cells to an update, and fills in what follows
 // from content and note. Fields of w that are set already stay.
-func (e *Stacks) WriteArtifact(scope governance.Scope, u *store.Update, w *store.Write, n *Note, content []byte) (*api.Artifact, error) {
+func (e *Stacks) AddArtifact(scope governance.Scope, u *store.Update, w *store.Write, n *Note, content []byte) (*api.Artifact, error) {
 	text, err := e.Cell(store.CellText, content)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (e *Stacks) WriteArtifact(scope governance.Scope, u *store.Update, w *store
 		w.Expires = w.Created.Add(*n.TTL).Truncate(time.Millisecond)
 	}
 	w.Address = Address(scope, w.Source, content)
-	p := &Page{Row: w.Artifact, Note: *n, Text: string(content)}
+	p := &Resident{Row: w.Artifact, Note: *n, Text: string(content)}
 	counter := e.ArtifactCounter()
 	w.Encoding, w.Tokens = counter.Encoding(), p.Tokens(counter)
 	u.Cells = append(u.Cells, text, about)

@@ -17,7 +17,7 @@ type Shared struct {
 	Policy     *triage.Policy
 	PolicyName string        // of everything that decides about contexts
 	Exact      token.Counter // for artifacts, which belong to no model
-	Pages      *artifact.Pages[*Page]
+	Pages      *artifact.Pages[*Resident]
 	Catalogs   catalogs
 	Segments   segmentCache
 }
@@ -30,7 +30,7 @@ type Stacks struct {
 
 // NewShared returns what engines with these options share.
 func NewShared(o *base.Options) (*Shared, error) {
-	s := &Shared{Policy: o.Triage, Pages: artifact.NewPages[*Page](o.Resident)}
+	s := &Shared{Policy: o.Triage, Pages: artifact.NewPages[*Resident](o.Resident)}
 	s.PolicyName = fmt.Sprintf("%s:ladder/%d-%d-%d:page/%d:gate/%d", o.Triage.Version(),
 		o.Ladder.Summarized, o.Ladder.Core, o.Ladder.Minimal, max(0, o.Page), int64(o.Confidence))
 	var err error

@@ -75,7 +75,7 @@ type chapter struct {
 	found  []facts.Fact
 }
 
-func (e *Windows) briefing(ctx context.Context, scope governance.Scope, h *hold.Held) (*briefing, error) {
+func (e *Windows) briefing(ctx context.Context, scope governance.Scope, h *hold.Snapshot) (*briefing, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func ownRules(lines []string) []string {
 }
 
 // summarizedBy returns what the client's summary in the window says, bare; or nothing.
-func summarizedBy(h *hold.Held) string {
+func summarizedBy(h *hold.Snapshot) string {
 	var all []string
 	for i := range h.Blocks {
 		if h.Blocks[i].Kind == transcript.KindSummary {
@@ -119,7 +119,7 @@ func summarizedBy(h *hold.Held) string {
 const mostChapters = 16
 
 // chaptersOf returns the chapters of a session, the newest first.
-func chaptersOf(h *hold.Held) []chapter {
+func chaptersOf(h *hold.Snapshot) []chapter {
 	all := []chapter{chapterOf(h.Session.Messages, h.Blocks, h.Rows)}
 	for _, p := range slices.Backward(h.Earlier) {
 		if len(all) <= mostChapters {

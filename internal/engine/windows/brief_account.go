@@ -25,7 +25,7 @@ type recounted struct {
 
 // recount makes the account of all windows of a session, of so many tokens. What the
 // summary in the window says is there already, if there is one.
-func (e *Windows) recount(scope governance.Scope, h *hold.Held, limit token.Count, count func(string) token.Count, summed bool) (*recounted, error) {
+func (e *Windows) recount(scope governance.Scope, h *hold.Snapshot, limit token.Count, count func(string) token.Count, summed bool) (*recounted, error) {
 	all, behind := h.Entire(), h.Behind()
 	msgs := all.Session.Messages
 	r := &recounted{chapter: chapterOf(msgs, all.Blocks, all.Rows), of: make([][2]int, len(all.Blocks))}

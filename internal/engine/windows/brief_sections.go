@@ -227,7 +227,7 @@ func (b *briefing) open() []string {
 		}
 	}
 	if len(b.chapters) > 0 {
-		open, steps := left(b.chapters[0].found)
+		open, steps := leftOpen(b.chapters[0].found)
 		for _, text := range open {
 			list = append(list, entry("question: "+text, ""))
 		}
@@ -271,10 +271,10 @@ func referred(f *facts.Fact) (subject, text string) {
 	return f.Subject, f.Subject + ": " + f.Text
 }
 
-// left returns what facts leave open at the end: questions that nobody answered,
+// leftOpen returns what facts leave open at the end: questions that nobody answered,
 // and what is to do: of the list of things to do or, if it is older, of the steps
 // that were announced last.
-func left(found []facts.Fact) (open, steps []string) {
+func leftOpen(found []facts.Fact) (open, steps []string) {
 	plan, todo := -1, -1
 	for i := range found {
 		switch found[i].Kind { //nolint:exhaustive // the others announce nothing

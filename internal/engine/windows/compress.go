@@ -50,7 +50,7 @@ func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Conversation(); err != nil {
+	if err := h.CheckConversation(); err != nil {
 		return nil, err
 	}
 	p, err := e.newPass(ctx, scope, h, req)
@@ -76,7 +76,7 @@ func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api
 			return nil, err
 		}
 		res := p.result(req, &outcome{strategy: req.Strategy, plan: plan, rows: h.Rows, kept: h.Summary})
-		syncTodos(res, req, nil)
+		reportTodos(res, req, nil)
 		return res, nil
 	}
 	o, attempts, err := e.attempts(ctx, scope, p, req)
@@ -89,7 +89,7 @@ func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api
 // toSmallest returns a request for the smallest window with that as its target.
 func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error) {
 	r := p.request(req)
-	(&compression{engine: p.engine, pass: p}).keep(r, p.engine.keepLast(req.KeepLast))
+	(&compression{engine: p.engine, pass: p}).keepNewest(r, p.engine.keepLast(req.KeepLast))
 	least, err := p.smallest(req.Strategy, r)
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ type outcome struct {
 	plan     *pager.Plan
 	rows     []store.Block
 	stubs    map[transcript.BlockID]pager.Stub
-	kept     *hold.StandIn // in the window, or nil
-	drafted  *drafted      // how kept was made, if it is new
+	kept     *hold.WindowSummary // in the window, or nil
+	drafted  *drafted            // how kept was made, if it is new
 	report   *probe.Report
 	warnings []string
 }
@@ -117,7 +117,7 @@ func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, r
 	p.names, h.Said = nil, nil // all stubs are made: what comes needs the room
 	res := p.result(req, o)
 	res.Attempts = attempts
-	syncTodos(res, req, o.drafted)
+	reportTodos(res, req, o.drafted)
 	if err := p.check(o.rows, o.stubs, o.kept); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func tally(t *api.Tally, s store.State, n int64) {
 }
 
 // sync fills in the things to do of a request as they are after a compression.
-func syncTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
+func reportTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
 	if req.Todos == nil {
 		return
 	}

@@ -119,7 +119,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 		sayDiscarded(res, req)
 		return res, nil
 	}
-	rows, moves := p.leave(plan)
+	rows, moves := p.discardRows(plan)
 	if err := p.check(rows, p.stubs, h.Summary); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 
 // standings returns how each block of a session stands to a discard, given the
 // rule that it is under.
-func (e *Windows) standings(h *hold.Held, rules []pager.Rule) []pager.Standing {
+func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standing {
 	forms := make([]pager.Form, len(h.Rows))
 	for i := range h.Rows {
 		forms[i] = pager.Form(h.Rows[i].Form)
@@ -159,7 +159,7 @@ func (e *Windows) standings(h *hold.Held, rules []pager.Rule) []pager.Standing {
 }
 
 // tokensBeside returns what is in the window besides blocks.
-func tokensBeside(h *hold.Held) token.Count {
+func tokensBeside(h *hold.Snapshot) token.Count {
 	n := h.Head.Window
 	for i := range h.Rows {
 		n -= h.Rows[i].Window
@@ -169,7 +169,7 @@ func tokensBeside(h *hold.Held) token.Count {
 
 // blocksNamed returns the blocks of a session that words name. It fails with a
 // [*pager.DiscardError] if there is none for one of them.
-func blocksNamed(h *hold.Held, words []string) ([]transcript.BlockID, error) {
+func blocksNamed(h *hold.Snapshot, words []string) ([]transcript.BlockID, error) {
 	e := &pager.DiscardError{Named: len(words)}
 	ids := make([]transcript.BlockID, 0, len(words))
 	for _, word := range words {
@@ -195,8 +195,8 @@ func blocksNamed(h *hold.Held, words []string) ([]transcript.BlockID, error) {
 	return ids, nil
 }
 
-// leave returns the rows as they are after a discard, and what moves.
-func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
+// discardRows returns the rows as they are after a discard, and what moves.
+func (p *pass) discardRows(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
 	h := p.held
 	steps := make(map[transcript.BlockID]pager.Stage)
 	for _, d := range plan.Discards {
@@ -225,12 +225,12 @@ func (p *pass) leave(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
 	return rows, moves
 }
 
-func newDiscardResult(h *hold.Held, plan *pager.DiscardPlan, target token.Count) *api.DiscardResult {
+func newDiscardResult(h *hold.Snapshot, plan *pager.DiscardPlan, target token.Count) *api.DiscardResult {
 	res := &api.DiscardResult{
 		Session: h.Head.ID, Discarded: []api.Discarded{}, Thinking: plan.Thinking, Before: plan.Before, After: plan.After,
 		Sent: token.Count(h.Session.Sent), Target: target, Floor: plan.Floor, Provider: h.Head.Format, Continue: true,
 	}
-	places := h.Places()
+	places := h.IndexByID()
 	for _, d := range plan.Discards {
 		b := &h.Blocks[places[d.Block]]
 		res.Discarded = append(res.Discarded, api.Discarded{

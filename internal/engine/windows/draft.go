@@ -69,7 +69,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 		next = extractive.Draft(found, o)
 		next.Depth = c.depth(found)
 		if old != nil {
-			unsay(next, found)
+			dropNothings(next, found)
 		}
 	}
 	next.Messages, next.Strategy = key.covers, string(c.req.Strategy)
@@ -84,7 +84,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 			next.Count = c.pass.held.Summary.Summary.Count + 1
 		}
 	}
-	d.err = d.sync(c.req.Todos)
+	d.err = d.syncTodos(c.req.Todos)
 	return d
 }
 
@@ -100,9 +100,9 @@ func (c *compression) earlier() *summary.Summary {
 	return c.past
 }
 
-// unsay takes out of a draft of what is new that nothing comes next or is open,
+// dropNothings takes out of a draft of what is new that nothing comes next or is open,
 // where nothing new has to do with it: then what was said before stands.
-func unsay(s *summary.Summary, found []facts.Fact) {
+func dropNothings(s *summary.Summary, found []facts.Fact) {
 	steps, open := false, false
 	for i := range found {
 		switch found[i].Kind {
@@ -135,7 +135,7 @@ func (c *compression) depth(found []facts.Fact) int {
 }
 
 // sync brings a list of things to do and the summary together.
-func (d *drafted) sync(todos json.RawMessage) error {
+func (d *drafted) syncTodos(todos json.RawMessage) error {
 	if todos == nil {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (d *drafted) sync(todos json.RawMessage) error {
 
 // before returns the summary to merge with: the one in the window, if it speaks
 // of blocks that are still there.
-func (c *compression) before(anew bool) *hold.StandIn {
+func (c *compression) before(anew bool) *hold.WindowSummary {
 	s := c.pass.held.Summary
 	if s == nil || anew || s.Covers >= len(c.inputs) || c.inputs[s.Covers] != s.Input {
 		return nil
@@ -161,7 +161,7 @@ func (c *compression) before(anew bool) *hold.StandIn {
 // inputsOf returns digests of what the first n blocks of a session say, for each n
 // from 0: each is of the one before and a text. So the digest of what a summary
 // covers does not depend on how many compressions it took.
-func inputsOf(h *hold.Held) []digest.Digest {
+func inputsOf(h *hold.Snapshot) []digest.Digest {
 	all := make([]digest.Digest, len(h.Blocks)+1)
 	for i, text := range h.Texts() {
 		sum := sha256.New()
@@ -173,7 +173,7 @@ func inputsOf(h *hold.Held) []digest.Digest {
 }
 
 // written lets the generator write what is new.
-func (c *compression) written(ctx context.Context, d *drafted, old *hold.StandIn, from int) *summary.Summary {
+func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowSummary, from int) *summary.Summary {
 	h := c.pass.held
 	in := &abstractive.Input{}
 	if old != nil {

@@ -14,7 +14,7 @@ import (
 
 // evidenceOf returns what the window of a session has as it is, and what is one
 // recall away.
-func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Held) (*probe.Evidence, error) {
+func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Snapshot) (*probe.Evidence, error) {
 	stubs, err := e.Stubs(ctx, scope, h.Rows)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.
 
 // evidenceOf returns what a window has, and what is one recall away: the whole of
 // the summary, and the blocks whose ids are in the window.
-func evidenceOf(h *hold.Held, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.StandIn) *probe.Evidence {
+func evidenceOf(h *hold.Snapshot, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.WindowSummary) *probe.Evidence {
 	ev := &probe.Evidence{}
 	named := make(map[string]bool)
 	if sum != nil {
@@ -37,7 +37,7 @@ func evidenceOf(h *hold.Held, rows []store.Block, stubs map[transcript.BlockID]p
 		case pager.Whole, pager.Bare:
 			ev.Window = append(ev.Window, h.Texts()[i])
 		case pager.Calls, pager.Lines, pager.Line:
-			ev.Window = append(ev.Window, said(pager.Entries(h.Session.Messages, &h.Blocks[i], form, stubs[rows[i].ID])))
+			ev.Window = append(ev.Window, textOf(pager.Entries(h.Session.Messages, &h.Blocks[i], form, stubs[rows[i].ID])))
 			ev.Recall = append(ev.Recall, h.Texts()[i])
 		case pager.Gone:
 			if named[rows[i].ID.Short()] {
@@ -48,8 +48,8 @@ func evidenceOf(h *hold.Held, rows []store.Block, stubs map[transcript.BlockID]p
 	return ev
 }
 
-// said returns what entries of a window say.
-func said(entries []transcript.Entry) string {
+// textOf returns what entries of a window say.
+func textOf(entries []transcript.Entry) string {
 	var b strings.Builder
 	for i := range entries {
 		for _, p := range entries[i].Parts {

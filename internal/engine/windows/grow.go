@@ -48,7 +48,7 @@ func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req
 	if err != nil {
 		return nil, err
 	}
-	p.start(o.plan)
+	p.startFromWindow(o.plan)
 	if o.plan.After <= h.Head.Window || o.plan.Changes() == 0 {
 		return nil, nil //nolint:nilnil // what is there is as good
 	}
@@ -56,8 +56,8 @@ func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req
 	return o, nil
 }
 
-// start makes the decisions of a plan start from what is in the window.
-func (p *pass) start(plan *pager.Plan) {
+// startFromWindow makes the decisions of a plan start from what is in the window.
+func (p *pass) startFromWindow(plan *pager.Plan) {
 	plan.Before = p.held.Head.Window
 	for i := range plan.Decisions {
 		d, row := &plan.Decisions[i], &p.held.Rows[i]
@@ -103,7 +103,7 @@ func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcr
 		if o.Undone || o.Op != hold.OpPage && o.Op != hold.OpPageByHand && o.Op != hold.OpDiscard {
 			continue
 		}
-		var data hold.Paged
+		var data hold.PassEntry
 		if err := hold.ReadEntry(&o.Entry, &data); err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcr
 }
 
 // reopen has a plan begin with what passes have cut or taken out as if it were whole.
-func (b *passHistory) reopen(h *hold.Held, r *pager.Request) {
+func (b *passHistory) reopen(h *hold.Snapshot, r *pager.Request) {
 	for i := range r.Blocks {
 		if b.paged[h.Rows[i].ID] && h.Rows[i].State != store.StatePurged {
 			r.Blocks[i].Form = pager.Whole

@@ -58,7 +58,7 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 		}
 		res.Messages = append(res.Messages, b)
 	}
-	page, err := base.PageOfList(&base.Listing[api.BlockInfo, int]{
+	page, err := base.ListPage(&base.Listing[api.BlockInfo, int]{
 		Name: "messages", Scope: scope, Of: req.Session,
 		Fetch: func(int) ([]api.BlockInfo, error) { return res.Messages, nil },
 		Key:   place,
@@ -84,7 +84,7 @@ func place(b *api.BlockInfo) int {
 }
 
 // loadMeasured loads a session, with what lists say of it and what counts it.
-func (e *Windows) loadMeasured(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Held, api.SessionInfo, hold.Meter, error) {
+func (e *Windows) loadMeasured(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Snapshot, api.SessionInfo, hold.Meter, error) {
 	h, info, err := e.LoadInfo(ctx, scope, id)
 	if err != nil {
 		return nil, info, hold.Meter{}, err
@@ -173,7 +173,7 @@ func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.Se
 		return nil, err
 	}
 	res := &api.StatsResult{SessionInfo: info, Tasks: []api.TaskStats{}}
-	for _, p := range append(slices.Clip(h.Earlier), hold.Past{Msgs: h.Session.Messages, Blocks: h.Blocks, Rows: h.Rows}) {
+	for _, p := range append(slices.Clip(h.Earlier), hold.EarlierWindow{Msgs: h.Session.Messages, Blocks: h.Blocks, Rows: h.Rows}) {
 		addTasks(res, m, m.Fixed(h.Session), &p)
 	}
 	for i := range res.Tasks {
@@ -192,7 +192,7 @@ func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.Se
 
 // addTasks adds what the tasks of a window cost, in which something stood before its
 // first block. What is not asked for in it belongs to the last task before.
-func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.Past) {
+func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.EarlierWindow) {
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
 		if b.Kind == transcript.KindUser && pager.Instructs(p.Msgs, b) {

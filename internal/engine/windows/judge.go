@@ -16,8 +16,8 @@ import (
 
 // judged judges a text as the summary of the first blocks of a session: of as many as
 // are asked for, or else as many as it says itself, or else of all.
-func (e *Windows) judged(h *hold.Held, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
-	n, err := h.First(asked)
+func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
+	n, err := h.FirstBlocks(asked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ type judging struct {
 
 // judge judges a text as a summary, and returns the summary that it was read as, or
 // nil. There is no other judgement of a summary.
-func (e *Windows) judge(h *hold.Held, data []byte, by *judging) (*api.Judgement, *summary.Summary) {
+func (e *Windows) judge(h *hold.Snapshot, data []byte, by *judging) (*api.Judgement, *summary.Summary) {
 	j := &api.Judgement{Blocks: by.blocks, After: by.counter.Count(string(data))}
 	for i := range by.blocks {
 		j.Before += h.Rows[i].Tokens
@@ -99,8 +99,8 @@ func (by *judging) has(s *summary.Summary) bool {
 }
 
 // source returns what a summary of the first n blocks is checked against.
-func (e *Windows) source(h *hold.Held, n int, found []facts.Fact) *summary.Source {
-	src := &summary.Source{Names: names1}
+func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Source {
+	src := &summary.Source{Names: identifiers}
 	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
 	size := 0
 	for _, text := range all.Texts()[:to] {
@@ -132,7 +132,7 @@ func withoutByproducts(found []facts.Fact) []facts.Fact {
 }
 
 // askedOf returns what persons said in the first n blocks.
-func askedOf(h *hold.Held, n int) (all []string) {
+func askedOf(h *hold.Snapshot, n int) (all []string) {
 	for i := range n {
 		for _, k := range h.Blocks[i].Messages {
 			if m := &h.Session.Messages[k]; m.Role == transcript.RoleUser && m.Text() != "" {
@@ -143,9 +143,9 @@ func askedOf(h *hold.Held, n int) (all []string) {
 	return all
 }
 
-// names1 returns the identifiers of a text, each once, without quantities, which a
+// identifiers returns the identifiers of a text, each once, without quantities, which a
 // summary may say in other words.
-func names1(text string) []string {
+func identifiers(text string) []string {
 	var all []string
 	seen := make(map[string]bool)
 	facts.Each(text, func(id facts.Identifier, _ int) {
@@ -158,12 +158,12 @@ func names1(text string) []string {
 }
 
 // probesFrom generates probes from the facts of a session's first n blocks.
-func (e *Windows) probesFrom(h *hold.Held, n int, found []facts.Fact) []probe.Probe {
+func (e *Windows) probesFrom(h *hold.Snapshot, n int, found []facts.Fact) []probe.Probe {
 	return probe.Generate(found, probingOf(h, n))
 }
 
 // probing are the options of probes that are asked about a session's first n blocks.
-func probingOf(h *hold.Held, n int) *probe.Options {
+func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	return &probe.Options{
 		Ref:       func(block int) string { return h.Rows[block].ID.Short() },
 		Turn:      func(block int) int { return h.Blocks[block].Turn },

@@ -49,7 +49,7 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	}
 	res := &api.PageResult{Session: req.Session, Blocks: []api.PagedBlock{}, Before: h.Head.Window, After: h.Head.Window, Provider: h.Head.Format}
 	refused := &pager.DiscardError{Named: len(req.Blocks)}
-	places, seen := h.Places(), make(map[transcript.BlockID]bool)
+	places, seen := h.IndexByID(), make(map[transcript.BlockID]bool)
 	for _, id := range ids {
 		if seen[id] {
 			continue

@@ -18,11 +18,11 @@ import (
 // A pass is what one pass over a session knows.
 type pass struct {
 	engine *Windows
-	held   *hold.Held
+	held   *hold.Snapshot
 	meter  hold.Meter
 	stubs  map[transcript.BlockID]pager.Stub // now in the window
 	made   map[pageKey]pager.Stub            // made for the plan
-	names  *hold.Names                       // once asked for
+	names  *pager.Mentions                   // once asked for
 	intent pager.Intent
 	hits   []int // terms of the intent in each block
 	rules  []pager.Rule
@@ -44,8 +44,8 @@ type pageKey struct {
 	form  pager.Form
 }
 
-func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.Held, req *api.CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), told: h.Summary.Tells()}
+func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.Snapshot, req *api.CompressRequest) (*pass, error) {
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), told: h.Summary.ModelCovers()}
 	var err error
 	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.H
 		return nil, err
 	}
 	p.effects = a.State.Effects()
-	p.intent = hold.FocusOf(h, req.Intent)
+	p.intent = hold.IntentOf(h, req.Intent)
 	p.hits = p.intent.Hits(h.Texts())
 	return p, nil
 }
@@ -108,7 +108,7 @@ func (p *pass) cover() *pager.Passages {
 // end returns what it costs to say where a quotation ends, if the provider of the session
 // needs that.
 func (p *pass) end() token.Count {
-	if !hold.Merges(p.held.Head.Format) {
+	if !hold.MergesMessages(p.held.Head.Format) {
 		return 0
 	}
 	return p.count("\n" + transcript.End)
@@ -121,7 +121,7 @@ func (p *pass) count(text string) token.Count {
 
 // FitWindow returns the rows and stubs with which the window of a session, measured by m,
 // has target tokens at most.
-func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Held, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
+func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
 	p, err := e.newPass(ctx, scope, h, &api.CompressRequest{Session: h.Session.ID})
 	if err != nil {
 		return nil, nil, err

@@ -51,7 +51,7 @@ func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id tra
 	var data pins
 	res := &api.PinResult{}
 	all := h.Entire()
-	rows, places := slices.Clone(all.Rows), all.Places()
+	rows, places := slices.Clone(all.Rows), all.IndexByID()
 	for _, b := range blocks {
 		i, there := places[b]
 		if !there {

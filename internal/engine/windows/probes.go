@@ -23,7 +23,7 @@ func (e *Windows) Probes(ctx context.Context, scope governance.Scope, req *api.P
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.First(req.Blocks)
+	n, err := h.FirstBlocks(req.Blocks)
 	if err != nil {
 		return nil, err
 	}

@@ -16,12 +16,12 @@ import (
 )
 
 // check encodes the window as it would be and asks the provider's rules.
-func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.StandIn) error {
+func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.WindowSummary) error {
 	f, err := hold.FormatNamed(p.held.Head.Format)
 	if err != nil {
 		return err
 	}
-	_, err = hold.Encode(f, hold.Joined(p.held.Window(rows, stubs, sum), f.Name()))
+	_, err = hold.Encode(f, hold.JoinStubs(p.held.Window(rows, stubs, sum), f.Name()))
 	return err
 }
 
@@ -29,7 +29,7 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 func (e *Windows) storePass(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
 	h, plan := p.held, o.plan
 	c := &store.Change{Head: *h.Head}
-	data := hold.Paged{
+	data := hold.PassEntry{
 		Budget: plan.Budget, Before: h.Head.Window, After: plan.After,
 		Weights: e.Opts.Weights, Cuts: e.Opts.Cuts, Intent: len(p.intent), Strategy: o.strategy,
 	}
@@ -51,7 +51,7 @@ func (e *Windows) storePass(ctx context.Context, scope governance.Scope, p *pass
 func (e *Windows) storeByHand(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
 	h := p.held
 	c := &store.Change{Head: *h.Head}
-	data := hold.Paged{Before: h.Head.Window, After: o.plan.After, Weights: e.Opts.Weights, Cuts: e.Opts.Cuts, Intent: len(p.intent)}
+	data := hold.PassEntry{Before: h.Head.Window, After: o.plan.After, Weights: e.Opts.Weights, Cuts: e.Opts.Cuts, Intent: len(p.intent)}
 	moves, err := e.moves(c, p, o)
 	if err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func (e *Windows) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (
 }
 
 // figure writes the figures of an outcome into its new summary.
-func (o *outcome) figure(h *hold.Held) {
+func (o *outcome) figure(h *hold.Snapshot) {
 	s := o.kept.Summary
 	s.TokensBefore, s.TokensAfter = int64(h.Head.Window), int64(o.plan.After)
 	s.Ratio = ratio.One - ratio.Of(o.plan.After, h.Head.Window)
@@ -125,7 +125,7 @@ func (o *outcome) figure(h *hold.Held) {
 
 // keepSummary adds the cell of a new summary to a change, with edges to what it
 // was made from.
-func (e *Windows) keepSummary(c *store.Change, h *hold.Held, o *outcome, data *hold.Paged) error {
+func (e *Windows) keepSummary(c *store.Change, h *hold.Snapshot, o *outcome, data *hold.PassEntry) error {
 	s, d := o.kept, o.drafted
 	o.figure(h)
 	data.Round = &api.Round{
@@ -158,7 +158,7 @@ func (e *Windows) keepSummary(c *store.Change, h *hold.Held, o *outcome, data *h
 	if d.merged {
 		c.Edges = append(c.Edges, store.Edge{Derived: cell.ID, Source: h.Head.Summary, Rel: "merge"})
 	}
-	data.Summary = &hold.SummaryMove{From: h.Head.Summary, To: cell.ID, FromTokens: h.Summary.Size(), ToTokens: s.Tokens}
+	data.Summary = &hold.SummaryChange{From: h.Head.Summary, To: cell.ID, FromTokens: h.Summary.Size(), ToTokens: s.Tokens}
 	c.Head.Summary = cell.ID
 	return nil
 }

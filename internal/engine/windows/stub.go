@@ -17,7 +17,7 @@ func (p *pass) stub(i int, f pager.Form) pager.Stub {
 	if !ok {
 		b := &p.held.Blocks[i]
 		if p.names == nil {
-			p.names = hold.NewNames(p.held)
+			p.names = pager.NewMentions(p.held.Texts())
 		}
 		v := pager.View{
 			Block: b, Messages: p.held.Session.Messages, Tokens: p.held.Rows[i].Tokens,
@@ -63,7 +63,7 @@ func (p *pass) closes(plan *pager.Plan, i int) bool {
 		case pager.Whole, pager.Bare, pager.Calls:
 		}
 		m := &p.held.Session.Messages[p.held.Blocks[i].Messages[0]]
-		return m.Role != transcript.RoleAssistant || !hold.Speaks(m)
+		return m.Role != transcript.RoleAssistant || !hold.HasContent(m)
 	}
 	return true
 }

@@ -14,12 +14,12 @@ import (
 
 // headAndSummary returns the head of a session and what stands for its older blocks, or
 // nil.
-func (e *Windows) headAndSummary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, *hold.StandIn, error) {
+func (e *Windows) headAndSummary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, *hold.WindowSummary, error) {
 	head, err := e.Head(ctx, scope, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := e.StandIn(ctx, scope, head.Summary)
+	s, err := e.ReadSummary(ctx, scope, head.Summary)
 	return head, s, err
 }
 
@@ -72,7 +72,7 @@ func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.Se
 	return st, nil
 }
 
-func summaryInfo(s *hold.StandIn, d *drafted) *api.SummaryInfo {
+func summaryInfo(s *hold.WindowSummary, d *drafted) *api.SummaryInfo {
 	info := &api.SummaryInfo{
 		ID: s.ID, Covers: s.Covers, Tokens: s.Tokens, Count: s.Summary.Count, Depth: s.Summary.Depth, Model: s.Summary.Model,
 	}

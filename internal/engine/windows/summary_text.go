@@ -19,11 +19,11 @@ import (
 
 // standFor sets the summary of an outcome: as much of it as its share of the
 // budget has room for, or as the rules leave, if that is less.
-func (c *compression) standFor(o *outcome, d *drafted, w way, req *pager.Request) {
+func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
 	room := req.Budget - c.least(w.plans(), req)
 	limit := min(token.Count(w.detail.Scale(int64(req.Budget))), room)
-	s := &hold.StandIn{ID: hold.SummaryID(h.Head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
+	s := &hold.WindowSummary{ID: hold.SummaryID(h.Head.ID), After: c.anchor(d.covers), Covers: d.covers, Input: c.inputs[d.covers], Summary: d.summary, Before: c.earlier()}
 	head := fmt.Sprintf(transcript.Mark+" %s: summary of blocks 1 to %d, %d tokens; recall any id]\n", s.ID, d.covers, c.tokensOf(d.covers))
 	cost := func(text string) token.Count {
 		return c.pass.meter.Entries([]transcript.Entry{transcript.Stub(s.ID, text)}) + c.pass.end()

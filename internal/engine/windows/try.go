@@ -96,7 +96,7 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 	}
 	if c.policy != nil {
 		o.report = c.grade(o)
-		if c.point(o) {
+		if c.nameLost(o) {
 			o.report = c.grade(o)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 	a := api.Attempt{Strategy: w.strategy, Account: w.account, Detail: w.detail, KeepLast: w.keepLast}
 	o := &outcome{strategy: w.strategy, kept: h.Summary}
 	req := c.pass.request(c.req)
-	c.keep(req, w.keepLast)
+	c.keepNewest(req, w.keepLast)
 	if (summarizes(w.strategy) || w.model) && c.covers(w.keepLast) > 0 {
 		if w.model {
 			a.Model = c.engine.Opts.Generator.Name()
@@ -156,7 +156,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 		if err != nil {
 			return nil, a, err
 		}
-		c.standFor(o, d, w, req)
+		c.setSummary(o, d, w, req)
 	}
 	switch {
 	case o.drafted != nil:
@@ -165,7 +165,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 	case w.model:
 		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
 	}
-	c.pass.told, c.pass.verbatim = o.kept.Tells(), w.strategy == api.StrategyAnchored
+	c.pass.told, c.pass.verbatim = o.kept.ModelCovers(), w.strategy == api.StrategyAnchored
 	req.Fixed = c.pass.meter.Fixed(h.Session) + o.kept.Size()
 	var err error
 	planned := w.plans()
@@ -195,8 +195,8 @@ func (o *outcome) without(c *compression, account bool) {
 	o.warnings[0] = fmt.Sprintf("%s; %s made no new summary and did as %s does", o.warnings[0], asked, o.strategy)
 }
 
-// keep puts more of the newest blocks under the rule for them.
-func (c *compression) keep(req *pager.Request, last int) {
+// keepNewest puts more of the newest blocks under the rule for them.
+func (c *compression) keepNewest(req *pager.Request, last int) {
 	for i := c.covers(last); i < len(req.Blocks); i++ {
 		if req.Blocks[i].Rule == "" {
 			req.Blocks[i].Rule = pager.RuleRecent
@@ -220,10 +220,10 @@ func (c *compression) asked() []probe.Probe {
 	return c.probes
 }
 
-// point adds to the summary of an outcome the ids of blocks that have what neither
+// nameLost adds to the summary of an outcome the ids of blocks that have what neither
 // the window nor one recall answers, and reports whether it did. There must be
 // room for them.
-func (c *compression) point(o *outcome) bool {
+func (c *compression) nameLost(o *outcome) bool {
 	if o.drafted == nil || o.report.Lost() == 0 {
 		return false
 	}

@@ -23,7 +23,7 @@ type undone struct {
 	Moves  []hold.Move `json:"moves"`
 	Pins   []pinning   `json:"pins,omitempty"`
 
-	Summary *hold.SummaryMove `json:"summary,omitempty"`
+	Summary *hold.SummaryChange `json:"summary,omitempty"`
 }
 
 // Undo takes back the last operation of a session that is not undone: the window is then
@@ -79,7 +79,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	c := &store.Change{Head: *h.Head}
 	data := undone{Undoes: target.ID, Before: h.Head.Window}
 	rows := slices.Clone(h.Rows)
-	places := h.Places()
+	places := h.IndexByID()
 	touched := make(map[int]bool)
 	for _, m := range was.Moves {
 		i, there := places[m.Block]
@@ -98,7 +98,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 		if i, there := places[p.Block]; there {
 			rows[i].Pinned = !p.Pinned
 			touched[i] = true
-		} else if r := h.Cold(p.Block); r != nil {
+		} else if r := h.EarlierRow(p.Block); r != nil {
 			r.Pinned = !p.Pinned
 			c.Blocks = append(c.Blocks, *r)
 		} else {
@@ -108,7 +108,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	}
 	if m := was.Summary; m != nil && m.To == h.Head.Summary {
 		c.Head.Summary = m.From
-		data.Summary = &hold.SummaryMove{From: m.To, To: m.From, FromTokens: m.ToTokens, ToTokens: m.FromTokens}
+		data.Summary = &hold.SummaryChange{From: m.To, To: m.From, FromTokens: m.ToTokens, ToTokens: m.FromTokens}
 		res.After += m.FromTokens - m.ToTokens
 	}
 	for i := range rows {
@@ -121,7 +121,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 		return res, nil
 	}
 	c.Head.Window, c.Head.Updated = res.After, e.Now()
-	kept, err := e.StandIn(ctx, scope, c.Head.Summary)
+	kept, err := e.ReadSummary(ctx, scope, c.Head.Summary)
 	if err != nil {
 		return nil, err
 	}

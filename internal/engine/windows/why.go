@@ -68,7 +68,7 @@ func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.Bloc
 
 // imports returns what an import did to a block because the client had done it.
 func imports(entry *store.Entry, block transcript.BlockID) ([]api.WhyEntry, error) {
-	var data hold.Imported
+	var data hold.ImportEntry
 	if err := hold.ReadEntry(entry, &data); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (p *pass) window() string {
 	for i := range h.Blocks {
 		switch form := pager.Form(h.Rows[i].Form); form {
 		case pager.Calls, pager.Lines, pager.Line:
-			b.WriteString(said(pager.Entries(h.Session.Messages, &h.Blocks[i], form, p.stubs[h.Rows[i].ID])))
+			b.WriteString(textOf(pager.Entries(h.Session.Messages, &h.Blocks[i], form, p.stubs[h.Rows[i].ID])))
 		case pager.Gone, pager.Whole, pager.Bare:
 		}
 	}

@@ -1,4 +1,4 @@
-package hold
+package pager
 
 import (
 	"cmp"
@@ -7,9 +7,9 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 )
 
-// Names knows in which blocks of a session each identifier is, so that a stub
+// Mentions knows in which blocks of a session each identifier is, so that a stub
 // can carry those that the rest of the conversation may need.
-type Names struct {
+type Mentions struct {
 	blocks [][]mention // of each block, in the order of its text
 }
 
@@ -26,11 +26,11 @@ type occurrences struct {
 	last   int // index of the last block that has it
 }
 
-// NewNames returns names of a session that are read when they are asked for.
-func NewNames(h *Held) *Names {
-	n := &Names{blocks: make([][]mention, len(h.Blocks))}
+// NewMentions returns the identifiers of a session, given what each block says.
+func NewMentions(texts []string) *Mentions {
+	n := &Mentions{blocks: make([][]mention, len(texts))}
 	seen := make(map[string]*occurrences)
-	for i, text := range h.Texts() {
+	for i, text := range texts {
 		facts.Each(text, func(id facts.Identifier, at int) {
 			o := seen[id.Text]
 			switch {
@@ -82,7 +82,7 @@ func (m *mention) score(i int) int {
 
 // Of returns at most limit identifiers that block i mentions first between two
 // offsets of its text, best first.
-func (n *Names) Of(i, from, to, limit int) []string {
+func (n *Mentions) Of(i, from, to, limit int) []string {
 	type scored struct {
 		text  string
 		score int

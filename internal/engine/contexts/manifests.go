@@ -20,7 +20,7 @@ import (
 // limit at most, without their documents.
 func (e *Contexts) Manifests(ctx context.Context, scope governance.Scope, req *api.ManifestsRequest) (_ *api.List[store.Manifest], err error) {
 	defer base.During("list manifests", &err)
-	return base.PageOfList(&base.Listing[store.Manifest, store.Version]{
+	return base.ListPage(&base.Listing[store.Manifest, store.Version]{
 		Name: "manifests", Scope: scope, Of: req.Session,
 		Fetch: func(limit int) ([]store.Manifest, error) { return e.manifests(ctx, scope, req.Session, limit) },
 		Key:   func(m *store.Manifest) store.Version { return m.Version },
@@ -220,7 +220,7 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 // order.
 func (e *Contexts) Log(ctx context.Context, scope governance.Scope, req *api.LogRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("log", &err)
-	return base.PageOfList(base.Entries("log", scope, req.Since, func() ([]store.Entry, error) { return e.log(ctx, scope, req.Since) }), req.Cursor)
+	return base.ListPage(base.Entries("log", scope, req.Since, func() ([]store.Entry, error) { return e.log(ctx, scope, req.Since) }), req.Cursor)
 }
 
 // log returns the entries of a scope after a version.

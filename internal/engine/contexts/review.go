@@ -1,0 +1,152 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/secret"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Reviews returns the memories that wait for a person, oldest first.
+func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.ReviewEntry], err error) {
+	defer base.During("list reviews", &err)
+
+	rows, err := e.Store.Pick(ctx, scope, &store.Pick{Status: store.StatusHeld}, maxReviews)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]api.ReviewEntry, 0, len(rows))
+	for i := range rows {
+		r, err := e.review(ctx, scope, &rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *r)
+	}
+	return &api.List[api.ReviewEntry]{Items: list}, nil
+}
+
+// maxReviews is how many memories are listed for review at a time.
+const maxReviews = 10_000
+
+// Review returns a memory that was through the gate, whatever became of it.
+func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReviewEntry, err error) {
+	id := req.ID
+	defer base.During("show review "+id, &err)
+
+	a, err := e.FindArtifact(ctx, scope, id, false)
+	if err != nil {
+		return nil, err
+	}
+	return e.review(ctx, scope, a)
+}
+
+func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.ReviewEntry, error) {
+	if len(a.Gate) == 0 {
+		return nil, fmt.Errorf("%w: artifact %s was never at the gate", api.ErrRequest, a.ID)
+	}
+	var g stacks.GateRecord
+	if err := json.Unmarshal(a.Gate, &g); err != nil {
+		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	p, err := e.Resident(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	r := &api.ReviewEntry{
+		Artifact: e.DescribeArtifact(a, &p.Note), Text: p.Text, Reason: p.Note.Reason, Reasons: g.Reasons, Evaluator: g.Evaluator,
+		Confidence: g.Confidence, Manifest: g.Manifest,
+	}
+	for _, id := range p.Note.From {
+		source, err := e.FindArtifact(ctx, scope, string(id), true)
+		if err != nil {
+			return nil, err
+		}
+		n, err := e.NoteOf(ctx, scope, source)
+		if err != nil {
+			return nil, err
+		}
+		r.From = append(r.From, e.DescribeArtifact(source, n))
+	}
+	return r, nil
+}
+
+// Decide ends a review.
+func (e *Contexts) Decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (_ *api.Artifact, err error) {
+	defer base.During("decide review "+d.ID, &err)
+
+	return base.Retry(ctx, func() (*api.Artifact, error) { return e.decide(ctx, scope, d) })
+}
+
+func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (*api.Artifact, error) {
+	a, err := e.FindArtifact(ctx, scope, d.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	if a.Status != store.StatusHeld {
+		return nil, fmt.Errorf("%w: artifact %s is %s and does not wait for a decision", api.ErrRequest, a.ID, a.Status)
+	}
+	p, err := e.Resident(ctx, scope, a)
+	if err != nil {
+		return nil, err
+	}
+	var g stacks.GateRecord
+	if err := json.Unmarshal(a.Gate, &g); err != nil {
+		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	by := cmp.Or(d.By, string(e.Opts.Actor))
+	g.By, g.Decided = governance.Actor(by), stacks.DecidedRejected
+	w := store.Write{Artifact: *a, At: a.Version}
+	n, u := p.Note, &store.Update{}
+	text := p.Text
+	if d.Approve {
+		g.Decided = "approved"
+		w.Status, w.Class, n.VerifiedBy = store.StatusLive, provenance.Verified, by
+		if d.Text != "" && d.Text != p.Text {
+			g.Decided, text = "edited", d.Text
+		}
+		if e.Redacts(false) {
+			text = secret.RedactPersonal(text)
+		}
+		if found := secret.Scan(text); len(found) > 0 {
+			return nil, api.About(api.SubjectCredential, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d)", api.ErrPolicy, found[0].Kind, found[0].Start))
+		}
+		if known, err := e.remembered(ctx, scope, text); err != nil || known {
+			return nil, cmp.Or(err, fmt.Errorf("%w: the same is remembered already", api.ErrPolicy))
+		}
+	} else {
+		w.Status = store.StatusRejected
+	}
+	if w.Gate, err = json.Marshal(g); err != nil {
+		return nil, err
+	}
+	n.Reason, n.OldContent, n.OldAbout = d.Reason, a.Content, a.About
+	out, err := e.AddArtifact(scope, u, &w, &n, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	// What the first version was made from, this one is, too.
+	u.Edges = append(u.Edges, store.Edge{Derived: u.Artifacts[0].Content, Source: a.Content, Rel: "review"})
+	if g.Manifest != "" {
+		u.Outcome = &store.Outcome{Manifest: g.Manifest, Actor: g.By, Time: e.Now(), Data: w.Gate}
+	}
+	version, err := e.Update(ctx, scope, u, "review", g)
+	if err != nil {
+		return nil, err
+	}
+	out.Version = version
+	list := contract.GateRejected
+	if d.Approve {
+		list = contract.GateCommitted
+	}
+	return out, e.noteGate(ctx, scope, g.Manifest, string(a.ID), list)
+}
