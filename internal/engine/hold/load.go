@@ -88,7 +88,7 @@ func (e *Desk) Load(ctx context.Context, scope governance.Scope, id transcript.S
 // A headReader reads the head of a session.
 type headReader = func(context.Context, governance.Scope, transcript.SessionID) (*store.Head, error)
 
-// LoadBy loads a session whose head is read by a function that refuses what must not be
+// LoadWith loads a session whose head is read by a function that refuses what must not be
 // loaded.
 func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Snapshot, error) {
 	head, err := read(ctx, scope, id)
