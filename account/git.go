@@ -24,6 +24,11 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Commit == nil && o.Verdict != outcome.Failed {
 		o.Commit = quietCommit(line, t.line(line), output)
 	}
+	merge := o.Commit == nil && o.Verdict != outcome.Failed
+	if merge {
+		o.Commit = mergeCommit(t.line(line), output)
+		merge = o.Commit != nil
+	}
 	if o.Branch == "" && o.Commit == nil && !o.Pushed {
 		return
 	}
@@ -49,7 +54,9 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		if o.Commit.Branch != "" {
 			p.Branch = o.Commit.Branch
 		}
-		t.loose = nil
+		if !merge { // which leaves what was changed here as it is
+			t.loose = nil
+		}
 	}
 	p.Pushed = p.Pushed || o.Pushed
 }
@@ -106,6 +113,38 @@ func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 		if hash, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(hash) {
 			commit.Hash = hash
 			break
+		}
+	}
+	return commit
+}
+
+// mergeCommit returns the commit that a merge of a command line ended with, with the hash if
+// the output tells it. A merge that changed nothing, or was left half done, has none.
+func mergeCommit(l *shell.Line, output string) *outcome.Commit {
+	commit := (*outcome.Commit)(nil)
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		verb, args := c.Verb()
+		if c.Name != "git" || c.Inner || verb != "merge" || slices.Contains(args, "--abort") || slices.Contains(args, "--squash") || slices.Contains(args, "--no-commit") {
+			continue
+		}
+		commit = &outcome.Commit{Subject: "Merge"}
+		for k, a := range args {
+			if a == "-m" && k+1 < len(args) {
+				commit.Subject, _, _ = strings.Cut(args[k+1], "\n")
+			}
+		}
+	}
+	if commit == nil || strings.Contains(output, "CONFLICT (") || strings.Contains(output, "Already up to date") {
+		return nil
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(strings.TrimLeft(line, "*|\\/ "))
+		if _, to, ok := strings.Cut(line, ".."); ok && strings.HasPrefix(line, "Updating ") && outcome.IsHash(to) {
+			return &outcome.Commit{Hash: to, Subject: "(merged by fast-forward)"}
+		}
+		if hash, subject, ok := strings.Cut(line, " "); ok && outcome.IsHash(hash) && strings.HasPrefix(subject, commit.Subject) {
+			return &outcome.Commit{Hash: hash, Subject: subject}
 		}
 	}
 	return commit
