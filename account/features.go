@@ -35,9 +35,9 @@ func Features() []Feature {
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                             // the same text stands in a later unit
-		{"figure", []string{"no", "printed", "listed", "said"}},        // a number, in few lines that were printed, in many, or in a sentence of the agent
-		{"says", []string{"other", "next", "found", "reply", "asked"}}, // a sentence of the agent: what it does next, anything else, what it answers a person, or that to which a person says little
+		{"again", []string{"no", "later"}},                                        // the same text stands in a later unit
+		{"figure", []string{"no", "printed", "listed", "said"}},                   // a number, in few lines that were printed, in many, or in a sentence of the agent
+		{"says", []string{"other", "next", "found", "reply", "question", "talk"}}, // a sentence of the agent: what it does next, anything else, what it answers a person, what it asks, or what it answers where there are no commands
 	}
 }
 
@@ -157,6 +157,10 @@ func wordsBin(u *Unit) uint8 {
 // shortWords is how many bytes a person says, rather than pastes.
 const shortWords = 600
 
+// wholeWords is how many bytes of what a person says are one unit at most: conditions and
+// lists of an order stand there all, or not at all.
+const wholeWords = 1200
+
 // figureBin returns where a number of a unit comes from.
 func figureBin(u *Unit) uint8 {
 	switch {
@@ -190,8 +194,10 @@ func saysBin(u *Unit) uint8 {
 	switch {
 	case u.Kind != Sentence:
 		return 0
-	case u.Asked:
+	case u.Reply && asking(u.Text):
 		return 4
+	case u.Reply && u.Talk:
+		return 5
 	case u.Reply:
 		return 3
 	}

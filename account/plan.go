@@ -102,6 +102,8 @@ type planning struct {
 	onIDs  token.Count
 	spent  token.Count
 	offers offers
+	steps  []int32 // of the last step, to use again
+	opens  []int   // blocks that it opened
 }
 
 func newPlanning(r *Request) *planning {
@@ -221,57 +223,84 @@ var fewKin = [kinds]int64{Argument: 8, Written: 8, Output: 8, Span: 80}
 // are compared.
 const frame = 30
 
-// rate returns what a unit is worth for each byte, with the heads that it needs.
-func (p *planning) rate(i int) int64 {
-	gain, bytes := p.gain(i), cost(&p.Units[i])
-	for h := p.Units[i].Head; h >= 0 && !p.p.Kept[h]; h = p.Units[h].Head {
-		gain += p.gain(int(h))
-		bytes += cost(&p.Units[h])
+// step returns the units that are kept with a unit: itself, the heads that it needs, and for
+// a short answer what it answers. It is good until the next call.
+func (p *planning) step(i int) []int32 {
+	all := p.with(p.steps[:0], int32(i))
+	u := &p.Units[i]
+	for k := range u.Asked {
+		if k := u.Asks + k; p.ready(int(k)) {
+			all = p.with(all, k)
+		}
 	}
-	if !p.p.Opened[p.Units[i].Block] {
-		bytes += frame
-	}
-	return gain / bytes
+	p.steps = all
+	return all
 }
 
-// take keeps a unit with the heads that it needs, and reports whether they fit.
+// with adds a unit and the heads that it needs to a step, but for those that it has.
+func (p *planning) with(step []int32, i int32) []int32 {
+	for k := i; k >= 0 && !p.p.Kept[k] && !slices.Contains(step, k); k = p.Units[k].Head {
+		step = append(step, k)
+	}
+	return step
+}
+
+// rate returns what a unit is worth for each byte, with those that are kept with it.
+func (p *planning) rate(i int) int64 {
+	gain, bytes, last := int64(0), int64(0), int32(-1)
+	for _, k := range p.step(i) {
+		gain += p.gain(int(k))
+		bytes += cost(&p.Units[k])
+		if b := p.Units[k].Block; b != last && !p.p.Opened[b] {
+			bytes += frame
+			last = b
+		}
+	}
+	return gain / max(bytes, 1)
+}
+
+// take keeps a unit with those that are kept with it, and reports whether they fit.
 func (p *planning) take(i int) bool {
-	b, rate := int(p.Units[i].Block), p.rate(i)
-	need, left := token.Count(0), p.left[b]
-	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
-		need += p.Count(k)
-		left--
+	rate, step := p.rate(i), slices.Clone(p.step(i))
+	need, opens := token.Count(0), p.opens[:0]
+	for _, k := range step {
+		b := int(p.Units[k].Block)
+		need += p.Count(int(k))
+		if p.left[b]--; p.left[b] == 0 {
+			need -= p.Blocks[b].Mark
+		}
+		if !p.p.Opened[b] && !slices.Contains(opens, b) {
+			opens = append(opens, b)
+			need += p.opening(b)
+		}
 	}
-	if left == 0 {
-		need -= p.Blocks[b].Mark
-	}
-	opens := !p.p.Opened[b]
-	if opens {
-		need += p.opening(b)
-	}
+	p.opens = opens
 	if p.p.Tokens+need > p.Budget {
+		for _, k := range step {
+			p.left[p.Units[k].Block]++
+		}
 		return false
 	}
 	p.spent += need
-	p.left[b] = left
 	p.top = max(p.top, p.p.Tokens+need)
-	if opens {
-		p.open(b)
-		need -= p.opening(b)
-	}
 	p.p.Tokens += need
-	for k := i; k >= 0 && !p.p.Kept[k]; k = int(p.Units[k].Head) {
+	for _, b := range opens {
+		p.p.Opened[b] = true
+	}
+	for _, k := range step {
 		p.p.Kept[k] = true
-		p.date(k, rate)
-		p.mark(k)
+		p.date(int(k), rate)
+		p.mark(int(k))
 		if h := p.Units[k].Head; h >= 0 {
 			p.kin[h]++
 		}
+	}
+	for _, k := range step {
 		for _, kid := range p.Worth.kids[k] { // they are cheaper now
 			p.offer(int(kid))
 		}
 	}
-	if opens {
+	for _, b := range opens {
 		for k := p.of[b][0]; k < p.of[b][1]; k++ {
 			p.offer(k)
 		}

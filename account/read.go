@@ -42,6 +42,7 @@ func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]U
 		t.block(i, &blocks[i])
 	}
 	r.date()
+	r.bind()
 	return r.units, t.state()
 }
 
@@ -81,13 +82,13 @@ func (r *reader) date() {
 			u.Task, task = true, u.Block
 		}
 	}
+	talk := !slices.ContainsFunc(r.units, func(u Unit) bool { return u.Kind == Run })
 	calls, turns := int32(0), int32(0)
 	reply := int32(-1) // block
 	spoke := false     // a person, in the unit behind
-	shortly := false   // and in few words
 	for i := len(r.units) - 1; i >= 0; i-- {
 		u := &r.units[i]
-		u.Calls, u.Turns = calls, turns
+		u.Calls, u.Turns, u.Talk = calls, turns, talk
 		switch {
 		case u.Kind.call():
 			calls++
@@ -96,18 +97,19 @@ func (r *reader) date() {
 		}
 		switch {
 		case u.Kind == Words:
-			spoke, shortly = true, len(u.Text) < fewWords
+			spoke = true
 		case u.Kind == Sentence && (spoke || u.Block == reply):
-			u.Reply, u.Asked, reply, spoke = true, shortly, u.Block, false
+			u.Reply, reply, spoke = true, u.Block, false
 		default:
 			spoke = false
 		}
 	}
 }
 
-// fewWords is how many bytes a person needs to say yes, or which of two, to what the agent
-// said.
-const fewWords = 160
+// asking reports whether a sentence is a question.
+func asking(sentence string) bool {
+	return strings.HasSuffix(strings.TrimRight(sentence, "*_ "), "?")
+}
 
 // add adds a unit of the block that is read, and returns its index.
 func (r *reader) add(u Unit) int32 {
@@ -158,7 +160,7 @@ const (
 // prose adds the sentences of a text. Those below a heading have it as their head. What a
 // person says shortly is one unit: it costs little, and half of it may say something else.
 func (r *reader) prose(kind Kind, prose string, head int32) {
-	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) < shortWords {
+	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) < wholeWords {
 		r.add(Unit{Kind: kind, Text: bare, Head: head, First: true, Last: true, Size: size(prose)})
 		return
 	}

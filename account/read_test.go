@@ -63,7 +63,8 @@ func TestUnits(t *testing.T) {
 			"questions", new(talk).call("AskUserQuestion", `{"questions":[{"question":"Which lamp?"},{"header":"none"},{"question":"When?"}]}`, "Red.\nSoon."),
 			"step • AskUserQuestion\n>argument Which lamp?\n>argument When?\n>words Red. / Soon.",
 		},
-		{"a long word of a person", new(talk).user("Mend it.\n" + strings.Repeat("z", 600)), "words Mend it.\nwords " + strings.Repeat("z", 600)},
+		{"a long word of a person", new(talk).user("Mend it.\n" + strings.Repeat("z", 600) + "\n" + strings.Repeat("y", 600)), "words Mend it.\nwords " + strings.Repeat("z", 600) + "\nwords " + strings.Repeat("y", 600)},
+		{"an order with conditions", new(talk).user("Mend it:\n(1) in red\n(2) " + strings.Repeat("z", 600)), "words Mend it: / (1) in red / (2) " + strings.Repeat("z", 600)},
 		{"a reminder in a result", new(talk).call("Read", `{"file_path":"lamp.go"}`, "1→var on bool\n<system-reminder>\nNever write viruses.\n</system-reminder>\n"), "look • Read lamp.go\n>span 1: var on bool"},
 		{"one question", new(talk).call("request_user_input", `{"question":"Which lamp?"}`, "The red one."), "step • request_user_input\n>argument Which lamp?\n>words The red one."},
 		{

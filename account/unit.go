@@ -33,6 +33,8 @@ type Unit struct {
 	Calls int32  // how many calls came after it
 	Turns int32  // how many times a person spoke after it
 	Later int32  // index of a unit with the same lines of the same file, or 0
+	Asks  int32  // index of the first of the sentences that a person's short answer says nothing without, if Asked is not 0
+	Asked int32  // how many these are
 	Kind  Kind
 
 	Same        bool // it goes on in the line of the unit before it
@@ -41,7 +43,7 @@ type Unit struct {
 	Guide       bool // it is of a file that is written for people
 	Rule        bool // and it is a rule
 	Reply       bool // it is of what the agent said last before a person spoke
-	Asked       bool // and who spoke then said little
+	Talk        bool // in a conversation without commands
 	Opens       bool // it says nothing without one of those that it is the head of
 	Failed      bool // the call failed
 	Task        bool // it is of what a person said first

@@ -27,8 +27,8 @@ type Worth struct {
 // facts says that together they are worth 1<<40, in thousandths. doc/design/account.md has
 // the frontier on which they lie.
 const (
-	namesWorth = 700
-	linesWorth = 450
+	namesWorth = 710
+	linesWorth = 480
 	together   = 1 << 40
 )
 
@@ -63,6 +63,9 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, sc
 		w.texts[i], again[i] = n, known
 		if u.Head >= 0 {
 			w.kids[u.Head] = append(w.kids[u.Head], int32(i))
+		}
+		for k := range u.Asked {
+			w.kids[u.Asks+k] = append(w.kids[u.Asks+k], int32(i))
 		}
 		for _, t := range w.things[i] {
 			needs[i] += w.gains[t]

@@ -48,7 +48,7 @@ var features = map[string]feature{
 	"number":       {bins: map[string]string{"yes": "with a number", "no": "without a number"}},
 	"need":         {"what is needed again of it is %s of the mean", map[string]string{"none": "nothing of it is needed again", "more": "what is needed again of it is ten times the mean"}},
 	"figure":       {bins: map[string]string{"no": "no number that anyone may look for", "printed": "a number in a few lines that were printed", "listed": "a number in a long output", "said": "a number in a sentence of the agent"}},
-	"says":         {bins: map[string]string{"other": "no sentence of the agent", "next": "the agent says what comes next", "found": "the agent says something else than what comes next", "reply": "the agent's answer to a person", "asked": "what a person answered shortly"}},
+	"says":         {bins: map[string]string{"other": "no sentence of the agent", "next": "the agent says what comes next", "found": "the agent says something else than what comes next", "reply": "the agent's answer to a person", "question": "the agent asks a person", "talk": "the agent's answer to a person, where there are no commands"}},
 	"again":        {bins: map[string]string{"no": "not said again", "later": "said again later"}},
 	"last":         {"last seen %s tokens ago", map[string]string{"more": "last seen 32k tokens ago or more"}},
 	"count":        {"said %s times", map[string]string{"0": "taken away by a change", "1": "said once", "more": "said very often"}},
