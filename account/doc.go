@@ -13,6 +13,7 @@
 // away or puts there, a line of a file. A unit is a quotation or a computed fact of one
 // block. It is whole or absent. A unit that says nothing without another (a line without
 // the command that printed it) has that as its head, and is never without it.
+// A short answer of a person comes with what it answers.
 //
 // # Form
 //
