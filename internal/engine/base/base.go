@@ -291,6 +291,14 @@ func (e *Base) Entry(scope governance.Scope, head *store.Head, op string, data a
 	}, nil
 }
 
+// ReadCell reads one cell, which is a [store.ErrGone] if it was purged.
+func (e *Base) ReadCell(ctx context.Context, scope governance.Scope, id store.CellID) (*store.Cell, error) {
+	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{id}) {
+		return c, err
+	}
+	return nil, fmt.Errorf("cell %s: %w", id, store.ErrNotFound)
+}
+
 // JSONCell returns a new cell with a value as JSON.
 func (e *Base) JSONCell(kind store.CellKind, v any) (store.Cell, error) {
 	body, err := json.Marshal(v)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
@@ -35,11 +36,20 @@ func ListPage[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
 }
 
 // Entries is a journal or a log, in the order of its revisions.
-func Entries(name string, scope governance.Scope, of any, fetch func() ([]store.Entry, error)) *Listing[store.Entry, store.Revision] {
+func Entries(name string, scope governance.Scope, of any, entries iter.Seq2[*store.Entry, error]) *Listing[store.Entry, store.Revision] {
 	return &Listing[store.Entry, store.Revision]{
 		Name: name, Scope: scope, Of: of,
-		Fetch: func(int) ([]store.Entry, error) { return fetch() },
-		Key:   func(e *store.Entry) store.Revision { return e.Revision },
+		Fetch: func(int) ([]store.Entry, error) {
+			list := []store.Entry{}
+			for entry, err := range entries {
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, *entry)
+			}
+			return list, nil
+		},
+		Key: func(e *store.Entry) store.Revision { return e.Revision },
 		Behind: func(at store.Revision) (func(*store.Entry) bool, error) {
 			return func(e *store.Entry) bool { return e.Revision > at }, nil
 		},

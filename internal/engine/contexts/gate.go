@@ -203,24 +203,23 @@ func (e *Contexts) prompted(ctx context.Context, scope governance.Scope, id stri
 		if !ok {
 			continue
 		}
-		for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(s.Cell)}) {
-			if errors.Is(err, store.ErrGone) {
-				break // nothing can be echoed from it any more
-			}
-			if err != nil {
-				return nil, err
-			}
-			text := string(c.Body)
-			if m.Format != api.FormatText {
-				text = unescape(text)
-			}
-			p.texts, p.cells = append(p.texts, text), append(p.cells, c.ID)
-			if s.Class == provenance.Memory || s.Class == provenance.Verified {
-				p.memories = append(p.memories, unfence(text))
-			}
-		}
 		if s.Class != "" {
 			p.artifacts = append(p.artifacts, store.ArtifactID(s.Ref))
+		}
+		c, err := e.ReadCell(ctx, scope, store.CellID(s.Cell))
+		if errors.Is(err, store.ErrGone) {
+			continue // nothing can be echoed from it any more
+		}
+		if err != nil {
+			return nil, err
+		}
+		text := string(c.Body)
+		if m.Format != api.FormatText {
+			text = unescape(text)
+		}
+		p.texts, p.cells = append(p.texts, text), append(p.cells, c.ID)
+		if isMemory(s.Class) {
+			p.memories = append(p.memories, unfence(text))
 		}
 	}
 	slices.Sort(p.cells)
@@ -240,7 +239,7 @@ func (e *Contexts) addFrom(ctx context.Context, scope governance.Scope, p *promp
 			return err
 		}
 		p.texts = append(p.texts, page.Text)
-		if a.Class == provenance.Memory || a.Class == provenance.Verified {
+		if isMemory(a.Class) {
 			p.memories = append(p.memories, page.Text)
 		}
 		p.artifacts, p.cells = append(p.artifacts, a.ID), append(p.cells, a.Content)
@@ -289,25 +288,30 @@ func unfence(text string) string {
 // remembered reports whether a live memory has the same text, but for case and
 // white space.
 func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text string) (bool, error) {
-	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
-	if err != nil {
-		return false, err
-	}
 	now := e.Now()
-	return slices.ContainsFunc(found, func(a store.Artifact) bool {
-		return a.Status == store.StatusLive && !stacks.Expired(&a, now) && (a.Class == provenance.Memory || a.Class == provenance.Verified)
-	}), nil
+	a, err := e.sameText(ctx, scope, text, func(a store.Artifact) bool {
+		return a.Status == store.StatusLive && !stacks.Expired(&a, now) && isMemory(a.Class)
+	})
+	return a != nil, err
 }
+
+// isMemory reports whether a class is that of what was remembered.
+func isMemory(c provenance.Class) bool { return c == provenance.Memory || c == provenance.Verified }
 
 // waiting returns the memory with the same text that waits for a person, or nil.
 func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
+	return e.sameText(ctx, scope, text, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
+}
+
+// sameText returns an artifact with the same text, but for case and white space, for which
+// a condition holds, or nil.
+func (e *Contexts) sameText(ctx context.Context, scope governance.Scope, text string, holds func(store.Artifact) bool) (*store.Artifact, error) {
 	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(found, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
-	if i < 0 {
-		return nil, nil
+	if i := slices.IndexFunc(found, holds); i >= 0 {
+		return &found[i], nil
 	}
-	return &found[i], nil
+	return nil, nil
 }

@@ -184,18 +184,16 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 	for i, it := range sealed.Manifest().Items {
 		switch it := it.(type) {
 		case *manifest.Segment:
-			for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(it.Cell)}) {
-				if errors.Is(err, store.ErrGone) {
-					gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)
-					res.Erased++
-					break
-				}
-				if err != nil {
-					return nil, err
-				}
-				if !manifest.CommitSegment(c.Salt, c.Body).Equal(it.Commit) {
-					return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes are not those that were sealed", api.ErrIntegrity, i+1, it.Kind, it.Ref)
-				}
+			c, err := e.ReadCell(ctx, scope, store.CellID(it.Cell))
+			switch {
+			case errors.Is(err, store.ErrGone):
+				gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)
+				res.Erased++
+			case err != nil:
+				return nil, err
+			case !manifest.CommitSegment(c.Salt, c.Body).Equal(it.Commit):
+				return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes are not those that were sealed", api.ErrIntegrity, i+1, it.Kind, it.Ref)
+			default:
 				res.Segments++
 				data, salts = append(data, c.Body...), append(salts, c.Salt)
 			}
@@ -220,17 +218,5 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 // order.
 func (e *Contexts) Log(ctx context.Context, scope governance.Scope, req *api.LogRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("log", &err)
-	return base.ListPage(base.Entries("log", scope, req.Since, func() ([]store.Entry, error) { return e.log(ctx, scope, req.Since) }), req.Cursor)
-}
-
-// log returns the entries of a scope after a version.
-func (e *Contexts) log(ctx context.Context, scope governance.Scope, after store.Version) ([]store.Entry, error) {
-	list := []store.Entry{}
-	for entry, err := range e.Store.Log(ctx, scope, after) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, *entry)
-	}
-	return list, nil
+	return base.ListPage(base.Entries("log", scope, req.Since, e.Store.Log(ctx, scope, req.Since)), req.Cursor)
 }

@@ -54,9 +54,9 @@ func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.
 	if len(a.Gate) == 0 {
 		return nil, fmt.Errorf("%w: artifact %s was never at the gate", api.ErrRequest, a.ID)
 	}
-	var g stacks.GateRecord
-	if err := json.Unmarshal(a.Gate, &g); err != nil {
-		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	g, err := stacks.ReadGate(a)
+	if err != nil {
+		return nil, err
 	}
 	p, err := e.Resident(ctx, scope, a)
 	if err != nil {
@@ -99,9 +99,9 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 	if err != nil {
 		return nil, err
 	}
-	var g stacks.GateRecord
-	if err := json.Unmarshal(a.Gate, &g); err != nil {
-		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	g, err := stacks.ReadGate(a)
+	if err != nil {
+		return nil, err
 	}
 	by := cmp.Or(d.By, string(e.Opts.Actor))
 	g.By, g.Decided = governance.Actor(by), stacks.DecidedRejected

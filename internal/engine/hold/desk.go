@@ -17,5 +17,5 @@ type Desk struct {
 func (e *Desk) Forget(scope governance.Scope) {
 	e.Pages.DropScope(scope)
 	e.Segments.Forget(scope)
-	e.Scans.Forget(scope)
+	e.Scans.forget(scope)
 }

@@ -13,10 +13,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// BlockPrefix returns the beginning of a block's id that a word names, which may have "#"
+// or "block-" before it, as stubs and contracts do.
+func BlockPrefix(word string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(word, "#"), "block-"))
+}
+
 // FindBlock returns the block whose id begins with a prefix. A "block-" or "#"
 // before it, as contracts and stubs have it, is ignored.
 func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.Ref, *store.Block, error) {
-	id := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(prefix, "#"), "block-"))
+	id := BlockPrefix(prefix)
 	if id == "" {
 		return store.Ref{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
 	}

@@ -110,8 +110,8 @@ func (c *ScanCache) Count(scope governance.Scope, by token.Counter, text string)
 	return n.tokens
 }
 
-// Forget forgets everything about a scope: something of it was erased.
-func (c *ScanCache) Forget(scope governance.Scope) {
+// forget forgets everything about a scope: something of it was erased.
+func (c *ScanCache) forget(scope governance.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.new == nil {

@@ -84,17 +84,5 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 // Journal returns what happened to a session after a revision, in order.
 func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("journal of session "+string(req.Session), &err)
-	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, func() ([]store.Entry, error) { return e.journal(ctx, scope, req.Session, req.Since) }), req.Cursor)
-}
-
-// journal returns the entries of a session after a revision.
-func (e *Sessions) journal(ctx context.Context, scope governance.Scope, id transcript.SessionID, after store.Revision) ([]store.Entry, error) {
-	list := []store.Entry{}
-	for entry, err := range e.Store.Entries(ctx, scope, id, after) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, *entry)
-	}
-	return list, nil
+	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, e.Store.Entries(ctx, scope, req.Session, req.Since)), req.Cursor)
 }

@@ -66,16 +66,15 @@ func (e *Stacks) NotesOf(ctx context.Context, scope governance.Scope, rows []sto
 // nothing is known.
 func (e *Stacks) NoteOf(ctx context.Context, scope governance.Scope, a *store.Artifact) (*Note, error) {
 	n := &Note{}
-	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{a.About}) {
-		if errors.Is(err, store.ErrGone) {
-			return n, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(c.Body, n); err != nil {
-			return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
-		}
+	c, err := e.ReadCell(ctx, scope, a.About)
+	switch {
+	case errors.Is(err, store.ErrGone):
+		return n, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(c.Body, n); err != nil {
+		return nil, fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
 	}
 	return n, nil
 }
@@ -86,11 +85,10 @@ func GateStatus(a *store.Artifact) (store.Status, error) {
 	if len(a.Gate) == 0 {
 		return store.StatusLive, nil
 	}
-	var g GateRecord
-	if err := json.Unmarshal(a.Gate, &g); err != nil {
-		return "", fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
-	}
+	g, err := ReadGate(a)
 	switch {
+	case err != nil:
+		return "", err
 	case g.Decided == DecidedRejected:
 		return store.StatusRejected, nil
 	case g.Outcome == assembly.Hold && g.Decided == "":
@@ -284,6 +282,15 @@ type GateRecord struct {
 	Artifact   store.ArtifactID  `json:"artifact,omitempty"`
 	Decided    string            `json:"decided,omitempty"` // by a person: approved, edited or rejected
 	By         governance.Actor  `json:"by,omitempty"`
+}
+
+// ReadGate reads what is kept of the gate's decision about an artifact.
+func ReadGate(a *store.Artifact) (*GateRecord, error) {
+	g := &GateRecord{}
+	if err := json.Unmarshal(a.Gate, g); err != nil {
+		return nil, fmt.Errorf("%w: gate of artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	return g, nil
 }
 
 // DecidedRejected is what a person decided about a memory that stays out.

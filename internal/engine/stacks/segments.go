@@ -134,13 +134,12 @@ func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, id st
 			continue
 		}
 		key := keys.Next(s)
-		for c, err := range e.Store.Cells(ctx, scope, []store.CellID{store.CellID(s.Cell)}) {
-			if errors.Is(err, store.ErrGone) {
-				break
-			}
-			if err != nil {
-				return err
-			}
+		c, err := e.ReadCell(ctx, scope, store.CellID(s.Cell))
+		switch {
+		case errors.Is(err, store.ErrGone):
+		case err != nil:
+			return err
+		default:
 			known[key] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: s.Commit}
 		}
 	}

@@ -173,7 +173,7 @@ func blocksNamed(h *hold.Snapshot, words []string) ([]transcript.BlockID, error)
 	e := &pager.DiscardError{Named: len(words)}
 	ids := make([]transcript.BlockID, 0, len(words))
 	for _, word := range words {
-		prefix := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(word, "#"), "block-"))
+		prefix := hold.BlockPrefix(word)
 		var found []transcript.BlockID
 		for i := range h.Rows {
 			if prefix != "" && strings.HasPrefix(string(h.Rows[i].ID), prefix) {
