@@ -83,7 +83,7 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 	return e.importOver(ctx, scope, imported, s, h)
 }
 
-// frame returns a conversation of the request's format in which nothing was said
+// frameOf returns a conversation of the request's format in which nothing was said
 // yet.
 func frameOf(req *api.AppendRequest) ([]byte, error) {
 	frame := []byte("{")

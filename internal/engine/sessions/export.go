@@ -66,7 +66,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// begins returns why the export cannot begin the new session that is asked for.
+// checkBegin returns why the export cannot begin the new session that is asked for.
 func checkBegin(req *api.ExportRequest, format string) error {
 	switch {
 	case req.As == "":

@@ -49,7 +49,7 @@ func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.
 	return res, cutRecalled(res, data, req)
 }
 
-// cut fills in the range of the data that was asked for.
+// cutRecalled fills in the range of the data that was asked for.
 func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error {
 	r.Size, r.Digest = len(data), digest.Of(data)
 	to := req.To

@@ -168,7 +168,7 @@ func tally(t *api.Tally, s store.State, n int64) {
 	}
 }
 
-// sync fills in the things to do of a request as they are after a compression.
+// reportTodos fills in the things to do of a request as they are after a compression.
 func reportTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
 	if req.Todos == nil {
 		return

@@ -240,7 +240,7 @@ func newDiscardResult(h *hold.Snapshot, plan *pager.DiscardPlan, target token.Co
 	return res
 }
 
-// say tells the agent what there is to do now.
+// sayDiscarded tells the agent what there is to do now.
 func sayDiscarded(r *api.DiscardResult, req *api.DiscardRequest) {
 	switch {
 	case req.DryRun:

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// evidenceOf returns what the window of a session has as it is, and what is one
+// evidence returns what the window of a session has as it is, and what is one
 // recall away.
 func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Snapshot) (*probe.Evidence, error) {
 	stubs, err := e.Stubs(ctx, scope, h.Rows)

@@ -146,7 +146,7 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// share returns the part of the window that a block belongs to.
+// shareOf returns the part of the window that a block belongs to.
 func shareOf(r *api.ContextResult, b *store.Block, rule pager.Rule) *api.ContextShare {
 	switch {
 	case b.State == store.StateCold || b.State == store.StatePurged:

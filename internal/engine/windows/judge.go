@@ -162,7 +162,7 @@ func (e *Windows) probesFrom(h *hold.Snapshot, n int, found []facts.Fact) []prob
 	return probe.Generate(found, probingOf(h, n))
 }
 
-// probing are the options of probes that are asked about a session's first n blocks.
+// probingOf returns the options of probes that are asked about a session's first n blocks.
 func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	return &probe.Options{
 		Ref:       func(block int) string { return h.Rows[block].ID.Short() },

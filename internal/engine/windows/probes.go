@@ -141,7 +141,7 @@ func (e *Windows) rounds(ctx context.Context, scope governance.Scope, id transcr
 	return rounds, nil
 }
 
-// report returns what DriftOf needs of the report.
+// reportOf returns what DriftOf needs of the report.
 func reportOf(p *api.ProbeRound) *probe.Report {
 	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
 	for _, place := range [...]probe.Place{probe.Window, probe.Recall, probe.Lost} {

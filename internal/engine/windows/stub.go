@@ -52,7 +52,7 @@ func quoted(lines string) string {
 	return "\n" + transcript.Quote(lines[1:])
 }
 
-// closes reports whether the quotation of block i must say where it ends: see [closed].
+// closes reports whether the quotation of block i must say where it ends: see [hold.CloseQuotes].
 func (p *pass) closes(plan *pager.Plan, i int) bool {
 	for i++; i < len(plan.Decisions); i++ {
 		switch plan.Decisions[i].To {

@@ -210,7 +210,7 @@ func (c *compression) grade(o *outcome) *probe.Report {
 	return probe.Grade(c.asked(), evidenceOf(c.pass.held, o.rows, o.stubs, o.kept))
 }
 
-// askedOf returns the probes: about all blocks that the first way covers, and so about
+// asked returns the probes: about all blocks that the first way covers, and so about
 // all that any does.
 func (c *compression) asked() []probe.Probe {
 	if c.probes == nil {
